@@ -3,6 +3,8 @@
 
 #[path = "concurrency/another_version.rs"]
 mod another_version;
+#[path = "concurrency/gates.rs"]
+mod gates;
 #[path = "concurrency/headless.rs"]
 mod headless;
 #[path = "concurrency/inherited.rs"]

@@ -4,17 +4,20 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use segue_core::model::VendorId;
 use segue_core::ports::{Pace, Place};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::accounts::Account;
 
 /// The launches that share one limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
     /// A vendor's account, with the vendor's own limit.
-    Account { vendor: String, config_dir: std::path::PathBuf },
+    Account(Account),
     /// A place in which the vendor chooses the id of a conversation. One launch at a time may start
     /// there, until its id is known.
-    Finding { vendor: String, place: Place },
+    Finding { vendor: VendorId, place: Place },
 }
 
 /// The permit to be starting. It is returned when dropped.
@@ -73,7 +76,8 @@ mod tests {
     #[tokio::test]
     async fn gate_admits_one_launch_until_the_first_has_come_up() {
         let gates = Gates::default();
-        let key = Key::Account { vendor: "tool".into(), config_dir: "/home".into() };
+        let account = Account { vendor: VendorId::new("tool"), config_dir: "/home".into() };
+        let key = Key::Account(account);
         let pace = Pace { at_once: 3, first_alone: true };
         let first = gates.enter(key.clone(), pace).await.unwrap();
         let gate = Arc::clone(&first.gate);

@@ -6,6 +6,7 @@
 
 mod accounts;
 mod actor;
+mod admission;
 mod adopt;
 mod agent_start;
 mod archive;
@@ -20,7 +21,6 @@ mod scale;
 mod scribe;
 mod shown;
 mod stop;
-mod stops;
 mod stream;
 mod up;
 mod watch;
@@ -61,7 +61,6 @@ use handoff::HandoffClaims;
 use live::LiveLaunches;
 use scribe::Scribe;
 use shown::Shown;
-use stops::Stops;
 use watch::Watch;
 
 /// Sends messages to an actor.
@@ -82,7 +81,6 @@ pub(crate) struct Supervisor {
     room: Arc<Semaphore>,
     handoff_claims: HandoffClaims,
     shown: Shown,
-    stops: Stops,
     /// Sessions whose actors have nothing left to do. The session that has been idle longest comes
     /// first.
     resting: Mutex<VecDeque<SessionId>>,
@@ -111,7 +109,6 @@ impl Supervisor {
             room,
             handoff_claims,
             shown: Shown::default(),
-            stops: Stops::default(),
             resting: Mutex::default(),
         });
         router.start(Arc::downgrade(&supervisor));
@@ -146,7 +143,6 @@ impl Supervisor {
     /// Ends a session's process, even if the session still waits to be started. Returns whether
     /// there was a process.
     pub(crate) async fn end(self: &Arc<Self>, session: SessionId) -> Result<bool> {
-        self.stops.request(session);
         self.ask(session, |reply| SessionRequest::Stop { reply }).await
     }
 
@@ -298,7 +294,6 @@ impl Supervisor {
 
     fn forget_extras(&self, id: SessionId) {
         self.shown.forget(id);
-        self.stops.forget(id);
     }
 
     /// Records that a session has nothing left to do. If too many sessions are idle, the one that

@@ -3,9 +3,7 @@
 
 use std::time::Duration;
 
-use segue_core::Result;
 use segue_core::model::{FailureClass, LaunchId, Status};
-use segue_core::ports::FirstTurn;
 
 use super::super::accounts::{Account, Scout, Wish};
 use super::{Actor, SessionTimeout};
@@ -23,7 +21,7 @@ pub(super) struct Standing {
     /// Who requested the next start, and when.
     pub(super) wish: Wish,
     /// `Some` while this session is the scout. Other sessions may wait for its result.
-    scout: Option<Scout>,
+    pub(super) scout: Option<Scout>,
     /// The last result that was reported to the account: the launch, and the class of its failure
     /// if its turn failed.
     told: Option<(LaunchId, Option<FailureClass>)>,
@@ -39,30 +37,6 @@ impl Actor {
     pub(super) fn account(&self) -> Account {
         let session = &self.state.session;
         Account { vendor: session.vendor.clone(), config_dir: session.config_dir.clone() }
-    }
-
-    /// Waits until the account admits this start; the session may become the scout. If `goes_ahead`
-    /// is false, the account is checked only if the service has refused it.
-    pub(super) async fn enter_account(&mut self, first_turn: FirstTurn) -> Result<()> {
-        // An earlier launch of this session that was the scout has ended, otherwise there would be
-        // nothing to start. Drop its role, so that the session does not wait for itself.
-        self.standing.scout = None;
-        let (account, wish) = (self.account(), self.standing.wish);
-        let accounts = &self.supervisor.accounts;
-        if first_turn == FirstTurn::ShowsAccount || accounts.is_held(&account) {
-            self.standing.scout = accounts.enter(&account, wish).await?;
-        }
-        Ok(())
-    }
-
-    /// Returns an error if the account was refused after this session was admitted. The scout is
-    /// exempt: it tries a refused account on purpose.
-    pub(super) fn check_account(&mut self) -> Result<()> {
-        if self.standing.scout.is_some() {
-            return Ok(());
-        }
-        let checked = self.supervisor.accounts.check(&self.account(), self.standing.wish);
-        checked.inspect_err(|_| self.passes.clear())
     }
 
     /// Starts the timeout after which the other sessions no longer wait for the scout to come up.

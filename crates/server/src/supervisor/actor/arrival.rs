@@ -1,38 +1,12 @@
-//! Starts a session with a conversation that a handoff brought to it, and renames sessions.
+//! Records a session's settings and its name.
 
-use segue_core::api::{AgentOutcome, Outcome};
-use segue_core::flows::launch::{self, LaunchRequest};
-use segue_core::model::{EventKind, LaunchMode, SessionName, SessionSettings};
+use segue_core::model::{EventKind, SessionName, SessionSettings};
 use segue_core::ports::{Change, Commit};
 use segue_core::{Result, failpoint};
 
-use super::{Actor, Came, Reply, answer};
+use super::Actor;
 
 impl Actor {
-    pub(super) async fn arrive(&mut self, launch: LaunchRequest, reply: Reply<AgentOutcome>) {
-        if let Err(error) = self.start_arrival(launch).await {
-            self.passes.clear();
-            let error = self.unsettled(error);
-            return answer(reply, Ok(self.refused(&error)));
-        }
-        self.follow().await;
-        self.expect_evidence(Came::new(Outcome::HandedOver, None), reply);
-    }
-
-    async fn start_arrival(&mut self, request: LaunchRequest) -> Result<()> {
-        self.close_if_dead().await?;
-        if self.state.open().is_some() {
-            self.stop().await?;
-        }
-        self.end_leftovers().await?;
-        let begins = request.mode == LaunchMode::Fresh;
-        self.enter_gates(begins && request.id.is_none()).await?;
-        failpoint::hit("handoff.launch.before");
-        launch::start(&self.ports, &mut self.state, request).await?;
-        failpoint::hit("handoff.launch.after");
-        Ok(())
-    }
-
     /// Records the settings that the session has from the project file. Returns the keys that change
     /// the next launch.
     pub(super) async fn configure(

@@ -69,6 +69,11 @@ impl Actor {
             return Err(Error::conflict(format!("`{name}` is running"))
                 .hint(format!("run `segue stop {name}` first")));
         }
+        if !self.starts.has_only_restarts() {
+            return Err(Error::conflict(format!("`{name}` is about to start"))
+                .hint(format!("run `segue stop {name}` first")));
+        }
+        drop(self.starts.take_all());
         self.release_keeper().await;
         // A copy that is still in progress would recreate files that are deleted below.
         self.archive_settled().await;

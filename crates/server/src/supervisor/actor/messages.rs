@@ -4,9 +4,8 @@
 use std::time::Duration;
 
 use segue_core::api::AnswerReport;
-use segue_core::flows::look::Asked;
 use segue_core::flows::messages::{self, Attempt};
-use segue_core::flows::restore::{self, Done};
+use segue_core::flows::restore::Done;
 use segue_core::model::{Environment, MessageId, MessageState, RequestKey, Status};
 use segue_core::ports::{self, Change, Commit};
 use segue_core::rules::accounts::Wanted;
@@ -16,6 +15,7 @@ use tokio::time::Instant;
 
 use super::super::accounts::Wish;
 use super::answers::{Answered, HeldAnswer};
+use super::start_queue::StartRequest;
 use super::{Actor, Reply, SessionTimeout};
 
 /// How long an agent may take to show that it has accepted a message. After that the message is
@@ -57,6 +57,8 @@ pub(super) struct Post {
     /// The message that was typed last, and when. An `Instant` is not affected if the system clock
     /// is set.
     typed: Option<(MessageId, Instant)>,
+    /// Why the next turn did not begin. Read by the next delivery.
+    failed_start: Option<Error>,
     /// Why the last delivery failed.
     pub(super) hindrance: Option<String>,
     /// Answers that wait until the agent has drawn its question.
@@ -111,6 +113,12 @@ impl Actor {
         self.post.turn_wanted = true;
     }
 
+    /// Stops the queue of a headless session: its next turn needs a new request of a user.
+    pub(super) fn want_no_turn(&mut self) {
+        self.post.sender = None;
+        self.post.turn_wanted = false;
+    }
+
     pub(super) async fn interrupt(&mut self) -> Result<()> {
         if self.state.session.headless {
             return self.stop().await.map(drop);
@@ -128,10 +136,16 @@ impl Actor {
     /// it.
     pub(super) async fn deliver(&mut self) {
         self.answer_dialogs().await;
+        let failed = self.post.failed_start.take();
         if self.state.outbox.is_empty() {
             return;
         }
-        self.post.hindrance = match self.try_to_deliver().await {
+        let attempted = match failed {
+            // Without this the turn would be requested again at once, and fail again.
+            Some(error) => Err(error),
+            None => self.try_to_deliver().await,
+        };
+        self.post.hindrance = match attempted {
             Ok(()) => None,
             Err(error) => {
                 let session = self.state.session.address();
@@ -146,7 +160,7 @@ impl Actor {
         // Report the end of a turn before the next turn begins.
         self.answer_waiters().await;
         if self.state.session.headless {
-            return self.begin_next_turn().await;
+            return self.begin_next_turn();
         }
         if self.state.session.status != Status::Idle || self.post.disturbed {
             return Ok(());
@@ -220,10 +234,11 @@ impl Actor {
         Ok(())
     }
 
-    async fn begin_next_turn(&mut self) -> Result<()> {
-        let queued = self.state.outbox.first().is_some_and(|it| it.state == MessageState::Queued);
+    /// Requests the next turn of a headless session if a message is queued.
+    fn begin_next_turn(&mut self) -> Result<()> {
         let wanted = self.post.turn_wanted || self.state.session.status == Status::Idle;
-        if !queued || !wanted || self.state.open().is_some() {
+        let can_begin = self.state.open().is_none() && self.starts.is_empty();
+        if !self.has_queued_message() || !wanted || !can_begin {
             return Ok(());
         }
         let Some(environment) = self.post.sender.clone() else {
@@ -231,24 +246,15 @@ impl Actor {
                 .hint(format!("run `segue resume {}`", self.state.session.address())));
         };
         self.post.turn_wanted = false;
-        let begun = self.next_turn(environment).await;
-        self.give_passes_back_unless_launched(&begun);
-        match begun? {
-            Done::Refused { error } => Err(error),
-            Done::Launched { .. } | Done::Settled { .. } => Ok(()),
-        }
+        self.starts.push(StartRequest::NextTurn { environment });
+        Ok(())
     }
 
-    async fn next_turn(&mut self, environment: Environment) -> Result<Done> {
-        let (sight, decision) = self.prepare_to_start(Asked::ByName).await?;
-        let done =
-            restore::next_turn(&self.ports, &mut self.state, &sight, decision, environment).await;
-        match done {
-            Ok(Done::Launched { .. }) => {
-                self.follow().await;
-                done
-            }
-            done => done.map_err(|error| self.unsettled(error)),
-        }
+    /// Keeps the reason if the next turn did not begin.
+    pub(super) fn report_next_turn(&mut self, done: Result<Done>) {
+        self.post.failed_start = match done {
+            Ok(Done::Refused { error }) | Err(error) => Some(error),
+            Ok(Done::Launched { .. } | Done::Settled { .. }) => None,
+        };
     }
 }

@@ -16,6 +16,8 @@ mod observe;
 mod reconcile;
 mod reports;
 mod screen;
+mod start_queue;
+mod starting;
 mod verbs;
 mod waiting;
 
@@ -30,7 +32,7 @@ use segue_core::ports::{Commit, Ports};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::attention::{Reason, reason};
 use segue_core::{Error, Result};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
 use self::account::Standing;
 use self::archiving::Archiving;
@@ -41,6 +43,7 @@ use self::evidence::Pending;
 pub(crate) use self::inbox::{ActorMessage, SessionObservation, SessionRequest, SessionTimeout};
 pub(crate) use self::messages::Outgoing;
 use self::messages::Post;
+use self::start_queue::{FirstReply, StartQueue, StartRequest, StartStep};
 pub(crate) use self::waiting::Waiter;
 use super::accounts::Wish;
 use super::gate::Pass;
@@ -88,6 +91,12 @@ enum Left {
     Conversation,
 }
 
+/// What an actor handles next: a message, or a start of its own queue.
+enum ActorWork {
+    Message(ActorMessage),
+    Start(StartStep),
+}
+
 /// The owner of one session.
 pub(crate) struct Actor {
     supervisor: Arc<Supervisor>,
@@ -96,8 +105,8 @@ pub(crate) struct Actor {
     own: mpsc::WeakUnboundedSender<ActorMessage>,
     pending: Vec<Pending>,
     asking: Asking,
-    /// Counts the requests to stop. An actor that waits at a gate notices them, too.
-    stops: watch::Receiver<u64>,
+    /// The requested starts. One of them may wait at the gates.
+    starts: StartQueue,
     /// The permits to start. They are returned when the launch is confirmed or has ended.
     passes: Vec<Pass>,
     stream: Option<StreamReader>,
@@ -126,7 +135,6 @@ impl Actor {
         let (inbox, messages) = mpsc::unbounded_channel();
         // This reason was reported before the actor started, so it is not reported again.
         let needed = reason(state.session.status, None);
-        let stops = supervisor.stops.follow(state.session.id);
         let actor = Self {
             supervisor: Arc::clone(supervisor),
             ports: supervisor.ports.clone(),
@@ -134,7 +142,7 @@ impl Actor {
             own: inbox.downgrade(),
             pending: Vec::new(),
             asking: Asking::default(),
-            stops,
+            starts: StartQueue::default(),
             passes: Vec::new(),
             stream: None,
             hooks: None,
@@ -156,15 +164,15 @@ impl Actor {
     }
 
     async fn run(mut self, mut messages: mpsc::UnboundedReceiver<ActorMessage>) {
-        while let Some(message) = messages.recv().await {
-            if matches!(message, ActorMessage::Request(SessionRequest::Retire)) {
+        while let Some(work) = self.next_work(&mut messages).await {
+            if matches!(work, ActorWork::Message(ActorMessage::Request(SessionRequest::Retire))) {
                 let is_unneeded = || messages.is_empty();
                 if self.is_resting() && self.supervisor.retire(self.id(), is_unneeded) {
                     return;
                 }
                 continue;
             }
-            if let Err(error) = self.handle(message).await {
+            if let Err(error) = self.handle(work).await {
                 self.fall_behind(&error);
             }
             self.note_dialog().await;
@@ -175,6 +183,7 @@ impl Actor {
             self.archive_if_due();
             self.deliver().await;
             self.answer_waiters().await;
+            self.answer_turn_waiters();
             if self.removed {
                 self.supervisor.forget(self.state.session.id);
                 return;
@@ -185,11 +194,25 @@ impl Actor {
         }
     }
 
+    /// Waits for the next message, or for the next step of a start. Messages come first, so a
+    /// request to stop the session is handled before its start.
+    async fn next_work(
+        &mut self,
+        messages: &mut mpsc::UnboundedReceiver<ActorMessage>,
+    ) -> Option<ActorWork> {
+        tokio::select! {
+            biased;
+            message = messages.recv() => message.map(ActorWork::Message),
+            step = self.starts.next_step() => Some(ActorWork::Start(step)),
+        }
+    }
+
     /// Returns whether the session has nothing left to do. Then the store has everything that this
     /// actor has in memory.
     fn is_resting(&self) -> bool {
         self.state.open().is_none()
             && self.state.outbox.is_empty()
+            && self.starts.is_empty()
             && self.pending.is_empty()
             && self.waiters.is_empty()
             && self.waiting_for_turn.is_empty()
@@ -199,11 +222,12 @@ impl Actor {
             && self.behind.is_caught_up()
     }
 
-    async fn handle(&mut self, message: ActorMessage) -> Result<()> {
-        match message {
-            ActorMessage::Request(request) => self.carry_out(request).await,
-            ActorMessage::Observation(observation) => self.observe(observation).await,
-            ActorMessage::Timeout(timeout) => self.time_out(timeout).await,
+    async fn handle(&mut self, work: ActorWork) -> Result<()> {
+        match work {
+            ActorWork::Message(ActorMessage::Request(request)) => self.carry_out(request).await,
+            ActorWork::Message(ActorMessage::Observation(seen)) => self.observe(seen).await,
+            ActorWork::Message(ActorMessage::Timeout(timeout)) => self.time_out(timeout).await,
+            ActorWork::Start(step) => self.proceed_with_start(step).await,
         }
     }
 
@@ -212,22 +236,20 @@ impl Actor {
     async fn carry_out(&mut self, request: SessionRequest) -> Result<()> {
         match request {
             SessionRequest::Start { start, reply } => {
-                let result = self.begin(*start).await;
-                answer(reply, result.map(|()| self.view()));
-                self.drop_if_unrecorded();
+                let reply = FirstReply::Started(reply);
+                self.starts.push(StartRequest::First { start, reply });
             }
             SessionRequest::StartVerified { start, reply } => {
-                self.begin_verified(*start, reply).await;
-                self.drop_if_unrecorded();
+                let reply = FirstReply::Verified(reply);
+                self.starts.push(StartRequest::First { start, reply });
             }
             SessionRequest::Resume { environment, asked, fresh, wish, reply } => {
-                self.standing.wish = wish;
-                self.resume(environment, asked, fresh, reply).await;
+                let left = Left::Nothing;
+                let request = StartRequest::Resume { environment, asked, fresh, wish, left, reply };
+                self.starts.push(request);
             }
             SessionRequest::Arrive { launch, wish, reply } => {
-                self.standing.wish = wish;
-                self.arrive(*launch, reply).await;
-                self.removed = self.state.launches.is_empty() && self.state.bindings.is_empty();
+                self.starts.push(StartRequest::Handoff { launch, wish, reply });
             }
             SessionRequest::Stop { reply } => return self.stop_and_answer(reply).await,
             SessionRequest::Remove { purge, along, reply } => {
@@ -262,8 +284,8 @@ impl Actor {
     }
 
     async fn stop_and_answer(&mut self, reply: Reply<bool>) -> Result<()> {
-        self.stops.mark_unchanged();
-        let stopped = self.stop().await;
+        let cancelled = self.cancel_starts().await;
+        let stopped = cancelled.and(self.stop().await);
         let failed = stopped.as_ref().map(drop).map_err(Clone::clone);
         answer(reply, stopped);
         failed
@@ -295,11 +317,6 @@ impl Actor {
             SessionTimeout::ReadDialog => self.asking.is_stale = true,
         }
         Ok(())
-    }
-
-    /// Ends the actor if the first commit of a new session failed: then the session does not exist.
-    fn drop_if_unrecorded(&mut self) {
-        self.removed = self.state.launches.is_empty();
     }
 
     fn id(&self) -> SessionId {
@@ -352,16 +369,16 @@ fn answer<T>(reply: Reply<T>, result: Result<T>) {
 }
 
 /// Returns the launch that a new session begins with.
-fn first_launch(actor: &Actor, start: Start) -> Result<LaunchRequest> {
+fn first_launch(actor: &Actor, start: &Start) -> Result<LaunchRequest> {
     let session = &actor.state.session;
     let vendor = actor.ports.vendors.of(session)?;
     let created = RequestStep::Created { session: session.id };
     let id = vendor.launching().preset_id(session, actor.ports.clock.new_id());
     let changes = step(&actor.ports, start.request, created);
     Ok(LaunchRequest {
-        message: start.message,
+        message: start.message.clone(),
         creates_session: true,
         along: Commit { changes, events: Vec::new() },
-        ..LaunchRequest::fresh(id, start.environment)
+        ..LaunchRequest::fresh(id, start.environment.clone())
     })
 }

@@ -3,16 +3,14 @@
 
 use std::time::Duration;
 
-use segue_core::flows::look::Asked;
 use segue_core::flows::restore::Done;
 use segue_core::model::{EventKind, Exit, LaunchEnd, LaunchId, Status, WaitingFor};
 use segue_core::ports::{Change, Commit, Held};
-use segue_core::rules::accounts::Wanted;
 use segue_core::rules::lifecycle::{self, Kept};
 use segue_core::{Error, Result};
 
-use super::super::accounts::Wish;
 use super::ending::GRACE;
+use super::start_queue::StartRequest;
 use super::{Actor, SessionTimeout};
 
 impl Actor {
@@ -130,10 +128,13 @@ impl Actor {
             self.keeper = None;
             return self.wait_for(WaitingFor::Environment, None).await;
         };
-        self.standing.wish = Wish::now(Wanted::ByItself);
-        let brought_back = self.bring_back(environment, Asked::InBulk).await;
-        self.give_passes_back_unless_launched(&brought_back);
-        match brought_back {
+        self.starts.push(StartRequest::Restart { after, environment });
+        Ok(())
+    }
+
+    /// Records why a restart was not done.
+    pub(super) async fn report_restart(&mut self, done: Result<Done>) -> Result<()> {
+        match done {
             Ok(Done::Refused { error }) => self.wait_for(WaitingFor::Choice, Some(error)).await,
             Err(error) if self.supervisor.accounts.is_held(&self.account()) => {
                 let event = self.state.event(&self.ports, EventKind::GaveUp, error.to_string());

@@ -44,6 +44,7 @@ impl Actor {
             return Some(hindrance.clone());
         }
         match self.state.session.status {
+            _ if !self.starts.is_empty() => Some("it waits to be started".to_owned()),
             Status::Working | Status::Starting => Some("it is busy".to_owned()),
             Status::Waiting(WaitingFor::Environment | WaitingFor::Choice)
             | Status::Ended(_)
@@ -156,7 +157,8 @@ impl Actor {
     /// Returns whether a process that can receive the message runs, or will start without a user.
     fn will_go_on(&self) -> bool {
         let begins_turn = self.state.session.headless && self.post.turn_wanted;
-        self.state.open().is_some() || self.keeper.is_some() || begins_turn || self.begins_turns()
+        let will_run = self.keeper.is_some() || !self.starts.is_empty();
+        self.state.open().is_some() || will_run || begins_turn || self.begins_turns()
     }
 
     /// Returns whether the queue of a headless session continues without a user.

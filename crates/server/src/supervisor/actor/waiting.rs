@@ -69,7 +69,7 @@ impl Actor {
     /// Returns whether the agent continues only after a person answers or starts it again.
     fn needs_person(&self) -> bool {
         match self.state.session.status {
-            status @ Status::Waiting(_) if !status.expects_process() => true,
+            status @ Status::Waiting(_) if !status.expects_process() => self.starts.is_empty(),
             _ => self.drawn_question().is_some(),
         }
     }
@@ -105,12 +105,14 @@ impl Actor {
         let idle = self.state.session.status == Status::Idle
             && self.state.outbox.is_empty()
             && self.is_at_rest();
+        // A session that is about to start has not ended.
+        let rests = self.starts.is_empty();
         let (waiting, ended) = match self.state.session.status {
             status @ Status::Waiting(_) if status.expects_process() => {
                 (self.drawn_question().is_some(), false)
             }
-            Status::Waiting(_) => (true, true),
-            Status::Ended(_) | Status::Lost => (false, self.keeper.is_none()),
+            Status::Waiting(_) => (rests, rests),
+            Status::Ended(_) | Status::Lost => (false, rests && self.keeper.is_none()),
             Status::Starting | Status::Working | Status::Idle => (false, false),
         };
         match target {

@@ -1,0 +1,352 @@
+//! Starts the session's agent: prepares a requested start, waits for permission outside the message
+//! loop, launches, and answers the request. See [`super::start_queue`] for the states of a start.
+
+use std::sync::Arc;
+
+use segue_core::api::{AgentOutcome, Outcome};
+use segue_core::flows::launch::{self, LaunchRequest};
+use segue_core::flows::look::{self, Asked, Sight};
+use segue_core::flows::restore::{self, Done};
+use segue_core::model::{Environment, LaunchMode, MessageState, RequestStep};
+use segue_core::rules::accounts::Wanted;
+use segue_core::rules::recovery::{self, Decision};
+use segue_core::{Error, Result, failpoint};
+
+use super::super::accounts::Wish;
+use super::super::admission::{AdmissionRequest, StartPermits, admit};
+use super::start_queue::{FirstReply, PermitWait, StartRequest, StartStep};
+use super::{Actor, Came, Left, Renewal, Reply, answer, first_launch};
+use crate::requests::step;
+
+/// The result of preparing a start.
+enum Preparation {
+    /// A process is to be started. `finds_own_id` if the vendor chooses the id of its conversation.
+    NeedsPermits { finds_own_id: bool },
+    /// The decision can be carried out without a process.
+    NeedsNoProcess(Box<Sight>, Decision),
+    /// The reason for the start is gone.
+    Outdated,
+}
+
+impl Actor {
+    pub(super) async fn proceed_with_start(&mut self, step: StartStep) -> Result<()> {
+        match step {
+            StartStep::Begin(request) => self.begin_start(request).await,
+            StartStep::Admitted { request, permits: Ok(permits) } => {
+                self.launch_admitted(request, permits).await
+            }
+            StartStep::Admitted { request, permits: Err(error) } => {
+                self.report_start(request, Err(error)).await
+            }
+        }
+    }
+
+    async fn begin_start(&mut self, mut request: StartRequest) -> Result<()> {
+        let done = match self.prepare_start(&mut request).await {
+            Ok(Preparation::NeedsPermits { finds_own_id }) => match self.admission(finds_own_id) {
+                Ok(admission) => {
+                    self.starts.wait_at_gates(request, admission);
+                    return Ok(());
+                }
+                Err(error) => Err(error),
+            },
+            Ok(Preparation::NeedsNoProcess(sight, decision)) => {
+                let environment = request.environment().clone();
+                let done = self.bring_back(&sight, decision, environment).await;
+                done.map_err(|error| self.unsettled(error))
+            }
+            Ok(Preparation::Outdated) => return Ok(()),
+            Err(error) => Err(error),
+        };
+        self.report_start(request, done).await
+    }
+
+    /// Does everything for a start that comes before its launch.
+    async fn prepare_start(&mut self, request: &mut StartRequest) -> Result<Preparation> {
+        match request {
+            StartRequest::First { start, .. } => {
+                self.standing.wish = start.wish;
+                Ok(Preparation::NeedsPermits { finds_own_id: self.finds_own_id()? })
+            }
+            StartRequest::Resume { environment, asked, fresh, wish, left, .. } => {
+                self.standing.wish = *wish;
+                *left = if self.state.session.spoke { Left::Conversation } else { Left::Nothing };
+                self.want_turn(environment.clone());
+                if self.has_renewed(*fresh).await? {
+                    (*fresh, *asked) = (None, Asked::ByName);
+                }
+                match fresh {
+                    Some(_) => self.prepare_new_conversation().await,
+                    None => self.prepare_to_bring_back(*asked).await,
+                }
+            }
+            StartRequest::Handoff { launch, wish, .. } => {
+                self.standing.wish = *wish;
+                self.prepare_handoff(launch).await
+            }
+            StartRequest::Restart { after, .. } => {
+                if self.keeper != Some(*after) || self.state.open().is_some() {
+                    return Ok(Preparation::Outdated);
+                }
+                self.prepare_restart().await
+            }
+            StartRequest::NextTurn { .. } => {
+                if !self.has_queued_message() || self.state.open().is_some() {
+                    return Ok(Preparation::Outdated);
+                }
+                self.prepare_to_bring_back(Asked::ByName).await
+            }
+        }
+    }
+
+    async fn prepare_to_bring_back(&mut self, asked: Asked) -> Result<Preparation> {
+        self.close_if_dead().await?;
+        let (sight, decision) = self.decide(asked).await?;
+        if !starts_process(&decision) && self.state.outbox.is_empty() {
+            return Ok(Preparation::NeedsNoProcess(Box::new(sight), decision));
+        }
+        self.end_leftovers().await?;
+        // The new process may delete files of the conversation, so archive it first.
+        self.archive_now().await;
+        let begins = matches!(decision, Decision::StartAgain | Decision::Fresh);
+        Ok(Preparation::NeedsPermits { finds_own_id: begins && self.finds_own_id()? })
+    }
+
+    async fn prepare_restart(&mut self) -> Result<Preparation> {
+        self.standing.wish = Wish::now(Wanted::ByItself);
+        self.prepare_to_bring_back(Asked::InBulk).await
+    }
+
+    async fn prepare_new_conversation(&mut self) -> Result<Preparation> {
+        if self.state.open().is_some() {
+            self.stop().await?;
+        }
+        self.end_leftovers().await?;
+        Ok(Preparation::NeedsPermits { finds_own_id: self.finds_own_id()? })
+    }
+
+    async fn prepare_handoff(&mut self, launch: &LaunchRequest) -> Result<Preparation> {
+        self.close_if_dead().await?;
+        if self.state.open().is_some() {
+            self.stop().await?;
+        }
+        self.end_leftovers().await?;
+        let finds_own_id = launch.mode == LaunchMode::Fresh && launch.id.is_none();
+        Ok(Preparation::NeedsPermits { finds_own_id })
+    }
+
+    /// Returns the wait for the permits to start. Starts are limited per account. If the vendor
+    /// chooses the id of a conversation, only one session at a time may start in the same place.
+    fn admission(&mut self, finds_own_id: bool) -> Result<PermitWait> {
+        failpoint::hit("start.gate.before");
+        let vendor = self.ports.vendors.of(&self.state.session)?;
+        // An earlier launch of this session that was the scout has ended, otherwise there would be
+        // nothing to start. Drop its role, so that the session does not wait for itself.
+        self.standing.scout = None;
+        let capabilities = vendor.capabilities();
+        // If the vendor never shows an id, there is nothing to wait for.
+        let is_shown = vendor.signals().is_some();
+        let request = AdmissionRequest {
+            account: self.account(),
+            wish: self.standing.wish,
+            first_turn: capabilities.first_turn,
+            pace: capabilities.pace,
+            finding: (finds_own_id && is_shown).then(|| self.state.place()),
+        };
+        let supervisor = Arc::clone(&self.supervisor);
+        Ok(Box::pin(async move { admit(&supervisor.gates, &supervisor.accounts, request).await }))
+    }
+
+    async fn launch_admitted(
+        &mut self,
+        request: StartRequest,
+        permits: StartPermits,
+    ) -> Result<()> {
+        self.passes = permits.passes;
+        self.standing.scout = permits.scout;
+        let done = self.launch(&request).await;
+        if matches!(done, Ok(Done::Launched { .. })) {
+            self.follow().await;
+        }
+        let done = done.map_err(|error| self.unsettled(error));
+        self.report_start(request, done).await
+    }
+
+    /// Starts the process. Other sessions were starting while this one waited, so the decision how
+    /// to start is made here.
+    async fn launch(&mut self, request: &StartRequest) -> Result<Done> {
+        match request {
+            StartRequest::First { start, .. } => {
+                let request = first_launch(self, start)?;
+                launch::start(&self.ports, &mut self.state, request).await?;
+                Ok(Done::Launched { outcome: Outcome::Started, note: None })
+            }
+            StartRequest::Resume { environment, fresh: Some(renewal), .. } => {
+                self.launch_new_conversation(environment.clone(), *renewal).await
+            }
+            StartRequest::Resume { environment, asked, fresh: None, .. } => {
+                let (sight, decision) = self.decide(*asked).await?;
+                self.bring_back(&sight, decision, environment.clone()).await
+            }
+            StartRequest::Handoff { launch, .. } => {
+                failpoint::hit("handoff.launch.before");
+                launch::start(&self.ports, &mut self.state, (**launch).clone()).await?;
+                failpoint::hit("handoff.launch.after");
+                Ok(Done::Launched { outcome: Outcome::HandedOver, note: None })
+            }
+            StartRequest::Restart { environment, .. } => {
+                let (sight, decision) = self.decide(Asked::InBulk).await?;
+                self.bring_back(&sight, decision, environment.clone()).await
+            }
+            StartRequest::NextTurn { environment } => {
+                let (sight, decision) = self.decide(Asked::ByName).await?;
+                let environment = environment.clone();
+                restore::next_turn(&self.ports, &mut self.state, &sight, decision, environment)
+                    .await
+            }
+        }
+    }
+
+    async fn bring_back(
+        &mut self,
+        sight: &Sight,
+        decision: Decision,
+        environment: Environment,
+    ) -> Result<Done> {
+        let done =
+            restore::carry_out(&self.ports, &mut self.state, sight, decision, environment).await;
+        // Whatever the result, no automatic restart happens any more.
+        self.release_keeper().await;
+        done
+    }
+
+    async fn launch_new_conversation(
+        &mut self,
+        environment: Environment,
+        Renewal(request): Renewal,
+    ) -> Result<Done> {
+        let along = step(&self.ports, request, RequestStep::Renewed { session: self.id() });
+        restore::fresh(&self.ports, &mut self.state, environment, along).await?;
+        let note = "a new conversation, as asked; the old one stays in the log".to_owned();
+        Ok(Done::Launched { outcome: Outcome::Fresh, note: Some(note) })
+    }
+
+    /// Answers a request after its start was carried out, refused, or has failed.
+    async fn report_start(&mut self, request: StartRequest, done: Result<Done>) -> Result<()> {
+        if !matches!(done, Ok(Done::Launched { .. })) {
+            self.passes.clear();
+        }
+        match request {
+            StartRequest::First { reply, .. } => {
+                self.report_first(done, reply);
+                // If the first commit of a new session failed, the session does not exist.
+                self.removed = self.state.launches.is_empty();
+            }
+            StartRequest::Resume { left, reply, .. } => self.report_resume(done, left, reply),
+            StartRequest::Handoff { reply, .. } => {
+                self.report_resume(done, Left::Nothing, reply);
+                self.removed = self.state.launches.is_empty() && self.state.bindings.is_empty();
+            }
+            StartRequest::Restart { .. } => return self.report_restart(done).await,
+            StartRequest::NextTurn { .. } => self.report_next_turn(done),
+        }
+        Ok(())
+    }
+
+    fn report_first(&mut self, done: Result<Done>, reply: FirstReply) {
+        match (done, reply) {
+            (Ok(_), FirstReply::Started(reply)) => answer(reply, Ok(self.view())),
+            (Ok(_), FirstReply::Verified(reply)) => {
+                self.expect_evidence(Came::new(Outcome::Started, None), reply);
+            }
+            (Err(error), FirstReply::Started(reply)) => answer(reply, Err(error)),
+            (Err(error), FirstReply::Verified(reply)) => answer(reply, Err(error)),
+        }
+    }
+
+    fn report_resume(&mut self, done: Result<Done>, left: Left, reply: Reply<AgentOutcome>) {
+        match done {
+            Ok(Done::Settled { outcome, note }) => {
+                self.report_running(Came { left, ..Came::new(outcome, note) }, reply);
+            }
+            Ok(Done::Launched { outcome, note }) => {
+                self.expect_evidence(Came { left, ..Came::new(outcome, note) }, reply);
+            }
+            Ok(Done::Refused { error }) | Err(error) => answer(reply, Ok(self.refused(&error))),
+        }
+    }
+
+    /// Answers and removes all starts, because a user stops the session.
+    pub(super) async fn cancel_starts(&mut self) -> Result<()> {
+        let cancelled = self.starts.take_all();
+        if !cancelled.is_empty() {
+            self.want_no_turn();
+        }
+        for request in cancelled {
+            // No caller waits for a restart. The session is recorded as stopped.
+            if !matches!(request, StartRequest::Restart { .. }) {
+                self.report_start(request, Err(self.stopped_before_start())).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn stopped_before_start(&self) -> Error {
+        let name = self.state.session.address();
+        Error::conflict(format!("`{name}` was stopped before it started"))
+            .hint(format!("run `segue resume {name}` to start it"))
+    }
+
+    /// Schedules a retry if a start failed and its end could not be recorded, so that the launch
+    /// does not stay open.
+    fn unsettled(&mut self, error: Error) -> Error {
+        if self.state.open().is_some() {
+            self.fall_behind(&error);
+        }
+        error
+    }
+
+    pub(super) async fn decide(&self, asked: Asked) -> Result<(Sight, Decision)> {
+        let sight = look::look(&self.ports, &self.state, asked).await?;
+        let decision = recovery::decide(&sight.seen);
+        Ok((sight, decision))
+    }
+
+    /// Returns whether the vendor chooses the id of a new conversation, so that it cannot be
+    /// preset.
+    fn finds_own_id(&self) -> Result<bool> {
+        let vendor = self.ports.vendors.of(&self.state.session)?;
+        let random = self.ports.clock.new_id();
+        Ok(vendor.launching().preset_id(&self.state.session, random).is_none())
+    }
+
+    /// Returns whether an earlier attempt of the same request has started the new conversation. In
+    /// that case the session is brought back.
+    async fn has_renewed(&self, fresh: Option<Renewal>) -> Result<bool> {
+        let Some(Renewal(Some(request))) = fresh else { return Ok(false) };
+        let renewed = RequestStep::Renewed { session: self.id() };
+        Ok(self.ports.store.request(request).await?.contains(&renewed))
+    }
+
+    pub(super) fn has_queued_message(&self) -> bool {
+        self.state.outbox.first().is_some_and(|it| it.state == MessageState::Queued)
+    }
+}
+
+impl StartRequest {
+    /// Returns the environment of the command that requested the start, or of the launch that is
+    /// restarted.
+    fn environment(&self) -> &Environment {
+        match self {
+            Self::First { start, .. } => &start.environment,
+            Self::Handoff { launch, .. } => &launch.environment,
+            Self::Resume { environment, .. }
+            | Self::Restart { environment, .. }
+            | Self::NextTurn { environment } => environment,
+        }
+    }
+}
+
+fn starts_process(decision: &Decision) -> bool {
+    !matches!(decision, Decision::Attach | Decision::Rest { .. } | Decision::Refuse(_))
+}

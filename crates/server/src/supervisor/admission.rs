@@ -1,0 +1,111 @@
+//! Permission to start an agent: the start's account must admit it, and it must pass its gates.
+
+use segue_core::Result;
+use segue_core::ports::{FirstTurn, Pace, Place};
+
+use super::accounts::{Account, Accounts, Scout, Wish};
+use super::gate::{Gates, Key, Pass};
+
+/// A start that needs permission.
+#[derive(Clone, Debug)]
+pub(crate) struct AdmissionRequest {
+    pub(crate) account: Account,
+    pub(crate) wish: Wish,
+    pub(crate) first_turn: FirstTurn,
+    pub(crate) pace: Pace,
+    /// The place of the conversation if the vendor chooses its id. Only one session at a time may
+    /// start there.
+    pub(crate) finding: Option<Place>,
+}
+
+/// The permission to start. It is returned when dropped.
+#[derive(Debug)]
+pub(crate) struct StartPermits {
+    pub(crate) passes: Vec<Pass>,
+    /// `Some` if this session has to try the account before the others.
+    pub(crate) scout: Option<Scout>,
+}
+
+/// Waits until a start is permitted. Dropping the future gives back the permits that it has. Returns
+/// an error if the account is refused.
+pub(crate) async fn admit(
+    gates: &Gates,
+    accounts: &Accounts,
+    request: AdmissionRequest,
+) -> Result<StartPermits> {
+    let AdmissionRequest { account, wish, first_turn, pace, finding } = request;
+    let scout = match first_turn == FirstTurn::ShowsAccount || accounts.is_held(&account) {
+        true => accounts.enter(&account, wish).await?,
+        false => None,
+    };
+    let mut passes = Vec::new();
+    passes.extend(gates.enter(Key::Account(account.clone()), pace).await);
+    if let Some(place) = finding {
+        let key = Key::Finding { vendor: account.vendor.clone(), place };
+        passes.extend(gates.enter(key, Pace { at_once: 1, first_alone: false }).await);
+    }
+    // A session ahead in the queue may have found out that the account is refused. The scout is
+    // exempt: it tries a refused account on purpose.
+    if scout.is_none() {
+        accounts.check(&account, wish)?;
+    }
+    Ok(StartPermits { passes, scout })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use segue_core::model::{Failure, FailureClass, VendorId};
+    use segue_core::rules::accounts::Wanted;
+
+    use super::*;
+
+    fn request(finding: Option<Place>) -> AdmissionRequest {
+        AdmissionRequest {
+            account: Account { vendor: VendorId::new("tool"), config_dir: "/home".into() },
+            wish: Wish::now(Wanted::One),
+            first_turn: FirstTurn::ShowsNothing,
+            pace: Pace { at_once: 2, first_alone: false },
+            finding,
+        }
+    }
+
+    fn place() -> Place {
+        Place { config_dir: "/home".into(), cwd: "/work".into() }
+    }
+
+    fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[tokio::test]
+    async fn dropped_wait_gives_back_the_permits_that_it_has() {
+        let (gates, accounts) = (Gates::default(), Accounts::default());
+        let first = admit(&gates, &accounts, request(Some(place()))).await.unwrap();
+        {
+            // Has the second permit of the account, and waits for the place.
+            let mut waiting = pin!(admit(&gates, &accounts, request(Some(place()))));
+            assert!(poll(waiting.as_mut()).is_pending());
+            let mut third = pin!(admit(&gates, &accounts, request(None)));
+            assert!(poll(third.as_mut()).is_pending());
+        }
+        let third = admit(&gates, &accounts, request(None)).await.unwrap();
+        assert_eq!((first.passes.len(), third.passes.len()), (2, 1));
+    }
+
+    #[tokio::test]
+    async fn start_that_waits_is_refused_if_the_account_is_refused_meanwhile() {
+        let (gates, accounts) = (Gates::default(), Accounts::default());
+        let first = admit(&gates, &accounts, request(Some(place()))).await.unwrap();
+        let mut waiting = pin!(admit(&gates, &accounts, request(Some(place()))));
+        assert!(poll(waiting.as_mut()).is_pending());
+        let (class, message) = (FailureClass::Account, "401".to_owned());
+        let refusal = Failure { class, message, resets_at: None };
+        accounts.note(&request(None).account, Some(&refusal));
+        drop(first);
+        let error = waiting.await.unwrap_err().to_string();
+        assert!(error.contains("refuses the account"), "{error}");
+    }
+}
