@@ -15,6 +15,8 @@ use crate::belongings;
 use crate::failure::cannot;
 use crate::files::open_regular;
 use crate::guard;
+use crate::hold::socket_path;
+use crate::hook;
 use crate::last_words;
 use crate::paths::{Openness, Paths, ensure_folder};
 use crate::points;
@@ -69,6 +71,10 @@ impl DiskFolders {
 }
 
 impl LaunchRecords for DiskFolders {
+    fn hook_report(&self, line: &str, agent: u32) -> Option<String> {
+        hook::payload_of(line, agent)
+    }
+
     fn write(&self, record: &LaunchRecord) -> Result<()> {
         let folder = self.paths.launch(record.launch.id);
         failpoint::hit("launch_folder.make.before");
@@ -194,6 +200,10 @@ impl LaunchPaths for DiskFolders {
 
     fn errors(&self, launch: LaunchId) -> PathBuf {
         self.paths.launch(launch).join(ERRORS)
+    }
+
+    fn socket(&self, launch: LaunchId) -> PathBuf {
+        socket_path(&self.paths.launch(launch))
     }
 
     fn hooks(&self, launch: LaunchId) -> PathBuf {

@@ -3,27 +3,32 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use segue_core::ports::{Notification, Notifier};
 use tokio::process::Command;
 
 /// Timeout of the notification program and of the user's command.
 const AT_MOST: Duration = Duration::from_secs(10);
 
-/// A request for the user's attention. Its texts are passed as arguments and environment variables,
-/// never as part of a shell command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// One line that the user reads.
-    pub title: String,
-    pub text: String,
-    /// Environment variables for the user's command.
-    pub variables: Vec<(&'static str, String)>,
+/// Notifies with `notify-send` and with the user's own command. Needs a runtime of tokio.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalNotifier;
+
+impl Notifier for LocalNotifier {
+    fn show(&self, notification: Notification) {
+        tokio::spawn(show(notification));
+    }
+
+    fn run(&self, command: Vec<String>, notification: Notification) {
+        tokio::spawn(run_command(command, notification));
+    }
 }
 
 /// Shows a desktop notification. Does nothing, except for a debug log entry, if `notify-send` is
 /// missing or fails.
-pub async fn notify(call: Call) {
+async fn show(notification: Notification) {
+    let Notification { title, text, .. } = notification;
     let mut command = Command::new("notify-send");
-    command.args(["--app-name=segue", "--", &call.title, &without_markup(&call.text)]);
+    command.args(["--app-name=segue", "--", &title, &without_markup(&text)]);
     run(command).await.unwrap_or_else(|why| tracing::debug!(why, "no notification was shown"));
 }
 
@@ -33,11 +38,11 @@ fn without_markup(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Runs the user's command, with the variables of `call` in its environment.
-pub async fn call(words: Vec<String>, call: Call) {
+/// Runs the user's command, with the variables of the notification in its environment.
+async fn run_command(words: Vec<String>, notification: Notification) {
     let Some((program, arguments)) = words.split_first() else { return };
     let mut command = Command::new(program);
-    command.args(arguments).envs(call.variables);
+    command.args(arguments).envs(notification.variables);
     let failed = |why: String| tracing::warn!(program, why, "the attention command failed");
     run(command).await.unwrap_or_else(failed);
 }

@@ -12,6 +12,7 @@ use segue_core::model::Environment;
 use segue_core::ports::{Files, Ports, Program, ProgramSpec, Projects, Store, Vendors};
 use segue_core::rules::{self, environment};
 use segue_core::{Error, Result};
+use segue_host::LocalNotifier;
 use segue_host::archive::DiskArchive;
 use segue_host::clock::SystemClock;
 use segue_host::files::LocalFiles;
@@ -113,6 +114,7 @@ pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Result<Ports> {
         projects: projects(paths.config_file()),
         watchers: Arc::new(LocalWatchers),
         clock: Arc::new(SystemClock),
+        notifier: Arc::new(LocalNotifier),
     })
 }
 

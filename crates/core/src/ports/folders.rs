@@ -31,6 +31,10 @@ pub trait LaunchRecords: Debug + Send + Sync {
     /// is older than this feature.
     fn last_words(&self, launch: LaunchId) -> Option<String>;
 
+    /// Returns the vendor's report in a line of a launch's hooks file. `None` if the process that
+    /// reported is neither `agent` nor its descendant, or if the line cannot be read.
+    fn hook_report(&self, line: &str, agent: u32) -> Option<String>;
+
     /// Writes the file for a message that is too long for a command line.
     fn write_message(&self, launch: LaunchId, message: &str) -> Result<()>;
 
@@ -81,6 +85,9 @@ pub trait TranscriptGuards: Debug + Send + Sync {
 pub trait LaunchPaths: Debug + Send + Sync {
     /// Returns the path of the launch's folder.
     fn folder(&self, launch: LaunchId) -> PathBuf;
+
+    /// Returns the path of the socket at which the launch's holder listens.
+    fn socket(&self, launch: LaunchId) -> PathBuf;
 
     /// Returns the path of the file with a headless launch's output stream.
     fn stream(&self, launch: LaunchId) -> PathBuf;

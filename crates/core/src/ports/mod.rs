@@ -7,6 +7,7 @@ mod files;
 mod folders;
 mod holders;
 mod machine;
+mod notifier;
 mod projects;
 mod salvage;
 mod store;
@@ -29,6 +30,7 @@ pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders, LaunchPaths, LaunchRecords, TranscriptGuards};
 pub use holders::{Fault, Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrder, Typed};
 pub use machine::{Ended, Folder, Machine, Program};
+pub use notifier::{Notification, Notifier};
 pub use projects::{ProjectFile, Projects};
 pub use salvage::{Salvaged, SalvagedSession};
 pub use store::{
@@ -58,4 +60,5 @@ pub struct Ports {
     pub projects: Arc<dyn Projects>,
     pub watchers: Arc<dyn FolderWatchers>,
     pub clock: Arc<dyn Clock>,
+    pub notifier: Arc<dyn Notifier>,
 }

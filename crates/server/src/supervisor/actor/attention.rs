@@ -1,9 +1,9 @@
 //! Notifies the user when the session needs a person: once each time that the reason changes.
 
 use segue_core::model::FailureClass;
+use segue_core::ports::Notification;
 use segue_core::rules::attention::{self, Reason};
 use segue_core::rules::{dialog, redaction};
-use segue_host::attention::{Call, call, notify};
 
 use super::Actor;
 use crate::project;
@@ -65,7 +65,7 @@ impl Actor {
             .cloned()
             .map_or_else(Default::default, |it| (it.question, it.choices.join("\n"), it.answer));
         let agent = session.agent.as_ref().map(ToString::to_string).unwrap_or_default();
-        let told = Call {
+        let notification = Notification {
             title: format!("{} {reason}", session.address()),
             // The text becomes a command line argument, which every user of the machine can read.
             text: redaction::redact(&detail).into_owned(),
@@ -83,12 +83,11 @@ impl Actor {
                 ("SEGUE_CWD", session.cwd.display().to_string()),
             ],
         };
-        // Run both in the background: the actor does not wait for them.
         if settings.desktop {
-            tokio::spawn(notify(told.clone()));
+            self.ports.notifier.show(notification.clone());
         }
         if !settings.command.is_empty() {
-            tokio::spawn(call(settings.command, told));
+            self.ports.notifier.run(settings.command, notification);
         }
     }
 }

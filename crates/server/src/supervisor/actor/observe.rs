@@ -10,8 +10,6 @@ use segue_core::ports::{HolderEvent, Readiness, Signal};
 use segue_core::rules::last_words::cause;
 use segue_core::rules::lifecycle::Kept;
 use segue_core::{Error, Result};
-use segue_host::hold::socket_path;
-use segue_host::hook;
 
 use super::{Actor, SessionObservation, SessionTimeout, answer};
 
@@ -117,14 +115,14 @@ impl Actor {
 
     fn is_socket(&self, path: &Path) -> bool {
         let open = self.state.open();
-        open.is_some_and(|open| path == socket_path(&self.ports.folders.folder(open.id)))
+        open.is_some_and(|open| path == self.ports.folders.socket(open.id))
     }
 
     /// Makes the holder of the open launch listen again if its socket was deleted. A holder that
     /// exits deletes its socket, too, but records first how its agent ended.
     async fn call_lost_holder(&mut self) -> Result<()> {
         let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
-        let socket = socket_path(&self.ports.folders.folder(launch));
+        let socket = self.ports.folders.socket(launch);
         if socket.exists() || self.ports.folders.end(launch)?.is_some() {
             return Ok(());
         }
@@ -168,9 +166,10 @@ impl Actor {
         let Some(hooks) = self.hooks.as_mut() else { return Ok(()) };
         let lines = hooks.new_lines(self.ports.files.as_ref());
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        let payloads = lines.iter().filter_map(|line| hook::payload_of(line, agent.pid));
+        let folders = &self.ports.folders;
+        let reports = lines.iter().filter_map(|line| folders.hook_report(line, agent.pid));
         let signals = match vendor.signals() {
-            Some(sources) => payloads.flat_map(|it| sources.hook_signals(&it)).collect(),
+            Some(sources) => reports.flat_map(|it| sources.hook_signals(&it)).collect(),
             None => Vec::new(),
         };
         self.signals(id, signals).await?;

@@ -17,7 +17,7 @@ use segue_core::{Error, Result};
 use segue_host::archive::DiskArchive;
 use segue_host::hold::LocalHolders;
 use segue_host::watch::LocalWatchers;
-use segue_host::{DiskFolders, LocalFiles, LocalMachine, Paths, SystemClock};
+use segue_host::{DiskFolders, LocalFiles, LocalMachine, LocalNotifier, Paths, SystemClock};
 
 use crate::recording::{CWD, ID};
 use crate::timing::timed;
@@ -214,5 +214,6 @@ fn ports(home: &Path) -> Ports {
         projects: Arc::new(NoProjects),
         watchers: Arc::new(LocalWatchers),
         clock: Arc::new(SystemClock),
+        notifier: Arc::new(LocalNotifier),
     }
 }
