@@ -106,7 +106,7 @@ fn message_to_a_session_that_was_killed_hints_at_resume() {
     world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "hello"]);
     world.ok(["wait", "fox", "--for", "idle", "--timeout", "50s"]);
     world.kill_everything();
-    assert_eq!(world.session("fox")["status_detail"], "environment");
+    assert_eq!(world.session("fox")["status"], "interrupted");
     let sent = world.segue(["send", "fox", "hello"]);
     assert_says(&sent, 4, &["hint: run `segue resume default/fox`: it is delivered after that"]);
     assert!(!sent.stderr.contains("segue answer"), "{sent:#?}");

@@ -40,7 +40,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "VENDOR", value_delimiter = ',', add = complete::vendors())]
     pub(crate) vendor: Vec<String>,
 
-    /// Only sessions with this status: starting, working, waiting, idle, ended or lost
+    /// Only sessions with this status: starting, working, waiting, idle,
+    /// interrupted, ended or lost
     #[arg(long, value_name = "STATUS", value_delimiter = ',', add = complete::statuses())]
     pub(crate) status: Vec<String>,
 

@@ -274,7 +274,9 @@ fn queued(report: &SendReport, name: &str) -> Error {
         None => error,
     };
     let error = match report.session.status.known() {
-        Some(StatusKind::Ended | StatusKind::Lost) => error.hint(to_deliver(name)),
+        Some(StatusKind::Interrupted | StatusKind::Ended | StatusKind::Lost) => {
+            error.hint(to_deliver(name))
+        }
         Some(StatusKind::Waiting) if !asks(&report.session) => error.hint(to_deliver(name)),
         Some(StatusKind::Waiting) => error.hint(to_answer(report, name)),
         Some(StatusKind::Starting | StatusKind::Working | StatusKind::Idle) | None => {

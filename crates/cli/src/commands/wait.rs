@@ -222,7 +222,10 @@ fn wanted(target: WaitTarget) -> &'static str {
 /// Returns whether the wait is over because the session cannot go on without the user.
 fn needs_person(session: &SessionView, target: WaitTarget) -> bool {
     matches!(target, WaitTarget::Idle | WaitTarget::Rest)
-        && session.status.known() == Some(StatusKind::Waiting)
+        && matches!(
+            session.status.known(),
+            Some(StatusKind::Waiting | StatusKind::Interrupted | StatusKind::Lost)
+        )
 }
 
 fn not_over(session: &SessionView) -> Error {

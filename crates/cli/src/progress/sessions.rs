@@ -92,6 +92,7 @@ fn rank(status: Option<StatusKind>) -> u8 {
         Some(StatusKind::Starting) => 0,
         Some(StatusKind::Waiting) => 1,
         Some(StatusKind::Working) => 2,
-        Some(StatusKind::Idle | StatusKind::Ended | StatusKind::Lost) | None => 3,
+        Some(StatusKind::Idle | StatusKind::Interrupted | StatusKind::Ended | StatusKind::Lost)
+        | None => 3,
     }
 }

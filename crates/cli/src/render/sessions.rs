@@ -68,25 +68,29 @@ fn waiting_for(session: &SessionView) -> Option<WaitingFor> {
     session.waiting_for.as_ref().and_then(MaybeKnown::known)
 }
 
-/// Returns whether a session waits to be started for this reason. A conversation that goes on in
-/// another session or in another terminal is not to be started here.
-fn waits_to_start(session: &SessionView, reason: WaitingFor) -> bool {
-    waiting_for(session) == Some(reason)
-        && session.goes_on_as.is_none()
-        && session.open_in.is_none()
+/// Returns whether a session is to be started here. A conversation that goes on in another session
+/// or in another terminal is not.
+fn is_to_start(session: &SessionView) -> bool {
+    session.goes_on_as.is_none() && session.open_in.is_none()
+}
+
+/// Returns whether a session needs the user's command to run again.
+fn is_cut_short(session: &SessionView) -> bool {
+    session.status.known() == Some(StatusKind::Interrupted)
+        || waiting_for(session) == Some(WaitingFor::Environment)
 }
 
 /// Hints name at most this many sessions.
 const NAMED: usize = 5;
 
-/// Returns hints for sessions that wait to be started: they need the user's environment, or their
-/// agent ended at once and the user has to choose.
+/// Returns hints for sessions that are to be started: they were interrupted, they need the user's
+/// environment, their agent ended at once, or their conversation is lost.
 pub(crate) fn to_start(sessions: &[SessionView]) -> Vec<String> {
-    let waiting = |reason: WaitingFor| -> Vec<String> {
-        sessions.iter().filter(|it| waits_to_start(it, reason)).map(address).collect()
+    let which = |is_meant: fn(&SessionView) -> bool| -> Vec<String> {
+        sessions.iter().filter(|it| is_to_start(it) && is_meant(it)).map(address).collect()
     };
     let mut steps = Vec::new();
-    match waiting(WaitingFor::Environment).as_slice() {
+    match which(is_cut_short).as_slice() {
         [] => {}
         [only] => {
             steps.push(format!("run `segue resume {only}` to start it with your environment"));
@@ -103,10 +107,15 @@ pub(crate) fn to_start(sessions: &[SessionView]) -> Vec<String> {
             ));
         }
     }
-    for name in waiting(WaitingFor::Choice).iter().take(NAMED) {
+    let waits_for_choice = |it: &SessionView| waiting_for(it) == Some(WaitingFor::Choice);
+    for name in which(waits_for_choice).iter().take(NAMED) {
         steps.push(format!(
             "run `segue log {name}` to see why it ended at once, `segue resume {name}` to try again"
         ));
+    }
+    let is_lost = |it: &SessionView| it.status.known() == Some(StatusKind::Lost);
+    for name in which(is_lost).iter().take(NAMED) {
+        steps.push(format!("run `segue resume {name}` to see what is missing and what to do"));
     }
     steps
 }
@@ -134,7 +143,7 @@ pub(crate) fn status(session: &SessionView) -> String {
 fn tone(status: Option<StatusKind>) -> Tone {
     match status {
         Some(StatusKind::Working) => Tone::Good,
-        Some(StatusKind::Waiting) => Tone::Attention,
+        Some(StatusKind::Waiting | StatusKind::Interrupted) => Tone::Attention,
         Some(StatusKind::Lost) => Tone::Bad,
         Some(StatusKind::Ended) => Tone::Faint,
         Some(StatusKind::Starting | StatusKind::Idle) | None => Tone::Plain,
@@ -197,13 +206,16 @@ shop/tester    demo    ended (crashed: signal 9)  1d     ~/shop
         let expected = [
             "run `segue resume shop/a shop/b` to start them with your environment",
             "run `segue log shop/c` to see why it ended at once, `segue resume shop/c` to try again",
+            "run `segue resume shop/d` to see what is missing and what to do",
         ];
-        let some = [waits("a", "environment"), waits("c", "choice"), waits("b", "environment")];
+        let interrupted = |name: &str| session(name, "interrupted", None, 1);
+        let lost = session("d", "lost", None, 1);
+        let some = [interrupted("a"), waits("c", "choice"), waits("b", "environment"), lost];
         assert_eq!(to_start(&some), expected);
         let one = "run `segue resume shop/a` to start it with your environment";
         assert_eq!(to_start(&some[..1]), [one]);
         let many: Vec<SessionView> =
-            (0..6).map(|number| waits(&format!("a{number}"), "environment")).collect();
+            (0..6).map(|number| interrupted(&format!("a{number}"))).collect();
         assert!(to_start(&many)[0].starts_with("run `segue resume --all` to start 6 sessions"));
     }
 

@@ -25,14 +25,14 @@ fn killed_agent_is_resumed_automatically_with_its_id() {
 }
 
 #[test]
-fn killed_holder_ends_only_its_own_agent_and_the_session_waits_for_resume() {
+fn killed_holder_ends_only_its_own_agent_and_the_session_is_interrupted() {
     let world = world();
     let before = told(&world, "coder", "fox");
     let other = told(&world, "other", "owl");
     let mut events = Events::of(&world);
     kill(process(&before, "holder_pid"));
     wait_event(&mut events, "launch_ended", "ended while Segue was not watching");
-    wait_event(&mut events, "status_changed", "waiting (environment)");
+    wait_event(&mut events, "status_changed", "interrupted");
     processes::wait_gone(process(&before, "pid"));
     let report = world.resume(["--all"]);
     report.assert_back("coder", "resumed");

@@ -139,5 +139,5 @@ fn status_change_that_was_reported_survives_an_immediate_kill() {
     world.kill_everything();
     let log = world.events("coder");
     assert!(log.contains(&seen), "{seen} is not in {log:#?}");
-    assert_eq!(world.session("coder")["status_detail"], "environment");
+    assert_eq!(world.session("coder")["status"], "interrupted");
 }

@@ -186,7 +186,7 @@ fn resume_plan_changes_nothing_and_resume_leaves_live_agents_running() {
     world.ok(["stop", "stopped"]);
     let mut events = Events::of(&world);
     kill(process(&killed, "holder_pid"));
-    wait_event(&mut events, "status_changed", "waiting (environment)");
+    wait_event(&mut events, "status_changed", "interrupted");
     drop(events);
     let before = everything(&world);
     let plan = world.json(["resume", "--all", "--stopped", "--plan", "--json"]);

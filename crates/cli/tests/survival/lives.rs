@@ -156,13 +156,17 @@ fn session_waits_for_a_choice_after_three_crashes_in_a_row() {
 }
 
 #[test]
-fn session_whose_holder_was_killed_waits_for_an_environment() {
+fn session_whose_holder_was_killed_is_interrupted() {
     let world = World::new(program());
     let session = scene::told(&world, "alpha", "heron");
     processes::kill(scene::process(&session, "holder_pid"));
-    let waiting = wait_session(&world, "alpha", |it| it["status"] == "waiting");
-    assert_eq!(waiting["status_detail"], "environment");
-    assert_eq!(waiting["waiting_for"], "environment");
+    let interrupted = wait_session(&world, "alpha", |it| it["status"] == "interrupted");
+    assert_eq!(interrupted["status_detail"], Value::Null);
+    assert_eq!(interrupted["waiting_for"], Value::Null);
+    // The session would never be idle, so `wait` returns an error.
+    let wait = world.segue(["wait", "alpha", "--for", "idle"]);
+    assert_eq!(wait.status, 4, "{wait:#?}");
+    assert!(wait.stderr.contains("segue resume default/alpha"), "{wait:#?}");
     processes::wait_gone(scene::process(&session, "pid"));
     assert_eq!(
         scene::told_events(&world, "alpha", "launch_ended"),
@@ -185,7 +189,7 @@ fn late_holder_of_an_abandoned_launch_starts_nothing() {
     hold.meanwhile(&mut world, |world| {
         run.kill().and_then(|()| run.wait()).unwrap();
         scene::kill_daemon(world);
-        assert_eq!(world.session("alpha")["status_detail"], "environment");
+        assert_eq!(world.session("alpha")["status"], "interrupted");
         let is_holder = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "hold");
         late = world.processes().into_iter().filter(is_holder).collect();
         assert_eq!(late.len(), 1, "a holder that waits");

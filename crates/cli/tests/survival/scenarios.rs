@@ -537,17 +537,19 @@ fn attach_and_detach(world: &World) -> Outcome {
     Outcome { status, stdout: terminal.contents(), stderr: String::new() }
 }
 
-/// Waits until every session is idle, waiting, ended or lost.
+/// Waits until every session is idle, waiting, interrupted or ended.
 fn until_at_rest(world: &World) {
     until(world, |session| {
-        ["idle", "waiting", "ended", "lost"].iter().any(|status| session["status"] == *status)
+        ["idle", "waiting", "interrupted", "ended"]
+            .iter()
+            .any(|status| session["status"] == *status)
     });
 }
 
 fn until_back_from_crash(world: &World) {
     until(world, |session| {
         let is_back = session["launches"] == 2 && session["status"] == "idle";
-        is_back || session["status"] == "waiting" || session["status"] == "lost"
+        is_back || session["status"] == "waiting" || session["status"] == "interrupted"
     });
 }
 

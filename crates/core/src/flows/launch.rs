@@ -487,8 +487,8 @@ async fn close(ports: &Ports, state: &mut SessionState, end: LaunchEnd, why: &Er
     let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(()) };
     let (status, told) = match end.exit {
         Exit::NeverStarted => (Status::Ended(How::NeverStarted), "not started".to_owned()),
-        Exit::Unknown => (Status::Lost, "ended while Segue was not watching".to_owned()),
-        exit => (Status::Lost, exit.to_string()),
+        Exit::Unknown => (Status::Interrupted, "ended while Segue was not watching".to_owned()),
+        exit => (Status::Interrupted, exit.to_string()),
     };
     let (status, event) = state.status_change(ports, status);
     let told = state.event(ports, EventKind::LaunchEnded, format!("{told}: {why}"));

@@ -13,7 +13,7 @@ use crate::model::{
     VendorSessionId,
 };
 use crate::ports::{Change, Commit, Guarded, Ports, TranscriptFiles};
-use crate::rules::recovery::{Candidate, Decision, Keeper, Refusal, Turn};
+use crate::rules::recovery::{self, Candidate, Decision, Keeper, Refusal, Turn};
 
 /// Message to an agent whose turn was interrupted. It is not sent in any other case.
 const NUDGE: &str = "Your process ended in the middle of this turn and was started again. \
@@ -88,6 +88,7 @@ pub async fn carry_out(
                     causes.into_iter().fold(error, Error::caused_by)
                 }
                 Refusal::TranscriptGone { id } => {
+                    set_status(ports, state, Status::Lost).await?;
                     elsewhere::offer(ports, state, (&id, &environment), error).await?
                 }
                 _ => error,
@@ -147,10 +148,22 @@ fn is_over(state: &SessionState, sight: &Sight, import: Option<&Path>) -> bool {
 
 /// Sets the status of a headless session to idle if the end of its last turn was not observed.
 async fn rest(ports: &Ports, state: &mut SessionState) -> Result<()> {
-    if state.session.status == Status::Idle {
+    set_status(ports, state, Status::Idle).await
+}
+
+/// Records the status that a session has after a look for its conversation: lost, or found again.
+pub async fn note_look(ports: &Ports, state: &mut SessionState, decision: &Decision) -> Result<()> {
+    match recovery::status_after_look(state.session.status, decision) {
+        Some(status) if state.open().is_none() => set_status(ports, state, status).await,
+        _ => Ok(()),
+    }
+}
+
+async fn set_status(ports: &Ports, state: &mut SessionState, status: Status) -> Result<()> {
+    if state.session.status == status {
         return Ok(());
     }
-    let (change, event) = state.status_change(ports, Status::Idle);
+    let (change, event) = state.status_change(ports, status);
     state.commit(ports, Commit { changes: vec![change], events: vec![event] }).await
 }
 

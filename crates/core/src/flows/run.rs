@@ -67,7 +67,10 @@ pub fn removed(session: SessionId) -> Error {
 fn is_cut_short(status: Status) -> bool {
     matches!(
         status,
-        Status::Ended(How::NeverStarted) | Status::Waiting(WaitingFor::Environment) | Status::Lost
+        Status::Ended(How::NeverStarted)
+            | Status::Waiting(WaitingFor::Environment)
+            | Status::Interrupted
+            | Status::Lost
     )
 }
 
@@ -357,6 +360,7 @@ mod tests {
     fn run_is_cut_short_only_if_no_process_can_be_running() {
         let table = [
             (Status::Ended(How::NeverStarted), true),
+            (Status::Interrupted, true),
             (Status::Lost, true),
             (Status::Starting, false),
             (Status::Idle, false),

@@ -141,6 +141,7 @@ impl Session {
             | Status::Starting
             | Status::Working
             | Status::Waiting(_)
+            | Status::Interrupted
             | Status::Lost => false,
         }
     }

@@ -16,18 +16,25 @@ pub enum Status {
     Working,
     Waiting(WaitingFor),
     Idle,
+    /// The process is gone without a clean end, and nothing restarts it. `segue resume` brings the
+    /// session back. Earlier versions stored this status as `lost`.
+    #[serde(alias = "lost")]
+    Interrupted,
     Ended(How),
-    /// The process disappeared and its exit status is unknown. A resume may bring the session back.
+    /// The conversation is found nowhere: no transcript, no guard and no archive has it.
+    #[serde(rename = "lost_conversation")]
     Lost,
 }
 
 word_enum! {
-    /// A [`Status`] without its details. Its words are the tags of a serialized [`Status`].
+    /// A [`Status`] without its details. Its words are the tags of a stored [`Status`], except for
+    /// `lost`.
     pub enum StatusKind {
         Starting = "starting",
         Working = "working",
         Waiting = "waiting",
         Idle = "idle",
+        Interrupted = "interrupted",
         Ended = "ended",
         Lost = "lost",
     }
@@ -42,7 +49,7 @@ word_enum! {
         Permission = "permission",
         /// The agent asks its user a question.
         Question = "question",
-        /// A restart needs environment variables that only a command of the user can supply.
+        /// A restart needs environment variables that no source has.
         Environment = "environment",
         /// The agent failed too often. The user must choose how to continue.
         Choice = "choice",
@@ -75,6 +82,7 @@ impl Status {
             Self::Working => StatusKind::Working,
             Self::Waiting(_) => StatusKind::Waiting,
             Self::Idle => StatusKind::Idle,
+            Self::Interrupted => StatusKind::Interrupted,
             Self::Ended(_) => StatusKind::Ended,
             Self::Lost => StatusKind::Lost,
         }
@@ -107,7 +115,7 @@ impl Status {
         match self {
             Self::Starting | Self::Working | Self::Idle => true,
             Self::Waiting(reason) => reason.needs_answer(),
-            Self::Ended(_) | Self::Lost => false,
+            Self::Interrupted | Self::Ended(_) | Self::Lost => false,
         }
     }
 }
@@ -147,18 +155,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tag_of_a_serialized_status_is_the_word_of_its_kind() {
+    fn tag_of_a_stored_status_is_the_word_of_its_kind_except_for_lost() {
         let all = [
             Status::Starting,
             Status::Working,
             Status::Waiting(WaitingFor::Trust),
             Status::Idle,
+            Status::Interrupted,
             Status::Ended(How::Quit),
             Status::Lost,
         ];
         assert_eq!(all.map(Status::kind).as_slice(), StatusKind::ALL);
         for status in all {
-            assert_eq!(serde_json::to_value(status).unwrap()["status"], status.word());
+            let stored = serde_json::to_value(status).unwrap();
+            let is_lost = status == Status::Lost;
+            let word = if is_lost { "lost_conversation" } else { status.word() };
+            assert_eq!(stored["status"], word);
+            assert_eq!(serde_json::from_value::<Status>(stored).unwrap(), status);
         }
+    }
+
+    #[test]
+    fn lost_process_of_an_earlier_version_is_read_as_interrupted() {
+        let read = |text| serde_json::from_str::<Status>(text).unwrap();
+        assert_eq!(read(r#"{"status":"lost"}"#), Status::Interrupted);
+        let waiting = read(r#"{"status":"waiting","detail":"environment"}"#);
+        assert_eq!(waiting, Status::Waiting(WaitingFor::Environment));
     }
 }

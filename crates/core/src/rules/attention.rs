@@ -9,11 +9,13 @@ use crate::model::{FailureClass, How, Status, WaitingFor};
 pub enum Reason {
     Waiting(WaitingFor),
     Failed(FailureClass),
+    /// The conversation is found nowhere.
+    Lost,
 }
 
 /// Returns why a session needs a user now. `failure` is the reason why its last turn failed. A
-/// session that only waits for the user's next command (`WaitingFor::Environment`) is not worth a
-/// call: after a reboot, all sessions wait for it.
+/// session that only waits for the user's next command (interrupted, or `WaitingFor::Environment`)
+/// is not worth a call: after a reboot, all sessions may do so.
 pub fn reason(status: Status, failure: Option<FailureClass>) -> Option<Reason> {
     let failure = match status {
         Status::Waiting(WaitingFor::Environment) => return None,
@@ -23,7 +25,8 @@ pub fn reason(status: Status, failure: Option<FailureClass>) -> Option<Reason> {
             return None;
         }
         Status::Ended(How::Failed(class)) => Some(class),
-        Status::Ended(_) | Status::Idle | Status::Lost => failure,
+        Status::Lost => return Some(Reason::Lost),
+        Status::Ended(_) | Status::Idle | Status::Interrupted => failure,
     };
     failure
         .filter(|class| matches!(class, FailureClass::Account | FailureClass::UsageLimit))
@@ -36,6 +39,7 @@ impl Reason {
         match self {
             Self::Waiting(what) => what.word(),
             Self::Failed(class) => class.word(),
+            Self::Lost => "lost",
         }
     }
 }
@@ -49,6 +53,7 @@ impl fmt::Display for Reason {
             Self::Waiting(WaitingFor::Choice) => f.write_str("could not be brought back"),
             Self::Waiting(WaitingFor::Environment) => f.write_str("waits to be brought back"),
             Self::Failed(class) => write!(f, "cannot go on: {class}"),
+            Self::Lost => f.write_str("cannot go on: its conversation is found nowhere"),
         }
     }
 }
@@ -80,7 +85,8 @@ mod tests {
                 Some(Reason::Failed(account)),
             ),
             (Status::Ended(How::Stopped), Some(account), None),
-            (Status::Lost, None, None),
+            (Status::Interrupted, None, None),
+            (Status::Lost, None, Some(Reason::Lost)),
         ];
         for (status, failure, expected) in table {
             assert_eq!(reason(status, failure), expected, "{status:?} {failure:?}");

@@ -203,7 +203,7 @@ fn crashed(standing: &Standing, end: LaunchEnd) -> bool {
 /// Returns whether a session whose launch has ended must be restarted automatically. A daemon that
 /// did not observe the end uses this.
 pub fn is_to_restart(standing: &Standing) -> bool {
-    let crashed = matches!(standing.status, Status::Ended(How::Crashed(_)) | Status::Lost);
+    let crashed = matches!(standing.status, Status::Ended(How::Crashed(_)) | Status::Interrupted);
     let restarts = !standing.headless && standing.restart == Restart::OnCrash;
     crashed && restarts && standing.open.is_none()
 }
@@ -216,7 +216,7 @@ fn after_crash(end: LaunchEnd, environment: Kept, failures: Failures) -> Vec<Act
             Action::GiveUp { failures },
         ],
         (Next::RestartAfter(_), Kept::No) => {
-            vec![Action::SetStatus(Status::Waiting(WaitingFor::Environment))]
+            vec![Action::SetStatus(Status::Interrupted)]
         }
         (Next::RestartAfter(after), Kept::Yes) => {
             vec![Action::SetStatus(over(end.exit)), Action::Restart { after }]
@@ -244,7 +244,7 @@ fn settled(standing: &Standing, open: &OpenStanding, end: LaunchEnd) -> Status {
 
 fn over(exit: Exit) -> Status {
     match exit {
-        Exit::Unknown => Status::Lost,
+        Exit::Unknown => Status::Interrupted,
         Exit::NeverStarted => Status::Ended(How::NeverStarted),
         exit => Status::Ended(How::Crashed(exit)),
     }

@@ -109,6 +109,7 @@ mod tests {
             (Status::Starting, 90 * HOUR, Place::Shown),
             (Status::Waiting(WaitingFor::Permission), 90 * HOUR, Place::Shown),
             (Status::Waiting(WaitingFor::Environment), 90 * HOUR, Place::Shown),
+            (Status::Interrupted, 90 * HOUR, Place::Shown),
             (Status::Lost, 90 * HOUR, Place::Shown),
             (ended, 23 * HOUR, Place::Shown),
             (ended, 24 * HOUR, Place::Shown),
@@ -177,7 +178,7 @@ mod tests {
         assert_eq!(find_status("w").unwrap_err().hints, ["use `waiting`", "use `working`"]);
         let unknown = find_status("sleeping").unwrap_err();
         assert_eq!(unknown.message, "there is no status `sleeping`");
-        let all = "use one of: ended, idle, lost, starting, waiting, working";
+        let all = "use one of: ended, idle, interrupted, lost, starting, waiting, working";
         assert_eq!(unknown.hints.last().unwrap(), all);
         assert!(find_status("").is_err());
     }

@@ -1,6 +1,6 @@
 //! Decides how a session is brought back: one table as a pure function.
 
-use crate::model::{LaunchId, VendorSessionId};
+use crate::model::{How, LaunchId, Status, VendorSessionId, WaitingFor};
 
 /// The facts for the decision. All of them are observed now; none of them is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,6 +166,25 @@ pub fn decide(seen: &Seen) -> Decision {
         (_, Resumes::No) => Decision::StartAgain,
         (Some(id), Resumes::Yes) => with_id(seen, id.clone()),
         (None, Resumes::Yes) => without_id(seen),
+    }
+}
+
+/// Returns the status of a session that does not run, after a look for its conversation. `None` if
+/// the look changes nothing. A session that its user ended keeps its status: it is not expected
+/// back.
+pub fn status_after_look(status: Status, decision: &Decision) -> Option<Status> {
+    let is_expected = matches!(
+        status,
+        Status::Interrupted
+            | Status::Waiting(WaitingFor::Environment | WaitingFor::Choice)
+            | Status::Ended(How::Crashed(_) | How::NeverStarted)
+    );
+    match decision {
+        Decision::Refuse(Refusal::TranscriptGone { .. }) => is_expected.then_some(Status::Lost),
+        Decision::Rest { .. } | Decision::Resume { .. } | Decision::Restore { .. } => {
+            (status == Status::Lost).then_some(Status::Interrupted)
+        }
+        _ => None,
     }
 }
 

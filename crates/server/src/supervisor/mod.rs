@@ -337,6 +337,7 @@ fn needs_a_look(summary: &SessionSummary) -> bool {
     let ended = matches!(
         summary.session.status,
         Status::Ended(How::Crashed(_) | How::NeverStarted)
+            | Status::Interrupted
             | Status::Lost
             | Status::Waiting(WaitingFor::Choice)
     );

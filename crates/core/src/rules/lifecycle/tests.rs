@@ -130,7 +130,6 @@ fn last_status(actions: &[Action]) -> Status {
 #[test]
 fn status_and_restart_of_an_interactive_agent_depend_on_its_exit() {
     let crashed = |exit| Status::Ended(How::Crashed(exit));
-    let waiting = Status::Waiting(WaitingFor::Environment);
     let table = [
         (Exit::Code(0), false, Kept::Yes, Status::Ended(How::Quit), false),
         (Exit::Code(0), true, Kept::Yes, Status::Ended(How::Stopped), false),
@@ -138,8 +137,8 @@ fn status_and_restart_of_an_interactive_agent_depend_on_its_exit() {
         (Exit::Unknown, true, Kept::No, Status::Ended(How::Stopped), false),
         (Exit::Code(1), false, Kept::Yes, crashed(Exit::Code(1)), true),
         (Exit::Signal(9), false, Kept::Yes, crashed(Exit::Signal(9)), true),
-        (Exit::Signal(9), false, Kept::No, waiting, false),
-        (Exit::Unknown, false, Kept::No, waiting, false),
+        (Exit::Signal(9), false, Kept::No, Status::Interrupted, false),
+        (Exit::Unknown, false, Kept::No, Status::Interrupted, false),
         (Exit::NeverStarted, false, Kept::No, Status::Ended(How::NeverStarted), false),
     ];
     for (exit, asked, kept, status, restarts) in table {
@@ -154,11 +153,11 @@ fn status_and_restart_of_an_interactive_agent_depend_on_its_exit() {
 }
 
 #[test]
-fn agent_without_restart_is_lost_if_its_exit_is_unknown() {
+fn agent_without_restart_is_interrupted_if_its_exit_is_unknown() {
     let mut standing = standing();
     standing.restart = Restart::Never;
     let actions = act(&standing, &over(Exit::Unknown, false, Kept::No));
-    assert_eq!(last_status(&actions), Status::Lost);
+    assert_eq!(last_status(&actions), Status::Interrupted);
 }
 
 #[test]
@@ -180,7 +179,7 @@ fn headless_turn_succeeds_only_if_exit_code_and_report_agree() {
         (Exit::Code(0), Some(false), Status::Ended(How::TurnFailed)),
         (Exit::Code(0), None, Status::Ended(How::TurnFailed)),
         (Exit::Code(1), Some(true), Status::Ended(How::Crashed(Exit::Code(1)))),
-        (Exit::Unknown, Some(true), Status::Lost),
+        (Exit::Unknown, Some(true), Status::Interrupted),
     ];
     for (exit, turn, status) in table {
         let mut standing = standing();
@@ -334,12 +333,12 @@ proptest! {
 }
 
 #[test]
-fn new_daemon_restarts_only_crashed_or_lost_sessions() {
+fn new_daemon_restarts_only_crashed_or_interrupted_sessions() {
     let crashed = Status::Ended(How::Crashed(Exit::Signal(11)));
     let over = |status| Standing { status, open: None, ..standing() };
     let table = [
         (over(crashed), true),
-        (over(Status::Lost), true),
+        (over(Status::Interrupted), true),
         (over(Status::Ended(How::Quit)), false),
         (over(Status::Ended(How::Stopped)), false),
         (over(Status::Ended(How::NeverStarted)), false),

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::*;
+use crate::model::Exit;
 
 fn id(text: &str) -> VendorSessionId {
     VendorSessionId::new(text)
@@ -233,5 +234,33 @@ proptest! {
     fn conversation_with_content_is_never_started_again_empty(seen in any_seen()) {
         let blank = matches!(decide(&seen), Decision::StartAgain);
         prop_assert!(!(blank && seen.spoke));
+    }
+}
+
+#[test]
+fn session_is_lost_only_while_its_conversation_is_found_nowhere() {
+    let gone = Decision::Refuse(Refusal::TranscriptGone { id: id("a") });
+    let resume = Decision::Resume { id: id("a") };
+    let restore = Decision::Restore { id: id("a"), from: Keeper::Archive };
+    let moved = Decision::Refuse(Refusal::FolderGone);
+    let crashed = Status::Ended(How::Crashed(Exit::Signal(9)));
+    let (stopped, quit) = (Status::Ended(How::Stopped), Status::Ended(How::Quit));
+    let table = [
+        (Status::Interrupted, &gone, Some(Status::Lost)),
+        (Status::Waiting(WaitingFor::Environment), &gone, Some(Status::Lost)),
+        (Status::Waiting(WaitingFor::Choice), &gone, Some(Status::Lost)),
+        (crashed, &gone, Some(Status::Lost)),
+        (stopped, &gone, None),
+        (quit, &gone, None),
+        (Status::Idle, &gone, None),
+        (Status::Lost, &gone, None),
+        (Status::Lost, &resume, Some(Status::Interrupted)),
+        (Status::Lost, &restore, Some(Status::Interrupted)),
+        (Status::Lost, &moved, None),
+        (Status::Interrupted, &resume, None),
+        (Status::Interrupted, &moved, None),
+    ];
+    for (status, decision, expected) in table {
+        assert_eq!(status_after_look(status, decision), expected, "{status:?} {decision:?}");
     }
 }

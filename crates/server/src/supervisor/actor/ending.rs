@@ -50,12 +50,13 @@ impl Actor {
         Ok(end.or(self.ports.folders.end(launch)?).unwrap_or(unknown))
     }
 
-    /// Marks a session as stopped if it waits to be brought back, has crashed, or is lost.
+    /// Marks a session as stopped if it waits to be brought back, or did not end on purpose.
     async fn settle_as_stopped(&mut self) -> Result<()> {
         let status = self.state.session.status;
         let waits = matches!(status, Status::Waiting(WaitingFor::Environment | WaitingFor::Choice));
         let failed = matches!(status, Status::Ended(How::Crashed(_) | How::NeverStarted));
-        if !waits && !failed && status != Status::Lost {
+        let is_cut = matches!(status, Status::Interrupted | Status::Lost);
+        if !waits && !failed && !is_cut {
             return Ok(());
         }
         let (change, event) = self.state.status_change(&self.ports, Status::Ended(How::Stopped));

@@ -126,7 +126,7 @@ impl Actor {
         let environment = self.ports.holders.environment(after).await?;
         let Some(environment) = environment else {
             self.keeper = None;
-            return self.wait_for(WaitingFor::Environment, None).await;
+            return self.settle(Status::Interrupted, None).await;
         };
         self.starts.push(StartRequest::Restart { after, environment });
         Ok(())
@@ -135,7 +135,11 @@ impl Actor {
     /// Records why a restart was not done.
     pub(super) async fn report_restart(&mut self, done: Result<Done>) -> Result<()> {
         match done {
-            Ok(Done::Refused { error }) => self.wait_for(WaitingFor::Choice, Some(error)).await,
+            Ok(Done::Refused { error }) => {
+                let is_lost = self.state.session.status == Status::Lost;
+                let choice = Status::Waiting(WaitingFor::Choice);
+                self.settle(if is_lost { Status::Lost } else { choice }, Some(error)).await
+            }
             Err(error) if self.supervisor.accounts.is_held(&self.account()) => {
                 let event = self.state.event(&self.ports, EventKind::GaveUp, error.to_string());
                 let commit = Commit { changes: Vec::new(), events: vec![event] };
@@ -143,13 +147,14 @@ impl Actor {
             }
             // The error does not prove that the session cannot come back. The next command that
             // needs it tries again.
-            Err(error) => self.wait_for(WaitingFor::Environment, Some(error)).await,
+            Err(error) => self.settle(Status::Interrupted, Some(error)).await,
             Ok(_) => Ok(()),
         }
     }
 
-    async fn wait_for(&mut self, reason: WaitingFor, why: Option<Error>) -> Result<()> {
-        let (change, event) = self.state.status_change(&self.ports, Status::Waiting(reason));
+    /// Records the status of a session that is not restarted, and why.
+    async fn settle(&mut self, status: Status, why: Option<Error>) -> Result<()> {
+        let (change, event) = self.state.status_change(&self.ports, status);
         let mut events = vec![event];
         let gave_up =
             |error: Error| self.state.event(&self.ports, EventKind::GaveUp, error.to_string());

@@ -47,6 +47,7 @@ impl Actor {
             _ if !self.starts.is_empty() => Some("it waits to be started".to_owned()),
             Status::Working | Status::Starting => Some("it is busy".to_owned()),
             Status::Waiting(WaitingFor::Environment | WaitingFor::Choice)
+            | Status::Interrupted
             | Status::Ended(_)
             | Status::Lost => Some("it is not running".to_owned()),
             Status::Waiting(reason) => Some(dialog::describe(reason, self.dialog())),
@@ -72,7 +73,7 @@ impl Actor {
             status @ Status::Waiting(_) if status.expects_process() => {
                 Ok(self.drawn_question().is_some())
             }
-            Status::Waiting(_) | Status::Ended(_) | Status::Lost => Ok(true),
+            Status::Waiting(_) | Status::Interrupted | Status::Ended(_) | Status::Lost => Ok(true),
         }
     }
 

@@ -56,6 +56,7 @@ impl Actor {
 
     pub(super) async fn plan(&mut self, asked: Asked) -> Result<PlannedOutcome> {
         let (_, decision) = self.decide(asked).await?;
+        restore::note_look(&self.ports, &mut self.state, &decision).await?;
         let question = self.question().filter(|_| decision == Decision::Attach);
         let (decision, note) = match question {
             Some(question) => (PlannedDecision::Waiting, format!("runs: {}", question.note())),

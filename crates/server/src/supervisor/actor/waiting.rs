@@ -70,6 +70,7 @@ impl Actor {
     fn needs_person(&self) -> bool {
         match self.state.session.status {
             status @ Status::Waiting(_) if !status.expects_process() => self.starts.is_empty(),
+            Status::Interrupted | Status::Lost => self.starts.is_empty() && self.keeper.is_none(),
             _ => self.drawn_question().is_some(),
         }
     }
@@ -112,7 +113,9 @@ impl Actor {
                 (self.drawn_question().is_some(), false)
             }
             Status::Waiting(_) => (rests, rests),
-            Status::Ended(_) | Status::Lost => (false, rests && self.keeper.is_none()),
+            Status::Interrupted | Status::Ended(_) | Status::Lost => {
+                (false, rests && self.keeper.is_none())
+            }
             Status::Starting | Status::Working | Status::Idle => (false, false),
         };
         match target {

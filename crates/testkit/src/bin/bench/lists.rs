@@ -97,7 +97,7 @@ pub(crate) fn past_launch(samples: &Samples, session: SessionId, number: u32) ->
 /// Returns one of the statuses that a session without a process can have.
 fn status(number: usize) -> Status {
     match number % 4 {
-        0 => Status::Lost,
+        0 => Status::Interrupted,
         1 => Status::Ended(How::Stopped),
         2 => Status::Ended(How::Crashed(Exit::Signal(9))),
         _ => Status::Waiting(WaitingFor::Choice),

@@ -69,6 +69,7 @@ pub async fn every_kind_of_status_is_read_back_unchanged(backend: &impl Backend)
         Status::Ended(How::Quit),
         Status::Ended(How::Crashed(Exit::Code(-1))),
         Status::Ended(How::Crashed(Exit::Unknown)),
+        Status::Interrupted,
         Status::Lost,
         Status::Starting,
     ];
