@@ -34,6 +34,8 @@ fn main() -> ExitCode {
         Some("hold") => wiring::hold(arguments.collect()),
         Some("exec-agent") => wiring::exec_agent(arguments.collect()),
         Some("hook") => wiring::hook(),
+        Some("login-shell") => wiring::login_shell(arguments.collect()),
+        Some("print-environment") => wiring::print_environment(&arguments.collect::<Vec<_>>()),
         Some(segue_conformance::SUBCOMMAND) => vendors::rehearse(&arguments.collect::<Vec<_>>()),
         Some("demo-agent") => wiring::demo_agent(arguments.collect()),
         _ if wiring::has_variable(complete::VARIABLE) => {

@@ -22,8 +22,6 @@ fn world() -> (World, PathBuf) {
     );
     fs::write(&script, text).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o700)).unwrap();
-    fs::create_dir(world.segue_home()).unwrap();
-    fs::set_permissions(world.segue_home(), fs::Permissions::from_mode(0o700)).unwrap();
     let settings = format!(
         "[attention]\ndesktop = false\ncommand = [\"{}\", \"$(touch broken)\"]\n",
         script.display()

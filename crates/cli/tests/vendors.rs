@@ -42,7 +42,7 @@ fn vendors_lists_installed_versions_without_starting_anything() {
     assert_eq!((&claude["installed"], &claude["path"]), (&Value::Bool(false), &Value::Null));
     assert!(claude["install"].as_str().unwrap().contains("npm install"), "{claude:#}");
     assert!(!world.home().join("started").exists(), "a program was started");
-    assert!(!world.segue_home().exists(), "the list started a daemon");
+    assert!(!world.state().exists(), "the list started a daemon");
 }
 
 #[test]

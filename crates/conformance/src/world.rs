@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::io::{Seek as _, Write as _};
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
@@ -47,6 +47,7 @@ impl World {
         for folder in ["home", "project", "temporary"] {
             fs::create_dir(root.path().join(folder)).expect("a folder");
         }
+        write_settings(&root.path().join("segue"));
         Self { root, program: program.into(), prefix: Vec::new(), variables: Vec::new() }
     }
 
@@ -77,7 +78,9 @@ impl World {
         let copied = Command::new("cp").arg(&self.program).arg(&program).status();
         assert!(copied.expect("a copy").success(), "no program that everybody may run");
         self.program = program;
-        for folder in [self.root().to_owned(), self.home(), self.project(), self.temporary()] {
+        let own = [self.root().to_owned(), self.home(), self.project(), self.temporary()];
+        let settings = [self.segue_home(), self.segue_home().join("config.toml")];
+        for folder in own.into_iter().chain(settings) {
             chown(folder, Some(NOBODY), Some(NOBODY)).expect("a folder for somebody else");
         }
         let user = format!("--reuid={NOBODY}");
@@ -214,6 +217,16 @@ impl World {
     pub fn kill_everything(&self) {
         processes::kill_all(|| self.processes());
     }
+}
+
+/// Writes settings without a login shell: its profile is not part of the world, and a session that
+/// was killed stays interrupted until the test resumes it.
+fn write_settings(folder: &Path) {
+    fs::create_dir(folder).expect("a folder");
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).expect("a closed folder");
+    let file = folder.join("config.toml");
+    fs::write(&file, "[environment]\nshell = false\n").expect("settings");
+    fs::set_permissions(file, fs::Permissions::from_mode(0o600)).expect("a closed file");
 }
 
 impl Outcome {

@@ -19,6 +19,7 @@ pub mod cgroup;
 pub mod clock;
 pub mod daemon;
 pub mod descriptor;
+pub mod environments;
 pub mod failpoints;
 pub mod files;
 pub mod folders;

@@ -4,7 +4,7 @@
 //! kernel gives its descendants to the next subreaper above it: the daemon that started it. The
 //! daemon recognizes them by their session (`setsid`): a holder leaves the daemon's session before
 //! it does anything else, and no process can join an existing session. Processes that the daemon
-//! starts for itself stay in the daemon's session.
+//! starts for itself stay in the daemon's session, or are recorded as [`OwnProcess`].
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,6 +35,33 @@ const STATUS_TAKEN: Duration = Duration::from_secs(60);
 
 /// The holders that this process started and that were alive at the last check.
 static HOLDERS: Mutex<Vec<StartedHolder>> = Mutex::new(Vec::new());
+
+/// Other processes that this process started and that leave its session.
+static OWN: Mutex<Vec<ProcessRef>> = Mutex::new(Vec::new());
+
+/// A process that this process started, as opposed to one that it adopted. The code that started it
+/// ends it and collects its exit status, and keeps this value until then.
+#[derive(Debug)]
+pub(crate) struct OwnProcess(ProcessRef);
+
+impl OwnProcess {
+    /// Records a child. `None` if it has ended already.
+    pub(crate) fn expect(pid: u32) -> Option<Self> {
+        let process = process::find(pid)?;
+        own().push(process.clone());
+        Some(Self(process))
+    }
+}
+
+impl Drop for OwnProcess {
+    fn drop(&mut self) {
+        own().retain(|process| *process != self.0);
+    }
+}
+
+fn own() -> MutexGuard<'static, Vec<ProcessRef>> {
+    OWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A holder that this process started.
 #[derive(Clone, Debug)]
@@ -149,11 +176,12 @@ fn adopted() -> impl Iterator<Item = OwnChild> {
     let children = process::own_children();
     // Read the list only now: a holder that is started meanwhile is in the list before it leaves
     // the session.
-    let holders = holders().clone();
+    let (holders, own) = (holders().clone(), own().clone());
     children
         .into_iter()
         .filter(move |child| child.session != session)
         .filter(move |child| !holders.iter().any(|holder| holder.process == child.process))
+        .filter(move |child| !own.contains(&child.process))
 }
 
 /// Collects the exit statuses that no other code collects: those of adopted processes.
@@ -165,7 +193,8 @@ fn take_statuses(zombies: &mut HashMap<ProcessRef, Instant>) {
     zombies.retain(|process, _| ended.iter().any(|child| child.process == *process));
     for child in ended {
         let since = *zombies.entry(child.process.clone()).or_insert(now);
-        if child.session != session || now.duration_since(since) > STATUS_TAKEN {
+        let is_adopted = child.session != session && !own().contains(&child.process);
+        if is_adopted || now.duration_since(since) > STATUS_TAKEN {
             let pid = i32::try_from(child.process.pid).ok().and_then(Pid::from_raw);
             // The code that started the process may collect the status at the same time. Either way
             // the zombie is gone.

@@ -85,7 +85,7 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, Listener, FileLock)> {
     Ok((Arc::new(daemon), listener, lock))
 }
 
-async fn open(paths: &Paths) -> Result<Opened> {
+async fn open(paths: &Paths, environment: &Environment) -> Result<Opened> {
     let database = paths.database();
     let is_gone = !store::exists(&database);
     if is_gone && (store::has_backup(&database) || wiring::has_launches(paths)?) {
@@ -94,7 +94,8 @@ async fn open(paths: &Paths) -> Result<Opened> {
             .hint("run `segue doctor --fix` to rebuild it from them"));
     }
     let store = store::open(&database).await?;
-    let supervisor = Supervisor::new(wiring::ports(paths, store)?, paths.config_file());
+    let ports = wiring::ports(paths, environment, store)?;
+    let supervisor = Supervisor::new(ports, paths.config_file());
     let reconciled = reconcile(Arc::clone(&supervisor));
     Ok(Opened { supervisor, reconciled })
 }
@@ -115,7 +116,7 @@ fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
 impl Daemon {
     /// Opens the store if it is not open. Returns an error if it cannot be opened.
     async fn opened(&self) -> Result<&Opened> {
-        self.opened.get_or_try_init(|| open(&self.paths)).await
+        self.opened.get_or_try_init(|| open(&self.paths, &self.environment)).await
     }
 
     /// Returns the supervisor after it has found out what happened to every launch.

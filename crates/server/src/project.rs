@@ -15,7 +15,7 @@ use segue_core::model::{FleetScale, PROJECT_FILE, Project, VendorId};
 use segue_core::ports::{ProjectFile, Projects, Vendors};
 
 pub(crate) use settings::{
-    archive_limit, attention, check as check_settings, check_names, longest_silence,
+    archive_limit, attention, check as check_settings, check_names, environment, longest_silence,
 };
 
 use source::Source;

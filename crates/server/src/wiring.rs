@@ -15,6 +15,7 @@ use segue_core::{Error, Result};
 use segue_host::LocalNotifier;
 use segue_host::archive::DiskArchive;
 use segue_host::clock::SystemClock;
+use segue_host::environments::{self, LocalEnvironments};
 use segue_host::files::LocalFiles;
 use segue_host::folders::DiskFolders;
 use segue_host::hold::{self, LocalHolders};
@@ -102,7 +103,11 @@ impl Local {
 }
 
 /// Creates the implementations that the flows use.
-pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Result<Ports> {
+pub(crate) fn ports(
+    paths: &Paths,
+    environment: &Environment,
+    store: Arc<dyn Store>,
+) -> Result<Ports> {
     Ok(Ports {
         store,
         vendors: vendors(),
@@ -113,6 +118,7 @@ pub(crate) fn ports(paths: &Paths, store: Arc<dyn Store>) -> Result<Ports> {
         machine: Arc::new(LocalMachine::of(paths)?),
         projects: projects(paths.config_file()),
         watchers: Arc::new(LocalWatchers),
+        environments: Arc::new(LocalEnvironments::new(environment)),
         clock: Arc::new(SystemClock),
         notifier: Arc::new(LocalNotifier),
     })
@@ -288,6 +294,23 @@ pub fn exec_agent(arguments: Vec<OsString>) -> ExitCode {
     // The error was reported to the holder through a pipe. The output of this process is not read.
     let _told = hold::exec_agent(arguments);
     ExitCode::FAILURE
+}
+
+/// Replaces this process by the user's login shell, which prints its environment. Returns only if
+/// that fails.
+pub fn login_shell(arguments: Vec<OsString>) -> ExitCode {
+    // The daemon sees that nothing was printed. The output of this process is not shown.
+    let _told = environments::become_login_shell(arguments);
+    ExitCode::FAILURE
+}
+
+/// Prints the environment of this process for the daemon.
+pub fn print_environment(arguments: &[OsString]) -> ExitCode {
+    let Some(mark) = arguments.first() else { return ExitCode::FAILURE };
+    match environments::print_environment(mark) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
 }
 
 /// Runs the built-in agent in this process.

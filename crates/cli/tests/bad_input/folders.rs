@@ -39,7 +39,7 @@ fn run_in_a_removed_current_folder_is_refused() {
     let outcome = Outcome::of(&mut shell);
     let expected = "cannot tell which folder this is: it was removed or may not be read\n";
     assert_refused(&outcome, 2, expected);
-    assert!(!world.segue_home().exists());
+    assert!(!world.state().exists());
 }
 
 #[test]

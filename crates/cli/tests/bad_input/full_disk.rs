@@ -21,7 +21,6 @@ impl SmallDisk {
     fn new() -> Option<Self> {
         let mut world = world();
         let home = world.segue_home();
-        std::fs::create_dir(&home).unwrap();
         let script = r#"mount -t tmpfs -o size=2m,mode=700 none "$1" && echo mounted && exec cat"#;
         let mut keeper = Command::new("unshare");
         keeper.args(["-rm", "sh", "-c", script, "sh"]).arg(home);

@@ -85,7 +85,7 @@ fn one_word_prompt_with_a_leading_dash_works_through_standard_input() {
 }
 
 fn assert_nothing_started_yet(world: &World) {
-    assert!(!world.segue_home().exists());
+    assert!(!world.state().exists());
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn completion_starts_no_daemon_and_prints_no_error() {
     let world = crate::world();
     assert_eq!(words(&world, &["segue", "attach", ""]), Vec::<String>::new());
     assert_eq!(words(&world, &["segue", "resu"]), ["resume"]);
-    assert!(!world.segue_home().exists(), "completion wrote to SEGUE_HOME");
+    assert!(!world.state().exists(), "completion wrote to SEGUE_HOME");
     assert_eq!(world.json(["daemon", "status", "--json"])["running"], false);
     world.write("segue.toml", "this is no project file");
     assert_eq!(words(&world, &["segue", "up", ""]), Vec::<String>::new());

@@ -7,7 +7,7 @@ use crate::lines;
 
 const OF_A_SESSION: [&str; 4] = ["session", "name", "fleet", "address"];
 
-const OF_LS: [&str; 27] = [
+const OF_LS: [&str; 28] = [
     "address",
     "agent",
     "branch",
@@ -21,6 +21,7 @@ const OF_LS: [&str; 27] = [
     "holder_pid",
     "id",
     "launches",
+    "missing_variables",
     "name",
     "open_in",
     "pid",

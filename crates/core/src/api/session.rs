@@ -68,6 +68,9 @@ pub struct SessionView {
     /// The question that the agent shows to the user.
     #[serde(default)]
     pub dialog: Option<Dialog>,
+    /// The names of the environment variables that a restart lacks.
+    #[serde(default)]
+    pub missing_variables: Vec<String>,
     pub cwd: PathBuf,
     pub worktree: Option<PathBuf>,
     pub branch: Option<String>,

@@ -363,6 +363,20 @@ fn agent_environment(
     environment
 }
 
+/// Returns the names of the variables that an agent would have with this environment of a caller.
+pub(crate) fn variable_names(
+    ports: &Ports,
+    session: &Session,
+    launch: &Launch,
+    caller: &Environment,
+) -> Result<Vec<String>> {
+    let vendor = ports.vendors.of(session)?;
+    let mut environment = agent_environment(vendor.as_ref(), session, launch, caller);
+    let folder = ports.folders.folder(launch.id);
+    vendor.launching().tell_environment(session, &folder, &mut environment);
+    Ok(environment.names())
+}
+
 /// Commits the launch to the store.
 async fn record(
     ports: &Ports,

@@ -12,6 +12,7 @@ pub mod conversation;
 pub mod create;
 pub mod doctor;
 mod elsewhere;
+pub mod environment;
 pub mod guard;
 pub mod handoff;
 pub mod handoff_chain;

@@ -26,6 +26,7 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         open_in: None,
         goes_on_as: None,
         dialog: None,
+        missing_variables: Vec::new(),
         cwd: session.cwd.clone(),
         worktree: None,
         branch: None,
@@ -38,6 +39,23 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         usage: None,
         created_at: session.created_at,
         updated_at: session.updated_at,
+    }
+}
+
+/// A status detail names at most this many variables.
+const NAMED_VARIABLES: usize = 5;
+
+/// Adds the names of the variables that a restart lacks to the view of a session that waits for
+/// them.
+pub fn lacks(view: &mut SessionView, names: &[String]) {
+    view.missing_variables = names.to_vec();
+    let mut shown: Vec<String> = names.iter().take(NAMED_VARIABLES).cloned().collect();
+    let more = names.len().saturating_sub(NAMED_VARIABLES);
+    if more > 0 {
+        shown.push(format!("{more} more"));
+    }
+    if let (Some(detail), false) = (&mut view.status_detail, shown.is_empty()) {
+        *detail = format!("{detail}: {}", shown.join(", "));
     }
 }
 

@@ -3,6 +3,7 @@
 mod archive;
 mod clock;
 mod conflict;
+mod environments;
 mod files;
 mod folders;
 mod holders;
@@ -26,6 +27,7 @@ pub use crate::model::{
 pub use archive::{Archive, ArchiveOrder, Content, DamagedCopy, RestoreOrder};
 pub use clock::Clock;
 pub use conflict::{Conflict, Missing};
+pub use environments::{EnvironmentSettings, Environments};
 pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders, LaunchPaths, LaunchRecords, TranscriptGuards};
 pub use holders::{Fault, Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrder, Typed};
@@ -57,6 +59,7 @@ pub struct Ports {
     pub archive: Arc<dyn Archive>,
     pub files: Arc<dyn Files>,
     pub machine: Arc<dyn Machine>,
+    pub environments: Arc<dyn Environments>,
     pub projects: Arc<dyn Projects>,
     pub watchers: Arc<dyn FolderWatchers>,
     pub clock: Arc<dyn Clock>,

@@ -1,5 +1,9 @@
 //! The environment variables of an agent.
 
+mod choice;
+
+pub use choice::{Candidate, Choice, choose, without_shell_internals};
+
 use crate::error::{Error, Result};
 use crate::model::{Environment, Launch, Session};
 
@@ -10,6 +14,9 @@ const AGENT: &str = "SEGUE_AGENT";
 const FLEET: &str = "SEGUE_FLEET";
 const TASK: &str = "SEGUE_TASK";
 const OURS: &str = "SEGUE_";
+
+/// The variable that tells a profile that Segue reads the environment of the login shell.
+pub const READING: &str = "SEGUE_READING_ENVIRONMENT";
 
 /// Variables that agents do not get: marks of the outer launch, secrets, and settings of tests.
 const NOT_FOR_AGENTS: [&str; 4] = ["SEGUE_TOKEN", SESSION, LAUNCH, TASK];

@@ -11,6 +11,13 @@ use crate::model::{
     Source, Status, VendorSessionId, WaitingFor,
 };
 
+/// How long a restart with the environment of the login shell waits for a command of the user,
+/// whose own environment is the better one.
+pub const USER_FIRST: Duration = Duration::from_secs(5);
+
+/// A restart that no daemon carried out within this time is left to the user.
+const RESTART_EXPIRES: Duration = Duration::from_secs(600);
+
 /// What is known about a session when an observation arrives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
@@ -46,10 +53,13 @@ pub enum Observation {
     Ended { end: LaunchEnd, environment: Kept, failures: Failures },
 }
 
-/// Whether a holder still has the values of the agent's environment in memory.
+/// Whether the values of the agent's environment are still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
+    /// A holder has them in memory.
     Yes,
+    /// No holder has them, but the user's login shell may have the same variables.
+    InLoginShell,
     No,
 }
 
@@ -208,6 +218,16 @@ pub fn is_to_restart(standing: &Standing) -> bool {
     crashed && restarts && standing.open.is_none()
 }
 
+/// Returns whether a daemon that finds no holder of the last launch must read the login shell: a
+/// restart was due when the last daemon ended, or the missing variables are not known any more.
+pub fn is_to_read_login_shell(standing: &Standing, settled_for: Duration) -> bool {
+    match standing.status {
+        Status::Interrupted => is_to_restart(standing) && settled_for < RESTART_EXPIRES,
+        Status::Waiting(WaitingFor::Environment) => standing.open.is_none(),
+        _ => false,
+    }
+}
+
 fn after_crash(end: LaunchEnd, environment: Kept, failures: Failures) -> Vec<Action> {
     match (failures.next(), environment) {
         (Next::GiveUp, _) => vec![
@@ -215,7 +235,11 @@ fn after_crash(end: LaunchEnd, environment: Kept, failures: Failures) -> Vec<Act
             Action::ReleaseHolder,
             Action::GiveUp { failures },
         ],
-        (Next::RestartAfter(_), Kept::No) => {
+        (Next::RestartAfter(after), Kept::InLoginShell) if !failures.is_killed_often() => vec![
+            Action::SetStatus(Status::Interrupted),
+            Action::Restart { after: after.max(USER_FIRST) },
+        ],
+        (Next::RestartAfter(_), Kept::No | Kept::InLoginShell) => {
             vec![Action::SetStatus(Status::Interrupted)]
         }
         (Next::RestartAfter(after), Kept::Yes) => {

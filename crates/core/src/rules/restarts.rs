@@ -15,6 +15,8 @@ const FAST_LIMIT: usize = 3;
 /// each launch ran.
 const WINDOW: Duration = Duration::from_secs(600);
 const WINDOW_LIMIT: usize = 6;
+/// After this many ends within `WINDOW` that were not observed, the login shell is not used.
+const KILLED_LIMIT: usize = 3;
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 
@@ -31,6 +33,8 @@ pub struct Failures {
     /// Number of immediate crashes, counted back from the newest launch.
     pub fast_in_a_row: usize,
     pub in_window: usize,
+    /// Number of launches in the window that were killed together with their holders.
+    pub killed_in_window: usize,
 }
 
 impl Failures {
@@ -38,7 +42,14 @@ impl Failures {
     pub fn count(launches: &[Launch], now: Timestamp) -> Self {
         let fast_in_a_row = launches.iter().rev().take_while(|launch| died_at_once(launch)).count();
         let in_window = launches.iter().filter(|launch| failed_within(launch, now)).count();
-        Self { fast_in_a_row, in_window }
+        let killed_in_window = launches.iter().filter(|it| killed_within(it, now)).count();
+        Self { fast_in_a_row, in_window, killed_in_window }
+    }
+
+    /// Returns whether agent and holder were killed together so often that it would only happen
+    /// again, for example because the memory of the machine is full.
+    pub fn is_killed_often(self) -> bool {
+        self.killed_in_window >= KILLED_LIMIT
     }
 
     /// Decides what to do after the failure that was counted last.
@@ -55,7 +66,7 @@ impl Failures {
 impl fmt::Display for Failures {
     /// Writes why the agent is not restarted automatically.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { fast_in_a_row, in_window } = *self;
+        let Self { fast_in_a_row, in_window, killed_in_window: _ } = *self;
         if fast_in_a_row >= FAST_LIMIT {
             write!(f, "gave up after {fast_in_a_row} failures in a row")
         } else if in_window >= WINDOW_LIMIT {
@@ -82,6 +93,12 @@ fn died_at_once(launch: &Launch) -> bool {
 
 fn failed_within(launch: &Launch, now: Timestamp) -> bool {
     failed(launch).is_some_and(|at| lived(at, now) < WINDOW)
+}
+
+/// Returns whether the end of the launch was not observed, and was noticed within the window.
+fn killed_within(launch: &Launch, now: Timestamp) -> bool {
+    let unobserved = launch.end.filter(|end| end.exit == Exit::Unknown && !end.asked);
+    unobserved.is_some_and(|end| lived(end.at, now) < WINDOW)
 }
 
 fn lived(from: Timestamp, to: Timestamp) -> Duration {
@@ -130,7 +147,17 @@ mod tests {
     fn unknown_exit_does_not_count_as_a_failure() {
         let gone = launch(0, 1, Exit::Unknown);
         let launches = [gone.clone(), gone.clone(), gone];
-        assert_eq!(Failures::count(&launches, at(2)), Failures::default());
+        let failures = Failures::count(&launches, at(2));
+        assert_eq!(failures, Failures { killed_in_window: 3, ..Failures::default() });
+        assert!(matches!(failures.next(), Next::RestartAfter(_)));
+    }
+
+    #[test]
+    fn agent_that_was_killed_three_times_in_the_window_is_killed_often() {
+        let gone = |from| launch(from, from + 1, Exit::Unknown);
+        assert!(!Failures::count(&[gone(0), gone(10)], at(20)).is_killed_often());
+        assert!(Failures::count(&[gone(0), gone(10), gone(20)], at(30)).is_killed_often());
+        assert!(!Failures::count(&[gone(0), gone(10), gone(20)], at(5000)).is_killed_often());
     }
 
     #[test]

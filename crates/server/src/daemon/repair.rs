@@ -77,7 +77,7 @@ impl Daemon {
         let salvaged = self.salvage().await?;
         let place = store::rebuilding(&database)?;
         let store = store::open_without_backup(&place).await?;
-        let ports = wiring::ports(&self.paths, store)?;
+        let ports = wiring::ports(&self.paths, &self.environment, store)?;
         let unavailable = |error| Error { kind: Kind::Unavailable, ..error };
         let (sessions, mut open) = doctor::rebuild(&ports).await.map_err(unavailable)?;
         open.extend(salvage::restore(&ports, salvaged).await.map_err(unavailable)?);

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::SignedDuration;
 use segue_core::model::VendorId;
-use segue_core::ports::Vendors;
+use segue_core::ports::{EnvironmentSettings, Vendors};
 use segue_core::{Error, Kind, Result};
 use serde::Deserialize;
 
@@ -17,6 +17,9 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(30 * 60);
 
 /// The default size limit of the archive in bytes.
 const ARCHIVE_LIMIT: u64 = 10_000_000_000;
+
+/// The default time that the login shell may take.
+const SHELL_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +32,26 @@ struct Settings {
     archive_limit: Option<Size>,
     #[serde(default)]
     attention: Attention,
+    #[serde(default)]
+    environment: EnvironmentTable,
+}
+
+/// Where a restart finds its environment if no holder has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct EnvironmentTable {
+    /// Whether the login shell is read.
+    shell: bool,
+    /// Files with `NAME=value` lines.
+    files: Vec<VariableFile>,
+    /// How long the login shell may take.
+    timeout: Option<Silence>,
+}
+
+impl Default for EnvironmentTable {
+    fn default() -> Self {
+        Self { shell: true, files: Vec::new(), timeout: None }
+    }
 }
 
 /// How the user is notified if a session needs a person.
@@ -52,6 +75,18 @@ pub(crate) fn attention(config_file: &Path) -> Attention {
     // A file that cannot be read is reported by `segue doctor` and by a start that needs its
     // default vendor.
     read(config_file).map(|settings| settings.attention).unwrap_or_default()
+}
+
+/// Returns where a restart finds its environment if no holder has it.
+pub(crate) fn environment(config_file: &Path) -> EnvironmentSettings {
+    // A file that cannot be read is reported elsewhere, see `attention`.
+    let EnvironmentTable { shell, files, timeout } =
+        read(config_file).map(|settings| settings.environment).unwrap_or_default();
+    EnvironmentSettings {
+        shell,
+        files: files.into_iter().map(|VariableFile(path)| path).collect(),
+        timeout: timeout.map_or(SHELL_TIMEOUT, |Silence(length)| length),
+    }
 }
 
 /// Returns an error if the settings cannot be read.
@@ -111,6 +146,22 @@ pub(crate) fn archive_limit(config_file: &Path) -> u64 {
     // A file that cannot be read is reported elsewhere, see `attention`.
     let limit = read(config_file).ok().and_then(|settings| settings.archive_limit);
     limit.map_or(ARCHIVE_LIMIT, |Size(bytes)| bytes)
+}
+
+/// The path of a file: absolute, or below the home folder (`~/`).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+struct VariableFile(PathBuf);
+
+impl TryFrom<String> for VariableFile {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if text.starts_with('/') || text.starts_with("~/") {
+            return Ok(Self(PathBuf::from(text)));
+        }
+        Err(format!("`{text}` must be an absolute path, or begin with `~/`"))
+    }
 }
 
 /// A positive duration such as `30m`.
@@ -182,7 +233,7 @@ fn key(text: &str) -> Option<&str> {
 
 fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
-        .hint("its keys are `vendor = \"…\"`, `silence = \"30m\"`, `archive_limit = \"10 GB\"` and, under `[attention]`, `command = [\"…\"]` and `desktop = true`")
+        .hint("its keys are `vendor = \"…\"`, `silence = \"30m\"`, `archive_limit = \"10 GB\"`, under `[attention]` `command = [\"…\"]` and `desktop = true`, and under `[environment]` `shell = true`, `files = [\"…\"]` and `timeout = \"10s\"`")
 }
 
 #[cfg(test)]
@@ -211,6 +262,33 @@ mod tests {
             let error = check(&file).unwrap_err();
             assert!(error.to_string().contains("cannot read"), "{text}: {error}");
             assert_eq!(archive_limit(&file), ARCHIVE_LIMIT);
+        }
+    }
+
+    #[test]
+    fn environment_table_has_defaults_and_rejects_unknown_keys() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let default =
+            EnvironmentSettings { shell: true, files: Vec::new(), timeout: SHELL_TIMEOUT };
+        assert_eq!(environment(&file), default);
+        let text =
+            "[environment]\nshell = false\nfiles = [\"~/a.env\", \"/b.env\"]\ntimeout = \"3s\"\n";
+        fs::write(&file, text).unwrap();
+        let files = vec![PathBuf::from("~/a.env"), PathBuf::from("/b.env")];
+        let timeout = Duration::from_secs(3);
+        assert_eq!(environment(&file), EnvironmentSettings { shell: false, files, timeout });
+        let table = [
+            ("shel = false", "unknown field `shel`"),
+            ("shell = \"zsh\"", "expected a boolean"),
+            ("files = [\"a.env\"]", "`a.env` must be an absolute path"),
+            ("timeout = \"0s\"", "longer than 0s"),
+        ];
+        for (line, expected) in table {
+            fs::write(&file, format!("[environment]\n{line}\n")).unwrap();
+            let error = check(&file).unwrap_err();
+            assert!(error.causes[0].contains(expected), "{line}: {error}");
+            assert_eq!(environment(&file), default, "{line}");
         }
     }
 

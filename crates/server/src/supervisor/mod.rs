@@ -269,7 +269,8 @@ impl Supervisor {
         project::longest_silence(&self.config_file)
     }
 
-    /// Reports settings that cannot be read, and settings that name a missing vendor or program.
+    /// Reports settings that cannot be read, and settings that name a missing vendor, a missing
+    /// program or a file of variables that cannot be used.
     /// Settings that cannot be read have their default values.
     pub(crate) fn examine_settings(&self, environment: &Environment) -> Vec<Finding> {
         if let Err(error) = project::check_settings(&self.config_file) {
@@ -279,7 +280,9 @@ impl Supervisor {
         let is_program = |name: &str| self.ports.machine.is_program(name, environment);
         let vendors = self.ports.vendors.as_ref();
         let missing = project::check_names(&self.config_file, vendors, is_program);
-        missing.iter().map(Finding::problem).collect()
+        let settings = project::environment(&self.config_file);
+        let unusable = self.ports.environments.check_files(&settings);
+        missing.iter().chain(&unusable).map(Finding::problem).collect()
     }
 
     /// Returns the path of the user's settings.
@@ -339,7 +342,7 @@ fn needs_a_look(summary: &SessionSummary) -> bool {
         Status::Ended(How::Crashed(_) | How::NeverStarted)
             | Status::Interrupted
             | Status::Lost
-            | Status::Waiting(WaitingFor::Choice)
+            | Status::Waiting(WaitingFor::Choice | WaitingFor::Environment)
     );
     summary.open.is_some() || summary.queued_messages > 0 || ended
 }

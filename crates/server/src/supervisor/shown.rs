@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use segue_core::api::SessionView;
-use segue_core::model::{Dialog, SessionId, StatusKind};
+use segue_core::api::{MaybeKnown, SessionView};
+use segue_core::flows::view;
+use segue_core::model::{Dialog, SessionId, StatusKind, WaitingFor};
 use segue_core::ports::DialogText;
 
 /// What clients are shown about sessions in addition to the store.
@@ -22,6 +23,8 @@ struct Extra {
     dialog: Option<Dialog>,
     /// What a starting session has not shown yet.
     missing: Option<String>,
+    /// The variables that a restart lacks.
+    missing_variables: Vec<String>,
 }
 
 impl Shown {
@@ -47,6 +50,11 @@ impl Shown {
         self.all().entry(session).or_default().missing = missing;
     }
 
+    /// Sets the names of the variables that a restart lacks.
+    pub(crate) fn set_missing_variables(&self, session: SessionId, names: Vec<String>) {
+        self.all().entry(session).or_default().missing_variables = names;
+    }
+
     pub(crate) fn forget(&self, session: SessionId) {
         self.all().remove(&session);
     }
@@ -60,6 +68,11 @@ impl Shown {
             let starts = status == Some(StatusKind::Starting);
             let missing = extra.missing.clone().filter(|_| starts);
             view.status_detail = view.status_detail.or(missing);
+            let lacks = view.waiting_for.as_ref().and_then(MaybeKnown::known)
+                == Some(WaitingFor::Environment);
+            if lacks {
+                view::lacks(&mut view, &extra.missing_variables);
+            }
         }
         view
     }

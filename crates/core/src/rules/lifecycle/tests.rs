@@ -42,7 +42,7 @@ fn end(exit: Exit, asked: bool) -> LaunchEnd {
 }
 
 fn over(exit: Exit, asked: bool, environment: Kept) -> Observation {
-    let failures = Failures { fast_in_a_row: 1, in_window: 1 };
+    let failures = Failures { fast_in_a_row: 1, in_window: 1, killed_in_window: 0 };
     Observation::Ended { end: end(exit, asked), environment, failures }
 }
 
@@ -161,8 +161,44 @@ fn agent_without_restart_is_interrupted_if_its_exit_is_unknown() {
 }
 
 #[test]
+fn agent_killed_with_its_holder_is_restarted_from_the_login_shell_unless_that_happens_often() {
+    let ended = |killed_in_window| Observation::Ended {
+        end: end(Exit::Unknown, false),
+        environment: Kept::InLoginShell,
+        failures: Failures { killed_in_window, ..Failures::default() },
+    };
+    let restart = Action::Restart { after: USER_FIRST };
+    for (killed, restarts) in [(1, true), (2, true), (3, false)] {
+        let actions = act(&standing(), &ended(killed));
+        assert_eq!(last_status(&actions), Status::Interrupted, "{killed}");
+        assert_eq!(actions.contains(&restart), restarts, "{killed}");
+    }
+    let never = Standing { restart: Restart::Never, ..standing() };
+    assert!(!act(&never, &ended(1)).contains(&restart));
+}
+
+#[test]
+fn restart_that_was_due_is_taken_up_only_for_a_while() {
+    let (soon, late) = (Duration::from_secs(30), RESTART_EXPIRES);
+    let closed = |status| Standing { status, open: None, ..standing() };
+    let never = Standing { restart: Restart::Never, ..closed(Status::Interrupted) };
+    let table = [
+        (closed(Status::Interrupted), soon, true),
+        (closed(Status::Interrupted), late, false),
+        (closed(Status::Waiting(WaitingFor::Environment)), soon, true),
+        (closed(Status::Waiting(WaitingFor::Environment)), late, true),
+        (closed(Status::Ended(How::Crashed(Exit::Code(1)))), soon, false),
+        (closed(Status::Lost), soon, false),
+        (never, soon, false),
+    ];
+    for (standing, settled_for, expected) in table {
+        assert_eq!(is_to_read_login_shell(&standing, settled_for), expected, "{standing:?}");
+    }
+}
+
+#[test]
 fn third_immediate_crash_gives_up_and_waits_for_the_user() {
-    let failures = Failures { fast_in_a_row: 3, in_window: 3 };
+    let failures = Failures { fast_in_a_row: 3, in_window: 3, ..Failures::default() };
     let environment = Kept::Yes;
     let observation = Observation::Ended { end: end(Exit::Code(1), false), environment, failures };
     let actions = act(&standing(), &observation);
@@ -197,9 +233,12 @@ fn any_observation() -> impl Strategy<Value = Observation> {
         Just(Exit::Unknown),
         Just(Exit::NeverStarted),
     ];
-    let kept = prop_oneof![Just(Kept::Yes), Just(Kept::No)];
-    let failures = (0..5_usize, 0..8_usize)
-        .prop_map(|(fast_in_a_row, in_window)| Failures { fast_in_a_row, in_window });
+    let kept = prop_oneof![Just(Kept::Yes), Just(Kept::InLoginShell), Just(Kept::No)];
+    let failures = (0..5_usize, 0..8_usize).prop_map(|(fast_in_a_row, in_window)| Failures {
+        fast_in_a_row,
+        in_window,
+        ..Failures::default()
+    });
     prop_oneof![
         "[abc]".prop_map(|text| seen(&text)),
         Just(Observation::Signal(Signal::Activity {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use segue_core::Result;
 use segue_core::api::{
     AgentOutcome, AnswerReport, PlannedOutcome, SendReport, SessionView, TurnReport,
 };
@@ -154,6 +155,11 @@ pub(crate) enum SessionObservation {
     /// A copy into the archive is finished.
     Archived {
         round: u64,
+    },
+    /// The login shell was read for a restart after this launch.
+    EnvironmentRead {
+        after: LaunchId,
+        read: Result<Environment>,
     },
 }
 

@@ -9,6 +9,7 @@ mod behind;
 mod clockwork;
 mod dialogs;
 mod ending;
+mod environment;
 mod evidence;
 mod inbox;
 mod messages;
@@ -27,7 +28,9 @@ use std::time::Duration;
 use segue_core::api::{AgentOutcome, Outcome, SessionRef, SessionView, TurnReport};
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::{SessionState, view};
-use segue_core::model::{Dialog, Environment, LaunchId, RequestKey, RequestStep, SessionId};
+use segue_core::model::{
+    Dialog, Environment, LaunchId, RequestKey, RequestStep, SessionId, Status, WaitingFor,
+};
 use segue_core::ports::{Commit, Ports};
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::attention::{Reason, reason};
@@ -117,7 +120,8 @@ pub(crate) struct Actor {
     /// The number of output lines of headless launches.
     heard: u64,
     waiting_for_turn: Vec<Reply<TurnReport>>,
-    /// The crashed launch whose holder keeps the environment for a scheduled restart.
+    /// The ended launch after which a restart is scheduled. Its holder, if it still has one, keeps
+    /// the environment.
     keeper: Option<LaunchId>,
     behind: Behind,
     standing: Standing,
@@ -220,6 +224,8 @@ impl Actor {
             && self.passes.is_empty()
             && self.archiving.is_idle()
             && self.behind.is_caught_up()
+            // The names of the missing variables are only in memory.
+            && self.state.session.status != Status::Waiting(WaitingFor::Environment)
     }
 
     async fn handle(&mut self, work: ActorWork) -> Result<()> {

@@ -34,6 +34,9 @@ impl Actor {
                 self.archived(round).await;
                 Ok(())
             }
+            SessionObservation::EnvironmentRead { after, read } => {
+                self.environment_read(after, read).await
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use segue_core::flows::restore::Done;
-use segue_core::model::{EventKind, Exit, LaunchEnd, LaunchId, Status, WaitingFor};
+use segue_core::model::{Environment, EventKind, Exit, LaunchEnd, LaunchId, Status, WaitingFor};
 use segue_core::ports::{Change, Commit, Held};
 use segue_core::rules::lifecycle::{self, Kept};
 use segue_core::{Error, Result};
@@ -47,6 +47,7 @@ impl Actor {
             }
             _ => {
                 self.release_keeper().await;
+                self.take_up_login_shell();
                 Ok(())
             }
         }
@@ -114,22 +115,26 @@ impl Actor {
         }
         let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: self.ports.clock.now() };
         let end = self.ports.folders.end(launch)?.unwrap_or(unknown);
-        let environment = if self.keeper.is_some() { Kept::Yes } else { Kept::No };
+        let environment = self.kept_without_holder();
         self.launch_ended(launch, end, environment).await
     }
 
-    /// Restarts a crashed agent with the environment that its holder kept.
+    /// Restarts a crashed agent with the environment that its holder kept, or else with that of the
+    /// login shell.
     pub(super) async fn restart(&mut self, after: LaunchId) -> Result<()> {
         if self.keeper != Some(after) || self.state.open().is_some() {
             return Ok(());
         }
-        let environment = self.ports.holders.environment(after).await?;
-        let Some(environment) = environment else {
-            self.keeper = None;
-            return self.settle(Status::Interrupted, None).await;
-        };
-        self.starts.push(StartRequest::Restart { after, environment });
+        match self.ports.holders.environment(after).await? {
+            Some(environment) => self.restart_with(after, environment),
+            None => self.restart_from_login_shell(after).await?,
+        }
         Ok(())
+    }
+
+    /// Queues the restart after this launch.
+    pub(super) fn restart_with(&mut self, after: LaunchId, environment: Environment) {
+        self.starts.push(StartRequest::Restart { after, environment });
     }
 
     /// Records why a restart was not done.
@@ -153,7 +158,7 @@ impl Actor {
     }
 
     /// Records the status of a session that is not restarted, and why.
-    async fn settle(&mut self, status: Status, why: Option<Error>) -> Result<()> {
+    pub(super) async fn settle(&mut self, status: Status, why: Option<Error>) -> Result<()> {
         let (change, event) = self.state.status_change(&self.ports, status);
         let mut events = vec![event];
         let gave_up =

@@ -15,6 +15,7 @@ use segue_core::ports::{Place, Ports, ProjectFile, Projects, Transcripts, Vendor
 use segue_core::rules::redaction::KnownSecrets;
 use segue_core::{Error, Result};
 use segue_host::archive::DiskArchive;
+use segue_host::environments::LocalEnvironments;
 use segue_host::hold::LocalHolders;
 use segue_host::watch::LocalWatchers;
 use segue_host::{DiskFolders, LocalFiles, LocalMachine, LocalNotifier, Paths, SystemClock};
@@ -213,6 +214,7 @@ fn ports(home: &Path) -> Ports {
         machine: Arc::new(LocalMachine::of(&paths).expect("an id")),
         projects: Arc::new(NoProjects),
         watchers: Arc::new(LocalWatchers),
+        environments: Arc::new(LocalEnvironments::new(&environment)),
         clock: Arc::new(SystemClock),
         notifier: Arc::new(LocalNotifier),
     }

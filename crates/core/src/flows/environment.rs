@@ -1,0 +1,42 @@
+//! Finds the environment for a launch that no command of the user asks for.
+
+use crate::error::{Error, Result};
+use crate::flows::{SessionState, launch};
+use crate::model::{Environment, EnvironmentSource};
+use crate::ports::Ports;
+use crate::rules::environment::{Candidate, Choice, choose};
+
+/// Errors and status details name at most this many variables.
+const NAMED: usize = 5;
+
+/// Decides whether a session's next launch can use this environment. The names of the variables of
+/// its last launch are recorded, their values are not.
+pub fn check(
+    ports: &Ports,
+    state: &SessionState,
+    source: EnvironmentSource,
+    environment: Environment,
+) -> Result<Choice> {
+    let Some(last) = state.launches.last() else {
+        return Ok(Choice::Use { source, environment });
+    };
+    let names = launch::variable_names(ports, &state.session, last, &environment)?;
+    Ok(choose(&last.environment, vec![Candidate { source, environment, names }]))
+}
+
+/// Returns the error for a restart that lacks variables.
+pub fn lacks(name: &str, missing: &[String]) -> Error {
+    Error::config(format!("cannot restart `{name}`: {} missing", listed(missing)))
+        .caused_by("neither the login shell nor the files of `[environment]` have them")
+        .hint(format!("run `segue resume {name}` in a shell that has them"))
+}
+
+/// Lists names of variables for people.
+pub fn listed(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    match names.len().saturating_sub(NAMED) {
+        0 => format!("{} {verb}", shown.join(", ")),
+        more => format!("{} and {more} more {verb}", shown.join(", ")),
+    }
+}

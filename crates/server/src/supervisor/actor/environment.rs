@@ -1,0 +1,126 @@
+//! Restarts a session with the environment of the user's login shell, if no holder has it.
+
+use std::time::Duration;
+
+use segue_core::flows::environment;
+use segue_core::model::{Environment, EnvironmentSource, EventKind, LaunchId, Status, WaitingFor};
+use segue_core::ports::{Commit, EnvironmentSettings};
+use segue_core::rules::environment::Choice;
+use segue_core::rules::lifecycle::{self, Kept};
+use segue_core::{Error, Result};
+
+use super::{Actor, SessionObservation, SessionTimeout};
+use crate::project;
+
+impl Actor {
+    fn environment_settings(&self) -> EnvironmentSettings {
+        project::environment(self.supervisor.config_file())
+    }
+
+    /// Returns where a restart finds the environment of a launch whose holder is gone.
+    pub(super) fn kept_without_holder(&self) -> Kept {
+        match (self.keeper, self.environment_settings().has_source()) {
+            (Some(_), _) => Kept::Yes,
+            (None, true) => Kept::InLoginShell,
+            (None, false) => Kept::No,
+        }
+    }
+
+    /// Takes up what an earlier daemon left to do: a restart that was due, or to find out which
+    /// variables a waiting session lacks.
+    pub(super) fn take_up_login_shell(&mut self) {
+        let session = &self.state.session;
+        let settled_for = self.ports.clock.now().duration_since(session.updated_at);
+        let settled_for = Duration::try_from(settled_for).unwrap_or_default();
+        let is_due = lifecycle::is_to_read_login_shell(&self.state.standing(), settled_for);
+        let Some(last) = self.state.launches.last().map(|launch| launch.id) else { return };
+        if !is_due || !self.environment_settings().has_source() {
+            return;
+        }
+        if session.status == Status::Interrupted {
+            self.keeper = Some(last);
+            let timeout = SessionTimeout::RestartDue { after: last };
+            self.tell_later(lifecycle::USER_FIRST, timeout);
+        } else {
+            self.read_login_shell(last);
+        }
+    }
+
+    /// Restarts the session after this launch when the login shell was read. If there is nothing to
+    /// read, the session stays interrupted.
+    pub(super) async fn restart_from_login_shell(&mut self, after: LaunchId) -> Result<()> {
+        if self.environment_settings().has_source() {
+            self.read_login_shell(after);
+            return Ok(());
+        }
+        self.keeper = None;
+        match self.state.session.status {
+            Status::Interrupted => Ok(()),
+            _ => self.settle(Status::Interrupted, None).await,
+        }
+    }
+
+    /// Reads the login shell in the background. The actor gets the result as an observation.
+    fn read_login_shell(&self, after: LaunchId) {
+        let settings = self.environment_settings();
+        let (own, environments) = (self.own.clone(), self.ports.environments.clone());
+        tokio::spawn(async move {
+            let read = environments.login_shell(&settings).await;
+            if let Some(inbox) = own.upgrade() {
+                // The actor may have ended by then.
+                let _gone = inbox.send(SessionObservation::EnvironmentRead { after, read }.into());
+            }
+        });
+    }
+
+    /// Goes on when the login shell was read: restarts the session if a restart is still due, or
+    /// shows which variables are missing.
+    pub(super) async fn environment_read(
+        &mut self,
+        after: LaunchId,
+        read: Result<Environment>,
+    ) -> Result<()> {
+        let is_due = self.keeper == Some(after) && self.state.open().is_none();
+        let waits = self.state.session.status == Status::Waiting(WaitingFor::Environment);
+        if !is_due && !waits {
+            return Ok(());
+        }
+        let source = EnvironmentSource::LoginShell;
+        let check = |it| environment::check(&self.ports, &self.state, source, it);
+        let (missing, error) = match read.and_then(check) {
+            Ok(Choice::Use { environment, .. }) if is_due => {
+                return self.restart_with_login_shell(after, environment).await;
+            }
+            Ok(Choice::Use { .. }) => (Vec::new(), None),
+            Ok(Choice::Missing(names)) => {
+                let error = environment::lacks(&self.state.session.address(), &names);
+                (names, Some(error))
+            }
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        self.supervisor.shown.set_missing_variables(self.id(), missing);
+        self.not_restarted(is_due, error).await
+    }
+
+    /// Records why a restart that was due does not happen.
+    async fn not_restarted(&mut self, is_due: bool, error: Option<Error>) -> Result<()> {
+        if !is_due {
+            return Ok(());
+        }
+        self.keeper = None;
+        self.settle(Status::Waiting(WaitingFor::Environment), error).await
+    }
+
+    async fn restart_with_login_shell(
+        &mut self,
+        after: LaunchId,
+        environment: Environment,
+    ) -> Result<()> {
+        let text = "with the environment of the login shell";
+        let event = self.state.event(&self.ports, EventKind::RestartPlanned, text);
+        let commit = Commit { changes: Vec::new(), events: vec![event] };
+        self.state.commit(&self.ports, commit).await?;
+        self.restart_with(after, environment);
+        Ok(())
+    }
+}
