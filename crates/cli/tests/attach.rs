@@ -1,8 +1,12 @@
 //! `segue attach` as a person at a terminal uses it, with the built-in agent behind it.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use std::num::NonZeroU16;
+
+use segue_core::model::TerminalSize;
+use segue_core::ports::{TerminalAccess, TerminalEvent, TerminalSnapshot, Terminals as _};
 use segue_host::Paths;
-use segue_host::hold::{LocalHolders, Snapshot};
+use segue_host::hold::{LocalHolders, LocalTerminals, Snapshot};
 use segue_testkit::{Terminal, World, conversation, processes};
 
 const ROWS: u16 = 30;
@@ -231,4 +235,40 @@ fn notice_on_attach_does_not_cover_the_input_line() {
         person.write(DETACH);
         assert_eq!(person.wait(), 0);
     }
+}
+
+/// Opens a stream of the agent's terminal that only watches, and returns the first screen.
+fn viewed(world: &World) -> (TerminalSize, Vec<String>) {
+    let session = world.session("fox");
+    let launch = conversation::newest_launch(world, session["id"].as_str().unwrap());
+    let environment = segue_core::model::Environment::new(world.environment());
+    let terminals = LocalTerminals::new(Paths::from_environment(&environment).unwrap().launches());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let first = runtime.block_on(async {
+        terminals.open(launch, TerminalAccess::View).await.unwrap().next().await
+    });
+    let snapshot = match first {
+        Some(TerminalEvent::Snapshot(snapshot)) => Some(snapshot),
+        _ => None,
+    };
+    let TerminalSnapshot { size, painted } = snapshot.unwrap();
+    let non_zero = |number| NonZeroU16::new(number).unwrap();
+    let mut parser = vt100::Parser::new(non_zero(size.rows), non_zero(size.cols), 0);
+    parser.process(&painted);
+    let rows = parser.screen().rows(0, size.cols).map(|row| row.trim_end().to_owned()).collect();
+    (size, rows)
+}
+
+#[test]
+fn viewer_sees_the_agents_screen_and_leaves_its_size_alone() {
+    let world = world();
+    let before = snapshot(&world);
+    let mut person = attach(&world, ROWS, COLUMNS);
+    person.write("what is the word?\r");
+    person.wait_for("The word is amber.");
+    sees_the_agents_screen(&world, &mut person);
+    let attached = snapshot(&world);
+    assert_ne!(attached.size, before.size);
+    assert_eq!(viewed(&world), (attached.size, attached.rows));
+    assert_eq!(snapshot(&world).size, attached.size);
 }

@@ -3,10 +3,11 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use segue_host::hold::{self, AttachEnd, UserTerminal};
+use segue_core::model::LaunchId;
+use segue_host::hold::{self, AttachEnd, LocalTerminals, UserTerminal};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
@@ -21,10 +22,14 @@ fn main() -> ExitCode {
 
 fn attach(socket: Option<OsString>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let socket = socket.map(PathBuf::from).unwrap_or_default();
+    let Some((launches, launch)) = launch_of(&socket) else {
+        return fail(&"usage: holder attach LAUNCH-FOLDER/holder.sock");
+    };
     let ended = match (runtime, UserTerminal::of_this_process()) {
         (Ok(runtime), Ok(terminal)) => {
-            let socket = socket.unwrap_or_default();
-            runtime.block_on(hold::attach(Path::new(&socket), terminal))
+            let terminals = LocalTerminals::new(launches);
+            runtime.block_on(hold::attach(&terminals, launch, terminal))
         }
         (Err(error), _) => return fail(&error),
         (_, Err(error)) => return fail(&error),
@@ -35,6 +40,12 @@ fn attach(socket: Option<OsString>) -> ExitCode {
         Ok(AttachEnd::HolderGone) => say("[holder gone]"),
         Err(error) => fail(&error),
     }
+}
+
+/// Returns the folder of all launches, and the launch to which a socket belongs.
+fn launch_of(socket: &Path) -> Option<(PathBuf, LaunchId)> {
+    let folder = socket.parent()?;
+    Some((folder.parent()?.to_owned(), folder.file_name()?.to_str()?.parse().ok()?))
 }
 
 fn say(line: &str) -> ExitCode {

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
 use segue_core::model::Environment;
-use segue_core::ports::{Files, Ports, Program, ProgramSpec, Projects, Store, Vendors};
+use segue_core::ports::{
+    Files, Ports, Program, ProgramSpec, Projects, Store, Terminals, Vendors,
+};
 use segue_core::rules::{self, environment};
 use segue_core::{Error, Result};
 use segue_host::LocalNotifier;
@@ -18,7 +20,7 @@ use segue_host::clock::SystemClock;
 use segue_host::environments::{self, LocalEnvironments};
 use segue_host::files::LocalFiles;
 use segue_host::folders::DiskFolders;
-use segue_host::hold::{self, LocalHolders};
+use segue_host::hold::{self, LocalHolders, LocalTerminals};
 use segue_host::machine::LocalMachine;
 use segue_host::watch::LocalWatchers;
 use segue_host::{Paths, Surroundings, cgroup, failpoints, orphans, peer, scope, surroundings};
@@ -99,6 +101,11 @@ impl Local {
 
     pub fn paths(&self) -> &Paths {
         &self.paths
+    }
+
+    /// Returns the terminals of all agents.
+    pub fn terminals(&self) -> Arc<dyn Terminals> {
+        Arc::new(LocalTerminals::new(self.paths.launches()))
     }
 }
 
@@ -260,8 +267,9 @@ pub(crate) fn protection_note((live, in_cgroups): (usize, usize)) -> Finding {
 }
 
 /// Attaches this process's terminal to the terminal of a session.
-pub async fn attach(point: &AttachPoint) -> Result<AttachEnd> {
-    hold::attach(&point.socket, hold::UserTerminal::of_this_process()?).await
+pub async fn attach(local: &Local, point: &AttachPoint) -> Result<AttachEnd> {
+    let terminal = hold::UserTerminal::of_this_process()?;
+    hold::attach(&*local.terminals(), point.launch, terminal).await
 }
 
 /// Returns the last output of a session's agent.

@@ -67,7 +67,7 @@ pub(crate) async fn attach(
     context: &mut Context,
 ) -> Result<Ending> {
     let point = client.attach_point(session, context.cwd()).await?;
-    match wiring::attach(&point).await? {
+    match wiring::attach(&context.local, &point).await? {
         AttachEnd::Detached => {
             context.output.note(&format!("detached from {}; it goes on", point.of.address));
             context.output.hint(&format!("run `segue attach {}` to come back", point.of.address));

@@ -13,6 +13,7 @@ mod projects;
 mod salvage;
 mod store;
 mod support;
+mod terminal;
 mod transcription;
 mod vendor;
 mod watch;
@@ -40,6 +41,10 @@ pub use store::{
     SessionQuery, SessionSummary, Store, VendorPlace,
 };
 pub use support::{Proof, Rehearsal, Stage, Support};
+pub use terminal::{
+    ScrollbackPage, ScrollbackRange, TerminalAccess, TerminalClients, TerminalEvent,
+    TerminalSnapshot, TerminalStream, TerminalUses, Terminals,
+};
 pub use transcription::{Target, Transcription, TranscriptionOrder, TurnWriter};
 pub use vendor::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,

@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 use super::order::socket_path;
 use super::recorded;
 use super::wire::{
-    Answer, Decoder, Event, Frame, Hello, Received, Request, encode, encode_message, kind,
+    Answer, Decoder, Event, Frame, Hello, Painted, Received, Request, encode, encode_message, kind,
 };
 use crate::failure::cannot;
 use crate::peer::{self, Listener};
@@ -45,6 +45,8 @@ pub(super) enum Said {
     History(Vec<u8>),
     /// A piece of the scrollback lines.
     Scrollback(Vec<u8>),
+    /// The output after this is a repaint.
+    Painted(Painted),
 }
 
 impl Line {
@@ -182,6 +184,7 @@ fn understand(frame: Frame) -> Option<Said> {
         kind::OUTPUT => Some(Said::Output(frame.payload)),
         kind::HISTORY => Some(Said::History(frame.payload)),
         kind::SCROLLBACK => Some(Said::Scrollback(frame.payload)),
+        kind::PAINTED => serde_json::from_slice(&frame.payload).ok().map(Said::Painted),
         _ => None,
     }
 }

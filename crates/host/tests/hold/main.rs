@@ -10,6 +10,7 @@ mod person;
 mod protocol;
 mod scroll;
 mod starts;
+mod stream;
 mod suspended;
 mod typing;
 mod unreachable;

@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
+use segue_core::ports::ScrollbackPage;
+
 use crate::hold::terminal::Size;
-use crate::hold::wire::ScrollbackFacts;
 
 use super::help;
 use super::keys::Entry;
@@ -38,7 +39,6 @@ pub(super) struct Cover {
 #[derive(Debug)]
 struct Coming {
     entry: Entry,
-    text: Vec<u8>,
     /// Input that arrived meanwhile.
     early: Vec<u8>,
 }
@@ -68,25 +68,15 @@ impl Cover {
         let is_new = self.coming.is_none() && self.scroll.is_none();
         if is_new {
             self.help = false;
-            self.coming = Some(Coming { entry, text: Vec::new(), early: Vec::new() });
+            self.coming = Some(Coming { entry, early: Vec::new() });
         }
         is_new
     }
 
-    /// Adds a piece of the lines.
-    pub(super) fn piece(&mut self, piece: &[u8]) {
-        if let Some(coming) = &mut self.coming {
-            coming.text.extend_from_slice(piece);
-        }
-    }
-
-    /// Enters scroll mode, after all lines have arrived.
-    pub(super) fn enter(&mut self, facts: ScrollbackFacts, size: Size, wheel: bool) -> After {
-        let Some(Coming { entry, text, early }) = self.coming.take() else {
-            return After::default();
-        };
-        let text = String::from_utf8_lossy(&text);
-        self.scroll = Some(Box::new(ScrollMode::new(&text, facts, size, entry)));
+    /// Enters scroll mode, after the lines have arrived.
+    pub(super) fn enter(&mut self, page: &ScrollbackPage, size: Size, wheel: bool) -> After {
+        let Some(Coming { entry, early }) = self.coming.take() else { return After::default() };
+        self.scroll = Some(Box::new(ScrollMode::new(page, size, entry)));
         self.decoder = Decoder::default();
         let mut output = settings(wheel);
         let After { output: drawn, uncovered } = self.typed(&early, size);
@@ -188,14 +178,17 @@ mod tests {
     use super::*;
 
     const SIZE: Size = Size { rows: 10, cols: 80 };
-    const FACTS: ScrollbackFacts = ScrollbackFacts { has_forgotten: false, alternate: false };
+
+    fn page(lines: &[&str]) -> ScrollbackPage {
+        let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        let total = lines.len();
+        ScrollbackPage { first: 0, lines, total, has_forgotten: false, alternate: false }
+    }
 
     fn entered() -> Cover {
         let mut cover = Cover::default();
         assert!(cover.expect(Entry::Key));
-        cover.piece(b"one\ntw");
-        cover.piece(b"o\nthree");
-        cover.enter(FACTS, SIZE, true);
+        cover.enter(&page(&["one", "two", "three"]), SIZE, true);
         cover
     }
 
@@ -205,8 +198,7 @@ mod tests {
         assert!(!cover.takes_keys());
         assert!(cover.expect(Entry::Key) && !cover.expect(Entry::Key));
         assert!(cover.takes_keys() && !cover.hides_agent());
-        cover.piece(b"one\ntwo");
-        let after = cover.enter(FACTS, SIZE, true);
+        let after = cover.enter(&page(&["one", "two"]), SIZE, true);
         assert!(after.output.contains("two") && after.output.contains(WHEEL_ON));
         assert!(cover.hides_agent());
         assert!(!cover.typed(b"j", SIZE).uncovered);
@@ -229,19 +221,17 @@ mod tests {
         let mut cover = Cover::default();
         cover.expect(Entry::Key);
         assert_eq!(cover.typed(b"/tw", SIZE), After::default());
-        cover.piece(b"one\ntwo");
-        assert!(cover.enter(FACTS, SIZE, true).output.contains("/tw"));
+        assert!(cover.enter(&page(&["one", "two"]), SIZE, true).output.contains("/tw"));
         let mut left = Cover::default();
         left.expect(Entry::Key);
         left.typed(b"q", SIZE);
-        assert!(left.enter(FACTS, SIZE, true).uncovered);
+        assert!(left.enter(&page(&[]), SIZE, true).uncovered);
     }
 
     #[test]
     fn lines_that_were_not_requested_are_ignored() {
         let mut cover = Cover::default();
-        cover.piece(b"x");
-        assert_eq!(cover.enter(FACTS, SIZE, true), After::default());
+        assert_eq!(cover.enter(&page(&["x"]), SIZE, true), After::default());
         cover.expect(Entry::Key);
         cover.give_up();
         assert!(!cover.takes_keys());

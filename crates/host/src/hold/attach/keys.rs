@@ -4,7 +4,7 @@
 //! choose one: single bytes, `CSI code ; modifiers u`, or `CSI 27 ; modifiers ; code ~`.
 
 use crate::hold::terminal::{Kind, Scanner, Sequence, Token};
-use crate::hold::wire::Uses;
+use segue_core::ports::TerminalUses;
 
 const BACKSLASH: u16 = 92;
 const SLASH: u16 = 47;
@@ -51,7 +51,7 @@ pub(super) enum Entry {
 /// The receiver of the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    Agent(Uses),
+    Agent(TerminalUses),
     /// A screen of this program that covers the agent.
     Cover,
 }
@@ -281,8 +281,8 @@ mod tests {
         b"\x1b[27;5;92~",
     ];
     const DS: [&[u8]; 5] = [b"d", b"\x1b[100u", b"\x1b[100;1u", b"\x1b[100;1:1u", b"\x1b[100;129u"];
-    const PLAIN: Owner = Owner::Agent(Uses { alternate: false, mouse: false });
-    const FULL: Owner = Owner::Agent(Uses { alternate: true, mouse: true });
+    const PLAIN: Owner = Owner::Agent(TerminalUses { alternate: false, mouse: false });
+    const FULL: Owner = Owner::Agent(TerminalUses { alternate: true, mouse: true });
 
     /// Feeds chunks. Returns all input that was passed on, and the commands.
     fn take_for(owner: Owner, chunks: &[&[u8]]) -> (Vec<u8>, Vec<Command>) {
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn page_up_and_the_wheel_scroll_only_if_the_agent_does_not_use_them() {
-        let uses = |alternate, mouse| Owner::Agent(Uses { alternate, mouse });
+        let uses = |alternate, mouse| Owner::Agent(TerminalUses { alternate, mouse });
         let (page, wheel) = (&b"\x1b[5~"[..], &b"\x1b[<64;3;4M"[..]);
         let enters = |entry| (Vec::new(), vec![Command::Scroll(entry)]);
         let passes = |bytes: &[u8]| (bytes.to_vec(), Vec::new());

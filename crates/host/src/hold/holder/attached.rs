@@ -9,8 +9,9 @@ const WHEEL: &[u8] = b"\x1b[?1000h\x1b[?1006h";
 /// The view of one attached client.
 #[derive(Debug)]
 pub(super) struct View {
-    /// The size of the client's terminal.
-    pub(super) size: Size,
+    /// The size of the client's terminal. `None` if the client only watches: its terminal has the
+    /// size of the agent's.
+    pub(super) size: Option<Size>,
     pub(super) filter: InputFilter,
     /// What a terminal of another size than the agent's shows. `None` while the client gets the
     /// agent's own output.
@@ -22,7 +23,8 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn new(size: Size) -> Self {
+    /// Makes the view of a client whose terminal has this size. `None` if the client only watches.
+    pub(super) fn new(size: Option<Size>) -> Self {
         Self { size, filter: InputFilter::default(), picture: None, wheel: false, behind: false }
     }
 
@@ -47,7 +49,8 @@ impl View {
                 if effects.rang() {
                     changes.push(0x07);
                 }
-                self.send_painted(outbox, terminal, changes);
+                let changes = self.with_wheel(terminal, changes);
+                self.send(outbox, &changes);
             }
         }
     }
@@ -55,13 +58,14 @@ impl View {
     /// Repaints everything, whatever was shown before.
     pub(super) fn repaint(&mut self, outbox: &Outbox, terminal: &Terminal) {
         self.behind = false;
-        let painted = if self.size == terminal.size() {
+        let painted = if self.size.is_none_or(|size| size == terminal.size()) {
             self.picture = None;
             terminal.paint()
         } else {
             self.picture.insert(Picture::default()).update(terminal)
         };
-        self.send_painted(outbox, terminal, painted);
+        let painted = self.with_wheel(terminal, painted);
+        self.queued(outbox.painted(terminal.size(), &painted));
     }
 
     /// Switches wheel reports of the client's terminal on or off, for as long as the agent does not
@@ -72,16 +76,17 @@ impl View {
     }
 
     fn set_mouse(&mut self, outbox: &Outbox, terminal: &Terminal) {
-        self.send_painted(outbox, terminal, terminal.mouse_formatted().into_bytes());
+        let modes = self.with_wheel(terminal, terminal.mouse_formatted().into_bytes());
+        self.send(outbox, &modes);
     }
 
-    /// Sends bytes that set the mouse modes as the agent wants them, and adds the wheel reports if
-    /// the client wants them.
-    fn send_painted(&mut self, outbox: &Outbox, terminal: &Terminal, mut painted: Vec<u8>) {
+    /// Adds the wheel reports, if the client wants them, to output that sets the mouse modes as the
+    /// agent wants them.
+    fn with_wheel(&self, terminal: &Terminal, mut painted: Vec<u8>) -> Vec<u8> {
         if !painted.is_empty() && self.wheel && !terminal.uses().mouse {
             painted.extend_from_slice(WHEEL);
         }
-        self.send(outbox, &painted);
+        painted
     }
 
     /// Shows what the client missed, after it has received everything that was sent.
@@ -92,14 +97,22 @@ impl View {
         match &mut self.picture {
             Some(picture) => {
                 let changes = picture.update(terminal);
-                self.send_painted(outbox, terminal, changes);
+                let changes = self.with_wheel(terminal, changes);
+                self.send(outbox, &changes);
             }
             None => self.repaint(outbox, terminal),
         }
     }
 
     fn send(&mut self, outbox: &Outbox, bytes: &[u8]) {
-        if !bytes.is_empty() && outbox.output(bytes) == Queued::Overflowed {
+        if !bytes.is_empty() {
+            self.queued(outbox.output(bytes));
+        }
+    }
+
+    /// Records whether the client misses output.
+    fn queued(&mut self, queued: Queued) {
+        if queued == Queued::Overflowed {
             self.behind = true;
             // It is unknown now which part of the picture the client has.
             if let Some(picture) = &mut self.picture {

@@ -10,7 +10,7 @@ use super::attached::View;
 use super::connection::{ClientId, Connection, Message};
 use super::outbox::{Outbox, Queued};
 use crate::hold::terminal::Size;
-use crate::hold::wire::{Answer, Event, encode_message, kind};
+use crate::hold::wire::{Answer, ClientCounts, Event, encode_message, kind};
 
 /// How long clients have to read the last messages of a holder that exits.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -23,9 +23,22 @@ pub(super) struct Client {
     pub(super) greeted: bool,
     pub(super) subscribed: bool,
     pub(super) view: Option<View>,
+    pub(super) access: ClientAccess,
+}
+
+/// What a client may request, until it disconnects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClientAccess {
+    Everything,
+    /// The client has asked to watch the terminal.
+    OnlyWatch,
 }
 
 impl Client {
+    pub(super) fn only_watches(&self) -> bool {
+        self.access == ClientAccess::OnlyWatch
+    }
+
     pub(super) fn outbox(&self) -> &Outbox {
         &self.connection.outbox
     }
@@ -56,7 +69,13 @@ impl Clients {
         let id = self.next;
         self.next += 1;
         let connection = Connection::open(id, stream, &self.messages);
-        let client = Client { connection, greeted: false, subscribed: false, view: None };
+        let client = Client {
+            connection,
+            greeted: false,
+            subscribed: false,
+            view: None,
+            access: ClientAccess::Everything,
+        };
         self.all.insert(id, client);
     }
 
@@ -118,8 +137,11 @@ impl Clients {
         self.all.values_mut().filter_map(Client::attached)
     }
 
-    pub(super) fn attached(&self) -> usize {
-        self.all.values().filter(|client| client.view.is_some()).count()
+    /// Counts the attached clients.
+    pub(super) fn counts(&self) -> ClientCounts {
+        let attached = || self.all.values().filter(|client| client.view.is_some());
+        let viewers = attached().filter(|client| client.only_watches()).count();
+        ClientCounts { controllers: attached().count() - viewers, viewers }
     }
 
     /// Returns whether a client is subscribed.
@@ -128,9 +150,9 @@ impl Clients {
     }
 
     /// Returns the largest size that all attached terminals can show. `None` if no client is
-    /// attached.
+    /// attached, apart from those that only watch.
     pub(super) fn common_size(&self) -> Option<Size> {
-        let sizes = self.all.values().filter_map(|client| Some(client.view.as_ref()?.size));
+        let sizes = self.all.values().filter_map(|client| client.view.as_ref()?.size);
         sizes.reduce(Size::common)
     }
 

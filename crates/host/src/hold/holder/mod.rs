@@ -2,6 +2,7 @@
 
 mod agent;
 mod attached;
+mod attaching;
 mod changes;
 mod clients;
 mod connection;

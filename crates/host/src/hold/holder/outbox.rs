@@ -6,7 +6,8 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::Notify;
 
-use crate::hold::wire::{encode, kind};
+use crate::hold::terminal::Size;
+use crate::hold::wire::{Painted, encode, encode_message, kind};
 
 /// Maximum size of queued output in bytes. If it is exceeded, the output is dropped and the screen
 /// is repainted instead.
@@ -43,12 +44,23 @@ pub(super) enum Queued {
 impl Outbox {
     /// Queues output, split into frames that the client can read one at a time.
     pub(super) fn output(&self, bytes: &[u8]) -> Queued {
+        self.output_after(&[], bytes)
+    }
+
+    /// Queues a repaint of a screen of this size.
+    pub(super) fn painted(&self, size: Size, bytes: &[u8]) -> Queued {
+        let beginning = Painted { size, bytes: bytes.len() };
+        self.output_after(&encode_message(kind::PAINTED, &beginning), bytes)
+    }
+
+    fn output_after(&self, beginning: &[u8], bytes: &[u8]) -> Queued {
         const PIECE: usize = 32 << 10;
         let mut queue = self.queue.borrow_mut();
-        if queue.output.len() + bytes.len() > MOST_OUTPUT {
+        if queue.output.len() + beginning.len() + bytes.len() > MOST_OUTPUT {
             queue.output = Vec::new();
             return Queued::Overflowed;
         }
+        queue.output.extend_from_slice(beginning);
         for piece in bytes.chunks(PIECE) {
             encode(kind::OUTPUT, piece, &mut queue.output);
         }

@@ -7,11 +7,9 @@ use segue_core::model::Environment;
 use segue_core::{Error, Result, failpoint, rules};
 
 use super::Holder;
-use super::agent::Stream;
-use super::attached::View;
 use super::connection::{ClientId, Message};
 use super::lives::Life;
-use crate::hold::terminal::{ScrollbackText, Size, Terminal};
+use crate::hold::terminal::{ScrollbackText, Terminal};
 use crate::hold::wire::{
     Answer, Event, Frame, Hello, Received, Request, ScreenNow, ScrollbackFacts, Status, encode,
     encode_message, kind,
@@ -46,21 +44,11 @@ impl Holder {
         }
     }
 
-    fn view(&mut self, id: ClientId) -> Option<&mut View> {
-        self.clients.get(id)?.view.as_mut()
-    }
-
     fn catch_up(&mut self, id: ClientId) {
         if let Some(terminal) = &self.terminal
             && let Some((view, outbox)) = self.clients.get(id).and_then(|client| client.attached())
         {
             view.catch_up(outbox, terminal);
-        }
-    }
-
-    fn hang_up(&mut self, id: ClientId) {
-        if self.clients.hang_up(id) {
-            self.reconcile_size();
         }
     }
 
@@ -78,9 +66,15 @@ impl Holder {
         }
         match frame.kind {
             kind::REQUEST => self.request(id, &frame.payload),
+            kind::INPUT if client.only_watches() => {
+                let refused = Event::Refused(only_watches());
+                self.clients.send(id, &encode_message(kind::EVENT, &refused));
+            }
             kind::INPUT => self.typed(id, &frame.payload),
             kind::INJECT => {
-                let answer = answer_of(self.inject(&frame.payload));
+                let refused = client.only_watches().then(only_watches);
+                let injected = refused.map_or_else(|| self.inject(&frame.payload), Err);
+                let answer = answer_of(injected);
                 self.clients.answer(id, &answer);
             }
             // An unknown kind of frame, from a newer client that does not depend on an answer.
@@ -107,7 +101,7 @@ impl Holder {
     }
 
     fn request(&mut self, id: ClientId, payload: &[u8]) {
-        let request = match serde_json::from_slice(payload) {
+        let request: Request = match serde_json::from_slice(payload) {
             Ok(request) => request,
             Err(error) => {
                 let error = Error::usage("this holder does not know what it was asked")
@@ -116,8 +110,13 @@ impl Holder {
                 return self.clients.answer(id, &Answer::Failed(error));
             }
         };
+        let is_viewer = self.clients.get(id).is_some_and(|client| client.only_watches());
+        if is_viewer && !request.is_for_viewers() {
+            return self.clients.answer(id, &Answer::Failed(only_watches()));
+        }
         let answer = match request {
-            Request::Attach(size) => return self.attach(id, size),
+            Request::Attach(size) => return self.attach(id, Some(size.sensible())),
+            Request::View => return self.attach(id, None),
             Request::Resize(size) => answer_of(self.resize(id, size)),
             Request::Repaint => answer_of(self.repaint(id)),
             Request::Detach => {
@@ -143,92 +142,6 @@ impl Holder {
             }
         };
         self.clients.answer(id, &answer);
-    }
-
-    fn attach(&mut self, id: ClientId, size: Size) {
-        if self.terminal.is_none() {
-            return self.clients.answer(id, &Answer::Failed(headless()));
-        }
-        failpoint::hit("hold.attach.before");
-        if let Some(client) = self.clients.get(id) {
-            client.view = Some(View::new(size.sensible()));
-        }
-        self.announce_size(id);
-        self.clients.answer(id, &Answer::Done);
-        if let Some(terminal) = &self.terminal {
-            let uses = Event::Uses(terminal.uses());
-            self.clients.send(id, &encode_message(kind::EVENT, &uses));
-        }
-        self.clients.announce(&Event::Attached(self.clients.attached()));
-        if let Some(end) = self.life.end() {
-            self.clients.send(id, &encode_message(kind::EVENT, &Event::Ended(end)));
-        }
-        failpoint::hit("hold.attach.after");
-    }
-
-    fn resize(&mut self, id: ClientId, size: Size) -> Result<()> {
-        self.view(id).ok_or_else(not_attached)?.size = size.sensible();
-        self.size_changed(id);
-        Ok(())
-    }
-
-    fn repaint(&mut self, id: ClientId) -> Result<()> {
-        let terminal = self.terminal.as_ref().ok_or_else(headless)?;
-        let client = self.clients.get(id).ok_or_else(not_attached)?;
-        let (view, outbox) = client.attached().ok_or_else(not_attached)?;
-        view.repaint(outbox, terminal);
-        Ok(())
-    }
-
-    fn detach(&mut self, id: ClientId) {
-        let view = self.clients.get(id).and_then(|client| client.view.take());
-        if view.is_some() {
-            self.reconcile_size();
-        }
-    }
-
-    /// Fits the agent's terminal to all attached terminals, after a client has left.
-    fn reconcile_size(&mut self) {
-        self.fit();
-        self.clients.announce(&Event::Attached(self.clients.attached()));
-    }
-
-    /// Fits the agent's terminal to all attached terminals, after a client has attached. The agent
-    /// is notified of its size once, even if it stays the same: an agent that draws on every
-    /// notification then draws for the new client. Other agents compare the size and do nothing;
-    /// what they have drawn is repainted.
-    fn announce_size(&mut self, id: ClientId) {
-        if !self.fit() {
-            // The other clients have nothing new to show.
-            let _not_attached = self.repaint(id);
-            self.stream.iter().for_each(Stream::announce_size);
-        }
-    }
-
-    /// Fits the agent's terminal to all attached terminals, after one of them was resized.
-    fn size_changed(&mut self, id: ClientId) {
-        if !self.fit() {
-            // The other clients have nothing new to show.
-            let _not_attached = self.repaint(id);
-        }
-    }
-
-    /// Gives the agent's terminal the size that all attached terminals can show, and repaints all
-    /// of them. Returns whether the size has changed.
-    fn fit(&mut self) -> bool {
-        let Some(terminal) = &mut self.terminal else { return false };
-        let Some(size) = self.clients.common_size() else { return false };
-        if size == terminal.size() {
-            return false;
-        }
-        terminal.resize(size);
-        if let Some(stream) = &self.stream {
-            stream.resize(size);
-        }
-        for (view, outbox) in self.clients.views() {
-            view.repaint(outbox, terminal);
-        }
-        true
     }
 
     fn typed(&mut self, id: ClientId, bytes: &[u8]) {
@@ -311,14 +224,6 @@ impl Holder {
         Answer::Scrollback(ScrollbackFacts { has_forgotten, alternate })
     }
 
-    fn want_wheel(&mut self, id: ClientId, wheel: bool) -> Result<()> {
-        let terminal = self.terminal.as_ref().ok_or_else(headless)?;
-        let client = self.clients.get(id).ok_or_else(not_attached)?;
-        let (view, outbox) = client.attached().ok_or_else(not_attached)?;
-        view.want_wheel(outbox, terminal, wheel);
-        Ok(())
-    }
-
     fn status(&self) -> Status {
         let end = self.life.end();
         Status {
@@ -327,7 +232,7 @@ impl Holder {
             holder: self.live.holder.clone(),
             agent: end.is_none().then(|| self.live.agent.clone()),
             end,
-            attached: self.clients.attached(),
+            attached: self.clients.counts().controllers,
             size: self.terminal.as_ref().map(Terminal::size),
         }
     }
@@ -377,6 +282,7 @@ pub(super) fn headless() -> Error {
     Error::conflict("the agent runs without a terminal").hint("run `segue log` to see its output")
 }
 
-fn not_attached() -> Error {
-    Error::conflict("this client is not attached")
+fn only_watches() -> Error {
+    Error::conflict("this client only watches the terminal")
+        .hint("run `segue attach` to control the agent")
 }

@@ -25,6 +25,8 @@ pub(crate) mod kind {
     pub(crate) const HISTORY: u8 = 8;
     /// A piece of the scrollback lines. All pieces are sent before the answer.
     pub(crate) const SCROLLBACK: u8 = 9;
+    /// The beginning of a repaint, as JSON. The output after it paints the whole screen.
+    pub(crate) const PAINTED: u8 = 10;
 }
 
 /// One frame.

@@ -1,6 +1,7 @@
 //! The messages in frames.
 
 use segue_core::model::{Environment, LaunchEnd, LaunchId, MessageId, ProcessRef, SessionId};
+use segue_core::ports::{TerminalClients, TerminalUses};
 use segue_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +88,36 @@ pub(crate) enum Request {
     /// Switch the wheel reports of the attached terminal on or off, for as long as the agent does
     /// not use the mouse. Needs the capability `scrollback`.
     Wheel(bool),
+    /// Watch the terminal. From then on, the holder refuses everything on this connection that
+    /// could change the agent, its size or its life. Needs the capability `view`.
+    View,
+}
+
+impl Request {
+    /// Returns whether a client that only watches may send this request. The environment contains
+    /// secrets that the terminal does not show.
+    pub(crate) fn is_for_viewers(&self) -> bool {
+        match self {
+            Self::Repaint
+            | Self::Detach
+            | Self::Subscribe
+            | Self::Snapshot
+            | Self::History
+            | Self::Status
+            | Self::Screen
+            | Self::Scrollback
+            | Self::Wheel(_)
+            | Self::View => true,
+            Self::Attach(_)
+            | Self::Resize(_)
+            | Self::Interrupt { .. }
+            | Self::Environment
+            | Self::Release
+            | Self::Stop { .. }
+            | Self::Type { .. }
+            | Self::Press { .. } => false,
+        }
+    }
 }
 
 /// The answers of a holder.
@@ -127,6 +158,34 @@ pub(crate) struct Uses {
     pub(crate) mouse: bool,
 }
 
+impl From<Uses> for TerminalUses {
+    fn from(Uses { alternate, mouse }: Uses) -> Self {
+        Self { alternate, mouse }
+    }
+}
+
+/// The numbers of attached clients.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ClientCounts {
+    pub(crate) controllers: usize,
+    pub(crate) viewers: usize,
+}
+
+impl From<ClientCounts> for TerminalClients {
+    fn from(ClientCounts { controllers, viewers }: ClientCounts) -> Self {
+        Self { controllers, viewers }
+    }
+}
+
+/// The beginning of a repaint in the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Painted {
+    /// The size of the agent's terminal.
+    pub(crate) size: Size,
+    /// How many bytes of the output after this belong to the repaint.
+    pub(crate) bytes: usize,
+}
+
 /// The state of a holder and its agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Status {
@@ -147,13 +206,17 @@ pub(crate) struct Status {
 pub(crate) enum Event {
     Title(String),
     Bell,
-    /// This many clients are attached now.
+    /// This many clients are attached now, apart from those that only watch.
     Attached(usize),
     /// The agent drew something, and has been quiet for a moment since.
     Settled,
     /// The terminal features that the agent uses now. Sent to attached clients, at first and at
     /// every change.
     Uses(Uses),
+    /// This many clients are attached now. Sent to attached clients, at first and at every change.
+    Clients(ClientCounts),
+    /// Input of a client that only watches was dropped.
+    Refused(Error),
     /// The agent has ended. Every descendant is gone and the end is on disk.
     Ended(LaunchEnd),
 }
@@ -206,7 +269,7 @@ mod tests {
     /// The same for holders with capabilities.
     #[test]
     fn json_of_the_capabilities_never_changes() {
-        assert_eq!(capability::ALL, ["screen", "type", "press", "settled", "scrollback"]);
+        assert_eq!(capability::ALL, ["screen", "type", "press", "settled", "scrollback", "view"]);
         let id = "019a0000-0000-7000-8000-000000000000";
         let message = MessageId::new(id.parse().unwrap());
         let words = Request::Type { message, text: "hi\n".to_owned(), revision: 7 };
@@ -220,6 +283,7 @@ mod tests {
             ),
             (Request::Scrollback, r#""scrollback""#),
             (Request::Wheel(true), r#"{"wheel":true}"#),
+            (Request::View, r#""view""#),
         ];
         for (request, text) in table {
             assert_eq!(serde_json::to_string(&request).unwrap(), text);
@@ -241,5 +305,11 @@ mod tests {
         let told = r#"{"uses":{"alternate":true,"mouse":false}}"#;
         assert_eq!(serde_json::to_string(&uses).unwrap(), told);
         assert_eq!(serde_json::to_string(&Event::Settled).unwrap(), r#""settled""#);
+        let clients = Event::Clients(ClientCounts { controllers: 1, viewers: 2 });
+        let counted = r#"{"clients":{"controllers":1,"viewers":2}}"#;
+        assert_eq!(serde_json::to_string(&clients).unwrap(), counted);
+        let painted = Painted { size: Size { rows: 24, cols: 80 }, bytes: 7 };
+        let header = r#"{"size":{"rows":24,"cols":80},"bytes":7}"#;
+        assert_eq!(serde_json::to_string(&painted).unwrap(), header);
     }
 }

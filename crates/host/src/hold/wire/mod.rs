@@ -22,7 +22,9 @@ mod message;
 mod typing;
 
 pub(crate) use frame::{Decoder, Frame, Received, encode, encode_message, kind};
-pub(crate) use message::{Answer, Event, Hello, Request, ScrollbackFacts, Status, Uses};
+pub(crate) use message::{
+    Answer, ClientCounts, Event, Hello, Painted, Request, ScrollbackFacts, Status, Uses,
+};
 pub(crate) use typing::{Outcome, ScreenNow, capability};
 
 /// The newest protocol version that this program supports.

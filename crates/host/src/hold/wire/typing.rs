@@ -18,8 +18,12 @@ pub(crate) mod capability {
     /// features that the agent uses.
     pub(crate) const SCROLLBACK: &str = "scrollback";
 
+    /// The holder answers `view`, marks repaints in the output, and notifies attached clients of
+    /// how many there are.
+    pub(crate) const VIEW: &str = "view";
+
     /// All capabilities of this program.
-    pub(crate) const ALL: [&str; 5] = [SCREEN, TYPE, PRESS, SETTLED, SCROLLBACK];
+    pub(crate) const ALL: [&str; 6] = [SCREEN, TYPE, PRESS, SETTLED, SCROLLBACK, VIEW];
 }
 
 /// The screen of an agent's terminal, and its revision.

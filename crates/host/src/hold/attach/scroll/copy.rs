@@ -1,6 +1,6 @@
 //! Copies text to the clipboard of the user's terminal.
 
-use super::lines::is_shown;
+use crate::hold::styled_lines::is_shown;
 
 /// Maximum number of bytes to copy. Terminals accept about 100,000 bytes after encoding.
 pub(super) const MOST_BYTES: usize = 74_000;

@@ -8,7 +8,7 @@ use crate::hold::terminal::{Style, push};
 
 use super::ScrollMode;
 use super::layout::Row;
-use super::lines::{Line, width};
+use crate::hold::styled_lines::{StyledLine, width};
 
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[m";
 const END: &str = "\x1b[?2026l";
@@ -48,7 +48,7 @@ impl ScrollMode {
         out
     }
 
-    fn draw_row(&self, row: &Row, line: &Line, marked: &Marked, out: &mut String) {
+    fn draw_row(&self, row: &Row, line: &StyledLine, marked: &Marked, out: &mut String) {
         let text = line.text.get(row.part.clone()).unwrap_or_default();
         let mut pen = None;
         let mut used = 0;
@@ -78,7 +78,7 @@ impl ScrollMode {
     }
 
     /// Returns the marked parts of a line.
-    fn marked(&self, number: usize, line: &Line) -> Marked {
+    fn marked(&self, number: usize, line: &StyledLine) -> Marked {
         let found = self.found.as_ref().filter(|place| place.line == number);
         let found = found.map(|place| place.part.clone());
         let inverse = match &self.search {

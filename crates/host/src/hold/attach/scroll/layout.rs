@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lines::{Line, width};
+use crate::hold::styled_lines::{StyledLine, width};
 
 /// One row of a screen: a part of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,9 +13,9 @@ pub(super) struct Row {
 }
 
 /// Wraps lines into rows of at most `cols` columns. Every line has at least one row.
-pub(super) fn wrap(lines: &[Line], cols: usize) -> Vec<Row> {
+pub(super) fn wrap(lines: &[StyledLine], cols: usize) -> Vec<Row> {
     let mut rows = Vec::with_capacity(lines.len());
-    for (line, Line { text, .. }) in lines.iter().enumerate() {
+    for (line, StyledLine { text, .. }) in lines.iter().enumerate() {
         let (mut start, mut used) = (0, 0);
         for (at, character) in text.char_indices() {
             let needed = width(character);
@@ -45,14 +45,14 @@ pub(super) struct Layout {
 impl Layout {
     /// Shows the end of the lines as it was on a screen with one more row, with the cursor at the
     /// top.
-    pub(super) fn at_end(lines: &[Line], cols: usize, height: usize) -> Self {
+    pub(super) fn at_end(lines: &[StyledLine], cols: usize, height: usize) -> Self {
         let rows = wrap(lines, cols);
         let top = rows.len().saturating_sub(height + 1);
         Self { rows, height, top, cursor: top }
     }
 
     /// Wraps the lines for a screen of another size. The cursor stays on its text.
-    pub(super) fn resize(&mut self, lines: &[Line], cols: usize, height: usize) {
+    pub(super) fn resize(&mut self, lines: &[StyledLine], cols: usize, height: usize) {
         let at = self.rows.get(self.cursor).map_or((0, 0), |row| (row.line, row.part.start));
         let below_top = self.cursor - self.top;
         self.rows = wrap(lines, cols);
@@ -127,8 +127,8 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::parse;
     use super::*;
+    use crate::hold::styled_lines::parse;
 
     fn wrapped(text: &str, cols: usize) -> Vec<String> {
         let lines = parse(text);

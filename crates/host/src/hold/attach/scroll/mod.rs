@@ -7,16 +7,16 @@ mod copy;
 mod draw;
 mod keys;
 mod layout;
-mod lines;
 mod search;
 mod status;
 
 use layout::Layout;
-use lines::Line;
 use search::{Direction, Match, Pattern};
 
+use segue_core::ports::ScrollbackPage;
+
+use crate::hold::styled_lines::{self, StyledLine};
 use crate::hold::terminal::Size;
-use crate::hold::wire::ScrollbackFacts;
 
 use super::keys::Entry;
 use keys::Action;
@@ -40,8 +40,11 @@ pub(super) enum Reaction {
 /// The lines, and the state of the view.
 #[derive(Debug)]
 pub(super) struct ScrollMode {
-    lines: Vec<Line>,
-    facts: ScrollbackFacts,
+    lines: Vec<StyledLine>,
+    /// Whether the holder dropped older lines.
+    has_forgotten: bool,
+    /// Whether the last lines are the alternate screen.
+    alternate: bool,
     size: Size,
     layout: Layout,
     entry: Entry,
@@ -64,12 +67,13 @@ struct Prompt {
 
 impl ScrollMode {
     /// Begins at the end, as the agent's screen was. If the entry key scrolls, begins above that.
-    pub(super) fn new(text: &str, facts: ScrollbackFacts, size: Size, entry: Entry) -> Self {
-        let lines = lines::parse(text);
+    pub(super) fn new(page: &ScrollbackPage, size: Size, entry: Entry) -> Self {
+        let lines = styled_lines::parse(&page.lines.join("\n"));
         let layout = Layout::at_end(&lines, cols(size), height(size));
         let mut mode = Self {
             lines,
-            facts,
+            has_forgotten: page.has_forgotten,
+            alternate: page.alternate,
             size,
             layout,
             entry,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lines::Line;
+use crate::hold::styled_lines::StyledLine;
 
 /// The direction of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Pattern {
 
 /// Finds the next match after or before this line and byte. Continues at the other end.
 pub(super) fn find(
-    lines: &[Line],
+    lines: &[StyledLine],
     pattern: &Pattern,
     from: (usize, usize),
     direction: Direction,
@@ -105,17 +105,21 @@ pub(super) fn find(
     }
 }
 
-fn in_line(line: usize, lines: &[Line], pattern: &Pattern) -> Vec<Match> {
+fn in_line(line: usize, lines: &[StyledLine], pattern: &Pattern) -> Vec<Match> {
     let places = lines.get(line).map(|it| pattern.places(&it.text)).unwrap_or_default();
     places.into_iter().map(|part| Match { line, part }).collect()
 }
 
-fn in_lines(lines: &[Line], pattern: &Pattern, range: Range<usize>) -> impl Iterator<Item = Match> {
+fn in_lines(
+    lines: &[StyledLine],
+    pattern: &Pattern,
+    range: Range<usize>,
+) -> impl Iterator<Item = Match> {
     range.flat_map(|line| in_line(line, lines, pattern))
 }
 
 fn in_lines_backwards(
-    lines: &[Line],
+    lines: &[StyledLine],
     pattern: &Pattern,
     end: usize,
 ) -> impl Iterator<Item = Match> {
@@ -124,8 +128,8 @@ fn in_lines_backwards(
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::parse;
     use super::*;
+    use crate::hold::styled_lines::parse;
 
     #[test]
     fn lower_case_finds_capitals_and_capitals_find_only_capitals() {

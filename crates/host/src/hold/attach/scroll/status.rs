@@ -1,7 +1,7 @@
 //! The status line of scroll mode.
 
-use super::lines::width;
 use super::{Direction, ScrollMode};
+use crate::hold::styled_lines::width;
 
 /// The key that leaves scroll mode. It comes first, and is dropped last if there is too little
 /// room.
@@ -55,10 +55,10 @@ impl ScrollMode {
 
     /// Explains where the history ends, and why.
     fn limit(&self) -> Option<String> {
-        if self.facts.alternate {
+        if self.alternate {
             return Some("its earlier screens are not kept".to_owned());
         }
-        self.facts.has_forgotten.then(|| "older lines are gone".to_owned())
+        self.has_forgotten.then(|| "older lines are gone".to_owned())
     }
 }
 

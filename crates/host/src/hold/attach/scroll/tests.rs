@@ -4,8 +4,6 @@ use std::num::NonZeroU16;
 
 use super::*;
 
-const KEPT: ScrollbackFacts = ScrollbackFacts { has_forgotten: false, alternate: false };
-
 fn size(rows: u16, cols: u16) -> Size {
     Size { rows, cols }
 }
@@ -16,7 +14,13 @@ fn numbered(count: usize) -> String {
 }
 
 fn entered(text: &str, size: Size, entry: Entry) -> ScrollMode {
-    ScrollMode::new(text, KEPT, size, entry)
+    ScrollMode::new(&page(text), size, entry)
+}
+
+fn page(text: &str) -> ScrollbackPage {
+    let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+    let total = lines.len();
+    ScrollbackPage { first: 0, lines, total, has_forgotten: false, alternate: false }
 }
 
 /// Presses keys. Returns the result of the last one.
@@ -248,11 +252,11 @@ fn resize_keeps_the_cursor_on_its_line() {
 
 #[test]
 fn status_line_says_which_lines_are_not_kept() {
-    let facts = ScrollbackFacts { has_forgotten: true, alternate: false };
-    let mode = ScrollMode::new("x", facts, size(5, 80), Entry::Key);
+    let forgotten = ScrollbackPage { has_forgotten: true, ..page("x") };
+    let mode = ScrollMode::new(&forgotten, size(5, 80), Entry::Key);
     assert!(status(&mode).contains("older lines are gone"), "{}", status(&mode));
-    let facts = ScrollbackFacts { has_forgotten: false, alternate: true };
-    let mode = ScrollMode::new("x", facts, size(5, 100), Entry::Key);
+    let alternate = ScrollbackPage { alternate: true, ..page("x") };
+    let mode = ScrollMode::new(&alternate, size(5, 100), Entry::Key);
     assert!(status(&mode).contains("earlier screens are not kept"), "{}", status(&mode));
 }
 

@@ -1,4 +1,4 @@
-//! Lines of text with colours, as a holder sends them.
+//! Lines of text with colours, as a holder sends them: parsed, and formatted again.
 //!
 //! The text comes from an agent. Only printable characters of it are kept, so that it cannot
 //! control the terminal on which it is shown.
@@ -6,7 +6,7 @@
 use segue_core::rules::display;
 use unicode_width::UnicodeWidthChar as _;
 
-use crate::hold::terminal::{Sequence, Style};
+use super::terminal::{Sequence, Style};
 
 /// Maximum number of lines. The oldest are dropped first.
 const MOST_LINES: usize = 20_000;
@@ -14,18 +14,34 @@ const TAB: usize = 8;
 
 /// One line of any length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct StyledLine {
     pub(super) text: String,
     /// The byte offsets at which a style begins, in order.
     styles: Vec<(usize, Style)>,
 }
 
-impl Line {
+impl StyledLine {
     /// Returns the style of the character at this byte offset.
     pub(super) fn style_at(&self, at: usize) -> Style {
         let later = self.styles.partition_point(|(from, _)| *from <= at);
         let known = later.checked_sub(1).and_then(|index| self.styles.get(index));
         known.map_or_else(Style::default, |(_, style)| *style)
+    }
+
+    /// Returns the text with its colours as control sequences. It begins and ends without colours.
+    pub(super) fn formatted(&self) -> String {
+        let mut out = String::with_capacity(self.text.len());
+        let mut written = 0;
+        for (at, style) in &self.styles {
+            out += self.text.get(written..*at).unwrap_or_default();
+            style.write(&mut out);
+            written = *at;
+        }
+        out += self.text.get(written..).unwrap_or_default();
+        if self.styles.last().is_some_and(|(_, style)| *style != Style::default()) {
+            out += "\x1b[m";
+        }
+        out
     }
 
     fn push(&mut self, character: char, style: Style) {
@@ -43,15 +59,15 @@ pub(super) fn width(character: char) -> usize {
 }
 
 /// Parses lines. Returns at most [`MOST_LINES`], the newest.
-pub(super) fn parse(text: &str) -> Vec<Line> {
+pub(super) fn parse(text: &str) -> Vec<StyledLine> {
     let mut pen = Style::default();
-    let lines: Vec<Line> = text.split('\n').map(|line| parse_line(line, &mut pen)).collect();
+    let lines: Vec<StyledLine> = text.split('\n').map(|line| parse_line(line, &mut pen)).collect();
     let excess = lines.len().saturating_sub(MOST_LINES);
     lines.into_iter().skip(excess).collect()
 }
 
-fn parse_line(text: &str, pen: &mut Style) -> Line {
-    let mut line = Line::default();
+fn parse_line(text: &str, pen: &mut Style) -> StyledLine {
+    let mut line = StyledLine::default();
     let mut rest = text;
     let mut column = 0;
     while let Some(character) = rest.chars().next() {
@@ -136,6 +152,15 @@ mod tests {
         assert_eq!(found, [plain, red, red, plain, plain]);
         assert_eq!(lines[1].style_at(0), style("\x1b[4m"), "it continues in the next line");
         assert_eq!(lines[1].style_at(1), plain);
+    }
+
+    #[test]
+    fn formatted_line_is_parsed_to_the_same_line() {
+        for text in ["", "plain", "\x1b[31mred", "a\x1b[1;44mb\x1b[mc\x1b[4md", "漢\x1b[7m字"] {
+            let line = parse(text).remove(0);
+            let formatted = line.formatted();
+            assert_eq!(parse(&formatted), [line], "{formatted:?}");
+        }
     }
 
     #[test]

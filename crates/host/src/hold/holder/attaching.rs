@@ -1,0 +1,137 @@
+//! Attaches clients to the agent's terminal, and fits its size to theirs.
+
+use segue_core::{Error, Result, failpoint};
+
+use super::Holder;
+use super::agent::Stream;
+use super::attached::View;
+use super::clients::ClientAccess;
+use super::connection::ClientId;
+use super::requests::headless;
+use crate::hold::terminal::Size;
+use crate::hold::wire::{Answer, Event, encode_message, kind};
+
+impl Holder {
+    pub(super) fn hang_up(&mut self, id: ClientId) {
+        if self.clients.hang_up(id) {
+            self.reconcile_size();
+        }
+    }
+
+    /// Attaches a client whose terminal has this size. `None` if the client only watches.
+    pub(super) fn attach(&mut self, id: ClientId, size: Option<Size>) {
+        if self.terminal.is_none() {
+            return self.clients.answer(id, &Answer::Failed(headless()));
+        }
+        failpoint::hit("hold.attach.before");
+        if let Some(client) = self.clients.get(id) {
+            client.view = Some(View::new(size));
+            if size.is_none() {
+                client.access = ClientAccess::OnlyWatch;
+            }
+        }
+        if size.is_some() {
+            self.announce_size(id);
+        } else {
+            self.size_changed(id);
+        }
+        self.clients.answer(id, &Answer::Done);
+        if let Some(terminal) = &self.terminal {
+            let uses = Event::Uses(terminal.uses());
+            self.clients.send(id, &encode_message(kind::EVENT, &uses));
+        }
+        self.announce_clients();
+        if let Some(end) = self.life.end() {
+            self.clients.send(id, &encode_message(kind::EVENT, &Event::Ended(end)));
+        }
+        failpoint::hit("hold.attach.after");
+    }
+
+    pub(super) fn resize(&mut self, id: ClientId, size: Size) -> Result<()> {
+        self.view(id).ok_or_else(not_attached)?.size = Some(size.sensible());
+        self.size_changed(id);
+        Ok(())
+    }
+
+    pub(super) fn repaint(&mut self, id: ClientId) -> Result<()> {
+        let terminal = self.terminal.as_ref().ok_or_else(headless)?;
+        let client = self.clients.get(id).ok_or_else(not_attached)?;
+        let (view, outbox) = client.attached().ok_or_else(not_attached)?;
+        view.repaint(outbox, terminal);
+        Ok(())
+    }
+
+    pub(super) fn detach(&mut self, id: ClientId) {
+        let view = self.clients.get(id).and_then(|client| client.view.take());
+        if view.is_some() {
+            self.reconcile_size();
+        }
+    }
+
+    /// Fits the agent's terminal to all attached terminals, after a client has left.
+    fn reconcile_size(&mut self) {
+        self.fit();
+        self.announce_clients();
+    }
+
+    /// Reports how many clients are attached, to all that want to know.
+    fn announce_clients(&mut self) {
+        let counts = self.clients.counts();
+        self.clients.announce(&Event::Attached(counts.controllers));
+        self.clients.tell_attached(&Event::Clients(counts));
+    }
+
+    /// Fits the agent's terminal to all attached terminals, after a client has attached. The agent
+    /// is notified of its size once, even if it stays the same: an agent that draws on every
+    /// notification then draws for the new client. Other agents compare the size and do nothing;
+    /// what they have drawn is repainted.
+    fn announce_size(&mut self, id: ClientId) {
+        if !self.fit() {
+            // The other clients have nothing new to show.
+            let _not_attached = self.repaint(id);
+            self.stream.iter().for_each(Stream::announce_size);
+        }
+    }
+
+    /// Fits the agent's terminal to all attached terminals, after one of them was resized.
+    fn size_changed(&mut self, id: ClientId) {
+        if !self.fit() {
+            // The other clients have nothing new to show.
+            let _not_attached = self.repaint(id);
+        }
+    }
+
+    /// Gives the agent's terminal the size that all attached terminals can show, and repaints all
+    /// of them. Returns whether the size has changed.
+    fn fit(&mut self) -> bool {
+        let Some(terminal) = &mut self.terminal else { return false };
+        let Some(size) = self.clients.common_size() else { return false };
+        if size == terminal.size() {
+            return false;
+        }
+        terminal.resize(size);
+        if let Some(stream) = &self.stream {
+            stream.resize(size);
+        }
+        for (view, outbox) in self.clients.views() {
+            view.repaint(outbox, terminal);
+        }
+        true
+    }
+
+    pub(super) fn want_wheel(&mut self, id: ClientId, wheel: bool) -> Result<()> {
+        let terminal = self.terminal.as_ref().ok_or_else(headless)?;
+        let client = self.clients.get(id).ok_or_else(not_attached)?;
+        let (view, outbox) = client.attached().ok_or_else(not_attached)?;
+        view.want_wheel(outbox, terminal, wheel);
+        Ok(())
+    }
+
+    pub(super) fn view(&mut self, id: ClientId) -> Option<&mut View> {
+        self.clients.get(id)?.view.as_mut()
+    }
+}
+
+fn not_attached() -> Error {
+    Error::conflict("this client is not attached")
+}

@@ -1,0 +1,175 @@
+//! Streams of agents' terminals, over the sockets of their holders.
+
+mod incoming;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use segue_core::model::{LaunchId, TerminalSize};
+use segue_core::ports::{
+    ScrollbackRange, TerminalAccess, TerminalEvent, TerminalStream, Terminals,
+};
+use segue_core::{Error, Result};
+
+use super::line::{Line, PATIENCE, Said, silent};
+use super::reach::reach;
+use super::wire::{Answer, Request, capability, encode, encode_message, kind};
+
+use incoming::Incoming;
+
+/// The size of a piece of input in bytes. It is well below the largest frame.
+const INPUT_PIECE: usize = 64 << 10;
+
+/// The terminals of the agents on this machine.
+#[derive(Clone, Debug)]
+pub struct LocalTerminals {
+    /// The folder of all launch folders.
+    launches: PathBuf,
+}
+
+impl LocalTerminals {
+    /// Uses the holders whose launch folders are in this folder.
+    pub fn new(launches: PathBuf) -> Self {
+        Self { launches }
+    }
+}
+
+#[async_trait]
+impl Terminals for LocalTerminals {
+    async fn open(
+        &self,
+        launch: LaunchId,
+        access: TerminalAccess,
+    ) -> Result<Box<dyn TerminalStream>> {
+        let nobody = || {
+            Error::not_found("the agent has no terminal to attach to: nobody holds it")
+                .hint("run `segue resume` to bring it back")
+        };
+        let folder = self.launches.join(launch.to_string());
+        let line = reach(&folder).await?.ok_or_else(nobody)?;
+        let opened = tokio::time::timeout(PATIENCE, HolderStream::open(line, access)).await;
+        Ok(Box::new(opened.map_err(|_| silent())??))
+    }
+}
+
+/// A connection to a holder on which it sends the output of its agent's terminal.
+#[derive(Debug)]
+struct HolderStream {
+    line: Line,
+    access: TerminalAccess,
+    incoming: Incoming,
+    /// Events that were not returned yet.
+    ready: VecDeque<TerminalEvent>,
+}
+
+impl HolderStream {
+    /// Requests access. Returns after the holder has given it, and has sent the whole screen.
+    async fn open(mut line: Line, access: TerminalAccess) -> Result<Self> {
+        let (request, incoming) = match access {
+            TerminalAccess::View => {
+                line.needs(capability::VIEW)?;
+                (Request::View, Incoming::default())
+            }
+            TerminalAccess::Control { size } if line.can(capability::VIEW) => {
+                (Request::Attach(size), Incoming::default())
+            }
+            // An older holder does not mark the repaint. Everything before its answer belongs to
+            // it.
+            TerminalAccess::Control { size } => {
+                (Request::Attach(size), Incoming::in_unmarked_repaint(size))
+            }
+        };
+        // If the holder has closed the connection, its reason can still be read.
+        let _sent = line.send(&encode_message(kind::REQUEST, &request)).await;
+        let mut stream = Self { line, access, incoming, ready: VecDeque::new() };
+        stream.wait_for_access().await?;
+        Ok(stream)
+    }
+
+    async fn wait_for_access(&mut self) -> Result<()> {
+        let gone = || Error::unavailable("the process that holds the agent is gone");
+        loop {
+            match self.line.next().await.ok_or_else(gone)? {
+                Said::Answer(Answer::Failed(error)) => return Err(error),
+                Said::Answer(_) => {
+                    self.ready.extend(self.incoming.end_unmarked_repaint());
+                    return Ok(());
+                }
+                said => self.ready.extend(self.incoming.take(said)),
+            }
+        }
+    }
+
+    fn check_control(&self) -> Result<()> {
+        match self.access {
+            TerminalAccess::Control { .. } => Ok(()),
+            TerminalAccess::View => Err(Error::conflict("this stream only watches the terminal")),
+        }
+    }
+
+    async fn ask(&mut self, request: &Request) {
+        self.send(&encode_message(kind::REQUEST, request)).await;
+    }
+
+    /// Sends frames. If the connection is broken, its end is read next.
+    async fn send(&mut self, frames: &[u8]) {
+        let _sent = self.line.send(frames).await;
+    }
+}
+
+#[async_trait]
+impl TerminalStream for HolderStream {
+    async fn next(&mut self) -> Option<TerminalEvent> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            let said = self.line.next().await?;
+            self.ready.extend(self.incoming.take(said));
+        }
+    }
+
+    async fn input(&mut self, bytes: &[u8]) -> Result<()> {
+        self.check_control()?;
+        let mut frames = Vec::new();
+        bytes.chunks(INPUT_PIECE).for_each(|piece| encode(kind::INPUT, piece, &mut frames));
+        self.send(&frames).await;
+        Ok(())
+    }
+
+    async fn resize(&mut self, size: TerminalSize) -> Result<()> {
+        self.check_control()?;
+        self.ask(&Request::Resize(size)).await;
+        Ok(())
+    }
+
+    async fn repaint(&mut self) -> Result<()> {
+        self.ask(&Request::Repaint).await;
+        Ok(())
+    }
+
+    async fn scrollback(&mut self, range: ScrollbackRange) -> Result<()> {
+        self.line.needs(capability::SCROLLBACK)?;
+        match range {
+            ScrollbackRange::Newest { count } => {
+                self.incoming.expect_scrollback(count);
+                self.ask(&Request::Scrollback).await;
+            }
+            ScrollbackRange::Before { line, count } => {
+                self.ready.push_back(self.incoming.page_before(line, count)?);
+            }
+        }
+        Ok(())
+    }
+
+    async fn report_wheel(&mut self, is_on: bool) -> Result<()> {
+        self.line.needs(capability::SCROLLBACK)?;
+        self.ask(&Request::Wheel(is_on)).await;
+        Ok(())
+    }
+
+    async fn close(&mut self) {
+        self.ask(&Request::Detach).await;
+    }
+}

@@ -1,0 +1,416 @@
+//! Tests of terminal streams: clients of a holder without a terminal of their own.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::num::NonZeroU16;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use segue_core::model::{LaunchEnd, LaunchId, TerminalSize};
+use segue_core::ports::{
+    Holders as _, ScrollbackPage, ScrollbackRange, TerminalAccess, TerminalClients, TerminalEvent,
+    TerminalStream, Terminals as _,
+};
+use segue_core::{Error, Kind, Result};
+use segue_host::hold::LocalTerminals;
+use uuid::Uuid;
+use vt100::{Parser, Screen};
+
+use super::ground::{DEADLINE, Ground, Wanted, code, kill};
+use super::person::Person;
+use super::protocol::{HELLO, INPUT, REQUEST, connect, frame, read_frame};
+
+const SMALL: TerminalSize = TerminalSize { rows: 20, cols: 60 };
+const MIDDLE: TerminalSize = TerminalSize { rows: 30, cols: 100 };
+const LARGE: TerminalSize = TerminalSize { rows: 50, cols: 150 };
+
+/// Echoes lines, and prints its size whenever it is notified of it.
+const ECHO: &str = "stty -echo; trap 'stty size' WINCH; echo ready; title ready; \
+                    while :; do if read line; then echo \"got $line\"; fi; done";
+
+fn control(size: TerminalSize) -> TerminalAccess {
+    TerminalAccess::Control { size }
+}
+
+fn terminals(ground: &Ground) -> LocalTerminals {
+    LocalTerminals::new(ground.paths.launches())
+}
+
+/// Starts a script in a terminal of [`MIDDLE`] size, and waits for its title `ready`.
+async fn started(ground: &Ground, script: &str) -> LaunchId {
+    let wanted = Wanted { size: MIDDLE, ..ground.shell(script) };
+    let (launch, _) = ground.start(&wanted).await;
+    ground.titled(launch, "ready").await;
+    launch
+}
+
+/// A program that shows a stream.
+struct Client {
+    stream: Box<dyn TerminalStream>,
+    parser: Parser,
+    /// The sizes of all snapshots.
+    sizes: Vec<TerminalSize>,
+    clients: TerminalClients,
+    refused: Vec<Error>,
+    end: Option<LaunchEnd>,
+    pages: Vec<ScrollbackPage>,
+    bytes: usize,
+    is_gone: bool,
+}
+
+impl Client {
+    async fn open(ground: &Ground, launch: LaunchId, access: TerminalAccess) -> Self {
+        Self::try_open(ground, launch, access).await.unwrap()
+    }
+
+    async fn try_open(ground: &Ground, launch: LaunchId, access: TerminalAccess) -> Result<Self> {
+        let stream = terminals(ground).open(launch, access).await?;
+        let mut client = Self {
+            stream,
+            parser: Parser::new(NonZeroU16::MIN, NonZeroU16::MIN, 0),
+            sizes: Vec::new(),
+            clients: TerminalClients::default(),
+            refused: Vec::new(),
+            end: None,
+            pages: Vec::new(),
+            bytes: 0,
+            is_gone: false,
+        };
+        client.receives().await;
+        assert_eq!(client.sizes.len(), 1, "the first event is a snapshot");
+        Ok(client)
+    }
+
+    async fn receives(&mut self) {
+        let event = tokio::time::timeout(DEADLINE, self.stream.next()).await.unwrap();
+        match event {
+            Some(TerminalEvent::Snapshot(snapshot)) => {
+                self.sizes.push(snapshot.size);
+                let non_zero = |number| NonZeroU16::new(number).unwrap();
+                let (rows, cols) = (snapshot.size.rows, snapshot.size.cols);
+                self.parser.set_size(non_zero(rows), non_zero(cols));
+                self.draws(&snapshot.painted);
+            }
+            Some(TerminalEvent::Output(bytes)) => self.draws(&bytes),
+            Some(TerminalEvent::Uses(_)) => {}
+            Some(TerminalEvent::Clients(clients)) => self.clients = clients,
+            Some(TerminalEvent::Scrollback(page)) => self.pages.push(page),
+            Some(TerminalEvent::Refused(error)) => self.refused.push(error),
+            Some(TerminalEvent::Ended(end)) => self.end = Some(end),
+            None => self.is_gone = true,
+        }
+    }
+
+    fn draws(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len();
+        self.parser.process(bytes);
+    }
+
+    async fn until(&mut self, what: &str, mut is_there: impl FnMut(&Self) -> bool) {
+        while !is_there(self) {
+            assert!(!self.is_gone, "{what}: {:#?}", self.rows());
+            self.receives().await;
+        }
+    }
+
+    async fn sees(&mut self, text: &str) {
+        self.until(text, |client| client.screen().contents().contains(text)).await;
+    }
+
+    async fn page(&mut self, range: ScrollbackRange) -> ScrollbackPage {
+        self.stream.scrollback(range).await.unwrap();
+        self.until("a page", |client| !client.pages.is_empty()).await;
+        self.pages.remove(0)
+    }
+
+    fn screen(&self) -> &Screen {
+        self.parser.screen()
+    }
+
+    fn rows(&self) -> Vec<String> {
+        let (_, cols) = self.screen().size();
+        self.screen().rows(0, cols.get()).map(|row| row.trim_end().to_owned()).collect()
+    }
+
+    fn size(&self) -> TerminalSize {
+        *self.sizes.last().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn viewer_shows_what_an_attached_terminal_shows_and_follows_it() {
+    let ground = Ground::new();
+    let script = "stty -echo; printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?2004h\\033[2;3H'; \
+        printf '\\033[1;31mred\\033[m \\346\\274\\242\\345\\255\\227\\033[?25l\\033[7;9H'; \
+        title ready; read line; printf '\\033[9;1Hmore\\033[?2004l'; read line";
+    let launch = started(&ground, script).await;
+    let mut person = Person::attach(&ground.socket(launch), MIDDLE.rows, MIDDLE.cols);
+    person.sees("no hint", |person| {
+        person.screen().hide_cursor() && !person.screen().contents().contains("detach with")
+    });
+    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    assert_same(&viewer, &person);
+    assert!(viewer.screen().bracketed_paste());
+    person.types(b"\r");
+    person.sees_text("more");
+    viewer.sees("more").await;
+    viewer.until("the mode", |client| !client.screen().bracketed_paste()).await;
+    assert_same(&viewer, &person);
+}
+
+fn assert_same(viewer: &Client, person: &Person) {
+    let (shown, wanted) = (viewer.screen(), person.screen());
+    assert_eq!(viewer.rows(), person.rows());
+    assert_eq!(shown.cursor_position(), wanted.cursor_position());
+    assert_eq!(shown.hide_cursor(), wanted.hide_cursor());
+    assert_eq!(shown.mouse_protocol_mode(), wanted.mouse_protocol_mode());
+    assert_eq!(shown.cell(1, 2), wanted.cell(1, 2));
+}
+
+#[tokio::test]
+async fn controller_types_and_every_viewer_sees_the_answer() {
+    let ground = Ground::new();
+    let launch = started(&ground, ECHO).await;
+    let mut first = Client::open(&ground, launch, TerminalAccess::View).await;
+    let mut second = Client::open(&ground, launch, TerminalAccess::View).await;
+    let mut controller = Client::open(&ground, launch, control(MIDDLE)).await;
+    controller.stream.input(b"hello\r").await.unwrap();
+    for client in [&mut controller, &mut first, &mut second] {
+        client.sees("got hello").await;
+        let wanted = TerminalClients { controllers: 1, viewers: 2 };
+        client.until("three clients", |client| client.clients == wanted).await;
+    }
+    controller.stream.close().await;
+    drop(second);
+    let alone = TerminalClients { controllers: 0, viewers: 1 };
+    first.until("one client", |client| client.clients == alone).await;
+}
+
+#[tokio::test]
+async fn viewer_changes_neither_the_size_nor_the_input_of_the_agent() {
+    let ground = Ground::new();
+    let launch = started(&ground, ECHO).await;
+    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    assert_eq!(viewer.size(), MIDDLE);
+    let refused =
+        [viewer.stream.input(b"typed\r").await, viewer.stream.resize(SMALL).await].map(Result::err);
+    for error in refused.map(Option::unwrap) {
+        assert_eq!(error.kind, Kind::Conflict);
+        assert!(error.message.contains("only watches"), "{error}");
+    }
+    ground.holders.inject(launch, b"injected\r").await.unwrap();
+    viewer.sees("got injected").await;
+    let shown = viewer.screen().contents();
+    assert_eq!(shown.trim(), "ready\ngot injected", "no new size, no input");
+    assert_eq!(ground.snapshot(launch).await.size, MIDDLE);
+}
+
+#[tokio::test]
+async fn holder_refuses_what_a_viewer_may_not_do() {
+    let ground = Ground::new();
+    let launch = started(&ground, ECHO).await;
+    let mut client = connect(&ground, launch);
+    client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
+    client.write_all(&frame(REQUEST, br#""view""#)).unwrap();
+    let read_until = |client: &mut std::os::unix::net::UnixStream, word: &str| loop {
+        let (_, payload) = read_frame(client);
+        if payload.contains(word) {
+            return payload;
+        }
+    };
+    read_until(&mut client, "viewers");
+    let inject = frame(7, b"injected\r");
+    let input = frame(INPUT, b"typed\r");
+    let requests = [
+        r#"{"attach":{"rows":20,"cols":60}}"#,
+        r#"{"resize":{"rows":20,"cols":60}}"#,
+        r#"{"interrupt":{}}"#,
+        r#""environment""#,
+        r#""release""#,
+        r#"{"stop":{"grace_ms":0}}"#,
+        r#"{"press":{"keys":[13],"revision":0}}"#,
+    ];
+    let requests = requests.map(|request| frame(REQUEST, request.as_bytes()));
+    for sent in [inject, input].into_iter().chain(requests) {
+        client.write_all(&sent).unwrap();
+        read_until(&mut client, "only watches the terminal");
+    }
+    client.write_all(&frame(REQUEST, br#""status""#)).unwrap();
+    let status = read_until(&mut client, "status");
+    assert!(status.contains(r#""size":{"rows":30,"cols":100}"#), "{status}");
+    ground.holders.inject(launch, b"last\r").await.unwrap();
+    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    viewer.sees("got last").await;
+    assert_eq!(viewer.screen().contents().trim(), "ready\ngot last");
+}
+
+#[tokio::test]
+async fn viewer_gets_a_snapshot_of_every_new_size() {
+    let ground = Ground::new();
+    let launch = started(&ground, ECHO).await;
+    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    let mut controller = Client::open(&ground, launch, control(SMALL)).await;
+    viewer.until("the size of the controller", |client| client.size() == SMALL).await;
+    viewer.sees("20 60").await;
+    controller.stream.resize(LARGE).await.unwrap();
+    viewer.until("the larger size", |client| client.size() == LARGE).await;
+    controller.until("the larger size", |client| client.size() == LARGE).await;
+    viewer.sees("50 150").await;
+    controller.sees("50 150").await;
+    assert_eq!(viewer.rows(), controller.rows());
+}
+
+#[tokio::test]
+async fn two_controllers_share_the_smaller_size_until_one_closes() {
+    let ground = Ground::new();
+    let launch = started(&ground, ECHO).await;
+    let mut large = Client::open(&ground, launch, control(LARGE)).await;
+    let mut small = Client::open(&ground, launch, control(SMALL)).await;
+    large.until("the smaller size", |client| client.size() == SMALL).await;
+    small.stream.input(b"one\r").await.unwrap();
+    small.sees("got one").await;
+    large.stream.input(b"two\r").await.unwrap();
+    for client in [&mut large, &mut small] {
+        client.sees("got two").await;
+    }
+    assert_eq!(large.rows(), small.rows());
+    small.stream.close().await;
+    large.until("the old size", |client| client.size() == LARGE).await;
+}
+
+#[tokio::test]
+async fn scrollback_arrives_in_pages_of_one_copy() {
+    let ground = Ground::new();
+    let script =
+        "seq 1 500; printf '\\033[32mlast'; title ready; while read line; do seq 1 99; done";
+    let launch = started(&ground, script).await;
+    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    let newest = viewer.page(ScrollbackRange::Newest { count: 120 }).await;
+    assert_eq!((newest.lines.len(), newest.total), (120, newest.first + 120));
+    assert!(!newest.has_forgotten && !newest.alternate);
+    ground.holders.inject(launch, b"\r").await.unwrap();
+    viewer.sees("99").await;
+    let (mut lines, mut first) = (newest.lines, newest.first);
+    while first > 0 {
+        let page = viewer.page(ScrollbackRange::Before { line: first, count: 120 }).await;
+        assert_eq!((page.first + page.lines.len(), page.total), (first, newest.total));
+        first = page.first;
+        lines.splice(0..0, page.lines);
+    }
+    let numbers = (1..=500).map(|number| number.to_string());
+    let wanted: Vec<String> = numbers.chain(["\x1b[0;32mlast\x1b[m".to_owned()]).collect();
+    assert_eq!(lines[..wanted.len()], wanted);
+    assert!(lines[wanted.len()..].iter().all(String::is_empty), "{lines:?}");
+}
+
+#[tokio::test]
+async fn viewer_that_does_not_read_neither_slows_the_agent_nor_gets_all_of_its_output() {
+    let ground = Ground::new();
+    let script = "echo ready; title ready; read line; seq 1 1000000; echo the end; title finished; \
+                  read line";
+    let launch = started(&ground, script).await;
+    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    ground.holders.inject(launch, b"\r").await.unwrap();
+    ground.titled(launch, "finished").await;
+    viewer.sees("the end").await;
+    assert_eq!(viewer.rows(), ground.snapshot(launch).await.rows);
+    assert!(viewer.sizes.len() > 1, "a snapshot replaces what was missed");
+    assert!(viewer.bytes < 3_000_000, "{} bytes for one screen", viewer.bytes);
+}
+
+#[tokio::test]
+async fn stream_reports_the_end_of_the_agent_also_to_late_viewers() {
+    let ground = Ground::new();
+    let launch = started(&ground, "title ready; read line; printf 'bye'; exit 4").await;
+    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    ground.holders.inject(launch, b"\r").await.unwrap();
+    viewer.until("the end", |client| client.end.is_some()).await;
+    let mut late = Client::open(&ground, launch, TerminalAccess::View).await;
+    late.until("the end", |client| client.end.is_some()).await;
+    for client in [&viewer, &late] {
+        assert_eq!(client.end.unwrap().exit, code(4));
+        assert!(client.screen().contents().contains("bye"));
+    }
+}
+
+#[tokio::test]
+async fn stream_ends_when_the_holder_is_killed() {
+    let ground = Ground::new();
+    let (launch, held) = ground.start(&ground.shell(ECHO)).await;
+    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    let mut controller = Client::open(&ground, launch, control(LARGE)).await;
+    kill(&held.holder);
+    for client in [&mut viewer, &mut controller] {
+        client.until("the end of the stream", |client| client.is_gone).await;
+        assert_eq!(client.end, None);
+        client.stream.repaint().await.unwrap();
+        assert!(client.stream.next().await.is_none());
+    }
+    let again = Client::try_open(&ground, launch, TerminalAccess::View).await.err().unwrap();
+    assert_eq!(again.kind, Kind::NotFound);
+}
+
+#[tokio::test]
+async fn headless_agent_has_no_stream() {
+    let ground = Ground::new();
+    let wanted = Wanted { headless: true, ..ground.shell("exec sleep 600") };
+    let (launch, _) = ground.start(&wanted).await;
+    for access in [TerminalAccess::View, control(SMALL)] {
+        let error = Client::try_open(&ground, launch, access).await.err().unwrap();
+        assert!(error.message.contains("runs without a terminal"), "{error}");
+    }
+    ground.holders.stop(launch, Duration::ZERO).await.unwrap();
+}
+
+/// A holder of the first version, started as `perl hold FOLDER`. It serves two clients, and sends
+/// output before and after its answer to the second one's first request.
+const OLD_HOLDER: &str = r#"
+use IO::Socket::UNIX;
+my $listener = IO::Socket::UNIX->new(Local => "$ARGV[0]/holder.sock", Listen => 5) or die $!;
+$| = 1;
+print "up\n";
+sub send_frame { my ($to, $kind, $text) = @_; syswrite($to, pack('NC', length $text, $kind) . $text); }
+for (1 .. 2) {
+    my $client = $listener->accept or die $!;
+    read($client, my $header, 5) == 5 or die "no header";
+    read($client, my $hello, (unpack('NC', $header))[0]);
+    send_frame($client, 1, '{"protocol":1,"oldest":1}');
+    read($client, $header, 5) == 5 or next;
+    read($client, my $request, (unpack('NC', $header))[0]);
+    print "$request\n";
+    send_frame($client, 6, "\e[H\e[2Jold ");
+    send_frame($client, 6, "screen");
+    send_frame($client, 3, '"done"');
+    send_frame($client, 6, " and more");
+}
+"#;
+
+/// Starts a holder of the first version for a new launch.
+fn old_holder(ground: &Ground) -> (LaunchId, Child) {
+    let launch = LaunchId::new(Uuid::now_v7());
+    let folder = ground.paths.launch(launch);
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("hold"), OLD_HOLDER).unwrap();
+    let mut command = Command::new("perl");
+    command.arg("hold").arg(&folder).current_dir(&folder).stdout(Stdio::piped());
+    (launch, command.spawn().unwrap())
+}
+
+#[tokio::test]
+async fn older_holder_gives_control_but_no_view() {
+    let ground = Ground::new();
+    let (launch, mut old) = old_holder(&ground);
+    let mut lines = BufReader::new(old.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "up");
+    let error = Client::try_open(&ground, launch, TerminalAccess::View).await.err().unwrap();
+    assert_eq!(error.kind, Kind::Unavailable);
+    assert!(error.message.contains("older version") && error.message.contains("`view`"), "{error}");
+    let mut controller = Client::open(&ground, launch, control(SMALL)).await;
+    assert_eq!(controller.rows()[0], "old screen");
+    assert_eq!(controller.size(), SMALL);
+    controller.sees("old screen and more").await;
+    let all = ScrollbackRange::Newest { count: 1 };
+    assert_eq!(controller.stream.scrollback(all).await.err().unwrap().kind, Kind::Unavailable);
+    let heard: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(heard, [r#"{"attach":{"rows":20,"cols":60}}"#]);
+    old.wait().unwrap();
+}
