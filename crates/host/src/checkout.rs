@@ -14,8 +14,8 @@ use segue_core::Result;
 use segue_core::rules::digest::FolderState;
 
 use crate::git::Repository;
-use crate::{Paths, Surroundings};
-use view::View;
+use crate::{Paths, ProcessContext};
+use view::GitView;
 
 const COMMITS: &str = "5";
 const DIRTY: usize = 40;
@@ -43,7 +43,7 @@ pub(crate) fn state(folder: &Path) -> FolderState {
 /// user's processes can reach. A sandboxed agent that may write only to its own folder and to the
 /// folder for temporary files cannot change it.
 fn place() -> Result<PathBuf> {
-    let environment = Surroundings::read()?.environment;
+    let environment = ProcessContext::read()?.environment;
     Ok(Paths::from_environment(&environment)?.state().join("git"))
 }
 
@@ -53,7 +53,7 @@ fn state_through(folder: &Path, place: &Path) -> FolderState {
     let Some(head) = repository.head() else { return state };
     state.branch.clone_from(&head.branch);
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let view = match View::make(place, &repository, &head) {
+    let view = match GitView::make(place, &repository, &head) {
         Ok(Some(view)) => view,
         Ok(None) => return state,
         Err(error) => {

@@ -16,7 +16,7 @@ use segue_core::{Error, Result, failpoint};
 
 use crate::failure::{cannot, quoted};
 use crate::files::LocalFiles;
-use crate::inherited::without_inherited;
+use crate::inherited_descriptors::without_inherited;
 use crate::lock::FileLock;
 use crate::paths::Paths;
 use crate::programs::this_program;

@@ -17,7 +17,7 @@ use segue_core::model::Environment;
 
 /// The kind of Segue process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum ProcessRole {
     Cli,
     Daemon,
     Holder,
@@ -25,7 +25,7 @@ pub enum Role {
 
 /// Configures failpoints from the environment. Does nothing in a normal build.
 #[cfg(not(feature = "failpoints"))]
-pub fn arm(_environment: &Environment, _role: Role) {}
+pub fn arm(_environment: &Environment, _role: ProcessRole) {}
 
 /// Returns the difference between our clock and the machine's. Always zero in a normal build.
 #[cfg(not(feature = "failpoints"))]
@@ -41,7 +41,7 @@ pub(crate) fn clock_offset() -> jiff::SignedDuration {
 
 /// Configures failpoints from the environment.
 #[cfg(feature = "failpoints")]
-pub fn arm(environment: &Environment, role: Role) {
+pub fn arm(environment: &Environment, role: ProcessRole) {
     armed::arm(environment, role);
 }
 
@@ -59,19 +59,19 @@ mod armed {
     use segue_core::failpoint;
     use segue_core::model::Environment;
 
-    use super::Role;
+    use super::ProcessRole;
 
     static ARMED: OnceLock<Armed> = OnceLock::new();
 
     struct Armed {
-        wanted: Wanted,
+        wanted: FailpointSetting,
         role: &'static str,
         log: Option<PathBuf>,
         gate: Option<PathBuf>,
         hold: Option<PathBuf>,
     }
 
-    pub(super) enum Wanted {
+    pub(super) enum FailpointSetting {
         /// Log every name.
         List,
         /// Kill or hold the process at the `left`-th further hit of this name.
@@ -87,7 +87,7 @@ mod armed {
         SignedDuration::from_secs(seconds.unwrap_or(0))
     }
 
-    pub(super) fn arm(environment: &Environment, role: Role) {
+    pub(super) fn arm(environment: &Environment, role: ProcessRole) {
         if let Some(clock) = environment.get("SEGUE_FAILPOINT_CLOCK") {
             // Only the first call sets the path.
             let _set_already = CLOCK.set(PathBuf::from(clock));
@@ -102,34 +102,34 @@ mod armed {
         }
     }
 
-    fn word(role: Role) -> &'static str {
+    fn word(role: ProcessRole) -> &'static str {
         match role {
-            Role::Cli => "cli",
-            Role::Daemon => "daemon",
-            Role::Holder => "holder",
+            ProcessRole::Cli => "cli",
+            ProcessRole::Daemon => "daemon",
+            ProcessRole::Holder => "holder",
         }
     }
 
-    pub(super) fn wanted(environment: &Environment, role: &str) -> Option<Wanted> {
+    pub(super) fn wanted(environment: &Environment, role: &str) -> Option<FailpointSetting> {
         if environment.get("SEGUE_FAILPOINT_ROLE").is_some_and(|only| only != role) {
             return None;
         }
         let value = environment.get("SEGUE_FAILPOINT").filter(|value| !value.is_empty())?;
         if value == "list" {
-            return Some(Wanted::List);
+            return Some(FailpointSetting::List);
         }
         let (name, hits) = match value.split_once(':') {
             Some((name, hits)) => (name, hits.parse().ok()?),
             None => (value, 1),
         };
-        Some(Wanted::Strike { name: name.to_owned(), left: AtomicU32::new(hits) })
+        Some(FailpointSetting::Strike { name: name.to_owned(), left: AtomicU32::new(hits) })
     }
 
     fn on_hit(name: &str) {
         let Some(armed) = ARMED.get().filter(|armed| armed.is_open()) else { return };
         match &armed.wanted {
-            Wanted::List => armed.write_down(name),
-            Wanted::Strike { name: wanted, left } => {
+            FailpointSetting::List => armed.write_down(name),
+            FailpointSetting::Strike { name: wanted, left } => {
                 if name == wanted && left.fetch_sub(1, Ordering::SeqCst) == 1 {
                     armed.write_down(name);
                     armed.strike();
@@ -187,16 +187,16 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     use tempfile::TempDir;
 
-    use super::armed::{Wanted, wanted};
+    use super::armed::{FailpointSetting, wanted};
     use super::*;
-    use crate::{Surroundings, atomic, points};
+    use crate::{ProcessContext, atomic, points};
 
     /// Not a test by itself: the tests below run it in a child process, which may be killed.
     #[test]
     fn victim() {
-        let surroundings = Surroundings::read().unwrap();
-        let Some(folder) = surroundings.environment.get("VICTIM_FOLDER") else { return };
-        arm(&surroundings.environment, Role::Daemon);
+        let context = ProcessContext::read().unwrap();
+        let Some(folder) = context.environment.get("VICTIM_FOLDER") else { return };
+        arm(&context.environment, ProcessRole::Daemon);
         for content in ["one", "two"] {
             let path = Path::new(folder).join("file");
             atomic::write(&path, content.as_bytes(), points!("victim.write")).unwrap();
@@ -289,6 +289,8 @@ mod tests {
     fn failpoints_are_armed_only_if_the_variable_is_set() {
         assert!(wanted(&Environment::default(), "cli").is_none());
         let set = Environment::new([("SEGUE_FAILPOINT".to_owned(), "a.b:3".to_owned())]);
-        assert!(matches!(wanted(&set, "cli"), Some(Wanted::Strike { name, .. }) if name == "a.b"));
+        assert!(
+            matches!(wanted(&set, "cli"), Some(FailpointSetting::Strike { name, .. }) if name == "a.b")
+        );
     }
 }

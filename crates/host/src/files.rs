@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use segue_core::failpoint;
 use segue_core::ports::{FileFacts, Files, NewContents};
 
-use crate::contents::Contents;
+use crate::staged_file::StagedFile;
 use crate::{atomic, points, process};
 
 /// The files on the local disk.
@@ -77,7 +77,7 @@ impl Files for LocalFiles {
     }
 
     fn begin(&self, path: &Path) -> io::Result<Box<dyn NewContents>> {
-        Ok(Box::new(Contents::begin(path)?))
+        Ok(Box::new(StagedFile::begin(path)?))
     }
 
     fn is_open_in(&self, path: &Path, pid: u32) -> bool {

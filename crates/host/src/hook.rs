@@ -22,7 +22,7 @@ const LONGEST_TEXT: usize = 2_000;
 
 /// One line of the hooks file.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct HookLine {
     /// The ids of the calling process and of its ancestors.
     from: Vec<u32>,
     payload: Value,
@@ -35,7 +35,7 @@ pub fn record(paths: &Paths, launch: LaunchId, said: impl Read) -> io::Result<()
     shorten(&mut payload);
     let lineage = process::lineage(std::process::id());
     let from = lineage.members.iter().map(|member| member.process.pid).collect();
-    let mut line = serde_json::to_vec(&Line { from, payload })?;
+    let mut line = serde_json::to_vec(&HookLine { from, payload })?;
     line.push(b'\n');
     let path = paths.launch(launch).join(HOOKS);
     // A single write in append mode: lines of concurrent hooks do not mix.
@@ -44,7 +44,7 @@ pub fn record(paths: &Paths, launch: LaunchId, said: impl Read) -> io::Result<()
 
 /// Returns the payload of a line if the process that reported it is `agent` or its descendant.
 pub fn payload_of(line: &str, agent: u32) -> Option<String> {
-    let line: Line = serde_json::from_str(line).ok()?;
+    let line: HookLine = serde_json::from_str(line).ok()?;
     line.from.contains(&agent).then(|| line.payload.to_string())
 }
 

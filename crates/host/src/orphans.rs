@@ -79,7 +79,7 @@ struct LostHolder {
 
 /// Whether processes of killed holders still have to be ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Left {
+enum Remaining {
     Nothing,
     Something,
 }
@@ -119,7 +119,7 @@ pub async fn end_adopted() -> Result<()> {
         }
         let missed_at = Instant::now();
         lost.extend(take_lost_holders().map(|holder| LostHolder { holder, missed_at }));
-        if !lost.is_empty() && end_left_by(&lost).await == Left::Nothing {
+        if !lost.is_empty() && end_left_by(&lost).await == Remaining::Nothing {
             lost.clear();
         }
         take_statuses(&mut zombies);
@@ -136,7 +136,7 @@ fn take_lost_holders() -> impl Iterator<Item = StartedHolder> {
 /// Ends every adopted process that is not older than the oldest of these holders, and its
 /// descendants. Processes with the mark of their launch are first left to the regular end of that
 /// launch, which reports them. When they end, this process adopts their children.
-async fn end_left_by(lost: &[LostHolder]) -> Left {
+async fn end_left_by(lost: &[LostHolder]) -> Remaining {
     let since = lost.iter().map(|it| it.holder.process.started).min().unwrap_or_default();
     let is_left = |child: &ProcessRef| {
         let is_recent = |it: &LostHolder| it.missed_at.elapsed() < LEFT_TO_ITS_LAUNCH;
@@ -150,7 +150,7 @@ async fn end_left_by(lost: &[LostHolder]) -> Left {
             found.map(|child| child.process).partition(is_left);
         empty_looks = if others.is_empty() { empty_looks + 1 } else { 0 };
         if empty_looks == EMPTY_LOOKS {
-            return if left.is_empty() { Left::Nothing } else { Left::Something };
+            return if left.is_empty() { Remaining::Nothing } else { Remaining::Something };
         }
         for child in &others {
             tracing::warn!(pid = child.pid, "ended a process of an agent whose holder was killed");
@@ -158,7 +158,7 @@ async fn end_left_by(lost: &[LostHolder]) -> Left {
         }
     }
     tracing::error!("processes of an agent multiply faster than they can be ended");
-    Left::Something
+    Remaining::Something
 }
 
 /// Kills a process. This process then adopts its children, and the next pass finds them.

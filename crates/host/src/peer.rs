@@ -96,7 +96,7 @@ fn is_like_a_holder(pid: u32) -> bool {
 
 /// The process that listens at the socket of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Listener {
+pub(crate) enum SocketOwner {
     /// The holder of the launch.
     Holder,
     /// Another process: an agent can replace a holder's socket by its own socket or by a symlink.
@@ -105,7 +105,7 @@ pub(crate) enum Listener {
     Outside,
 }
 
-impl Listener {
+impl SocketOwner {
     /// Examines the process that listens at the other end of a connection. `folder` is the folder
     /// of the launch whose holder is expected there.
     pub(crate) fn of(stream: &UnixStream, folder: &Path) -> Self {

@@ -19,7 +19,7 @@ use segue_core::model::ProcessRef;
 use tokio::io::Interest;
 
 pub(crate) use self::lineage::{Lineage, Member, lineage};
-use self::stat::{Activity, Stat};
+use self::stat::{ProcessState, Stat};
 pub use self::stopped::{is_stopped, stopped_below};
 use crate::descriptor::watched;
 
@@ -159,7 +159,7 @@ pub(crate) fn environment(pid: u32) -> Option<Vec<u8>> {
 }
 
 fn is_leaderless(pid: u32) -> bool {
-    Stat::read(pid).is_some_and(|stat| stat.activity == Activity::Leaderless)
+    Stat::read(pid).is_some_and(|stat| stat.activity == ProcessState::Leaderless)
 }
 
 /// Returns the environment of a process whose first thread has exited. The other threads still show
@@ -202,11 +202,11 @@ pub(crate) fn environment_now(pid: u32) -> EnvironmentNow {
         }
         match Stat::read(pid) {
             Some(stat)
-                if stat.kernel || !stat.is_alive() || stat.activity == Activity::Leaderless =>
+                if stat.kernel || !stat.is_alive() || stat.activity == ProcessState::Leaderless =>
             {
                 return EnvironmentNow::None;
             }
-            Some(stat) if stat.activity == Activity::Busy || shows_no_command(pid) => {
+            Some(stat) if stat.activity == ProcessState::Busy || shows_no_command(pid) => {
                 return EnvironmentNow::BetweenPrograms;
             }
             Some(_) => {}

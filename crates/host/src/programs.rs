@@ -132,11 +132,11 @@ mod tests {
         let temp = TempDir::new().unwrap();
         let home = temp.path();
         let bin = home.join("bin");
-        let surroundings = environment(&[
+        let context = environment(&[
             ("PATH", format!("relative::{}", bin.display())),
             ("HOME", home.display().to_string()),
         ]);
-        let look = || find(&named("the-agent"), &surroundings).map(|program| program.path);
+        let look = || find(&named("the-agent"), &context).map(|program| program.path);
         assert_eq!(look(), None);
         let places = [
             home.join(".nvm/versions/node/v9.11.2/bin/the-agent"),

@@ -46,7 +46,7 @@ impl FolderWatchers for LocalWatchers {
 pub struct Watcher {
     inotify: AsyncFd<OwnedFd>,
     /// Each wanted folder, and the folder that is watched for it.
-    aims: BTreeMap<PathBuf, Aim>,
+    aims: BTreeMap<PathBuf, WatchedFolder>,
     /// The wanted folders that each inotify watch serves.
     served: HashMap<i32, BTreeSet<PathBuf>>,
     changes: VecDeque<FolderChange>,
@@ -95,7 +95,7 @@ impl FolderWatcher for Watcher {
 /// The folder that is watched for a wanted folder: the wanted folder itself, or its nearest
 /// existing ancestor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Aim {
+struct WatchedFolder {
     watch: i32,
     at: PathBuf,
 }
@@ -217,7 +217,7 @@ impl Watcher {
             // A folder that was created before the watch existed would never be reported. So look
             // again.
             if nearest(folder) == at {
-                self.aims.insert(folder.to_owned(), Aim { watch, at: at.to_owned() });
+                self.aims.insert(folder.to_owned(), WatchedFolder { watch, at: at.to_owned() });
                 return Ok(());
             }
             self.leave(folder, watch);

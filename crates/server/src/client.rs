@@ -311,7 +311,7 @@ async fn wait_for_the_lock(local: &Local) -> Result<()> {
     let free = blocking(move || FileLock::acquire_blocking(&lock).map(drop));
     tokio::time::timeout(HANDOVER, free).await.unwrap_or_else(|_| {
         let lock = local.paths().daemon_lock();
-        let pid = segue_host::resident::lock_holder(&lock);
+        let pid = segue_host::daemon_process::lock_holder(&lock);
         let who = pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
         Err(Error::unavailable(format!("a daemon{who} runs, but does not answer"))
             .caused_by(format!("it has the lock `{}`", lock.display()))

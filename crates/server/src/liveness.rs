@@ -9,8 +9,8 @@ use hyper::Method;
 use segue_core::api::Health;
 use segue_core::rules::origin::Reach;
 use segue_core::{Error, Result};
+use segue_host::daemon_process::{self, Condition};
 use segue_host::peer::Peer;
-use segue_host::resident::{self, Condition};
 use segue_host::socket;
 use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout};
@@ -66,7 +66,7 @@ pub(crate) async fn dial(socket: &Path, lock: &Path) -> Result<Option<Dialled>> 
         }
         Err(error) if matches!(error.kind(), NotFound | ConnectionRefused) => Ok(None),
         Err(error) if error.kind() == TimedOut => {
-            Err(resident(resident::lock_holder(lock)).silent())
+            Err(resident(daemon_process::lock_holder(lock)).silent())
         }
         Err(error) => Err(Error::unavailable("cannot reach the daemon").caused_by(error)),
     }
@@ -107,7 +107,7 @@ impl Resident {
     }
 
     fn processor_demand(&self) -> Duration {
-        self.pid.and_then(resident::processor_demand).unwrap_or_default()
+        self.pid.and_then(daemon_process::processor_demand).unwrap_or_default()
     }
 
     /// Waits for the response to a request as long as the daemon answers health requests. A request
@@ -159,7 +159,7 @@ impl Resident {
                 .hint("run `segue daemon stop --force` to end it: agents go on");
         };
         let error = Error::unavailable(format!("the daemon (process {pid}) does not answer"));
-        let error = match resident::condition(pid) {
+        let error = match daemon_process::condition(pid) {
             Condition::Stopped => error
                 .caused_by("the process is stopped, as by SIGSTOP")
                 .hint(format!("run `kill -CONT {pid}` to let it go on")),

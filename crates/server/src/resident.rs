@@ -5,8 +5,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 use segue_core::api::Health;
 use segue_core::{Error, Result};
+use segue_host::daemon_process;
 use segue_host::process::{self, ProcessHandle};
-use segue_host::resident;
 
 use crate::client::{Client, start_lock};
 use crate::connection::Connection;
@@ -43,7 +43,7 @@ impl Presence {
         let found = Self::at_socket(local).await?;
         if matches!(found, Self::Absent) && !is_starting(local) {
             // The socket disappears before the process does.
-            let holder = resident::lock_holder(&local.paths().daemon_lock());
+            let holder = daemon_process::lock_holder(&local.paths().daemon_lock());
             return Ok(holder.map_or(found, |pid| Self::Stopping { pid }));
         }
         Ok(found)
@@ -69,7 +69,7 @@ impl Presence {
 /// Returns whether a command is starting a daemon. That daemon takes its lock before it has a
 /// socket.
 fn is_starting(local: &Local) -> bool {
-    resident::lock_holder(&local.paths().start_lock()).is_some()
+    daemon_process::lock_holder(&local.paths().start_lock()).is_some()
 }
 
 /// Asks the daemon to stop, and waits until its process has ended. Agents continue.
@@ -103,7 +103,7 @@ pub async fn kill(local: &Local) -> Result<Ended> {
         Ok(dialled) => dialled.and_then(|dialled| dialled.resident.pid()),
         Err(_) => None,
     };
-    let pid = match resident::lock_holder(&lock) {
+    let pid = match daemon_process::lock_holder(&lock) {
         Some(pid) => Some(pid),
         // The kernel may not list locks.
         None => listener().await,
@@ -131,8 +131,8 @@ pub(crate) async fn gone(pid: u32, handle: &ProcessHandle) -> Result<Ended> {
     }
     let limit = END.as_secs();
     let error = Error::unavailable(cannot_end(pid)).caused_by(format!("not within {limit} s"));
-    Err(match resident::condition(pid) {
-        resident::Condition::Stopped => {
+    Err(match daemon_process::condition(pid) {
+        daemon_process::Condition::Stopped => {
             error.hint(format!("run `kill -CONT {pid}` to let it go on"))
         }
         _ => error,

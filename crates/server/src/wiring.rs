@@ -23,7 +23,9 @@ use segue_host::folders::DiskFolders;
 use segue_host::hold::{self, LocalHolders, LocalTerminals};
 use segue_host::machine::LocalMachine;
 use segue_host::watch::LocalWatchers;
-use segue_host::{Paths, Surroundings, cgroup, failpoints, orphans, peer, scope, surroundings};
+use segue_host::{
+    Paths, ProcessContext, cgroup, failpoints, orphans, peer, process_context, scope,
+};
 
 use crate::project::ProjectFolders;
 
@@ -38,21 +40,21 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Clone, Debug)]
 pub struct Local {
     paths: Paths,
-    surroundings: Surroundings,
+    context: ProcessContext,
     notice: Option<fn(&str)>,
 }
 
 impl Local {
     /// Reads the environment and the working folder of a command.
     pub fn here() -> Result<Self> {
-        Self::read(failpoints::Role::Cli)
+        Self::read(failpoints::ProcessRole::Cli)
     }
 
-    fn read(role: failpoints::Role) -> Result<Self> {
-        let surroundings = Surroundings::read()?;
-        let paths = Paths::from_environment(&surroundings.environment)?;
-        failpoints::arm(&surroundings.environment, role);
-        Ok(Self { paths, surroundings, notice: None })
+    fn read(role: failpoints::ProcessRole) -> Result<Self> {
+        let context = ProcessContext::read()?;
+        let paths = Paths::from_environment(&context.environment)?;
+        failpoints::arm(&context.environment, role);
+        Ok(Self { paths, context, notice: None })
     }
 
     /// Sets the function that shows the user why a command takes long.
@@ -72,24 +74,24 @@ impl Local {
     /// terminal, if there is one.
     pub fn caller(&self) -> Caller {
         let mut environment = self.environment().clone();
-        if let Some(size) = surroundings::terminal_size() {
+        if let Some(size) = process_context::terminal_size() {
             rules::terminal::set_size(&mut environment, size);
         }
         Caller { cwd: self.cwd().to_owned(), environment }
     }
 
     pub fn cwd(&self) -> &Path {
-        &self.surroundings.cwd
+        &self.context.cwd
     }
 
     pub fn environment(&self) -> &Environment {
-        &self.surroundings.environment
+        &self.context.environment
     }
 
     /// Returns the names of the environment variables that cannot be passed on because they are not
     /// valid UTF-8.
     pub fn left_out(&self) -> &[String] {
-        &self.surroundings.left_out
+        &self.context.left_out
     }
 
     /// Returns whether an agent started this process, even if the process has removed the mark from
@@ -191,7 +193,7 @@ pub(crate) fn has_launches(paths: &Paths) -> Result<bool> {
 
 /// Runs the daemon in this process.
 pub fn run_daemon() -> Result<()> {
-    let local = Local::read(failpoints::Role::Daemon)?;
+    let local = Local::read(failpoints::ProcessRole::Daemon)?;
     if local.is_inside_agent() {
         return Err(Error::usage("an agent may not start the daemon")
             .hint("run `segue daemon start` in a terminal of your own"));
@@ -286,9 +288,9 @@ pub fn hold(arguments: Vec<OsString>) -> ExitCode {
 /// it prints nothing and always succeeds.
 pub fn hook() -> ExitCode {
     // Without a launch, or if the launch is gone, there is nothing to record.
-    let _nobody = Surroundings::read().and_then(|surroundings| {
-        let paths = Paths::from_environment(&surroundings.environment)?;
-        let launch = surroundings.environment.get(environment::LAUNCH).unwrap_or_default();
+    let _nobody = ProcessContext::read().and_then(|context| {
+        let paths = Paths::from_environment(&context.environment)?;
+        let launch = context.environment.get(environment::LAUNCH).unwrap_or_default();
         let unknown = |_| Error::usage("no launch is around this process");
         let launch = launch.parse().map_err(unknown)?;
         segue_host::hook::record(&paths, launch, std::io::stdin().lock())

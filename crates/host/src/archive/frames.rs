@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use segue_core::failpoint;
 
-use super::manifest::Stream;
+use super::manifest::StoredStream;
 use super::names::fingerprint;
 use crate::atomic::sync_folder;
 use crate::files::open_regular;
@@ -26,7 +26,7 @@ pub(super) fn append(
     source: &mut File,
     length: u64,
     folder: &Path,
-    stream: &mut Stream,
+    stream: &mut StoredStream,
 ) -> io::Result<()> {
     source.seek(SeekFrom::Start(stream.length))?;
     let new = source.take(length - stream.length);
@@ -40,7 +40,7 @@ pub(super) fn append(
 pub(super) fn write_frame(
     mut new: impl io::Read,
     folder: &Path,
-    stream: &mut Stream,
+    stream: &mut StoredStream,
 ) -> io::Result<u64> {
     let path = folder.join(&stream.file);
     let is_new = stream.stored == 0;
@@ -66,14 +66,14 @@ pub(super) fn write_frame(
 
 /// Returns whether a file continues its copy: the copy is complete, and the file still has the same
 /// bytes where the copy ends.
-pub(super) fn goes_on(source: &File, length: u64, folder: &Path, stream: &Stream) -> bool {
+pub(super) fn goes_on(source: &File, length: u64, folder: &Path, stream: &StoredStream) -> bool {
     stream.length <= length
         && is_whole(folder, stream)
         && end_of(source, stream.length).is_ok_and(|end| end == stream.end)
 }
 
 /// Returns whether the copy has all bytes that its record lists.
-pub(super) fn is_whole(folder: &Path, stream: &Stream) -> bool {
+pub(super) fn is_whole(folder: &Path, stream: &StoredStream) -> bool {
     fs::metadata(folder.join(&stream.file)).is_ok_and(|facts| facts.len() >= stream.stored)
 }
 
@@ -90,7 +90,7 @@ fn end_of(source: &File, length: u64) -> io::Result<u64> {
 /// files of two conversations that restore the same file at the same time.
 pub(super) fn put_back(
     folder: &Path,
-    stream: &Stream,
+    stream: &StoredStream,
     target: &Path,
     mark: u64,
 ) -> io::Result<bool> {
@@ -131,7 +131,7 @@ fn name_as(temporary: &Path, target: &Path) -> io::Result<bool> {
 }
 
 /// Reads a copy piece by piece, which verifies its checksums, and discards the data.
-pub(super) fn verify(folder: &Path, stream: &Stream) -> io::Result<()> {
+pub(super) fn verify(folder: &Path, stream: &StoredStream) -> io::Result<()> {
     let mut copied = decoder(folder, stream)?;
     let read = io::copy(&mut copied, &mut io::sink())?;
     if read == stream.length {
@@ -143,13 +143,13 @@ pub(super) fn verify(folder: &Path, stream: &Stream) -> io::Result<()> {
 
 /// Opens a copy for reading. It returns at most one byte more than recorded, to detect a copy that
 /// is too long.
-fn decoder(folder: &Path, stream: &Stream) -> io::Result<impl Read> {
+fn decoder(folder: &Path, stream: &StoredStream) -> io::Result<impl Read> {
     let copy = open_regular(&folder.join(&stream.file))?.take(stream.stored);
     Ok(zstd::Decoder::new(copy)?.take(stream.length.saturating_add(1)))
 }
 
 /// Decompresses a copy into a file. Verifies its checksums and its length.
-pub(super) fn write_out(folder: &Path, stream: &Stream, target: &Path) -> io::Result<()> {
+pub(super) fn write_out(folder: &Path, stream: &StoredStream, target: &Path) -> io::Result<()> {
     let mut copied = decoder(folder, stream)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(true).mode(0o600);

@@ -27,14 +27,14 @@ pub(super) struct Manifest {
     pub(super) cwd: PathBuf,
     pub(super) kept_at: Timestamp,
     /// If there are several copies of one file, the newest is the last.
-    pub(super) streams: Vec<Stream>,
+    pub(super) streams: Vec<StoredStream>,
 }
 
 /// One copy of one file: compressed frames, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Stream {
+pub(super) struct StoredStream {
     pub(super) file: String,
-    pub(super) role: Role,
+    pub(super) role: FileRole,
     /// The path of the file. It is relative to the config dir if the file is in it.
     pub(super) path: PathBuf,
     /// How many bytes of the file are copied.
@@ -50,7 +50,7 @@ pub(super) struct Stream {
 /// How a file belongs to the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Role {
+pub(super) enum FileRole {
     Transcript,
     /// A file in the folder that belongs to the transcript.
     Belonging(PathBuf),
@@ -93,32 +93,33 @@ impl Manifest {
     }
 
     /// Returns the copies of one file with their indexes, newest first.
-    pub(super) fn versions(&self, role: &Role) -> impl Iterator<Item = (usize, &Stream)> {
+    pub(super) fn versions(&self, role: &FileRole) -> impl Iterator<Item = (usize, &StoredStream)> {
         let role = role.clone();
         self.streams.iter().enumerate().rev().filter(move |(_, stream)| stream.role == role)
     }
 
     /// Returns the newest copy of every file.
-    pub(super) fn newest(&self) -> Vec<&Stream> {
-        let is_newest = |(place, stream): &(usize, &Stream)| {
+    pub(super) fn newest(&self) -> Vec<&StoredStream> {
+        let is_newest = |(place, stream): &(usize, &StoredStream)| {
             self.versions(&stream.role).next().is_some_and(|(newest, _)| newest == *place)
         };
         self.streams.iter().enumerate().filter(is_newest).map(|(_, stream)| stream).collect()
     }
 
     /// Returns the newest copy of the conversation itself: a transcript or an exported document.
-    pub(super) fn content(&self) -> Option<&Stream> {
-        let said = |stream: &&Stream| matches!(stream.role, Role::Transcript | Role::Export);
+    pub(super) fn content(&self) -> Option<&StoredStream> {
+        let said =
+            |stream: &&StoredStream| matches!(stream.role, FileRole::Transcript | FileRole::Export);
         self.streams.iter().rev().find(said)
     }
 
     /// Removes and returns copies that are not needed any more: the oldest of too many diverging
     /// copies, and documents that are followed by one at least as long.
-    pub(super) fn take_superseded(&mut self) -> Vec<Stream> {
-        let is_superseded = |place: usize, stream: &Stream| {
+    pub(super) fn take_superseded(&mut self) -> Vec<StoredStream> {
+        let is_superseded = |place: usize, stream: &StoredStream| {
             let mut later = self.versions(&stream.role).take_while(|(other, _)| *other > place);
             match stream.role {
-                Role::Export => later.any(|(_, other)| other.length >= stream.length),
+                FileRole::Export => later.any(|(_, other)| other.length >= stream.length),
                 _ => later.count() >= MOST_VERSIONS,
             }
         };
@@ -129,9 +130,9 @@ impl Manifest {
     }
 }
 
-impl Stream {
+impl StoredStream {
     /// Begins an empty copy of a file.
-    pub(super) fn new(role: Role, path: PathBuf) -> Self {
+    pub(super) fn new(role: FileRole, path: PathBuf) -> Self {
         let file = format!("{}.zst", Uuid::new_v4().simple());
         Self { file, role, path, length: 0, stored: 0, end: 0, modified: None }
     }

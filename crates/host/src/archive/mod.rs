@@ -19,9 +19,9 @@ use segue_core::ports::{
 use segue_core::{Error, Result, failpoint};
 use uuid::Uuid;
 
-use self::manifest::{Manifest, Role, Stream};
+use self::manifest::{FileRole, Manifest, StoredStream};
 use self::names::{fingerprint, folder_name};
-use self::sources::{Source, below};
+use self::sources::{SourceFile, below};
 use crate::atomic::sync_folder;
 use crate::failure::{cannot, quoted};
 use crate::files::open_regular;
@@ -143,7 +143,7 @@ impl Archive for DiskArchive {
         for source in &sources {
             match keep_file(source, (&folder, &order.place.config_dir), &mut manifest) {
                 Ok(new) => added += new,
-                Err(error) if source.role == Role::Transcript => {
+                Err(error) if source.role == FileRole::Transcript => {
                     return Err(failed(&source.path, &error));
                 }
                 Err(error) => {
@@ -169,7 +169,7 @@ impl Archive for DiskArchive {
     }
 
     fn has(&self, conversation: &Archived) -> bool {
-        let whole = |folder: &Path, stream: &Stream| frames::is_whole(folder, stream);
+        let whole = |folder: &Path, stream: &StoredStream| frames::is_whole(folder, stream);
         self.read(conversation).is_some_and(|(folder, manifest)| {
             manifest.content().is_some_and(|stream| whole(&folder, stream))
         })
@@ -180,14 +180,14 @@ impl Archive for DiskArchive {
         let known = self.read(conversation);
         let newest = known.as_ref().and_then(|(_, manifest)| manifest.content());
         let is_same =
-            |it: &Stream| it.length == facts.len() && it.modified == modified(&facts).ok();
+            |it: &StoredStream| it.length == facts.len() && it.modified == modified(&facts).ok();
         facts.len() > 0 && !newest.is_some_and(is_same)
     }
 
     fn ancestors(&self, conversation: &Archived) -> Vec<PathBuf> {
         let Some((_, manifest)) = self.read(conversation) else { return Vec::new() };
-        let ancestor = |stream: &Stream| match &stream.role {
-            Role::Ancestor(path) => Some(path.clone()),
+        let ancestor = |stream: &StoredStream| match &stream.role {
+            FileRole::Ancestor(path) => Some(path.clone()),
             _ => None,
         };
         manifest.newest().into_iter().filter_map(ancestor).collect()
@@ -201,8 +201,8 @@ impl Archive for DiskArchive {
         // conversation.
         for stream in manifest.newest() {
             let target = match (&stream.role, &order.belongings) {
-                (Role::Belonging(name), Some(belongings)) => belongings.join(name),
-                (Role::Ancestor(path), _) => order.config_dir.join(path),
+                (FileRole::Belonging(name), Some(belongings)) => belongings.join(name),
+                (FileRole::Ancestor(path), _) => order.config_dir.join(path),
                 _ => continue,
             };
             frames::put_back(&folder, stream, &target, mark)
@@ -220,8 +220,8 @@ impl Archive for DiskArchive {
         let _one = self.lock(conversation);
         let (copies, manifest) = self.known(conversation)?;
         let content = manifest.content().ok_or_else(|| nothing_said(conversation))?;
-        let place = |stream: &Stream| match stream.path.file_name() {
-            _ if stream.role == Role::Export => folder.join(DOCUMENT),
+        let place = |stream: &StoredStream| match stream.path.file_name() {
+            _ if stream.role == FileRole::Export => folder.join(DOCUMENT),
             Some(name) if stream.path.is_absolute() => folder.join(name),
             _ => folder.join(&stream.path),
         };
@@ -329,14 +329,14 @@ fn is_damage(error: &io::Error) -> bool {
     error.raw_os_error().is_none() || error.kind() == io::ErrorKind::NotFound
 }
 
-fn has_content(source: &Source) -> bool {
-    source.role == Role::Transcript && fs::metadata(&source.path).is_ok_and(|it| it.len() > 0)
+fn has_content(source: &SourceFile) -> bool {
+    source.role == FileRole::Transcript && fs::metadata(&source.path).is_ok_and(|it| it.len() > 0)
 }
 
 /// Copies the part of a file that its copy does not have yet. Returns the number of bytes added. A
 /// missing file adds none.
 fn keep_file(
-    source: &Source,
+    source: &SourceFile,
     (folder, config_dir): (&Path, &Path),
     manifest: &mut Manifest,
 ) -> io::Result<u64> {
@@ -346,7 +346,7 @@ fn keep_file(
     };
     let facts = file.metadata()?;
     let (length, changed) = (facts.len(), modified(&facts)?);
-    let is_same = |it: &Stream| it.length == length && it.modified == Some(changed);
+    let is_same = |it: &StoredStream| it.length == length && it.modified == Some(changed);
     let newest = manifest.versions(&source.role).next();
     if length == 0 || newest.is_some_and(|(_, newest)| is_same(newest)) {
         return Ok(0);
@@ -354,7 +354,7 @@ fn keep_file(
     let place = continued(&file, length, folder, manifest, &source.role);
     let path = below(config_dir, &source.path);
     let known = place.map(|place| manifest.streams[place].clone());
-    let mut stream = known.unwrap_or_else(|| Stream::new(source.role.clone(), path.clone()));
+    let mut stream = known.unwrap_or_else(|| StoredStream::new(source.role.clone(), path.clone()));
     let before = stream.length;
     if before < length {
         frames::append(&mut file, length, folder, &mut stream)?;
@@ -375,9 +375,10 @@ fn continued(
     length: u64,
     folder: &Path,
     manifest: &Manifest,
-    role: &Role,
+    role: &FileRole,
 ) -> Option<usize> {
-    let goes_on = |(_, stream): &(usize, &Stream)| frames::goes_on(file, length, folder, stream);
+    let goes_on =
+        |(_, stream): &(usize, &StoredStream)| frames::goes_on(file, length, folder, stream);
     let longest = manifest.versions(role).filter(goes_on).max_by_key(|(_, it)| it.length);
     longest.map(|(place, _)| place)
 }
@@ -385,11 +386,11 @@ fn continued(
 /// Copies a document, unless it equals the one that was copied last.
 fn keep_document(document: &[u8], folder: &Path, manifest: &mut Manifest) -> io::Result<u64> {
     let (length, end) = (document.len() as u64, fingerprint(document));
-    let newest = manifest.versions(&Role::Export).next();
+    let newest = manifest.versions(&FileRole::Export).next();
     if newest.is_some_and(|(_, it)| (it.length, it.end) == (length, end)) {
         return Ok(0);
     }
-    let mut stream = Stream::new(Role::Export, PathBuf::from(DOCUMENT));
+    let mut stream = StoredStream::new(FileRole::Export, PathBuf::from(DOCUMENT));
     stream.length = frames::write_frame(document, folder, &mut stream)?;
     stream.end = end;
     manifest.streams.push(stream);
@@ -398,15 +399,15 @@ fn keep_document(document: &[u8], folder: &Path, manifest: &mut Manifest) -> io:
 
 /// Returns the newest copy of the transcript at this path. If there is none, the newest copy from
 /// any path.
-fn newest_at<'a>(manifest: &'a Manifest, path: &Path) -> Option<&'a Stream> {
-    let mut versions = manifest.versions(&Role::Transcript).map(|(_, stream)| stream);
-    let newest = manifest.versions(&Role::Transcript).next().map(|(_, stream)| stream);
+fn newest_at<'a>(manifest: &'a Manifest, path: &Path) -> Option<&'a StoredStream> {
+    let mut versions = manifest.versions(&FileRole::Transcript).map(|(_, stream)| stream);
+    let newest = manifest.versions(&FileRole::Transcript).next().map(|(_, stream)| stream);
     versions.find(|stream| stream.path == path).or(newest)
 }
 
 /// Deletes copies that the record does not list, or does not list any more. A copy that cannot be
 /// deleted does no harm.
-fn tidy(folder: &Path, before: &Manifest, now: &Manifest, superseded: &[Stream]) {
+fn tidy(folder: &Path, before: &Manifest, now: &Manifest, superseded: &[StoredStream]) {
     if before.streams.len() == now.streams.len() && superseded.is_empty() {
         return;
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use segue_core::ports::{ArchiveOrder, Content};
 
-use super::manifest::Role;
+use super::manifest::FileRole;
 
 /// Maximum depth of subfolders. No vendor nests its files deeper.
 const DEEPEST: usize = 6;
@@ -14,24 +14,24 @@ const MOST: usize = 5000;
 
 /// A file, and how it belongs to the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Source {
-    pub(super) role: Role,
+pub(super) struct SourceFile {
+    pub(super) role: FileRole,
     pub(super) path: PathBuf,
 }
 
 /// Lists the files that belong to a conversation. The transcript is the last, so that a copied
 /// transcript has all files that it needs.
-pub(super) fn of(order: &ArchiveOrder) -> Vec<Source> {
+pub(super) fn of(order: &ArchiveOrder) -> Vec<SourceFile> {
     let mut sources = Vec::new();
     if let Some(folder) = &order.belongings {
         collect(folder, Path::new(""), DEEPEST, &mut sources);
     }
     for path in &order.ancestors {
-        let role = Role::Ancestor(below(&order.place.config_dir, path));
-        sources.push(Source { role, path: path.clone() });
+        let role = FileRole::Ancestor(below(&order.place.config_dir, path));
+        sources.push(SourceFile { role, path: path.clone() });
     }
     if let Content::Transcript(path) = &order.content {
-        sources.push(Source { role: Role::Transcript, path: path.clone() });
+        sources.push(SourceFile { role: FileRole::Transcript, path: path.clone() });
     }
     // A path that is not UTF-8 cannot be stored in the record.
     sources.retain(|source| source.path.to_str().is_some());
@@ -43,7 +43,7 @@ pub(super) fn below(folder: &Path, path: &Path) -> PathBuf {
     path.strip_prefix(folder).unwrap_or(path).to_owned()
 }
 
-fn collect(folder: &Path, name: &Path, depth: usize, sources: &mut Vec<Source>) {
+fn collect(folder: &Path, name: &Path, depth: usize, sources: &mut Vec<SourceFile>) {
     // A folder that is missing or belongs to another user is skipped.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut entries: Vec<_> = entries.collect();
@@ -53,7 +53,7 @@ fn collect(folder: &Path, name: &Path, depth: usize, sources: &mut Vec<Source>) 
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => collect(&path, &name, depth - 1, sources),
             Ok(kind) if kind.is_file() && sources.len() < MOST => {
-                sources.push(Source { role: Role::Belonging(name), path });
+                sources.push(SourceFile { role: FileRole::Belonging(name), path });
             }
             _ => {}
         }

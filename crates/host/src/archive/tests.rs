@@ -231,7 +231,7 @@ fn diverging_versions_are_all_kept_and_the_newest_is_restored() {
     assert_eq!(ground.write(b"one\ntwo\nthree\nfour\n"), 5);
     assert_eq!(ground.manifest().streams.len(), 4);
     assert_eq!(ground.lost_and_restored(), b"one\ntwo\nthree\nfour\n");
-    let copied = |stream: &Stream| {
+    let copied = |stream: &StoredStream| {
         let path = ground.temp.path().join("out");
         frames::write_out(&ground.folder(), stream, &path).unwrap();
         fs::read(path).unwrap()

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::Surroundings;
+use crate::ProcessContext;
 use crate::files::open_regular;
 use crate::git::{Head, Repository};
 use crate::programs::in_path;
@@ -39,13 +39,13 @@ const LONGEST_FILE: u64 = 1 << 20;
 
 /// A folder that replaces the repository's own `.git`. It is removed on drop.
 #[derive(Debug)]
-pub(super) struct View<'a> {
+pub(super) struct GitView<'a> {
     git: PathBuf,
     place: &'a Path,
     repository: &'a Repository,
 }
 
-impl<'a> View<'a> {
+impl<'a> GitView<'a> {
     /// Creates the folder anew. An existing folder in its place is a leftover and is removed.
     /// Returns `None` if git is not installed.
     pub(super) fn make(
@@ -138,7 +138,7 @@ impl<'a> View<'a> {
     /// files.
     fn excluded(&self) -> Vec<u8> {
         let mut patterns = read(&self.repository.common.join("info/exclude"));
-        let environment = Surroundings::read().map(|it| it.environment).unwrap_or_default();
+        let environment = ProcessContext::read().map(|it| it.environment).unwrap_or_default();
         let folder =
             |name: &str| environment.get(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let settings = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
@@ -169,7 +169,7 @@ impl<'a> View<'a> {
     }
 }
 
-impl Drop for View<'_> {
+impl Drop for GitView<'_> {
     fn drop(&mut self) {
         if let Err(error) = self.remove() {
             tracing::warn!(%error, "a view of a repository stays behind");
@@ -206,7 +206,7 @@ fn setting(line: &str) -> Option<String> {
 
 /// Finds git in an absolute folder of this process's own PATH.
 fn program() -> Option<PathBuf> {
-    in_path("git", &Surroundings::read().ok()?.environment)
+    in_path("git", &ProcessContext::read().ok()?.environment)
 }
 
 /// Reads at most [`LONGEST_FILE`] bytes of a file. Returns no bytes if it is missing or not a

@@ -7,7 +7,7 @@ use segue_core::Kind;
 use tempfile::TempDir;
 
 use super::*;
-use crate::Surroundings;
+use crate::ProcessContext;
 
 fn shell(script: &str) -> Command {
     let mut command = Command::new("sh");
@@ -109,8 +109,8 @@ fn daemon_does_not_inherit_variables_of_agents() {
 /// Not a test by itself: the next test runs it as the daemon, in a child process.
 #[test]
 fn server() {
-    let surroundings = Surroundings::read().unwrap();
-    let Some(gate) = surroundings.environment.get("SERVE_UNTIL") else { return };
+    let context = ProcessContext::read().unwrap();
+    let Some(gate) = context.environment.get("SERVE_UNTIL") else { return };
     become_daemon().unwrap();
     announce(&Ok(()), Path::new("/")).unwrap();
     io::copy(&mut File::open(gate).unwrap(), &mut io::sink()).unwrap();
@@ -148,8 +148,8 @@ fn daemon_detaches_from_the_terminal_folder_and_pipe_of_its_caller() {
 /// Not a test by itself: prints which of its descriptors a spawned program would inherit.
 #[test]
 fn starter() {
-    let surroundings = Surroundings::read().unwrap();
-    if surroundings.environment.get("START_WITHOUT_INHERITED").is_none() {
+    let context = ProcessContext::read().unwrap();
+    if context.environment.get("START_WITHOUT_INHERITED").is_none() {
         return;
     }
     let words = [

@@ -12,18 +12,18 @@ use segue_core::ports::{
 use segue_core::{Error, Kind, Result, failpoint};
 
 use super::abandon::abandon;
-use super::line::{self, Line, PATIENCE, Said, silent};
+use super::connect::connect;
+use super::holder_connection::{self, HolderConnection, HolderMessage, PATIENCE, silent};
 use super::order::HoldOrder;
-use super::reach::reach;
 use super::spawn::{self, Spawn};
 use super::terminal::Snapshot;
 use super::typing;
-use super::wire::{Answer, Event, Request};
-use super::{force, recorded, session_lock};
+use super::wire::{WireAnswer, WireEvent, WireRequest};
+use super::{force, holder_process, session_lock};
 use crate::Paths;
 use crate::process;
+use crate::process_context::ProcessContext;
 use crate::programs::this_program;
-use crate::surroundings::Surroundings;
 
 /// How long a holder may take until its killed processes have exited.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -40,8 +40,8 @@ impl LocalHolders {
     /// Uses this program as the holder. Holders get the variables that they need from this
     /// process's environment.
     pub fn new(paths: Paths) -> Self {
-        let surroundings = Surroundings::read();
-        let environment = surroundings.map(|read| read.environment).unwrap_or_default();
+        let context = ProcessContext::read();
+        let environment = context.map(|read| read.environment).unwrap_or_default();
         Self { paths, program: this_program(), environment }
     }
 
@@ -54,8 +54,8 @@ impl LocalHolders {
 
     /// Returns the screen of the agent's terminal. `None` without a holder.
     pub async fn snapshot(&self, launch: LaunchId) -> Result<Option<Snapshot>> {
-        match self.ask(launch, &Request::Snapshot, PATIENCE).await? {
-            Some(Answer::Snapshot(snapshot)) => Ok(Some(*snapshot)),
+        match self.ask(launch, &WireRequest::Snapshot, PATIENCE).await? {
+            Some(WireAnswer::Snapshot(snapshot)) => Ok(Some(*snapshot)),
             Some(other) => Err(unexpected(&other)),
             None => Ok(None),
         }
@@ -63,15 +63,16 @@ impl LocalHolders {
 
     /// Returns the last bytes that the agent wrote. `None` without a holder.
     pub async fn history(&self, launch: LaunchId) -> Result<Option<Vec<u8>>> {
-        let Some(mut line) = self.line(launch).await? else { return Ok(None) };
-        let request = super::wire::encode_message(super::wire::kind::REQUEST, &Request::History);
-        if line.send(&request).await.is_err() {
+        let Some(mut connection) = self.connection(launch).await? else { return Ok(None) };
+        let request =
+            super::wire::encode_message(super::wire::kind::REQUEST, &WireRequest::History);
+        if connection.send(&request).await.is_err() {
             return Ok(None);
         }
         let history = tokio::time::timeout(PATIENCE, async {
             loop {
-                match line.next().await? {
-                    Said::History(bytes) => return Some(bytes),
+                match connection.next().await? {
+                    HolderMessage::History(bytes) => return Some(bytes),
                     _ => continue,
                 }
             }
@@ -85,14 +86,14 @@ impl LocalHolders {
         session_lock::refuse_outside(&self.paths.locks())?;
         let folders = std::fs::read_dir(self.paths.launches()).into_iter().flatten().flatten();
         for folder in folders.map(|entry| entry.path()) {
-            line::refuse_outside(&folder).await?;
+            holder_connection::refuse_outside(&folder).await?;
         }
         Ok(())
     }
 
     /// Interrupts the agent: with these bytes, or like ^C if there are none.
     pub async fn interrupt(&self, launch: LaunchId, bytes: Option<Vec<u8>>) -> Result<()> {
-        let request = Request::Interrupt { bytes };
+        let request = WireRequest::Interrupt { bytes };
         self.ask(launch, &request, PATIENCE).await?.ok_or_else(|| gone(launch)).map(drop)
     }
 
@@ -100,19 +101,19 @@ impl LocalHolders {
         self.paths.launch(launch)
     }
 
-    async fn line(&self, launch: LaunchId) -> Result<Option<Line>> {
-        reach(&self.folder(launch)).await
+    async fn connection(&self, launch: LaunchId) -> Result<Option<HolderConnection>> {
+        connect(&self.folder(launch)).await
     }
 
     /// Sends a request to a launch's holder and returns the answer. `None` if there is no holder.
     async fn ask(
         &self,
         launch: LaunchId,
-        request: &Request,
+        request: &WireRequest,
         patience: Duration,
-    ) -> Result<Option<Answer>> {
-        let Some(mut line) = self.line(launch).await? else { return Ok(None) };
-        tokio::time::timeout(patience, line.ask(request)).await.map_err(|_| silent())?
+    ) -> Result<Option<WireAnswer>> {
+        let Some(mut connection) = self.connection(launch).await? else { return Ok(None) };
+        tokio::time::timeout(patience, connection.ask(request)).await.map_err(|_| silent())?
     }
 }
 
@@ -141,8 +142,8 @@ impl Holders for LocalHolders {
     }
 
     async fn find(&self, launch: LaunchId) -> Result<Option<Held>> {
-        match self.ask(launch, &Request::Status, PATIENCE).await? {
-            Some(Answer::Status(status)) => {
+        match self.ask(launch, &WireRequest::Status, PATIENCE).await? {
+            Some(WireAnswer::Status(status)) => {
                 Ok(Some(Held { holder: status.holder, agent: status.agent, end: status.end }))
             }
             Some(other) => Err(unexpected(&other)),
@@ -159,14 +160,14 @@ impl Holders for LocalHolders {
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
         failpoint::hit("holders.stop.before");
         let folder = self.folder(launch);
-        let holder = recorded::holder(&folder);
+        let holder = holder_process::holder(&folder);
         if let Some(stopped) = holder.as_ref().filter(|holder| process::is_stopped(holder)) {
             force::let_go_on(stopped)?;
         }
-        let answer = self.ask(launch, &Request::Stop { grace_ms }, grace + KILL_LIMIT).await;
+        let answer = self.ask(launch, &WireRequest::Stop { grace_ms }, grace + KILL_LIMIT).await;
         failpoint::hit("holders.stop.after");
         match (answer, holder) {
-            (Ok(Some(Answer::Ended(end))), _) => Ok(Some(end)),
+            (Ok(Some(WireAnswer::Ended(end))), _) => Ok(Some(end)),
             (Ok(Some(other)), _) => Err(unexpected(&other)),
             (Ok(None), _) => Ok(None),
             (Err(error), Some(holder)) if error.kind == Kind::Unavailable => {
@@ -178,12 +179,16 @@ impl Holders for LocalHolders {
     }
 
     fn fault(&self, launch: &OpenLaunch) -> Option<Fault> {
-        recorded::fault(&self.folder(launch.id), launch.holder.as_ref()?, launch.agent.as_ref())
+        holder_process::fault(
+            &self.folder(launch.id),
+            launch.holder.as_ref()?,
+            launch.agent.as_ref(),
+        )
     }
 
     async fn cure(&self, launch: LaunchId, fault: Fault) -> Result<()> {
         let folder = self.folder(launch);
-        let Some(holder) = recorded::holder(&folder) else { return Ok(()) };
+        let Some(holder) = holder_process::holder(&folder) else { return Ok(()) };
         match fault {
             Fault::AgentStopped { pid } => force::let_go_on_below(&holder, pid)?,
             Fault::HolderStopped { .. } => drop(force::let_go_on(&holder)?),
@@ -200,8 +205,8 @@ impl Holders for LocalHolders {
     }
 
     async fn environment(&self, launch: LaunchId) -> Result<Option<Environment>> {
-        match self.ask(launch, &Request::Environment, PATIENCE).await? {
-            Some(Answer::Environment(environment)) => Ok(Some(environment)),
+        match self.ask(launch, &WireRequest::Environment, PATIENCE).await? {
+            Some(WireAnswer::Environment(environment)) => Ok(Some(environment)),
             Some(other) => Err(unexpected(&other)),
             None => Ok(None),
         }
@@ -210,57 +215,61 @@ impl Holders for LocalHolders {
     async fn release(&self, launch: LaunchId) -> Result<()> {
         failpoint::hit("holders.release.before");
         // Without a holder there is nothing to release.
-        self.ask(launch, &Request::Release, PATIENCE).await?;
+        self.ask(launch, &WireRequest::Release, PATIENCE).await?;
         failpoint::hit("holders.release.after");
         Ok(())
     }
 
     async fn inject(&self, launch: LaunchId, bytes: &[u8]) -> Result<()> {
-        let mut line = self.line(launch).await?.ok_or_else(|| gone(launch))?;
-        let answer = tokio::time::timeout(PATIENCE, line.inject(bytes)).await;
+        let mut connection = self.connection(launch).await?.ok_or_else(|| gone(launch))?;
+        let answer = tokio::time::timeout(PATIENCE, connection.inject(bytes)).await;
         answer.map_err(|_| silent())??.ok_or_else(|| gone(launch)).map(drop)
     }
 
     async fn screen(&self, launch: LaunchId) -> Result<Option<Screen>> {
-        typing::screen(self.line(launch).await?).await
+        typing::screen(self.connection(launch).await?).await
     }
 
     async fn type_message(&self, launch: LaunchId, order: &TypeOrder) -> Result<Typed> {
-        let line = self.line(launch).await?.ok_or_else(|| gone(launch))?;
+        let connection = self.connection(launch).await?.ok_or_else(|| gone(launch))?;
         failpoint::hit("holders.type.before");
-        let typed = typing::type_message(line, order).await?.ok_or_else(|| gone(launch));
+        let typed = typing::type_message(connection, order).await?.ok_or_else(|| gone(launch));
         failpoint::hit("holders.type.after");
         typed
     }
 
     async fn press(&self, launch: LaunchId, keys: &[u8], revision: u64) -> Result<bool> {
-        let line = self.line(launch).await?.ok_or_else(|| gone(launch))?;
-        typing::press(line, keys, revision).await?.ok_or_else(|| gone(launch))
+        let connection = self.connection(launch).await?.ok_or_else(|| gone(launch))?;
+        typing::press(connection, keys, revision).await?.ok_or_else(|| gone(launch))
     }
 
     async fn subscribe(&self, launch: LaunchId) -> Result<Box<dyn HolderEvents>> {
-        let mut line = self.line(launch).await?.ok_or_else(|| gone(launch))?;
-        let answer = tokio::time::timeout(PATIENCE, line.ask(&Request::Subscribe)).await;
+        let mut connection = self.connection(launch).await?.ok_or_else(|| gone(launch))?;
+        let answer = tokio::time::timeout(PATIENCE, connection.ask(&WireRequest::Subscribe)).await;
         answer.map_err(|_| silent())??.ok_or_else(|| gone(launch))?;
-        Ok(Box::new(Subscription { line }))
+        Ok(Box::new(Subscription { connection }))
     }
 }
 
 /// A connection on which a holder sends its events.
 #[derive(Debug)]
 struct Subscription {
-    line: Line,
+    connection: HolderConnection,
 }
 
 #[async_trait]
 impl HolderEvents for Subscription {
     async fn next(&mut self) -> Option<HolderEvent> {
         loop {
-            match self.line.next().await? {
-                Said::Event(Event::Title(title)) => return Some(HolderEvent::Title(title)),
-                Said::Event(Event::Bell) => return Some(HolderEvent::Bell),
-                Said::Event(Event::Settled) => return Some(HolderEvent::Settled),
-                Said::Event(Event::Ended(end)) => return Some(HolderEvent::Ended(end)),
+            match self.connection.next().await? {
+                HolderMessage::Event(WireEvent::Title(title)) => {
+                    return Some(HolderEvent::Title(title));
+                }
+                HolderMessage::Event(WireEvent::Bell) => return Some(HolderEvent::Bell),
+                HolderMessage::Event(WireEvent::Settled) => return Some(HolderEvent::Settled),
+                HolderMessage::Event(WireEvent::Ended(end)) => {
+                    return Some(HolderEvent::Ended(end));
+                }
                 _ => {}
             }
         }
@@ -271,19 +280,19 @@ fn gone(launch: LaunchId) -> Error {
     Error::not_found(format!("nobody holds launch `{launch}`")).hint("run `segue resume`")
 }
 
-pub(super) fn unexpected(answer: &Answer) -> Error {
+pub(super) fn unexpected(answer: &WireAnswer) -> Error {
     // Answers can contain an environment, so only their kind is named.
     let kind = match answer {
-        Answer::Done => "done",
-        Answer::Failed(_) => "failed",
-        Answer::Status(_) => "status",
-        Answer::Environment(_) => "environment",
-        Answer::Snapshot(_) => "snapshot",
-        Answer::Ended(_) => "ended",
-        Answer::Screen(_) => "screen",
-        Answer::Typed(_) => "typed",
-        Answer::Pressed(_) => "pressed",
-        Answer::Scrollback(_) => "scrollback",
+        WireAnswer::Done => "done",
+        WireAnswer::Failed(_) => "failed",
+        WireAnswer::Status(_) => "status",
+        WireAnswer::Environment(_) => "environment",
+        WireAnswer::Snapshot(_) => "snapshot",
+        WireAnswer::Ended(_) => "ended",
+        WireAnswer::Screen(_) => "screen",
+        WireAnswer::Typed(_) => "typed",
+        WireAnswer::Pressed(_) => "pressed",
+        WireAnswer::Scrollback(_) => "scrollback",
     };
     Error::internal(format!("the holder answered `{kind}` to something else"))
 }

@@ -26,7 +26,7 @@ use crate::hold::order::HoldOrder;
 
 /// What the agent's standard input and output are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Connection {
+pub(super) enum AgentConnection {
     /// The terminal that is this process's standard output and error.
     Terminal,
     /// Pipes. The agent's standard input is this file.
@@ -35,14 +35,14 @@ pub(super) enum Connection {
 
 /// Returns the arguments for [`exec_agent`].
 pub(super) fn arguments(
-    connection: &Connection,
+    connection: &AgentConnection,
     group: Option<&AgentGroup>,
     order: &HoldOrder,
 ) -> Vec<OsString> {
     let entrance = group.map(|group| group.entrance().into_os_string()).unwrap_or_default();
     let input = match connection {
-        Connection::Terminal => OsString::new(),
-        Connection::Pipes { input } => input.as_os_str().to_owned(),
+        AgentConnection::Terminal => OsString::new(),
+        AgentConnection::Pipes { input } => input.as_os_str().to_owned(),
     };
     let count = order.before.len().to_string().into();
     let words = order.before.iter().chain(&order.argv).map(OsString::from);
@@ -83,9 +83,9 @@ fn become_agent(
         let _outside = cgroup::enter(&entrance);
     }
     connect(if input.is_empty() {
-        Connection::Terminal
+        AgentConnection::Terminal
     } else {
-        Connection::Pipes { input: input.into() }
+        AgentConnection::Pipes { input: input.into() }
     })?;
     std::env::set_current_dir(&cwd).map_err(|error| {
         Error::not_found(format!("the agent cannot work in `{}`", cwd.display())).caused_by(error)
@@ -124,15 +124,15 @@ fn prepare(before: &[OsString], report: &mut Option<OwnedFd>) -> Result<()> {
 }
 
 /// Gives the agent its own session, its terminal and its standard input.
-fn connect(connection: Connection) -> Result<()> {
+fn connect(connection: AgentConnection) -> Result<()> {
     let failed = |error| Error::internal("cannot give the agent its terminal").caused_by(error);
     setsid().map_err(failed)?;
     match connection {
-        Connection::Terminal => {
+        AgentConnection::Terminal => {
             dup2_stdin(stdout()).map_err(failed)?;
             ioctl_tiocsctty(stdin()).map_err(failed)
         }
-        Connection::Pipes { input } => {
+        AgentConnection::Pipes { input } => {
             let file = File::open(&input).map_err(|error| cannot("read", &input, &error))?;
             dup2_stdin(file).map_err(failed)
         }

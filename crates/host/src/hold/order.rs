@@ -14,7 +14,7 @@ use crate::{atomic, points};
 /// The name of the socket at which a holder listens, in its launch folder.
 const SOCKET: &str = "holder.sock";
 /// The name of the file with the live processes, for people and for `segue doctor`: a serialised
-/// [`Live`].
+/// [`LiveProcesses`].
 const LIVE: &str = "live.json";
 /// The name of a holder's log file.
 const LOG: &str = "holder.log";
@@ -97,13 +97,13 @@ impl HoldOrder {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OrderAnswer {
-    Started(Live),
+    Started(LiveProcesses),
     Failed(Error),
 }
 
 /// The processes of a launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Live {
+pub struct LiveProcesses {
     pub holder: ProcessRef,
     pub agent: ProcessRef,
 }

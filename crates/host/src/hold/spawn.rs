@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
 use super::client::last_words;
-use super::order::{self, HoldOrder, Live, OrderAnswer, log_path};
+use super::order::{self, HoldOrder, LiveProcesses, OrderAnswer, log_path};
 use crate::failure::cannot;
 use crate::{orphans, process, scope};
 
@@ -33,7 +33,11 @@ pub(super) struct Spawn<'a> {
 }
 
 /// Starts a holder and waits until its agent runs.
-pub(super) async fn start(spawn: &Spawn<'_>, folder: &Path, order: &HoldOrder) -> Result<Live> {
+pub(super) async fn start(
+    spawn: &Spawn<'_>,
+    folder: &Path,
+    order: &HoldOrder,
+) -> Result<LiveProcesses> {
     let scope = scope::prefix(spawn.environment, order.launch);
     let mut answer = attempt(spawn, &scope, folder, order).await?;
     if answer.is_none() && !scope.is_empty() {

@@ -12,9 +12,9 @@ use segue_core::ports::{
 };
 use segue_core::{Error, Result};
 
-use super::line::{Line, PATIENCE, Said, silent};
-use super::reach::reach;
-use super::wire::{Answer, Request, capability, encode, encode_message, kind};
+use super::connect::connect;
+use super::holder_connection::{HolderConnection, HolderMessage, PATIENCE, silent};
+use super::wire::{WireAnswer, WireRequest, capability, encode, encode_message, kind};
 
 use incoming::Incoming;
 
@@ -47,8 +47,8 @@ impl Terminals for LocalTerminals {
                 .hint("run `segue resume` to bring it back")
         };
         let folder = self.launches.join(launch.to_string());
-        let line = reach(&folder).await?.ok_or_else(nobody)?;
-        let opened = tokio::time::timeout(PATIENCE, HolderStream::open(line, access)).await;
+        let connection = connect(&folder).await?.ok_or_else(nobody)?;
+        let opened = tokio::time::timeout(PATIENCE, HolderStream::open(connection, access)).await;
         Ok(Box::new(opened.map_err(|_| silent())??))
     }
 }
@@ -56,7 +56,7 @@ impl Terminals for LocalTerminals {
 /// A connection to a holder on which it sends the output of its agent's terminal.
 #[derive(Debug)]
 struct HolderStream {
-    line: Line,
+    connection: HolderConnection,
     access: TerminalAccess,
     incoming: Incoming,
     /// Events that were not returned yet.
@@ -65,24 +65,24 @@ struct HolderStream {
 
 impl HolderStream {
     /// Requests access. Returns after the holder has given it, and has sent the whole screen.
-    async fn open(mut line: Line, access: TerminalAccess) -> Result<Self> {
+    async fn open(mut connection: HolderConnection, access: TerminalAccess) -> Result<Self> {
         let (request, incoming) = match access {
             TerminalAccess::View => {
-                line.needs(capability::VIEW)?;
-                (Request::View, Incoming::default())
+                connection.needs(capability::VIEW)?;
+                (WireRequest::View, Incoming::default())
             }
-            TerminalAccess::Control { size } if line.can(capability::VIEW) => {
-                (Request::Attach(size), Incoming::default())
+            TerminalAccess::Control { size } if connection.can(capability::VIEW) => {
+                (WireRequest::Attach(size), Incoming::default())
             }
             // An older holder does not mark the repaint. Everything before its answer belongs to
             // it.
             TerminalAccess::Control { size } => {
-                (Request::Attach(size), Incoming::in_unmarked_repaint(size))
+                (WireRequest::Attach(size), Incoming::in_unmarked_repaint(size))
             }
         };
         // If the holder has closed the connection, its reason can still be read.
-        let _sent = line.send(&encode_message(kind::REQUEST, &request)).await;
-        let mut stream = Self { line, access, incoming, ready: VecDeque::new() };
+        let _sent = connection.send(&encode_message(kind::REQUEST, &request)).await;
+        let mut stream = Self { connection, access, incoming, ready: VecDeque::new() };
         stream.wait_for_access().await?;
         Ok(stream)
     }
@@ -90,13 +90,13 @@ impl HolderStream {
     async fn wait_for_access(&mut self) -> Result<()> {
         let gone = || Error::unavailable("the process that holds the agent is gone");
         loop {
-            match self.line.next().await.ok_or_else(gone)? {
-                Said::Answer(Answer::Failed(error)) => return Err(error),
-                Said::Answer(_) => {
+            match self.connection.next().await.ok_or_else(gone)? {
+                HolderMessage::Answer(WireAnswer::Failed(error)) => return Err(error),
+                HolderMessage::Answer(_) => {
                     self.ready.extend(self.incoming.end_unmarked_repaint());
                     return Ok(());
                 }
-                said => self.ready.extend(self.incoming.take(said)),
+                message => self.ready.extend(self.incoming.take(message)),
             }
         }
     }
@@ -108,13 +108,13 @@ impl HolderStream {
         }
     }
 
-    async fn ask(&mut self, request: &Request) {
+    async fn ask(&mut self, request: &WireRequest) {
         self.send(&encode_message(kind::REQUEST, request)).await;
     }
 
     /// Sends frames. If the connection is broken, its end is read next.
     async fn send(&mut self, frames: &[u8]) {
-        let _sent = self.line.send(frames).await;
+        let _sent = self.connection.send(frames).await;
     }
 }
 
@@ -125,8 +125,8 @@ impl TerminalStream for HolderStream {
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
-            let said = self.line.next().await?;
-            self.ready.extend(self.incoming.take(said));
+            let message = self.connection.next().await?;
+            self.ready.extend(self.incoming.take(message));
         }
     }
 
@@ -140,21 +140,21 @@ impl TerminalStream for HolderStream {
 
     async fn resize(&mut self, size: TerminalSize) -> Result<()> {
         self.check_control()?;
-        self.ask(&Request::Resize(size)).await;
+        self.ask(&WireRequest::Resize(size)).await;
         Ok(())
     }
 
     async fn repaint(&mut self) -> Result<()> {
-        self.ask(&Request::Repaint).await;
+        self.ask(&WireRequest::Repaint).await;
         Ok(())
     }
 
     async fn scrollback(&mut self, range: ScrollbackRange) -> Result<()> {
-        self.line.needs(capability::SCROLLBACK)?;
+        self.connection.needs(capability::SCROLLBACK)?;
         match range {
             ScrollbackRange::Newest { count } => {
                 self.incoming.expect_scrollback(count);
-                self.ask(&Request::Scrollback).await;
+                self.ask(&WireRequest::Scrollback).await;
             }
             ScrollbackRange::Before { line, count } => {
                 self.ready.push_back(self.incoming.page_before(line, count)?);
@@ -164,12 +164,12 @@ impl TerminalStream for HolderStream {
     }
 
     async fn report_wheel(&mut self, is_on: bool) -> Result<()> {
-        self.line.needs(capability::SCROLLBACK)?;
-        self.ask(&Request::Wheel(is_on)).await;
+        self.connection.needs(capability::SCROLLBACK)?;
+        self.ask(&WireRequest::Wheel(is_on)).await;
         Ok(())
     }
 
     async fn close(&mut self) {
-        self.ask(&Request::Detach).await;
+        self.ask(&WireRequest::Detach).await;
     }
 }

@@ -26,14 +26,14 @@ type Waiting = Vec<oneshot::Sender<Arc<Survey>>>;
 
 /// The callers that wait for the next survey, and whether a worker serves them. There is one
 /// machine to survey, hence one queue.
-struct Queue {
+struct SurveyQueue {
     waiting: Waiting,
     served: bool,
 }
 
-static QUEUE: Mutex<Queue> = Mutex::new(Queue { waiting: Vec::new(), served: false });
+static QUEUE: Mutex<SurveyQueue> = Mutex::new(SurveyQueue { waiting: Vec::new(), served: false });
 
-fn queue() -> MutexGuard<'static, Queue> {
+fn queue() -> MutexGuard<'static, SurveyQueue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -86,7 +86,7 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         if !self.done {
-            *queue() = Queue { waiting: Vec::new(), served: false };
+            *queue() = SurveyQueue { waiting: Vec::new(), served: false };
         }
     }
 }

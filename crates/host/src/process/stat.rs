@@ -19,14 +19,14 @@ pub(super) struct Stat {
     /// The session (`setsid`) of the process. A process can leave it but never join another one.
     pub(super) session: i32,
     pub(super) started: u64,
-    pub(super) activity: Activity,
+    pub(super) activity: ProcessState,
     /// Whether this is a kernel thread, which never executes a program.
     pub(super) kernel: bool,
 }
 
 /// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Activity {
+pub(super) enum ProcessState {
     /// It waits for an event.
     Waiting,
     /// A signal or a debugger stopped it.
@@ -39,7 +39,7 @@ pub(super) enum Activity {
     Ended,
 }
 
-impl Activity {
+impl ProcessState {
     fn of(letter: &str, threads: u32) -> Self {
         match letter {
             "Z" | "X" | "x" if threads > 1 => Self::Leaderless,
@@ -53,7 +53,7 @@ impl Activity {
 
 impl Stat {
     pub(super) fn is_alive(&self) -> bool {
-        self.activity != Activity::Ended
+        self.activity != ProcessState::Ended
     }
 
     pub(super) fn read(pid: u32) -> Option<Self> {
@@ -82,7 +82,7 @@ impl Stat {
             foreground: u32::try_from(foreground).ok().filter(|group| *group != 0),
             session,
             started,
-            activity: Activity::of(state, threads),
+            activity: ProcessState::of(state, threads),
             kernel: flags & KERNEL_THREAD != 0,
         })
     }
@@ -102,7 +102,7 @@ mod tests {
             foreground: None,
             session: 3,
             started: 4242,
-            activity: Activity::Busy,
+            activity: ProcessState::Busy,
             kernel: false,
         };
         assert_eq!(Stat::parse(7, line), Some(stat));
@@ -110,12 +110,12 @@ mod tests {
         assert!(!Stat::parse(7, zombie).unwrap().is_alive());
         let leaderless = b"7 (z) Z 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 4242 1 2 3";
         let leaderless = Stat::parse(7, leaderless).unwrap();
-        assert_eq!((leaderless.activity, leaderless.is_alive()), (Activity::Leaderless, true));
+        assert_eq!((leaderless.activity, leaderless.is_alive()), (ProcessState::Leaderless, true));
         let kernel = b"7 (k) S 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
         assert!(Stat::parse(7, kernel).unwrap().kernel);
         let stopped = b"7 (s) T 5 6 5 34816 6 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
         let stopped = Stat::parse(7, stopped).unwrap();
-        assert_eq!((stopped.activity, stopped.is_alive()), (Activity::Stopped, true));
+        assert_eq!((stopped.activity, stopped.is_alive()), (ProcessState::Stopped, true));
         assert_eq!((stopped.group, stopped.foreground), (6, Some(6)));
         assert_eq!(Stat::parse(7, b"7 (torn) R 5"), None);
     }

@@ -6,14 +6,15 @@ use std::fs;
 use segue_core::model::ProcessRef;
 
 use super::is_alive;
-use super::stat::{Activity, Stat};
+use super::stat::{ProcessState, Stat};
 
 /// Maximum number of processes to examine. An agent and its wrapper processes are fewer.
 const MOST_LOOKED_AT: usize = 16;
 
 /// Returns whether this process is stopped. Another process with the same id does not count.
 pub fn is_stopped(process: &ProcessRef) -> bool {
-    stat(process.pid).is_some_and(|stat| stat.activity == Activity::Stopped) && is_alive(process)
+    stat(process.pid).is_some_and(|stat| stat.activity == ProcessState::Stopped)
+        && is_alive(process)
 }
 
 /// Returns a stopped process of an agent: the agent itself, or a descendant in the agent's process
@@ -24,7 +25,7 @@ pub fn stopped_below(agent: &ProcessRef) -> Option<u32> {
     let mut next: VecDeque<u32> = [agent.pid].into();
     for _ in 0..MOST_LOOKED_AT {
         let Some(stat) = stat(next.pop_front()?) else { continue };
-        if stat.activity == Activity::Stopped && (stat.pid == agent.pid || serves(&stat)) {
+        if stat.activity == ProcessState::Stopped && (stat.pid == agent.pid || serves(&stat)) {
             return Some(stat.pid);
         }
         next.extend(forked_by(stat.pid));

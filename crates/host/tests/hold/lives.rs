@@ -34,7 +34,7 @@ async fn agent_runs_in_its_own_terminal_with_its_environment() {
     let environment = ground.holders.environment(launch).await.unwrap().unwrap();
     assert_eq!(environment.get("SECRET"), Some("only in memory"));
     let live = fs::read_to_string(ground.paths.launch(launch).join("live.json")).unwrap();
-    let live: segue_host::hold::Live = serde_json::from_str(&live).unwrap();
+    let live: segue_host::hold::LiveProcesses = serde_json::from_str(&live).unwrap();
     assert_eq!((live.holder, live.agent), (held.holder, agent));
     for file in ["live.json", "holder.log", "holder.sock"] {
         let facts = fs::metadata(ground.paths.launch(launch).join(file)).unwrap();

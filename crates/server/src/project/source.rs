@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use segue_core::rules::address;
 use segue_core::{Error, Kind, Result};
-use segue_host::beneath;
+use segue_host::confined;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
@@ -80,7 +80,7 @@ impl Source {
         if let Some(text) = texts.get(&path) {
             return Ok((path.clone(), text.clone()));
         }
-        let text = beneath::read_text(folder, file.as_ref(), LARGEST_TEXT);
+        let text = confined::read_text(folder, file.as_ref(), LARGEST_TEXT);
         let text = text.map_err(|error| wrong(&error))?;
         if text.contains('\0') {
             return Err(wrong(&"it has a zero byte, which no program can be given"));

@@ -9,23 +9,23 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use segue_core::model::{Environment, ProcessRef};
 use segue_host::tools::{self, ToolProcess, ToolRunner};
-use segue_host::{Surroundings, process};
+use segue_host::{ProcessContext, process};
 use segue_vendors::demo::agent::{self, AgentHost, Tool};
 
 /// The subcommand that runs the agent.
 const SUBCOMMAND: &str = "demo-agent";
 
 pub(super) fn run(arguments: Vec<OsString>) -> ExitCode {
-    let Ok(surroundings) = Surroundings::read() else { return ExitCode::FAILURE };
+    let Ok(context) = ProcessContext::read() else { return ExitCode::FAILURE };
     let Some(process) = process::find(std::process::id()) else { return ExitCode::FAILURE };
     let lossy = |argument: OsString| argument.to_string_lossy().into_owned();
     let arguments = arguments.into_iter().map(lossy).collect();
-    ExitCode::from(agent::run(arguments, &Host { surroundings, process }))
+    ExitCode::from(agent::run(arguments, &Host { context, process }))
 }
 
 #[derive(Debug)]
 struct Host {
-    surroundings: Surroundings,
+    context: ProcessContext,
     process: ProcessRef,
 }
 
@@ -35,11 +35,11 @@ impl AgentHost for Host {
     }
 
     fn environment(&self) -> &Environment {
-        &self.surroundings.environment
+        &self.context.environment
     }
 
     fn cwd(&self) -> io::Result<PathBuf> {
-        self.surroundings.cwd.canonicalize()
+        self.context.cwd.canonicalize()
     }
 
     fn now(&self) -> Timestamp {

@@ -3,7 +3,7 @@
 //! A command is Ctrl-\ followed by a key. Terminals send keys in several encodings, and agents
 //! choose one: single bytes, `CSI code ; modifiers u`, or `CSI 27 ; modifiers ; code ~`.
 
-use crate::hold::terminal::{Kind, Scanner, Sequence, Token};
+use crate::hold::terminal::{Sequence, Token, TokenKind, TokenScanner};
 use segue_core::ports::TerminalUses;
 
 const BACKSLASH: u16 = 92;
@@ -24,17 +24,17 @@ const WHEEL_UP: u16 = 64;
 
 /// A part of the input: bytes to pass on, or a command.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum TypedInput {
     /// Input for the agent, or for the screen that covers it.
     Passed(Vec<u8>),
-    Command(Command),
+    Command(AttachCommand),
 }
 
 /// A command to this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Command {
+pub(super) enum AttachCommand {
     Detach,
-    Scroll(Entry),
+    Scroll(ScrollEntry),
     Help,
     /// Give the mouse to this program, or to the user's terminal.
     Mouse,
@@ -42,7 +42,7 @@ pub(super) enum Command {
 
 /// The key with which scroll mode was entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(super) enum ScrollEntry {
     Key,
     PageUp,
     Wheel,
@@ -53,18 +53,18 @@ pub(super) enum Entry {
 pub(super) enum Owner {
     Agent(TerminalUses),
     /// A screen of this program that covers the agent.
-    Cover,
+    Overlay,
 }
 
 /// The input of one user.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    scanner: Scanner,
+    scanner: TokenScanner,
     /// The bytes since Ctrl-\, which wait for the next key.
     held: Vec<u8>,
     pasting: bool,
     /// A command that follows the input that was passed on last.
-    command: Option<Command>,
+    command: Option<AttachCommand>,
 }
 
 impl Keys {
@@ -75,9 +75,9 @@ impl Keys {
 
     /// Returns the next part of the input. A command can change the receiver of the input that
     /// follows it.
-    pub(super) fn next(&mut self, owner: Owner) -> Option<Typed> {
+    pub(super) fn next(&mut self, owner: Owner) -> Option<TypedInput> {
         if let Some(command) = self.command.take() {
-            return Some(Typed::Command(command));
+            return Some(TypedInput::Command(command));
         }
         let mut passed = Vec::new();
         let mut scanner = std::mem::take(&mut self.scanner);
@@ -96,9 +96,9 @@ impl Keys {
         }
         self.scanner = scanner;
         if passed.is_empty() {
-            return self.command.take().map(Typed::Command);
+            return self.command.take().map(TypedInput::Command);
         }
-        Some(Typed::Passed(passed))
+        Some(TypedInput::Passed(passed))
     }
 
     /// Returns whether an incomplete key waits for its rest.
@@ -120,31 +120,31 @@ impl Keys {
         token: Token<'_>,
         owner: Owner,
         passed: &mut Vec<u8>,
-    ) -> (Option<Command>, usize) {
-        let key = Key::of(token);
+    ) -> (Option<AttachCommand>, usize) {
+        let key = KeyMeaning::of(token);
         match (self.held.is_empty(), key) {
-            (true, Key::Prefix(Press::First)) => self.held.extend_from_slice(token.bytes),
+            (true, KeyMeaning::Prefix(Press::First)) => self.held.extend_from_slice(token.bytes),
             (true, _) => match direct(token, owner) {
                 Direct::Pass => passed.extend_from_slice(token.bytes),
                 Direct::Drop => {}
-                Direct::Enter(entry) => return (Some(Command::Scroll(entry)), 0),
+                Direct::Enter(entry) => return (Some(AttachCommand::Scroll(entry)), 0),
             },
             // The release or repetition of a key says nothing about the command.
-            (false, Key::Silent | Key::Prefix(Press::Again)) => {
+            (false, KeyMeaning::Silent | KeyMeaning::Prefix(Press::Again)) => {
                 self.held.extend_from_slice(token.bytes);
             }
             // Pressed twice, it means the key itself.
-            (false, Key::Prefix(Press::First)) => {
+            (false, KeyMeaning::Prefix(Press::First)) => {
                 self.held.clear();
                 passed.extend_from_slice(token.bytes);
             }
-            (false, Key::Command(command)) => {
+            (false, KeyMeaning::Command(command)) => {
                 self.held.clear();
                 // In typed text, only the first character is the command.
-                let used = if token.kind == Kind::Text { 1 } else { token.bytes.len() };
+                let used = if token.kind == TokenKind::Text { 1 } else { token.bytes.len() };
                 return (Some(command), token.bytes.len() - used);
             }
-            (false, Key::Other) => {
+            (false, KeyMeaning::Other) => {
                 passed.append(&mut self.held);
                 passed.extend_from_slice(token.bytes);
             }
@@ -157,19 +157,19 @@ impl Keys {
 enum Direct {
     Pass,
     Drop,
-    Enter(Entry),
+    Enter(ScrollEntry),
 }
 
 /// Page Up scrolls unless the agent uses the alternate screen: such agents scroll themselves. The
 /// mouse belongs to this program as long as the agent does not use it.
 fn direct(token: Token<'_>, owner: Owner) -> Direct {
-    let (Owner::Agent(uses), Kind::Csi) = (owner, token.kind) else { return Direct::Pass };
+    let (Owner::Agent(uses), TokenKind::Csi) = (owner, token.kind) else { return Direct::Pass };
     let Some(sequence) = Sequence::parse(token.bytes) else { return Direct::Pass };
     match (sequence.prefix, sequence.last) {
-        (0, b'~') if !uses.alternate && is_page_up(&sequence) => Direct::Enter(Entry::PageUp),
+        (0, b'~') if !uses.alternate && is_page_up(&sequence) => Direct::Enter(ScrollEntry::PageUp),
         (b'<', b'M' | b'm') if !uses.mouse => {
             let button = sequence.number(0).unwrap_or(0) & !MOUSE_MODIFIERS;
-            if button == WHEEL_UP { Direct::Enter(Entry::Wheel) } else { Direct::Drop }
+            if button == WHEEL_UP { Direct::Enter(ScrollEntry::Wheel) } else { Direct::Drop }
         }
         _ => Direct::Pass,
     }
@@ -186,10 +186,10 @@ fn is_page_up(sequence: &Sequence<'_>) -> bool {
 
 /// The meaning of a key here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+enum KeyMeaning {
     Prefix(Press),
     /// A command, but only after the prefix.
-    Command(Command),
+    Command(AttachCommand),
     /// The release of a key, or a modifier alone.
     Silent,
     Other,
@@ -202,12 +202,12 @@ enum Press {
     Again,
 }
 
-impl Key {
+impl KeyMeaning {
     fn of(token: Token<'_>) -> Self {
         match (token.kind, token.bytes) {
-            (Kind::Control, [0x1c]) => Self::Prefix(Press::First),
-            (Kind::Text, [character, ..]) => Self::of_character(u16::from(*character)),
-            (Kind::Csi, bytes) => {
+            (TokenKind::Control, [0x1c]) => Self::Prefix(Press::First),
+            (TokenKind::Text, [character, ..]) => Self::of_character(u16::from(*character)),
+            (TokenKind::Csi, bytes) => {
                 Sequence::parse(bytes).map_or(Self::Other, |sequence| Self::encoded(&sequence))
             }
             _ => Self::Other,
@@ -216,10 +216,10 @@ impl Key {
 
     fn of_character(character: u16) -> Self {
         match u8::try_from(character) {
-            Ok(b'd') => Self::Command(Command::Detach),
-            Ok(b'[') => Self::Command(Command::Scroll(Entry::Key)),
-            Ok(b'?') => Self::Command(Command::Help),
-            Ok(b'm') => Self::Command(Command::Mouse),
+            Ok(b'd') => Self::Command(AttachCommand::Detach),
+            Ok(b'[') => Self::Command(AttachCommand::Scroll(ScrollEntry::Key)),
+            Ok(b'?') => Self::Command(AttachCommand::Help),
+            Ok(b'm') => Self::Command(AttachCommand::Mouse),
             _ => Self::Other,
         }
     }
@@ -235,7 +235,7 @@ impl Key {
                 (sequence.number(2), sequence.number(1), None)
             }
             (0, b'~') if is_page_up(sequence) => {
-                return Self::Command(Command::Scroll(Entry::PageUp));
+                return Self::Command(AttachCommand::Scroll(ScrollEntry::PageUp));
             }
             _ => return Self::Other,
         };
@@ -285,22 +285,22 @@ mod tests {
     const FULL: Owner = Owner::Agent(TerminalUses { alternate: true, mouse: true });
 
     /// Feeds chunks. Returns all input that was passed on, and the commands.
-    fn take_for(owner: Owner, chunks: &[&[u8]]) -> (Vec<u8>, Vec<Command>) {
+    fn take_for(owner: Owner, chunks: &[&[u8]]) -> (Vec<u8>, Vec<AttachCommand>) {
         let mut keys = Keys::default();
         let (mut passed, mut commands) = (Vec::new(), Vec::new());
         for chunk in chunks {
             keys.push(chunk);
             while let Some(typed) = keys.next(owner) {
                 match typed {
-                    Typed::Passed(bytes) => passed.extend(bytes),
-                    Typed::Command(command) => commands.push(command),
+                    TypedInput::Passed(bytes) => passed.extend(bytes),
+                    TypedInput::Command(command) => commands.push(command),
                 }
             }
         }
         (passed, commands)
     }
 
-    fn take(chunks: &[&[u8]]) -> (Vec<u8>, Vec<Command>) {
+    fn take(chunks: &[&[u8]]) -> (Vec<u8>, Vec<AttachCommand>) {
         take_for(FULL, chunks)
     }
 
@@ -313,7 +313,7 @@ mod tests {
                     let (head, tail) = stream.split_at(cut);
                     let (passed, commands) = take(&[head, tail]);
                     let shown = stream.escape_ascii().to_string();
-                    assert_eq!(commands, [Command::Detach], "{shown:?} at {cut}");
+                    assert_eq!(commands, [AttachCommand::Detach], "{shown:?} at {cut}");
                     assert!(passed.starts_with(b"x"));
                     assert!(!passed.ends_with(d));
                 }
@@ -323,19 +323,19 @@ mod tests {
 
     #[test]
     fn every_command_is_recognized_in_every_encoding_and_keeps_later_input() {
-        let table: [(&[u8], Command); 12] = [
-            (b"d", Command::Detach),
-            (b"[", Command::Scroll(Entry::Key)),
-            (b"\x1b[91u", Command::Scroll(Entry::Key)),
-            (b"\x1b[56:91;2u", Command::Scroll(Entry::Key)),
-            (b"\x1b[5~", Command::Scroll(Entry::PageUp)),
-            (b"?", Command::Help),
-            (b"\x1b[63;2u", Command::Help),
-            (b"\x1b[47;2u", Command::Help),
-            (b"\x1b[47:63;2u", Command::Help),
-            (b"\x1b[27;2;63~", Command::Help),
-            (b"m", Command::Mouse),
-            (b"\x1b[109u", Command::Mouse),
+        let table: [(&[u8], AttachCommand); 12] = [
+            (b"d", AttachCommand::Detach),
+            (b"[", AttachCommand::Scroll(ScrollEntry::Key)),
+            (b"\x1b[91u", AttachCommand::Scroll(ScrollEntry::Key)),
+            (b"\x1b[56:91;2u", AttachCommand::Scroll(ScrollEntry::Key)),
+            (b"\x1b[5~", AttachCommand::Scroll(ScrollEntry::PageUp)),
+            (b"?", AttachCommand::Help),
+            (b"\x1b[63;2u", AttachCommand::Help),
+            (b"\x1b[47;2u", AttachCommand::Help),
+            (b"\x1b[47:63;2u", AttachCommand::Help),
+            (b"\x1b[27;2;63~", AttachCommand::Help),
+            (b"m", AttachCommand::Mouse),
+            (b"\x1b[109u", AttachCommand::Mouse),
         ];
         for prefix in PREFIXES {
             for (key, command) in table {
@@ -371,7 +371,7 @@ mod tests {
     fn pasted_keys_are_not_commands() {
         let pasted = b"\x1b[200~\x1cd\x1b[5~\x1b[201~";
         assert_eq!(take_for(PLAIN, &[pasted]), (pasted.to_vec(), Vec::new()));
-        assert_eq!(take(&[pasted, b"\x1cd"]).1, [Command::Detach]);
+        assert_eq!(take(&[pasted, b"\x1cd"]).1, [AttachCommand::Detach]);
     }
 
     #[test]
@@ -388,19 +388,19 @@ mod tests {
     fn page_up_and_the_wheel_scroll_only_if_the_agent_does_not_use_them() {
         let uses = |alternate, mouse| Owner::Agent(TerminalUses { alternate, mouse });
         let (page, wheel) = (&b"\x1b[5~"[..], &b"\x1b[<64;3;4M"[..]);
-        let enters = |entry| (Vec::new(), vec![Command::Scroll(entry)]);
+        let enters = |entry| (Vec::new(), vec![AttachCommand::Scroll(entry)]);
         let passes = |bytes: &[u8]| (bytes.to_vec(), Vec::new());
         let table = [
-            (uses(false, false), page, enters(Entry::PageUp)),
-            (uses(false, true), page, enters(Entry::PageUp)),
+            (uses(false, false), page, enters(ScrollEntry::PageUp)),
+            (uses(false, true), page, enters(ScrollEntry::PageUp)),
             (uses(true, false), page, passes(page)),
             (uses(true, true), page, passes(page)),
-            (Owner::Cover, page, passes(page)),
-            (uses(false, false), wheel, enters(Entry::Wheel)),
-            (uses(true, false), wheel, enters(Entry::Wheel)),
+            (Owner::Overlay, page, passes(page)),
+            (uses(false, false), wheel, enters(ScrollEntry::Wheel)),
+            (uses(true, false), wheel, enters(ScrollEntry::Wheel)),
             (uses(false, true), wheel, passes(wheel)),
             (uses(true, true), wheel, passes(wheel)),
-            (Owner::Cover, wheel, passes(wheel)),
+            (Owner::Overlay, wheel, passes(wheel)),
         ];
         for (owner, typed, expected) in table {
             assert_eq!(take_for(owner, &[typed]), expected, "{owner:?} {typed:?}");
@@ -415,6 +415,9 @@ mod tests {
         for typed in [&b"\x1b[<0;1;1M"[..], b"\x1b[<0;1;1m", b"\x1b[<65;1;1M", b"\x1b[<35;1;1M"] {
             assert_eq!(take_for(PLAIN, &[typed]), (Vec::new(), Vec::new()));
         }
-        assert_eq!(take_for(PLAIN, &[b"\x1b[<68;1;1M"]).1, [Command::Scroll(Entry::Wheel)]);
+        assert_eq!(
+            take_for(PLAIN, &[b"\x1b[<68;1;1M"]).1,
+            [AttachCommand::Scroll(ScrollEntry::Wheel)]
+        );
     }
 }

@@ -1,10 +1,10 @@
 //! Connects a user's terminal to an agent until the user detaches.
 
-mod cover;
-mod guard;
 mod help;
 mod keys;
 mod notice;
+mod overlay;
+mod raw_terminal;
 mod scroll;
 mod user;
 
@@ -19,11 +19,11 @@ use segue_core::{Error, Result, failpoint};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
-use cover::{After, Cover};
-use guard::Guard;
-use keys::{Command, Entry, Keys, Owner, Typed};
-use notice::Notice;
-use user::OpenTerminal;
+use keys::{AttachCommand, Keys, Owner, ScrollEntry, TypedInput};
+use notice::PlacedNotice;
+use overlay::{Overlay, OverlayChange};
+use raw_terminal::RawTerminal;
+use user::OpenUserTerminal;
 pub use user::UserTerminal;
 
 /// Longer than a terminal takes between the bytes of one key, and too short for a user to notice.
@@ -57,14 +57,14 @@ pub async fn attach(
 ) -> Result<AttachEnd> {
     let terminal = terminal.open()?;
     // Listen before the size is sent, so that no later change is missed.
-    let signals = Signals::listen()?;
+    let signals = TerminalSignals::listen()?;
     failpoint::hit("attach.ask.before");
     let access = TerminalAccess::Control { size: terminal.size() };
     let mut stream = terminals.open(launch, access).await?;
     let first = stream.next().await;
     failpoint::hit("attach.ask.after");
     let (input, output) = terminal.descriptors()?;
-    let guard = Guard::enter(input, output)?;
+    let guard = RawTerminal::enter(input, output)?;
     let mut attached = Attached::new(stream, terminal, signals);
     let end = match attached.received(first).await {
         Some(end) => end,
@@ -86,13 +86,13 @@ async fn at(time: Option<Instant>) {
 }
 
 /// The signals about a terminal.
-struct Signals {
+struct TerminalSignals {
     resized: Signal,
     terminate: Signal,
     hangup: Signal,
 }
 
-impl Signals {
+impl TerminalSignals {
     fn listen() -> Result<Self> {
         let listen = |kind| {
             signal(kind)
@@ -109,10 +109,10 @@ impl Signals {
 /// A terminal that shows an agent.
 struct Attached {
     stream: Box<dyn TerminalStream>,
-    terminal: OpenTerminal,
-    signals: Signals,
+    terminal: OpenUserTerminal,
+    signals: TerminalSignals,
     keys: Keys,
-    cover: Cover,
+    overlay: Overlay,
     uses: TerminalUses,
     /// Whether this program handles the wheel while the agent does not use the mouse.
     wheel: bool,
@@ -120,7 +120,7 @@ struct Attached {
     outgoing: VecDeque<u8>,
     times: Times,
     /// The notice on entry, while it is shown.
-    notice: Option<Notice>,
+    notice: Option<PlacedNotice>,
 }
 
 /// When the next actions are due. `None` if there is none.
@@ -135,7 +135,7 @@ struct Times {
 }
 
 /// An event that wakes the client.
-enum Wake {
+enum AttachWake {
     /// The user typed something. `None` if the terminal is gone.
     Typed(Option<Vec<u8>>),
     Written(std::io::Result<()>),
@@ -149,13 +149,17 @@ enum Wake {
 }
 
 impl Attached {
-    fn new(stream: Box<dyn TerminalStream>, terminal: OpenTerminal, signals: Signals) -> Self {
+    fn new(
+        stream: Box<dyn TerminalStream>,
+        terminal: OpenUserTerminal,
+        signals: TerminalSignals,
+    ) -> Self {
         Self {
             stream,
             terminal,
             signals,
             keys: Keys::default(),
-            cover: Cover::default(),
+            overlay: Overlay::default(),
             uses: ALL_USED,
             wheel: true,
             outgoing: VecDeque::new(),
@@ -169,25 +173,25 @@ impl Attached {
         let _older = self.stream.report_wheel(self.wheel).await;
         loop {
             let ended = match self.wake().await {
-                Wake::Typed(Some(bytes)) => self.typed(&bytes).await,
-                Wake::Written(Ok(())) => None,
-                Wake::Received(event) => self.received(event).await,
-                Wake::Resized => {
+                AttachWake::Typed(Some(bytes)) => self.typed(&bytes).await,
+                AttachWake::Written(Ok(())) => None,
+                AttachWake::Received(event) => self.received(event).await,
+                AttachWake::Resized => {
                     self.resized().await;
                     None
                 }
-                Wake::Typed(None) | Wake::Written(Err(_)) | Wake::Leave => {
+                AttachWake::Typed(None) | AttachWake::Written(Err(_)) | AttachWake::Leave => {
                     Some(AttachEnd::Detached)
                 }
-                Wake::Pause => {
+                AttachWake::Pause => {
                     self.paused().await;
                     None
                 }
-                Wake::NoticeOver => {
+                AttachWake::NoticeOver => {
                     self.end_notice().await;
                     None
                 }
-                Wake::LinesLate => {
+                AttachWake::LinesLate => {
                     self.lines_are_late();
                     None
                 }
@@ -198,19 +202,19 @@ impl Attached {
         }
     }
 
-    async fn wake(&mut self) -> Wake {
+    async fn wake(&mut self) -> AttachWake {
         let Self { stream, terminal, signals, outgoing, times, .. } = self;
         let (is_idle, has_room) = (outgoing.is_empty(), outgoing.len() < MOST_OUTGOING);
         tokio::select! {
-            typed = terminal.read() => Wake::Typed(typed),
-            event = stream.next(), if has_room => Wake::Received(event),
-            written = terminal.write(outgoing), if !is_idle => Wake::Written(written),
-            _ = signals.resized.recv() => Wake::Resized,
-            _ = signals.terminate.recv() => Wake::Leave,
-            _ = signals.hangup.recv() => Wake::Leave,
-            () = at(times.pause) => Wake::Pause,
-            () = at(times.notice) => Wake::NoticeOver,
-            () = at(times.lines) => Wake::LinesLate,
+            typed = terminal.read() => AttachWake::Typed(typed),
+            event = stream.next(), if has_room => AttachWake::Received(event),
+            written = terminal.write(outgoing), if !is_idle => AttachWake::Written(written),
+            _ = signals.resized.recv() => AttachWake::Resized,
+            _ = signals.terminate.recv() => AttachWake::Leave,
+            _ = signals.hangup.recv() => AttachWake::Leave,
+            () = at(times.pause) => AttachWake::Pause,
+            () = at(times.notice) => AttachWake::NoticeOver,
+            () = at(times.lines) => AttachWake::LinesLate,
         }
     }
 
@@ -220,18 +224,18 @@ impl Attached {
         self.keys.push(bytes);
         while let Some(typed) = self.keys.next(self.owner()) {
             match typed {
-                Typed::Passed(bytes) if self.cover.takes_keys() => {
-                    let after = self.cover.typed(&bytes, self.terminal.size());
-                    self.cover_changed(after).await;
+                TypedInput::Passed(bytes) if self.overlay.takes_keys() => {
+                    let after = self.overlay.typed(&bytes, self.terminal.size());
+                    self.overlay_changed(after).await;
                 }
-                Typed::Passed(bytes) => self.pass(&bytes).await,
-                Typed::Command(Command::Detach) => return Some(self.detach().await),
-                Typed::Command(Command::Help) => {
-                    let after = self.cover.help(self.terminal.size(), self.wheel);
-                    self.cover_changed(after).await;
+                TypedInput::Passed(bytes) => self.pass(&bytes).await,
+                TypedInput::Command(AttachCommand::Detach) => return Some(self.detach().await),
+                TypedInput::Command(AttachCommand::Help) => {
+                    let after = self.overlay.help(self.terminal.size(), self.wheel);
+                    self.overlay_changed(after).await;
                 }
-                Typed::Command(Command::Scroll(entry)) => self.scroll(entry).await,
-                Typed::Command(Command::Mouse) => self.switch_wheel().await,
+                TypedInput::Command(AttachCommand::Scroll(entry)) => self.scroll(entry).await,
+                TypedInput::Command(AttachCommand::Mouse) => self.switch_wheel().await,
             }
         }
         self.times.pause = self.keys.is_waiting().then(|| Instant::now() + PAUSE);
@@ -239,29 +243,29 @@ impl Attached {
     }
 
     fn owner(&self) -> Owner {
-        if self.cover.takes_keys() { Owner::Cover } else { Owner::Agent(self.uses) }
+        if self.overlay.takes_keys() { Owner::Overlay } else { Owner::Agent(self.uses) }
     }
 
     async fn paused(&mut self) {
         self.times.pause = None;
         let passed = self.keys.after_pause();
-        if !self.cover.takes_keys() {
+        if !self.overlay.takes_keys() {
             return self.pass(&passed).await;
         }
-        let after = self.cover.after_pause(&passed, self.terminal.size());
-        self.cover_changed(after).await;
+        let after = self.overlay.after_pause(&passed, self.terminal.size());
+        self.overlay_changed(after).await;
     }
 
     /// Requests the lines for scroll mode, unless they were requested before.
-    async fn scroll(&mut self, entry: Entry) {
-        if !self.cover.expect(entry) {
+    async fn scroll(&mut self, entry: ScrollEntry) {
+        if !self.overlay.expect(entry) {
             return;
         }
         let all = ScrollbackRange::Newest { count: usize::MAX };
         match self.stream.scrollback(all).await {
-            Ok(()) => self.times.lines = Some(Instant::now() + cover::PATIENCE),
+            Ok(()) => self.times.lines = Some(Instant::now() + overlay::PATIENCE),
             Err(_) => {
-                self.cover.give_up();
+                self.overlay.give_up();
                 self.notify(&[OLDER_HOLDER]);
             }
         }
@@ -278,7 +282,7 @@ impl Attached {
         } else {
             [" the mouse is your terminal's ", " wheel: terminal "]
         };
-        match self.cover.wheel_changed(self.wheel, self.terminal.size(), words[0]) {
+        match self.overlay.wheel_changed(self.wheel, self.terminal.size(), words[0]) {
             Some(drawn) => self.outgoing.extend(drawn.bytes()),
             None => self.notify(&words),
         }
@@ -295,16 +299,16 @@ impl Attached {
         let size = self.terminal.size();
         // The position of the notice was chosen for the old size. The agent draws over it.
         self.notice = None;
-        if self.cover.hides_agent() {
-            let drawn = self.cover.resized(size);
+        if self.overlay.hides_agent() {
+            let drawn = self.overlay.resized(size);
             self.outgoing.extend(drawn.bytes());
         }
         // A stream with control may always resize.
         let _always = self.stream.resize(size).await;
     }
 
-    /// Shows the changed cover, or the agent's screen again.
-    async fn cover_changed(&mut self, After { output, uncovered }: After) {
+    /// Shows the changed overlay, or the agent's screen again.
+    async fn overlay_changed(&mut self, OverlayChange { output, uncovered }: OverlayChange) {
         self.outgoing.extend(output.bytes());
         if uncovered {
             self.repaint().await;
@@ -327,8 +331,8 @@ impl Attached {
             Some(TerminalEvent::Output(bytes)) => self.show(&bytes),
             Some(TerminalEvent::Scrollback(page)) => {
                 self.times.lines = None;
-                let after = self.cover.enter(&page, self.terminal.size(), self.wheel);
-                self.cover_changed(after).await;
+                let after = self.overlay.enter(&page, self.terminal.size(), self.wheel);
+                self.overlay_changed(after).await;
             }
             Some(TerminalEvent::Uses(uses)) => self.uses = uses,
             Some(TerminalEvent::Clients(_) | TerminalEvent::Refused(_)) => {}
@@ -340,7 +344,7 @@ impl Attached {
 
     /// Shows output of the agent, unless its screen is covered.
     fn show(&mut self, bytes: &[u8]) {
-        if self.cover.hides_agent() {
+        if self.overlay.hides_agent() {
             return;
         }
         let again = self.notice.as_mut().map(|notice| notice.after(bytes));
@@ -350,15 +354,15 @@ impl Attached {
 
     fn lines_are_late(&mut self) {
         self.times.lines = None;
-        self.cover.give_up();
+        self.overlay.give_up();
         self.notify(&[" the lines to scroll through do not come ", " no lines "]);
     }
 
     /// Shows on entry how to detach, at a place where it covers nothing of the first picture.
     fn welcome(&mut self) {
         let (one, other) = self.outgoing.as_slices();
-        self.notice = Notice::new(self.terminal.size(), [one, other], &notice::ENTRY);
-        let painted = self.notice.as_ref().map(Notice::painted).unwrap_or_default();
+        self.notice = PlacedNotice::new(self.terminal.size(), [one, other], &notice::ENTRY);
+        let painted = self.notice.as_ref().map(PlacedNotice::painted).unwrap_or_default();
         self.show_notice(&painted);
     }
 

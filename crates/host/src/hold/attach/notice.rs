@@ -12,14 +12,14 @@ pub(super) const ENTRY: [&str; 2] =
     [" detach with Ctrl-\\ d, all keys with Ctrl-\\ ? ", " detach with Ctrl-\\ d "];
 
 /// A notice on an agent's screen. The agent may redraw the screen at any time.
-pub(super) struct Notice {
+pub(super) struct PlacedNotice {
     /// The agent's screen without the notice.
     model: vt100::Parser,
     place: (u16, u16),
     text: String,
 }
 
-impl Notice {
+impl PlacedNotice {
     /// Places the longest of these texts that fits on the first picture of an agent. `None` if
     /// there is no place for it.
     pub(super) fn new(size: Size, picture: [&[u8]; 2], words: &[&str]) -> Option<Self> {
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn shorter_text_is_shown_if_the_long_one_does_not_fit() {
         let painted = |rows, cols| {
-            let notice = Notice::new(Size { rows, cols }, [b"\x1b[9", b";3H"], &ENTRY);
+            let notice = PlacedNotice::new(Size { rows, cols }, [b"\x1b[9", b";3H"], &ENTRY);
             notice.map(|notice| notice.painted()).unwrap_or_default()
         };
         let narrow = painted(10, 30);
@@ -152,7 +152,7 @@ mod tests {
         ];
         for (what, output, is_shown) in table {
             let picture: [&[u8]; 2] = [b"banner\x1b[9;3H", b""];
-            let mut notice = Notice::new(size, picture, &ENTRY).unwrap();
+            let mut notice = PlacedNotice::new(size, picture, &ENTRY).unwrap();
             let again = notice.after(output);
             assert_eq!(!again.is_empty(), is_shown, "{what}");
             let shown = screen(10, 80, &format!("{}{again}", "\x1b[9;3H"));

@@ -38,9 +38,9 @@ impl UserTerminal {
         Ok(Self { input: reopen(input)?, output: reopen(output)? })
     }
 
-    pub(super) fn open(self) -> Result<OpenTerminal> {
+    pub(super) fn open(self) -> Result<OpenUserTerminal> {
         let failed = |error| Error::unavailable("cannot use this terminal").caused_by(error);
-        Ok(OpenTerminal {
+        Ok(OpenUserTerminal {
             input: watched(self.input, Interest::READABLE).map_err(failed)?,
             output: watched(self.output, Interest::WRITABLE).map_err(failed)?,
         })
@@ -62,12 +62,12 @@ fn reopen(terminal: &impl AsFd) -> Result<OwnedFd> {
 
 /// A terminal that tasks can wait for.
 #[derive(Debug)]
-pub(super) struct OpenTerminal {
+pub(super) struct OpenUserTerminal {
     input: AsyncFd<OwnedFd>,
     output: AsyncFd<OwnedFd>,
 }
 
-impl OpenTerminal {
+impl OpenUserTerminal {
     pub(super) fn size(&self) -> Size {
         match tcgetwinsize(self.output.get_ref()) {
             Ok(size) => Size { rows: size.ws_row, cols: size.ws_col }.sensible(),

@@ -24,7 +24,7 @@ use crate::cgroup::AgentGroup;
 use crate::failure::cannot;
 use crate::folders::STREAM;
 use crate::hold::descriptors::unblocked;
-use crate::hold::exec::{self, Connection};
+use crate::hold::exec::{self, AgentConnection};
 use crate::hold::order::{HoldOrder, errors_path};
 use crate::hold::terminal::Size;
 use crate::process;
@@ -36,7 +36,7 @@ const LONGEST_REPORT: u64 = 64 << 10;
 const DISABLED_KEY: u8 = 0;
 
 /// The terminal or the pipes of the agent.
-pub(super) enum Stream {
+pub(super) enum AgentStream {
     Terminal {
         master: AsyncFd<OwnedFd>,
         /// Kept open, so that the terminal survives an agent that closes it for a while.
@@ -48,7 +48,7 @@ pub(super) enum Stream {
     },
 }
 
-impl Stream {
+impl AgentStream {
     pub(super) fn output(&self) -> &AsyncFd<OwnedFd> {
         match self {
             Self::Terminal { master, .. } => master,
@@ -96,13 +96,17 @@ impl Stream {
 }
 
 /// A started agent.
-pub(super) struct Agent {
+pub(super) struct StartedAgent {
     pub(super) process: ProcessRef,
-    pub(super) stream: Stream,
+    pub(super) stream: AgentStream,
 }
 
 /// Starts the agent. Returns when it runs, or with the error that prevented this.
-pub(super) fn start(order: &HoldOrder, folder: &Path, group: Option<&AgentGroup>) -> Result<Agent> {
+pub(super) fn start(
+    order: &HoldOrder,
+    folder: &Path,
+    group: Option<&AgentGroup>,
+) -> Result<StartedAgent> {
     let prepared = if order.headless {
         Prepared::pipes(folder)?
     } else {
@@ -130,7 +134,7 @@ pub(super) fn start(order: &HoldOrder, folder: &Path, group: Option<&AgentGroup>
         return Err(error.unwrap_or_else(|_| failed(String::from_utf8_lossy(&text))));
     }
     failpoint::hit("hold.spawn.after");
-    Ok(Agent { process, stream })
+    Ok(StartedAgent { process, stream })
 }
 
 fn failed(cause: impl std::fmt::Display) -> Error {
@@ -138,9 +142,9 @@ fn failed(cause: impl std::fmt::Display) -> Error {
 }
 
 /// Returns the agent's environment. Its terminal variables describe our terminal, not the caller's.
-fn environment(order: &HoldOrder, connection: &Connection) -> Environment {
+fn environment(order: &HoldOrder, connection: &AgentConnection) -> Environment {
     let mut environment = order.environment.clone();
-    if *connection == Connection::Terminal {
+    if *connection == AgentConnection::Terminal {
         environment.set("TERM", "xterm-256color");
         environment.set("COLORTERM", "truecolor");
         // These two contain the size of another terminal.
@@ -186,29 +190,29 @@ impl Prepared {
         Ok(Self::Pipes { reader: reader.into(), writer: writer.into(), file, errors })
     }
 
-    fn connection(&self, input: Option<&Path>) -> Connection {
+    fn connection(&self, input: Option<&Path>) -> AgentConnection {
         match self {
-            Self::Terminal { .. } => Connection::Terminal,
+            Self::Terminal { .. } => AgentConnection::Terminal,
             Self::Pipes { .. } => {
                 let input = input.unwrap_or(Path::new("/dev/null")).to_owned();
-                Connection::Pipes { input }
+                AgentConnection::Pipes { input }
             }
         }
     }
 
     /// Returns the agent's standard output and standard error, and our side of them.
-    fn split(self) -> Result<(Stdio, Stdio, Stream)> {
+    fn split(self) -> Result<(Stdio, Stdio, AgentStream)> {
         match self {
             Self::Terminal { master, slave } => {
                 let stdout = slave.try_clone().map_err(failed)?;
                 let stderr = slave.try_clone().map_err(failed)?;
                 let interest = Interest::READABLE | Interest::WRITABLE;
                 let master = unblocked(master, interest).map_err(failed)?;
-                Ok((stdout.into(), stderr.into(), Stream::Terminal { master, slave }))
+                Ok((stdout.into(), stderr.into(), AgentStream::Terminal { master, slave }))
             }
             Self::Pipes { reader, writer, file, errors } => {
                 let output = unblocked(reader, Interest::READABLE).map_err(failed)?;
-                Ok((writer.into(), errors.into(), Stream::Pipes { output, file }))
+                Ok((writer.into(), errors.into(), AgentStream::Pipes { output, file }))
             }
         }
     }

@@ -3,13 +3,13 @@
 use segue_core::{Error, Result, failpoint};
 
 use super::Holder;
-use super::agent::Stream;
-use super::attached::View;
+use super::agent::AgentStream;
+use super::client_view::ClientView;
 use super::clients::ClientAccess;
 use super::connection::ClientId;
 use super::requests::headless;
 use crate::hold::terminal::Size;
-use crate::hold::wire::{Answer, Event, encode_message, kind};
+use crate::hold::wire::{WireAnswer, WireEvent, encode_message, kind};
 
 impl Holder {
     pub(super) fn hang_up(&mut self, id: ClientId) {
@@ -21,11 +21,11 @@ impl Holder {
     /// Attaches a client whose terminal has this size. `None` if the client only watches.
     pub(super) fn attach(&mut self, id: ClientId, size: Option<Size>) {
         if self.terminal.is_none() {
-            return self.clients.answer(id, &Answer::Failed(headless()));
+            return self.clients.answer(id, &WireAnswer::Failed(headless()));
         }
         failpoint::hit("hold.attach.before");
         if let Some(client) = self.clients.get(id) {
-            client.view = Some(View::new(size));
+            client.view = Some(ClientView::new(size));
             if size.is_none() {
                 client.access = ClientAccess::OnlyWatch;
             }
@@ -35,14 +35,14 @@ impl Holder {
         } else {
             self.size_changed(id);
         }
-        self.clients.answer(id, &Answer::Done);
+        self.clients.answer(id, &WireAnswer::Done);
         if let Some(terminal) = &self.terminal {
-            let uses = Event::Uses(terminal.uses());
+            let uses = WireEvent::Uses(terminal.uses());
             self.clients.send(id, &encode_message(kind::EVENT, &uses));
         }
         self.announce_clients();
-        if let Some(end) = self.life.end() {
-            self.clients.send(id, &encode_message(kind::EVENT, &Event::Ended(end)));
+        if let Some(end) = self.agent_state.end() {
+            self.clients.send(id, &encode_message(kind::EVENT, &WireEvent::Ended(end)));
         }
         failpoint::hit("hold.attach.after");
     }
@@ -56,8 +56,8 @@ impl Holder {
     pub(super) fn repaint(&mut self, id: ClientId) -> Result<()> {
         let terminal = self.terminal.as_ref().ok_or_else(headless)?;
         let client = self.clients.get(id).ok_or_else(not_attached)?;
-        let (view, outbox) = client.attached().ok_or_else(not_attached)?;
-        view.repaint(outbox, terminal);
+        let (view, queue) = client.attached().ok_or_else(not_attached)?;
+        view.repaint(queue, terminal);
         Ok(())
     }
 
@@ -77,8 +77,8 @@ impl Holder {
     /// Reports how many clients are attached, to all that want to know.
     fn announce_clients(&mut self) {
         let counts = self.clients.counts();
-        self.clients.announce(&Event::Attached(counts.controllers));
-        self.clients.tell_attached(&Event::Clients(counts));
+        self.clients.announce(&WireEvent::Attached(counts.controllers));
+        self.clients.tell_attached(&WireEvent::Clients(counts));
     }
 
     /// Fits the agent's terminal to all attached terminals, after a client has attached. The agent
@@ -89,7 +89,7 @@ impl Holder {
         if !self.fit() {
             // The other clients have nothing new to show.
             let _not_attached = self.repaint(id);
-            self.stream.iter().for_each(Stream::announce_size);
+            self.stream.iter().for_each(AgentStream::announce_size);
         }
     }
 
@@ -113,8 +113,8 @@ impl Holder {
         if let Some(stream) = &self.stream {
             stream.resize(size);
         }
-        for (view, outbox) in self.clients.views() {
-            view.repaint(outbox, terminal);
+        for (view, queue) in self.clients.views() {
+            view.repaint(queue, terminal);
         }
         true
     }
@@ -122,12 +122,12 @@ impl Holder {
     pub(super) fn want_wheel(&mut self, id: ClientId, wheel: bool) -> Result<()> {
         let terminal = self.terminal.as_ref().ok_or_else(headless)?;
         let client = self.clients.get(id).ok_or_else(not_attached)?;
-        let (view, outbox) = client.attached().ok_or_else(not_attached)?;
-        view.want_wheel(outbox, terminal, wheel);
+        let (view, queue) = client.attached().ok_or_else(not_attached)?;
+        view.want_wheel(queue, terminal, wheel);
         Ok(())
     }
 
-    pub(super) fn view(&mut self, id: ClientId) -> Option<&mut View> {
+    pub(super) fn view(&mut self, id: ClientId) -> Option<&mut ClientView> {
         self.clients.get(id)?.view.as_mut()
     }
 }

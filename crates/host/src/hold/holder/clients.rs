@@ -6,23 +6,23 @@ use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc::Sender;
 
-use super::attached::View;
-use super::connection::{ClientId, Connection, Message};
-use super::outbox::{Outbox, Queued};
+use super::client_view::ClientView;
+use super::connection::{ClientConnection, ClientId, ClientMessage};
+use super::send_queue::{Enqueued, SendQueue};
 use crate::hold::terminal::Size;
-use crate::hold::wire::{Answer, ClientCounts, Event, encode_message, kind};
+use crate::hold::wire::{ClientCounts, WireAnswer, WireEvent, encode_message, kind};
 
 /// How long clients have to read the last messages of a holder that exits.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// One connected client.
 #[derive(Debug)]
-pub(super) struct Client {
-    connection: Connection,
+pub(super) struct ConnectedClient {
+    connection: ClientConnection,
     /// Whether it has sent its hello.
     pub(super) greeted: bool,
     pub(super) subscribed: bool,
-    pub(super) view: Option<View>,
+    pub(super) view: Option<ClientView>,
     pub(super) access: ClientAccess,
 }
 
@@ -34,42 +34,42 @@ pub(super) enum ClientAccess {
     OnlyWatch,
 }
 
-impl Client {
+impl ConnectedClient {
     pub(super) fn only_watches(&self) -> bool {
         self.access == ClientAccess::OnlyWatch
     }
 
-    pub(super) fn outbox(&self) -> &Outbox {
-        &self.connection.outbox
+    pub(super) fn queue(&self) -> &SendQueue {
+        &self.connection.queue
     }
 
-    /// Returns the client's view and outbox, if it is attached.
-    pub(super) fn attached(&mut self) -> Option<(&mut View, &Outbox)> {
-        let outbox = &*self.connection.outbox;
-        self.view.as_mut().map(|view| (view, outbox))
+    /// Returns the client's view and queue, if it is attached.
+    pub(super) fn attached(&mut self) -> Option<(&mut ClientView, &SendQueue)> {
+        let queue = &*self.connection.queue;
+        self.view.as_mut().map(|view| (view, queue))
     }
 }
 
 /// All connected clients.
 #[derive(Debug)]
 pub(super) struct Clients {
-    all: BTreeMap<ClientId, Client>,
+    all: BTreeMap<ClientId, ConnectedClient>,
     next: ClientId,
-    messages: Sender<Message>,
+    messages: Sender<ClientMessage>,
     /// The clients that wait for the end of a stop.
     stopping: Vec<ClientId>,
 }
 
 impl Clients {
-    pub(super) fn new(messages: Sender<Message>) -> Self {
+    pub(super) fn new(messages: Sender<ClientMessage>) -> Self {
         Self { all: BTreeMap::new(), next: 0, messages, stopping: Vec::new() }
     }
 
     pub(super) fn open(&mut self, stream: UnixStream) {
         let id = self.next;
         self.next += 1;
-        let connection = Connection::open(id, stream, &self.messages);
-        let client = Client {
+        let connection = ClientConnection::open(id, stream, &self.messages);
+        let client = ConnectedClient {
             connection,
             greeted: false,
             subscribed: false,
@@ -79,7 +79,7 @@ impl Clients {
         self.all.insert(id, client);
     }
 
-    pub(super) fn get(&mut self, id: ClientId) -> Option<&mut Client> {
+    pub(super) fn get(&mut self, id: ClientId) -> Option<&mut ConnectedClient> {
         self.all.get_mut(&id)
     }
 
@@ -91,30 +91,31 @@ impl Clients {
         client.view.is_some()
     }
 
-    pub(super) fn answer(&mut self, id: ClientId, answer: &Answer) {
+    pub(super) fn answer(&mut self, id: ClientId, answer: &WireAnswer) {
         self.send(id, &encode_message(kind::ANSWER, answer));
     }
 
     pub(super) fn send(&mut self, id: ClientId, frame: &[u8]) {
         if let Some(client) = self.all.get(&id)
-            && client.outbox().message(frame) == Queued::Overflowed
+            && client.queue().message(frame) == Enqueued::Overflowed
         {
             self.hang_up(id);
         }
     }
 
     /// Sends an event to all subscribers. Attached clients get only the end of the agent.
-    pub(super) fn announce(&mut self, event: &Event) {
+    pub(super) fn announce(&mut self, event: &WireEvent) {
         let frame = encode_message(kind::EVENT, event);
-        let is_end = matches!(event, Event::Ended(_));
-        let concerned = |client: &Client| client.subscribed || is_end && client.view.is_some();
+        let is_end = matches!(event, WireEvent::Ended(_));
+        let concerned =
+            |client: &ConnectedClient| client.subscribed || is_end && client.view.is_some();
         let ids: Vec<ClientId> =
             self.all.iter().filter(|(_, client)| concerned(client)).map(|(id, _)| *id).collect();
         ids.into_iter().for_each(|id| self.send(id, &frame));
     }
 
     /// Sends an event to all attached clients.
-    pub(super) fn tell_attached(&mut self, event: &Event) {
+    pub(super) fn tell_attached(&mut self, event: &WireEvent) {
         let frame = encode_message(kind::EVENT, event);
         let attached = self.all.iter().filter(|(_, client)| client.view.is_some());
         let ids: Vec<ClientId> = attached.map(|(id, _)| *id).collect();
@@ -126,15 +127,15 @@ impl Clients {
         self.stopping.push(id);
     }
 
-    pub(super) fn answer_stops(&mut self, answer: &Answer) {
+    pub(super) fn answer_stops(&mut self, answer: &WireAnswer) {
         for id in std::mem::take(&mut self.stopping) {
             self.answer(id, answer);
         }
     }
 
-    /// Returns the views and outboxes of all attached clients.
-    pub(super) fn views(&mut self) -> impl Iterator<Item = (&mut View, &Outbox)> {
-        self.all.values_mut().filter_map(Client::attached)
+    /// Returns the views and queues of all attached clients.
+    pub(super) fn views(&mut self) -> impl Iterator<Item = (&mut ClientView, &SendQueue)> {
+        self.all.values_mut().filter_map(ConnectedClient::attached)
     }
 
     /// Counts the attached clients.

@@ -9,8 +9,8 @@ use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinHandle;
 
-use super::outbox::{self, Outbox};
-use crate::hold::wire::{Decoder, Received, kind};
+use super::send_queue::{self, SendQueue};
+use crate::hold::wire::{FrameDecoder, Received, kind};
 
 /// Longer than a terminal takes between the bytes of one key, and too short for a user to notice.
 const PAUSE: Duration = Duration::from_millis(30);
@@ -22,7 +22,7 @@ pub(super) type ClientId = u64;
 
 /// The messages of a connection's tasks to the holder.
 #[derive(Debug)]
-pub(super) enum Message {
+pub(super) enum ClientMessage {
     Received(ClientId, Received),
     /// No input arrived for a short time ([`PAUSE`]).
     Pause(ClientId),
@@ -35,35 +35,35 @@ pub(super) enum Message {
 
 /// The tasks of a connection.
 #[derive(Debug)]
-pub(super) struct Connection {
-    pub(super) outbox: Rc<Outbox>,
+pub(super) struct ClientConnection {
+    pub(super) queue: Rc<SendQueue>,
     reader: JoinHandle<()>,
     writer: JoinHandle<()>,
 }
 
-impl Connection {
+impl ClientConnection {
     /// Starts the tasks of a client that has just connected.
-    pub(super) fn open(id: ClientId, stream: UnixStream, messages: &Sender<Message>) -> Self {
+    pub(super) fn open(id: ClientId, stream: UnixStream, messages: &Sender<ClientMessage>) -> Self {
         let (from, to) = stream.into_split();
-        let outbox = Rc::new(Outbox::default());
-        let queue = Rc::clone(&outbox);
+        let queue = Rc::new(SendQueue::default());
+        let sent = Rc::clone(&queue);
         let sender = messages.clone();
         let writer = tokio::task::spawn_local(async move {
-            outbox::write_out(&queue, to, async || {
+            send_queue::write_out(&sent, to, async || {
                 // Without a receiver, the holder is about to exit.
-                let _told = sender.send(Message::CaughtUp(id)).await;
+                let _told = sender.send(ClientMessage::CaughtUp(id)).await;
             })
             .await;
         });
         let reader = tokio::task::spawn_local(read_in(id, from, messages.clone()));
-        Self { outbox, reader, writer }
+        Self { queue, reader, writer }
     }
 
     /// Reads nothing more from the client, and waits at most `limit` until everything queued is
     /// sent.
     pub(super) async fn finish(self, limit: Duration) {
         self.reader.abort();
-        self.outbox.close();
+        self.queue.close();
         // A client that does not read must not keep the holder alive.
         let _written = tokio::time::timeout(limit, self.writer).await;
     }
@@ -71,14 +71,14 @@ impl Connection {
     /// Closes the connection after everything queued is sent.
     pub(super) fn hang_up(&self) {
         self.reader.abort();
-        self.outbox.close();
+        self.queue.close();
     }
 }
 
-async fn read_in(id: ClientId, mut from: OwnedReadHalf, messages: Sender<Message>) {
-    let mut decoder = Decoder::default();
+async fn read_in(id: ClientId, mut from: OwnedReadHalf, messages: Sender<ClientMessage>) {
+    let mut decoder = FrameDecoder::default();
     let mut buffer = vec![0; 16 << 10];
-    let mut typing = Typing::Still;
+    let mut typing = InputPace::Still;
     loop {
         let read = tokio::select! {
             read = from.read(&mut buffer) => read,
@@ -94,26 +94,26 @@ async fn read_in(id: ClientId, mut from: OwnedReadHalf, messages: Sender<Message
         decoder.push(buffer.get(..count).unwrap_or_default());
         while let Some(received) = decoder.next() {
             if matches!(&received, Received::Frame(frame) if frame.kind == kind::INPUT) {
-                typing = Typing::Now;
+                typing = InputPace::Now;
             }
-            if messages.send(Message::Received(id, received)).await.is_err() {
+            if messages.send(ClientMessage::Received(id, received)).await.is_err() {
                 return;
             }
         }
     }
     // Without a receiver, the holder is about to exit.
-    let _told = messages.send(Message::Gone(id)).await;
+    let _told = messages.send(ClientMessage::Gone(id)).await;
 }
 
 /// How long ago the last input arrived.
 #[derive(Clone, Copy)]
-enum Typing {
+enum InputPace {
     Now,
     Paused,
     Still,
 }
 
-impl Typing {
+impl InputPace {
     /// Waits until the next pause is long enough.
     async fn pause(self) {
         match self {
@@ -123,15 +123,15 @@ impl Typing {
         }
     }
 
-    fn paused(&mut self, id: ClientId) -> Message {
+    fn paused(&mut self, id: ClientId) -> ClientMessage {
         match self {
             Self::Now => {
                 *self = Self::Paused;
-                Message::Pause(id)
+                ClientMessage::Pause(id)
             }
             Self::Paused | Self::Still => {
                 *self = Self::Still;
-                Message::LongPause(id)
+                ClientMessage::LongPause(id)
             }
         }
     }

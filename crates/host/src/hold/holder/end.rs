@@ -10,13 +10,13 @@ use segue_core::failpoint;
 use segue_core::model::{Exit, LaunchEnd};
 use tokio::time::Instant;
 
-use super::agent::Stream;
-use super::lives::{Life, Stop, StopStep};
+use super::agent::AgentStream;
+use super::agent_state::{AgentState, PendingStop, StopStep};
 use super::{Holder, log};
 use crate::cgroup::AgentGroup;
 use crate::hold::descriptors::read_now;
 use crate::hold::order::{self, errors_path, socket_path};
-use crate::hold::wire::{Answer, Event};
+use crate::hold::wire::{WireAnswer, WireEvent};
 use crate::last_words;
 use crate::process::{self, ProcessHandle};
 
@@ -26,9 +26,9 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
 impl Holder {
     /// Asks the agent to exit, and schedules the steps that force it to.
     pub(super) fn stop(&mut self, asked: bool, grace: Duration) {
-        let Life::Running { stop } = &mut self.life else { return };
+        let AgentState::Running { stop } = &mut self.agent_state else { return };
         failpoint::hit("hold.stop.before");
-        let new = Stop::new(asked, grace, Instant::now());
+        let new = PendingStop::new(asked, grace, Instant::now());
         *stop = Some(stop.map_or(new, |old| old.join(new)));
         self.signal_agent(Signal::TERM);
         // A stopped process cannot exit before it is continued.
@@ -39,15 +39,15 @@ impl Holder {
     /// Ends the agent because this process received SIGTERM.
     pub(super) fn terminate(&mut self) {
         log("told to end");
-        match &mut self.life {
-            Life::Running { .. } => self.stop(false, SHUTDOWN_GRACE),
-            Life::Sweeping { leave, .. } | Life::Ended { leave, .. } => *leave = true,
+        match &mut self.agent_state {
+            AgentState::Running { .. } => self.stop(false, SHUTDOWN_GRACE),
+            AgentState::Sweeping { leave, .. } | AgentState::Ended { leave, .. } => *leave = true,
         }
     }
 
     /// Executes the step of a stop that is due.
     pub(super) fn escalate(&mut self) {
-        let Life::Running { stop: Some(stop) } = &mut self.life else { return };
+        let AgentState::Running { stop: Some(stop) } = &mut self.agent_state else { return };
         let step = stop.next;
         match stop.advance() {
             Some(next) => *stop = next,
@@ -87,7 +87,7 @@ impl Holder {
                 Err(_) => return self.finish(),
             }
         }
-        if matches!(self.life, Life::Sweeping { .. }) {
+        if matches!(self.agent_state, AgentState::Sweeping { .. }) {
             kill_descendants();
         }
     }
@@ -97,7 +97,7 @@ impl Holder {
     }
 
     fn collected(&mut self, pid: Pid, status: WaitStatus) {
-        let Life::Running { stop } = self.life else { return };
+        let AgentState::Running { stop } = self.agent_state else { return };
         if !self.is_agent(pid) {
             return;
         }
@@ -116,13 +116,13 @@ impl Holder {
         // it. In all other cases it exits.
         let leave = stop.is_some() || end.exit.is_clean() || self.terminal.is_none();
         failpoint::hit("hold.sweep.before");
-        self.life = Life::Sweeping { end, leave };
+        self.agent_state = AgentState::Sweeping { end, leave };
         self.kill_all();
     }
 
     /// Notifies all clients, if the agent and everything that it started is gone.
     fn finish(&mut self) {
-        let Life::Sweeping { end, leave } = self.life else { return };
+        let AgentState::Sweeping { end, leave } = self.agent_state else { return };
         failpoint::hit("hold.sweep.after");
         self.close_stream();
         self.group.iter().for_each(AgentGroup::remove);
@@ -139,9 +139,9 @@ impl Holder {
         // Release the lock first, so that a client that is notified of the end can start the
         // session again.
         self.lock = None;
-        self.life = Life::Ended { end, leave };
-        self.clients.announce(&Event::Ended(end));
-        self.clients.answer_stops(&Answer::Ended(end));
+        self.agent_state = AgentState::Ended { end, leave };
+        self.clients.announce(&WireEvent::Ended(end));
+        self.clients.answer_stops(&WireAnswer::Ended(end));
         failpoint::hit("hold.ended.after");
     }
 
@@ -176,13 +176,13 @@ impl Holder {
 
     fn close_stream(&mut self) {
         self.drain();
-        if let Some(Stream::Terminal { master, slave }) = self.stream.take() {
+        if let Some(AgentStream::Terminal { master, slave }) = self.stream.take() {
             // After our own end is closed, the kernel returns all output that is still buffered.
             drop(slave);
             self.drain_from(&master);
         }
         self.input.clear();
-        self.typist.give_up();
+        self.message_typing.give_up();
         self.changes.forget();
     }
 

@@ -1,20 +1,20 @@
 //! The holder process: one launch's terminal or pipes, its socket, and its end.
 
 mod agent;
-mod attached;
+mod agent_state;
 mod attaching;
-mod changes;
+mod client_view;
 mod clients;
 mod connection;
 mod end;
-mod lives;
-mod outbox;
+mod message_typing;
 mod output;
 mod requests;
+mod screen_changes;
+mod send_queue;
 mod serve;
 mod start;
 mod suspended;
-mod typist;
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -28,22 +28,22 @@ use segue_core::{Error, Result, failpoint};
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 
-use super::order::{HoldOrder, Live, OrderAnswer};
-use super::terminal::{History, Terminal};
+use super::order::{HoldOrder, LiveProcesses, OrderAnswer};
+use super::terminal::{OutputHistory, VirtualTerminal};
 use crate::cgroup::AgentGroup;
-use crate::failpoints::{self, Role};
+use crate::failpoints::{self, ProcessRole};
 use crate::lock::FileLock;
 use crate::peer;
-use crate::surroundings::Surroundings;
+use crate::process_context::ProcessContext;
 
-use agent::Stream;
-use changes::Changes;
+use agent::AgentStream;
+use agent_state::AgentState;
 use clients::Clients;
-use connection::Message;
-use lives::Life;
-use start::Signals;
+use connection::ClientMessage;
+use message_typing::MessageTyping;
+use screen_changes::ScreenChanges;
+use start::HolderSignals;
 use suspended::Suspended;
-use typist::Typist;
 
 /// How many bytes of an agent's output are kept in memory.
 const HISTORY: usize = 256 << 10;
@@ -52,8 +52,8 @@ const BATCH: usize = 64 << 10;
 
 /// Holds the launch whose folder is the only argument. Reads its order from standard input.
 pub fn run_holder(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    if let Ok(surroundings) = Surroundings::read() {
-        failpoints::arm(&surroundings.environment, Role::Holder);
+    if let Ok(context) = ProcessContext::read() {
+        failpoints::arm(&context.environment, ProcessRole::Holder);
     }
     match hold(arguments.into_iter()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -150,25 +150,25 @@ struct Holder {
     /// The cgroup of the agent. `None` if it could not be created.
     group: Option<AgentGroup>,
     environment: Environment,
-    live: Live,
+    live: LiveProcesses,
     /// Released when the agent and everything that it started is gone.
     lock: Option<FileLock>,
     listener: UnixListener,
-    signals: Signals,
+    signals: HolderSignals,
     /// `None` after the agent has ended or has closed its output.
-    stream: Option<Stream>,
+    stream: Option<AgentStream>,
     /// `None` for a headless agent.
-    terminal: Option<Terminal>,
-    history: History,
+    terminal: Option<VirtualTerminal>,
+    history: OutputHistory,
     /// How many of the last bytes of output the terminal has not processed yet.
     undrawn: usize,
     /// Input that the agent has not read yet.
     input: VecDeque<u8>,
-    changes: Changes,
-    typist: Typist,
+    changes: ScreenChanges,
+    message_typing: MessageTyping,
     suspended: Suspended,
     clients: Clients,
-    life: Life,
-    messages: mpsc::Receiver<Message>,
+    agent_state: AgentState,
+    messages: mpsc::Receiver<ClientMessage>,
     batch: Vec<u8>,
 }

@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{BATCH, HISTORY, Holder, log};
-use crate::hold::terminal::{Effects, Notice, Terminal};
-use crate::hold::wire::Event;
+use crate::hold::terminal::{Effects, TerminalNotice, VirtualTerminal};
+use crate::hold::wire::WireEvent;
 
 /// Maximum number of bytes that wait to be drawn. A terminal delivers output in small pieces, and
 /// most of a flood of output scrolls off before a user could see it. If it is processed in one
@@ -38,18 +38,18 @@ impl Holder {
         let watched = self.clients.views().next().is_some();
         let used = terminal.uses();
         let effects = feed(terminal, self.history.last(undrawn), watched);
-        for (view, outbox) in self.clients.views() {
-            view.follow(outbox, terminal, &effects);
+        for (view, queue) in self.clients.views() {
+            view.follow(queue, terminal, &effects);
         }
         let uses = terminal.uses();
         if uses != used {
-            self.clients.tell_attached(&Event::Uses(uses));
+            self.clients.tell_attached(&WireEvent::Uses(uses));
         }
         self.type_in(effects.replies());
         for notice in effects.notices() {
             self.clients.announce(&match notice {
-                Notice::Title(title) => Event::Title(title),
-                Notice::Bell => Event::Bell,
+                TerminalNotice::Title(title) => WireEvent::Title(title),
+                TerminalNotice::Bell => WireEvent::Bell,
             });
         }
     }
@@ -57,7 +57,7 @@ impl Holder {
 
 /// Feeds output to the terminal. A panic in it must not end the agent, so the screen is reset
 /// instead.
-fn feed(terminal: &mut Terminal, pieces: [&[u8]; 2], watched: bool) -> Effects {
+fn feed(terminal: &mut VirtualTerminal, pieces: [&[u8]; 2], watched: bool) -> Effects {
     let effects = || if watched { Effects::seen() } else { Effects::unseen() };
     let fed = catch_unwind(AssertUnwindSafe(|| {
         let mut effects = effects();
@@ -66,7 +66,7 @@ fn feed(terminal: &mut Terminal, pieces: [&[u8]; 2], watched: bool) -> Effects {
     }));
     fed.unwrap_or_else(|_| {
         log("the terminal failed; its screen begins anew");
-        *terminal = Terminal::new(terminal.size());
+        *terminal = VirtualTerminal::new(terminal.size());
         let mut effects = effects();
         terminal.feed(b"\x1bc", &mut effects);
         effects

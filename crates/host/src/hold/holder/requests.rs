@@ -7,12 +7,12 @@ use segue_core::model::Environment;
 use segue_core::{Error, Result, failpoint, rules};
 
 use super::Holder;
-use super::connection::{ClientId, Message};
-use super::lives::Life;
-use crate::hold::terminal::{ScrollbackText, Terminal};
+use super::agent_state::AgentState;
+use super::connection::{ClientId, ClientMessage};
+use crate::hold::terminal::{ScrollbackText, VirtualTerminal};
 use crate::hold::wire::{
-    Answer, Event, Frame, Hello, Received, Request, ScreenNow, ScrollbackFacts, Status, encode,
-    encode_message, kind,
+    Frame, Hello, Received, ScreenNow, ScrollbackFacts, WireAnswer, WireEvent, WireRequest,
+    WireStatus, encode, encode_message, kind,
 };
 
 /// Maximum number of scrollback bytes that are sent at once. A screen full of colours is larger
@@ -23,39 +23,39 @@ const SCROLLBACK_PIECE: usize = 256 << 10;
 
 impl Holder {
     /// Handles a message of a connection's tasks.
-    pub(super) fn hear(&mut self, message: Message) {
+    pub(super) fn hear(&mut self, message: ClientMessage) {
         // Every request refers to the current screen, so draw the waiting output first.
         self.draw();
         match message {
-            Message::Received(id, Received::Frame(frame)) => self.frame(id, &frame),
-            Message::Received(id, Received::TooLarge(frame)) => self.too_large(id, frame),
-            Message::Pause(id) => {
+            ClientMessage::Received(id, Received::Frame(frame)) => self.frame(id, &frame),
+            ClientMessage::Received(id, Received::TooLarge(frame)) => self.too_large(id, frame),
+            ClientMessage::Pause(id) => {
                 let typed = self.view(id).map(|view| view.filter.after_pause());
                 let typed = typed.unwrap_or_default();
                 self.type_for_person(&typed, !typed.is_empty());
             }
-            Message::LongPause(id) => {
+            ClientMessage::LongPause(id) => {
                 if let Some(view) = self.view(id) {
                     view.filter.after_long_pause();
                 }
             }
-            Message::CaughtUp(id) => self.catch_up(id),
-            Message::Gone(id) => self.hang_up(id),
+            ClientMessage::CaughtUp(id) => self.catch_up(id),
+            ClientMessage::Gone(id) => self.hang_up(id),
         }
     }
 
     fn catch_up(&mut self, id: ClientId) {
         if let Some(terminal) = &self.terminal
-            && let Some((view, outbox)) = self.clients.get(id).and_then(|client| client.attached())
+            && let Some((view, queue)) = self.clients.get(id).and_then(|client| client.attached())
         {
-            view.catch_up(outbox, terminal);
+            view.catch_up(queue, terminal);
         }
     }
 
     fn too_large(&mut self, id: ClientId, frame: u8) {
         if matches!(frame, kind::REQUEST | kind::INJECT) {
             let error = Error::usage("the message to the holder is too large");
-            self.clients.answer(id, &Answer::Failed(error));
+            self.clients.answer(id, &WireAnswer::Failed(error));
         }
     }
 
@@ -67,7 +67,7 @@ impl Holder {
         match frame.kind {
             kind::REQUEST => self.request(id, &frame.payload),
             kind::INPUT if client.only_watches() => {
-                let refused = Event::Refused(only_watches());
+                let refused = WireEvent::Refused(only_watches());
                 self.clients.send(id, &encode_message(kind::EVENT, &refused));
             }
             kind::INPUT => self.typed(id, &frame.payload),
@@ -94,58 +94,58 @@ impl Holder {
                 }
             }
             Err(error) => {
-                self.clients.answer(id, &Answer::Failed(error));
+                self.clients.answer(id, &WireAnswer::Failed(error));
                 self.clients.hang_up(id);
             }
         }
     }
 
     fn request(&mut self, id: ClientId, payload: &[u8]) {
-        let request: Request = match serde_json::from_slice(payload) {
+        let request: WireRequest = match serde_json::from_slice(payload) {
             Ok(request) => request,
             Err(error) => {
                 let error = Error::usage("this holder does not know what it was asked")
                     .caused_by(error)
                     .hint("run `segue stop`, then `segue resume`, to have a newer one");
-                return self.clients.answer(id, &Answer::Failed(error));
+                return self.clients.answer(id, &WireAnswer::Failed(error));
             }
         };
         let is_viewer = self.clients.get(id).is_some_and(|client| client.only_watches());
         if is_viewer && !request.is_for_viewers() {
-            return self.clients.answer(id, &Answer::Failed(only_watches()));
+            return self.clients.answer(id, &WireAnswer::Failed(only_watches()));
         }
         let answer = match request {
-            Request::Attach(size) => return self.attach(id, Some(size.sensible())),
-            Request::View => return self.attach(id, None),
-            Request::Resize(size) => answer_of(self.resize(id, size)),
-            Request::Repaint => answer_of(self.repaint(id)),
-            Request::Detach => {
+            WireRequest::Attach(size) => return self.attach(id, Some(size.sensible())),
+            WireRequest::View => return self.attach(id, None),
+            WireRequest::Resize(size) => answer_of(self.resize(id, size)),
+            WireRequest::Repaint => answer_of(self.repaint(id)),
+            WireRequest::Detach => {
                 self.detach(id);
-                Answer::Done
+                WireAnswer::Done
             }
-            Request::Interrupt { bytes } => answer_of(self.interrupt(bytes)),
-            Request::Subscribe => return self.subscribe(id),
-            Request::Snapshot => self.snapshot(),
-            Request::History => self.history(id),
-            Request::Status => Answer::Status(Box::new(self.status())),
-            Request::Environment => Answer::Environment(self.environment_now()),
-            Request::Release => answer_of(self.release()),
-            Request::Stop { grace_ms } => return self.stop_for(id, grace_ms),
-            Request::Screen => Answer::Screen(self.screen().map(Box::new)),
-            Request::Type { message, text, revision } => self
+            WireRequest::Interrupt { bytes } => answer_of(self.interrupt(bytes)),
+            WireRequest::Subscribe => return self.subscribe(id),
+            WireRequest::Snapshot => self.snapshot(),
+            WireRequest::History => self.history(id),
+            WireRequest::Status => WireAnswer::Status(Box::new(self.status())),
+            WireRequest::Environment => WireAnswer::Environment(self.environment_now()),
+            WireRequest::Release => answer_of(self.release()),
+            WireRequest::Stop { grace_ms } => return self.stop_for(id, grace_ms),
+            WireRequest::Screen => WireAnswer::Screen(self.screen().map(Box::new)),
+            WireRequest::Type { message, text, revision } => self
                 .type_message(message, &text, revision)
-                .map_or_else(Answer::Failed, Answer::Typed),
-            Request::Scrollback => self.scrollback(id),
-            Request::Wheel(wheel) => answer_of(self.want_wheel(id, wheel)),
-            Request::Press { keys, revision } => {
-                self.press(&keys, revision).map_or_else(Answer::Failed, Answer::Pressed)
+                .map_or_else(WireAnswer::Failed, WireAnswer::Typed),
+            WireRequest::Scrollback => self.scrollback(id),
+            WireRequest::Wheel(wheel) => answer_of(self.want_wheel(id, wheel)),
+            WireRequest::Press { keys, revision } => {
+                self.press(&keys, revision).map_or_else(WireAnswer::Failed, WireAnswer::Pressed)
             }
         };
         self.clients.answer(id, &answer);
     }
 
     fn typed(&mut self, id: ClientId, bytes: &[u8]) {
-        let asked = self.terminal.as_ref().map(Terminal::asked).unwrap_or_default();
+        let asked = self.terminal.as_ref().map(VirtualTerminal::asked).unwrap_or_default();
         let Some(view) = self.view(id) else { return };
         let typed = view.filter.filter(bytes, asked);
         let has_keys = view.filter.take_has_keys();
@@ -163,31 +163,31 @@ impl Holder {
     }
 
     pub(super) fn check_running(&self) -> Result<()> {
-        match self.life {
-            Life::Running { .. } => Ok(()),
-            Life::Sweeping { .. } | Life::Ended { .. } => {
+        match self.agent_state {
+            AgentState::Running { .. } => Ok(()),
+            AgentState::Sweeping { .. } | AgentState::Ended { .. } => {
                 Err(Error::conflict("the agent has ended").hint("run `segue resume`"))
             }
         }
     }
 
     fn subscribe(&mut self, id: ClientId) {
-        self.clients.answer(id, &Answer::Done);
+        self.clients.answer(id, &WireAnswer::Done);
         if let Some(client) = self.clients.get(id) {
             client.subscribed = true;
         }
-        let title = self.terminal.as_ref().map_or("", Terminal::title).to_owned();
-        let title = (!title.is_empty()).then_some(Event::Title(title));
-        let end = self.life.end().map(Event::Ended);
+        let title = self.terminal.as_ref().map_or("", VirtualTerminal::title).to_owned();
+        let title = (!title.is_empty()).then_some(WireEvent::Title(title));
+        let end = self.agent_state.end().map(WireEvent::Ended);
         for event in title.into_iter().chain(end) {
             self.clients.send(id, &encode_message(kind::EVENT, &event));
         }
     }
 
-    fn snapshot(&self) -> Answer {
+    fn snapshot(&self) -> WireAnswer {
         match &self.terminal {
-            Some(terminal) => Answer::Snapshot(Box::new(terminal.snapshot())),
-            None => Answer::Failed(headless()),
+            Some(terminal) => WireAnswer::Snapshot(Box::new(terminal.snapshot())),
+            None => WireAnswer::Failed(headless()),
         }
     }
 
@@ -195,11 +195,11 @@ impl Holder {
         self.terminal.as_ref().map(|terminal| terminal.screen_now(self.changes.revision()))
     }
 
-    fn history(&mut self, id: ClientId) -> Answer {
+    fn history(&mut self, id: ClientId) -> WireAnswer {
         let mut frame = Vec::new();
         encode(kind::HISTORY, &self.history.to_vec(), &mut frame);
         self.clients.send(id, &frame);
-        Answer::Done
+        WireAnswer::Done
     }
 
     /// Returns the environment of the agent, with the current size of its terminal.
@@ -211,8 +211,8 @@ impl Holder {
         environment
     }
 
-    fn scrollback(&mut self, id: ClientId) -> Answer {
-        let Some(terminal) = &mut self.terminal else { return Answer::Failed(headless()) };
+    fn scrollback(&mut self, id: ClientId) -> WireAnswer {
+        let Some(terminal) = &mut self.terminal else { return WireAnswer::Failed(headless()) };
         let ScrollbackText { text, has_forgotten } = terminal.scrollback();
         let alternate = terminal.uses().alternate;
         let sent = newest_lines(&text, MOST_SCROLLBACK);
@@ -221,25 +221,25 @@ impl Holder {
         pieces.for_each(|piece| encode(kind::SCROLLBACK, piece, &mut frames));
         self.clients.send(id, &frames);
         let has_forgotten = has_forgotten || sent.len() < text.len();
-        Answer::Scrollback(ScrollbackFacts { has_forgotten, alternate })
+        WireAnswer::Scrollback(ScrollbackFacts { has_forgotten, alternate })
     }
 
-    fn status(&self) -> Status {
-        let end = self.life.end();
-        Status {
+    fn status(&self) -> WireStatus {
+        let end = self.agent_state.end();
+        WireStatus {
             launch: self.launch,
             session: self.session,
             holder: self.live.holder.clone(),
             agent: end.is_none().then(|| self.live.agent.clone()),
             end,
             attached: self.clients.counts().controllers,
-            size: self.terminal.as_ref().map(Terminal::size),
+            size: self.terminal.as_ref().map(VirtualTerminal::size),
         }
     }
 
     /// Lets the holder exit, if its agent has ended.
     fn release(&mut self) -> Result<()> {
-        let Life::Ended { leave, .. } = &mut self.life else {
+        let AgentState::Ended { leave, .. } = &mut self.agent_state else {
             return Err(Error::conflict("the agent still runs").hint("run `segue stop`"));
         };
         failpoint::hit("hold.release.before");
@@ -250,11 +250,11 @@ impl Holder {
     }
 
     fn stop_for(&mut self, id: ClientId, grace_ms: u64) {
-        match self.life.end() {
+        match self.agent_state.end() {
             Some(end) => {
                 // The agent has ended, so `release` cannot fail.
                 let _ended = self.release();
-                self.clients.answer(id, &Answer::Ended(end));
+                self.clients.answer(id, &WireAnswer::Ended(end));
             }
             None => {
                 self.clients.awaits_stop(id);
@@ -274,8 +274,8 @@ fn newest_lines(text: &str, limit: usize) -> &str {
     line.and_then(|at| text.get(from + at + 1..)).unwrap_or_default()
 }
 
-fn answer_of(result: Result<()>) -> Answer {
-    result.map_or_else(Answer::Failed, |()| Answer::Done)
+fn answer_of(result: Result<()>) -> WireAnswer {
+    result.map_or_else(WireAnswer::Failed, |()| WireAnswer::Done)
 }
 
 pub(super) fn headless() -> Error {

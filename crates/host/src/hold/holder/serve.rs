@@ -9,13 +9,13 @@ use segue_core::rules::origin::{Evidence, LiveLaunch, Origin, origin};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep_until};
 
-use super::agent::Stream;
-use super::connection::Message;
-use super::start::Signals;
+use super::agent::AgentStream;
+use super::connection::ClientMessage;
+use super::start::HolderSignals;
 use super::{Holder, log};
 use crate::hold::descriptors::{read_batch, write_some};
 use crate::hold::order::socket_path;
-use crate::hold::wire::{Answer, Event, Hello, encode_message, kind};
+use crate::hold::wire::{Hello, WireAnswer, WireEvent, encode_message, kind};
 use crate::machine;
 use crate::peer::Peer;
 
@@ -23,7 +23,7 @@ use crate::peer::Peer;
 pub(super) const MOST_INPUT: usize = 4 << 20;
 
 /// An event that wakes the holder.
-enum Wake {
+enum HolderWake {
     /// The agent wrote this many bytes, or has closed its output.
     Output(io::Result<usize>),
     /// The agent read some of its input.
@@ -35,7 +35,7 @@ enum Wake {
     /// SIGCONT: this process was stopped and continues.
     Continued,
     Connection(io::Result<UnixStream>),
-    Message(Option<Message>),
+    Message(Option<ClientMessage>),
     StopStep,
     /// A timer is due: the agent was quiet for long enough, or must be continued.
     Quiet,
@@ -46,7 +46,7 @@ impl Holder {
     pub(super) async fn serve(&mut self) {
         // The agent may have ended before this loop began.
         self.reap();
-        while !self.life.is_over() {
+        while !self.agent_state.is_over() {
             let wake = self.wake().await;
             // A panic here must not end the agent. The client that sent the request gets no answer.
             if catch_unwind(AssertUnwindSafe(|| self.handle(wake))).is_err() {
@@ -57,27 +57,29 @@ impl Holder {
         failpoint::hit("hold.leave.before");
     }
 
-    fn handle(&mut self, wake: Wake) {
+    fn handle(&mut self, wake: HolderWake) {
         match wake {
-            Wake::Output(Ok(count @ 1..)) => self.take_in(count),
+            HolderWake::Output(Ok(count @ 1..)) => self.take_in(count),
             // An agent that has closed its output may still run.
-            Wake::Output(_) => self.stream = None,
-            Wake::Input(Ok(())) => self.input_taken(),
-            Wake::Input(Err(_)) => {
+            HolderWake::Output(_) => self.stream = None,
+            HolderWake::Input(Ok(())) => self.input_taken(),
+            HolderWake::Input(Err(_)) => {
                 self.input.clear();
-                self.typist.give_up();
+                self.message_typing.give_up();
             }
-            Wake::Child => self.reap(),
-            Wake::Terminate => self.terminate(),
-            Wake::HangUp => self.listen_again(),
+            HolderWake::Child => self.reap(),
+            HolderWake::Terminate => self.terminate(),
+            HolderWake::HangUp => self.listen_again(),
             // Clients that could not reach this process meanwhile retry on this event.
-            Wake::Continued => self.clients.announce(&Event::Settled),
-            Wake::Connection(Ok(stream)) => self.meet(stream),
-            Wake::Connection(Err(error)) => log(&format!("cannot take a connection: {error}")),
-            Wake::Message(Some(message)) => self.hear(message),
-            Wake::Message(None) => {}
-            Wake::StopStep => self.escalate(),
-            Wake::Quiet => {
+            HolderWake::Continued => self.clients.announce(&WireEvent::Settled),
+            HolderWake::Connection(Ok(stream)) => self.meet(stream),
+            HolderWake::Connection(Err(error)) => {
+                log(&format!("cannot take a connection: {error}"));
+            }
+            HolderWake::Message(Some(message)) => self.hear(message),
+            HolderWake::Message(None) => {}
+            HolderWake::StopStep => self.escalate(),
+            HolderWake::Quiet => {
                 let now = Instant::now();
                 self.go_on_typing(now);
                 self.settle(now);
@@ -86,37 +88,37 @@ impl Holder {
         }
     }
 
-    async fn wake(&mut self) -> Wake {
-        let due = [self.typist.due(), self.changes.due(), self.suspended.due()];
+    async fn wake(&mut self) -> HolderWake {
+        let due = [self.message_typing.due(), self.changes.due(), self.suspended.due()];
         let quiet = due.into_iter().flatten().min();
-        let Self { stream, batch, input, signals, listener, messages, life, .. } = self;
-        let Signals { child, terminate, hangup, continued } = signals;
-        let stop = life.stop().map(|stop| stop.at);
+        let Self { stream, batch, input, signals, listener, messages, agent_state, .. } = self;
+        let HolderSignals { child, terminate, hangup, continued } = signals;
+        let stop = agent_state.stop().map(|stop| stop.at);
         let stream = stream.as_ref();
         tokio::select! {
             // When the machine shuts down, both processes get SIGTERM. This one must know that
             // before it collects the agent's exit status.
             ended = async { tokio::select! {
                 biased;
-                _ = terminate.recv() => Wake::Terminate,
-                _ = child.recv() => Wake::Child,
+                _ = terminate.recv() => HolderWake::Terminate,
+                _ = child.recv() => HolderWake::Child,
             } } => ended,
-            _ = hangup.recv() => Wake::HangUp,
-            _ = continued.recv() => Wake::Continued,
-            () = at(stop) => Wake::StopStep,
-            () = at(quiet) => Wake::Quiet,
-            message = messages.recv() => Wake::Message(message),
-            connection = listener.accept() => Wake::Connection(connection.map(|(stream, _)| stream)),
+            _ = hangup.recv() => HolderWake::HangUp,
+            _ = continued.recv() => HolderWake::Continued,
+            () = at(stop) => HolderWake::StopStep,
+            () = at(quiet) => HolderWake::Quiet,
+            message = messages.recv() => HolderWake::Message(message),
+            connection = listener.accept() => HolderWake::Connection(connection.map(|(stream, _)| stream)),
             read = async { match stream {
                 Some(stream) => read_batch(stream.output(), batch).await,
                 None => pending().await,
-            } } => Wake::Output(read),
+            } } => HolderWake::Output(read),
             written = async { match stream {
-                Some(Stream::Terminal { master, .. }) if !input.is_empty() => {
+                Some(AgentStream::Terminal { master, .. }) if !input.is_empty() => {
                     write_some(master, input).await
                 }
                 _ => pending().await,
-            } } => Wake::Input(written),
+            } } => HolderWake::Input(written),
         }
     }
 
@@ -131,7 +133,7 @@ impl Holder {
 
     /// Listens at the launch's socket again, if its file is gone.
     fn listen_again(&mut self) {
-        if self.life.is_leaving() || socket_path(&self.folder).exists() {
+        if self.agent_state.is_leaving() || socket_path(&self.folder).exists() {
             return;
         }
         match super::start::listen(&self.folder) {
@@ -177,7 +179,7 @@ fn refuse(stream: &UnixStream) {
         .hint("run the command outside of the agent");
     let words = [
         encode_message(kind::HELLO, &Hello::ours()),
-        encode_message(kind::ANSWER, &Answer::Failed(error)),
+        encode_message(kind::ANSWER, &WireAnswer::Failed(error)),
     ];
     // A new socket has room for two short frames. If not, the connection just ends.
     let _said = stream.try_write(&words.concat());

@@ -11,16 +11,16 @@ use tokio::net::UnixListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::changes::Changes;
+use super::agent_state::AgentState;
 use super::clients::Clients;
-use super::lives::Life;
+use super::message_typing::MessageTyping;
+use super::screen_changes::ScreenChanges;
 use super::suspended::Suspended;
-use super::typist::Typist;
 use super::{BATCH, HISTORY, Holder, end, log};
 use crate::cgroup::AgentGroup;
-use crate::hold::order::{HoldOrder, Live, has_end, live_path, socket_path};
+use crate::hold::order::{HoldOrder, LiveProcesses, has_end, live_path, socket_path};
 use crate::hold::session_lock::LockNote;
-use crate::hold::terminal::{History, Terminal};
+use crate::hold::terminal::{OutputHistory, VirtualTerminal};
 use crate::leftovers::LAUNCH_MARK;
 use crate::lock::FileLock;
 use crate::process::EnvironmentNow;
@@ -35,7 +35,7 @@ const LOOKS: usize = 50;
 const WAITING: usize = 64;
 
 /// The signals that a holder handles.
-pub(super) struct Signals {
+pub(super) struct HolderSignals {
     pub(super) child: Signal,
     pub(super) terminate: Signal,
     /// SIGHUP: a client misses the socket. A holder has no terminal that could hang up.
@@ -44,7 +44,7 @@ pub(super) struct Signals {
     pub(super) continued: Signal,
 }
 
-impl Signals {
+impl HolderSignals {
     fn listen() -> Result<Self> {
         let listen = |kind| {
             signal(kind)
@@ -67,7 +67,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
     let own = getpid();
     set_child_subreaper(Some(own))
         .map_err(|error| Error::internal("cannot adopt orphans").caused_by(error))?;
-    let signals = Signals::listen()?;
+    let signals = HolderSignals::listen()?;
     let listener = listen(&folder)?;
     let group = make_group(order.launch);
     let started = match start_agent(&order, &folder, group.as_ref()) {
@@ -81,7 +81,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
     };
     let (live, stream) = started;
     let (sender, messages) = mpsc::channel(WAITING);
-    let terminal = (!order.headless).then(|| Terminal::new(order.first_size()));
+    let terminal = (!order.headless).then(|| VirtualTerminal::new(order.first_size()));
     Ok(Holder {
         folder,
         launch: order.launch,
@@ -94,14 +94,14 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
         signals,
         stream: Some(stream),
         terminal,
-        history: History::new(HISTORY),
+        history: OutputHistory::new(HISTORY),
         undrawn: 0,
         input: std::collections::VecDeque::new(),
-        changes: Changes::default(),
-        typist: Typist::default(),
+        changes: ScreenChanges::default(),
+        message_typing: MessageTyping::default(),
         suspended: Suspended::default(),
         clients: Clients::new(sender),
-        life: Life::running(),
+        agent_state: AgentState::running(),
         messages,
         batch: vec![0; BATCH],
     })
@@ -119,12 +119,12 @@ fn start_agent(
     order: &HoldOrder,
     folder: &Path,
     group: Option<&AgentGroup>,
-) -> Result<(Live, super::Stream)> {
+) -> Result<(LiveProcesses, super::AgentStream)> {
     let own = std::process::id();
     let holder =
         process::find(own).ok_or_else(|| Error::internal("cannot tell which process this is"))?;
     let agent = super::agent::start(order, folder, group)?;
-    let live = Live { holder, agent: agent.process };
+    let live = LiveProcesses { holder, agent: agent.process };
     let text = serde_json::to_vec_pretty(&live)
         .map_err(|error| Error::internal("cannot word `live.json`").caused_by(error))?;
     atomic::write_while_running(&live_path(folder), &text, points!("hold.live"))?;

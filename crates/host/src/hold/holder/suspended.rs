@@ -11,8 +11,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::termios::tcgetpgrp;
 use tokio::time::Instant;
 
-use super::agent::Stream;
-use super::lives::Life;
+use super::agent::AgentStream;
+use super::agent_state::AgentState;
 use super::{Holder, log};
 
 /// An agent that stops itself repeatedly is continued at most once in this time.
@@ -82,14 +82,15 @@ impl Holder {
     /// Continues the agent's process group and the foreground process group of its terminal, if
     /// that is due.
     pub(super) fn continue_stopped(&mut self, now: Instant) {
-        if !self.suspended.take_due(now) || !matches!(self.life, Life::Running { .. }) {
+        if !self.suspended.take_due(now) || !matches!(self.agent_state, AgentState::Running { .. })
+        {
             return;
         }
         // Until its exit status is collected, the agent's process id cannot be reused.
         let agent = i32::try_from(self.live.agent.pid).ok().and_then(Pid::from_raw);
         let foreground = match &self.stream {
-            Some(Stream::Terminal { master, .. }) => tcgetpgrp(master.get_ref()).ok(),
-            Some(Stream::Pipes { .. }) | None => None,
+            Some(AgentStream::Terminal { master, .. }) => tcgetpgrp(master.get_ref()).ok(),
+            Some(AgentStream::Pipes { .. }) | None => None,
         };
         for group in agent.into_iter().chain(foreground.filter(|group| Some(*group) != agent)) {
             // The foreground process group may have ended.

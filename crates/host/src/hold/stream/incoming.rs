@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use segue_core::ports::{ScrollbackPage, TerminalEvent, TerminalSnapshot};
 use segue_core::{Error, Result};
 
-use crate::hold::line::Said;
+use crate::hold::holder_connection::HolderMessage;
 use crate::hold::styled_lines;
 use crate::hold::terminal::Size;
-use crate::hold::wire::{Answer, Event, ScrollbackFacts};
+use crate::hold::wire::{ScrollbackFacts, WireAnswer, WireEvent};
 
 /// What has arrived of events that consist of several messages.
 #[derive(Debug, Default)]
@@ -51,26 +51,32 @@ impl Incoming {
     }
 
     /// Takes a message. Returns the event that it completes. `None` if there is none.
-    pub(super) fn take(&mut self, said: Said) -> Option<TerminalEvent> {
-        match said {
-            Said::Output(bytes) => self.output(bytes),
-            Said::Painted(beginning) => {
+    pub(super) fn take(&mut self, message: HolderMessage) -> Option<TerminalEvent> {
+        match message {
+            HolderMessage::Output(bytes) => self.output(bytes),
+            HolderMessage::Painted(beginning) => {
                 let length = Some(beginning.bytes);
                 self.repaint = Some(Repaint { size: beginning.size, painted: Vec::new(), length });
                 None
             }
-            Said::Scrollback(piece) if !self.expected.is_empty() => {
+            HolderMessage::Scrollback(piece) if !self.expected.is_empty() => {
                 self.pieces.extend_from_slice(&piece);
                 None
             }
-            Said::Answer(Answer::Scrollback(facts)) => self.scrollback(facts),
-            Said::Answer(Answer::Failed(error)) | Said::Event(Event::Refused(error)) => {
+            HolderMessage::Answer(WireAnswer::Scrollback(facts)) => self.scrollback(facts),
+            HolderMessage::Answer(WireAnswer::Failed(error))
+            | HolderMessage::Event(WireEvent::Refused(error)) => {
                 Some(TerminalEvent::Refused(error))
             }
-            Said::Event(Event::Uses(uses)) => Some(TerminalEvent::Uses(uses.into())),
-            Said::Event(Event::Clients(counts)) => Some(TerminalEvent::Clients(counts.into())),
-            Said::Event(Event::Ended(end)) => Some(TerminalEvent::Ended(end)),
-            Said::Event(_) | Said::Answer(_) | Said::History(_) | Said::Scrollback(_) => None,
+            HolderMessage::Event(WireEvent::Uses(uses)) => Some(TerminalEvent::Uses(uses.into())),
+            HolderMessage::Event(WireEvent::Clients(counts)) => {
+                Some(TerminalEvent::Clients(counts.into()))
+            }
+            HolderMessage::Event(WireEvent::Ended(end)) => Some(TerminalEvent::Ended(end)),
+            HolderMessage::Event(_)
+            | HolderMessage::Answer(_)
+            | HolderMessage::History(_)
+            | HolderMessage::Scrollback(_) => None,
         }
     }
 
@@ -126,8 +132,8 @@ mod tests {
     const SIZE: Size = Size { rows: 2, cols: 10 };
     const FACTS: ScrollbackFacts = ScrollbackFacts { has_forgotten: true, alternate: false };
 
-    fn output(text: &str) -> Said {
-        Said::Output(text.as_bytes().to_vec())
+    fn output(text: &str) -> HolderMessage {
+        HolderMessage::Output(text.as_bytes().to_vec())
     }
 
     fn snapshot(text: &str) -> Option<TerminalEvent> {
@@ -138,7 +144,7 @@ mod tests {
     #[test]
     fn repaint_in_several_frames_is_one_snapshot() {
         let mut incoming = Incoming::default();
-        let painted = Said::Painted(Painted { size: SIZE, bytes: 6 });
+        let painted = HolderMessage::Painted(Painted { size: SIZE, bytes: 6 });
         assert_eq!(incoming.take(painted), None);
         assert_eq!(incoming.take(output("abc")), None);
         assert_eq!(incoming.take(output("def")), snapshot("abcdef"));
@@ -166,9 +172,9 @@ mod tests {
         let mut incoming = Incoming::default();
         assert!(incoming.page_before(1, 1).is_err(), "there is no copy yet");
         incoming.expect_scrollback(2);
-        incoming.take(Said::Scrollback(b"a\n\x1b[31mb\nc\x1b[m".to_vec()));
-        incoming.take(Said::Scrollback(b"\nd\x1b]2;evil\x07".to_vec()));
-        let newest = page(incoming.take(Said::Answer(Answer::Scrollback(FACTS))));
+        incoming.take(HolderMessage::Scrollback(b"a\n\x1b[31mb\nc\x1b[m".to_vec()));
+        incoming.take(HolderMessage::Scrollback(b"\nd\x1b]2;evil\x07".to_vec()));
+        let newest = page(incoming.take(HolderMessage::Answer(WireAnswer::Scrollback(FACTS))));
         let (red_c, d) = ("\x1b[0;31mc\x1b[m".to_owned(), "d]2;evil".to_owned());
         assert_eq!(newest, (2, vec![red_c, d], 4));
         let before = page(incoming.page_before(2, 5).ok());
@@ -180,8 +186,8 @@ mod tests {
     #[test]
     fn scrollback_that_was_not_requested_is_ignored() {
         let mut incoming = Incoming::default();
-        assert_eq!(incoming.take(Said::Scrollback(b"x".to_vec())), None);
-        assert_eq!(incoming.take(Said::Answer(Answer::Scrollback(FACTS))), None);
+        assert_eq!(incoming.take(HolderMessage::Scrollback(b"x".to_vec())), None);
+        assert_eq!(incoming.take(HolderMessage::Answer(WireAnswer::Scrollback(FACTS))), None);
         assert!(incoming.pieces.is_empty());
     }
 }

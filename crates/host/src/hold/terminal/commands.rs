@@ -1,11 +1,11 @@
 //! Operating system commands: titles, colours, links, the clipboard, notifications.
 
-use super::{Effects, Terminal, queries};
+use super::{Effects, VirtualTerminal, queries};
 
 /// Maximum length of a title in characters. Some agents put a whole prompt there.
 const LONGEST_TITLE: usize = 512;
 
-impl Terminal {
+impl VirtualTerminal {
     /// Executes `ESC ] …`.
     pub(super) fn command(&mut self, bytes: &[u8], effects: &mut Effects) {
         let (body, terminator) = split(bytes);

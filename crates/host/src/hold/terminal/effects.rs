@@ -22,7 +22,7 @@ enum Mouse {
 
 /// A notification for subscribers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Notice {
+pub(crate) enum TerminalNotice {
     Title(String),
     Bell,
 }
@@ -96,8 +96,8 @@ impl Effects {
         self.bell
     }
 
-    pub(crate) fn notices(self) -> impl Iterator<Item = Notice> {
-        let bell = self.bell.then_some(Notice::Bell);
-        self.title.map(Notice::Title).into_iter().chain(bell)
+    pub(crate) fn notices(self) -> impl Iterator<Item = TerminalNotice> {
+        let bell = self.bell.then_some(TerminalNotice::Bell);
+        self.title.map(TerminalNotice::Title).into_iter().chain(bell)
     }
 }

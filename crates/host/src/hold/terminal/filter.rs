@@ -5,7 +5,7 @@
 //! program requested. The agent's queries are answered elsewhere, so an answer from here is never
 //! meant for the agent.
 
-use super::{Kind, Scanner, Sequence};
+use super::{Sequence, TokenKind, TokenScanner};
 
 /// The length of `ESC` and a letter that opens a string. It is a key unless more bytes follow at
 /// once.
@@ -13,7 +13,7 @@ const KEY_WITH_ALT: usize = 2;
 
 /// The reports that the agent has requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedReports {
     pub(crate) focus: bool,
     pub(crate) colour_scheme: bool,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Asked {
 /// The filter of one user's input. It keeps sequences that a read has cut.
 #[derive(Debug, Default)]
 pub(crate) struct InputFilter {
-    scanner: Scanner,
+    scanner: TokenScanner,
     pasting: bool,
     /// Whether some of the bytes that were passed on are input of the user.
     has_keys: bool,
@@ -29,7 +29,7 @@ pub(crate) struct InputFilter {
 
 impl InputFilter {
     /// Takes input and returns the bytes for the agent.
-    pub(crate) fn filter(&mut self, bytes: &[u8], asked: Asked) -> Vec<u8> {
+    pub(crate) fn filter(&mut self, bytes: &[u8], asked: RequestedReports) -> Vec<u8> {
         let mut passed = Vec::with_capacity(bytes.len());
         self.scanner.push(bytes);
         loop {
@@ -79,20 +79,20 @@ impl InputFilter {
     }
 }
 
-fn is_typed(kind: Kind, bytes: &[u8], asked: Asked) -> bool {
+fn is_typed(kind: TokenKind, bytes: &[u8], asked: RequestedReports) -> bool {
     match kind {
-        Kind::Text | Kind::Control | Kind::Escape => true,
-        Kind::Osc | Kind::Dcs => false,
-        Kind::Csi => Sequence::parse(bytes).is_none_or(|sequence| is_key(&sequence, asked)),
+        TokenKind::Text | TokenKind::Control | TokenKind::Escape => true,
+        TokenKind::Osc | TokenKind::Dcs => false,
+        TokenKind::Csi => Sequence::parse(bytes).is_none_or(|sequence| is_key(&sequence, asked)),
     }
 }
 
 /// Returns whether the bytes are a report that the agent requested, or a movement of the mouse: in
 /// both cases nothing was pressed.
-fn is_report(kind: Kind, bytes: &[u8]) -> bool {
+fn is_report(kind: TokenKind, bytes: &[u8]) -> bool {
     /// A movement of the mouse without a button. Modifier keys may be held.
     const HOVER: u16 = 35;
-    let sequence = Some(bytes).filter(|_| kind == Kind::Csi).and_then(Sequence::parse);
+    let sequence = Some(bytes).filter(|_| kind == TokenKind::Csi).and_then(Sequence::parse);
     sequence.is_some_and(|sequence| match (sequence.prefix, sequence.last) {
         (0, b'I' | b'O') => sequence.is_bare(),
         (b'?', b'n') => true,
@@ -101,7 +101,7 @@ fn is_report(kind: Kind, bytes: &[u8]) -> bool {
     })
 }
 
-fn is_key(sequence: &Sequence<'_>, asked: Asked) -> bool {
+fn is_key(sequence: &Sequence<'_>, asked: RequestedReports) -> bool {
     match (sequence.prefix, sequence.intermediate, sequence.last) {
         (0, 0, b'I' | b'O') if sequence.is_bare() => asked.focus,
         // F3 with modifiers looks like a report of a cursor in the first row, but no such report
@@ -125,7 +125,7 @@ fn is_key(sequence: &Sequence<'_>, asked: Asked) -> bool {
 mod tests {
     use super::*;
 
-    const NOTHING: Asked = Asked { focus: false, colour_scheme: false };
+    const NOTHING: RequestedReports = RequestedReports { focus: false, colour_scheme: false };
     /// Answers of terminals. Each must be dropped.
     const ANSWERS: [&[u8]; 15] = [
         b"\x1b[?62;22c",
@@ -162,7 +162,7 @@ mod tests {
         b"\x1b[27;5;92~",
     ];
 
-    fn pass(chunks: &[&[u8]], asked: Asked) -> Vec<u8> {
+    fn pass(chunks: &[&[u8]], asked: RequestedReports) -> Vec<u8> {
         let mut filter = InputFilter::default();
         let mut passed = Vec::new();
         for chunk in chunks {
@@ -188,16 +188,16 @@ mod tests {
 
     #[test]
     fn reports_are_passed_on_if_the_agent_requested_them() {
-        let focus = Asked { focus: true, ..NOTHING };
+        let focus = RequestedReports { focus: true, ..NOTHING };
         assert_eq!(pass(&[b"\x1b[I\x1b[O"], NOTHING), b"");
         assert_eq!(pass(&[b"\x1b[I\x1b[O"], focus), b"\x1b[I\x1b[O");
-        let scheme = Asked { colour_scheme: true, ..NOTHING };
+        let scheme = RequestedReports { colour_scheme: true, ..NOTHING };
         assert_eq!(pass(&[b"\x1b[?997;2n"], scheme), b"\x1b[?997;2n");
     }
 
     #[test]
     fn reports_and_answers_do_not_count_as_keys() {
-        let all = Asked { focus: true, colour_scheme: true };
+        let all = RequestedReports { focus: true, colour_scheme: true };
         let mut filter = InputFilter::default();
         for report in [&b"\x1b[I"[..], b"\x1b[O", b"\x1b[?997;2n", b"\x1b[<35;10;20M"] {
             assert_eq!(filter.filter(report, all), report);

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 /// A bounded queue of bytes that drops the oldest ones. Memory is allocated only as it fills.
 #[derive(Debug)]
-pub(crate) struct History {
+pub(crate) struct OutputHistory {
     bytes: VecDeque<u8>,
     limit: usize,
 }
 
-impl History {
+impl OutputHistory {
     pub(crate) fn new(limit: usize) -> Self {
         Self { bytes: VecDeque::new(), limit }
     }
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn push_keeps_the_newest_bytes() {
-        let mut history = History::new(10);
+        let mut history = OutputHistory::new(10);
         history.push(b"abcdef");
         history.push(b"ghijkl");
         assert_eq!(history.to_vec(), b"cdefghijkl");
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn last_returns_bytes_in_order_wherever_the_buffer_wraps() {
-        let mut history = History::new(10);
+        let mut history = OutputHistory::new(10);
         for byte in b"abcdefghijklmnopqrstuvwxyz" {
             history.push(&[*byte]);
             let all = history.to_vec();
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn capacity_grows_on_demand_and_never_beyond_the_limit() {
-        let mut history = History::new(1 << 16);
+        let mut history = OutputHistory::new(1 << 16);
         history.push(b"x");
         assert!(history.bytes.capacity() < 1024);
         for _ in 0..1000 {

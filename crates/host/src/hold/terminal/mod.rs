@@ -28,15 +28,15 @@ use vt100::{Parser, Screen};
 
 pub use segue_core::model::TerminalSize as Size;
 
-pub(crate) use effects::{Effects, Notice};
-pub(crate) use filter::{Asked, InputFilter};
-pub(crate) use history::History;
+pub(crate) use effects::{Effects, TerminalNotice};
+pub(crate) use filter::{InputFilter, RequestedReports};
+pub(crate) use history::OutputHistory;
 pub(crate) use keystrokes::keystrokes;
 pub(crate) use paint::{Picture, push};
-pub(crate) use scanner::{Kind, Scanner, Token};
+pub(crate) use scanner::{Token, TokenKind, TokenScanner};
 pub(crate) use scrollback::ScrollbackText;
 pub(crate) use sequence::Sequence;
-pub use snapshot::{Cursor, Snapshot};
+pub use snapshot::{Snapshot, SnapshotCursor};
 pub(crate) use style::Style;
 
 use keyboard::Keyboard;
@@ -56,8 +56,8 @@ pub(crate) fn non_zero(size: Size) -> (NonZeroU16, NonZeroU16) {
 }
 
 /// A terminal without a display.
-pub(crate) struct Terminal {
-    scanner: Scanner,
+pub(crate) struct VirtualTerminal {
+    scanner: TokenScanner,
     parser: Parser<Scrollback>,
     modes: Modes,
     charsets: Charsets,
@@ -90,11 +90,11 @@ struct SavedCursor {
     attributes: String,
 }
 
-impl Terminal {
+impl VirtualTerminal {
     pub(crate) fn new(size: Size) -> Self {
         let (rows, cols) = non_zero(size);
         Self {
-            scanner: Scanner::default(),
+            scanner: TokenScanner::default(),
             parser: Parser::new_with_callbacks(rows, cols, 0, Scrollback::default()),
             modes: Modes::default(),
             charsets: Charsets::default(),
@@ -150,8 +150,8 @@ impl Terminal {
     }
 
     /// Returns the reports that the agent has requested from a user's terminal.
-    pub(crate) fn asked(&self) -> Asked {
-        Asked {
+    pub(crate) fn asked(&self) -> RequestedReports {
+        RequestedReports {
             focus: self.modes.is_on(modes::FOCUS),
             colour_scheme: self.modes.is_on(modes::COLOUR_SCHEME),
         }
@@ -159,12 +159,12 @@ impl Terminal {
 
     fn apply(&mut self, token: Token<'_>, effects: &mut Effects) {
         match token.kind {
-            Kind::Text => self.print(token.bytes, effects),
-            Kind::Control => self.control(token.bytes, effects),
-            Kind::Escape => self.escape(token.bytes, effects),
-            Kind::Csi => self.sequence(token.bytes, effects),
-            Kind::Osc => self.command(token.bytes, effects),
-            Kind::Dcs => queries::answer_control_string(token.bytes, effects),
+            TokenKind::Text => self.print(token.bytes, effects),
+            TokenKind::Control => self.control(token.bytes, effects),
+            TokenKind::Escape => self.escape(token.bytes, effects),
+            TokenKind::Csi => self.sequence(token.bytes, effects),
+            TokenKind::Osc => self.command(token.bytes, effects),
+            TokenKind::Dcs => queries::answer_control_string(token.bytes, effects),
         }
     }
 

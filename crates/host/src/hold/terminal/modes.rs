@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use vt100::{MouseProtocolEncoding, MouseProtocolMode, Screen};
 
 use super::paint::push;
-use super::{Effects, Page, Sequence, Terminal};
+use super::{Effects, Page, Sequence, VirtualTerminal};
 use crate::hold::wire::Uses;
 
 pub(super) const AUTO_WRAP: u16 = 7;
@@ -58,7 +58,7 @@ impl Modes {
     }
 }
 
-impl Terminal {
+impl VirtualTerminal {
     /// Executes `CSI ? … h` and `CSI ? … l`, mode by mode.
     pub(super) fn switch_modes(&mut self, sequence: &Sequence<'_>, effects: &mut Effects) {
         let on = sequence.last == b'h';

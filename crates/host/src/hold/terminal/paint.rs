@@ -6,12 +6,12 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use vt100::{Cell, Color, Screen};
 
 use super::style::Style;
-use super::{Terminal, modes};
+use super::{VirtualTerminal, modes};
 
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[m\x1b(B\x1b)B\x0f\x1b[?6l\x1b[?7h\x1b[r";
 const END: &str = "\x1b[?2026l";
 
-impl Terminal {
+impl VirtualTerminal {
     /// Paints everything on a terminal of the same size. The terminal can then follow the agent's
     /// own output, because it also gets the state that the output depends on.
     pub(crate) fn paint(&self) -> Vec<u8> {
@@ -88,7 +88,7 @@ pub(crate) struct Picture {
 
 impl Picture {
     /// Returns the bytes that update the terminal. Empty if nothing has changed.
-    pub(crate) fn update(&mut self, terminal: &Terminal) -> Vec<u8> {
+    pub(crate) fn update(&mut self, terminal: &VirtualTerminal) -> Vec<u8> {
         let mut changes = String::new();
         if self.rows.is_empty() {
             changes += "\x1b[H\x1b[2J";
@@ -110,7 +110,7 @@ impl Picture {
         self.finish(terminal, &changes)
     }
 
-    fn finish(&mut self, terminal: &Terminal, changes: &str) -> Vec<u8> {
+    fn finish(&mut self, terminal: &VirtualTerminal, changes: &str) -> Vec<u8> {
         let screen = terminal.screen();
         let (row, col) = screen.cursor_position();
         let mut cursor = String::new();

@@ -6,7 +6,7 @@
 
 use super::scanner::{Plain, Run};
 use super::text::{self, Charset};
-use super::{Effects, Kind, Terminal, Token, modes};
+use super::{Effects, Token, TokenKind, VirtualTerminal, modes};
 
 /// Skipping fewer bytes than this is not worth the search.
 const WORTHWHILE: usize = 1 << 10;
@@ -15,12 +15,14 @@ const WITHIN_A_ROW: &[u8] = b"@CDGKPX`m";
 /// The final bytes of other sequences that only draw, whatever their numbers are.
 const BEYOND_A_ROW: &[u8] = b"ABEFHLMSbdf";
 
-impl Terminal {
+impl VirtualTerminal {
     /// Returns whether a token can be passed to the model unchanged, and which rows it can change.
     pub(super) fn plainness(&self, token: Token<'_>) -> Plain {
         match token.kind {
-            Kind::Text if self.writes_plainly() && text::is_clean(token.bytes) => Plain::Writes,
-            Kind::Csi => plain_sequence(token.bytes),
+            TokenKind::Text if self.writes_plainly() && text::is_clean(token.bytes) => {
+                Plain::Writes
+            }
+            TokenKind::Csi => plain_sequence(token.bytes),
             _ => Plain::No,
         }
     }

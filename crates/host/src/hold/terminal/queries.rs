@@ -1,7 +1,7 @@
 //! Answers to the queries of agents. They do not depend on the attached clients, because an agent
 //! asks once and users' terminals come and go.
 
-use super::{Effects, Sequence, Size, Terminal};
+use super::{Effects, Sequence, Size, VirtualTerminal};
 
 /// Identifies the terminal as a VT220 with colours.
 const DEVICE: &[u8] = b"\x1b[?62;22c";
@@ -13,7 +13,7 @@ const DARK: &[u8] = b"\x1b[?997;1n";
 /// The size of one character in pixels.
 const CELL: Size = Size { rows: 16, cols: 8 };
 
-impl Terminal {
+impl VirtualTerminal {
     /// Answers a sequence if it is a query. Other sequences are unknown and ignored.
     pub(super) fn answer(&self, sequence: &Sequence<'_>, effects: &mut Effects) {
         let first = sequence.number(0);

@@ -21,7 +21,7 @@ const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// Complete characters, with the control characters that move the cursor: BS, HT, LF, VT, FF
     /// and CR.
     Text,
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
 /// One piece of the stream, unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     pub(crate) bytes: &'a [u8],
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Run<'a> {
 }
 
 impl Token<'_> {
-    /// Returns whether pasted text follows. Take it with [`Scanner::take_paste`].
+    /// Returns whether pasted text follows. Take it with [`TokenScanner::take_paste`].
     pub(crate) fn begins_paste(&self) -> bool {
         self.bytes == PASTE_BEGINS
     }
@@ -73,7 +73,7 @@ impl Token<'_> {
 /// The state of the stream: the bytes that were not taken yet, and whether a string is being
 /// skipped.
 #[derive(Debug, Default)]
-pub(crate) struct Scanner {
+pub(crate) struct TokenScanner {
     buffer: Vec<u8>,
     start: usize,
     skipping: Option<Skipping>,
@@ -88,15 +88,15 @@ enum Skipping {
 
 /// What the bytes begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Token(Kind, usize),
+enum ScanStep {
+    Token(TokenKind, usize),
     /// Bytes without a meaning.
     Drop(usize),
     Skip(Skipping),
     Incomplete,
 }
 
-impl Scanner {
+impl TokenScanner {
     /// Adds bytes to the stream.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.start);
@@ -111,18 +111,18 @@ impl Scanner {
                 return None;
             }
             match step(self.buffer.get(self.start..).unwrap_or_default()) {
-                Step::Token(kind, length) => {
+                ScanStep::Token(kind, length) => {
                     let begin = self.start;
                     self.start += length;
                     let bytes = self.buffer.get(begin..self.start)?;
                     return Some(Token { kind, bytes });
                 }
-                Step::Drop(length) => self.start += length,
-                Step::Skip(until) => {
+                ScanStep::Drop(length) => self.start += length,
+                ScanStep::Skip(until) => {
                     self.start += 2;
                     self.skipping = Some(until);
                 }
-                Step::Incomplete => return None,
+                ScanStep::Incomplete => return None,
             }
         }
     }
@@ -133,7 +133,7 @@ impl Scanner {
         let mut lines = begin;
         while self.skipping.is_none() {
             let rest = self.buffer.get(self.start..).unwrap_or_default();
-            let Step::Token(kind, length) = step(rest) else { break };
+            let ScanStep::Token(kind, length) = step(rest) else { break };
             let bytes = rest.get(..length).unwrap_or_default();
             match plain(Token { kind, bytes }) {
                 Plain::No => break,
@@ -207,16 +207,16 @@ fn torn_paste_end(bytes: &[u8]) -> usize {
 /// Returns how many bytes belong to the string, and whether it has ended with them.
 fn skipped(bytes: &[u8], until: Skipping) -> (usize, bool) {
     match string_end(bytes, until == Skipping::UntilBellOrTerminator) {
-        End::Terminated(length) | End::Cancelled(length) => (length, true),
-        End::Open(length) => (length, false),
+        StringEnd::Terminated(length) | StringEnd::Cancelled(length) => (length, true),
+        StringEnd::Open(length) => (length, false),
     }
 }
 
-fn step(bytes: &[u8]) -> Step {
+fn step(bytes: &[u8]) -> ScanStep {
     match bytes {
-        [] => Step::Incomplete,
+        [] => ScanStep::Incomplete,
         [ESCAPE, rest @ ..] => escape(rest),
-        [byte, ..] if !TEXT[usize::from(*byte)] => Step::Token(Kind::Control, 1),
+        [byte, ..] if !TEXT[usize::from(*byte)] => ScanStep::Token(TokenKind::Control, 1),
         _ => text(bytes),
     }
 }
@@ -233,13 +233,13 @@ const TEXT: [bool; 256] = {
     table
 };
 
-fn text(bytes: &[u8]) -> Step {
+fn text(bytes: &[u8]) -> ScanStep {
     if let Some(length) = text_end(bytes) {
-        return Step::Token(Kind::Text, length);
+        return ScanStep::Token(TokenKind::Text, length);
     }
     match bytes.len() - torn_character(bytes) {
-        0 => Step::Incomplete,
-        length => Step::Token(Kind::Text, length),
+        0 => ScanStep::Incomplete,
+        length => ScanStep::Token(TokenKind::Text, length),
     }
 }
 
@@ -284,63 +284,63 @@ fn torn_character(bytes: &[u8]) -> usize {
     0
 }
 
-fn escape(rest: &[u8]) -> Step {
+fn escape(rest: &[u8]) -> ScanStep {
     match rest.first() {
-        None => Step::Incomplete,
+        None => ScanStep::Incomplete,
         Some(b'[') => csi(rest.get(1..).unwrap_or_default()),
-        Some(b']') => string(rest, Kind::Osc),
-        Some(b'P') => string(rest, Kind::Dcs),
-        Some(b'X' | b'^' | b'_') => Step::Skip(Skipping::UntilTerminator),
+        Some(b']') => string(rest, TokenKind::Osc),
+        Some(b'P') => string(rest, TokenKind::Dcs),
+        Some(b'X' | b'^' | b'_') => ScanStep::Skip(Skipping::UntilTerminator),
         Some(_) => short_escape(rest),
     }
 }
 
 /// Parses a short escape sequence, after `ESC`.
-fn short_escape(rest: &[u8]) -> Step {
+fn short_escape(rest: &[u8]) -> ScanStep {
     let intermediates = rest.iter().take_while(|byte| (0x20..=0x2f).contains(*byte)).count();
     match rest.get(intermediates) {
-        None if intermediates > LONGEST_SEQUENCE => Step::Drop(1 + intermediates),
-        None => Step::Incomplete,
-        Some(0x30..=0x7e) => Step::Token(Kind::Escape, intermediates + 2),
+        None if intermediates > LONGEST_SEQUENCE => ScanStep::Drop(1 + intermediates),
+        None => ScanStep::Incomplete,
+        Some(0x30..=0x7e) => ScanStep::Token(TokenKind::Escape, intermediates + 2),
         // Not a sequence: the next byte is parsed on its own.
-        Some(_) => Step::Drop(1 + intermediates),
+        Some(_) => ScanStep::Drop(1 + intermediates),
     }
 }
 
 /// Parses what follows `ESC [`.
-fn csi(rest: &[u8]) -> Step {
+fn csi(rest: &[u8]) -> ScanStep {
     let body = rest.iter().take_while(|byte| (0x20..=0x3f).contains(*byte)).count();
     if body > LONGEST_SEQUENCE {
-        return Step::Drop(2 + body);
+        return ScanStep::Drop(2 + body);
     }
     match rest.get(body) {
-        None => Step::Incomplete,
-        Some(0x40..=0x7e) => Step::Token(Kind::Csi, body + 3),
-        Some(&CANCEL | &SUBSTITUTE) => Step::Drop(body + 3),
-        Some(_) => Step::Drop(2 + body),
+        None => ScanStep::Incomplete,
+        Some(0x40..=0x7e) => ScanStep::Token(TokenKind::Csi, body + 3),
+        Some(&CANCEL | &SUBSTITUTE) => ScanStep::Drop(body + 3),
+        Some(_) => ScanStep::Drop(2 + body),
     }
 }
 
 /// Parses a string that begins at `rest`, after `ESC`.
-fn string(rest: &[u8], kind: Kind) -> Step {
+fn string(rest: &[u8], kind: TokenKind) -> ScanStep {
     let (limit, ends_with_bell) = match kind {
-        Kind::Osc => (LONGEST_COMMAND, true),
+        TokenKind::Osc => (LONGEST_COMMAND, true),
         _ => (LONGEST_CONTROL_STRING, false),
     };
     match string_end(rest, ends_with_bell) {
-        End::Terminated(length) => Step::Token(kind, 1 + length),
-        End::Cancelled(length) => Step::Drop(1 + length),
-        End::Open(length) if length > limit => Step::Skip(if ends_with_bell {
+        StringEnd::Terminated(length) => ScanStep::Token(kind, 1 + length),
+        StringEnd::Cancelled(length) => ScanStep::Drop(1 + length),
+        StringEnd::Open(length) if length > limit => ScanStep::Skip(if ends_with_bell {
             Skipping::UntilBellOrTerminator
         } else {
             Skipping::UntilTerminator
         }),
-        End::Open(_) => Step::Incomplete,
+        StringEnd::Open(_) => ScanStep::Incomplete,
     }
 }
 
 /// Where a string ends.
-enum End {
+enum StringEnd {
     /// With its terminator, after this many bytes.
     Terminated(usize),
     /// Something else ends it after this many bytes.
@@ -349,21 +349,21 @@ enum End {
     Open(usize),
 }
 
-fn string_end(bytes: &[u8], ends_with_bell: bool) -> End {
+fn string_end(bytes: &[u8], ends_with_bell: bool) -> StringEnd {
     let stops = |byte: &u8| match *byte {
         ESCAPE | CANCEL | SUBSTITUTE => true,
         BELL => ends_with_bell,
         _ => false,
     };
     let Some(at) = bytes.iter().position(stops) else {
-        return End::Open(bytes.len());
+        return StringEnd::Open(bytes.len());
     };
     match (bytes[at], bytes.get(at + 1)) {
-        (BELL, _) => End::Terminated(at + 1),
-        (ESCAPE, Some(b'\\')) => End::Terminated(at + 2),
-        (ESCAPE, None) => End::Open(at),
-        (ESCAPE, Some(_)) => End::Cancelled(at),
-        _ => End::Cancelled(at + 1),
+        (BELL, _) => StringEnd::Terminated(at + 1),
+        (ESCAPE, Some(b'\\')) => StringEnd::Terminated(at + 2),
+        (ESCAPE, None) => StringEnd::Open(at),
+        (ESCAPE, Some(_)) => StringEnd::Cancelled(at),
+        _ => StringEnd::Cancelled(at + 1),
     }
 }
 
@@ -371,14 +371,14 @@ fn string_end(bytes: &[u8], ends_with_bell: bool) -> End {
 mod tests {
     use super::*;
 
-    fn scan(chunks: &[&[u8]]) -> Vec<(Kind, Vec<u8>)> {
-        let mut scanner = Scanner::default();
-        let mut found: Vec<(Kind, Vec<u8>)> = Vec::new();
+    fn scan(chunks: &[&[u8]]) -> Vec<(TokenKind, Vec<u8>)> {
+        let mut scanner = TokenScanner::default();
+        let mut found: Vec<(TokenKind, Vec<u8>)> = Vec::new();
         for chunk in chunks {
             scanner.push(chunk);
             while let Some(token) = scanner.next() {
                 match found.last_mut() {
-                    Some((Kind::Text, text)) if token.kind == Kind::Text => {
+                    Some((TokenKind::Text, text)) if token.kind == TokenKind::Text => {
                         text.extend_from_slice(token.bytes);
                     }
                     _ => found.push((token.kind, token.bytes.to_vec())),
@@ -395,23 +395,24 @@ mod tests {
     #[test]
     fn stream_is_split_into_complete_tokens() {
         let tokens = scan(&[MIXED]);
-        let wanted: Vec<(Kind, &[u8])> = vec![
-            (Kind::Text, "a\u{e9}漢😀\r\n".as_bytes()),
-            (Kind::Csi, b"\x1b[1;31m"),
-            (Kind::Text, b"red"),
-            (Kind::Csi, b"\x1b[m"),
-            (Kind::Osc, b"\x1b]2;title\x07"),
-            (Kind::Osc, b"\x1b]0;t\x1b\\"),
-            (Kind::Dcs, b"\x1bP+q544e\x1b\\"),
-            (Kind::Text, b"x"),
-            (Kind::Control, b"\x07"),
-            (Kind::Escape, b"\x1b(B"),
-            (Kind::Escape, b"\x1b7"),
-            (Kind::Text, b"y"),
-            (Kind::Csi, b"\x1b[H"),
-            (Kind::Text, b"ok"),
+        let wanted: Vec<(TokenKind, &[u8])> = vec![
+            (TokenKind::Text, "a\u{e9}漢😀\r\n".as_bytes()),
+            (TokenKind::Csi, b"\x1b[1;31m"),
+            (TokenKind::Text, b"red"),
+            (TokenKind::Csi, b"\x1b[m"),
+            (TokenKind::Osc, b"\x1b]2;title\x07"),
+            (TokenKind::Osc, b"\x1b]0;t\x1b\\"),
+            (TokenKind::Dcs, b"\x1bP+q544e\x1b\\"),
+            (TokenKind::Text, b"x"),
+            (TokenKind::Control, b"\x07"),
+            (TokenKind::Escape, b"\x1b(B"),
+            (TokenKind::Escape, b"\x1b7"),
+            (TokenKind::Text, b"y"),
+            (TokenKind::Csi, b"\x1b[H"),
+            (TokenKind::Text, b"ok"),
         ];
-        let found: Vec<(Kind, &[u8])> = tokens.iter().map(|(k, b)| (*k, b.as_slice())).collect();
+        let found: Vec<(TokenKind, &[u8])> =
+            tokens.iter().map(|(k, b)| (*k, b.as_slice())).collect();
         assert_eq!(found, wanted);
     }
 
@@ -429,13 +430,13 @@ mod tests {
     #[test]
     fn incomplete_character_waits_and_invalid_one_is_text() {
         assert_eq!(scan(&[b"\xe6\xbc"]), []);
-        assert_eq!(scan(&[b"a\xff"]), [(Kind::Text, b"a\xff".to_vec())]);
+        assert_eq!(scan(&[b"a\xff"]), [(TokenKind::Text, b"a\xff".to_vec())]);
         assert_eq!(scan(&[b"\x80\x80\x80\x80"]).len(), 1);
     }
 
     #[test]
     fn endless_strings_use_bounded_memory() {
-        let mut scanner = Scanner::default();
+        let mut scanner = TokenScanner::default();
         for opening in [&b"\x1b]52;c;"[..], b"\x1bPq", b"\x1b_G"] {
             scanner.push(opening);
             for _ in 0..100 {
@@ -453,12 +454,12 @@ mod tests {
     fn cancelled_sequence_hides_nothing_after_it() {
         assert_eq!(
             scan(&[b"\x1b[3\x1b[2Jx"]),
-            [(Kind::Csi, b"\x1b[2J".to_vec()), (Kind::Text, b"x".to_vec())]
+            [(TokenKind::Csi, b"\x1b[2J".to_vec()), (TokenKind::Text, b"x".to_vec())]
         );
-        assert_eq!(scan(&[b"\x1b[3\x18x"]), [(Kind::Text, b"x".to_vec())]);
+        assert_eq!(scan(&[b"\x1b[3\x18x"]), [(TokenKind::Text, b"x".to_vec())]);
         assert_eq!(
             scan(&[b"\x1b]2;t\x1b[2Jx"]),
-            [(Kind::Csi, b"\x1b[2J".to_vec()), (Kind::Text, b"x".to_vec())]
+            [(TokenKind::Csi, b"\x1b[2J".to_vec()), (TokenKind::Text, b"x".to_vec())]
         );
         let long = [b"\x1b[".to_vec(), b"1;".repeat(4000), b"mx".to_vec()].concat();
         let chunks: Vec<&[u8]> = long.chunks(100).collect();

@@ -10,7 +10,7 @@ use vt100::capture::{
     BasicFormattedCaptureRange, BasicFormattedCaptureState, RowContents, basic_formatted_rows,
 };
 
-use super::{History, Size, Terminal};
+use super::{OutputHistory, Size, VirtualTerminal};
 
 /// Maximum number of bytes of lines, including their colours. Memory is allocated only as lines
 /// arrive.
@@ -22,7 +22,7 @@ const PLAIN: &str = "\x1b[m";
 /// The newest lines that have scrolled off.
 #[derive(Debug)]
 pub(super) struct Scrollback {
-    lines: History,
+    lines: OutputHistory,
     has_forgotten: bool,
     /// Buffer for one row.
     row: String,
@@ -30,7 +30,7 @@ pub(super) struct Scrollback {
 
 impl Default for Scrollback {
     fn default() -> Self {
-        let lines = History::new(SCROLLBACK_BYTES);
+        let lines = OutputHistory::new(SCROLLBACK_BYTES);
         Self { lines, has_forgotten: false, row: String::new() }
     }
 }
@@ -164,7 +164,7 @@ fn push_written(text: &mut Vec<u8>, output: &[u8]) {
     }
 }
 
-impl Terminal {
+impl VirtualTerminal {
     /// Returns all lines that a user can scroll through: those that have scrolled off, and the
     /// screen. While the alternate screen is shown, the normal one comes before it.
     pub(crate) fn scrollback(&mut self) -> ScrollbackText {
@@ -289,8 +289,8 @@ mod tests {
     use super::super::Effects;
     use super::*;
 
-    fn terminal(rows: u16, cols: u16, output: &str) -> Terminal {
-        let mut terminal = Terminal::new(Size { rows, cols });
+    fn terminal(rows: u16, cols: u16, output: &str) -> VirtualTerminal {
+        let mut terminal = VirtualTerminal::new(Size { rows, cols });
         terminal.feed(output.as_bytes(), &mut Effects::unseen());
         terminal
     }
@@ -299,13 +299,13 @@ mod tests {
         range.map(|number| format!("line {number}\r\n")).collect()
     }
 
-    fn lines(terminal: &mut Terminal) -> Vec<String> {
+    fn lines(terminal: &mut VirtualTerminal) -> Vec<String> {
         let text = terminal.scrollback().text;
         let plain: String = vt100::capture::basic_formatted_to_plain(&text).collect();
         plain.trim_end_matches('\n').split('\n').map(str::to_owned).collect()
     }
 
-    fn rows(terminal: &Terminal) -> Vec<String> {
+    fn rows(terminal: &VirtualTerminal) -> Vec<String> {
         terminal.snapshot().rows
     }
 

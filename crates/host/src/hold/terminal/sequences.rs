@@ -1,11 +1,11 @@
 //! Executes control sequences.
 
-use super::{Effects, Sequence, Terminal, queries};
+use super::{Effects, Sequence, VirtualTerminal, queries};
 
 /// The final bytes of sequences that the model and every terminal draw alike.
 const DRAWN: &[u8] = b"@ABCDEFGHJKLMPSTX`bdfm";
 
-impl Terminal {
+impl VirtualTerminal {
     pub(super) fn sequence(&mut self, bytes: &[u8], effects: &mut Effects) {
         let Some(sequence) = Sequence::parse(bytes) else {
             return;

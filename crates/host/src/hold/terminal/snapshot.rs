@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use vt100::Cell;
 
-use super::{Size, Terminal};
+use super::{Size, VirtualTerminal};
 use crate::hold::wire::ScreenNow;
 
 /// The current content of an agent's terminal.
@@ -12,7 +12,7 @@ pub struct Snapshot {
     pub size: Size,
     /// The text of each row, without the blanks at its end.
     pub rows: Vec<String>,
-    pub cursor: Cursor,
+    pub cursor: SnapshotCursor,
     pub title: String,
     /// Whether the alternate screen is shown.
     pub alternate: bool,
@@ -24,13 +24,13 @@ pub struct Snapshot {
 
 /// The position of the cursor, counted from 0, and whether it is visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cursor {
+pub struct SnapshotCursor {
     pub row: u16,
     pub col: u16,
     pub visible: bool,
 }
 
-impl Terminal {
+impl VirtualTerminal {
     pub(crate) fn snapshot(&self) -> Snapshot {
         let screen = self.screen();
         let size = self.size();
@@ -38,7 +38,7 @@ impl Terminal {
         Snapshot {
             size,
             rows: self.rows(),
-            cursor: Cursor { row, col, visible: !screen.hide_cursor() },
+            cursor: SnapshotCursor { row, col, visible: !screen.hide_cursor() },
             title: self.title.clone(),
             alternate: screen.alternate_screen(),
             modes: self.modes_on(),

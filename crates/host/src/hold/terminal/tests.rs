@@ -27,14 +27,14 @@ const SCREENS: [&str; 16] = [
     "main\x1b[?1049halt\x1b[=5;1u\x1b[?1049lback",
 ];
 
-fn terminal(input: &[u8]) -> Terminal {
-    let mut terminal = Terminal::new(SIZE);
+fn terminal(input: &[u8]) -> VirtualTerminal {
+    let mut terminal = VirtualTerminal::new(SIZE);
     terminal.feed(input, &mut Effects::unseen());
     terminal
 }
 
 fn replies(input: &[u8]) -> String {
-    let mut terminal = Terminal::new(SIZE);
+    let mut terminal = VirtualTerminal::new(SIZE);
     let mut effects = Effects::unseen();
     terminal.feed(input, &mut effects);
     String::from_utf8(effects.replies().to_vec()).unwrap()
@@ -42,7 +42,7 @@ fn replies(input: &[u8]) -> String {
 
 fn shown(input: &[u8]) -> Vec<u8> {
     let mut effects = Effects::seen();
-    Terminal::new(SIZE).feed(input, &mut effects);
+    VirtualTerminal::new(SIZE).feed(input, &mut effects);
     assert!(!effects.needs_painting());
     effects.shown().to_vec()
 }
@@ -61,13 +61,13 @@ fn visible(cell: &Cell) -> (String, Color, Color, [bool; 6]) {
 }
 
 /// Returns the modes without the alternate screen, which a user's terminal never shows as such.
-fn modes_but_screen(terminal: &Terminal) -> Vec<u16> {
+fn modes_but_screen(terminal: &VirtualTerminal) -> Vec<u16> {
     let on = terminal.modes_on().into_iter();
     on.filter(|mode| ![1049, modes::SYNCHRONISED].contains(mode)).collect()
 }
 
 #[track_caller]
-fn assert_same(agents: &Terminal, users: &Terminal, what: &str) {
+fn assert_same(agents: &VirtualTerminal, users: &VirtualTerminal, what: &str) {
     for row in 0..agents.size().rows {
         for col in 0..agents.size().cols {
             let (one, other) = (agents.screen().cell(row, col), users.screen().cell(row, col));
@@ -79,7 +79,7 @@ fn assert_same(agents: &Terminal, users: &Terminal, what: &str) {
 }
 
 #[track_caller]
-fn assert_same_state(agents: &Terminal, users: &Terminal, what: &str) {
+fn assert_same_state(agents: &VirtualTerminal, users: &VirtualTerminal, what: &str) {
     let (one, other) = (agents.screen(), users.screen());
     assert_eq!(one.cursor_position(), other.cursor_position(), "cursor of {what:?}");
     assert_eq!(one.attributes_formatted(), other.attributes_formatted(), "pen of {what:?}");
@@ -110,7 +110,7 @@ fn output_after_a_repaint_continues_it() {
     let more = "more\x1b8here\r\n\n\n\n\n\nx\x1b[1Adown \x1b[Kjlqk\x0fjlqk";
     for screen in SCREENS {
         let mut agents = terminal(screen.as_bytes());
-        let mut users = Terminal::new(SIZE);
+        let mut users = VirtualTerminal::new(SIZE);
         users.feed(&agents.paint(), &mut Effects::unseen());
         // Restoring a cursor that was never saved has different results in different terminals.
         let more = if agents.page().saved.is_some() { more } else { &more.replace("\x1b8", "") };
@@ -124,8 +124,8 @@ fn output_after_a_repaint_continues_it() {
 #[test]
 fn terminal_of_another_size_shows_the_same_picture() {
     let larger = Size { rows: 14, cols: 44 };
-    let mut agents = Terminal::new(SIZE);
-    let mut users = Terminal::new(larger);
+    let mut agents = VirtualTerminal::new(SIZE);
+    let mut users = VirtualTerminal::new(larger);
     let mut picture = Picture::default();
     for screen in SCREENS {
         agents.feed(screen.as_bytes(), &mut Effects::unseen());
@@ -205,8 +205,8 @@ const PIECES: [&str; 44] = [
 fn attached_terminal_shows_the_same_screen_for_random_output() {
     for seed in 0..300 {
         let mut dice = Dice(seed);
-        let mut agents = Terminal::new(SIZE);
-        let mut users = Terminal::new(SIZE);
+        let mut agents = VirtualTerminal::new(SIZE);
+        let mut users = VirtualTerminal::new(SIZE);
         users.feed(&agents.paint(), &mut Effects::unseen());
         for _ in 0..40 {
             let count = 1 + dice.roll(4);
@@ -267,7 +267,7 @@ const NOISE: &[u8] = b"\x1b\x1b\x1b[[[];?0123456789hlmrJKHABCDSTPLMX@qu\xff\xe6\
 fn random_bytes_do_not_break_the_terminal() {
     for seed in 0..300 {
         let mut dice = Dice(seed);
-        let mut terminal = Terminal::new(Size { rows: 3, cols: 5 });
+        let mut terminal = VirtualTerminal::new(Size { rows: 3, cols: 5 });
         for _ in 0..60 {
             let count = dice.roll(12);
             let noise: Vec<u8> = (0..count).map(|_| NOISE[dice.roll(NOISE.len())]).collect();
@@ -392,12 +392,12 @@ fn visible_output_is_sent_to_users_terminals() {
 
 #[test]
 fn titles_and_bells_are_reported_once_per_batch() {
-    let mut terminal = Terminal::new(SIZE);
+    let mut terminal = VirtualTerminal::new(SIZE);
     let mut effects = Effects::unseen();
     terminal.feed("\x07\x07\x1b]0;one\x07\x1b]2;tw\u{9b}o\x1b[\x07".as_bytes(), &mut effects);
     terminal.feed(b"\x1b]2;two\x07\x1b]1;icon\x07", &mut effects);
-    let notices: Vec<Notice> = effects.notices().collect();
-    assert_eq!(notices, [Notice::Title("two".to_owned()), Notice::Bell]);
+    let notices: Vec<TerminalNotice> = effects.notices().collect();
+    assert_eq!(notices, [TerminalNotice::Title("two".to_owned()), TerminalNotice::Bell]);
     let mut effects = Effects::unseen();
     terminal.feed(b"\x1b]2;two\x07", &mut effects);
     assert_eq!(effects.notices().count(), 0, "the title is the same");

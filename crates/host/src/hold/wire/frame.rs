@@ -63,13 +63,13 @@ pub(crate) fn encode_message(kind: u8, message: &impl Serialize) -> Vec<u8> {
 
 /// Assembles frames from pieces of any size.
 #[derive(Debug, Default)]
-pub(crate) struct Decoder {
+pub(crate) struct FrameDecoder {
     buffer: Vec<u8>,
     /// How many bytes of an oversized frame are still to be skipped.
     skipping: u64,
 }
 
-impl Decoder {
+impl FrameDecoder {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         let skipped = usize::try_from(self.skipping).unwrap_or(usize::MAX).min(bytes.len());
         self.skipping -= skipped as u64;
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn decode(chunks: &[&[u8]]) -> Vec<Received> {
-        let mut decoder = Decoder::default();
+        let mut decoder = FrameDecoder::default();
         let mut found = Vec::new();
         for chunk in chunks {
             decoder.push(chunk);
@@ -127,7 +127,7 @@ mod tests {
         encode(kind::INJECT, &vec![b'x'; LARGEST + 1], &mut stream);
         encode(kind::INPUT, b"after", &mut stream);
         let chunks: Vec<&[u8]> = stream.chunks(65_536).collect();
-        let mut decoder = Decoder::default();
+        let mut decoder = FrameDecoder::default();
         let mut found = Vec::new();
         for chunk in chunks {
             decoder.push(chunk);

@@ -5,7 +5,7 @@ use segue_core::ports::{TerminalClients, TerminalUses};
 use segue_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::typing::{Outcome, ScreenNow, capability};
+use super::typing::{ScreenNow, TypingOutcome, capability};
 use super::{OLDEST, PROTOCOL};
 use crate::hold::terminal::{Size, Snapshot};
 
@@ -46,7 +46,7 @@ impl Hello {
 /// The requests of clients.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Request {
+pub(crate) enum WireRequest {
     /// Attach a terminal of this size.
     Attach(Size),
     /// The attached terminal has this size now.
@@ -93,7 +93,7 @@ pub(crate) enum Request {
     View,
 }
 
-impl Request {
+impl WireRequest {
     /// Returns whether a client that only watches may send this request. The environment contains
     /// secrets that the terminal does not show.
     pub(crate) fn is_for_viewers(&self) -> bool {
@@ -123,16 +123,16 @@ impl Request {
 /// The answers of a holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Answer {
+pub(crate) enum WireAnswer {
     Done,
     Failed(Error),
-    Status(Box<Status>),
+    Status(Box<WireStatus>),
     Environment(Environment),
     Snapshot(Box<Snapshot>),
     Ended(LaunchEnd),
     /// `None` without a terminal.
     Screen(Option<Box<ScreenNow>>),
-    Typed(Outcome),
+    Typed(TypingOutcome),
     /// Whether the keys were pressed.
     Pressed(bool),
     /// Sent after the lines.
@@ -188,7 +188,7 @@ pub(crate) struct Painted {
 
 /// The state of a holder and its agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Status {
+pub(crate) struct WireStatus {
     pub(crate) launch: LaunchId,
     pub(crate) session: SessionId,
     pub(crate) holder: ProcessRef,
@@ -203,7 +203,7 @@ pub(crate) struct Status {
 /// The events for subscribers and attached clients.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Event {
+pub(crate) enum WireEvent {
     Title(String),
     Bell,
     /// This many clients are attached now, apart from those that only watch.
@@ -247,22 +247,22 @@ mod tests {
     fn json_of_version_one_never_changes() {
         let size = Size { rows: 24, cols: 80 };
         let table = [
-            (Request::Attach(size), r#"{"attach":{"rows":24,"cols":80}}"#),
-            (Request::Resize(size), r#"{"resize":{"rows":24,"cols":80}}"#),
-            (Request::Repaint, r#""repaint""#),
-            (Request::Detach, r#""detach""#),
-            (Request::Interrupt { bytes: Some(vec![3]) }, r#"{"interrupt":{"bytes":[3]}}"#),
-            (Request::Subscribe, r#""subscribe""#),
-            (Request::Snapshot, r#""snapshot""#),
-            (Request::History, r#""history""#),
-            (Request::Status, r#""status""#),
-            (Request::Environment, r#""environment""#),
-            (Request::Release, r#""release""#),
-            (Request::Stop { grace_ms: 500 }, r#"{"stop":{"grace_ms":500}}"#),
+            (WireRequest::Attach(size), r#"{"attach":{"rows":24,"cols":80}}"#),
+            (WireRequest::Resize(size), r#"{"resize":{"rows":24,"cols":80}}"#),
+            (WireRequest::Repaint, r#""repaint""#),
+            (WireRequest::Detach, r#""detach""#),
+            (WireRequest::Interrupt { bytes: Some(vec![3]) }, r#"{"interrupt":{"bytes":[3]}}"#),
+            (WireRequest::Subscribe, r#""subscribe""#),
+            (WireRequest::Snapshot, r#""snapshot""#),
+            (WireRequest::History, r#""history""#),
+            (WireRequest::Status, r#""status""#),
+            (WireRequest::Environment, r#""environment""#),
+            (WireRequest::Release, r#""release""#),
+            (WireRequest::Stop { grace_ms: 500 }, r#"{"stop":{"grace_ms":500}}"#),
         ];
         for (request, text) in table {
             assert_eq!(serde_json::to_string(&request).unwrap(), text);
-            assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
+            assert_eq!(serde_json::from_str::<WireRequest>(text).unwrap(), request);
         }
     }
 
@@ -272,40 +272,40 @@ mod tests {
         assert_eq!(capability::ALL, ["screen", "type", "press", "settled", "scrollback", "view"]);
         let id = "019a0000-0000-7000-8000-000000000000";
         let message = MessageId::new(id.parse().unwrap());
-        let words = Request::Type { message, text: "hi\n".to_owned(), revision: 7 };
+        let words = WireRequest::Type { message, text: "hi\n".to_owned(), revision: 7 };
         let typed = format!(r#"{{"type":{{"message":"{id}","text":"hi\n","revision":7}}}}"#);
         let table = [
-            (Request::Screen, r#""screen""#),
+            (WireRequest::Screen, r#""screen""#),
             (words, typed.as_str()),
             (
-                Request::Press { keys: vec![13], revision: 7 },
+                WireRequest::Press { keys: vec![13], revision: 7 },
                 r#"{"press":{"keys":[13],"revision":7}}"#,
             ),
-            (Request::Scrollback, r#""scrollback""#),
-            (Request::Wheel(true), r#"{"wheel":true}"#),
-            (Request::View, r#""view""#),
+            (WireRequest::Scrollback, r#""scrollback""#),
+            (WireRequest::Wheel(true), r#"{"wheel":true}"#),
+            (WireRequest::View, r#""view""#),
         ];
         for (request, text) in table {
             assert_eq!(serde_json::to_string(&request).unwrap(), text);
-            assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
+            assert_eq!(serde_json::from_str::<WireRequest>(text).unwrap(), request);
         }
         let answers = [
-            (Answer::Screen(None), r#"{"screen":null}"#),
-            (Answer::Typed(Outcome::Before), r#"{"typed":"before"}"#),
-            (Answer::Pressed(true), r#"{"pressed":true}"#),
+            (WireAnswer::Screen(None), r#"{"screen":null}"#),
+            (WireAnswer::Typed(TypingOutcome::Before), r#"{"typed":"before"}"#),
+            (WireAnswer::Pressed(true), r#"{"pressed":true}"#),
             (
-                Answer::Scrollback(ScrollbackFacts { has_forgotten: true, alternate: false }),
+                WireAnswer::Scrollback(ScrollbackFacts { has_forgotten: true, alternate: false }),
                 r#"{"scrollback":{"has_forgotten":true,"alternate":false}}"#,
             ),
         ];
         for (answer, text) in answers {
             assert_eq!(serde_json::to_string(&answer).unwrap(), text);
         }
-        let uses = Event::Uses(Uses { alternate: true, mouse: false });
+        let uses = WireEvent::Uses(Uses { alternate: true, mouse: false });
         let told = r#"{"uses":{"alternate":true,"mouse":false}}"#;
         assert_eq!(serde_json::to_string(&uses).unwrap(), told);
-        assert_eq!(serde_json::to_string(&Event::Settled).unwrap(), r#""settled""#);
-        let clients = Event::Clients(ClientCounts { controllers: 1, viewers: 2 });
+        assert_eq!(serde_json::to_string(&WireEvent::Settled).unwrap(), r#""settled""#);
+        let clients = WireEvent::Clients(ClientCounts { controllers: 1, viewers: 2 });
         let counted = r#"{"clients":{"controllers":1,"viewers":2}}"#;
         assert_eq!(serde_json::to_string(&clients).unwrap(), counted);
         let painted = Painted { size: Size { rows: 24, cols: 80 }, bytes: 7 };

@@ -2,7 +2,7 @@
 //!
 //! A connection carries frames: four bytes of length (big-endian, of the payload), one byte of
 //! kind, the payload. The first frame of each side is a [`Hello`]. Then the client sends requests.
-//! Every [`Request`] and every injection gets one [`Answer`], in order; events and output come
+//! Every [`WireRequest`] and every injection gets one [`WireAnswer`], in order; events and output come
 //! between them.
 //!
 //! # Compatibility
@@ -21,11 +21,12 @@ mod frame;
 mod message;
 mod typing;
 
-pub(crate) use frame::{Decoder, Frame, Received, encode, encode_message, kind};
+pub(crate) use frame::{Frame, FrameDecoder, Received, encode, encode_message, kind};
 pub(crate) use message::{
-    Answer, ClientCounts, Event, Hello, Painted, Request, ScrollbackFacts, Status, Uses,
+    ClientCounts, Hello, Painted, ScrollbackFacts, Uses, WireAnswer, WireEvent, WireRequest,
+    WireStatus,
 };
-pub(crate) use typing::{Outcome, ScreenNow, capability};
+pub(crate) use typing::{ScreenNow, TypingOutcome, capability};
 
 /// The newest protocol version that this program supports.
 pub(crate) const PROTOCOL: u32 = 1;

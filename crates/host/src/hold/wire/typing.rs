@@ -46,18 +46,18 @@ impl From<ScreenNow> for Screen {
 /// The result of an order to type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Outcome {
+pub(crate) enum TypingOutcome {
     Now,
     Before,
     Changed,
 }
 
-impl From<Outcome> for Typed {
-    fn from(outcome: Outcome) -> Self {
+impl From<TypingOutcome> for Typed {
+    fn from(outcome: TypingOutcome) -> Self {
         match outcome {
-            Outcome::Now => Self::Now,
-            Outcome::Before => Self::Before,
-            Outcome::Changed => Self::Changed,
+            TypingOutcome::Now => Self::Now,
+            TypingOutcome::Before => Self::Before,
+            TypingOutcome::Changed => Self::Changed,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::hold::terminal::{Style, push};
 
 use super::ScrollMode;
-use super::layout::Row;
+use super::layout::LayoutRow;
 use crate::hold::styled_lines::{StyledLine, width};
 
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[m";
@@ -19,7 +19,7 @@ const STATUS: &str = "\x1b[0;7m";
 
 /// How a character is drawn differently from the agent's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+enum TextMark {
     None,
     /// Selected, or a match.
     Inverse,
@@ -31,7 +31,7 @@ impl ScrollMode {
     pub(in super::super) fn draw(&self) -> String {
         let mut out = String::from(BEGIN);
         // A line can fill many rows, so it is searched only once.
-        let mut marked: Option<(usize, Marked)> = None;
+        let mut marked: Option<(usize, MarkedParts)> = None;
         for index in 0..self.layout.height {
             push(&mut out, format_args!("\x1b[{};1H\x1b[m\x1b[2K", index + 1));
             let Some(row) = self.layout.rows.get(self.layout.top + index) else { continue };
@@ -48,7 +48,7 @@ impl ScrollMode {
         out
     }
 
-    fn draw_row(&self, row: &Row, line: &StyledLine, marked: &Marked, out: &mut String) {
+    fn draw_row(&self, row: &LayoutRow, line: &StyledLine, marked: &MarkedParts, out: &mut String) {
         let text = line.text.get(row.part.clone()).unwrap_or_default();
         let mut pen = None;
         let mut used = 0;
@@ -78,7 +78,7 @@ impl ScrollMode {
     }
 
     /// Returns the marked parts of a line.
-    fn marked(&self, number: usize, line: &StyledLine) -> Marked {
+    fn marked(&self, number: usize, line: &StyledLine) -> MarkedParts {
         let found = self.found.as_ref().filter(|place| place.line == number);
         let found = found.map(|place| place.part.clone());
         let inverse = match &self.search {
@@ -86,7 +86,7 @@ impl ScrollMode {
             Some((pattern, _)) => pattern.places(&line.text),
             None => Vec::new(),
         };
-        Marked { found, inverse }
+        MarkedParts { found, inverse }
     }
 
     fn draw_status(&self, out: &mut String) {
@@ -106,28 +106,28 @@ impl ScrollMode {
 }
 
 /// The marked parts of a line.
-struct Marked {
+struct MarkedParts {
     /// The last match.
     found: Option<Range<usize>>,
     /// In order and without overlaps.
     inverse: Vec<Range<usize>>,
 }
 
-impl Marked {
-    fn at(&self, at: usize) -> Mark {
+impl MarkedParts {
+    fn at(&self, at: usize) -> TextMark {
         if self.found.as_ref().is_some_and(|part| part.contains(&at)) {
-            return Mark::Found;
+            return TextMark::Found;
         }
         let next = self.inverse.partition_point(|part| part.end <= at);
         let is_inverse = self.inverse.get(next).is_some_and(|part| part.contains(&at));
-        if is_inverse { Mark::Inverse } else { Mark::None }
+        if is_inverse { TextMark::Inverse } else { TextMark::None }
     }
 }
 
-fn write_style((style, mark): (Style, Mark), out: &mut String) {
+fn write_style((style, mark): (Style, TextMark), out: &mut String) {
     match mark {
-        Mark::None => style.write(out),
-        Mark::Inverse => style.inverted().write(out),
-        Mark::Found => *out += FOUND,
+        TextMark::None => style.write(out),
+        TextMark::Inverse => style.inverted().write(out),
+        TextMark::Found => *out += FOUND,
     }
 }

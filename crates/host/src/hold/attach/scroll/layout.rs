@@ -6,26 +6,26 @@ use crate::hold::styled_lines::{StyledLine, width};
 
 /// One row of a screen: a part of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct LayoutRow {
     pub(super) line: usize,
     /// The byte range in the line's text.
     pub(super) part: Range<usize>,
 }
 
 /// Wraps lines into rows of at most `cols` columns. Every line has at least one row.
-pub(super) fn wrap(lines: &[StyledLine], cols: usize) -> Vec<Row> {
+pub(super) fn wrap(lines: &[StyledLine], cols: usize) -> Vec<LayoutRow> {
     let mut rows = Vec::with_capacity(lines.len());
     for (line, StyledLine { text, .. }) in lines.iter().enumerate() {
         let (mut start, mut used) = (0, 0);
         for (at, character) in text.char_indices() {
             let needed = width(character);
             if used + needed > cols && used > 0 {
-                rows.push(Row { line, part: start..at });
+                rows.push(LayoutRow { line, part: start..at });
                 (start, used) = (at, 0);
             }
             used += needed;
         }
-        rows.push(Row { line, part: start..text.len() });
+        rows.push(LayoutRow { line, part: start..text.len() });
     }
     rows
 }
@@ -33,7 +33,7 @@ pub(super) fn wrap(lines: &[StyledLine], cols: usize) -> Vec<Row> {
 /// The view of wrapped lines.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<LayoutRow>,
     /// How many rows are visible.
     pub(super) height: usize,
     /// The first visible row.
@@ -132,7 +132,7 @@ mod tests {
 
     fn wrapped(text: &str, cols: usize) -> Vec<String> {
         let lines = parse(text);
-        let part = |row: &Row| lines[row.line].text[row.part.clone()].to_owned();
+        let part = |row: &LayoutRow| lines[row.line].text[row.part.clone()].to_owned();
         wrap(&lines, cols).iter().map(part).collect()
     }
 

@@ -18,9 +18,9 @@ use segue_core::ports::ScrollbackPage;
 use crate::hold::styled_lines::{self, StyledLine};
 use crate::hold::terminal::Size;
 
-use super::keys::Entry;
-use keys::Action;
-pub(super) use keys::{Decoder, Key};
+use super::keys::ScrollEntry;
+use keys::ScrollAction;
+pub(super) use keys::{KeyDecoder, ScrollKey};
 
 /// The number of rows per step of the wheel.
 const WHEEL_ROWS: usize = 3;
@@ -47,7 +47,7 @@ pub(super) struct ScrollMode {
     alternate: bool,
     size: Size,
     layout: Layout,
-    entry: Entry,
+    entry: ScrollEntry,
     search: Option<(Pattern, Direction)>,
     /// The last match.
     found: Option<Match>,
@@ -67,7 +67,7 @@ struct Prompt {
 
 impl ScrollMode {
     /// Begins at the end, as the agent's screen was. If the entry key scrolls, begins above that.
-    pub(super) fn new(page: &ScrollbackPage, size: Size, entry: Entry) -> Self {
+    pub(super) fn new(page: &ScrollbackPage, size: Size, entry: ScrollEntry) -> Self {
         let lines = styled_lines::parse(&page.lines.join("\n"));
         let layout = Layout::at_end(&lines, cols(size), height(size));
         let mut mode = Self {
@@ -84,9 +84,9 @@ impl ScrollMode {
             message: None,
         };
         match entry {
-            Entry::Key => {}
-            Entry::PageUp => mode.layout.scroll_up(mode.layout.height),
-            Entry::Wheel => mode.layout.scroll_up(WHEEL_ROWS),
+            ScrollEntry::Key => {}
+            ScrollEntry::PageUp => mode.layout.scroll_up(mode.layout.height),
+            ScrollEntry::Wheel => mode.layout.scroll_up(WHEEL_ROWS),
         }
         mode
     }
@@ -102,7 +102,7 @@ impl ScrollMode {
     }
 
     /// Handles a key.
-    pub(super) fn key(&mut self, key: Key) -> Reaction {
+    pub(super) fn key(&mut self, key: ScrollKey) -> Reaction {
         self.message = None;
         match self.prompt.take() {
             Some(prompt) => {
@@ -113,38 +113,38 @@ impl ScrollMode {
         }
     }
 
-    fn act(&mut self, action: Action) -> Reaction {
+    fn act(&mut self, action: ScrollAction) -> Reaction {
         let page = self.layout.height.saturating_sub(1).max(1);
         match action {
-            Action::Up => self.layout.up(1),
-            Action::Down => self.layout.down(1),
-            Action::HalfPageUp => self.layout.scroll_up(page.div_ceil(2)),
-            Action::HalfPageDown => self.layout.scroll_down(page.div_ceil(2)),
-            Action::PageUp => self.layout.scroll_up(page),
-            Action::First => self.layout.go_to(0),
-            Action::Last => self.layout.go_to(usize::MAX),
-            Action::WheelUp => self.layout.scroll_up(WHEEL_ROWS),
-            Action::PageDown => return self.forward(Entry::PageUp, page),
-            Action::WheelDown => return self.forward(Entry::Wheel, WHEEL_ROWS),
-            Action::Search(direction) => {
+            ScrollAction::Up => self.layout.up(1),
+            ScrollAction::Down => self.layout.down(1),
+            ScrollAction::HalfPageUp => self.layout.scroll_up(page.div_ceil(2)),
+            ScrollAction::HalfPageDown => self.layout.scroll_down(page.div_ceil(2)),
+            ScrollAction::PageUp => self.layout.scroll_up(page),
+            ScrollAction::First => self.layout.go_to(0),
+            ScrollAction::Last => self.layout.go_to(usize::MAX),
+            ScrollAction::WheelUp => self.layout.scroll_up(WHEEL_ROWS),
+            ScrollAction::PageDown => return self.forward(ScrollEntry::PageUp, page),
+            ScrollAction::WheelDown => return self.forward(ScrollEntry::Wheel, WHEEL_ROWS),
+            ScrollAction::Search(direction) => {
                 self.prompt = Some(Prompt { direction, text: String::new() });
             }
-            Action::Next => self.search_again(|direction| direction),
-            Action::Previous => self.search_again(Direction::opposite),
-            Action::Select => {
+            ScrollAction::Next => self.search_again(|direction| direction),
+            ScrollAction::Previous => self.search_again(Direction::opposite),
+            ScrollAction::Select => {
                 let line = self.layout.line();
                 self.anchor = self.anchor.is_none().then_some(line);
             }
-            Action::Copy => return self.copy(),
-            Action::Cancel if self.anchor.is_some() => self.anchor = None,
-            Action::Cancel | Action::Leave => return Reaction::Leave,
-            Action::Nothing => {}
+            ScrollAction::Copy => return self.copy(),
+            ScrollAction::Cancel if self.anchor.is_some() => self.anchor = None,
+            ScrollAction::Cancel | ScrollAction::Leave => return Reaction::Leave,
+            ScrollAction::Nothing => {}
         }
         Reaction::Stay
     }
 
     /// Scrolls down. At the end, leaves scroll mode if it was entered with the corresponding key.
-    fn forward(&mut self, entry: Entry, rows: usize) -> Reaction {
+    fn forward(&mut self, entry: ScrollEntry, rows: usize) -> Reaction {
         if self.entry == entry && self.layout.is_at_end() && self.anchor.is_none() {
             return Reaction::Leave;
         }
@@ -152,16 +152,16 @@ impl ScrollMode {
         Reaction::Stay
     }
 
-    fn type_pattern(&mut self, mut prompt: Prompt, key: Key) {
+    fn type_pattern(&mut self, mut prompt: Prompt, key: ScrollKey) {
         match key {
-            Key::Character(character) if prompt.text.len() < LONGEST_PATTERN => {
+            ScrollKey::Character(character) if prompt.text.len() < LONGEST_PATTERN => {
                 prompt.text.push(character);
             }
-            Key::Backspace if prompt.text.is_empty() => return,
-            Key::Backspace => drop(prompt.text.pop()),
-            Key::Control('u') => prompt.text.clear(),
-            Key::Enter => return self.search_for(&prompt),
-            Key::Escape | Key::Control('c') => return,
+            ScrollKey::Backspace if prompt.text.is_empty() => return,
+            ScrollKey::Backspace => drop(prompt.text.pop()),
+            ScrollKey::Control('u') => prompt.text.clear(),
+            ScrollKey::Enter => return self.search_for(&prompt),
+            ScrollKey::Escape | ScrollKey::Control('c') => return,
             _ => {}
         }
         self.prompt = Some(prompt);

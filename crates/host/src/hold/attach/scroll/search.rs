@@ -36,7 +36,7 @@ pub(super) struct Match {
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub(super) place: Match,
     /// Whether the search continued at the other end.
     pub(super) has_wrapped: bool,
@@ -86,10 +86,10 @@ pub(super) fn find(
     pattern: &Pattern,
     from: (usize, usize),
     direction: Direction,
-) -> Option<Found> {
+) -> Option<SearchResult> {
     let is_after = |place: &Match| (place.line, place.part.start) > from;
     let is_before = |place: &Match| (place.line, place.part.start) < from;
-    let found = |place, has_wrapped| Found { place, has_wrapped };
+    let found = |place, has_wrapped| SearchResult { place, has_wrapped };
     match direction {
         Direction::Forward => {
             let next = in_lines(lines, pattern, from.0..lines.len()).find(is_after);

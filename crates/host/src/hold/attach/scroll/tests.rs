@@ -13,7 +13,7 @@ fn numbered(count: usize) -> String {
     lines.join("\n")
 }
 
-fn entered(text: &str, size: Size, entry: Entry) -> ScrollMode {
+fn entered(text: &str, size: Size, entry: ScrollEntry) -> ScrollMode {
     ScrollMode::new(&page(text), size, entry)
 }
 
@@ -26,7 +26,7 @@ fn page(text: &str) -> ScrollbackPage {
 /// Presses keys. Returns the result of the last one.
 fn press(mode: &mut ScrollMode, keys: &[u8]) -> Reaction {
     let mut reaction = Reaction::Stay;
-    let mut decoder = Decoder::default();
+    let mut decoder = KeyDecoder::default();
     for key in decoder.take(keys).into_iter().chain(decoder.after_pause()) {
         reaction = mode.key(key);
     }
@@ -57,7 +57,7 @@ fn status(mode: &ScrollMode) -> String {
 
 #[test]
 fn scroll_mode_begins_with_the_screen_and_a_status_line_in_its_last_row() {
-    let mode = entered(&numbered(100), size(10, 80), Entry::Key);
+    let mode = entered(&numbered(100), size(10, 80), ScrollEntry::Key);
     let shown = rows(&mode);
     assert_eq!(shown[0], "line 91");
     assert_eq!(shown[8], "line 99");
@@ -68,7 +68,7 @@ fn scroll_mode_begins_with_the_screen_and_a_status_line_in_its_last_row() {
 
 #[test]
 fn leave_key_comes_first_in_the_status_line_and_is_dropped_last() {
-    let mode = entered("one", size(2, 80), Entry::Key);
+    let mode = entered("one", size(2, 80), ScrollEntry::Key);
     let table = [
         (7, "q leave"),
         (15, "q leave"),
@@ -113,7 +113,7 @@ fn every_key_moves_the_view_as_documented() {
         (b"x", "line 92", 8),
         (b"\x1b[3~", "line 92", 8),
     ];
-    let mut mode = entered(&numbered(100), size(10, 80), Entry::Key);
+    let mut mode = entered(&numbered(100), size(10, 80), ScrollEntry::Key);
     for (number, (keys, top, cursor)) in table.into_iter().enumerate() {
         assert_eq!(press(&mut mode, keys), Reaction::Stay, "step {number}");
         let position = screen(&mode).cursor_position();
@@ -123,22 +123,22 @@ fn every_key_moves_the_view_as_documented() {
 
 #[test]
 fn page_up_and_wheel_scroll_on_entry_and_leave_at_the_end() {
-    let mut page = entered(&numbered(100), size(10, 80), Entry::PageUp);
+    let mut page = entered(&numbered(100), size(10, 80), ScrollEntry::PageUp);
     assert_eq!(first(&page), "line 82");
     assert_eq!(press(&mut page, b"\x1b[6~\x1b[6~"), Reaction::Stay);
     assert_eq!(press(&mut page, b"\x1b[6~"), Reaction::Leave);
-    let mut wheel = entered(&numbered(100), size(10, 80), Entry::Wheel);
+    let mut wheel = entered(&numbered(100), size(10, 80), ScrollEntry::Wheel);
     assert_eq!(first(&wheel), "line 88");
     assert_eq!(press(&mut wheel, b"\x1b[<65;1;1M\x1b[<65;1;1M"), Reaction::Stay);
     assert_eq!(press(&mut wheel, b"\x1b[<65;1;1M"), Reaction::Leave);
-    let mut key = entered(&numbered(100), size(10, 80), Entry::Key);
+    let mut key = entered(&numbered(100), size(10, 80), ScrollEntry::Key);
     assert_eq!(press(&mut key, b"G\x1b[6~\x1b[<65;1;1M"), Reaction::Stay);
 }
 
 #[test]
 fn q_escape_and_control_c_leave_scroll_mode() {
     for keys in [&b"q"[..], b"\x1b", b"\x03", b"v\x1b\x1b", b"/x\rq"] {
-        let mut mode = entered(&numbered(100), size(10, 80), Entry::Key);
+        let mut mode = entered(&numbered(100), size(10, 80), ScrollEntry::Key);
         let mut last = Reaction::Stay;
         for key in keys {
             last = press(&mut mode, &[*key]);
@@ -149,7 +149,7 @@ fn q_escape_and_control_c_leave_scroll_mode() {
 
 #[test]
 fn search_goes_to_the_next_match_and_marks_all_matches() {
-    let mut mode = entered(&numbered(100), size(10, 80), Entry::Key);
+    let mut mode = entered(&numbered(100), size(10, 80), ScrollEntry::Key);
     press(&mut mode, b"g/line 5");
     assert_eq!(status(&mode), "/line 5");
     assert_eq!(screen(&mode).cursor_position(), (9, 7));
@@ -173,7 +173,7 @@ fn search_goes_to_the_next_match_and_marks_all_matches() {
 
 #[test]
 fn search_can_be_cancelled_and_repeating_none_shows_a_message() {
-    let mut mode = entered(&numbered(100), size(10, 80), Entry::Key);
+    let mut mode = entered(&numbered(100), size(10, 80), ScrollEntry::Key);
     assert_eq!(press(&mut mode, b"n"), Reaction::Stay);
     assert!(status(&mode).contains("press / or ?"), "{}", status(&mode));
     for keys in [&b"/abc\x03"[..], b"/\x7f", b"/ab\x1b"] {
@@ -187,7 +187,7 @@ fn search_can_be_cancelled_and_repeating_none_shows_a_message() {
 #[test]
 fn whole_lines_are_selected_and_copied_as_plain_text() {
     let text = "zero\n\x1b[31mone\x1b[m  \ntwo is longer than a row\n\x1b]52;c;eA==\x07three\nfour";
-    let mut mode = entered(text, size(6, 10), Entry::Key);
+    let mut mode = entered(text, size(6, 10), ScrollEntry::Key);
     assert_eq!(press(&mut mode, b"y"), Reaction::Stay);
     assert!(mode.message.as_deref().unwrap().contains("press v"), "{:?}", mode.message);
     press(&mut mode, b"gjvj");
@@ -207,7 +207,7 @@ fn whole_lines_are_selected_and_copied_as_plain_text() {
 
 #[test]
 fn selection_too_large_for_the_clipboard_is_refused_with_a_message() {
-    let mut mode = entered(&vec!["x".repeat(100); 1000].join("\n"), size(10, 80), Entry::Key);
+    let mut mode = entered(&vec!["x".repeat(100); 1000].join("\n"), size(10, 80), ScrollEntry::Key);
     assert_eq!(press(&mut mode, b"gvGy"), Reaction::Stay);
     assert!(status(&mode).contains("not copied"), "{}", status(&mode));
     assert!(mode.anchor.is_some());
@@ -215,7 +215,7 @@ fn selection_too_large_for_the_clipboard_is_refused_with_a_message() {
 
 #[test]
 fn wide_characters_and_colours_are_preserved() {
-    let mut mode = entered("漢字漢字\x1b[1;32m漢\x1b[m\nx", size(4, 7), Entry::Key);
+    let mut mode = entered("漢字漢字\x1b[1;32m漢\x1b[m\nx", size(4, 7), ScrollEntry::Key);
     press(&mut mode, b"g");
     let shown = screen(&mode);
     assert_eq!(rows(&mode)[..3], ["漢字漢", "字漢", "x"]);
@@ -227,7 +227,7 @@ fn wide_characters_and_colours_are_preserved() {
 fn drawing_never_scrolls_the_terminal_on_any_screen_size() {
     let text = format!("{}\n漢字 wide \u{1f600}\n{}", numbered(50), "y".repeat(300));
     for (rows, cols) in [(1, 2), (1, 80), (2, 2), (2, 3), (3, 10), (24, 80), (5, 1000)] {
-        let mut mode = entered(&text, size(rows, cols), Entry::PageUp);
+        let mut mode = entered(&text, size(rows, cols), ScrollEntry::PageUp);
         for keys in [&b"g"[..], b"G", b"/y", b"\r", b"v", b"kkk", b"?", b"\x7f", b"\x1b[5~"] {
             press(&mut mode, keys);
             let non_zero = |number| NonZeroU16::new(number).unwrap();
@@ -240,7 +240,7 @@ fn drawing_never_scrolls_the_terminal_on_any_screen_size() {
 
 #[test]
 fn resize_keeps_the_cursor_on_its_line() {
-    let mut mode = entered(&numbered(100), size(10, 80), Entry::Key);
+    let mut mode = entered(&numbered(100), size(10, 80), ScrollEntry::Key);
     press(&mut mode, b"g/line 37\r");
     for (rows, cols) in [(5, 4), (24, 80), (2, 3), (10, 80)] {
         mode.resize(size(rows, cols));
@@ -253,10 +253,10 @@ fn resize_keeps_the_cursor_on_its_line() {
 #[test]
 fn status_line_says_which_lines_are_not_kept() {
     let forgotten = ScrollbackPage { has_forgotten: true, ..page("x") };
-    let mode = ScrollMode::new(&forgotten, size(5, 80), Entry::Key);
+    let mode = ScrollMode::new(&forgotten, size(5, 80), ScrollEntry::Key);
     assert!(status(&mode).contains("older lines are gone"), "{}", status(&mode));
     let alternate = ScrollbackPage { alternate: true, ..page("x") };
-    let mode = ScrollMode::new(&alternate, size(5, 100), Entry::Key);
+    let mode = ScrollMode::new(&alternate, size(5, 100), ScrollEntry::Key);
     assert!(status(&mode).contains("earlier screens are not kept"), "{}", status(&mode));
 }
 
@@ -264,7 +264,7 @@ fn status_line_says_which_lines_are_not_kept() {
 fn agent_text_cannot_control_the_terminal() {
     let evil = "\x1b]52;c;ZXZpbA==\x07\x1b]0;title\x07\x1b[?1049l\x1b[2J\x1bc\x1bP1$r\x1b\\\u{9b}2J\
                 \x1b[200~\x07\x0e\x1b(0\u{90}q\u{9c}\x1b_G\x1b\\\x1b[6n\x1b[>c\x1b]8;;http://x\x07";
-    let mut mode = entered(&format!("{evil}\n{evil}"), size(10, 80), Entry::Key);
+    let mut mode = entered(&format!("{evil}\n{evil}"), size(10, 80), ScrollEntry::Key);
     for keys in [&b"g"[..], b"/x\r", b"v", b"?\x1b[200~\x07evil\x1b[201~"] {
         press(&mut mode, keys);
         let drawn = mode.draw();

@@ -17,13 +17,13 @@ const MOST_MESSAGES: usize = 8 << 20;
 
 /// The queue between the holder and the task that writes to a client.
 #[derive(Debug, Default)]
-pub(super) struct Outbox {
-    queue: RefCell<Queue>,
+pub(super) struct SendQueue {
+    frames: RefCell<QueuedFrames>,
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+struct QueuedFrames {
     /// Complete frames of output.
     output: Vec<u8>,
     /// Complete frames of everything else. They are sent after the output that they may refer to.
@@ -35,30 +35,30 @@ struct Queue {
 
 /// Whether the queue accepted the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Queued {
+pub(super) enum Enqueued {
     Yes,
     /// The queue was full. If output did not fit, all queued output was dropped.
     Overflowed,
 }
 
-impl Outbox {
+impl SendQueue {
     /// Queues output, split into frames that the client can read one at a time.
-    pub(super) fn output(&self, bytes: &[u8]) -> Queued {
+    pub(super) fn output(&self, bytes: &[u8]) -> Enqueued {
         self.output_after(&[], bytes)
     }
 
     /// Queues a repaint of a screen of this size.
-    pub(super) fn painted(&self, size: Size, bytes: &[u8]) -> Queued {
+    pub(super) fn painted(&self, size: Size, bytes: &[u8]) -> Enqueued {
         let beginning = Painted { size, bytes: bytes.len() };
         self.output_after(&encode_message(kind::PAINTED, &beginning), bytes)
     }
 
-    fn output_after(&self, beginning: &[u8], bytes: &[u8]) -> Queued {
+    fn output_after(&self, beginning: &[u8], bytes: &[u8]) -> Enqueued {
         const PIECE: usize = 32 << 10;
-        let mut queue = self.queue.borrow_mut();
+        let mut queue = self.frames.borrow_mut();
         if queue.output.len() + beginning.len() + bytes.len() > MOST_OUTPUT {
             queue.output = Vec::new();
-            return Queued::Overflowed;
+            return Enqueued::Overflowed;
         }
         queue.output.extend_from_slice(beginning);
         for piece in bytes.chunks(PIECE) {
@@ -66,31 +66,31 @@ impl Outbox {
         }
         drop(queue);
         self.changed.notify_one();
-        Queued::Yes
+        Enqueued::Yes
     }
 
     /// Queues a frame that must not be lost. If the queue is full, the caller disconnects the
     /// client.
-    pub(super) fn message(&self, frame: &[u8]) -> Queued {
-        let mut queue = self.queue.borrow_mut();
+    pub(super) fn message(&self, frame: &[u8]) -> Enqueued {
+        let mut queue = self.frames.borrow_mut();
         if queue.messages.len() + frame.len() > MOST_MESSAGES {
-            return Queued::Overflowed;
+            return Enqueued::Overflowed;
         }
         queue.messages.extend_from_slice(frame);
         drop(queue);
         self.changed.notify_one();
-        Queued::Yes
+        Enqueued::Yes
     }
 
     /// Marks the end of the queue: nothing more will be added.
     pub(super) fn close(&self) {
-        self.queue.borrow_mut().closed = true;
+        self.frames.borrow_mut().closed = true;
         self.changed.notify_one();
     }
 
     /// Returns whether everything that was queued is written.
     pub(super) fn is_idle(&self) -> bool {
-        let queue = self.queue.borrow();
+        let queue = self.frames.borrow();
         !queue.busy && queue.output.is_empty() && queue.messages.is_empty()
     }
 
@@ -99,7 +99,7 @@ impl Outbox {
     async fn take(&self) -> Option<Vec<u8>> {
         loop {
             {
-                let mut queue = self.queue.borrow_mut();
+                let mut queue = self.frames.borrow_mut();
                 let mut taken = std::mem::take(&mut queue.output);
                 taken.append(&mut queue.messages);
                 queue.busy = !taken.is_empty();
@@ -116,7 +116,7 @@ impl Outbox {
 
     /// Returns whether nothing was queued during the last write.
     fn has_caught_up(&self) -> bool {
-        let mut queue = self.queue.borrow_mut();
+        let mut queue = self.frames.borrow_mut();
         queue.busy = false;
         queue.output.is_empty() && queue.messages.is_empty()
     }
@@ -124,12 +124,16 @@ impl Outbox {
 
 /// Writes what is queued until the queue is closed or the client is gone. Calls `caught_up`
 /// whenever everything is written.
-pub(super) async fn write_out(outbox: &Outbox, mut to: OwnedWriteHalf, caught_up: impl AsyncFn()) {
-    while let Some(bytes) = outbox.take().await {
+pub(super) async fn write_out(
+    queue: &SendQueue,
+    mut to: OwnedWriteHalf,
+    caught_up: impl AsyncFn(),
+) {
+    while let Some(bytes) = queue.take().await {
         if to.write_all(&bytes).await.is_err() {
             return;
         }
-        if outbox.has_caught_up() {
+        if queue.has_caught_up() {
             caught_up().await;
         }
     }

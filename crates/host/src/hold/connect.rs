@@ -8,9 +8,9 @@ use segue_core::ports::Fault;
 use segue_core::{Error, Result};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::line::Line;
+use super::holder_connection::HolderConnection;
+use super::holder_process;
 use super::order::{has_end, socket_path};
-use super::recorded;
 use crate::process::{self, ProcessHandle};
 use crate::watch::Lookout;
 
@@ -24,11 +24,11 @@ const GOES_WITHIN: Duration = Duration::from_secs(1);
 
 /// Connects to the holder of a launch. `None` if there is no holder. A holder without a socket gets
 /// a signal to listen again.
-pub(super) async fn reach(folder: &Path) -> Result<Option<Line>> {
-    if let Some(line) = Line::open(&socket_path(folder)).await? {
-        return Ok(Some(line));
+pub(super) async fn connect(folder: &Path) -> Result<Option<HolderConnection>> {
+    if let Some(connection) = HolderConnection::open(&socket_path(folder)).await? {
+        return Ok(Some(connection));
     }
-    let Some(holder) = recorded::holder(folder) else { return Ok(None) };
+    let Some(holder) = holder_process::holder(folder) else { return Ok(None) };
     if process::is_stopped(&holder) {
         return Err(Error::from(Fault::HolderStopped { pid: holder.pid }));
     }
@@ -41,28 +41,28 @@ pub(super) async fn reach(folder: &Path) -> Result<Option<Line>> {
     let limit = if has_end(folder) { GOES_WITHIN } else { LISTENS_WITHIN };
     let deadline = Instant::now() + limit;
     loop {
-        if let Some(line) = Line::open(&socket_path(folder)).await? {
-            return Ok(Some(line));
+        if let Some(connection) = HolderConnection::open(&socket_path(folder)).await? {
+            return Ok(Some(connection));
         }
         // The socket file exists slightly before the holder listens.
         let is_there = socket_path(folder).exists();
         let changed = async {
             tokio::select! {
-                () = sleep(ALMOST), if is_there => Seen::Change,
-                _ = handle.gone() => Seen::Gone,
-                () = lookout.changed() => Seen::Change,
+                () = sleep(ALMOST), if is_there => ListenEvent::Change,
+                _ = handle.gone() => ListenEvent::Gone,
+                () = lookout.changed() => ListenEvent::Change,
             }
         };
         match timeout_at(deadline, changed).await {
-            Ok(Seen::Change) => {}
-            Ok(Seen::Gone) => return Ok(None),
+            Ok(ListenEvent::Change) => {}
+            Ok(ListenEvent::Gone) => return Ok(None),
             Err(_) if has_end(folder) => return Ok(None),
             Err(_) => return Err(Error::from(Fault::SocketMissing { pid: holder.pid })),
         }
     }
 }
 
-enum Seen {
+enum ListenEvent {
     Change,
     Gone,
 }

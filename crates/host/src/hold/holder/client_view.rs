@@ -1,14 +1,14 @@
 //! The view of one attached client on the agent's terminal.
 
-use super::outbox::{Outbox, Queued};
-use crate::hold::terminal::{Effects, InputFilter, Picture, Size, Terminal};
+use super::send_queue::{Enqueued, SendQueue};
+use crate::hold::terminal::{Effects, InputFilter, Picture, Size, VirtualTerminal};
 
 /// Makes a terminal report mouse buttons, with decimal numbers. The wheel counts as two buttons.
 const WHEEL: &[u8] = b"\x1b[?1000h\x1b[?1006h";
 
 /// The view of one attached client.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct ClientView {
     /// The size of the client's terminal. `None` if the client only watches: its terminal has the
     /// size of the agent's.
     pub(super) size: Option<Size>,
@@ -22,41 +22,46 @@ pub(super) struct View {
     behind: bool,
 }
 
-impl View {
+impl ClientView {
     /// Makes the view of a client whose terminal has this size. `None` if the client only watches.
     pub(super) fn new(size: Option<Size>) -> Self {
         Self { size, filter: InputFilter::default(), picture: None, wheel: false, behind: false }
     }
 
     /// Shows the effects of a batch of the agent's output.
-    pub(super) fn follow(&mut self, outbox: &Outbox, terminal: &Terminal, effects: &Effects) {
+    pub(super) fn follow(
+        &mut self,
+        queue: &SendQueue,
+        terminal: &VirtualTerminal,
+        effects: &Effects,
+    ) {
         if self.behind {
             return;
         }
         match &mut self.picture {
-            None if effects.needs_painting() => self.repaint(outbox, terminal),
+            None if effects.needs_painting() => self.repaint(queue, terminal),
             None => {
-                self.send(outbox, effects.shown());
+                self.send(queue, effects.shown());
                 if effects.has_switched_mouse() && self.wheel {
-                    self.set_mouse(outbox, terminal);
+                    self.set_mouse(queue, terminal);
                 }
             }
             // If rows change faster than the client reads them, they are shown when it has caught
             // up.
-            Some(_) if !outbox.is_idle() => self.behind = true,
+            Some(_) if !queue.is_idle() => self.behind = true,
             Some(picture) => {
                 let mut changes = picture.update(terminal);
                 if effects.rang() {
                     changes.push(0x07);
                 }
                 let changes = self.with_wheel(terminal, changes);
-                self.send(outbox, &changes);
+                self.send(queue, &changes);
             }
         }
     }
 
     /// Repaints everything, whatever was shown before.
-    pub(super) fn repaint(&mut self, outbox: &Outbox, terminal: &Terminal) {
+    pub(super) fn repaint(&mut self, queue: &SendQueue, terminal: &VirtualTerminal) {
         self.behind = false;
         let painted = if self.size.is_none_or(|size| size == terminal.size()) {
             self.picture = None;
@@ -65,24 +70,29 @@ impl View {
             self.picture.insert(Picture::default()).update(terminal)
         };
         let painted = self.with_wheel(terminal, painted);
-        self.queued(outbox.painted(terminal.size(), &painted));
+        self.queued(queue.painted(terminal.size(), &painted));
     }
 
     /// Switches wheel reports of the client's terminal on or off, for as long as the agent does not
     /// use the mouse.
-    pub(super) fn want_wheel(&mut self, outbox: &Outbox, terminal: &Terminal, wheel: bool) {
+    pub(super) fn want_wheel(
+        &mut self,
+        queue: &SendQueue,
+        terminal: &VirtualTerminal,
+        wheel: bool,
+    ) {
         self.wheel = wheel;
-        self.set_mouse(outbox, terminal);
+        self.set_mouse(queue, terminal);
     }
 
-    fn set_mouse(&mut self, outbox: &Outbox, terminal: &Terminal) {
+    fn set_mouse(&mut self, queue: &SendQueue, terminal: &VirtualTerminal) {
         let modes = self.with_wheel(terminal, terminal.mouse_formatted().into_bytes());
-        self.send(outbox, &modes);
+        self.send(queue, &modes);
     }
 
     /// Adds the wheel reports, if the client wants them, to output that sets the mouse modes as the
     /// agent wants them.
-    fn with_wheel(&self, terminal: &Terminal, mut painted: Vec<u8>) -> Vec<u8> {
+    fn with_wheel(&self, terminal: &VirtualTerminal, mut painted: Vec<u8>) -> Vec<u8> {
         if !painted.is_empty() && self.wheel && !terminal.uses().mouse {
             painted.extend_from_slice(WHEEL);
         }
@@ -90,7 +100,7 @@ impl View {
     }
 
     /// Shows what the client missed, after it has received everything that was sent.
-    pub(super) fn catch_up(&mut self, outbox: &Outbox, terminal: &Terminal) {
+    pub(super) fn catch_up(&mut self, queue: &SendQueue, terminal: &VirtualTerminal) {
         if !std::mem::take(&mut self.behind) {
             return;
         }
@@ -98,21 +108,21 @@ impl View {
             Some(picture) => {
                 let changes = picture.update(terminal);
                 let changes = self.with_wheel(terminal, changes);
-                self.send(outbox, &changes);
+                self.send(queue, &changes);
             }
-            None => self.repaint(outbox, terminal),
+            None => self.repaint(queue, terminal),
         }
     }
 
-    fn send(&mut self, outbox: &Outbox, bytes: &[u8]) {
+    fn send(&mut self, queue: &SendQueue, bytes: &[u8]) {
         if !bytes.is_empty() {
-            self.queued(outbox.output(bytes));
+            self.queued(queue.output(bytes));
         }
     }
 
     /// Records whether the client misses output.
-    fn queued(&mut self, queued: Queued) {
-        if queued == Queued::Overflowed {
+    fn queued(&mut self, queued: Enqueued) {
+        if queued == Enqueued::Overflowed {
             self.behind = true;
             // It is unknown now which part of the picture the client has.
             if let Some(picture) = &mut self.picture {

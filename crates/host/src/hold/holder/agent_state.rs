@@ -1,15 +1,15 @@
-//! The state of an agent's life in its holder, and the steps of a stop.
+//! Whether an agent runs or has ended, and the steps of a stop.
 
 use std::time::Duration;
 
 use segue_core::model::LaunchEnd;
 use tokio::time::Instant;
 
-/// The state of the agent's life.
+/// Whether the agent runs or has ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Life {
+pub(super) enum AgentState {
     Running {
-        stop: Option<Stop>,
+        stop: Option<PendingStop>,
     },
     /// The agent has ended, but some of the processes that it started have not.
     Sweeping {
@@ -23,12 +23,12 @@ pub(super) enum Life {
     },
 }
 
-impl Life {
+impl AgentState {
     pub(super) fn running() -> Self {
         Self::Running { stop: None }
     }
 
-    pub(super) fn stop(&self) -> Option<Stop> {
+    pub(super) fn stop(&self) -> Option<PendingStop> {
         match self {
             Self::Running { stop } => *stop,
             Self::Sweeping { .. } | Self::Ended { .. } => None,
@@ -55,7 +55,7 @@ impl Life {
 
 /// A stop in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stop {
+pub(super) struct PendingStop {
     /// Whether a client requested it, as opposed to a shutdown of the machine.
     pub(super) asked: bool,
     pub(super) next: StopStep,
@@ -72,7 +72,7 @@ pub(super) enum StopStep {
     Kill,
 }
 
-impl Stop {
+impl PendingStop {
     pub(super) fn new(asked: bool, grace: Duration, now: Instant) -> Self {
         let deadline = now + grace;
         Self { asked, next: StopStep::HangUp, at: now + grace / 2, deadline }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn stop_sends_sighup_halfway_and_sigkill_at_the_deadline() {
         let now = Instant::now();
-        let stop = Stop::new(true, Duration::from_secs(8), now);
+        let stop = PendingStop::new(true, Duration::from_secs(8), now);
         assert_eq!((stop.next, stop.at), (StopStep::HangUp, now + Duration::from_secs(4)));
         let stop = stop.advance().unwrap();
         assert_eq!((stop.next, stop.at), (StopStep::Kill, now + Duration::from_secs(8)));
@@ -113,8 +113,8 @@ mod tests {
     #[test]
     fn second_stop_can_only_shorten_the_deadline() {
         let now = Instant::now();
-        let slow = Stop::new(false, Duration::from_secs(8), now);
-        let quick = Stop::new(true, Duration::from_secs(2), now);
+        let slow = PendingStop::new(false, Duration::from_secs(8), now);
+        let quick = PendingStop::new(true, Duration::from_secs(2), now);
         for stop in [slow.join(quick), quick.join(slow)] {
             assert!(stop.asked);
             assert_eq!((stop.next, stop.at), (StopStep::HangUp, now + Duration::from_secs(1)));

@@ -9,7 +9,7 @@ use segue_core::{Error, Result};
 
 /// The environment and the working folder in which the program was started.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct ProcessContext {
     pub environment: Environment,
     pub cwd: PathBuf,
     /// The names of the variables that are not in `environment` because their values are not UTF-8.
@@ -21,7 +21,7 @@ pub fn has_variable(name: &str) -> bool {
     std::env::var_os(name).is_some()
 }
 
-impl Surroundings {
+impl ProcessContext {
     /// Reads the environment and the working folder of this process.
     pub fn read() -> Result<Self> {
         let cwd = std::env::current_dir().map_err(|error| {
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn read_returns_the_path_variable_and_an_absolute_folder() {
-        let surroundings = Surroundings::read().unwrap();
-        assert!(surroundings.environment.get("PATH").is_some());
-        assert!(surroundings.cwd.is_absolute());
+        let context = ProcessContext::read().unwrap();
+        assert!(context.environment.get("PATH").is_some());
+        assert!(context.cwd.is_absolute());
     }
 }

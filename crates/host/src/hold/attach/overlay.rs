@@ -10,8 +10,8 @@ use segue_core::ports::ScrollbackPage;
 use crate::hold::terminal::Size;
 
 use super::help;
-use super::keys::Entry;
-use super::scroll::{Decoder, Key, Reaction, ScrollMode};
+use super::keys::ScrollEntry;
+use super::scroll::{KeyDecoder, Reaction, ScrollKey, ScrollMode};
 
 /// Maximum number of bytes that are kept while the lines are on their way. A user types less.
 const MOST_EARLY_BYTES: usize = 4 << 10;
@@ -27,32 +27,32 @@ const WHEEL_OFF: &str = "\x1b[?1000l\x1b[?1006l";
 
 /// What covers the agent's screen.
 #[derive(Debug, Default)]
-pub(super) struct Cover {
+pub(super) struct Overlay {
     /// Lines that were requested and have not arrived yet.
     coming: Option<Coming>,
     scroll: Option<Box<ScrollMode>>,
     help: bool,
-    decoder: Decoder,
+    decoder: KeyDecoder,
 }
 
 /// Lines on their way from the holder.
 #[derive(Debug)]
 struct Coming {
-    entry: Entry,
+    entry: ScrollEntry,
     /// Input that arrived meanwhile.
     early: Vec<u8>,
 }
 
 /// What must be done after a key.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct After {
+pub(super) struct OverlayChange {
     /// Output for the user's terminal.
     pub(super) output: String,
     /// Whether the agent's screen must be shown again.
     pub(super) uncovered: bool,
 }
 
-impl Cover {
+impl Overlay {
     /// Returns whether keys are meant for this program and not for the agent.
     pub(super) fn takes_keys(&self) -> bool {
         self.coming.is_some() || self.hides_agent()
@@ -64,7 +64,7 @@ impl Cover {
     }
 
     /// Records that lines are needed. Returns whether they must be requested now.
-    pub(super) fn expect(&mut self, entry: Entry) -> bool {
+    pub(super) fn expect(&mut self, entry: ScrollEntry) -> bool {
         let is_new = self.coming.is_none() && self.scroll.is_none();
         if is_new {
             self.help = false;
@@ -74,14 +74,21 @@ impl Cover {
     }
 
     /// Enters scroll mode, after the lines have arrived.
-    pub(super) fn enter(&mut self, page: &ScrollbackPage, size: Size, wheel: bool) -> After {
-        let Some(Coming { entry, early }) = self.coming.take() else { return After::default() };
+    pub(super) fn enter(
+        &mut self,
+        page: &ScrollbackPage,
+        size: Size,
+        wheel: bool,
+    ) -> OverlayChange {
+        let Some(Coming { entry, early }) = self.coming.take() else {
+            return OverlayChange::default();
+        };
         self.scroll = Some(Box::new(ScrollMode::new(page, size, entry)));
-        self.decoder = Decoder::default();
+        self.decoder = KeyDecoder::default();
         let mut output = settings(wheel);
-        let After { output: drawn, uncovered } = self.typed(&early, size);
+        let OverlayChange { output: drawn, uncovered } = self.typed(&early, size);
         output += &if drawn.is_empty() { self.drawn(size) } else { drawn };
-        After { output, uncovered }
+        OverlayChange { output, uncovered }
     }
 
     /// Stops waiting for lines.
@@ -90,10 +97,10 @@ impl Cover {
     }
 
     /// Shows the list of keys.
-    pub(super) fn help(&mut self, size: Size, wheel: bool) -> After {
+    pub(super) fn help(&mut self, size: Size, wheel: bool) -> OverlayChange {
         self.help = true;
-        self.decoder = Decoder::default();
-        After { output: settings(wheel) + &self.drawn(size), uncovered: false }
+        self.decoder = KeyDecoder::default();
+        OverlayChange { output: settings(wheel) + &self.drawn(size), uncovered: false }
     }
 
     /// Gives the mouse wheel to this program or to the terminal. Returns the output that shows
@@ -109,18 +116,18 @@ impl Cover {
     }
 
     /// Handles input.
-    pub(super) fn typed(&mut self, bytes: &[u8], size: Size) -> After {
+    pub(super) fn typed(&mut self, bytes: &[u8], size: Size) -> OverlayChange {
         if let Some(coming) = &mut self.coming {
             let room = MOST_EARLY_BYTES.saturating_sub(coming.early.len());
             coming.early.extend(bytes.iter().take(room));
-            return After::default();
+            return OverlayChange::default();
         }
         let keys = self.decoder.take(bytes);
         self.pressed(&keys, size)
     }
 
     /// Handles input after a pause in which the rest of a key did not arrive.
-    pub(super) fn after_pause(&mut self, bytes: &[u8], size: Size) -> After {
+    pub(super) fn after_pause(&mut self, bytes: &[u8], size: Size) -> OverlayChange {
         if self.coming.is_some() {
             return self.typed(bytes, size);
         }
@@ -129,11 +136,12 @@ impl Cover {
         self.pressed(&keys, size)
     }
 
-    fn pressed(&mut self, keys: &[Key], size: Size) -> After {
+    fn pressed(&mut self, keys: &[ScrollKey], size: Size) -> OverlayChange {
         let mut output = String::new();
         for key in keys {
             if self.help {
-                self.help = self.scroll.is_none() && matches!(key, Key::WheelUp | Key::WheelDown);
+                self.help = self.scroll.is_none()
+                    && matches!(key, ScrollKey::WheelUp | ScrollKey::WheelDown);
             } else if let Some(scroll) = &mut self.scroll {
                 match scroll.key(*key) {
                     Reaction::Stay => {}
@@ -143,13 +151,13 @@ impl Cover {
             }
             if !self.hides_agent() {
                 // Drop the input after that key: it was meant for the screen that is gone.
-                return After { output, uncovered: true };
+                return OverlayChange { output, uncovered: true };
             }
         }
         if !keys.is_empty() {
             output += &self.drawn(size);
         }
-        After { output, uncovered: false }
+        OverlayChange { output, uncovered: false }
     }
 
     /// Redraws for a screen of this size.
@@ -185,85 +193,85 @@ mod tests {
         ScrollbackPage { first: 0, lines, total, has_forgotten: false, alternate: false }
     }
 
-    fn entered() -> Cover {
-        let mut cover = Cover::default();
-        assert!(cover.expect(Entry::Key));
-        cover.enter(&page(&["one", "two", "three"]), SIZE, true);
-        cover
+    fn entered() -> Overlay {
+        let mut overlay = Overlay::default();
+        assert!(overlay.expect(ScrollEntry::Key));
+        overlay.enter(&page(&["one", "two", "three"]), SIZE, true);
+        overlay
     }
 
     #[test]
     fn agent_is_shown_until_the_lines_arrive_and_again_after_leaving() {
-        let mut cover = Cover::default();
-        assert!(!cover.takes_keys());
-        assert!(cover.expect(Entry::Key) && !cover.expect(Entry::Key));
-        assert!(cover.takes_keys() && !cover.hides_agent());
-        let after = cover.enter(&page(&["one", "two"]), SIZE, true);
+        let mut overlay = Overlay::default();
+        assert!(!overlay.takes_keys());
+        assert!(overlay.expect(ScrollEntry::Key) && !overlay.expect(ScrollEntry::Key));
+        assert!(overlay.takes_keys() && !overlay.hides_agent());
+        let after = overlay.enter(&page(&["one", "two"]), SIZE, true);
         assert!(after.output.contains("two") && after.output.contains(WHEEL_ON));
-        assert!(cover.hides_agent());
-        assert!(!cover.typed(b"j", SIZE).uncovered);
-        assert!(cover.typed(b"qtyped too late", SIZE).uncovered);
-        assert!(!cover.takes_keys());
+        assert!(overlay.hides_agent());
+        assert!(!overlay.typed(b"j", SIZE).uncovered);
+        assert!(overlay.typed(b"qtyped too late", SIZE).uncovered);
+        assert!(!overlay.takes_keys());
     }
 
     #[test]
     fn wheel_can_be_given_to_the_terminal_in_scroll_mode() {
-        let mut cover = entered();
-        let drawn = cover.wheel_changed(false, SIZE, " the mouse is your terminal's ").unwrap();
+        let mut overlay = entered();
+        let drawn = overlay.wheel_changed(false, SIZE, " the mouse is your terminal's ").unwrap();
         assert!(drawn.contains(WHEEL_OFF) && drawn.contains("two"), "{drawn:?}");
         assert!(drawn.contains("the mouse is your terminal's"), "{drawn:?}");
-        assert!(cover.wheel_changed(true, SIZE, "").unwrap().contains(WHEEL_ON));
-        assert_eq!(Cover::default().wheel_changed(true, SIZE, ""), None, "the holder does it");
+        assert!(overlay.wheel_changed(true, SIZE, "").unwrap().contains(WHEEL_ON));
+        assert_eq!(Overlay::default().wheel_changed(true, SIZE, ""), None, "the holder does it");
     }
 
     #[test]
     fn keys_typed_before_the_lines_arrive_are_applied() {
-        let mut cover = Cover::default();
-        cover.expect(Entry::Key);
-        assert_eq!(cover.typed(b"/tw", SIZE), After::default());
-        assert!(cover.enter(&page(&["one", "two"]), SIZE, true).output.contains("/tw"));
-        let mut left = Cover::default();
-        left.expect(Entry::Key);
+        let mut overlay = Overlay::default();
+        overlay.expect(ScrollEntry::Key);
+        assert_eq!(overlay.typed(b"/tw", SIZE), OverlayChange::default());
+        assert!(overlay.enter(&page(&["one", "two"]), SIZE, true).output.contains("/tw"));
+        let mut left = Overlay::default();
+        left.expect(ScrollEntry::Key);
         left.typed(b"q", SIZE);
         assert!(left.enter(&page(&[]), SIZE, true).uncovered);
     }
 
     #[test]
     fn lines_that_were_not_requested_are_ignored() {
-        let mut cover = Cover::default();
-        assert_eq!(cover.enter(&page(&["x"]), SIZE, true), After::default());
-        cover.expect(Entry::Key);
-        cover.give_up();
-        assert!(!cover.takes_keys());
+        let mut overlay = Overlay::default();
+        assert_eq!(overlay.enter(&page(&["x"]), SIZE, true), OverlayChange::default());
+        overlay.expect(ScrollEntry::Key);
+        overlay.give_up();
+        assert!(!overlay.takes_keys());
     }
 
     #[test]
     fn any_key_closes_the_help_but_mouse_reports_do_not() {
         for key in [&b"x"[..], b"\r", b"\x1b[A", b"\x1b[15~", b"\x03"] {
-            let mut cover = Cover::default();
-            assert!(cover.help(SIZE, false).output.contains(WHEEL_OFF));
-            assert!(!cover.typed(b"\x1b[<35;1;1M\x1b[I", SIZE).uncovered);
-            assert!(cover.typed(key, SIZE).uncovered, "{key:?}");
+            let mut overlay = Overlay::default();
+            assert!(overlay.help(SIZE, false).output.contains(WHEEL_OFF));
+            assert!(!overlay.typed(b"\x1b[<35;1;1M\x1b[I", SIZE).uncovered);
+            assert!(overlay.typed(key, SIZE).uncovered, "{key:?}");
         }
-        let mut cover = Cover::default();
-        cover.help(SIZE, true);
-        assert!(!cover.typed(b"\x1b", SIZE).uncovered);
-        assert!(cover.after_pause(b"", SIZE).uncovered, "Escape alone");
+        let mut overlay = Overlay::default();
+        overlay.help(SIZE, true);
+        assert!(!overlay.typed(b"\x1b", SIZE).uncovered);
+        assert!(overlay.after_pause(b"", SIZE).uncovered, "Escape alone");
     }
 
     #[test]
     fn closing_the_help_over_scroll_mode_returns_to_scroll_mode() {
-        let mut cover = entered();
-        assert!(cover.help(SIZE, true).output.contains("detach; the agent goes on"));
-        let after = cover.typed(b"q", SIZE);
+        let mut overlay = entered();
+        assert!(overlay.help(SIZE, true).output.contains("detach; the agent goes on"));
+        let after = overlay.typed(b"q", SIZE);
         assert!(!after.uncovered && after.output.contains(" scroll "), "{after:?}");
-        assert!(cover.typed(b"q", SIZE).uncovered);
+        assert!(overlay.typed(b"q", SIZE).uncovered);
     }
 
     #[test]
     fn copied_text_is_sent_to_the_terminal_with_the_next_drawing() {
-        let mut cover = entered();
-        let after = cover.typed(b"gvy", SIZE);
+        let mut overlay = entered();
+        let after = overlay.typed(b"gvy", SIZE);
         assert!(after.output.starts_with("\x1b]52;c;b25l\x1b\\"), "{after:?}");
         assert!(after.output.contains("copied 1 line"));
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use segue_core::model::ProcessRef;
 use segue_core::ports::Fault;
 
-use super::order::{Live, has_end, live_path, socket_path};
+use super::order::{LiveProcesses, has_end, live_path, socket_path};
 use super::spawn::is_holder_of;
 use crate::process;
 
@@ -31,7 +31,7 @@ pub(super) fn holder(folder: &Path) -> Option<ProcessRef> {
     }
 }
 
-fn recorded(folder: &Path) -> Option<Live> {
+fn recorded(folder: &Path) -> Option<LiveProcesses> {
     let path = live_path(folder);
     let is_sound = fs::metadata(&path).is_ok_and(|facts| facts.len() <= LONGEST_RECORD);
     let text = is_sound.then(|| fs::read(&path).ok()).flatten()?;

@@ -15,13 +15,13 @@ const BUFFER: usize = 256 * 1024;
 
 /// An unfinished file. Dropping it removes the temporary file.
 #[derive(Debug)]
-pub(crate) struct Contents {
+pub(crate) struct StagedFile {
     path: PathBuf,
     temporary: PathBuf,
     file: BufWriter<File>,
 }
 
-impl Contents {
+impl StagedFile {
     pub(crate) fn begin(path: &Path) -> io::Result<Self> {
         let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         failpoint::hit("contents.begin.before");
@@ -34,7 +34,7 @@ impl Contents {
     }
 }
 
-impl NewContents for Contents {
+impl NewContents for StagedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)
     }
@@ -68,7 +68,7 @@ impl NewContents for Contents {
     }
 }
 
-impl Drop for Contents {
+impl Drop for StagedFile {
     fn drop(&mut self) {
         // After a rename the name is gone already, after a hard link it is not needed any more, and
         // without `finish` the content is discarded.
@@ -84,8 +84,8 @@ mod tests {
 
     use super::*;
 
-    fn begun(path: &Path) -> Box<Contents> {
-        Box::new(Contents::begin(path).unwrap())
+    fn begun(path: &Path) -> Box<StagedFile> {
+        Box::new(StagedFile::begin(path).unwrap())
     }
 
     fn names(folder: &Path) -> usize {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Holder;
-use crate::hold::wire::Event;
+use crate::hold::wire::WireEvent;
 
 /// After this time without output, the agent has finished drawing.
 pub(super) const QUIET: Duration = Duration::from_millis(150);
@@ -16,9 +16,9 @@ const RESTLESS: Duration = Duration::from_secs(2);
 
 /// The revision of the screen, and the pending notification of its changes.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
+pub(super) struct ScreenChanges {
     revision: u64,
-    stir: Option<Stir>,
+    unreported: Option<UnreportedChanges>,
     /// Whether a request was refused because the agent has unread input. Subscribers must then be
     /// notified when the agent has read it.
     owed: bool,
@@ -26,12 +26,12 @@ pub(super) struct Changes {
 
 /// Changes that subscribers have not been notified of yet.
 #[derive(Clone, Copy, Debug)]
-struct Stir {
+struct UnreportedChanges {
     first: Instant,
     last: Instant,
 }
 
-impl Changes {
+impl ScreenChanges {
     pub(super) fn revision(&self) -> u64 {
         self.revision
     }
@@ -43,18 +43,18 @@ impl Changes {
 
     /// Returns when subscribers must be notified. `None` if there is nothing to report.
     pub(super) fn due(&self) -> Option<Instant> {
-        self.stir.map(|stir| (stir.last + QUIET).min(stir.first + RESTLESS))
+        self.unreported.map(|it| (it.last + QUIET).min(it.first + RESTLESS))
     }
 
     /// Drops the pending notification, because the agent has ended.
     pub(super) fn forget(&mut self) {
-        self.stir = None;
+        self.unreported = None;
         self.owed = false;
     }
 
-    fn stir(&mut self, now: Instant) {
-        let first = self.stir.map_or(now, |stir| stir.first);
-        self.stir = Some(Stir { first, last: now });
+    fn record(&mut self, now: Instant) {
+        let first = self.unreported.map_or(now, |it| it.first);
+        self.unreported = Some(UnreportedChanges { first, last: now });
     }
 }
 
@@ -63,8 +63,8 @@ impl Holder {
     pub(super) fn drew(&mut self) {
         let now = Instant::now();
         self.changes.count();
-        self.typist.drew(now);
-        self.stir(now);
+        self.message_typing.drew(now);
+        self.schedule_settled(now);
     }
 
     /// Makes sure that a client whose request was refused is notified when it should look again.
@@ -72,7 +72,7 @@ impl Holder {
         if self.is_typing() {
             self.changes.owed = true;
         } else {
-            self.stir(Instant::now());
+            self.schedule_settled(Instant::now());
         }
     }
 
@@ -80,28 +80,28 @@ impl Holder {
     pub(super) fn input_is_read(&mut self) {
         if self.changes.owed && !self.is_typing() {
             self.changes.owed = false;
-            self.stir(Instant::now());
+            self.schedule_settled(Instant::now());
         }
     }
 
     /// Notifies subscribers that the screen has settled, if that is due.
     pub(super) fn settle(&mut self, now: Instant) {
         if self.changes.due().is_some_and(|due| due <= now) {
-            self.changes.stir = None;
-            self.clients.announce(&Event::Settled);
+            self.changes.unreported = None;
+            self.clients.announce(&WireEvent::Settled);
         }
     }
 
     /// Schedules a notification. Without a subscriber, the holder need not wake up for it.
-    fn stir(&mut self, now: Instant) {
+    fn schedule_settled(&mut self, now: Instant) {
         if self.clients.have_subscriber() {
-            self.changes.stir(now);
+            self.changes.record(now);
         }
     }
 
     /// Returns whether the agent has input that it has not read yet.
     fn is_typing(&self) -> bool {
-        self.typist.is_busy() || !self.input.is_empty()
+        self.message_typing.is_busy() || !self.input.is_empty()
     }
 }
 
@@ -114,23 +114,23 @@ mod tests {
     #[test]
     fn settled_is_due_after_a_quiet_moment() {
         let now = Instant::now();
-        let mut changes = Changes::default();
+        let mut changes = ScreenChanges::default();
         assert_eq!(changes.due(), None);
-        changes.stir(now);
-        changes.stir(now + MS(100));
+        changes.record(now);
+        changes.record(now + MS(100));
         assert_eq!(changes.due(), Some(now + MS(250)));
     }
 
     #[test]
     fn settled_is_due_every_two_seconds_if_drawing_never_stops() {
         let now = Instant::now();
-        let mut changes = Changes::default();
+        let mut changes = ScreenChanges::default();
         for tick in 0..=20 {
-            changes.stir(now + MS(tick * 100));
+            changes.record(now + MS(tick * 100));
         }
         assert_eq!(changes.due(), Some(now + RESTLESS));
-        changes.stir = None;
-        changes.stir(now + MS(2100));
+        changes.unreported = None;
+        changes.record(now + MS(2100));
         assert_eq!(changes.due(), Some(now + MS(2250)));
     }
 }

@@ -19,13 +19,13 @@ const STUCK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 
 /// The user's terminal while it shows an agent. Dropping this restores the terminal.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(super) struct RawTerminal {
     input: OwnedFd,
     output: OwnedFd,
     before: Termios,
 }
 
-impl Guard {
+impl RawTerminal {
     /// Takes the terminal: it passes on every typed byte, and draws nothing on the user's own
     /// screen. The descriptors are non-blocking.
     pub(super) fn enter(input: OwnedFd, output: OwnedFd) -> Result<Self> {
@@ -66,7 +66,7 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for RawTerminal {
     fn drop(&mut self) {
         failpoint::hit("attach.leave.before");
         self.say(LEAVE);
@@ -81,20 +81,20 @@ impl Drop for Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hold::terminal::{Effects, Size, Terminal};
+    use crate::hold::terminal::{Effects, Size, VirtualTerminal};
 
     const SIZE: Size = Size { rows: 5, cols: 20 };
 
     #[test]
     fn terminal_is_restored_whatever_the_agent_did() {
-        let mut users = Terminal::new(SIZE);
+        let mut users = VirtualTerminal::new(SIZE);
         let mut feed = |bytes: &[u8]| {
             users.feed(bytes, &mut Effects::unseen());
             users.snapshot()
         };
         let before = feed(b"\x1b]2;shell\x07\x1b[>5u$ segue attach");
         feed(ENTER.as_bytes());
-        let mut agents = Terminal::new(SIZE);
+        let mut agents = VirtualTerminal::new(SIZE);
         let everything = b"\x1b[?1049h\x1b[?1003;1006;1004;2004;2026;2031;1h\x1b[?25;7l\x1b[>7u\
             \x1b[>4;2m\x1b[3 q\x1b=\x1b]2;agent\x07\x1b[2;3r\x1b[?6h\x1b(0red\x1b[31m";
         agents.feed(everything, &mut Effects::unseen());

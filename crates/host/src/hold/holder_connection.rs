@@ -10,13 +10,14 @@ use segue_core::{Error, Result};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 
+use super::holder_process;
 use super::order::socket_path;
-use super::recorded;
 use super::wire::{
-    Answer, Decoder, Event, Frame, Hello, Painted, Received, Request, encode, encode_message, kind,
+    Frame, FrameDecoder, Hello, Painted, Received, WireAnswer, WireEvent, WireRequest, encode,
+    encode_message, kind,
 };
 use crate::failure::cannot;
-use crate::peer::{self, Listener};
+use crate::peer::{self, SocketOwner};
 use crate::{process, socket};
 
 /// Timeout of requests that a holder can answer at once. A stopped holder never answers.
@@ -28,9 +29,9 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// A connection to a holder, after both sides have sent their hello.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct HolderConnection {
     stream: UnixStream,
-    decoder: Decoder,
+    decoder: FrameDecoder,
     buffer: Vec<u8>,
     /// The features that the holder supports.
     capabilities: Vec<String>,
@@ -38,9 +39,9 @@ pub(super) struct Line {
 
 /// A message of a holder.
 #[derive(Debug)]
-pub(super) enum Said {
-    Answer(Answer),
-    Event(Event),
+pub(super) enum HolderMessage {
+    Answer(WireAnswer),
+    Event(WireEvent),
     Output(Vec<u8>),
     History(Vec<u8>),
     /// A piece of the scrollback lines.
@@ -49,7 +50,7 @@ pub(super) enum Said {
     Painted(Painted),
 }
 
-impl Line {
+impl HolderConnection {
     /// Connects and exchanges hellos. `None` if the launch's holder does not listen, even if
     /// another process does.
     pub(super) async fn open(path: &Path) -> Result<Option<Self>> {
@@ -59,19 +60,19 @@ impl Line {
             Err(error) => return Err(cannot("reach the holder at", path, &error)),
         };
         let folder = path.parent().unwrap_or(path);
-        match Listener::of(&stream, folder) {
-            Listener::Holder => {}
-            Listener::Other => return Ok(None),
-            Listener::Outside => return Err(outside(path)),
+        match SocketOwner::of(&stream, folder) {
+            SocketOwner::Holder => {}
+            SocketOwner::Other => return Ok(None),
+            SocketOwner::Outside => return Err(outside(path)),
         }
-        let mut line = Self {
+        let mut connection = Self {
             stream,
-            decoder: Decoder::default(),
+            decoder: FrameDecoder::default(),
             buffer: vec![0; 16 << 10],
             capabilities: Vec::new(),
         };
-        let met = line.greet_in_time(folder).await?;
-        Ok(met.then_some(line))
+        let met = connection.greet_in_time(folder).await?;
+        Ok(met.then_some(connection))
     }
 
     async fn greet_in_time(&mut self, folder: &Path) -> Result<bool> {
@@ -79,7 +80,7 @@ impl Line {
         if let Ok(met) = tokio::time::timeout(LOOK, &mut greeting).await {
             return met;
         }
-        let holder = recorded::holder(folder);
+        let holder = holder_process::holder(folder);
         if let Some(pid) = holder.as_ref().filter(|it| process::is_stopped(it)).map(|it| it.pid) {
             return Err(Error::from(Fault::HolderStopped { pid }));
         }
@@ -120,23 +121,23 @@ impl Line {
     }
 
     /// Sends a request and waits for the answer. `None` if the holder exits meanwhile.
-    pub(super) async fn ask(&mut self, request: &Request) -> Result<Option<Answer>> {
+    pub(super) async fn ask(&mut self, request: &WireRequest) -> Result<Option<WireAnswer>> {
         self.exchange(&encode_message(kind::REQUEST, request)).await
     }
 
     /// Sends bytes for the agent's terminal and waits for the answer.
-    pub(super) async fn inject(&mut self, bytes: &[u8]) -> Result<Option<Answer>> {
+    pub(super) async fn inject(&mut self, bytes: &[u8]) -> Result<Option<WireAnswer>> {
         let mut frame = Vec::new();
         encode(kind::INJECT, bytes, &mut frame);
         self.exchange(&frame).await
     }
 
-    async fn exchange(&mut self, frame: &[u8]) -> Result<Option<Answer>> {
+    async fn exchange(&mut self, frame: &[u8]) -> Result<Option<WireAnswer>> {
         let _sent = self.send(frame).await;
         loop {
             match self.next().await {
-                Some(Said::Answer(Answer::Failed(error))) => return Err(error),
-                Some(Said::Answer(answer)) => return Ok(Some(answer)),
+                Some(HolderMessage::Answer(WireAnswer::Failed(error))) => return Err(error),
+                Some(HolderMessage::Answer(answer)) => return Ok(Some(answer)),
                 Some(_) => {}
                 None => return Ok(None),
             }
@@ -151,7 +152,7 @@ impl Line {
 
     /// Returns the next message of the holder. `None` if the holder is gone. The future may be
     /// dropped while it waits without losing a message.
-    pub(super) async fn next(&mut self) -> Option<Said> {
+    pub(super) async fn next(&mut self) -> Option<HolderMessage> {
         loop {
             let frame = self.frame().await.ok()??;
             if let Some(said) = understand(frame) {
@@ -177,14 +178,14 @@ impl Line {
 }
 
 /// Parses a frame. `None` if this version does not know it.
-fn understand(frame: Frame) -> Option<Said> {
+fn understand(frame: Frame) -> Option<HolderMessage> {
     match frame.kind {
-        kind::ANSWER => serde_json::from_slice(&frame.payload).ok().map(Said::Answer),
-        kind::EVENT => serde_json::from_slice(&frame.payload).ok().map(Said::Event),
-        kind::OUTPUT => Some(Said::Output(frame.payload)),
-        kind::HISTORY => Some(Said::History(frame.payload)),
-        kind::SCROLLBACK => Some(Said::Scrollback(frame.payload)),
-        kind::PAINTED => serde_json::from_slice(&frame.payload).ok().map(Said::Painted),
+        kind::ANSWER => serde_json::from_slice(&frame.payload).ok().map(HolderMessage::Answer),
+        kind::EVENT => serde_json::from_slice(&frame.payload).ok().map(HolderMessage::Event),
+        kind::OUTPUT => Some(HolderMessage::Output(frame.payload)),
+        kind::HISTORY => Some(HolderMessage::History(frame.payload)),
+        kind::SCROLLBACK => Some(HolderMessage::Scrollback(frame.payload)),
+        kind::PAINTED => serde_json::from_slice(&frame.payload).ok().map(HolderMessage::Painted),
         _ => None,
     }
 }

@@ -8,12 +8,12 @@ use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
 use super::Holder;
-use super::changes::QUIET;
 use super::requests::headless;
+use super::screen_changes::QUIET;
 use super::serve::MOST_INPUT;
 use crate::hold::descriptors::read_now;
-use crate::hold::terminal::{Terminal, keystrokes};
-use crate::hold::wire::Outcome;
+use crate::hold::terminal::{VirtualTerminal, keystrokes};
+use crate::hold::wire::TypingOutcome;
 
 /// Minimum time between the text and Enter. An agent that reads both at once takes Enter for text.
 const LEAST_WAIT: Duration = Duration::from_millis(100);
@@ -22,7 +22,7 @@ const MOST_WAIT: Duration = Duration::from_secs(3);
 
 /// The messages that were typed, and the one that is being typed.
 #[derive(Debug, Default)]
-pub(super) struct Typist {
+pub(super) struct MessageTyping {
     /// Every message that this holder was asked to type. No message is typed twice.
     told: BTreeSet<MessageId>,
     job: Option<Job>,
@@ -34,14 +34,14 @@ pub(super) struct Typist {
 /// A message that is being typed.
 #[derive(Debug)]
 struct Job {
-    stage: Stage,
+    stage: TypingStage,
     /// Input that arrived meanwhile from others. It must not get into the message.
     held: Vec<u8>,
 }
 
 /// The progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum TypingStage {
     /// The agent has not read all of the text yet.
     Pasting,
     /// The agent has read the text at `since`, and draws it.
@@ -52,7 +52,7 @@ enum Stage {
     Sent { since: Instant },
 }
 
-impl Stage {
+impl TypingStage {
     /// Returns when the next stage begins. `None` if that depends on the agent alone.
     fn due(self) -> Option<Instant> {
         match self {
@@ -75,7 +75,7 @@ impl Stage {
     }
 }
 
-impl Typist {
+impl MessageTyping {
     pub(super) fn is_busy(&self) -> bool {
         self.job.is_some()
     }
@@ -87,7 +87,7 @@ impl Typist {
 
     /// Records that the agent drew something.
     pub(super) fn drew(&mut self, now: Instant) {
-        if let Some(Job { stage: Stage::Drawing { drew, .. }, .. }) = &mut self.job {
+        if let Some(Job { stage: TypingStage::Drawing { drew, .. }, .. }) = &mut self.job {
             *drew = Some(now);
         }
     }
@@ -109,25 +109,25 @@ impl Holder {
         message: MessageId,
         text: &str,
         revision: u64,
-    ) -> Result<Outcome> {
-        if self.typist.told.contains(&message) {
-            return Ok(Outcome::Before);
+    ) -> Result<TypingOutcome> {
+        if self.message_typing.told.contains(&message) {
+            return Ok(TypingOutcome::Before);
         }
         if !self.is_unchanged(revision)? {
-            return Ok(Outcome::Changed);
+            return Ok(TypingOutcome::Changed);
         }
-        let takes_pastes = self.terminal.as_ref().is_some_and(Terminal::takes_pastes);
+        let takes_pastes = self.terminal.as_ref().is_some_and(VirtualTerminal::takes_pastes);
         let keys = keystrokes(text, takes_pastes)
             .ok_or_else(|| Error::usage("the message has nothing in it that can be typed"))?;
         failpoint::hit("hold.type.before");
-        self.typist.told.insert(message);
+        self.message_typing.told.insert(message);
         self.changes.count();
         if !self.type_in(&keys) {
             return Err(unread());
         }
-        self.typist.job = Some(Job { stage: Stage::Pasting, held: Vec::new() });
+        self.message_typing.job = Some(Job { stage: TypingStage::Pasting, held: Vec::new() });
         failpoint::hit("hold.type.after");
-        Ok(Outcome::Now)
+        Ok(TypingOutcome::Now)
     }
 
     /// Presses keys, unless the screen has changed. Returns whether it did.
@@ -149,7 +149,7 @@ impl Holder {
     pub(super) fn type_for_person(&mut self, bytes: &[u8], has_keys: bool) {
         if has_keys {
             self.changes.count();
-            self.typist.last_key = Some(Instant::now());
+            self.message_typing.last_key = Some(Instant::now());
         }
         self.type_after_message(bytes);
     }
@@ -159,7 +159,7 @@ impl Holder {
         if !self.input.is_empty() {
             return;
         }
-        if let Some(job) = &mut self.typist.job {
+        if let Some(job) = &mut self.message_typing.job {
             job.stage = job.stage.after_input(Instant::now());
         }
         self.input_is_read();
@@ -167,11 +167,11 @@ impl Holder {
 
     /// Continues with the message if its next stage is due.
     pub(super) fn go_on_typing(&mut self, now: Instant) {
-        if self.typist.due().is_none_or(|due| due > now) {
+        if self.message_typing.due().is_none_or(|due| due > now) {
             return;
         }
-        match self.typist.job.take() {
-            Some(Job { stage: Stage::Drawing { .. }, held }) => self.send_message(held),
+        match self.message_typing.job.take() {
+            Some(Job { stage: TypingStage::Drawing { .. }, held }) => self.send_message(held),
             Some(Job { held, .. }) => {
                 self.type_in(&held);
                 self.input_is_read();
@@ -184,14 +184,14 @@ impl Holder {
         failpoint::hit("hold.enter.before");
         self.changes.count();
         if self.type_in(b"\r") {
-            self.typist.job = Some(Job { stage: Stage::Sending, held });
+            self.message_typing.job = Some(Job { stage: TypingStage::Sending, held });
         }
         failpoint::hit("hold.enter.after");
     }
 
     /// Queues input behind the message that is being typed. Returns whether there was room for it.
     fn type_after_message(&mut self, bytes: &[u8]) -> bool {
-        let Some(job) = &mut self.typist.job else { return self.type_in(bytes) };
+        let Some(job) = &mut self.message_typing.job else { return self.type_in(bytes) };
         let has_room = job.held.len() + bytes.len() <= MOST_INPUT;
         if has_room {
             job.held.extend_from_slice(bytes);
@@ -207,9 +207,9 @@ impl Holder {
         }
         self.take_in_now();
         let is_unchanged = revision == self.changes.revision()
-            && !self.typist.is_busy()
+            && !self.message_typing.is_busy()
             && self.input.is_empty()
-            && !self.typist.has_fresh_key()
+            && !self.message_typing.has_fresh_key()
             && !self.clients.views().any(|(view, _)| view.filter.is_pasting());
         if is_unchanged {
             self.check_running()?;
@@ -244,7 +244,7 @@ mod tests {
     fn enter_is_due_a_moment_after_the_agent_drew() {
         let since = Instant::now();
         let due = |drew: Option<u64>| {
-            let stage = Stage::Drawing { since, drew: drew.map(|after| since + MS(after)) };
+            let stage = TypingStage::Drawing { since, drew: drew.map(|after| since + MS(after)) };
             stage.due().map(|due| due - since)
         };
         assert_eq!(due(None), Some(MOST_WAIT), "an agent that draws nothing");
@@ -256,11 +256,11 @@ mod tests {
     #[test]
     fn stages_that_wait_for_the_agent_have_no_due_time() {
         let now = Instant::now();
-        assert_eq!(Stage::Pasting.due(), None);
-        assert_eq!(Stage::Sending.due(), None);
-        let drawing = Stage::Pasting.after_input(now);
-        assert_eq!(drawing, Stage::Drawing { since: now, drew: None });
+        assert_eq!(TypingStage::Pasting.due(), None);
+        assert_eq!(TypingStage::Sending.due(), None);
+        let drawing = TypingStage::Pasting.after_input(now);
+        assert_eq!(drawing, TypingStage::Drawing { since: now, drew: None });
         assert_eq!(drawing.after_input(now + MS(5)), drawing);
-        assert_eq!(Stage::Sending.after_input(now), Stage::Sent { since: now });
+        assert_eq!(TypingStage::Sending.after_input(now), TypingStage::Sent { since: now });
     }
 }
