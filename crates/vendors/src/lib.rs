@@ -10,7 +10,10 @@ mod cursor;
 mod database;
 pub mod demo;
 mod described;
+mod failure_classes;
 mod gemini;
+mod ids;
+mod launching;
 mod lines;
 mod openclaw;
 mod opencode;
@@ -24,6 +27,7 @@ mod said;
 mod samples;
 mod stored;
 mod texts;
+mod typed_text;
 
 use std::io;
 use std::path::Path;

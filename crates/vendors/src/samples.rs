@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
-use segue_core::model::{LaunchMode, Session, VendorSessionId};
+use segue_core::model::{Environment, LaunchMode, Session, VendorSessionId};
 use segue_core::ports::{CommandPlan, FileFacts, Files, NewContents, Place};
 use serde_json::json;
 use tempfile::TempDir;
@@ -24,6 +24,11 @@ pub(crate) fn session() -> Session {
         "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
     });
     serde_json::from_value(value).unwrap()
+}
+
+/// Returns an environment with these variables.
+pub(crate) fn environment(pairs: &[(&str, &str)]) -> Environment {
+    Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
 }
 
 /// Returns a command plan as the flows pass it to a vendor.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::{Environment, VendorSessionId};
-use segue_core::ports::{Files, Kept};
+use segue_core::ports::{Conversation, Files, Kept};
 use segue_core::{Error, Result};
 
 /// Returns the folder that the environment variable names, or else the default folder `usual`.
@@ -48,4 +48,27 @@ pub(crate) fn in_folders_of(files: &dyn Files, folder: &Path) -> io::Result<Vec<
     let folders = files.list(folder)?;
     // Entries that are files, and folders that cannot be read, are skipped.
     Ok(folders.iter().flat_map(|inner| files.list(inner).unwrap_or_default()).collect())
+}
+
+/// Reads the conversations whose transcripts are in a folder, the oldest first. `id_of` reads the id
+/// from a path. Transcripts that cannot be read are skipped.
+pub(crate) fn conversations_in(
+    files: &dyn Files,
+    folder: &Path,
+    id_of: impl Fn(&Path) -> Option<VendorSessionId>,
+    read: impl Fn(&Path, &VendorSessionId) -> io::Result<Option<Conversation>>,
+) -> Result<Vec<Conversation>> {
+    let paths = files.list(folder).map_err(|error| {
+        Error::vendor(format!("cannot list the transcripts in `{}`", folder.display()))
+            .caused_by(error)
+    })?;
+    let named = paths.iter().filter_map(|path| Some((path, id_of(path)?)));
+    Ok(oldest_first(named.filter_map(|(path, id)| read(path, &id).ok().flatten())))
+}
+
+/// Sorts conversations by the time at which they began.
+pub(crate) fn oldest_first(found: impl Iterator<Item = Conversation>) -> Vec<Conversation> {
+    let mut found: Vec<Conversation> = found.collect();
+    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
+    found
 }

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 
+use crate::failure_classes::of_status;
+
 /// What the vendor reports about a failure. Any part of it may be missing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told<'a> {
@@ -30,16 +32,6 @@ impl Told<'_> {
         }
         let by_status = self.status.and_then(of_status);
         by_status.or_else(|| self.kind.and_then(of_kind)).unwrap_or_else(|| of_text(self.text))
-    }
-}
-
-fn of_status(status: u16) -> Option<FailureClass> {
-    match status {
-        429 => Some(FailureClass::UsageLimit),
-        401..=403 => Some(FailureClass::Account),
-        400..=499 => Some(FailureClass::Request),
-        500..=599 => Some(FailureClass::Service),
-        _ => None,
     }
 }
 

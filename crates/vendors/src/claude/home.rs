@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use segue_core::Result;
 use segue_core::model::Environment;
-use uuid::Uuid;
+
+pub(super) use crate::ids::is_uuid as is_id;
 
 use crate::stored;
 
@@ -52,11 +53,6 @@ pub(super) fn registry(home: &Path) -> PathBuf {
     home.join("sessions")
 }
 
-/// Returns whether a text has the form of a conversation's id.
-pub(super) fn is_id(text: &str) -> bool {
-    text.len() == 36 && Uuid::try_parse(text).is_ok()
-}
-
 /// Makes an id safe as a file name, so that it cannot point outside of the folder.
 fn plain(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
@@ -98,10 +94,7 @@ fn base36(mut number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn environment(pairs: &[(&str, &str)]) -> Environment {
-        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
-    }
+    use crate::samples::environment;
 
     #[test]
     fn the_variable_wins_over_the_users_home() {

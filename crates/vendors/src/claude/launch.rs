@@ -1,12 +1,13 @@
 //! Prepares a launch: its id, arguments and environment.
 
+use segue_core::Result;
 use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
-use segue_core::{Error, Result};
 use uuid::Uuid;
 
 use super::home::{self, HOME_VARIABLE};
 use super::{settings, versions};
+use crate::launching::{self, FlagValue};
 use crate::texts;
 
 /// Environment variables that Claude Code sets for its tools and hooks. An agent that inherits them
@@ -23,15 +24,19 @@ const NESTED: [&str; 9] = [
     "CLAUDE_PROJECT_DIR",
 ];
 
-/// Flags among a session's own arguments that choose its conversation, and whether a value follows.
-const CHOOSES: [(&str, bool); 5] = [
-    ("--session-id", true),
-    ("--resume", true),
-    ("-r", true),
-    ("--continue", false),
-    ("-c", false),
-];
+/// Flags among a session's own arguments that choose its conversation.
+const CHOOSES: [&str; 5] = ["--session-id", "--resume", "-r", "--continue", "-c"];
 const FORK: &str = "--fork-session";
+
+/// Flags that a resume omits: it chooses the conversation itself.
+const ONLY_FIRST_LAUNCH: [(&str, FlagValue); 6] = [
+    ("--session-id", FlagValue::Always),
+    ("--resume", FlagValue::Always),
+    ("-r", FlagValue::Always),
+    ("--continue", FlagValue::Never),
+    ("-c", FlagValue::Never),
+    (FORK, FlagValue::Never),
+];
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
     environment.retain(|name| !NESTED.contains(&name));
@@ -52,8 +57,8 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
 /// because Claude Code then accepts no id. There is one exception: a fork of another conversation
 /// accepts an id, unless the arguments contain `--session-id`.
 pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-    let chooses = session.args.iter().any(|word| is_choice(word).is_some());
-    let own_id = session.args.iter().any(|word| is_flag(word, "--session-id"));
+    let chooses = launching::has_flag(&session.args, &CHOOSES);
+    let own_id = launching::has_flag(&session.args, &["--session-id"]);
     let forks = session.args.iter().any(|word| word == FORK);
     let can_be_told = !chooses || (forks && !own_id);
     can_be_told.then(|| VendorSessionId::new(unique.to_string()))
@@ -100,10 +105,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
             Ok(words)
         }
         (LaunchMode::Resume, Some(id)) => Ok(vec!["--resume".to_owned(), id.to_string()]),
-        (LaunchMode::Resume, None) => Err(Error::internal(format!(
-            "cannot resume session `{}` without the id of its conversation",
-            plan.session.address()
-        ))),
+        (LaunchMode::Resume, None) => Err(launching::missing_id(plan.session)),
     }
 }
 
@@ -123,29 +125,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     if plan.mode == LaunchMode::Fresh {
         return args.clone();
     }
-    let mut kept = Vec::new();
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        match is_choice(word) {
-            Some(true) if !word.contains('=') => {
-                // Also skips the value of the flag.
-                let _value = words.next();
-            }
-            Some(_) => {}
-            None if word == FORK => {}
-            None => kept.push(word.clone()),
-        }
-    }
-    kept
-}
-
-/// Returns whether a value follows this flag, or `None` if the word does not choose a conversation.
-fn is_choice(word: &str) -> Option<bool> {
-    CHOOSES.iter().find(|(flag, _)| is_flag(word, flag)).map(|(_, has_value)| *has_value)
-}
-
-fn is_flag(word: &str, flag: &str) -> bool {
-    word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    launching::without_flags(args, &ONLY_FIRST_LAUNCH)
 }
 
 /// Returns the arguments that pass the message. It comes after `--`, because several flags would
@@ -155,11 +135,7 @@ fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
         // A headless launch reads the message from its standard input.
         Some(_) if plan.session.headless => Ok(Vec::new()),
         Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),
-        None if plan.session.headless => {
-            let address = plan.session.address();
-            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
-                .hint("run `segue run --headless PROMPT`"))
-        }
+        None if plan.session.headless => Err(launching::missing_prompt(plan.session)),
         None => Ok(Vec::new()),
     }
 }

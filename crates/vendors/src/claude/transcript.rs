@@ -2,17 +2,18 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
+use segue_core::Result;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{self, Conversation, Files, Kept, Place};
-use segue_core::{Error, Result};
+use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
 
 use super::records::{Meaning, Record};
 use super::{home, typing};
 use crate::backwards::{self, Ended};
-use crate::{lines, stored};
+use crate::reading::{self, FirstRecords};
+use crate::{ids, stored};
 
 /// How many bytes of the beginning are read, one size after the other, until the first message is
 /// found. It is nearly always near the beginning.
@@ -25,40 +26,32 @@ pub(super) fn conversation(
     path: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
-    read(files, path, id).map_err(|error| unreadable(path, error))
+    read(files, path, id).map_err(|error| reading::unreadable(path, error))
 }
 
 /// Lists the conversations of a folder, the oldest first. Transcripts that cannot be read are
 /// skipped.
 pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
     let folder = home::transcripts(&place.config_dir, &place.cwd);
-    let paths = files.list(&folder).map_err(|error| {
-        Error::vendor(format!("cannot list the transcripts in `{}`", folder.display()))
-            .caused_by(error)
-    })?;
-    let named = paths.iter().filter_map(|path| Some((path, id_of(path)?)));
-    let mut found: Vec<Conversation> =
-        named.filter_map(|(path, id)| read(files, path, &id).ok().flatten()).collect();
+    let read = |path: &Path, id: &VendorSessionId| read(files, path, id);
+    let mut found = stored::conversations_in(files, &folder, id_of, read)?;
     // Two working folders can share one folder of transcripts.
     found.retain(|conversation| conversation.cwd == place.cwd);
-    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
     Ok(found)
+}
+
+/// Returns the id in a transcript's file name. The vendor identifies a conversation by this name,
+/// too.
+fn id_of(path: &Path) -> Option<VendorSessionId> {
+    ids::of_jsonl(path, home::is_id)
 }
 
 /// Returns the messages that a person sent, from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    let mut said = Vec::new();
-    let each = |line: &[u8]| {
-        if let Some(Meaning::Said(text)) = Record::read(line).map(|record| record.meaning()) {
-            said.push(typing::normal(&text));
-        }
-    };
-    lines::each_from(files, path, offset, each).map_err(|error| unreadable(path, error))?;
-    Ok(said)
-}
-
-fn unreadable(path: &Path, error: io::Error) -> Error {
-    Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
+    reading::messages_since(files, path, offset, |line| match Record::read(line)?.meaning() {
+        Meaning::Said(text) => Some(typing::normal(&text)),
+        _ => None,
+    })
 }
 
 /// Lists the transcripts of all working folders.
@@ -69,70 +62,36 @@ pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
 
 /// Reads how a conversation begins. `None` if it has no message from a person, or no working
 /// folder.
-pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<ports::Beginning>> {
-    let said = read_beginning(files, &kept.transcript)?.filter(|it| it.first_message.is_some());
-    Ok(said.and_then(|Beginning { cwd, at, first_message }| {
-        Some(ports::Beginning { cwd: cwd?, began_at: at.unwrap_or(kept.modified), first_message })
-    }))
-}
-
-/// Returns the id in a transcript's file name. The vendor identifies a conversation by this name,
-/// too.
-fn id_of(path: &Path) -> Option<VendorSessionId> {
-    let is_transcript = path.extension().is_some_and(|extension| extension == "jsonl");
-    let stem = path.file_stem()?.to_str()?;
-    (is_transcript && home::is_id(stem)).then(|| VendorSessionId::new(stem))
+pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+    let found = first_records(files, &kept.transcript)?;
+    Ok(found.and_then(|found| found.of_conversation(kept)))
 }
 
 fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
-    let Some(beginning) = read_beginning(files, path)? else { return Ok(None) };
+    let Some(beginning) = first_records(files, path)? else { return Ok(None) };
     let (turn_open, last_answer) = read_end(files, path, facts.length)?;
     Ok(Some(Conversation {
         id: id.clone(),
         transcript: path.to_owned(),
         cwd: beginning.cwd.unwrap_or_default(),
-        began_at: beginning.at.unwrap_or(facts.modified),
+        began_at: beginning.began_at.unwrap_or(facts.modified),
         first_message: beginning.first_message,
         turn_open,
         last_answer,
     }))
 }
 
-#[derive(Default)]
-struct Beginning {
-    cwd: Option<PathBuf>,
-    at: Option<Timestamp>,
-    first_message: Option<String>,
-}
-
-fn read_beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
-    let mut found = None;
-    for limit in BEGINNINGS {
-        let bytes = files.head(path, limit)?;
-        found = beginning(&bytes);
-        let is_enough = found.as_ref().is_some_and(|found| found.first_message.is_some());
-        if is_enough || bytes.len() < limit {
-            break;
-        }
-    }
-    Ok(found)
-}
-
-fn beginning(bytes: &[u8]) -> Option<Beginning> {
-    let mut found = None;
-    for record in bytes.split(|byte| *byte == b'\n').filter_map(Record::read) {
-        let beginning: &mut Beginning = found.get_or_insert_default();
-        beginning.at = beginning.at.or(record.timestamp);
+fn first_records(files: &dyn Files, path: &Path) -> io::Result<Option<FirstRecords>> {
+    FirstRecords::read(files, path, &BEGINNINGS, |found, line| {
+        let Some(record) = Record::read(line) else { return false };
+        found.began_at = found.began_at.or(record.timestamp);
         if let Meaning::Said(text) = record.meaning() {
-            beginning.first_message = Some(text);
+            found.first_message = Some(text);
         }
-        beginning.cwd = beginning.cwd.take().or(record.cwd);
-        if beginning.first_message.is_some() {
-            break;
-        }
-    }
-    found
+        found.cwd = found.cwd.take().or(record.cwd);
+        true
+    })
 }
 
 #[derive(Default)]

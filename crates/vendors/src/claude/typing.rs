@@ -4,6 +4,8 @@
 use segue_core::ports::Typing;
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
+
 /// Words that end the program if nothing else is typed, even with spaces around them.
 const ENDS_IT: [&str; 6] = ["exit", "quit", ":q", ":q!", ":wq", ":wq!"];
 
@@ -11,15 +13,11 @@ const ENDS_IT: [&str; 6] = ["exit", "quit", ":q", ":q!", ":wq", ":wq!"];
 /// the image.
 const IMAGES: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
 
-/// A zero-width space. It stops Claude Code from treating the text as a command or an image path.
-const INVISIBLE: char = '\u{200b}';
-
 pub(super) fn typing(message: &str) -> Typing {
-    let clean = clean(message);
-    let lines: Vec<String> = clean.split('\n').map(without_image).collect();
+    let lines: Vec<String> = terminal_text(message).split('\n').map(without_image).collect();
     let mut text = lines.join("\n");
     if ENDS_IT.contains(&text.trim()) {
-        text.insert(0, INVISIBLE);
+        text.insert(0, ZERO_WIDTH_SPACE);
     }
     if text.starts_with(['/', '!']) {
         // Only a text that begins with `/` or `!` is a command, so a space before it is enough.
@@ -33,22 +31,17 @@ pub(super) fn typing(message: &str) -> Typing {
     Typing { text, recorded_as: normal(message) }
 }
 
+/// Appends a zero-width space to a line that ends with the path of an image, so that it stays text.
 fn without_image(line: &str) -> String {
     let lower = line.trim_end().to_ascii_lowercase();
     let names_image = line.contains('/') && IMAGES.iter().any(|ending| lower.ends_with(ending));
-    if names_image { format!("{}{INVISIBLE}", line.trim_end()) } else { line.to_owned() }
+    if names_image { format!("{}{ZERO_WIDTH_SPACE}", line.trim_end()) } else { line.to_owned() }
 }
 
 /// Normalizes a text, so that a typed message and its record in the transcript are equal.
 pub(super) fn normal(text: &str) -> String {
-    let composed: String = clean(text).nfc().filter(|c| *c != INVISIBLE).collect();
+    let composed: String = terminal_text(text).nfc().filter(|c| *c != ZERO_WIDTH_SPACE).collect();
     composed.replace('\t', "    ").trim().to_owned()
-}
-
-/// Removes everything that a terminal would not treat as text.
-fn clean(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 
+use crate::failure_classes::{of_status_or_timeout as of_status, of_words};
+
 /// Texts in error messages and the class that they mean, the most reliable first.
 const WORDS: [(&str, FailureClass); 20] = [
     ("usage limit", FailureClass::UsageLimit),
@@ -53,26 +55,13 @@ fn class(message: &str) -> FailureClass {
     if let Some(class) = status(message).and_then(of_status) {
         return class;
     }
-    let lower = message.to_lowercase();
-    let known = WORDS.iter().find(|(words, _)| lower.contains(words));
-    known.map_or(FailureClass::Other, |(_, class)| *class)
+    of_words(message, &WORDS).unwrap_or(FailureClass::Other)
 }
 
 fn status(message: &str) -> Option<u16> {
     let after = STATUS.iter().find_map(|before| Some(message.split_once(before)?.1))?;
     let digits = after.get(..3)?;
     digits.parse().ok()
-}
-
-fn of_status(status: u16) -> Option<FailureClass> {
-    match status {
-        401..=403 => Some(FailureClass::Account),
-        429 => Some(FailureClass::UsageLimit),
-        408 => Some(FailureClass::Connection),
-        400..=499 => Some(FailureClass::Request),
-        500..=599 => Some(FailureClass::Service),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
+pub(super) use crate::ids::{created_at as began_at, is_uuid as is_id};
+
 /// Environment variable that names the folder of Codex's files. If it is set, the folder must
 /// exist.
 const HOME_VARIABLE: &str = "CODEX_HOME";
@@ -128,12 +130,6 @@ pub(super) fn named_rollout(files: &dyn Files, beside: &Path, id: Uuid) -> Optio
     })
 }
 
-/// Returns when an id was made, which is when its conversation began.
-pub(super) fn began_at(id: &str) -> Option<Timestamp> {
-    let (seconds, nanoseconds) = Uuid::parse_str(id).ok()?.get_timestamp()?.to_unix();
-    Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanoseconds).ok()?).ok()
-}
-
 /// Returns the path of a rollout that we prepare. The path depends only on the id.
 pub(super) fn prepared(config_dir: &Path, id: &str) -> PathBuf {
     let began = began_at(id).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC);
@@ -203,24 +199,14 @@ fn newest_first(files: &dyn Files, folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns whether a text has the form of an id of Codex's conversations. No other text may become
-/// part of a path.
-pub(super) fn is_id(text: &str) -> bool {
-    text.len() == 36 && Uuid::parse_str(text).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use segue_core::Kind;
 
     use super::*;
-    use crate::samples::Home;
+    use crate::samples::{Home, environment};
 
     const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
-
-    fn environment(pairs: &[(&str, &str)]) -> Environment {
-        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
-    }
 
     #[test]
     fn config_dir_is_codex_home_or_the_default_folder() {

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use segue_core::Result;
 use segue_core::model::{LaunchMode, Permission, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile};
-use segue_core::{Error, Result};
 use serde_json::{Value, json};
 
 use super::{home, settings};
-use crate::texts;
+use crate::{launching, texts};
 
 /// Settings of an interactive launch: no question about an update before the input, and a title
 /// that shows the activity, whatever title the user has configured.
@@ -81,11 +81,7 @@ fn given(plan: &CommandPlan<'_>) -> Vec<String> {
 /// | accept-edits | writes in the session's folder | asks |
 /// | auto | writes in the session's folder | fails |
 fn permission(session: &Session) -> Vec<String> {
-    let is_own = |argument: &String| {
-        let flag = argument.split('=').next().unwrap_or_default();
-        OWN_PERMISSION.contains(&flag)
-    };
-    if session.args.iter().any(is_own) {
+    if launching::has_flag(&session.args, &OWN_PERMISSION) {
         return Vec::new();
     }
     let (approval, sandbox) = match session.permission {
@@ -113,13 +109,9 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
         (_, Some(id)) if home::is_id(id.as_str()) => Ok(vec!["resume".to_owned(), id.to_string()]),
         // For an unknown name, Codex begins a new conversation without a warning.
-        (_, Some(id)) => Err(Error::vendor(format!("`{id}` is not an id of a conversation"))
-            .caused_by("the ids of Codex are UUIDs")),
+        (_, Some(id)) => Err(launching::invalid_id(id, "the ids of Codex are UUIDs")),
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
-        (LaunchMode::Resume, None) => Err(Error::internal(format!(
-            "cannot resume session `{}` without the id of its conversation",
-            plan.session.address()
-        ))),
+        (LaunchMode::Resume, None) => Err(launching::missing_id(plan.session)),
     }
 }
 
@@ -132,11 +124,7 @@ fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
         // A `-` alone would mean the standard input.
         Some("-") => Ok(vec!["--".to_owned(), "- ".to_owned()]),
         Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),
-        None if plan.session.headless => {
-            let address = plan.session.address();
-            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
-                .hint("run `segue run --headless PROMPT`"))
-        }
+        None if plan.session.headless => Err(launching::missing_prompt(plan.session)),
         None => Ok(Vec::new()),
     }
 }

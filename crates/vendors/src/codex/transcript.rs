@@ -4,13 +4,13 @@ use std::io;
 use std::path::Path;
 
 use jiff::Timestamp;
+use segue_core::Result;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
-use segue_core::{Error, Result};
 
 use super::records::{Line, Meta, Record, TurnEnd};
 use super::{home, typing};
-use crate::{lines, stored};
+use crate::{reading, stored};
 
 /// Size of one read in bytes. The header alone has some twenty thousand bytes of instructions.
 const PIECE: usize = 64 * 1024;
@@ -27,7 +27,7 @@ pub(super) fn conversation(
     path: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
-    read(files, path, id).map_err(|error| unreadable(path, &error))
+    read(files, path, id).map_err(|error| reading::unreadable(path, error))
 }
 
 /// Lists the conversations that people had in a folder, the oldest first. Rollouts that cannot be
@@ -38,9 +38,7 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversatio
         let meta = meta(files, path).filter(|meta| meta.is_users() && meta.cwd == place.cwd)?;
         read(files, path, &VendorSessionId::new(meta.id)).ok().flatten()
     };
-    let mut found: Vec<Conversation> = paths.iter().filter_map(read).collect();
-    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
-    found
+    stored::oldest_first(paths.iter().filter_map(read))
 }
 
 /// Lists the rollouts of all working folders.
@@ -76,10 +74,6 @@ fn header(bytes: &[u8]) -> Option<Meta> {
     }
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Error {
-    Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
-}
-
 fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
     let Some(meta) = meta(files, path) else { return Ok(None) };
@@ -102,21 +96,13 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
     }))
 }
 
-/// Returns the first message. Reads few bytes first, because it is nearly always near the
-/// beginning.
 fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
-    for limit in [PIECE, BUDGET] {
-        let bytes = files.head(path, limit)?;
-        let lines = bytes.split(|byte| *byte == b'\n');
-        let said = lines.filter_map(Line::read).find_map(|line| match line.record {
+    reading::find_in_beginning(files, path, &[PIECE, BUDGET], |lines| {
+        lines.filter_map(Line::read).find_map(|line| match line.record {
             Record::Said(text) | Record::Heard(text) => Some(text),
             _ => None,
-        });
-        if said.is_some() || bytes.len() < limit {
-            return Ok(said);
-        }
-    }
-    Ok(None)
+        })
+    })
 }
 
 /// Returns whether a conversation can begin under this id: there is no file, or only a rollout that
@@ -212,14 +198,10 @@ fn limit_before(lines: impl Iterator<Item = Line>) -> Option<Timestamp> {
 
 /// Returns the messages of the user from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    let mut said = Vec::new();
-    let each = |line: &[u8]| {
-        if let Some(Line { record: Record::Said(text), .. }) = Line::read(line) {
-            said.push(typing::normal(&text));
-        }
-    };
-    lines::each_from(files, path, offset, each).map_err(|error| unreadable(path, &error))?;
-    Ok(said)
+    reading::messages_since(files, path, offset, |line| match Line::read(line)?.record {
+        Record::Said(text) => Some(typing::normal(&text)),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

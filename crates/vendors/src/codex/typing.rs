@@ -2,9 +2,7 @@
 
 use segue_core::ports::Typing;
 
-/// A zero-width space. It protects a text where a space does not, because Codex removes spaces
-/// first.
-const UNSEEN: char = '\u{200b}';
+use crate::typed_text::{self, ZERO_WIDTH_SPACE};
 
 /// Maximum length in characters of a paste that Codex shows as text. It shows a longer one as a
 /// placeholder, and reads it as if no text came before it.
@@ -23,8 +21,8 @@ pub(super) fn typing(message: &str) -> Typing {
 /// Returns the prefix that stops a text from being a command of Codex or of the shell.
 fn guard(text: &str) -> String {
     match text.chars().next() {
-        Some('!') => UNSEEN.to_string(),
-        Some('/') if text.chars().count() + 2 > LONGEST_SHOWN => UNSEEN.to_string(),
+        Some('!') => ZERO_WIDTH_SPACE.to_string(),
+        Some('/') if text.chars().count() + 2 > LONGEST_SHOWN => ZERO_WIDTH_SPACE.to_string(),
         Some('/') => " ".to_owned(),
         _ => String::new(),
     }
@@ -33,10 +31,7 @@ fn guard(text: &str) -> String {
 /// Normalizes a text, so that a message and its record in a rollout are equal. Codex removes
 /// whitespace around the text, and characters that no keyboard can type.
 pub(super) fn normal(text: &str) -> String {
-    let lines = text.replace("\r\n", "\n").replace('\r', "\n");
-    let lines = lines.trim().trim_start_matches(UNSEEN);
-    let typed = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-    lines.chars().filter(typed).collect::<String>().trim().to_owned()
+    typed_text::normalized(text)
 }
 
 #[cfg(test)]

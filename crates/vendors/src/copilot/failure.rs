@@ -3,6 +3,8 @@
 use segue_core::model::{Failure, FailureClass};
 use serde::Deserialize;
 
+use crate::failure_classes::of_status;
+
 /// The data of a `session.error` event.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -40,16 +42,6 @@ fn of_kind(kind: &str) -> Option<FailureClass> {
         "authentication" | "authorization" => Some(FailureClass::Account),
         "quota" | "rate_limit" => Some(FailureClass::UsageLimit),
         "policy" | "context_limit" => Some(FailureClass::Request),
-        _ => None,
-    }
-}
-
-fn of_status(status: u16) -> Option<FailureClass> {
-    match status {
-        429 => Some(FailureClass::UsageLimit),
-        401..=403 => Some(FailureClass::Account),
-        400..=499 => Some(FailureClass::Request),
-        500..=599 => Some(FailureClass::Service),
         _ => None,
     }
 }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use segue_core::Result;
 use segue_core::model::Environment;
-use uuid::Uuid;
+
+pub(super) use crate::ids::is_uuid as is_id;
 
 use crate::stored;
 
@@ -100,11 +101,6 @@ pub(super) fn is_transcript(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == TRANSCRIPT)
 }
 
-/// Returns whether a text can be the id of a conversation.
-pub(super) fn is_id(text: &str) -> bool {
-    text.len() == 36 && Uuid::try_parse(text).is_ok()
-}
-
 /// Replaces every character of an id that could lead out of the conversation's folder.
 fn plain(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
@@ -113,12 +109,9 @@ fn plain(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::environment;
 
     const ID: &str = "21111111-2222-4333-8444-555555555555";
-
-    fn environment(pairs: &[(&str, &str)]) -> Environment {
-        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
-    }
 
     #[test]
     fn copilot_home_variable_overrides_the_default_folder() {

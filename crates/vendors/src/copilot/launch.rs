@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use segue_core::Result;
 use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
-use segue_core::{Error, Result};
 use uuid::Uuid;
 
 use super::home::{self, HOME_VARIABLE};
 use super::typing;
+use crate::launching::{self, FlagValue};
 
 /// Environment variables that are removed before a launch. Copilot sets them for its own tools,
 /// except `COPILOT_ALLOW_ALL`, which would allow everything whatever the session's permission is.
@@ -27,13 +28,13 @@ const INSTRUCTIONS_VARIABLE: &str = "COPILOT_CUSTOM_INSTRUCTIONS_DIRS";
 /// in `.instructions.md`.
 const INSTRUCTIONS: &str = "segue.instructions.md";
 
-/// Arguments by which a session chooses its conversation itself, and whether a value may follow.
-const CHOOSES: [(&str, bool); 5] = [
-    ("--session-id", true),
-    ("--resume", true),
-    ("-r", true),
-    ("--connect", true),
-    ("--continue", false),
+/// Flags among a session's own arguments that choose its conversation.
+const CHOOSES: [(&str, FlagValue); 5] = [
+    ("--session-id", FlagValue::Optional),
+    ("--resume", FlagValue::Optional),
+    ("-r", FlagValue::Optional),
+    ("--connect", FlagValue::Optional),
+    ("--continue", FlagValue::Never),
 ];
 
 /// Arguments of a session that set what the agent may do without asking.
@@ -70,7 +71,7 @@ pub(super) fn tell_environment(session: &Session, folder: &Path, environment: &m
 /// Returns the id of a new conversation. `None` if the session's own arguments choose a
 /// conversation.
 pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-    let chooses = session.args.iter().any(|word| is_choice(word).is_some());
+    let chooses = launching::has_flag(&session.args, &CHOOSES.map(|(flag, _)| flag));
     (!chooses).then(|| VendorSessionId::new(unique.to_string()))
 }
 
@@ -103,13 +104,9 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
         }
         // Copilot would treat any other text as the beginning of an id, or as a name.
         (LaunchMode::Resume, Some(id)) => {
-            Err(Error::vendor(format!("`{id}` is not an id of a conversation"))
-                .caused_by("the ids of Copilot are UUIDs"))
+            Err(launching::invalid_id(id, "the ids of Copilot are UUIDs"))
         }
-        (LaunchMode::Resume, None) => Err(Error::internal(format!(
-            "cannot resume session `{}` without the id of its conversation",
-            plan.session.address()
-        ))),
+        (LaunchMode::Resume, None) => Err(launching::missing_id(plan.session)),
     }
 }
 
@@ -117,8 +114,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
 /// applies, or if the session's own arguments set it. A headless launch refuses every action that
 /// it would have to ask about.
 fn permission(session: &Session) -> Option<String> {
-    let is_own = |word: &String| OWN_PERMISSION.iter().any(|flag| is_flag(word, flag));
-    if session.args.iter().any(is_own) {
+    if launching::has_flag(&session.args, &OWN_PERMISSION) {
         return None;
     }
     match session.permission {
@@ -135,29 +131,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     if plan.mode == LaunchMode::Fresh {
         return args.clone();
     }
-    let mut kept = Vec::new();
-    let mut words = args.iter().peekable();
-    while let Some(word) = words.next() {
-        match is_choice(word) {
-            Some(true) if !word.contains('=') => {
-                // Drop the value of the argument, too.
-                let _value = words.next_if(|value| !value.starts_with('-'));
-            }
-            Some(_) => {}
-            None => kept.push(word.clone()),
-        }
-    }
-    kept
-}
-
-/// Checks whether an argument chooses a conversation. Returns whether a value may follow it; `None`
-/// if it chooses none.
-fn is_choice(word: &str) -> Option<bool> {
-    CHOOSES.iter().find(|(flag, _)| is_flag(word, flag)).map(|(_, has_value)| *has_value)
-}
-
-fn is_flag(word: &str, flag: &str) -> bool {
-    word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    launching::without_flags(args, &CHOOSES)
 }
 
 /// Returns the message and its flag as one argument, so that Copilot does not parse a message as a
@@ -167,11 +141,7 @@ fn message(plan: &CommandPlan<'_>) -> Result<Option<String>> {
     match plan.message {
         Some(message) if plan.session.headless => Ok(Some(format!("--prompt={message}"))),
         Some(message) => Ok(Some(format!("--interactive={}", typing::plain(message)))),
-        None if plan.session.headless => {
-            let address = plan.session.address();
-            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
-                .hint("run `segue run --headless PROMPT`"))
-        }
+        None if plan.session.headless => Err(launching::missing_prompt(plan.session)),
         None => Ok(None),
     }
 }

@@ -2,17 +2,17 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use jiff::Timestamp;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{self, Conversation, Files, Kept, Place};
+use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
 use segue_core::{Error, Result};
 
 use super::records::{Event, Record};
 use super::{home, typing};
 use crate::backwards::{self, Ended};
-use crate::{lines, stored};
+use crate::reading::{self, FirstRecords};
+use crate::stored;
 
 /// How many bytes of the beginning are read, one attempt after the other. The first attempt is
 /// small, because the first message is nearly always near the beginning.
@@ -29,7 +29,7 @@ pub(super) fn conversation(
     path: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
-    read(files, path, id).map_err(|error| unreadable(path, error))
+    read(files, path, id).map_err(|error| reading::unreadable(path, error))
 }
 
 /// Lists the conversations that were begun in this folder, the oldest first. Conversations that
@@ -42,9 +42,7 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conv
     })?;
     let names = folders.iter().filter_map(|folder| folder.file_name()?.to_str());
     let ids = names.filter(|name| home::is_id(name)).map(VendorSessionId::new);
-    let mut found: Vec<Conversation> = ids.filter_map(|id| begun_in(files, place, &id)).collect();
-    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
-    Ok(found)
+    Ok(stored::oldest_first(ids.filter_map(|id| begun_in(files, place, &id))))
 }
 
 /// Lists the transcripts of all working folders. A conversation without a message has no
@@ -56,11 +54,9 @@ pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
 }
 
 /// Reads the beginning of a conversation. `None` if it has no message or names no working folder.
-pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<ports::Beginning>> {
-    let said = read_beginning(files, &kept.transcript)?.filter(|it| it.first_message.is_some());
-    Ok(said.and_then(|Beginning { cwd, at, first_message }| {
-        Some(ports::Beginning { cwd: cwd?, began_at: at.unwrap_or(kept.modified), first_message })
-    }))
+pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+    let found = first_records(files, &kept.transcript)?;
+    Ok(found.and_then(|found| found.of_conversation(kept)))
 }
 
 /// Reads a conversation if it was begun in this folder. Only the beginning of other conversations
@@ -68,21 +64,17 @@ pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<
 fn begun_in(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Conversation> {
     let path = home::transcript(&place.config_dir, id.as_str());
     files.facts(&path).ok()??;
-    let beginning = read_beginning(files, &path).ok()??;
+    let beginning = first_records(files, &path).ok()??;
     (beginning.cwd.as_deref() == Some(&place.cwd)).then_some(())?;
     read(files, &path, id).ok()?
 }
 
 /// Returns the messages that a person sent, from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    let mut said = Vec::new();
-    let each = |line: &[u8]| {
-        if let Some(Event::Said(text)) = Record::read(line).map(|record| record.event) {
-            said.push(typing::normal(&with_pastes(files, path, &text)));
-        }
-    };
-    lines::each_from(files, path, offset, each).map_err(|error| unreadable(path, error))?;
-    Ok(said)
+    reading::messages_since(files, path, offset, |line| match Record::read(line)?.event {
+        Event::Said(text) => Some(typing::normal(&with_pastes(files, path, &text))),
+        _ => None,
+    })
 }
 
 /// Replaces references to pasted texts by the texts. Copilot stores a long pasted text in a file in
@@ -106,60 +98,32 @@ pub(super) fn with_pastes(files: &dyn Files, transcript: &Path, text: &str) -> S
     whole + rest
 }
 
-fn unreadable(path: &Path, error: io::Error) -> Error {
-    Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
-}
-
 fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
-    let Some(beginning) = read_beginning(files, path)? else { return Ok(None) };
+    let Some(beginning) = first_records(files, path)? else { return Ok(None) };
     let (turn_open, last_answer) = read_end(files, path, facts.length)?;
     Ok(Some(Conversation {
         id: id.clone(),
         transcript: path.to_owned(),
         cwd: beginning.cwd.unwrap_or_default(),
-        began_at: beginning.at.unwrap_or(facts.modified),
+        began_at: beginning.began_at.unwrap_or(facts.modified),
         first_message: beginning.first_message,
         turn_open,
         last_answer,
     }))
 }
 
-#[derive(Default)]
-struct Beginning {
-    cwd: Option<PathBuf>,
-    at: Option<Timestamp>,
-    first_message: Option<String>,
-}
-
-fn read_beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
-    let mut found = None;
-    for limit in BEGINNINGS {
-        let bytes = files.head(path, limit)?;
-        found = beginning(&bytes);
-        let is_enough = found.as_ref().is_some_and(|found| found.first_message.is_some());
-        if is_enough || bytes.len() < limit {
-            break;
-        }
-    }
-    Ok(found)
-}
-
-fn beginning(bytes: &[u8]) -> Option<Beginning> {
-    let mut found = None;
-    for record in bytes.split(|byte| *byte == b'\n').filter_map(Record::read) {
-        let beginning: &mut Beginning = found.get_or_insert_default();
-        beginning.at = beginning.at.or(record.at);
+fn first_records(files: &dyn Files, path: &Path) -> io::Result<Option<FirstRecords>> {
+    FirstRecords::read(files, path, &BEGINNINGS, |found, line| {
+        let Some(record) = Record::read(line) else { return false };
+        found.began_at = found.began_at.or(record.at);
         match record.event {
-            Event::Began(cwd) => beginning.cwd = beginning.cwd.take().or(cwd),
-            Event::Said(text) => {
-                beginning.first_message = Some(text);
-                break;
-            }
+            Event::Began(cwd) => found.cwd = found.cwd.take().or(cwd),
+            Event::Said(text) => found.first_message = Some(text),
             _ => {}
         }
-    }
-    found
+        true
+    })
 }
 
 #[derive(Default)]

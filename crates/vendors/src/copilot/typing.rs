@@ -2,14 +2,13 @@
 
 use segue_core::ports::Typing;
 
+use crate::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
+
 /// Words that end the program if the message contains nothing else.
 const ENDS_IT: [&str; 3] = ["exit", "quit", "bye"];
 
-/// A zero-width space. It stops Copilot from treating the text after it as a command.
-const INVISIBLE: char = '\u{200b}';
-
 pub(super) fn typing(message: &str) -> Typing {
-    let mut text = plain(&clean(message));
+    let mut text = plain(&terminal_text(message));
     let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
     if text.ends_with('\\') || last.starts_with(['@', '#']) {
         // Enter would begin another line, or accept a suggestion. The space prevents that, and
@@ -23,19 +22,13 @@ pub(super) fn typing(message: &str) -> Typing {
 pub(super) fn plain(message: &str) -> String {
     let begin = message.trim_start();
     let is_command = begin.starts_with(['/', '!']) || ENDS_IT.contains(&begin.trim_end());
-    if is_command { format!("{INVISIBLE}{message}") } else { message.to_owned() }
+    if is_command { format!("{ZERO_WIDTH_SPACE}{message}") } else { message.to_owned() }
 }
 
 /// Normalizes a text, so that a typed message and its record compare equal.
 pub(super) fn normal(text: &str) -> String {
-    let seen: String = clean(text).chars().filter(|c| *c != INVISIBLE).collect();
+    let seen: String = terminal_text(text).chars().filter(|c| *c != ZERO_WIDTH_SPACE).collect();
     seen.replace('\t', "    ").trim().to_owned()
-}
-
-/// Normalizes line ends and removes control characters, which a terminal would not take as text.
-fn clean(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
 #[cfg(test)]

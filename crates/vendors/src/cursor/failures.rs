@@ -2,6 +2,8 @@
 
 use segue_core::model::{Failure, FailureClass};
 
+use crate::failure_classes::of_words;
+
 /// Words that identify a failure class, the most reliable first. Those in brackets are error codes
 /// of Cursor's service.
 const WORDS: [(&str, FailureClass); 17] = [
@@ -29,7 +31,7 @@ const ERRORS: [&str; 2] = ["Error: ", "error: "];
 
 /// Classifies an error message of Cursor. Cursor does not report when a usage limit ends.
 pub(super) fn failure(message: &str) -> Failure {
-    let class = known(message).unwrap_or(FailureClass::Other);
+    let class = of_known_words(message).unwrap_or(FailureClass::Other);
     Failure { class, message: message.to_owned(), resets_at: None }
 }
 
@@ -37,14 +39,14 @@ pub(super) fn failure(message: &str) -> Failure {
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let lines = || errors.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
     let is_error = |line: &&str| ERRORS.iter().any(|begin| line.starts_with(begin));
-    let line = lines().find(|line| known(line).is_some()).or_else(|| lines().find(is_error))?;
+    let line =
+        lines().find(|line| of_known_words(line).is_some()).or_else(|| lines().find(is_error))?;
     let words = ERRORS.iter().find_map(|begin| line.strip_prefix(begin));
     Some(failure(words.unwrap_or(line)))
 }
 
-fn known(message: &str) -> Option<FailureClass> {
-    let lower = message.to_lowercase();
-    WORDS.iter().find(|(words, _)| lower.contains(words)).map(|(_, class)| *class)
+fn of_known_words(message: &str) -> Option<FailureClass> {
+    of_words(message, &WORDS)
 }
 
 #[cfg(test)]

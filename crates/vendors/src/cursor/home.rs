@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
-use uuid::Uuid;
+
+pub(super) use crate::ids::is_uuid as is_id;
 
 /// The environment variable that names Cursor's config dir, with its settings and conversations.
 const HOME_VARIABLE: &str = "CURSOR_CONFIG_DIR";
@@ -74,11 +75,6 @@ fn encode(path: &str) -> String {
     path.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// Returns whether a text has the form of Cursor's ids.
-pub(super) fn is_id(text: &str) -> bool {
-    text.len() == 36 && Uuid::parse_str(text).is_ok()
-}
-
 /// Replaces every character of an id that could lead out of the folder of transcripts.
 fn plain(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
@@ -87,13 +83,9 @@ fn plain(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::samples::{Home, environment};
 
     const ID: &str = "32143814-2a0b-4c11-9d55-0b7c5a1f6e01";
-
-    fn environment(pairs: &[(&str, &str)]) -> Environment {
-        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
-    }
 
     #[test]
     fn config_dir_is_the_one_in_the_variable_or_else_the_default() {

@@ -5,6 +5,7 @@ use segue_core::ports::{CommandLine, CommandPlan, Place};
 use segue_core::{Error, Result};
 
 use super::{home, plugin, transcript, typing};
+use crate::launching::{self, FlagValue};
 
 /// Arguments of a headless turn, whose output Segue reads. `--trust` is needed because no person
 /// can be asked whether the folder is trusted; the user chose the folder by starting a session in
@@ -15,7 +16,10 @@ const HEADLESS: [&str; 4] = ["-p", "--output-format", "stream-json", "--trust"];
 const OWN_PERMISSION: [&str; 6] = ["-f", "--force", "--yolo", "--auto-review", "--mode", "--plan"];
 
 const RESUME: &str = "--resume";
-const CONTINUE: &str = "--continue";
+
+/// Flags among a session's own arguments that choose its conversation.
+const CHOOSES: [(&str, FlagValue); 2] =
+    [(RESUME, FlagValue::Optional), ("--continue", FlagValue::Never)];
 
 pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     let session = plan.session;
@@ -38,13 +42,10 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
 /// conversation's own, Cursor would continue in a copy of the conversation.
 fn given(session: &Session) -> Vec<String> {
     let mut words = vec!["--workspace".to_owned(), session.cwd.display().to_string()];
-    let is_own = |word: &String| {
-        let flag = word.split('=').next().unwrap_or_default();
-        OWN_PERMISSION.contains(&flag)
-    };
+    let has_own = launching::has_flag(&session.args, &OWN_PERMISSION);
     // Cursor has no argument that allows only edits, so any lower permission is left to its own
     // settings.
-    if session.permission == Permission::Auto && !session.args.iter().any(is_own) {
+    if session.permission == Permission::Auto && !has_own {
         words.push("--force".to_owned());
     }
     if let Some(model) = &session.model {
@@ -59,17 +60,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     if plan.mode == LaunchMode::Fresh {
         return plan.session.args.clone();
     }
-    let mut kept = Vec::new();
-    let mut words = plan.session.args.iter().peekable();
-    while let Some(word) = words.next() {
-        if word == RESUME {
-            // Drop the value of the argument, too, if it has one.
-            let _value = words.next_if(|next| !next.starts_with('-'));
-        } else if word != CONTINUE && !word.starts_with("--resume=") {
-            kept.push(word.clone());
-        }
-    }
-    kept
+    launching::without_flags(&plan.session.args, &CHOOSES)
 }
 
 /// Returns the argument that names the conversation. Flag and value have to be one argument: the
@@ -78,17 +69,14 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Option<String>> {
     let session = plan.session;
     match (plan.mode, plan.id) {
         (LaunchMode::Resume, Some(id)) if home::is_id(id.as_str()) => {
-            let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+            let place = Place::of(session);
             transcript::check(plan.files, &place, id)?;
             Ok(Some(format!("{RESUME}={id}")))
         }
         (LaunchMode::Fresh, None) => Ok(None),
         (_, Some(id)) => Err(Error::vendor(format!("`{id}` is not a conversation to go on with"))
             .caused_by("Cursor makes the ids of new conversations itself, and they are UUIDs")),
-        (LaunchMode::Resume, None) => Err(Error::internal(format!(
-            "cannot resume session `{}` without the id of its conversation",
-            session.address()
-        ))),
+        (LaunchMode::Resume, None) => Err(launching::missing_id(session)),
     }
 }
 
@@ -96,11 +84,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Option<String>> {
 fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
         Some(message) => Ok(vec!["--".to_owned(), typing::argument(message)]),
-        None if plan.session.headless => {
-            let address = plan.session.address();
-            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
-                .hint("run `segue run --headless PROMPT`"))
-        }
+        None if plan.session.headless => Err(launching::missing_prompt(plan.session)),
         None => Ok(Vec::new()),
     }
 }

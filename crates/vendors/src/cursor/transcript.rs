@@ -3,7 +3,6 @@
 //! database, too.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use segue_core::model::VendorSessionId;
@@ -13,8 +12,8 @@ use segue_core::{Error, Result};
 use super::chats::{self, Chat};
 use super::records::{self, Meaning};
 use super::{home, typing};
-use crate::backwards::{self, Ended};
-use crate::{lines, stored};
+use crate::reading::{self, TurnMark};
+use crate::stored;
 
 /// How many bytes of the beginning are read, one attempt after the other. The first attempt is
 /// small, because the first message is nearly always near the beginning.
@@ -36,7 +35,7 @@ pub(super) fn conversation(
         Some(chat) if chat.is_blank && !is_told => Ok(None),
         Some(chat) => read(files, place, (&path, id), &chat)
             .map(Some)
-            .map_err(|error| unreadable(&path, &error)),
+            .map_err(|error| reading::unreadable(&path, error)),
         None if is_told => Err(lost(id)),
         None => Ok(None),
     }
@@ -96,22 +95,14 @@ pub(super) fn beginning(files: &dyn Files, kept: &Kept) -> io::Result<Option<Beg
 
 /// Returns the messages of the user from this byte offset on. Fails if there is no transcript.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    let failed = |error: io::Error| unreadable(path, &error);
+    let failed = |error: io::Error| reading::unreadable(path, error);
     if files.facts(path).map_err(failed)?.is_none() {
         return Err(Error::vendor(format!("there is no transcript `{}`", path.display())));
     }
-    let mut said = Vec::new();
-    let each = |line: &[u8]| {
-        if let Meaning::Said(text) = records::meaning(line) {
-            said.push(typing::normal(&text));
-        }
-    };
-    lines::each_from(files, path, offset, each).map_err(failed)?;
-    Ok(said)
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> Error {
-    Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
+    reading::messages_since(files, path, offset, |line| match records::meaning(line) {
+        Meaning::Said(text) => Some(typing::normal(&text)),
+        _ => None,
+    })
 }
 
 fn read(
@@ -123,7 +114,7 @@ fn read(
     // If there is no transcript, only the database is known.
     let length = files.facts(path)?.map_or(0, |facts| facts.length);
     let first_message = if length > 0 { first_message(files, path)? } else { None };
-    let (turn_open, last_answer) = read_end(files, path, length)?;
+    let (turn_open, last_answer) = reading::read_end(files, path, length, mark)?;
     Ok(Conversation {
         id: id.clone(),
         transcript: path.to_owned(),
@@ -136,45 +127,22 @@ fn read(
 }
 
 fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
-    for limit in BEGINNINGS {
-        let bytes = files.head(path, limit)?;
-        let mut meanings = bytes.split(|byte| *byte == b'\n').map(records::meaning);
-        let said = meanings.find_map(|meaning| match meaning {
+    reading::find_in_beginning(files, path, &BEGINNINGS, |lines| {
+        lines.map(records::meaning).find_map(|meaning| match meaning {
             Meaning::Said(text) => Some(typing::given(&text)),
             _ => None,
-        });
-        if said.is_some() || bytes.len() < limit {
-            return Ok(said);
-        }
-    }
-    Ok(None)
+        })
+    })
 }
 
-/// Reads backwards until the last answer is found. Returns whether the last turn is still open, and
-/// that answer. Older versions do not record the end of a turn, so an answer without a tool call
-/// ends it, too.
-fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
-    let (mut is_open, mut last_answer) = (None, None);
-    let ended = backwards::each(files, path, length, |line| {
-        match records::meaning(line) {
-            Meaning::Nothing => {}
-            Meaning::Said(_) | Meaning::Continues => {
-                is_open.get_or_insert(true);
-            }
-            Meaning::Ended => {
-                is_open.get_or_insert(false);
-            }
-            Meaning::Answered(text) => {
-                is_open.get_or_insert(false);
-                last_answer = Some(text).filter(|text| !text.is_empty());
-                return ControlFlow::Break(());
-            }
-        }
-        ControlFlow::Continue(())
-    })?;
-    // If the read limit was reached before any line decided, no end of the turn was seen. The turn
-    // counts as open.
-    Ok((is_open.unwrap_or(ended == Ended::TooFar), last_answer))
+/// Older versions do not record the end of a turn, so an answer without a tool call ends it, too.
+fn mark(line: &[u8]) -> TurnMark {
+    match records::meaning(line) {
+        Meaning::Nothing => TurnMark::Nothing,
+        Meaning::Said(_) | Meaning::Continues => TurnMark::Open,
+        Meaning::Ended => TurnMark::Ended,
+        Meaning::Answered(text) => TurnMark::Answered(text),
+    }
 }
 
 #[cfg(test)]

@@ -8,35 +8,25 @@ use segue_core::ports::{EachTurn, Files};
 
 use super::records::{self, Part, Words};
 use super::typing;
-use crate::reading::{self, Belongs, Format};
+use crate::reading::{self, EveryLine};
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns_back(files, path, Lines, each)
+    reading::turns_back(files, path, EveryLine(turns_of_line), each)
 }
 
 pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns(files, path, Lines, each)
+    reading::turns(files, path, EveryLine(turns_of_line), each)
 }
 
-/// The format of a transcript: one message per line, and no message is ever reverted.
-struct Lines;
-
-impl Format for Lines {
-    const LINEAR: bool = true;
-
-    fn belongs(&mut self, _line: &[u8]) -> Belongs {
-        Belongs::Yes
-    }
-
-    fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
-        match records::words(line) {
-            Some(Words::OfUser(text)) => spoken(Role::User, typing::given(&text)).collect(),
-            Some(Words::OfAgent { text, parts }) => {
-                let calls = parts.iter().filter_map(call);
-                spoken(Role::Assistant, text).chain(calls).collect()
-            }
-            None => Vec::new(),
+/// Returns the turns of a line, which is one message. No message is ever reverted.
+fn turns_of_line(line: &[u8]) -> Vec<Turn> {
+    match records::words(line) {
+        Some(Words::OfUser(text)) => spoken(Role::User, typing::given(&text)).collect(),
+        Some(Words::OfAgent { text, parts }) => {
+            let calls = parts.iter().filter_map(call);
+            spoken(Role::Assistant, text).chain(calls).collect()
         }
+        None => Vec::new(),
     }
 }
 

@@ -2,10 +2,9 @@
 
 use segue_core::ports::Typing;
 
-/// A zero-width space. It stops Cursor from running the text after it as a command, or from
-/// sending it to Cursor's cloud.
-const UNSEEN: char = '\u{200b}';
+use crate::typed_text::ZERO_WIDTH_SPACE;
 
+/// Characters at the beginning of a text that Cursor would run as a command, or send to its cloud.
 const SPECIAL: [char; 3] = ['/', '&', '!'];
 
 pub(super) fn typing(message: &str) -> Typing {
@@ -14,13 +13,13 @@ pub(super) fn typing(message: &str) -> Typing {
 
 /// Returns a message as a command-line argument.
 pub(super) fn argument(message: &str) -> String {
-    let guard = message.trim_start().starts_with(SPECIAL).then_some(UNSEEN);
+    let guard = message.trim_start().starts_with(SPECIAL).then_some(ZERO_WIDTH_SPACE);
     guard.into_iter().chain(message.chars()).collect()
 }
 
 /// Returns a message without the character that `argument` added.
 pub(super) fn given(text: &str) -> String {
-    text.strip_prefix(UNSEEN).unwrap_or(text).to_owned()
+    text.strip_prefix(ZERO_WIDTH_SPACE).unwrap_or(text).to_owned()
 }
 
 /// Normalizes a text, so that a message and its record compare equal.

@@ -1,11 +1,12 @@
 //! Ids, arguments and environment of a launch.
 
+use segue_core::Result;
 use segue_core::model::{Environment, Failure, FailureClass, LaunchMode, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, Place};
-use segue_core::{Error, Result};
 use uuid::Uuid;
 
 use super::home::{HOME_VARIABLE, KEY_REFUSED, NESTED_VARIABLE};
+use crate::launching;
 
 /// If a session's own arguments contain this, the agent chooses its id itself, as some real agents
 /// do.
@@ -50,10 +51,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
         (LaunchMode::Fresh, Some(id)) => Ok(vec!["--session-id".to_owned(), id.to_string()]),
         (LaunchMode::Resume, Some(id)) => Ok(vec!["--resume".to_owned(), id.to_string()]),
-        (LaunchMode::Resume, None) => Err(Error::internal(format!(
-            "cannot resume session `{}` without the id of its conversation",
-            plan.session.address()
-        ))),
+        (LaunchMode::Resume, None) => Err(launching::missing_id(plan.session)),
     }
 }
 
@@ -61,11 +59,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
 fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
         Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),
-        None if plan.session.headless => {
-            let address = plan.session.address();
-            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
-                .hint("run `segue run --headless PROMPT`"))
-        }
+        None if plan.session.headless => Err(launching::missing_prompt(plan.session)),
         None => Ok(Vec::new()),
     }
 }

@@ -3,15 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
+use segue_core::Result;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{self, Conversation, Files, Kept, Place};
-use segue_core::{Error, Result};
+use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
 use serde::Deserialize;
 
 use super::home;
 use super::records::Record;
-use crate::{lines, stored};
+use crate::{ids, reading, stored};
 
 const PIECE: usize = 64 * 1024;
 
@@ -25,26 +24,24 @@ pub(super) fn conversation(
     path: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
-    read(files, path, id).map_err(|error| {
-        Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
-    })
+    read(files, path, id).map_err(|error| reading::unreadable(path, error))
 }
 
 /// Lists the conversations of a folder, the oldest first. Conversations that cannot be read are
 /// left out.
 pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
     let folder = home::transcripts(&place.config_dir, &place.cwd);
-    let paths = files.list(&folder).map_err(|error| {
-        Error::vendor(format!("cannot list the transcripts in `{}`", folder.display()))
-            .caused_by(error)
-    })?;
-    let named = paths.iter().filter_map(|path| Some((path, id_of(path)?)));
-    let mut found: Vec<Conversation> =
-        named.filter_map(|(path, id)| read(files, path, &id).ok().flatten()).collect();
+    let read = |path: &Path, id: &VendorSessionId| read(files, path, id);
+    let mut found = stored::conversations_in(files, &folder, id_of, read)?;
     // Two working folders can share one folder of transcripts.
     found.retain(|conversation| conversation.cwd == place.cwd);
-    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
     Ok(found)
+}
+
+/// Returns the conversation's id from the name of its transcript. The name decides, as it does in
+/// the agent.
+fn id_of(path: &Path) -> Option<VendorSessionId> {
+    ids::of_jsonl(path, home::is_id)
 }
 
 /// Lists the transcripts of all working folders.
@@ -54,21 +51,8 @@ pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
 }
 
 /// Reads the beginning of a conversation. `None` if it has no message.
-pub(super) fn beginning_of(files: &dyn Files, path: &Path) -> io::Result<Option<ports::Beginning>> {
-    let said = read_beginning(files, path)?.filter(|found| found.first_message.is_some());
-    Ok(said.map(|Beginning { cwd, at, first_message }| ports::Beginning {
-        cwd,
-        began_at: at,
-        first_message,
-    }))
-}
-
-/// Returns the conversation's id from the name of its transcript. The name decides, as it does in
-/// the agent.
-fn id_of(path: &Path) -> Option<VendorSessionId> {
-    let is_transcript = path.extension().is_some_and(|extension| extension == "jsonl");
-    let stem = path.file_stem()?.to_str()?;
-    (is_transcript && home::is_id(stem)).then(|| VendorSessionId::new(stem))
+pub(super) fn beginning_of(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
+    Ok(read_beginning(files, path)?.filter(|found| found.first_message.is_some()))
 }
 
 fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
@@ -79,17 +63,11 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
         id: id.clone(),
         transcript: path.to_owned(),
         cwd: beginning.cwd,
-        began_at: beginning.at,
+        began_at: beginning.began_at,
         first_message: beginning.first_message,
         turn_open,
         last_answer: if turn_open { None } else { last_answer(files, path)? },
     }))
-}
-
-struct Beginning {
-    cwd: PathBuf,
-    at: Timestamp,
-    first_message: Option<String>,
 }
 
 /// Reads the beginning of a transcript. Reads few bytes first, because the first message is nearly
@@ -114,7 +92,7 @@ fn beginning(bytes: &[u8]) -> Option<Beginning> {
         Some(Record::User { text, .. }) => Some(text),
         _ => None,
     });
-    Some(Beginning { cwd: PathBuf::from(cwd), at, first_message })
+    Some(Beginning { cwd: PathBuf::from(cwd), began_at: at, first_message })
 }
 
 /// Returns the part that was read of a first message that exceeds the budget. Without it, the
@@ -189,16 +167,10 @@ fn last_answer(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
 
 /// Returns the messages of the user from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    let mut said = Vec::new();
-    let each = |line: &[u8]| {
-        if let Some(Record::User { text, .. }) = Record::read(line) {
-            said.push(text);
-        }
-    };
-    lines::each_from(files, path, offset, each).map_err(|error| {
-        Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
-    })?;
-    Ok(said)
+    reading::messages_since(files, path, offset, |line| match Record::read(line)? {
+        Record::User { text, .. } => Some(text),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -9,32 +9,22 @@ use segue_core::ports::{EachTurn, Files, Target, Transcription, TranscriptionOrd
 
 use super::home;
 use super::records::Record;
-use crate::reading::{self, Belongs, Format};
+use crate::reading::{self, EveryLine};
 
 /// The name of the only tool that the demo agent has.
 const TOOL: &str = "shell";
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns_back(files, path, Lines, each)
+    reading::turns_back(files, path, EveryLine(turns_of_line), each)
 }
 
 pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns(files, path, Lines, each)
+    reading::turns(files, path, EveryLine(turns_of_line), each)
 }
 
-/// The format of a transcript: one record per line, and no record is ever reverted.
-struct Lines;
-
-impl Format for Lines {
-    const LINEAR: bool = true;
-
-    fn belongs(&mut self, _line: &[u8]) -> Belongs {
-        Belongs::Yes
-    }
-
-    fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
-        Record::read(line).and_then(turn).into_iter().collect()
-    }
+/// Returns the turns of a line, which is one record. No record is ever reverted.
+fn turns_of_line(line: &[u8]) -> Vec<Turn> {
+    Record::read(line).and_then(turn).into_iter().collect()
 }
 
 fn turn(record: Record) -> Option<Turn> {

@@ -11,12 +11,12 @@ use segue_core::ports::{EachTurn, Files};
 use serde_json::Value;
 
 use super::{document, message};
-use crate::reading::{self, Belongs, Format, Line};
+use crate::reading::{self, EveryLine, Line};
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     match whole(files, path)? {
         Some(turns) => drop(turns.into_iter().rev().try_for_each(each)),
-        None => reading::turns_back(files, path, Lines, each)?,
+        None => reading::turns_back(files, path, EveryLine(turns_of_line), each)?,
     }
     Ok(())
 }
@@ -24,24 +24,14 @@ pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>
 pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     match whole(files, path)? {
         Some(turns) => drop(turns.into_iter().try_for_each(each)),
-        None => reading::turns(files, path, Lines, each)?,
+        None => reading::turns(files, path, EveryLine(turns_of_line), each)?,
     }
     Ok(())
 }
 
-/// The format with one message per line.
-struct Lines;
-
-impl Format for Lines {
-    const LINEAR: bool = true;
-
-    fn belongs(&mut self, _line: &[u8]) -> Belongs {
-        Belongs::Yes
-    }
-
-    fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
-        parse(line).as_ref().and_then(message::turns).unwrap_or_default()
-    }
+/// Returns the turns of a line, which is one message.
+fn turns_of_line(line: &[u8]) -> Vec<Turn> {
+    parse(line).as_ref().and_then(message::turns).unwrap_or_default()
 }
 
 fn parse(bytes: &[u8]) -> Option<Value> {

@@ -3,6 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use segue_core::model::{Failure, FailureClass};
 
+use crate::failure_classes::{of_status, of_words};
+
 /// Texts in error messages and the class that they mean if there is no status, the most reliable
 /// first.
 const WORDS: [(&str, FailureClass); 18] = [
@@ -57,25 +59,13 @@ fn class(words: &str) -> FailureClass {
     if let Some(class) = status(words).and_then(of_status) {
         return class;
     }
-    let lower = words.to_lowercase();
-    let known = WORDS.iter().find(|(known, _)| lower.contains(known));
-    known.map_or(FailureClass::Other, |(_, class)| *class)
+    of_words(words, &WORDS).unwrap_or(FailureClass::Other)
 }
 
 /// Parses the HTTP status in the service's response.
 fn status(words: &str) -> Option<u16> {
     let (_, after) = words.split_once("\"code\":")?;
     after.trim_start().get(..3)?.parse().ok()
-}
-
-fn of_status(status: u16) -> Option<FailureClass> {
-    match status {
-        401..=403 => Some(FailureClass::Account),
-        429 => Some(FailureClass::UsageLimit),
-        400..=499 => Some(FailureClass::Request),
-        500..=599 => Some(FailureClass::Service),
-        _ => None,
-    }
 }
 
 /// Parses how long a usage limit lasts, if the message has it as `Please retry in 12.5s.`

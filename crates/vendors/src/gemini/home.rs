@@ -10,7 +10,8 @@ use segue_core::model::{Environment, VendorSessionId};
 use segue_core::ports::{Files, Kept, Place};
 use segue_core::{Error, Result};
 use serde::Deserialize;
-use uuid::Uuid;
+
+pub(super) use crate::ids::{created_at as began_at, is_uuid as is_id};
 
 use super::{records, transcript as words};
 
@@ -121,12 +122,6 @@ fn name(cwd: &Path) -> String {
 fn mixed(bytes: &[u8]) -> u64 {
     let step = |number: u64, byte: &u8| (number ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
-}
-
-/// Returns when an id was made, which is when its conversation began.
-pub(super) fn began_at(id: &str) -> Option<Timestamp> {
-    let (seconds, nanoseconds) = Uuid::parse_str(id).ok()?.get_timestamp()?.to_unix();
-    Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanoseconds).ok()?).ok()
 }
 
 /// Returns the path of a transcript that we prepare. Gemini deletes files by the eight characters
@@ -250,22 +245,12 @@ pub(super) fn cwd_of(files: &dyn Files, transcript: &Path) -> Option<PathBuf> {
     owner(files, project).map(PathBuf::from).filter(|cwd| cwd.is_absolute())
 }
 
-/// Returns whether a text has the form of an id of Gemini's conversations. No other text may become
-/// part of a path.
-pub(super) fn is_id(text: &str) -> bool {
-    text.len() == 36 && Uuid::parse_str(text).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::samples::{Home, environment};
 
     const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
-
-    fn environment(pairs: &[(&str, &str)]) -> Environment {
-        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
-    }
 
     fn id() -> VendorSessionId {
         VendorSessionId::new(ID)

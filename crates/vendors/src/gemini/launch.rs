@@ -1,12 +1,13 @@
 //! Prepares a launch: its arguments, and the transcript that gives a conversation its id.
 
+use segue_core::Result;
 use segue_core::model::{LaunchMode, Permission, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
-use segue_core::{Error, Result};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{home, records, typing};
+use crate::launching::{self, FlagValue};
 use crate::texts;
 
 /// Flags among a session's own arguments that choose its conversation. A value follows each of
@@ -19,7 +20,7 @@ const OWN_PERMISSION: [&str; 3] = ["--approval-mode", "-y", "--yolo"];
 /// Makes the id of a new conversation. `None` if the session's own arguments choose a conversation,
 /// because Gemini then accepts no id.
 pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-    let chooses = session.args.iter().any(|word| is_one_of(&CHOOSES, word));
+    let chooses = launching::has_flag(&session.args, &CHOOSES);
     (!chooses).then(|| VendorSessionId::new(unique.to_string()))
 }
 
@@ -49,27 +50,13 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     if plan.mode == LaunchMode::Fresh {
         return args.clone();
     }
-    let mut kept = Vec::new();
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        if !is_one_of(&CHOOSES, word) {
-            kept.push(word.clone());
-        } else if !word.contains('=') {
-            // Also skips the value of the flag.
-            let _value = words.next();
-        }
-    }
-    kept
-}
-
-fn is_one_of(flags: &[&str], word: &str) -> bool {
-    flags.contains(&word.split('=').next().unwrap_or_default())
+    launching::without_flags(args, &CHOOSES.map(|flag| (flag, FlagValue::Always)))
 }
 
 /// Returns the arguments that decide what may be done without asking. A headless Gemini never asks:
 /// tools that need a permission are not available.
 fn permission(session: &Session) -> Vec<String> {
-    if session.args.iter().any(|word| is_one_of(&OWN_PERMISSION, word)) {
+    if launching::has_flag(&session.args, &OWN_PERMISSION) {
         return Vec::new();
     }
     let mode = match session.permission {
@@ -88,13 +75,9 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
             Ok(vec!["--resume".to_owned(), id.to_string()])
         }
         // Any other text may be the number of another conversation.
-        (_, Some(id)) => Err(Error::vendor(format!("`{id}` is not an id of a conversation"))
-            .caused_by("the ids of Gemini are UUIDs")),
+        (_, Some(id)) => Err(launching::invalid_id(id, "the ids of Gemini are UUIDs")),
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
-        (LaunchMode::Resume, None) => Err(Error::internal(format!(
-            "cannot resume session `{}` without the id of its conversation",
-            plan.session.address()
-        ))),
+        (LaunchMode::Resume, None) => Err(launching::missing_id(plan.session)),
     }
 }
 
@@ -106,11 +89,7 @@ fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
         // A headless launch reads the message from its standard input.
         Some(_) if plan.session.headless => Ok(Vec::new()),
         Some(message) => Ok(vec![format!("{flag}={}", unquoted(&typing::guarded(message)))]),
-        None if plan.session.headless => {
-            let address = plan.session.address();
-            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
-                .hint("run `segue run --headless PROMPT`"))
-        }
+        None if plan.session.headless => Err(launching::missing_prompt(plan.session)),
         None => Ok(Vec::new()),
     }
 }
@@ -125,7 +104,7 @@ fn unquoted(text: &str) -> String {
 fn prepared(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     let session = plan.session;
     let (LaunchMode::Fresh, Some(id)) = (plan.mode, plan.id) else { return Vec::new() };
-    let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+    let place = Place::of(session);
     let (path, contents) = home::marker(plan.files, &place);
     let path_of_transcript = home::prepared(&home::chats(plan.files, &place), id.as_str());
     vec![

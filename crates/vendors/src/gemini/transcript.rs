@@ -5,14 +5,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use jiff::Timestamp;
+use segue_core::Result;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Beginning, Conversation, Files, Place};
-use segue_core::{Error, Result};
 
 use super::records::{Line, Meaning, Message, Written};
 use super::{home, typing};
 use crate::backwards::{self, Ended};
-use crate::lines;
+use crate::{reading, stored};
 
 /// How many bytes of the beginning are read, one size after the other, until the first message is
 /// found. It is nearly always near the beginning.
@@ -25,22 +25,15 @@ pub(super) fn conversation(
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
     let path = home::transcript(files, place, id);
-    read(files, place, &path, id).map_err(|error| unreadable(&path, error))
+    read(files, place, &path, id).map_err(|error| reading::unreadable(&path, error))
 }
 
 /// Lists the conversations of a folder, the oldest first. Transcripts that cannot be read are
 /// skipped.
 pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
-    let folder = home::chats(files, place);
-    let paths = files.list(&folder).map_err(|error| {
-        Error::vendor(format!("cannot list the transcripts in `{}`", folder.display()))
-            .caused_by(error)
-    })?;
-    let named = paths.iter().filter_map(|path| Some((path, home::id_of(files, path)?)));
-    let mut found: Vec<Conversation> =
-        named.filter_map(|(path, id)| read(files, place, path, &id).ok().flatten()).collect();
-    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
-    Ok(found)
+    let id_of = |path: &Path| home::id_of(files, path);
+    let read = |path: &Path, id: &VendorSessionId| read(files, place, path, id);
+    stored::conversations_in(files, &home::chats(files, place), id_of, read)
 }
 
 /// Returns whether a conversation can begin under this id: there is no transcript, or one without
@@ -58,18 +51,17 @@ pub(super) fn is_free(files: &dyn Files, place: &Place, id: &VendorSessionId) ->
 /// messages, it writes all of them again. So messages between a context and the change are copies,
 /// and are skipped.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    let (mut said, mut copies) = (Vec::new(), false);
-    let each = |line: &[u8]| {
-        let Some(line) = Line::read(line) else { return };
+    let mut copies = false;
+    reading::messages_since(files, path, offset, |line| {
+        let line = Line::read(line)?;
         copies &= line.replacement().is_none();
-        match line.message().map(Message::meaning) {
-            Some(Meaning::Context) => copies = true,
-            Some(Meaning::Said(text)) if !copies => said.push(typing::normal(&text)),
+        match line.message()?.meaning() {
+            Meaning::Context => copies = true,
+            Meaning::Said(text) if !copies => return Some(typing::normal(&text)),
             _ => {}
         }
-    };
-    lines::each_from(files, path, offset, each).map_err(|error| unreadable(path, error))?;
-    Ok(said)
+        None
+    })
 }
 
 /// Returns whether a transcript has a message of a person.
@@ -87,10 +79,6 @@ pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beg
         first_message: Some(first_message),
     };
     Ok(home::cwd_of(files, path).map(beginning))
-}
-
-fn unreadable(path: &Path, error: io::Error) -> Error {
-    Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
 }
 
 fn read(
@@ -115,29 +103,16 @@ fn read(
 
 /// Returns when a conversation began, and its first message.
 fn first_words(files: &dyn Files, path: &Path) -> io::Result<Option<(Option<Timestamp>, String)>> {
-    for limit in BEGINNINGS {
-        let bytes = files.head(path, limit)?;
-        let found = first_said(&bytes);
-        if found.is_some() || bytes.len() < limit {
-            return Ok(found);
-        }
-    }
-    Ok(None)
-}
-
-fn first_said(bytes: &[u8]) -> Option<(Option<Timestamp>, String)> {
-    let mut at = None;
-    for line in bytes.split(|byte| *byte == b'\n').filter_map(Line::read) {
-        at = at.or(line.start_time);
-        let said = line.messages().iter().find_map(|message| match message.meaning() {
-            Meaning::Said(text) => Some(text),
-            _ => None,
-        });
-        if let Some(said) = said {
-            return Some((at, typing::normal(&said)));
-        }
-    }
-    None
+    reading::find_in_beginning(files, path, &BEGINNINGS, |lines| {
+        let mut at = None;
+        lines.filter_map(Line::read).find_map(|line| {
+            at = at.or(line.start_time);
+            line.messages().iter().find_map(|message| match message.meaning() {
+                Meaning::Said(text) => Some((at, typing::normal(&text))),
+                _ => None,
+            })
+        })
+    })
 }
 
 /// How the last turn ended.

@@ -3,9 +3,7 @@
 use segue_core::ports::Typing;
 
 use super::records;
-
-/// A zero-width space. A space does not help, because Gemini removes spaces first.
-const UNSEEN: char = '\u{200b}';
+use crate::typed_text::{self, ZERO_WIDTH_SPACE};
 
 /// Returns how a message is typed, and how the transcript records it.
 pub(super) fn typing(message: &str) -> Typing {
@@ -20,7 +18,11 @@ pub(super) fn typing(message: &str) -> Typing {
 /// and `!` a shell command. A text that begins with `/` or `?` is lost at the next resume.
 pub(super) fn guarded(text: &str) -> String {
     let text = text.trim();
-    let guard = if text.starts_with(['/', '?', '!']) { UNSEEN.to_string() } else { String::new() };
+    let guard = if text.starts_with(['/', '?', '!']) {
+        ZERO_WIDTH_SPACE.to_string()
+    } else {
+        String::new()
+    };
     guard + text
 }
 
@@ -28,22 +30,19 @@ pub(super) fn guarded(text: &str) -> String {
 /// like an addition.
 pub(super) fn kept(text: &str) -> String {
     let begin = text.trim_start();
-    let is_lost = begin.starts_with(['/', '?', UNSEEN]) || records::is_addition(begin);
-    if is_lost { format!("{UNSEEN}{text}") } else { text.to_owned() }
+    let is_lost = begin.starts_with(['/', '?', ZERO_WIDTH_SPACE]) || records::is_addition(begin);
+    if is_lost { format!("{ZERO_WIDTH_SPACE}{text}") } else { text.to_owned() }
 }
 
 /// Returns a text without the zero-width space before it.
 pub(super) fn seen(text: &str) -> &str {
-    text.strip_prefix(UNSEEN).unwrap_or(text)
+    text.strip_prefix(ZERO_WIDTH_SPACE).unwrap_or(text)
 }
 
 /// Normalizes a text, so that a message and its record in a transcript are equal. Gemini removes
 /// whitespace around the text, and characters that no keyboard can type.
 pub(super) fn normal(text: &str) -> String {
-    let lines = text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    ");
-    let lines = lines.trim().trim_start_matches(UNSEEN);
-    let typed = |c: &char| !c.is_control() || *c == '\n';
-    lines.chars().filter(typed).collect::<String>().trim().to_owned()
+    typed_text::normalized_without_tabs(text)
 }
 
 #[cfg(test)]

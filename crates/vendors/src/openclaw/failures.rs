@@ -2,6 +2,8 @@
 
 use segue_core::model::{Failure, FailureClass};
 
+use crate::failure_classes::of_words;
+
 /// Words that identify a failure class, the most reliable first.
 const WORDS: [(&str, FailureClass); 13] = [
     ("http 401", FailureClass::Account),
@@ -24,9 +26,7 @@ const REASON: &str = "[openclaw] Reason: ";
 
 /// Classifies an error message of OpenClaw. OpenClaw does not report when a usage limit ends.
 pub(super) fn failure(message: &str) -> Failure {
-    let lower = message.to_lowercase();
-    let known = WORDS.iter().find(|(words, _)| lower.contains(words));
-    let class = known.map_or(FailureClass::Other, |(_, class)| *class);
+    let class = of_words(message, &WORDS).unwrap_or(FailureClass::Other);
     Failure { class, message: message.to_owned(), resets_at: None }
 }
 

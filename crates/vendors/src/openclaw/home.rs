@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
-use uuid::Uuid;
+
+pub(super) use crate::ids::is_uuid as is_id;
 
 /// The environment variable that names OpenClaw's config dir.
 const HOME_VARIABLE: &str = "OPENCLAW_STATE_DIR";
@@ -46,19 +47,10 @@ fn database(agent: &Path) -> PathBuf {
     agent.join("agent/openclaw-agent.sqlite")
 }
 
-/// Returns whether a text has the form of the ids that Segue makes.
-pub(super) fn is_id(text: &str) -> bool {
-    text.len() == 36 && Uuid::parse_str(text).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
-
-    fn environment(pairs: &[(&str, &str)]) -> Environment {
-        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
-    }
+    use crate::samples::{Home, environment};
 
     #[test]
     fn config_dir_is_the_one_in_the_variable_or_else_the_default() {

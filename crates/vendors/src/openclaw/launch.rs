@@ -6,6 +6,7 @@ use segue_core::{Error, Result};
 use uuid::Uuid;
 
 use super::transcript;
+use crate::launching;
 
 /// Arguments by which a session chooses its conversation itself. They are refused, because Segue
 /// could not find out which conversation that is.
@@ -73,13 +74,7 @@ fn identity<'a>(plan: &CommandPlan<'a>) -> Result<&'a VendorSessionId> {
 }
 
 fn message(plan: &CommandPlan<'_>) -> Result<NewFile> {
-    let Some(message) = plan.message else {
-        let address = plan.session.address();
-        return Err(Error::usage(format!(
-            "session `{address}` is headless and was given no prompt"
-        ))
-        .hint("run `segue run --headless PROMPT`"));
-    };
+    let message = plan.message.ok_or_else(|| launching::missing_prompt(plan.session))?;
     Ok(NewFile { path: plan.folder.join("message.txt"), contents: message.to_owned() })
 }
 

@@ -4,6 +4,8 @@ use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 use serde::Deserialize;
 
+use crate::failure_classes::{of_status_or_timeout as of_status, of_words};
+
 /// An error as it appears in OpenCode's events, output and database.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -69,7 +71,7 @@ impl Told {
             return FailureClass::Account;
         }
         let status = self.data.status_code.and_then(of_status);
-        status.unwrap_or_else(|| of_words(&self.data.message))
+        status.unwrap_or_else(|| of_message(&self.data.message))
     }
 }
 
@@ -77,24 +79,11 @@ impl Told {
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let told = errors.lines().rev().find_map(|line| line.trim().strip_prefix("Error: "))?;
     let message = told.trim().to_owned();
-    Some(Failure { class: of_words(&message), message, resets_at: None })
+    Some(Failure { class: of_message(&message), message, resets_at: None })
 }
 
-fn of_words(message: &str) -> FailureClass {
-    let lower = message.to_lowercase();
-    let known = WORDS.iter().find(|(words, _)| lower.contains(words));
-    known.map_or(FailureClass::Other, |(_, class)| *class)
-}
-
-fn of_status(status: u16) -> Option<FailureClass> {
-    match status {
-        401..=403 => Some(FailureClass::Account),
-        429 => Some(FailureClass::UsageLimit),
-        408 => Some(FailureClass::Connection),
-        400..=499 => Some(FailureClass::Request),
-        500..=599 => Some(FailureClass::Service),
-        _ => None,
-    }
+fn of_message(message: &str) -> FailureClass {
+    of_words(message, &WORDS).unwrap_or(FailureClass::Other)
 }
 
 #[cfg(test)]

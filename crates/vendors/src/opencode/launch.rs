@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use segue_core::Result;
 use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile};
-use segue_core::{Error, Result};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::home;
+use crate::launching::{self, FlagValue};
 
 /// The environment variable with settings in addition to the user's own, which stay unchanged.
 const SETTINGS_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
@@ -33,14 +34,19 @@ const INSTALL_LIMITS: [(&str, &str); 2] =
 /// limits, so that the agent's tools do not inherit them.
 const LIMITS_VARIABLE: &str = "SEGUE_INSTALL_LIMITS";
 
-/// Arguments by which a session chooses its conversation itself, and whether a value follows.
-const CHOOSES: [(&str, bool); 5] =
-    [("--session", true), ("-s", true), ("--continue", false), ("-c", false), ("--fork", false)];
+/// Flags among a session's own arguments that choose its conversation.
+const CHOOSES: [(&str, FlagValue); 5] = [
+    ("--session", FlagValue::Always),
+    ("-s", FlagValue::Always),
+    ("--continue", FlagValue::Never),
+    ("-c", FlagValue::Never),
+    ("--fork", FlagValue::Never),
+];
 
 /// Returns the id of a new conversation. `None` if the session's own arguments choose a
 /// conversation.
 pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-    let chooses = session.args.iter().any(|word| choice(word).is_some());
+    let chooses = launching::has_flag(&session.args, &CHOOSES.map(|(flag, _)| flag));
     (!chooses).then(|| VendorSessionId::new(format!("ses_{}", unique.simple())))
 }
 
@@ -71,13 +77,9 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
 fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
         (_, Some(id)) if home::is_id(id.as_str()) => Ok(vec!["-s".to_owned(), id.to_string()]),
-        (_, Some(id)) => Err(Error::vendor(format!("`{id}` is not an id of a conversation"))
-            .caused_by("those of OpenCode begin with `ses_`")),
+        (_, Some(id)) => Err(launching::invalid_id(id, "the ids of OpenCode begin with `ses_`")),
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
-        (LaunchMode::Resume, None) => Err(Error::internal(format!(
-            "cannot resume session `{}` without the id of its conversation",
-            plan.session.address()
-        ))),
+        (LaunchMode::Resume, None) => Err(launching::missing_id(plan.session)),
     }
 }
 
@@ -88,24 +90,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     if plan.mode == LaunchMode::Fresh {
         return args.clone();
     }
-    let mut kept = Vec::new();
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        match choice(word) {
-            Some(true) if !word.contains('=') => {
-                // Drop the value of the argument, too.
-                let _value = words.next();
-            }
-            Some(_) => {}
-            None => kept.push(word.clone()),
-        }
-    }
-    kept
-}
-
-fn choice(word: &str) -> Option<bool> {
-    let flag = word.split('=').next().unwrap_or_default();
-    CHOOSES.iter().find(|(known, _)| *known == flag).map(|(_, has_value)| *has_value)
+    launching::without_flags(args, &CHOOSES)
 }
 
 /// Returns the file with the message of a headless launch. The message is not an argument, because
@@ -118,9 +103,7 @@ fn ensure_message(plan: &CommandPlan<'_>) -> Result<()> {
     if !plan.session.headless || plan.message.is_some() {
         return Ok(());
     }
-    let address = plan.session.address();
-    Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
-        .hint("run `segue run --headless PROMPT`"))
+    Err(launching::missing_prompt(plan.session))
 }
 
 /// Returns the arguments that import a conversation from a file: the one of the plan, or an empty

@@ -4,8 +4,8 @@ use segue_core::model::WaitingFor;
 use segue_core::ports::{Answer, DialogText, Screen, Showing};
 use segue_core::rules::dialog;
 
-use super::typing::INVISIBLE;
 use crate::choices::meant;
+use crate::typed_text::ZERO_WIDTH_SPACE;
 
 /// The left border of the input, and the lower end of that border.
 const EDGE: char = '┃';
@@ -89,7 +89,7 @@ impl Input {
         let inside = row.chars().skip(self.left + 1).take(self.right - self.left - 1);
         // A zero-width space before a command stays in the input when the command is deleted. A
         // person cannot see it, so it does not count as text.
-        let seen = inside.filter(|it| *it != INVISIBLE);
+        let seen = inside.filter(|it| *it != ZERO_WIDTH_SPACE);
         seen.collect::<String>().trim().to_owned()
     }
 

@@ -12,6 +12,7 @@ use super::part::Part;
 use super::rows::Message;
 use super::{home, typing};
 use crate::database::Database;
+use crate::stored;
 
 /// How many of the newest conversations are read.
 const NEWEST: u32 = 200;
@@ -91,8 +92,7 @@ pub(super) fn conversations(place: &Place) -> Result<Vec<Conversation>> {
     for id in ids {
         found.extend(read(&database, &place.config_dir, &VendorSessionId::new(id))?);
     }
-    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
-    Ok(found)
+    Ok(stored::oldest_first(found.into_iter()))
 }
 
 /// Returns whether a conversation can begin under this id: it does not exist, or it has no message.

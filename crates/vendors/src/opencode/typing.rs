@@ -2,17 +2,16 @@
 
 use segue_core::ports::Typing;
 
+use crate::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
+
 /// Words that end the program if the message contains nothing else.
 const ENDS_IT: [&str; 3] = ["exit", "quit", ":q"];
-
-/// A zero-width space. It stops OpenCode from treating the text after it as a command.
-pub(super) const INVISIBLE: char = '\u{200b}';
 
 pub(super) fn typing(message: &str) -> Typing {
     let recorded_as = normal(message);
     // OpenCode would run such a message as its own command or as a shell command.
     let guard = recorded_as.starts_with(['/', '!']) || ENDS_IT.contains(&recorded_as.as_str());
-    let guard = if guard { String::from(INVISIBLE) } else { String::new() };
+    let guard = if guard { String::from(ZERO_WIDTH_SPACE) } else { String::new() };
     // An `@` in the last word opens a list of files, from which Enter would choose. A space closes
     // the list.
     let last = recorded_as.rsplit(char::is_whitespace).next().unwrap_or_default();
@@ -23,9 +22,7 @@ pub(super) fn typing(message: &str) -> Typing {
 
 /// Normalizes a text, so that a message and its record in the database compare equal.
 pub(super) fn normal(text: &str) -> String {
-    let lines = text.replace("\r\n", "\n").replace('\r', "\n");
-    let typed = |c: &char| (!c.is_control() || matches!(c, '\n' | '\t')) && *c != INVISIBLE;
-    lines.chars().filter(typed).collect::<String>().trim().to_owned()
+    terminal_text(text).replace(ZERO_WIDTH_SPACE, "").trim().to_owned()
 }
 
 #[cfg(test)]

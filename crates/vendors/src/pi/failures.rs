@@ -2,6 +2,8 @@
 
 use segue_core::model::{Failure, FailureClass};
 
+use crate::failure_classes::{of_status, of_words};
+
 /// Words that identify a failure class, the most reliable first. Most come from the services, whose
 /// messages Pi repeats.
 const WORDS: [(&str, FailureClass); 26] = [
@@ -55,27 +57,14 @@ pub(super) fn last_words(errors: &str) -> Option<Failure> {
 }
 
 fn class(message: &str) -> FailureClass {
-    let lower = message.to_lowercase();
-    let by_status = status(&lower).and_then(of_status);
-    let by_words =
-        || WORDS.iter().find(|(words, _)| lower.contains(words)).map(|(_, class)| *class);
-    by_status.or_else(by_words).unwrap_or(FailureClass::Other)
+    let by_status = status(message).and_then(of_status);
+    by_status.or_else(|| of_words(message, &WORDS)).unwrap_or(FailureClass::Other)
 }
 
 /// Returns the status code of the service's response. Pi puts it at the beginning of the message.
 fn status(message: &str) -> Option<u16> {
     let word = message.split(|c: char| !c.is_ascii_digit()).next()?;
     word.parse().ok().filter(|_| word.len() == 3)
-}
-
-fn of_status(status: u16) -> Option<FailureClass> {
-    match status {
-        401..=403 => Some(FailureClass::Account),
-        429 => Some(FailureClass::UsageLimit),
-        400..=499 => Some(FailureClass::Request),
-        500..=599 => Some(FailureClass::Service),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

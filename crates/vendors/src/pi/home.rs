@@ -7,7 +7,8 @@ use jiff::tz::TimeZone;
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
-use uuid::Uuid;
+
+pub(super) use crate::ids::{created_at as began_at, is_uuid as is_id};
 
 /// The environment variable that names Pi's config dir.
 const HOME_VARIABLE: &str = "PI_CODING_AGENT_DIR";
@@ -108,17 +109,6 @@ pub(super) fn id_of(path: &Path) -> Option<&str> {
     is_id(id).then_some(id)
 }
 
-/// Returns the timestamp in an id, which is the time at which its conversation began.
-pub(super) fn began_at(id: &str) -> Option<Timestamp> {
-    let (seconds, nanoseconds) = Uuid::parse_str(id).ok()?.get_timestamp()?.to_unix();
-    Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanoseconds).ok()?).ok()
-}
-
-/// Returns whether a text has the form of Pi's ids.
-pub(super) fn is_id(text: &str) -> bool {
-    text.len() == 36 && Uuid::parse_str(text).is_ok()
-}
-
 /// Replaces every character of an id that could lead out of the folder of transcripts.
 fn plain(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
@@ -127,13 +117,9 @@ fn plain(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::samples::{Home, environment};
 
     const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
-
-    fn environment(pairs: &[(&str, &str)]) -> Environment {
-        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
-    }
 
     #[test]
     fn config_dir_is_the_one_in_the_variable_or_else_the_default() {

@@ -8,14 +8,14 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use segue_core::Result;
 use segue_core::model::{LaunchMode, Session, VendorSessionId};
 use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
-use segue_core::{Error, Result};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::{extension, home, transcript, typing};
-use crate::texts;
+use crate::{launching, texts};
 
 /// Arguments by which a session chooses its conversation itself, and whether a value follows.
 const CHOOSES: [(&str, bool); 7] = [
@@ -113,18 +113,13 @@ fn is_choice(word: &str) -> Option<bool> {
 /// finds a file by its path from every folder, and works in the folder that the file names.
 fn identity(plan: &CommandPlan<'_>) -> Result<(Vec<String>, Option<NewFile>)> {
     let session = plan.session;
-    let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+    let place = Place::of(session);
     let folder = home::transcripts(&place).display().to_string();
     let mut words = vec!["--session-dir".to_owned(), folder];
     let id = match (plan.mode, plan.id) {
         (_, Some(id)) => id,
         (LaunchMode::Fresh, None) => return Ok((words, None)),
-        (LaunchMode::Resume, None) => {
-            let address = session.address();
-            return Err(Error::internal(format!(
-                "cannot resume session `{address}` without the id of its conversation"
-            )));
-        }
+        (LaunchMode::Resume, None) => return Err(launching::missing_id(session)),
     };
     let path = home::transcript(plan.files, &place, id.as_str());
     words.extend(["--session".to_owned(), path.display().to_string()]);
@@ -172,11 +167,7 @@ pub(super) fn prepared(id: &VendorSessionId, cwd: &Path, began: Timestamp) -> St
 fn message(plan: &CommandPlan<'_>) -> Result<Option<String>> {
     match plan.message {
         Some(message) => Ok(Some(typing::argument(message))),
-        None if plan.session.headless => {
-            let address = plan.session.address();
-            Err(Error::usage(format!("session `{address}` is headless and was given no prompt"))
-                .hint("run `segue run --headless PROMPT`"))
-        }
+        None if plan.session.headless => Err(launching::missing_prompt(plan.session)),
         None => Ok(None),
     }
 }

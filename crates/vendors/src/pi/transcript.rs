@@ -1,7 +1,6 @@
 //! Reads transcripts: a limited part of the beginning and a limited part of the end.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::VendorSessionId;
@@ -10,8 +9,8 @@ use segue_core::{Error, Result};
 
 use super::records::{Header, Kind, Meaning, Record};
 use super::{home, typing};
-use crate::backwards::{self, Ended};
-use crate::{lines, stored};
+use crate::reading::{self, TurnMark};
+use crate::stored;
 
 /// How many bytes of the beginning are read, one attempt after the other. The first attempt is
 /// small, because the first message is nearly always near the beginning.
@@ -53,7 +52,7 @@ impl Beginning {
 /// Checks that Pi would not empty a transcript. Pi empties every file that does not begin with the
 /// line that it expects. Fails if the file is missing or begins in any other way.
 pub(super) fn check(files: &dyn Files, path: &Path, id: &VendorSessionId) -> Result<()> {
-    match Beginning::read(files, path).map_err(|error| unreadable(path, &error))? {
+    match Beginning::read(files, path).map_err(|error| reading::unreadable(path, error))? {
         Beginning::Header(header) if header.id == id.as_str() => Ok(()),
         Beginning::Absent => Err(Error::vendor(format!("`{}` is not there", path.display()))),
         _ => Err(damaged(path, id)),
@@ -73,7 +72,7 @@ pub(super) fn conversation(
     path: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
-    let failed = |error: io::Error| unreadable(path, &error);
+    let failed = |error: io::Error| reading::unreadable(path, error);
     match Beginning::read(files, path).map_err(failed)? {
         Beginning::Header(header) => read(files, path, header).map_err(failed),
         Beginning::Damaged => Err(damaged(path, id)),
@@ -95,9 +94,7 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversatio
         }
         _ => None,
     };
-    let mut found: Vec<Conversation> = named.take(NEWEST).filter_map(read).collect();
-    found.sort_by(|a, b| (a.began_at, &a.id).cmp(&(b.began_at, &b.id)));
-    found
+    stored::oldest_first(named.take(NEWEST).filter_map(read))
 }
 
 /// Lists the transcripts of all working folders.
@@ -130,18 +127,10 @@ pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> b
 
 /// Returns the messages of the user from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    let mut said = Vec::new();
-    let each = |line: &[u8]| {
-        if let Some(Meaning::Said(text)) = Record::read(line).map(|record| record.meaning()) {
-            said.push(typing::normal(&text));
-        }
-    };
-    lines::each_from(files, path, offset, each).map_err(|error| unreadable(path, &error))?;
-    Ok(said)
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> Error {
-    Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
+    reading::messages_since(files, path, offset, |line| match Record::read(line)?.meaning() {
+        Meaning::Said(text) => Some(typing::normal(&text)),
+        _ => None,
+    })
 }
 
 fn read(files: &dyn Files, path: &Path, header: Header) -> io::Result<Option<Conversation>> {
@@ -152,7 +141,7 @@ fn read(files: &dyn Files, path: &Path, header: Header) -> io::Result<Option<Con
     if first_message.is_none() && facts.length <= BEGINNINGS[2] as u64 {
         return Ok(None);
     }
-    let (turn_open, last_answer) = read_end(files, path, facts.length)?;
+    let (turn_open, last_answer) = reading::read_end(files, path, facts.length, mark)?;
     Ok(Some(Conversation {
         id: VendorSessionId::new(header.id),
         transcript: path.to_owned(),
@@ -165,45 +154,22 @@ fn read(files: &dyn Files, path: &Path, header: Header) -> io::Result<Option<Con
 }
 
 fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
-    for limit in BEGINNINGS {
-        let bytes = files.head(path, limit)?;
-        let records = bytes.split(|byte| *byte == b'\n').filter_map(Record::read);
-        let said = records.map(|record| record.meaning()).find_map(|meaning| match meaning {
+    reading::find_in_beginning(files, path, &BEGINNINGS, |lines| {
+        lines.filter_map(Record::read).find_map(|record| match record.meaning() {
             // Without the space that stopped Pi from treating the message as a flag or a command.
             Meaning::Said(text) => Some(typing::given(&text)),
             _ => None,
-        });
-        if said.is_some() || bytes.len() < limit {
-            return Ok(said);
-        }
-    }
-    Ok(None)
+        })
+    })
 }
 
-/// Reads backwards until the last answer is found. Returns whether the last turn is still open, and
-/// that answer.
-fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
-    let (mut is_open, mut last_answer) = (None, None);
-    let ended = backwards::each(files, path, length, |line| {
-        match Record::read(line).map_or(Meaning::Nothing, |record| record.meaning()) {
-            Meaning::Nothing => {}
-            Meaning::Said(_) | Meaning::Continues => {
-                is_open.get_or_insert(true);
-            }
-            Meaning::Failed(_) | Meaning::Interrupted => {
-                is_open.get_or_insert(false);
-            }
-            Meaning::Answered(text) => {
-                is_open.get_or_insert(false);
-                last_answer = Some(text).filter(|text| !text.is_empty());
-                return ControlFlow::Break(());
-            }
-        }
-        ControlFlow::Continue(())
-    })?;
-    // If the read limit was reached before any line decided, no end of the turn was seen. The turn
-    // counts as open.
-    Ok((is_open.unwrap_or(ended == Ended::TooFar), last_answer))
+fn mark(line: &[u8]) -> TurnMark {
+    match Record::read(line).map_or(Meaning::Nothing, |record| record.meaning()) {
+        Meaning::Nothing => TurnMark::Nothing,
+        Meaning::Said(_) | Meaning::Continues => TurnMark::Open,
+        Meaning::Failed(_) | Meaning::Interrupted => TurnMark::Ended,
+        Meaning::Answered(text) => TurnMark::Answered(text),
+    }
 }
 
 #[cfg(test)]

@@ -2,16 +2,14 @@
 
 use segue_core::ports::Typing;
 
-/// A zero-width space. It stops Pi from treating the text after it as a command. A space does not,
-/// because Pi removes spaces before it looks for a command.
-const UNSEEN: char = '\u{200b}';
+use crate::typed_text::{self, ZERO_WIDTH_SPACE};
 
 /// Returns how a message is typed. The space at the end closes the list of files that the last word
 /// may have opened. After a backslash, it stops Enter from beginning another line. Pi removes the
 /// space.
 pub(super) fn typing(message: &str) -> Typing {
     let recorded_as = normal(message);
-    let guard = recorded_as.starts_with(['/', '!']).then_some(UNSEEN);
+    let guard = recorded_as.starts_with(['/', '!']).then_some(ZERO_WIDTH_SPACE);
     let text = guard.into_iter().chain(recorded_as.chars()).chain([' ']).collect();
     Typing { text, recorded_as }
 }
@@ -31,7 +29,7 @@ pub(super) fn given(text: &str) -> String {
 
 /// Returns a recorded message without the character that stopped Pi from treating it as a command.
 pub(super) fn meant(text: &str) -> String {
-    match text.strip_prefix(UNSEEN) {
+    match text.strip_prefix(ZERO_WIDTH_SPACE) {
         Some(typed) => typed.to_owned(),
         None => given(text),
     }
@@ -39,10 +37,7 @@ pub(super) fn meant(text: &str) -> String {
 
 /// Normalizes a text, so that a typed message and its record compare equal.
 pub(super) fn normal(text: &str) -> String {
-    let lines = text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "    ");
-    let lines = lines.trim().trim_start_matches(UNSEEN);
-    let typed = |c: &char| !c.is_control() || *c == '\n';
-    lines.chars().filter(typed).collect::<String>().trim().to_owned()
+    typed_text::normalized_without_tabs(text)
 }
 
 #[cfg(test)]

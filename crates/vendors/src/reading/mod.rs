@@ -1,8 +1,10 @@
 //! Reads conversations from files with one record per line, in both directions.
 
 mod arguments;
+mod beginning;
 mod clip;
 mod content;
+mod end;
 mod lines;
 mod whole;
 
@@ -15,8 +17,10 @@ use segue_core::ports::{EachTurn, Files};
 use segue_core::{Error, Result};
 
 pub(crate) use arguments::arguments;
+pub(crate) use beginning::{FirstRecords, find_in_beginning};
 pub(crate) use clip::read as read_clipped;
 pub(crate) use content::Content;
+pub(crate) use end::{TurnMark, read_end};
 pub(crate) use lines::{Line, each_back, each_forward};
 #[cfg(test)]
 pub(crate) use whole::LARGEST;
@@ -37,6 +41,21 @@ pub(crate) trait Format {
 
     /// Returns the turns of a line that belongs, the oldest first.
     fn turns(&mut self, line: &[u8]) -> Vec<Turn>;
+}
+
+/// A format in which every line belongs. The function returns the turns of a line.
+pub(crate) struct EveryLine<F>(pub(crate) F);
+
+impl<F: FnMut(&[u8]) -> Vec<Turn>> Format for EveryLine<F> {
+    const LINEAR: bool = true;
+
+    fn belongs(&mut self, _line: &[u8]) -> Belongs {
+        Belongs::Yes
+    }
+
+    fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
+        self.0(line)
+    }
 }
 
 /// Whether a line belongs to the conversation.
@@ -107,6 +126,19 @@ fn starts(files: &dyn Files, path: &Path, format: &mut impl Format) -> io::Resul
         if belongs == Belongs::First { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     Ok(starts)
+}
+
+/// Returns the messages in the complete lines from byte `offset` on. `message` reads one line.
+pub(crate) fn messages_since(
+    files: &dyn Files,
+    path: &Path,
+    offset: u64,
+    mut message: impl FnMut(&[u8]) -> Option<String>,
+) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    crate::lines::each_from(files, path, offset, |line| found.extend(message(line)))
+        .map_err(|error| unreadable(path, error))?;
+    Ok(found)
 }
 
 pub(crate) fn unreadable(path: &Path, error: io::Error) -> Error {

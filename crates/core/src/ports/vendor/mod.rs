@@ -148,3 +148,10 @@ pub struct Place {
     pub config_dir: PathBuf,
     pub cwd: PathBuf,
 }
+
+impl Place {
+    /// Returns the place of a session's conversation.
+    pub fn of(session: &Session) -> Self {
+        Self { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() }
+    }
+}

@@ -1,5 +1,5 @@
 use super::*;
-use crate::samples::{Disk, plan, session};
+use crate::samples::{Disk, environment, plan, session};
 
 const ID: &str = "01a1e20b-829b-717d-b5e4-3764d7f1eb9a";
 
@@ -80,10 +80,6 @@ fn session_whose_arguments_choose_a_conversation_gets_no_preset_id() {
         let session = Session { args: words(args), ..session() };
         assert_eq!(preset_id(&session, Uuid::nil()).is_some(), can_be_told, "{args}");
     }
-}
-
-fn environment(pairs: &[(&str, &str)]) -> Environment {
-    Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
 }
 
 #[test]

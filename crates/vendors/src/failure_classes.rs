@@ -1,0 +1,26 @@
+//! Classifies failures by the HTTP status of the service, and by words in the error message.
+
+use segue_core::model::FailureClass;
+
+/// Returns the class of a failure with this HTTP status. `None` for a status that is no error.
+pub(crate) fn of_status(status: u16) -> Option<FailureClass> {
+    match status {
+        429 => Some(FailureClass::UsageLimit),
+        401..=403 => Some(FailureClass::Account),
+        400..=499 => Some(FailureClass::Request),
+        500..=599 => Some(FailureClass::Service),
+        _ => None,
+    }
+}
+
+/// Like [`of_status`], for programs that report a timeout of their own as status 408.
+pub(crate) fn of_status_or_timeout(status: u16) -> Option<FailureClass> {
+    if status == 408 { Some(FailureClass::Connection) } else { of_status(status) }
+}
+
+/// Returns the class of the first entry whose words are in the message. The words of an entry are
+/// in lower case; the case of the message does not matter.
+pub(crate) fn of_words(message: &str, known: &[(&str, FailureClass)]) -> Option<FailureClass> {
+    let lower = message.to_lowercase();
+    known.iter().find(|(words, _)| lower.contains(words)).map(|(_, class)| *class)
+}
