@@ -14,7 +14,7 @@ const BUDGET: u64 = 4 * 1024 * 1024;
 
 /// Why reading stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum StopReason {
     /// The callback returned `ControlFlow::Break`.
     Asked,
     /// The beginning of the file was reached.
@@ -30,13 +30,13 @@ pub(crate) fn each(
     path: &Path,
     length: u64,
     mut each: impl FnMut(&[u8]) -> ControlFlow<()>,
-) -> io::Result<Ended> {
+) -> io::Result<StopReason> {
     let (mut start, mut piece) = (length, FIRST_PIECE);
     // The end of a line whose beginning is not read yet.
     let mut partial = Vec::new();
     while start > 0 {
         if length - start >= BUDGET {
-            return Ok(Ended::TooFar);
+            return Ok(StopReason::TooFar);
         }
         let size = piece.min(start);
         start -= size;
@@ -45,14 +45,14 @@ pub(crate) fn each(
         let whole = if start == 0 { 0 } else { after_first_line_end(&bytes) };
         for line in bytes[whole..].rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             if each(line).is_break() {
-                return Ok(Ended::Asked);
+                return Ok(StopReason::Asked);
             }
         }
         bytes.truncate(whole);
         partial = bytes;
         piece = (piece * 2).min(LARGEST_PIECE);
     }
-    Ok(Ended::AtBeginning)
+    Ok(StopReason::AtBeginning)
 }
 
 fn after_first_line_end(bytes: &[u8]) -> usize {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::samples::Home;
 
-    fn read(bytes: &[u8]) -> (Vec<usize>, Ended) {
+    fn read(bytes: &[u8]) -> (Vec<usize>, StopReason) {
         let home = Home::new();
         let path = home.write("lines", bytes);
         let mut lengths = Vec::new();
@@ -85,16 +85,16 @@ mod tests {
         }
         let (lengths, ended) = read(&bytes);
         assert_eq!(lengths, wanted.into_iter().rev().collect::<Vec<_>>());
-        assert_eq!(ended, Ended::AtBeginning);
+        assert_eq!(ended, StopReason::AtBeginning);
         bytes.extend(b"torn");
         assert_eq!(read(&bytes).0[0], 4);
-        assert_eq!(read(b""), (vec![], Ended::AtBeginning));
+        assert_eq!(read(b""), (vec![], StopReason::AtBeginning));
     }
 
     #[test]
     fn line_longer_than_the_budget_stops_reading() {
         let mut bytes = vec![b'x'; 6 * 1024 * 1024];
         bytes.extend(b"\nlast\n");
-        assert_eq!(read(&bytes), (vec![4], Ended::TooFar));
+        assert_eq!(read(&bytes), (vec![4], StopReason::TooFar));
     }
 }

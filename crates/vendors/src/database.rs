@@ -11,12 +11,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A read-only connection to a vendor's database.
 #[derive(Debug)]
-pub(crate) struct Database {
+pub(crate) struct VendorDatabase {
     connection: Connection,
     shown: String,
 }
 
-impl Database {
+impl VendorDatabase {
     /// Opens a database. Returns `None` if the file does not exist.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>> {
         let shown = path.display().to_string();
@@ -88,7 +88,7 @@ mod tests {
         (path, writer)
     }
 
-    fn said(database: &Database) -> Result<Vec<String>> {
+    fn said(database: &VendorDatabase) -> Result<Vec<String>> {
         database.rows("SELECT text FROM said", [], |row| row.get(0))
     }
 
@@ -96,11 +96,11 @@ mod tests {
     fn committed_rows_are_read_during_an_open_write_transaction() {
         let folder = tempfile::tempdir().unwrap();
         let (path, writer) = made(folder.path());
-        assert_eq!(said(&Database::open(&path).unwrap().unwrap()).unwrap(), ["a"]);
+        assert_eq!(said(&VendorDatabase::open(&path).unwrap().unwrap()).unwrap(), ["a"]);
         writer.execute("INSERT INTO said VALUES ('b')", []).unwrap();
         let begun = writer.unchecked_transaction().unwrap();
         begun.execute("INSERT INTO said VALUES ('c')", []).unwrap();
-        assert_eq!(said(&Database::open(&path).unwrap().unwrap()).unwrap(), ["a", "b"]);
+        assert_eq!(said(&VendorDatabase::open(&path).unwrap().unwrap()).unwrap(), ["a", "b"]);
     }
 
     #[test]
@@ -112,26 +112,26 @@ mod tests {
         for name in ["vendor.db", "vendor.db-wal"] {
             fs::copy(path.with_file_name(name), left.join(name)).unwrap();
         }
-        let database = Database::open(&left.join("vendor.db")).unwrap().unwrap();
+        let database = VendorDatabase::open(&left.join("vendor.db")).unwrap().unwrap();
         assert_eq!(said(&database).unwrap(), ["a"]);
     }
 
     #[test]
     fn missing_database_is_none_and_a_broken_locked_or_newer_one_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Database::open(&folder.path().join("absent.db")).unwrap().is_none());
+        assert!(VendorDatabase::open(&folder.path().join("absent.db")).unwrap().is_none());
         let broken = folder.path().join("broken.db");
         fs::write(&broken, "no database, and long enough to be taken for one".repeat(100)).unwrap();
-        let error = said(&Database::open(&broken).unwrap().unwrap()).unwrap_err();
+        let error = said(&VendorDatabase::open(&broken).unwrap().unwrap()).unwrap_err();
         assert!(error.hints[0].contains("backup"), "{error:?}");
         let (path, writer) = made(folder.path());
-        let database = Database::open(&path).unwrap().unwrap();
+        let database = VendorDatabase::open(&path).unwrap().unwrap();
         let error = database.row("SELECT other FROM said", [], |_| Ok(())).unwrap_err();
         assert!(error.hints[0].contains("newer"), "{error:?}");
         drop(database);
         writer.pragma_update(None, "locking_mode", "exclusive").unwrap();
         writer.execute_batch("PRAGMA journal_mode = delete; BEGIN EXCLUSIVE").unwrap();
-        let error = said(&Database::open(&path).unwrap().unwrap()).unwrap_err();
+        let error = said(&VendorDatabase::open(&path).unwrap().unwrap()).unwrap_err();
         assert!(error.hints[0].contains("another program"), "{error:?}");
     }
 }

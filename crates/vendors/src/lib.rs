@@ -22,11 +22,11 @@ mod options;
 mod pi;
 mod reading;
 #[cfg(test)]
-mod said;
-#[cfg(test)]
 mod samples;
 mod stored;
 mod texts;
+#[cfg(test)]
+mod turn_samples;
 mod typed_text;
 
 use std::io;
@@ -38,14 +38,14 @@ use segue_core::ports::{Files, Vendor, Vendors};
 use segue_core::{Error, Result};
 
 /// Returns every vendor that this build supports. A new vendor is registered in this list.
-pub fn all() -> Known {
-    Known {
+pub fn all() -> BuiltInVendors {
+    BuiltInVendors {
         vendors: vec![
             Arc::new(demo::Demo),
             Arc::new(claude::Claude),
             Arc::new(codex::Codex),
             Arc::new(copilot::Copilot),
-            Arc::new(cursor::Cursor),
+            Arc::new(cursor::CursorVendor),
             Arc::new(openclaw::OpenClaw),
             Arc::new(opencode::OpenCode),
             Arc::new(pi::Pi),
@@ -63,18 +63,18 @@ pub fn clipped(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<u8>>> {
 
 /// The vendors that this build supports.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct BuiltInVendors {
     vendors: Vec<Arc<dyn Vendor>>,
 }
 
-impl Vendors for Known {
+impl Vendors for BuiltInVendors {
     fn get(&self, id: &VendorId) -> Result<Arc<dyn Vendor>> {
         let found = self.vendors.iter().find(|vendor| vendor.id() == *id);
         found.cloned().ok_or_else(|| self.unknown(id))
     }
 
     fn described(&self, id: &VendorId, description: &VendorDescription) -> Arc<dyn Vendor> {
-        Arc::new(described::Described::new(id.clone(), description.clone()))
+        Arc::new(described::DescribedVendor::new(id.clone(), description.clone()))
     }
 
     fn all(&self) -> Vec<Arc<dyn Vendor>> {
@@ -82,7 +82,7 @@ impl Vendors for Known {
     }
 }
 
-impl Known {
+impl BuiltInVendors {
     fn unknown(&self, id: &VendorId) -> Error {
         let names: Vec<String> =
             self.vendors.iter().map(|vendor| format!("`{}`", vendor.id())).collect();

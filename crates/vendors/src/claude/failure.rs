@@ -7,7 +7,7 @@ use crate::failure_classes::of_status;
 
 /// What the vendor reports about a failure. Any part of it may be missing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told<'a> {
+pub(super) struct ClaudeError<'a> {
     /// HTTP status of the service's response.
     pub(super) status: Option<u16>,
     /// The vendor's own name for the kind of failure.
@@ -15,7 +15,7 @@ pub(super) struct Told<'a> {
     pub(super) text: &'a str,
 }
 
-impl Told<'_> {
+impl ClaudeError<'_> {
     pub(super) fn failure(self) -> Failure {
         let class = self.class();
         let limited = class == FailureClass::UsageLimit;
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn class(status: Option<u16>, kind: Option<&str>, text: &str) -> FailureClass {
-        Told { status, kind, text }.failure().class
+        ClaudeError { status, kind, text }.failure().class
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn end_of_a_usage_limit_is_parsed_if_the_text_has_it() {
-        let at = |text| Told { status: Some(429), kind: None, text }.failure().resets_at;
+        let at = |text| ClaudeError { status: Some(429), kind: None, text }.failure().resets_at;
         let told = at("Claude AI usage limit reached|1893492000").unwrap();
         assert_eq!(told.to_string(), "2030-01-01T10:00:00Z");
         assert_eq!(at("This request would exceed your account's rate limit."), None);

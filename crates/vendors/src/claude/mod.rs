@@ -4,6 +4,7 @@
 //! activity. Hooks add facts that the registry lacks. The screen shows dialogs that appear before
 //! the registry or a hook reports anything.
 
+mod conversion;
 mod failure;
 mod home;
 mod launch;
@@ -19,7 +20,6 @@ mod tree;
 mod turns;
 mod typing;
 mod versions;
-mod written;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -233,6 +233,6 @@ impl Interaction for Claude {
 
 impl Conversion for Claude {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-        written::transcription(order)
+        conversion::transcription(order)
     }
 }

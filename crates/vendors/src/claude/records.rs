@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::reading::Content;
+use crate::reading::MessageContent;
 
 /// Beginning of the text that the vendor records when a person interrupts a turn.
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -33,10 +33,10 @@ const PLACEHOLDERS: [&str; 2] = ["No response requested.", "(no content)"];
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "these are the vendor's fields")]
-pub(super) struct Record {
+pub(super) struct ClaudeRecord {
     #[serde(rename = "type")]
-    pub(super) kind: Kind,
-    pub(super) message: Message,
+    pub(super) kind: ClaudeRecordKind,
+    pub(super) message: ClaudeMessage,
     pub(super) timestamp: Option<Timestamp>,
     pub(super) cwd: Option<PathBuf>,
     #[serde(default)]
@@ -47,31 +47,31 @@ pub(super) struct Record {
     pub(super) is_compact_summary: bool,
     #[serde(default)]
     is_api_error_message: bool,
-    origin: Option<Origin>,
+    origin: Option<ClaudeOrigin>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum ClaudeRecordKind {
     User,
     Assistant,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Origin {
+struct ClaudeOrigin {
     kind: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Message {
-    pub(super) content: Content<Block>,
+pub(super) struct ClaudeMessage {
+    pub(super) content: MessageContent<ClaudeBlock>,
     stop_reason: Option<String>,
     pub(super) model: Option<String>,
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<ClaudeUsage>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) struct Usage {
+pub(super) struct ClaudeUsage {
     #[serde(default)]
     pub(super) input_tokens: u64,
     #[serde(default)]
@@ -84,7 +84,7 @@ pub(super) struct Usage {
 
 /// A part of a message. Which fields it has depends on its type.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Block {
+pub(super) struct ClaudeBlock {
     #[serde(rename = "type")]
     pub(super) kind: String,
     pub(super) text: Option<String>,
@@ -93,12 +93,12 @@ pub(super) struct Block {
     pub(super) input: Option<Box<RawValue>>,
     pub(super) tool_use_id: Option<String>,
     pub(super) is_error: Option<bool>,
-    pub(super) content: Option<Content<Self>>,
+    pub(super) content: Option<MessageContent<Self>>,
 }
 
 /// What a record means for the turn that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum ClaudeMeaning {
     /// A person sent this text.
     Said(String),
     /// The result of a tool. The model has not answered it yet.
@@ -116,19 +116,19 @@ pub(super) enum Meaning {
     Nothing,
 }
 
-impl Record {
+impl ClaudeRecord {
     /// Parses a line. Returns `None` if the line is torn, invalid or of another type.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         serde_json::from_str(&String::from_utf8_lossy(line)).ok()
     }
 
-    pub(super) fn meaning(&self) -> Meaning {
+    pub(super) fn meaning(&self) -> ClaudeMeaning {
         if self.is_meta || self.is_sidechain || self.is_compact_summary {
-            return Meaning::Nothing;
+            return ClaudeMeaning::Nothing;
         }
         match self.kind {
-            Kind::User => self.of_user(),
-            Kind::Assistant => self.of_assistant(),
+            ClaudeRecordKind::User => self.of_user(),
+            ClaudeRecordKind::Assistant => self.of_assistant(),
         }
     }
 
@@ -144,35 +144,35 @@ impl Record {
             || (is_own && is_placeholder())
     }
 
-    fn of_user(&self) -> Meaning {
+    fn of_user(&self) -> ClaudeMeaning {
         if self.message.content.has("tool_result") {
-            return Meaning::ToolResult;
+            return ClaudeMeaning::ToolResult;
         }
         let text = self.message.content.text();
         match self.origin.as_ref().map(|origin| origin.kind.as_str()) {
-            Some("human") => Meaning::Said(text),
-            Some(_) => Meaning::Nothing,
-            None if text.starts_with(INTERRUPTED) => Meaning::Interrupted,
-            None if ADDITIONS.iter().any(|it| text.starts_with(it)) => Meaning::Nothing,
-            None => Meaning::Said(text),
+            Some("human") => ClaudeMeaning::Said(text),
+            Some(_) => ClaudeMeaning::Nothing,
+            None if text.starts_with(INTERRUPTED) => ClaudeMeaning::Interrupted,
+            None if ADDITIONS.iter().any(|it| text.starts_with(it)) => ClaudeMeaning::Nothing,
+            None => ClaudeMeaning::Said(text),
         }
     }
 
-    fn of_assistant(&self) -> Meaning {
+    fn of_assistant(&self) -> ClaudeMeaning {
         if self.is_api_error_message {
-            return Meaning::Failed;
+            return ClaudeMeaning::Failed;
         }
         match self.message.stop_reason.as_deref() {
-            None | Some("tool_use" | "pause_turn") => Meaning::Continues,
+            None | Some("tool_use" | "pause_turn") => ClaudeMeaning::Continues,
             // A message that the vendor wrote in place of the model is no answer, but it ends the
             // turn.
-            Some(_) if self.message.model.as_deref() == Some(SYNTHETIC) => Meaning::Failed,
-            Some(_) => Meaning::Answered(self.message.content.text()),
+            Some(_) if self.message.model.as_deref() == Some(SYNTHETIC) => ClaudeMeaning::Failed,
+            Some(_) => ClaudeMeaning::Answered(self.message.content.text()),
         }
     }
 }
 
-impl Content<Block> {
+impl MessageContent<ClaudeBlock> {
     pub(super) fn has(&self, kind: &str) -> bool {
         matches!(self, Self::Parts(blocks) if blocks.iter().any(|block| block.kind == kind))
     }

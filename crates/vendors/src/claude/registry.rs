@@ -15,7 +15,7 @@ const LARGEST_ENTRY: usize = 64 * 1024;
 /// The fields of a registry entry that are used here.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Entry {
+pub(super) struct RegistryEntry {
     pid: u32,
     session_id: String,
     /// Clock ticks since boot at which the process started, as text.
@@ -24,7 +24,7 @@ pub(super) struct Entry {
     waiting_for: Option<String>,
 }
 
-impl Entry {
+impl RegistryEntry {
     pub(super) fn id(&self) -> VendorSessionId {
         VendorSessionId::new(self.session_id.clone())
     }
@@ -69,10 +69,10 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
 
 /// Reads one entry. Returns `None` if the file is no valid entry, or if the pid in the entry
 /// differs from the pid in the file name.
-pub(super) fn read(files: &dyn Files, path: &Path) -> Option<Entry> {
+pub(super) fn read(files: &dyn Files, path: &Path) -> Option<RegistryEntry> {
     let pid = pid_of(path)?;
     let bytes = files.head(path, LARGEST_ENTRY).ok()?;
-    let entry: Entry = serde_json::from_slice(&bytes).ok()?;
+    let entry: RegistryEntry = serde_json::from_slice(&bytes).ok()?;
     (entry.pid == pid && home::is_id(&entry.session_id)).then_some(entry)
 }
 
@@ -91,7 +91,7 @@ mod tests {
     const WAITING: &str = include_str!("fixtures/registry-waiting.json");
     const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
 
-    fn entry(status: &str) -> Entry {
+    fn entry(status: &str) -> RegistryEntry {
         let text = WAITING.replace(r#""status":"waiting""#, &format!(r#""status":"{status}""#));
         serde_json::from_str(&text).unwrap()
     }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn waiting_entry_is_a_permission_or_a_question_by_its_reason() {
         let reason = |text: &str| {
-            let entry = Entry { waiting_for: Some(text.to_owned()), ..entry("waiting") };
+            let entry = RegistryEntry { waiting_for: Some(text.to_owned()), ..entry("waiting") };
             entry.activity()
         };
         for text in ["permission prompt", "worker request", "sandbox request"] {

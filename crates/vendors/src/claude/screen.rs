@@ -43,15 +43,15 @@ const PAUSE: &str = "Press Enter to continue";
 pub(super) fn read(screen: &Screen) -> Option<Showing> {
     if let Some(input) = input(screen) {
         return Some(match input {
-            Input { is_empty: false, .. } => Showing::Draft,
-            Input { busy: true, .. } => Showing::Busy,
-            Input { .. } => Showing::Ready,
+            ClaudeInput { is_empty: false, .. } => Showing::Draft,
+            ClaudeInput { busy: true, .. } => Showing::Busy,
+            ClaudeInput { .. } => Showing::Ready,
         });
     }
     if is_pause(dialog_rows(screen)) {
         return Some(Showing::Dialog(WaitingFor::Question));
     }
-    Dialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for))
+    ClaudeDialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for))
 }
 
 /// Returns the keys that give this answer to the dialog on the screen, or `None` if there is no
@@ -61,7 +61,7 @@ pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     if input(screen).is_some() {
         return None;
     }
-    let Dialog { choices, is_numbered, .. } = Dialog::on(screen)?;
+    let ClaudeDialog { choices, is_numbered, .. } = ClaudeDialog::on(screen)?;
     let wanted = meant(&choices.texts, answer, &["yes"], &["no"])?;
     Some(if is_numbered { number_of(wanted) } else { keys_to(wanted, choices.marked) })
 }
@@ -69,8 +69,8 @@ pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
 /// Returns the question and the choices of the dialog on the screen, without a tip.
 pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
     let rows = dialog_rows(screen);
-    let (question, choices) = match Dialog::on(screen) {
-        Some(Dialog { choices, .. }) => (&rows[..choices.rows.start], choices.texts),
+    let (question, choices) = match ClaudeDialog::on(screen) {
+        Some(ClaudeDialog { choices, .. }) => (&rows[..choices.rows.start], choices.texts),
         None if is_pause(rows) => (rows, Vec::new()),
         None => return None,
     };
@@ -104,20 +104,20 @@ fn without_tip(rows: &[String], columns: usize) -> Vec<String> {
     kept
 }
 
-struct Input {
+struct ClaudeInput {
     is_empty: bool,
     busy: bool,
 }
 
 /// Finds the input: the rows between the last two rules, if the first row begins with the mark or
 /// `!`.
-fn input(screen: &Screen) -> Option<Input> {
+fn input(screen: &Screen) -> Option<ClaudeInput> {
     let bottom = screen.rows.iter().rposition(|row| is_rule(row))?;
     let top = screen.rows[..bottom].iter().rposition(|row| is_rule(row))?;
     let inside = top + 1..bottom;
     screen.rows.get(inside.start)?.starts_with([MARK, '!']).then_some(())?;
     let below = &screen.rows[bottom + 1..];
-    Some(Input {
+    Some(ClaudeInput {
         is_empty: is_empty(screen, inside),
         busy: below.iter().any(|row| row.contains(BUSY)),
     })
@@ -145,13 +145,13 @@ fn is_rule(row: &str) -> bool {
 }
 
 /// The choices of a dialog, one of which is marked, and what the dialog is about.
-struct Dialog {
+struct ClaudeDialog {
     waits_for: WaitingFor,
     choices: Choices,
     is_numbered: bool,
 }
 
-impl Dialog {
+impl ClaudeDialog {
     /// Finds the dialog on the screen. A dialog shows `Esc to cancel` below its choices, except at
     /// the first start.
     fn on(screen: &Screen) -> Option<Self> {

@@ -7,7 +7,7 @@ use segue_core::model::{Evidence, Failure, FailureClass, ProcessRef, Source, Ven
 use segue_core::ports::{Activity, Files, Signal};
 use serde::Deserialize;
 
-use super::failure::Told;
+use super::failure::ClaudeError;
 use super::{home, registry};
 
 /// Reads the registry entry of the launch's own process. The files of other processes yield no
@@ -29,7 +29,7 @@ pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> 
 
 /// The fields of a hook's payload that are used as signals.
 #[derive(Deserialize)]
-struct Payload {
+struct ClaudeHookPayload {
     hook_event_name: String,
     session_id: String,
     /// Set if the hook reports about a subagent.
@@ -41,7 +41,7 @@ struct Payload {
 /// Reads the payload of a hook. Only hooks about prompts and ends of turns are used: the hook at
 /// the start of a fork names the original conversation, but these hooks never do.
 pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
-    let Ok(payload) = serde_json::from_str::<Payload>(payload) else { return Vec::new() };
+    let Ok(payload) = serde_json::from_str::<ClaudeHookPayload>(payload) else { return Vec::new() };
     if payload.agent_id.is_some() || !home::is_id(&payload.session_id) {
         return Vec::new();
     }
@@ -54,7 +54,7 @@ pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
         // reports when it is idle.
         "Stop" => Signal::TurnEnded { ok: true, text, failure: None },
         "StopFailure" => {
-            let told = Told { status: None, kind: payload.error.as_deref(), text: &text };
+            let told = ClaudeError { status: None, kind: payload.error.as_deref(), text: &text };
             let failure = Some(told.failure());
             Signal::TurnEnded { ok: false, text, failure }
         }
@@ -67,10 +67,10 @@ pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
 /// A line of a headless turn's output, if it is used as a signal.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum StreamLine {
+enum ClaudeStreamLine {
     System { subtype: String, session_id: String },
     RateLimitEvent { rate_limit_info: Limit },
-    Result(Outcome),
+    Result(ClaudeTurnResult),
 }
 
 /// The state of an account's usage limit.
@@ -96,7 +96,7 @@ impl Limit {
 
 /// The vendor's result of a turn. Its `subtype` is `success` for failures, too.
 #[derive(Deserialize)]
-struct Outcome {
+struct ClaudeTurnResult {
     is_error: bool,
     api_error_status: Option<u16>,
     result: Option<String>,
@@ -104,10 +104,10 @@ struct Outcome {
     errors: Vec<String>,
 }
 
-impl Outcome {
+impl ClaudeTurnResult {
     fn signal(self) -> Signal {
         let text = self.result.unwrap_or_else(|| self.errors.join("; "));
-        let told = Told { status: self.api_error_status, kind: None, text: &text };
+        let told = ClaudeError { status: self.api_error_status, kind: None, text: &text };
         let failure = self.is_error.then(|| told.failure());
         Signal::TurnEnded { ok: !self.is_error, text, failure }
     }
@@ -116,17 +116,17 @@ impl Outcome {
 /// Reads one line of a headless turn's output.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
-        Ok(StreamLine::System { subtype, session_id })
+        Ok(ClaudeStreamLine::System { subtype, session_id })
             if subtype == "init" && home::is_id(&session_id) =>
         {
             let id = VendorSessionId::new(session_id);
             let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
             vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
         }
-        Ok(StreamLine::RateLimitEvent { rate_limit_info }) => {
+        Ok(ClaudeStreamLine::RateLimitEvent { rate_limit_info }) => {
             rate_limit_info.signal().into_iter().collect()
         }
-        Ok(StreamLine::Result(outcome)) => vec![outcome.signal()],
+        Ok(ClaudeStreamLine::Result(outcome)) => vec![outcome.signal()],
         _ => Vec::new(),
     }
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use segue_core::Result;
 use segue_core::ports::Files;
 
-use super::tree::Node;
-use crate::reading::{self, Line};
+use super::tree::ClaudeNode;
+use crate::reading::{self, TranscriptLine};
 
 /// How many bytes at the end of the file are searched for the vendor's own note of the tip. The
 /// vendor writes this note when a process exits, so only the records of one later process follow
@@ -18,10 +18,11 @@ const LOOKED_AT: usize = 1024 * 1024;
 /// Returns the tip, as the vendor would choose it: the last record, unless the vendor has noted a
 /// tip that the last record does not descend from. `None` if there is no record to continue from.
 pub(super) fn find(files: &dyn Files, path: &Path) -> Result<Option<String>> {
-    let mut end = End::default();
+    let mut end = LastRecords::default();
     let mut left = LOOKED_AT;
-    let take = |line: Line<'_>| {
-        let told = Node::read(line.bytes).map_or(ControlFlow::Continue(()), |it| end.take(&it));
+    let take = |line: TranscriptLine<'_>| {
+        let told =
+            ClaudeNode::read(line.bytes).map_or(ControlFlow::Continue(()), |it| end.take(&it));
         left = left.saturating_sub(line.bytes.len());
         if left == 0 && !end.records.is_empty() { ControlFlow::Break(()) } else { told }
     };
@@ -32,7 +33,7 @@ pub(super) fn find(files: &dyn Files, path: &Path) -> Result<Option<String>> {
 
 /// The records at the end of a file, the last one first, and the vendor's note of the tip.
 #[derive(Default)]
-struct End {
+struct LastRecords {
     records: Vec<(String, Option<String>)>,
     noted: Option<Noted>,
     /// Whether all records that can matter were read.
@@ -51,8 +52,8 @@ enum Noted {
     Void,
 }
 
-impl End {
-    fn take(&mut self, node: &Node<'_>) -> ControlFlow<()> {
+impl LastRecords {
+    fn take(&mut self, node: &ClaudeNode<'_>) -> ControlFlow<()> {
         if let Some(name) = node.name() {
             let is_noted =
                 matches!(&self.noted, Some(Noted::At(it) | Noted::BackAt(it)) if it == name);
@@ -72,7 +73,7 @@ impl End {
         }
     }
 
-    fn note(&mut self, node: &Node<'_>) {
+    fn note(&mut self, node: &ClaudeNode<'_>) {
         let is_last = self.records.is_empty();
         let found = match node.leaf_uuid {
             Some(leaf) if node.explicit && is_last => Noted::BackAt(leaf.to_owned()),

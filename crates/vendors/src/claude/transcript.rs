@@ -9,9 +9,9 @@ use segue_core::Result;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
 
-use super::records::{Meaning, Record};
+use super::records::{ClaudeMeaning, ClaudeRecord};
 use super::{home, typing};
-use crate::backwards::{self, Ended};
+use crate::backwards::{self, StopReason};
 use crate::reading::{self, FirstRecords};
 use crate::{ids, stored};
 
@@ -48,8 +48,8 @@ fn id_of(path: &Path) -> Option<VendorSessionId> {
 
 /// Returns the messages that a person sent, from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    reading::messages_since(files, path, offset, |line| match Record::read(line)?.meaning() {
-        Meaning::Said(text) => Some(typing::normal(&text)),
+    reading::messages_since(files, path, offset, |line| match ClaudeRecord::read(line)?.meaning() {
+        ClaudeMeaning::Said(text) => Some(typing::normal(&text)),
         _ => None,
     })
 }
@@ -84,9 +84,9 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
 
 fn first_records(files: &dyn Files, path: &Path) -> io::Result<Option<FirstRecords>> {
     FirstRecords::read(files, path, &BEGINNINGS, |found, line| {
-        let Some(record) = Record::read(line) else { return false };
+        let Some(record) = ClaudeRecord::read(line) else { return false };
         found.began_at = found.began_at.or(record.timestamp);
-        if let Meaning::Said(text) = record.meaning() {
+        if let ClaudeMeaning::Said(text) = record.meaning() {
             found.first_message = Some(text);
         }
         found.cwd = found.cwd.take().or(record.cwd);
@@ -95,7 +95,7 @@ fn first_records(files: &dyn Files, path: &Path) -> io::Result<Option<FirstRecor
 }
 
 #[derive(Default)]
-struct End {
+struct ClaudeTranscriptEnd {
     /// The newest record that changes the turn: whether it leaves the turn open, and its timestamp.
     newest: Option<(bool, Option<Timestamp>)>,
     /// Whether an older record was seen, so that `newest` is final.
@@ -103,22 +103,24 @@ struct End {
     last_answer: Option<String>,
 }
 
-impl End {
+impl ClaudeTranscriptEnd {
     /// Takes the next record, on the way from the end of the file to its beginning. In the first
     /// turn, the answer can be stored before its question. So the record with the newest timestamp
     /// counts, not the last one in the file.
-    fn take(&mut self, record: &Record) -> ControlFlow<()> {
+    fn take(&mut self, record: &ClaudeRecord) -> ControlFlow<()> {
         let meaning = record.meaning();
         let is_open = match &meaning {
-            Meaning::Nothing => return ControlFlow::Continue(()),
-            Meaning::Said(_) | Meaning::ToolResult | Meaning::Continues => true,
-            Meaning::Interrupted | Meaning::Failed | Meaning::Answered(_) => false,
+            ClaudeMeaning::Nothing => return ControlFlow::Continue(()),
+            ClaudeMeaning::Said(_) | ClaudeMeaning::ToolResult | ClaudeMeaning::Continues => true,
+            ClaudeMeaning::Interrupted | ClaudeMeaning::Failed | ClaudeMeaning::Answered(_) => {
+                false
+            }
         };
         match self.newest {
             Some((_, at)) if self.is_settled || record.timestamp <= at => self.is_settled = true,
             _ => self.newest = Some((is_open, record.timestamp)),
         }
-        if let (Meaning::Answered(text), None) = (meaning, &self.last_answer) {
+        if let (ClaudeMeaning::Answered(text), None) = (meaning, &self.last_answer) {
             self.last_answer = Some(text).filter(|text| !text.is_empty());
         }
         let is_enough = self.is_settled && self.last_answer.is_some();
@@ -128,13 +130,13 @@ impl End {
 
 /// Reads backwards until it is known whether the last turn has ended, and what the last answer is.
 fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
-    let mut end = End::default();
+    let mut end = ClaudeTranscriptEnd::default();
     let ended = backwards::each(files, path, length, |line| {
-        Record::read(line).map_or(ControlFlow::Continue(()), |record| end.take(&record))
+        ClaudeRecord::read(line).map_or(ControlFlow::Continue(()), |record| end.take(&record))
     })?;
     // A last line that is longer than the read limit hides the end of the turn: the turn counts as
     // open.
-    let is_open = end.newest.map_or(ended == Ended::TooFar, |(is_open, _)| is_open);
+    let is_open = end.newest.map_or(ended == StopReason::TooFar, |(is_open, _)| is_open);
     Ok((is_open, end.last_answer))
 }
 

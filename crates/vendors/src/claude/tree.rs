@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::turns;
-use crate::reading::{Belongs, Format};
+use crate::reading::{Belongs, TranscriptFormat};
 
 /// Maximum number of bytes of skipped records that are held. A skipped record can turn out to
 /// belong to the conversation: in a first turn, the answer can be stored before its question.
@@ -20,7 +20,7 @@ const JOINED: usize = 16 * 1024 * 1024;
 /// A record's place in the tree, or the vendor's note of the tip.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Node<'a> {
+pub(super) struct ClaudeNode<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     pub(super) uuid: Option<&'a str>,
@@ -35,7 +35,7 @@ pub(super) struct Node<'a> {
     tool_use_result: Option<IgnoredAny>,
 }
 
-impl<'a> Node<'a> {
+impl<'a> ClaudeNode<'a> {
     pub(super) fn read(line: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(line).ok()
     }
@@ -68,7 +68,7 @@ impl<'a> Node<'a> {
 
 /// The records of the tree from a tip to the root.
 #[derive(Debug)]
-pub(super) struct Branch {
+pub(super) struct ClaudeBranch {
     wanted: Option<String>,
     /// Whether the newest record that was taken is the result of a tool.
     is_at_results: bool,
@@ -82,7 +82,7 @@ pub(super) struct Branch {
     joined_bytes: usize,
 }
 
-impl Branch {
+impl ClaudeBranch {
     pub(super) fn to(tip: String) -> Self {
         Self {
             wanted: Some(tip),
@@ -110,7 +110,7 @@ impl Branch {
     /// Takes the results of tools that ran in parallel, and their calls. Each result has its own
     /// call as parent, so only one result is in the chain of parents. Returns whether the record
     /// was taken.
-    fn take_beside(&mut self, node: &Node<'_>, name: &str) -> bool {
+    fn take_beside(&mut self, node: &ClaudeNode<'_>, name: &str) -> bool {
         let is_wanted = node.parent().is_some() && node.parent() == self.wanted.as_deref();
         if node.is_result() && (self.is_at_results || is_wanted) {
             self.calls.extend(node.parent().map(str::to_owned));
@@ -120,10 +120,10 @@ impl Branch {
     }
 }
 
-impl Format for Branch {
+impl TranscriptFormat for ClaudeBranch {
     fn belongs(&mut self, line: &[u8]) -> Belongs {
         let Some(wanted) = self.wanted.as_deref() else { return Belongs::No };
-        let Some(node) = Node::read(line) else {
+        let Some(node) = ClaudeNode::read(line) else {
             let name = wanted.to_owned();
             let parent = damaged(line, wanted);
             return parent.map_or(Belongs::No, |parent| self.take(&name, Some(parent)));
@@ -144,7 +144,7 @@ impl Format for Branch {
         if self.joined.is_empty() {
             return turns::of_line(line);
         }
-        let before = Node::read(line).and_then(|node| self.joined.get(node.uuid?));
+        let before = ClaudeNode::read(line).and_then(|node| self.joined.get(node.uuid?));
         let before = before.into_iter().flatten().rev().flat_map(|line| turns::of_line(line));
         before.chain(turns::of_line(line)).collect()
     }
@@ -162,12 +162,12 @@ fn damaged<'a>(line: &'a [u8], wanted: &str) -> Option<&'a str> {
 /// The newest records that did not belong to the conversation when they were skipped.
 #[derive(Debug, Default)]
 struct Passed {
-    records: VecDeque<Record>,
+    records: VecDeque<SkippedRecord>,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Record {
+struct SkippedRecord {
     name: String,
     parent: Option<String>,
     line: Vec<u8>,
@@ -180,14 +180,18 @@ impl Passed {
         }
         self.bytes += line.len();
         let parent = parent.map(str::to_owned);
-        self.records.push_back(Record { name: name.to_owned(), parent, line: line.to_vec() });
+        self.records.push_back(SkippedRecord {
+            name: name.to_owned(),
+            parent,
+            line: line.to_vec(),
+        });
         while self.bytes > PASSED {
             let Some(oldest) = self.records.pop_front() else { break };
             self.bytes -= oldest.line.len();
         }
     }
 
-    fn remove(&mut self, name: &str) -> Option<Record> {
+    fn remove(&mut self, name: &str) -> Option<SkippedRecord> {
         let at = self.records.iter().rposition(|record| record.name == name)?;
         let found = self.records.remove(at)?;
         self.bytes -= found.line.len();

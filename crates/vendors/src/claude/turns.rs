@@ -8,56 +8,58 @@ use segue_core::model::{self, Role, Tool, Turn};
 use segue_core::ports::{EachTurn, Files};
 use serde::Deserialize;
 
-use super::records::{Block, Kind, Meaning, Record, SYNTHETIC, Usage};
+use super::records::{
+    ClaudeBlock, ClaudeMeaning, ClaudeRecord, ClaudeRecordKind, ClaudeUsage, SYNTHETIC,
+};
 use super::tip;
-use super::tree::Branch;
-use crate::reading::{self, Content};
+use super::tree::ClaudeBranch;
+use crate::reading::{self, MessageContent};
 
 /// Placeholder for an image.
 const IMAGE: &str = "[image]";
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     match tip::find(files, path)? {
-        Some(tip) => reading::turns_back(files, path, Branch::to(tip), each),
+        Some(tip) => reading::turns_back(files, path, ClaudeBranch::to(tip), each),
         None => Ok(()),
     }
 }
 
 pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     match tip::find(files, path)? {
-        Some(tip) => reading::turns(files, path, Branch::to(tip), each),
+        Some(tip) => reading::turns(files, path, ClaudeBranch::to(tip), each),
         None => Ok(()),
     }
 }
 
 /// Returns the turns of a line.
 pub(super) fn of_line(line: &[u8]) -> Vec<Turn> {
-    match Record::read(line).or_else(|| glued(line)) {
+    match ClaudeRecord::read(line).or_else(|| glued(line)) {
         Some(record) => of_record(record),
         None => of_queued(line).into_iter().collect(),
     }
 }
 
 /// Parses a record that follows a torn record on the same line.
-fn glued(line: &[u8]) -> Option<Record> {
+fn glued(line: &[u8]) -> Option<ClaudeRecord> {
     let at = memchr::memmem::rfind(line, b"{\"parentUuid\":").filter(|at| *at > 0)?;
-    Record::read(&line[at..])
+    ClaudeRecord::read(&line[at..])
 }
 
-fn of_record(record: Record) -> Vec<Turn> {
+fn of_record(record: ClaudeRecord) -> Vec<Turn> {
     let at = record.timestamp;
     match record.kind {
-        Kind::User if record.is_compact_summary => {
+        ClaudeRecordKind::User if record.is_compact_summary => {
             said(Role::Summary, record.message.content.text(), at).into_iter().collect()
         }
-        Kind::User => match record.meaning() {
-            Meaning::Said(_) => {
+        ClaudeRecordKind::User => match record.meaning() {
+            ClaudeMeaning::Said(_) => {
                 said(Role::User, words(record.message.content), at).into_iter().collect()
             }
-            Meaning::ToolResult => results(record.message.content, at),
+            ClaudeMeaning::ToolResult => results(record.message.content, at),
             _ => Vec::new(),
         },
-        Kind::Assistant => answers(record),
+        ClaudeRecordKind::Assistant => answers(record),
     }
 }
 
@@ -66,9 +68,9 @@ fn said(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
     (!text.trim().is_empty()).then(|| Turn::new(role, text).at(at))
 }
 
-fn results(content: Content<Block>, at: Option<Timestamp>) -> Vec<Turn> {
-    let Content::Parts(blocks) = content else { return Vec::new() };
-    let result = |block: Block| {
+fn results(content: MessageContent<ClaudeBlock>, at: Option<Timestamp>) -> Vec<Turn> {
+    let MessageContent::Parts(blocks) = content else { return Vec::new() };
+    let result = |block: ClaudeBlock| {
         let id = block.tool_use_id.filter(|_| block.kind == "tool_result")?;
         let tool = Tool { id, name: String::new(), failed: block.is_error.unwrap_or_default() };
         let text = block.content.map(words).unwrap_or_default();
@@ -77,7 +79,7 @@ fn results(content: Content<Block>, at: Option<Timestamp>) -> Vec<Turn> {
     blocks.into_iter().filter_map(result).collect()
 }
 
-fn answers(record: Record) -> Vec<Turn> {
+fn answers(record: ClaudeRecord) -> Vec<Turn> {
     if record.is_no_answer() {
         return Vec::new();
     }
@@ -85,15 +87,15 @@ fn answers(record: Record) -> Vec<Turn> {
     let usage = record.message.usage.map(tokens);
     let known = |turn: Turn| Turn { model: model.clone(), usage, ..turn };
     let blocks = match record.message.content {
-        Content::Text(text) => {
+        MessageContent::Text(text) => {
             return said(Role::Assistant, text, at).map(known).into_iter().collect();
         }
-        Content::Parts(blocks) => blocks,
+        MessageContent::Parts(blocks) => blocks,
     };
     blocks.into_iter().filter_map(|block| answer(block, at)).map(known).collect()
 }
 
-fn answer(block: Block, at: Option<Timestamp>) -> Option<Turn> {
+fn answer(block: ClaudeBlock, at: Option<Timestamp>) -> Option<Turn> {
     match block.kind.as_str() {
         "text" => said(Role::Assistant, block.text?, at),
         "tool_use" => {
@@ -106,11 +108,11 @@ fn answer(block: Block, at: Option<Timestamp>) -> Option<Turn> {
 }
 
 /// Joins all texts, with a placeholder for each image.
-fn words(content: Content<Block>) -> String {
+fn words(content: MessageContent<ClaudeBlock>) -> String {
     match content {
-        Content::Text(text) => text,
-        Content::Parts(blocks) => {
-            let word = |block: Block| match block.kind.as_str() {
+        MessageContent::Text(text) => text,
+        MessageContent::Parts(blocks) => {
+            let word = |block: ClaudeBlock| match block.kind.as_str() {
                 "text" => block.text,
                 "image" => Some(IMAGE.to_owned()),
                 _ => None,
@@ -121,7 +123,7 @@ fn words(content: Content<Block>) -> String {
     }
 }
 
-fn tokens(usage: Usage) -> model::Usage {
+fn tokens(usage: ClaudeUsage) -> model::Usage {
     let cached = usage.cache_creation_input_tokens.saturating_add(usage.cache_read_input_tokens);
     model::Usage { input: usage.input_tokens.saturating_add(cached), output: usage.output_tokens }
 }
@@ -129,7 +131,7 @@ fn tokens(usage: Usage) -> model::Usage {
 /// A message that a person typed while the agent worked. The agent got it in the middle of its
 /// turn.
 #[derive(Deserialize)]
-struct Queued {
+struct QueuedMessage {
     attachment: Attachment,
     timestamp: Option<Timestamp>,
 }
@@ -139,7 +141,7 @@ struct Queued {
 struct Attachment {
     #[serde(rename = "type")]
     kind: String,
-    prompt: Content<Block>,
+    prompt: MessageContent<ClaudeBlock>,
     command_mode: Option<String>,
     #[serde(default)]
     is_meta: bool,
@@ -147,7 +149,7 @@ struct Attachment {
 
 fn of_queued(line: &[u8]) -> Option<Turn> {
     memchr::memmem::find(line, b"\"queued_command\"")?;
-    let Queued { attachment, timestamp } =
+    let QueuedMessage { attachment, timestamp } =
         serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
     let is_prompt = attachment.kind == "queued_command"
         && !attachment.is_meta

@@ -12,7 +12,7 @@ const LONGEST: usize = 64;
 
 /// A rollout, or the first part of one, that belongs to a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct RolloutPart {
     pub(super) path: PathBuf,
     /// The ordinal of the first line that does not belong to the conversation; `None` if all lines
     /// do.
@@ -21,8 +21,8 @@ pub(super) struct Part {
 
 /// Returns the parts of a conversation, the newest first. If a rollout is missing, everything
 /// before it is missing, too.
-pub(super) fn parts(files: &dyn Files, rollout: &Path) -> Vec<Part> {
-    let mut parts = vec![Part { path: rollout.to_owned(), end: None }];
+pub(super) fn parts(files: &dyn Files, rollout: &Path) -> Vec<RolloutPart> {
+    let mut parts = vec![RolloutPart { path: rollout.to_owned(), end: None }];
     while let Some(older) = parts.last().and_then(|part| older(files, part)) {
         let is_known = parts.iter().any(|part| part.path == older.path);
         if is_known || parts.len() == LONGEST {
@@ -33,12 +33,12 @@ pub(super) fn parts(files: &dyn Files, rollout: &Path) -> Vec<Part> {
     parts
 }
 
-fn older(files: &dyn Files, part: &Part) -> Option<Part> {
+fn older(files: &dyn Files, part: &RolloutPart) -> Option<RolloutPart> {
     let (id, end) = transcript::meta(files, &part.path)?.base()?;
     // A fork may cut this part off before its own first line. Then the older rollout is cut off at
     // the same line.
     let end = part.end.map_or(end, |newer| end.min(newer));
-    Some(Part { path: home::named_rollout(files, &part.path, id)?, end: Some(end) })
+    Some(RolloutPart { path: home::named_rollout(files, &part.path, id)?, end: Some(end) })
 }
 
 /// Returns the other rollouts that this one needs to be a complete conversation.

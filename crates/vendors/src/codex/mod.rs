@@ -4,6 +4,7 @@
 //! and Codex resumes it. The lock file that a process holds open proves which conversation it is
 //! in. Its title, its rollout and its output show what it does.
 
+mod conversion;
 mod failures;
 mod home;
 mod launch;
@@ -17,7 +18,6 @@ mod signals;
 mod transcript;
 mod turns;
 mod typing;
-mod written;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -256,7 +256,7 @@ impl Interaction for Codex {
 
 impl Conversion for Codex {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-        written::transcription(order)
+        conversion::transcription(order)
     }
 }
 

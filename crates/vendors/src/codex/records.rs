@@ -28,17 +28,17 @@ const USERS: &str = "user.";
 
 /// One line of a rollout.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct RolloutLine {
     pub(super) at: Timestamp,
-    pub(super) record: Record,
+    pub(super) record: RolloutRecord,
 }
 
 /// The content of a line.
 #[derive(Clone, Debug)]
-pub(super) enum Record {
-    Meta(Meta),
+pub(super) enum RolloutRecord {
+    Meta(RolloutHeader),
     TurnBegan,
-    TurnEnded(TurnEnd),
+    TurnEnded(CodexTurnEnd),
     /// A message of the user. Codex writes it when it accepts the message.
     Said(String),
     /// The same message in the model's history, which may exist without the other one.
@@ -46,8 +46,8 @@ pub(super) enum Record {
     /// A message of the model.
     Answer(String),
     /// A tool call. Its result is another record.
-    Called(Call),
-    Answered(Outcome),
+    Called(CodexToolCall),
+    Answered(CodexToolResult),
     /// A summary that replaces everything before it in the model's history.
     Compacted(String),
     /// The account's usage limits: when the used-up limit ends, or `None` if no limit is used up.
@@ -57,7 +57,7 @@ pub(super) enum Record {
 
 /// A call of a tool.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct CodexToolCall {
     pub(super) id: String,
     pub(super) name: String,
     /// The arguments as JSON.
@@ -66,7 +66,7 @@ pub(super) struct Call {
 
 /// The result of a tool.
 #[derive(Clone, Debug)]
-pub(super) struct Outcome {
+pub(super) struct CodexToolResult {
     pub(super) id: String,
     pub(super) text: String,
     pub(super) failed: bool,
@@ -74,7 +74,7 @@ pub(super) struct Outcome {
 
 /// The header of a rollout.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Meta {
+pub(super) struct RolloutHeader {
     pub(super) id: String,
     pub(super) timestamp: Timestamp,
     pub(super) cwd: PathBuf,
@@ -92,7 +92,7 @@ pub(super) struct Meta {
     forked_from_ordinal_exclusive: Value,
 }
 
-impl Meta {
+impl RolloutHeader {
     /// Returns whether a person talks in the conversation. Codex makes other ones for titles and
     /// for its own helpers.
     pub(super) fn is_users(&self) -> bool {
@@ -119,7 +119,7 @@ impl Meta {
 
 /// How a turn ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct TurnEnd {
+pub(super) struct CodexTurnEnd {
     pub(super) answer: Option<String>,
     /// The error message of Codex.
     pub(super) error: Option<String>,
@@ -129,7 +129,7 @@ pub(super) struct TurnEnd {
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct RolloutJson {
     timestamp: Timestamp,
     #[serde(rename = "type")]
     kind: String,
@@ -137,39 +137,40 @@ struct Written {
     payload: Value,
 }
 
-impl Line {
+impl RolloutLine {
     /// Parses a line. Returns `None` if the line is torn or invalid.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
-        let written: Written = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+        let written: RolloutJson = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
         let record = match written.kind.as_str() {
-            "session_meta" => {
-                Meta::deserialize(written.payload).map_or(Record::Other, Record::Meta)
-            }
+            "session_meta" => RolloutHeader::deserialize(written.payload)
+                .map_or(RolloutRecord::Other, RolloutRecord::Meta),
             "event_msg" => event(&written.payload),
             "response_item" => item(&written.payload),
-            "compacted" => said_by_codex(&written.payload["message"], Record::Compacted),
-            _ => Record::Other,
+            "compacted" => said_by_codex(&written.payload["message"], RolloutRecord::Compacted),
+            _ => RolloutRecord::Other,
         };
         Some(Self { at: written.timestamp, record })
     }
 }
 
-fn event(payload: &Value) -> Record {
+fn event(payload: &Value) -> RolloutRecord {
     let text = |key: &str| payload[key].as_str().map(str::to_owned);
     match payload["type"].as_str().unwrap_or_default() {
-        "task_started" => Record::TurnBegan,
-        "task_complete" => Record::TurnEnded(TurnEnd {
+        "task_started" => RolloutRecord::TurnBegan,
+        "task_complete" => RolloutRecord::TurnEnded(CodexTurnEnd {
             answer: text("last_agent_message"),
             error: payload["error"]["message"].as_str().map(str::to_owned),
-            ..TurnEnd::default()
+            ..CodexTurnEnd::default()
         }),
-        "token_count" => Record::Limits(used_up(&payload["rate_limits"])),
-        "turn_aborted" => Record::TurnEnded(TurnEnd { aborted: true, ..TurnEnd::default() }),
-        "user_message" => text("message").map_or(Record::Other, Record::Said),
-        "item_completed" if payload["item"]["type"] == "UserMessage" => {
-            Record::Said(texts(&payload["item"]["content"]))
+        "token_count" => RolloutRecord::Limits(used_up(&payload["rate_limits"])),
+        "turn_aborted" => {
+            RolloutRecord::TurnEnded(CodexTurnEnd { aborted: true, ..CodexTurnEnd::default() })
         }
-        _ => Record::Other,
+        "user_message" => text("message").map_or(RolloutRecord::Other, RolloutRecord::Said),
+        "item_completed" if payload["item"]["type"] == "UserMessage" => {
+            RolloutRecord::Said(texts(&payload["item"]["content"]))
+        }
+        _ => RolloutRecord::Other,
     }
 }
 
@@ -181,38 +182,42 @@ fn used_up(limits: &Value) -> Option<Timestamp> {
     ends.max()
 }
 
-fn item(payload: &Value) -> Record {
+fn item(payload: &Value) -> RolloutRecord {
     match payload["type"].as_str().unwrap_or_default() {
         "message" if payload["role"] == "user" => heard(payload),
         "message" if payload["role"] == "assistant" => {
-            said_by_codex(&Value::from(texts(&payload["content"])), Record::Answer)
+            said_by_codex(&Value::from(texts(&payload["content"])), RolloutRecord::Answer)
         }
-        "function_call" | "custom_tool_call" | "local_shell_call" => Record::Called(call(payload)),
-        "function_call_output" | "custom_tool_call_output" => Record::Answered(outcome(payload)),
-        _ => Record::Other,
+        "function_call" | "custom_tool_call" | "local_shell_call" => {
+            RolloutRecord::Called(call(payload))
+        }
+        "function_call_output" | "custom_tool_call_output" => {
+            RolloutRecord::Answered(outcome(payload))
+        }
+        _ => RolloutRecord::Other,
     }
 }
 
 /// Returns the message of the user. Codex may note the kind of each part. Without such notes,
 /// Codex's own texts are recognized by their beginnings.
-fn heard(payload: &Value) -> Record {
+fn heard(payload: &Value) -> RolloutRecord {
     let kinds = payload[NOTES]["content_item_kinds"].as_array();
     let is_users = |kind: &Value| kind.as_str().is_some_and(|kind| kind.starts_with(USERS));
     if let Some(kinds) = kinds.filter(|kinds| kinds.iter().any(is_users)) {
         let parts = payload["content"].as_array().into_iter().flatten().zip(kinds);
         let own = parts.filter(|(_, kind)| is_users(kind));
-        return Record::Heard(own.filter_map(|(part, _)| part["text"].as_str()).collect());
+        return RolloutRecord::Heard(own.filter_map(|(part, _)| part["text"].as_str()).collect());
     }
     let text = texts(&payload["content"]);
-    if is_synthetic(&text) { Record::Other } else { Record::Heard(text) }
+    if is_synthetic(&text) { RolloutRecord::Other } else { RolloutRecord::Heard(text) }
 }
 
-fn said_by_codex(text: &Value, record: fn(String) -> Record) -> Record {
+fn said_by_codex(text: &Value, record: fn(String) -> RolloutRecord) -> RolloutRecord {
     let text = text.as_str().unwrap_or_default();
-    if text.trim().is_empty() { Record::Other } else { record(text.to_owned()) }
+    if text.trim().is_empty() { RolloutRecord::Other } else { record(text.to_owned()) }
 }
 
-fn call(payload: &Value) -> Call {
+fn call(payload: &Value) -> CodexToolCall {
     let text = |key: &str| payload[key].as_str().map(str::to_owned);
     let (name, arguments) = match payload["type"].as_str() {
         Some("local_shell_call") => ("local_shell".to_owned(), payload["action"].to_string()),
@@ -222,16 +227,16 @@ fn call(payload: &Value) -> Call {
         _ => (text("name").unwrap_or_default(), text("arguments").unwrap_or_default()),
     };
     let id = text("call_id").or_else(|| text("id")).unwrap_or_default();
-    Call { id, name, arguments }
+    CodexToolCall { id, name, arguments }
 }
 
-fn outcome(payload: &Value) -> Outcome {
+fn outcome(payload: &Value) -> CodexToolResult {
     let output = &payload["output"];
     let text = plain(output);
     let told = [payload, output].iter().find_map(|it| it["success"].as_bool());
     let failed = told.map_or_else(|| has_failed(&text), |success| !success);
     let id = payload["call_id"].as_str().unwrap_or_default().to_owned();
-    Outcome { id, text, failed }
+    CodexToolResult { id, text, failed }
 }
 
 /// Returns the text of a tool's result. The result is a string, a list of parts, or an object with

@@ -51,7 +51,7 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
         return None;
     }
     let activity = title_activity(&screen.title);
-    if let Some(question) = Question::on(screen) {
+    if let Some(question) = CodexQuestion::on(screen) {
         let asked = question.asks.or(match activity {
             Some(Activity::Waiting(reason)) => Some(reason),
             _ => None,
@@ -82,14 +82,14 @@ fn input(screen: &Screen) -> Option<Showing> {
 
 /// A question with numbered choices.
 #[derive(Debug)]
-struct Question<'a> {
+struct CodexQuestion<'a> {
     asks: Option<WaitingFor>,
     /// The rows with the text of the question.
     rows: &'a [String],
     choices: Choices,
 }
 
-impl<'a> Question<'a> {
+impl<'a> CodexQuestion<'a> {
     /// Finds the question on the screen. It takes the place of the input, so the cursor is hidden.
     /// Text of the conversation can look like a question, but then the input is still there.
     fn on(screen: &'a Screen) -> Option<Self> {
@@ -112,14 +112,14 @@ impl<'a> Question<'a> {
 
 /// Returns the text and the choices of the question on the screen.
 pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
-    let Question { rows, choices, .. } = Question::on(screen)?;
+    let CodexQuestion { rows, choices, .. } = CodexQuestion::on(screen)?;
     Some(dialog::text(rows, choices.texts))
 }
 
 /// Returns the keys that give this answer to the question on the screen, or `None` if there is no
 /// such answer.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-    let Choices { texts, marked, .. } = Question::on(screen)?.choices;
+    let Choices { texts, marked, .. } = CodexQuestion::on(screen)?.choices;
     Some(keys_to(meant(&texts, answer, &YES, &NO)?, marked))
 }
 

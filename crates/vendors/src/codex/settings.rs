@@ -14,7 +14,7 @@ const USUAL_PROVIDER: &str = "openai";
 /// Returns the model provider that a launch with these arguments uses. Codex refuses a conversation
 /// that names another provider, or none.
 pub(super) fn provider(files: &dyn Files, config_dir: &Path, arguments: &[String]) -> String {
-    let given = Given::read(arguments);
+    let given = GivenSettings::read(arguments);
     let local = given.local.filter(|_| given.is_local);
     let overridden = given.overridden("model_provider");
     let chosen = local.map(str::to_owned).or(overridden);
@@ -30,7 +30,7 @@ pub(super) fn instructions(
     arguments: &[String],
 ) -> Option<String> {
     const KEY: &str = "developer_instructions";
-    let given = Given::read(arguments);
+    let given = GivenSettings::read(arguments);
     given.overridden(KEY).or_else(|| in_files(files, config_dir, given.profile, KEY))
 }
 
@@ -57,14 +57,14 @@ fn read(files: &dyn Files, path: &Path) -> Option<Table> {
 
 /// The settings on a command line.
 #[derive(Debug, Default)]
-struct Given<'a> {
+struct GivenSettings<'a> {
     profile: Option<&'a str>,
     local: Option<&'a str>,
     is_local: bool,
     overrides: Vec<&'a str>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> GivenSettings<'a> {
     fn read(arguments: &'a [String]) -> Self {
         let mut given = Self::default();
         let mut words = arguments.iter().map(String::as_str);

@@ -6,8 +6,8 @@ use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId, WaitingFo
 use segue_core::ports::{Activity, Files, Signal};
 use serde::Deserialize;
 
-use super::records::TurnEnd;
-use super::transcript::Tail;
+use super::records::CodexTurnEnd;
+use super::transcript::RolloutEnd;
 use super::{failures, home, lock};
 
 /// How many bytes at the end of a rollout are read after each of its changes. The title reports
@@ -43,7 +43,7 @@ fn of_rollout(
     let mut signals = vec![conversation(id.clone())];
     let length = files.facts(path).ok().flatten().map_or(0, |facts| facts.length);
     let since = lock::taken_at(files, &home::lock(config_dir, id.as_str()));
-    if let Ok(tail) = Tail::read(files, path, length, BUDGET) {
+    if let Ok(tail) = RolloutEnd::read(files, path, length, BUDGET) {
         signals.extend(turn(tail, since));
     }
     signals
@@ -51,7 +51,7 @@ fn of_rollout(
 
 /// Returns the signals of the last turn if it is a turn of this process. A turn from before the
 /// process took the lock yields no signal.
-fn turn(tail: Tail, since: Option<jiff::Timestamp>) -> Vec<Signal> {
+fn turn(tail: RolloutEnd, since: Option<jiff::Timestamp>) -> Vec<Signal> {
     let is_own = |at: jiff::Timestamp| since.is_none_or(|since| at >= since);
     if let Some((_, end)) = tail.end.filter(|(at, _)| is_own(*at)) {
         return vec![ended(end), active(Activity::Idle, Source::Transcript)];
@@ -61,7 +61,7 @@ fn turn(tail: Tail, since: Option<jiff::Timestamp>) -> Vec<Signal> {
     if works { vec![active(Activity::Working, Source::Transcript)] } else { Vec::new() }
 }
 
-fn ended(end: TurnEnd) -> Signal {
+fn ended(end: CodexTurnEnd) -> Signal {
     let failure = end.error.as_deref().map(|words| failures::failure(words, end.resets_at));
     let ok = failure.is_none() && !end.aborted;
     Signal::TurnEnded { ok, text: end.answer.unwrap_or_default(), failure }
@@ -99,17 +99,17 @@ pub(super) fn title_activity(title: &str) -> Option<Activity> {
 /// A line of a headless turn's output, if it is used as a signal.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
-enum StreamLine {
+enum CodexStreamLine {
     #[serde(rename = "thread.started")]
     Started { thread_id: String },
     #[serde(rename = "turn.completed")]
     Completed,
     #[serde(rename = "turn.failed")]
-    Failed { error: Told },
+    Failed { error: CodexError },
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct CodexError {
     message: String,
 }
 
@@ -117,16 +117,16 @@ struct Told {
 /// rollout has it. The end of a failed turn repeats the error, so lines with errors are ignored.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
-        Ok(StreamLine::Started { thread_id }) if home::is_id(&thread_id) => {
+        Ok(CodexStreamLine::Started { thread_id }) if home::is_id(&thread_id) => {
             let id = VendorSessionId::new(thread_id);
             let named = Signal::Conversation { id, evidence: Evidence::Stream };
             vec![named, active(Activity::Working, Source::Stream)]
         }
-        Ok(StreamLine::Completed) => {
+        Ok(CodexStreamLine::Completed) => {
             vec![Signal::TurnEnded { ok: true, text: String::new(), failure: None }]
         }
-        Ok(StreamLine::Failed { error }) => vec![failed(&error.message)],
-        Ok(StreamLine::Started { .. }) | Err(_) => Vec::new(),
+        Ok(CodexStreamLine::Failed { error }) => vec![failed(&error.message)],
+        Ok(CodexStreamLine::Started { .. }) | Err(_) => Vec::new(),
     }
 }
 

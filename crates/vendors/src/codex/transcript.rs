@@ -8,7 +8,7 @@ use segue_core::Result;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
 
-use super::records::{Line, Meta, Record, TurnEnd};
+use super::records::{CodexTurnEnd, RolloutHeader, RolloutLine, RolloutRecord};
 use super::{home, typing};
 use crate::{reading, stored};
 
@@ -51,7 +51,7 @@ pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> Vec<Kept> {
 
 /// Reads how a conversation begins. `None` if it is not a person's, or has no message.
 pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
-    let Some(meta) = meta(files, path).filter(Meta::is_users) else { return Ok(None) };
+    let Some(meta) = meta(files, path).filter(RolloutHeader::is_users) else { return Ok(None) };
     let first_message = first_message(files, path)?;
     let said = first_message.is_some();
     let beginning = Beginning { cwd: meta.cwd, began_at: meta.timestamp, first_message };
@@ -59,7 +59,7 @@ pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beg
 }
 
 /// Reads the header of a rollout.
-pub(super) fn meta(files: &dyn Files, path: &Path) -> Option<Meta> {
+pub(super) fn meta(files: &dyn Files, path: &Path) -> Option<RolloutHeader> {
     // The larger limit is for instructions that a user has added.
     [PIECE, BUDGET].into_iter().find_map(|limit| {
         let bytes = files.head(path, limit).ok()?;
@@ -67,9 +67,9 @@ pub(super) fn meta(files: &dyn Files, path: &Path) -> Option<Meta> {
     })
 }
 
-fn header(bytes: &[u8]) -> Option<Meta> {
-    match Line::read(bytes.split(|byte| *byte == b'\n').next()?)?.record {
-        Record::Meta(meta) => Some(meta),
+fn header(bytes: &[u8]) -> Option<RolloutHeader> {
+    match RolloutLine::read(bytes.split(|byte| *byte == b'\n').next()?)?.record {
+        RolloutRecord::Meta(meta) => Some(meta),
         _ => None,
     }
 }
@@ -84,7 +84,7 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
     if first_message.is_none() && is_short {
         return Ok(None);
     }
-    let tail = Tail::read(files, path, facts.length, BUDGET)?;
+    let tail = RolloutEnd::read(files, path, facts.length, BUDGET)?;
     Ok(Some(Conversation {
         id: id.clone(),
         transcript: path.to_owned(),
@@ -98,8 +98,8 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
 
 fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
     reading::find_in_beginning(files, path, &[PIECE, BUDGET], |lines| {
-        lines.filter_map(Line::read).find_map(|line| match line.record {
-            Record::Said(text) | Record::Heard(text) => Some(text),
+        lines.filter_map(RolloutLine::read).find_map(|line| match line.record {
+            RolloutRecord::Said(text) | RolloutRecord::Heard(text) => Some(text),
             _ => None,
         })
     })
@@ -120,17 +120,17 @@ pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> b
 
 /// The state of the last turn, read from the end of a rollout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tail {
+pub(super) struct RolloutEnd {
     /// When the turn began, if it has not ended.
     pub(super) began: Option<Timestamp>,
-    pub(super) end: Option<(Timestamp, TurnEnd)>,
+    pub(super) end: Option<(Timestamp, CodexTurnEnd)>,
     /// Whether a tool was called and has no result: it runs, or waits for a permission.
     pub(super) in_tool: bool,
     /// Whether the turn is longer than the bytes that were read.
     pub(super) endless: bool,
 }
 
-impl Tail {
+impl RolloutEnd {
     /// Reads backwards until a line shows whether the last turn has ended, at most about `budget`
     /// bytes.
     pub(super) fn read(
@@ -159,7 +159,7 @@ impl Tail {
     }
 }
 
-fn last_turn(bytes: &[u8], from_the_start: bool) -> Option<Tail> {
+fn last_turn(bytes: &[u8], from_the_start: bool) -> Option<RolloutEnd> {
     let whole = if from_the_start {
         bytes
     } else {
@@ -167,18 +167,18 @@ fn last_turn(bytes: &[u8], from_the_start: bool) -> Option<Tail> {
         &bytes[line_end + 1..]
     };
     let (mut calls, mut answers) = (0, 0);
-    let mut lines = whole.rsplit(|byte| *byte == b'\n').filter_map(Line::read);
+    let mut lines = whole.rsplit(|byte| *byte == b'\n').filter_map(RolloutLine::read);
     while let Some(line) = lines.next() {
-        let found = Tail { in_tool: calls > answers, ..Tail::default() };
+        let found = RolloutEnd { in_tool: calls > answers, ..RolloutEnd::default() };
         match line.record {
-            Record::TurnBegan => return Some(Tail { began: Some(line.at), ..found }),
-            Record::TurnEnded(end) => {
+            RolloutRecord::TurnBegan => return Some(RolloutEnd { began: Some(line.at), ..found }),
+            RolloutRecord::TurnEnded(end) => {
                 let resets_at = end.error.as_ref().and_then(|_| limit_before(lines));
-                let end = TurnEnd { resets_at, ..end };
-                return Some(Tail { end: Some((line.at, end)), ..Tail::default() });
+                let end = CodexTurnEnd { resets_at, ..end };
+                return Some(RolloutEnd { end: Some((line.at, end)), ..RolloutEnd::default() });
             }
-            Record::Called(_) => calls += 1,
-            Record::Answered(_) => answers += 1,
+            RolloutRecord::Called(_) => calls += 1,
+            RolloutRecord::Answered(_) => answers += 1,
             _ => {}
         }
     }
@@ -187,10 +187,10 @@ fn last_turn(bytes: &[u8], from_the_start: bool) -> Option<Tail> {
 
 /// Returns the end of the usage limit that was reported last in a turn. The lines go backwards,
 /// from the end of the turn.
-fn limit_before(lines: impl Iterator<Item = Line>) -> Option<Timestamp> {
-    let turn = lines.take_while(|line| !matches!(line.record, Record::TurnBegan));
+fn limit_before(lines: impl Iterator<Item = RolloutLine>) -> Option<Timestamp> {
+    let turn = lines.take_while(|line| !matches!(line.record, RolloutRecord::TurnBegan));
     let mut told = turn.filter_map(|line| match line.record {
-        Record::Limits(until) => Some(until),
+        RolloutRecord::Limits(until) => Some(until),
         _ => None,
     });
     told.next().flatten()
@@ -198,8 +198,8 @@ fn limit_before(lines: impl Iterator<Item = Line>) -> Option<Timestamp> {
 
 /// Returns the messages of the user from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    reading::messages_since(files, path, offset, |line| match Line::read(line)?.record {
-        Record::Said(text) => Some(typing::normal(&text)),
+    reading::messages_since(files, path, offset, |line| match RolloutLine::read(line)?.record {
+        RolloutRecord::Said(text) => Some(typing::normal(&text)),
         _ => None,
     })
 }

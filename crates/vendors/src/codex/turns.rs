@@ -8,9 +8,9 @@ use segue_core::model::{Role, Tool, Turn};
 use segue_core::ports::{EachTurn, Files};
 use serde::Deserialize;
 
-use super::lineage::{self, Part};
-use super::records::{Line, Record};
-use crate::reading::{self, Belongs, Format};
+use super::lineage::{self, RolloutPart};
+use super::records::{RolloutLine, RolloutRecord};
+use crate::reading::{self, Belongs, TranscriptFormat};
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     for part in lineage::parts(files, path) {
@@ -62,17 +62,17 @@ struct Items {
 
 /// The fields that decide whether a line belongs.
 #[derive(Deserialize)]
-struct Glance<'a> {
+struct RolloutGlance<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     #[serde(default)]
     ordinal: Option<u64>,
     #[serde(borrow)]
-    payload: Payload<'a>,
+    payload: RolloutPayload<'a>,
 }
 
 #[derive(Deserialize)]
-struct Payload<'a> {
+struct RolloutPayload<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Option<&'a str>,
     #[serde(borrow, default)]
@@ -82,7 +82,7 @@ struct Payload<'a> {
 }
 
 impl Items {
-    fn of(part: &Part) -> Self {
+    fn of(part: &RolloutPart) -> Self {
         Self { end: part.end, taken_back: 0, summary: None }
     }
 
@@ -99,12 +99,12 @@ impl Items {
     /// Returns whether an item of the model's history belongs.
     fn is_kept(&mut self, line: &[u8]) -> bool {
         if self.taken_back > 0 {
-            let is_users = matches!(record(line), Some(Record::Heard(_)));
+            let is_users = matches!(record(line), Some(RolloutRecord::Heard(_)));
             self.taken_back -= u64::from(is_users);
             return false;
         }
         let Some(summary) = self.summary.take() else { return true };
-        !matches!(record(line), Some(Record::Answer(text)) if summary.ends_with(text.trim_end()))
+        !matches!(record(line), Some(RolloutRecord::Answer(text)) if summary.ends_with(text.trim_end()))
     }
 
     fn keep_if(&mut self, line: &[u8]) -> Belongs {
@@ -112,9 +112,11 @@ impl Items {
     }
 }
 
-impl Format for Items {
+impl TranscriptFormat for Items {
     fn belongs(&mut self, line: &[u8]) -> Belongs {
-        let Ok(glance) = serde_json::from_slice::<Glance<'_>>(line) else { return Belongs::No };
+        let Ok(glance) = serde_json::from_slice::<RolloutGlance<'_>>(line) else {
+            return Belongs::No;
+        };
         if !self.is_before_end(glance.ordinal) {
             return Belongs::No;
         }
@@ -130,7 +132,7 @@ impl Format for Items {
             ("response_item", Some(kind), _) if kind.contains("_call") => self.keep_if(line),
             ("compacted", ..) if self.taken_back == 0 => {
                 self.summary = match record(line) {
-                    Some(Record::Compacted(summary)) => Some(summary.trim_end().to_owned()),
+                    Some(RolloutRecord::Compacted(summary)) => Some(summary.trim_end().to_owned()),
                     _ => None,
                 };
                 Belongs::Yes
@@ -140,26 +142,23 @@ impl Format for Items {
     }
 
     fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
-        Line::read(line).and_then(turn).into_iter().collect()
+        RolloutLine::read(line).and_then(turn).into_iter().collect()
     }
 }
 
-fn record(line: &[u8]) -> Option<Record> {
-    Line::read(line).map(|line| line.record)
+fn record(line: &[u8]) -> Option<RolloutRecord> {
+    RolloutLine::read(line).map(|line| line.record)
 }
 
-fn turn(line: Line) -> Option<Turn> {
+fn turn(line: RolloutLine) -> Option<Turn> {
     let turn =
         match line.record {
-            Record::Heard(text) if !text.is_empty() => Turn::new(Role::User, text),
-            Record::Answer(text) => Turn::new(Role::Assistant, text),
-            Record::Compacted(text) => Turn::new(Role::Summary, text),
-            Record::Called(call) => Turn::new(Role::ToolCall, call.arguments).with_tool(Tool {
-                id: call.id,
-                name: call.name,
-                failed: false,
-            }),
-            Record::Answered(outcome) => Turn::new(Role::ToolResult, outcome.text)
+            RolloutRecord::Heard(text) if !text.is_empty() => Turn::new(Role::User, text),
+            RolloutRecord::Answer(text) => Turn::new(Role::Assistant, text),
+            RolloutRecord::Compacted(text) => Turn::new(Role::Summary, text),
+            RolloutRecord::Called(call) => Turn::new(Role::ToolCall, call.arguments)
+                .with_tool(Tool { id: call.id, name: call.name, failed: false }),
+            RolloutRecord::Answered(outcome) => Turn::new(Role::ToolResult, outcome.text)
                 .with_tool(Tool { id: outcome.id, name: String::new(), failed: outcome.failed }),
             _ => return None,
         };

@@ -8,13 +8,13 @@ use crate::failure_classes::of_status;
 /// The data of a `session.error` event.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Told {
+pub(super) struct CopilotError {
     error_type: String,
     message: String,
     status_code: Option<u16>,
 }
 
-impl Told {
+impl CopilotError {
     pub(super) fn failure(self) -> Failure {
         // Copilot never reports when a usage limit ends.
         Failure { class: self.class(), message: self.message, resets_at: None }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn class(json: &str) -> FailureClass {
-        serde_json::from_str::<Told>(json).unwrap().failure().class
+        serde_json::from_str::<CopilotError>(json).unwrap().failure().class
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! conversation's folder. The events in that folder show what the process does and what it waits
 //! for. The screen shows the dialogs that appear before any event is recorded.
 
+mod conversion;
 mod failure;
 mod home;
 mod launch;
@@ -15,7 +16,6 @@ mod signals;
 mod transcript;
 mod turns;
 mod typing;
-mod written;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -259,7 +259,7 @@ impl Interaction for Copilot {
 
 impl Conversion for Copilot {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-        written::transcription(order)
+        conversion::transcription(order)
     }
 
     fn room(&self) -> usize {

@@ -8,18 +8,18 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::failure::Told;
+use super::failure::CopilotError;
 
 /// One line of a transcript.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct CopilotRecord {
     pub(super) at: Option<Timestamp>,
-    pub(super) event: Event,
+    pub(super) event: CopilotEvent,
 }
 
 /// The event that a line records.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum CopilotEvent {
     /// A process began the conversation, in this working folder.
     Began(Option<PathBuf>),
     /// A process resumed the conversation.
@@ -29,9 +29,9 @@ pub(super) enum Event {
     /// A request to the model begins. One turn of the user can have several requests.
     Asks,
     /// The model's message, with its tool calls.
-    Message(Message),
+    Message(CopilotMessage),
     /// The result of a tool call.
-    Answered(Outcome),
+    Answered(CopilotToolResult),
     /// The summary that replaced everything before it in the model's context.
     Compacted(String),
     /// The model's context was cleared: everything before this event is forgotten.
@@ -51,15 +51,15 @@ pub(super) enum Event {
 
 /// A message of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Message {
+pub(super) struct CopilotMessage {
     pub(super) text: String,
     pub(super) model: Option<String>,
-    pub(super) calls: Vec<Call>,
+    pub(super) calls: Vec<CopilotToolCall>,
 }
 
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Call {
+pub(super) struct CopilotToolCall {
     pub(super) id: String,
     pub(super) name: String,
     /// The arguments as JSON.
@@ -68,7 +68,7 @@ pub(super) struct Call {
 
 /// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(super) struct CopilotToolResult {
     pub(super) id: String,
     pub(super) text: String,
     pub(super) failed: bool,
@@ -76,7 +76,7 @@ pub(super) struct Outcome {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct CopilotLine<'a> {
     #[serde(rename = "type")]
     kind: String,
     timestamp: Option<Timestamp>,
@@ -86,91 +86,93 @@ struct Line<'a> {
     data: Option<&'a RawValue>,
 }
 
-impl Record {
+impl CopilotRecord {
     /// Parses a line. `None` if it is truncated or not valid JSON.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let line = String::from_utf8_lossy(line);
-        let line: Line<'_> = serde_json::from_str(&line).ok()?;
+        let line: CopilotLine<'_> = serde_json::from_str(&line).ok()?;
         let at = line.timestamp;
-        let event = if line.agent_id.is_some() { Event::Other } else { event(&line) };
+        let event = if line.agent_id.is_some() { CopilotEvent::Other } else { event(&line) };
         Some(Self { at, event })
     }
 }
 
-fn event(line: &Line<'_>) -> Event {
+fn event(line: &CopilotLine<'_>) -> CopilotEvent {
     let written = line.data.map_or("null", RawValue::get);
     let data: &Value = &serde_json::from_str(written).unwrap_or_default();
     // The line comes from a subagent that runs within a tool call.
     if !data["parentToolCallId"].is_null() {
-        return Event::Other;
+        return CopilotEvent::Other;
     }
     match line.kind.as_str() {
-        "session.start" => Event::Began(data["context"]["cwd"].as_str().map(PathBuf::from)),
-        "session.resume" => Event::Resumed,
+        "session.start" => CopilotEvent::Began(data["context"]["cwd"].as_str().map(PathBuf::from)),
+        "session.resume" => CopilotEvent::Resumed,
         "user.message" => said(data),
-        "assistant.turn_start" => Event::Asks,
-        "assistant.turn_end" => Event::Asked,
-        "assistant.message" => Event::Message(message(data, written)),
+        "assistant.turn_start" => CopilotEvent::Asks,
+        "assistant.turn_end" => CopilotEvent::Asked,
+        "assistant.message" => CopilotEvent::Message(message(data, written)),
         // The result of a tool that the user started is not part of the model's context.
         "tool.execution_complete" if data["isUserRequested"] != true => {
-            Event::Answered(outcome(data))
+            CopilotEvent::Answered(outcome(data))
         }
         "session.compaction_complete" if data["success"] == true => {
-            Event::Compacted(text(data, "summaryContent"))
+            CopilotEvent::Compacted(text(data, "summaryContent"))
         }
-        "session.context_cleared" => Event::Cleared,
-        "abort" => Event::Aborted,
+        "session.context_cleared" => CopilotEvent::Cleared,
+        "abort" => CopilotEvent::Aborted,
         "session.error" => {
-            let told: Told = serde_json::from_str(written).unwrap_or_default();
-            Event::Failed(told.failure())
+            let told: CopilotError = serde_json::from_str(written).unwrap_or_default();
+            CopilotEvent::Failed(told.failure())
         }
-        "permission.requested" => Event::Wants(text(data, "requestId"), WaitingFor::Permission),
+        "permission.requested" => {
+            CopilotEvent::Wants(text(data, "requestId"), WaitingFor::Permission)
+        }
         "user_input.requested" | "elicitation.requested" | "exit_plan_mode.requested" => {
-            Event::Wants(text(data, "requestId"), WaitingFor::Question)
+            CopilotEvent::Wants(text(data, "requestId"), WaitingFor::Question)
         }
         "permission.completed"
         | "user_input.completed"
         | "elicitation.completed"
-        | "exit_plan_mode.completed" => Event::Given(text(data, "requestId")),
-        _ => Event::Other,
+        | "exit_plan_mode.completed" => CopilotEvent::Given(text(data, "requestId")),
+        _ => CopilotEvent::Other,
     }
 }
 
 /// Returns the message if a person sent it. A message from a skill or another agent has another
 /// `source` than `user`, and one from Copilot's own loop is marked as a continuation.
-fn said(data: &Value) -> Event {
+fn said(data: &Value) -> CopilotEvent {
     let own = data["source"].as_str().is_none_or(|source| source == "user");
     if own && data["isAutopilotContinuation"] != true {
-        Event::Said(text(data, "content"))
+        CopilotEvent::Said(text(data, "content"))
     } else {
-        Event::Other
+        CopilotEvent::Other
     }
 }
 
-fn message(data: &Value, written: &str) -> Message {
-    let arguments: Arguments<'_> = serde_json::from_str(written).unwrap_or_default();
+fn message(data: &Value, written: &str) -> CopilotMessage {
+    let arguments: CallArguments<'_> = serde_json::from_str(written).unwrap_or_default();
     let mut arguments = arguments.tool_requests.into_iter().map(|request| request.arguments);
     let calls = data["toolRequests"].as_array().into_iter().flatten();
     let calls = calls.map(|data| call(data, arguments.next().flatten())).collect();
     let model = data["model"].as_str().map(str::to_owned);
-    Message { text: text(data, "content"), model, calls }
+    CopilotMessage { text: text(data, "content"), model, calls }
 }
 
 /// The arguments of tool calls as they are written in the line.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Arguments<'a> {
+struct CallArguments<'a> {
     #[serde(borrow)]
-    tool_requests: Vec<Request<'a>>,
+    tool_requests: Vec<CallRequest<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Request<'a> {
+struct CallRequest<'a> {
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 
-fn call(data: &Value, written: Option<&RawValue>) -> Call {
+fn call(data: &Value, written: Option<&RawValue>) -> CopilotToolCall {
     let arguments = match &data["arguments"] {
         // Some tools take a string instead of an object.
         Value::String(input) => json!({"input": input}).to_string(),
@@ -179,16 +181,16 @@ fn call(data: &Value, written: Option<&RawValue>) -> Call {
             written.map_or_else(|| arguments.to_string(), |written| written.get().to_owned())
         }
     };
-    Call { id: text(data, "toolCallId"), name: text(data, "name"), arguments }
+    CopilotToolCall { id: text(data, "toolCallId"), name: text(data, "name"), arguments }
 }
 
-fn outcome(data: &Value) -> Outcome {
+fn outcome(data: &Value) -> CopilotToolResult {
     let succeeded = data["success"] == true;
     let exit = data["shellExecution"]["exitCode"].as_i64().unwrap_or_default();
     let text_of = |text: &Value| text.as_str().map(str::to_owned);
     let said = text_of(&data["result"]["content"]).filter(|_| succeeded);
     let error = || text_of(&data["error"]["message"]).or(text_of(&data["result"]["content"]));
-    Outcome {
+    CopilotToolResult {
         id: text(data, "toolCallId"),
         text: said.or_else(error).unwrap_or_default(),
         failed: !succeeded || exit != 0,

@@ -45,7 +45,8 @@ const ESCAPE: &[u8] = b"\x1b[27u";
 
 /// Returns what the screen shows; `None` if it shows neither an input nor a known dialog.
 pub(super) fn read(screen: &Screen) -> Option<Showing> {
-    input(screen).or_else(|| Dialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for)))
+    input(screen)
+        .or_else(|| CopilotDialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for)))
 }
 
 /// Returns the keys that give this answer to the dialog on the screen. The number of a choice takes
@@ -54,7 +55,7 @@ pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
     if input(screen).is_some() {
         return None;
     }
-    let choices = Dialog::on(screen)?.choices.texts;
+    let choices = CopilotDialog::on(screen)?.choices.texts;
     let wanted = meant(&choices, answer, &["yes"], &["no"])?;
     let is_escape = choices[wanted].contains(BY_ESCAPE);
     Some(if is_escape { ESCAPE.to_vec() } else { number_of(wanted) })
@@ -62,7 +63,7 @@ pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
 
 /// Returns the question and the choices of the dialog on the screen.
 pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
-    let Dialog { rows, choices, .. } = Dialog::on(screen)?;
+    let CopilotDialog { rows, choices, .. } = CopilotDialog::on(screen)?;
     Some(dialog::text(&rows[..choices.rows.start], choices.texts))
 }
 
@@ -100,14 +101,14 @@ fn is_busy(row: &str) -> bool {
 }
 
 /// A box with choices, one of which is selected.
-struct Dialog<'a> {
+struct CopilotDialog<'a> {
     waits_for: WaitingFor,
     /// The rows below the top border of the box.
     rows: &'a [String],
     choices: Choices,
 }
 
-impl<'a> Dialog<'a> {
+impl<'a> CopilotDialog<'a> {
     /// Finds the last box on the screen. `None` if it has no choices, or no hint about cancelling
     /// below them.
     fn on(screen: &'a Screen) -> Option<Self> {

@@ -8,8 +8,8 @@ use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId};
 use segue_core::ports::{Activity, Files, Signal};
 use serde::Deserialize;
 
-use super::failure::Told;
-use super::records::{Event, Record};
+use super::failure::CopilotError;
+use super::records::{CopilotEvent, CopilotRecord};
 use super::{home, lock};
 use crate::backwards;
 
@@ -44,7 +44,7 @@ fn turn(files: &dyn Files, path: &Path) -> Vec<Signal> {
     let (mut newest, mut signals) = (Newest::default(), Vec::new());
     // Ignore a read error: the file is read again after its next change.
     let _ended = backwards::each(files, path, length, |line| {
-        let Some(record) = Record::read(line) else { return ControlFlow::Continue(()) };
+        let Some(record) = CopilotRecord::read(line) else { return ControlFlow::Continue(()) };
         match newest.take(record.event) {
             Some(found) => {
                 signals = found;
@@ -67,30 +67,30 @@ struct Newest {
 impl Newest {
     /// Takes the next record from the end. Returns the signals if this record decides, and `None`
     /// if an older record is needed.
-    fn take(&mut self, event: Event) -> Option<Vec<Signal>> {
+    fn take(&mut self, event: CopilotEvent) -> Option<Vec<Signal>> {
         let idle = active(Activity::Idle, Source::Transcript);
         let working = active(Activity::Working, Source::Transcript);
         Some(match event {
-            Event::Began(_) | Event::Resumed => Vec::new(),
-            Event::Aborted => {
+            CopilotEvent::Began(_) | CopilotEvent::Resumed => Vec::new(),
+            CopilotEvent::Aborted => {
                 vec![Signal::TurnEnded { ok: false, text: String::new(), failure: None }, idle]
             }
-            Event::Failed(failure) => {
+            CopilotEvent::Failed(failure) => {
                 let failure = Some(failure);
                 vec![Signal::TurnEnded { ok: false, text: String::new(), failure }, idle]
             }
-            Event::Message(said) if self.asked && said.calls.is_empty() => {
+            CopilotEvent::Message(said) if self.asked && said.calls.is_empty() => {
                 vec![Signal::TurnEnded { ok: true, text: said.text, failure: None }, idle]
             }
-            Event::Wants(id, reason) if !self.given.contains(&id) => {
+            CopilotEvent::Wants(id, reason) if !self.given.contains(&id) => {
                 vec![active(Activity::Waiting(reason), Source::Transcript)]
             }
-            Event::Said(_) | Event::Asks | Event::Message(_) => vec![working],
-            Event::Given(id) => {
+            CopilotEvent::Said(_) | CopilotEvent::Asks | CopilotEvent::Message(_) => vec![working],
+            CopilotEvent::Given(id) => {
                 self.given.insert(id);
                 return None;
             }
-            Event::Asked => {
+            CopilotEvent::Asked => {
                 self.asked = true;
                 return None;
             }
@@ -110,13 +110,13 @@ fn active(activity: Activity, source: Source) -> Signal {
 /// A line of a headless turn's output with a signal that the transcript does not contain.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
-enum StreamLine {
+enum CopilotStreamLine {
     #[serde(rename = "result", rename_all = "camelCase")]
     Result { session_id: String },
     #[serde(rename = "assistant.idle")]
     Idle { data: Idle },
     #[serde(rename = "session.error")]
-    Error { data: Told },
+    Error { data: CopilotError },
 }
 
 #[derive(Deserialize)]
@@ -130,20 +130,20 @@ struct Idle {
 /// call.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
-        Ok(StreamLine::Result { session_id }) if home::is_id(&session_id) => {
+        Ok(CopilotStreamLine::Result { session_id }) if home::is_id(&session_id) => {
             vec![conversation(VendorSessionId::new(session_id), Evidence::Stream)]
         }
-        Ok(StreamLine::Idle { data: Idle { aborted: true } }) => {
+        Ok(CopilotStreamLine::Idle { data: Idle { aborted: true } }) => {
             vec![Signal::TurnEnded { ok: false, text: String::new(), failure: None }]
         }
-        Ok(StreamLine::Error { data }) => {
+        Ok(CopilotStreamLine::Error { data }) => {
             let failure = Some(data.failure());
             vec![Signal::TurnEnded { ok: false, text: String::new(), failure }]
         }
         Ok(_) => Vec::new(),
-        Err(_) => match Record::read(line.as_bytes()).map(|record| record.event) {
-            Some(Event::Said(_)) => vec![active(Activity::Working, Source::Stream)],
-            Some(Event::Message(said)) if said.calls.is_empty() => {
+        Err(_) => match CopilotRecord::read(line.as_bytes()).map(|record| record.event) {
+            Some(CopilotEvent::Said(_)) => vec![active(Activity::Working, Source::Stream)],
+            Some(CopilotEvent::Message(said)) if said.calls.is_empty() => {
                 vec![Signal::TurnEnded { ok: true, text: said.text, failure: None }]
             }
             _ => Vec::new(),

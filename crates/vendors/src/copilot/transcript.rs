@@ -8,9 +8,9 @@ use segue_core::model::VendorSessionId;
 use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
 use segue_core::{Error, Result};
 
-use super::records::{Event, Record};
+use super::records::{CopilotEvent, CopilotRecord};
 use super::{home, typing};
-use crate::backwards::{self, Ended};
+use crate::backwards::{self, StopReason};
 use crate::reading::{self, FirstRecords};
 use crate::stored;
 
@@ -71,8 +71,8 @@ fn begun_in(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Co
 
 /// Returns the messages that a person sent, from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    reading::messages_since(files, path, offset, |line| match Record::read(line)?.event {
-        Event::Said(text) => Some(typing::normal(&with_pastes(files, path, &text))),
+    reading::messages_since(files, path, offset, |line| match CopilotRecord::read(line)?.event {
+        CopilotEvent::Said(text) => Some(typing::normal(&with_pastes(files, path, &text))),
         _ => None,
     })
 }
@@ -115,11 +115,11 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
 
 fn first_records(files: &dyn Files, path: &Path) -> io::Result<Option<FirstRecords>> {
     FirstRecords::read(files, path, &BEGINNINGS, |found, line| {
-        let Some(record) = Record::read(line) else { return false };
+        let Some(record) = CopilotRecord::read(line) else { return false };
         found.began_at = found.began_at.or(record.at);
         match record.event {
-            Event::Began(cwd) => found.cwd = found.cwd.take().or(cwd),
-            Event::Said(text) => found.first_message = Some(text),
+            CopilotEvent::Began(cwd) => found.cwd = found.cwd.take().or(cwd),
+            CopilotEvent::Said(text) => found.first_message = Some(text),
             _ => {}
         }
         true
@@ -127,22 +127,22 @@ fn first_records(files: &dyn Files, path: &Path) -> io::Result<Option<FirstRecor
 }
 
 #[derive(Default)]
-struct End {
+struct CopilotTranscriptEnd {
     is_open: Option<bool>,
     last_answer: Option<String>,
 }
 
-impl End {
+impl CopilotTranscriptEnd {
     /// Takes the next record from the end of the file. Breaks when the last answer is known.
-    fn take(&mut self, event: Event) -> ControlFlow<()> {
+    fn take(&mut self, event: CopilotEvent) -> ControlFlow<()> {
         let is_open = match &event {
-            Event::Said(_) => true,
-            Event::Message(said) => !said.calls.is_empty(),
-            Event::Aborted | Event::Failed(_) => false,
+            CopilotEvent::Said(_) => true,
+            CopilotEvent::Message(said) => !said.calls.is_empty(),
+            CopilotEvent::Aborted | CopilotEvent::Failed(_) => false,
             _ => return ControlFlow::Continue(()),
         };
         self.is_open.get_or_insert(is_open);
-        if let Event::Message(said) = event
+        if let CopilotEvent::Message(said) = event
             && said.calls.is_empty()
         {
             self.last_answer = Some(said.text).filter(|text| !text.is_empty());
@@ -155,13 +155,13 @@ impl End {
 /// Reads backwards until the last answer is found. Returns whether the last turn is still open, and
 /// that answer.
 fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
-    let mut end = End::default();
+    let mut end = CopilotTranscriptEnd::default();
     let ended = backwards::each(files, path, length, |line| {
-        Record::read(line).map_or(ControlFlow::Continue(()), |record| end.take(record.event))
+        CopilotRecord::read(line).map_or(ControlFlow::Continue(()), |record| end.take(record.event))
     })?;
     // If the read limit was reached before any line decided, no end of the turn was seen. The turn
     // counts as open.
-    Ok((end.is_open.unwrap_or(ended == Ended::TooFar), end.last_answer))
+    Ok((end.is_open.unwrap_or(ended == StopReason::TooFar), end.last_answer))
 }
 
 #[cfg(test)]

@@ -8,22 +8,22 @@ use segue_core::ports::{EachTurn, Files};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::records::{Event, Message, Record};
+use super::records::{CopilotEvent, CopilotMessage, CopilotRecord};
 use super::transcript;
-use crate::reading::{self, Belongs, Format};
+use crate::reading::{self, Belongs, TranscriptFormat};
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns_back(files, path, Events { files, path }, each)
+    reading::turns_back(files, path, CopilotFormat { files, path }, each)
 }
 
 pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns(files, path, Events { files, path }, each)
+    reading::turns(files, path, CopilotFormat { files, path }, each)
 }
 
 /// The events of one conversation. Copilot cuts undone events off the file, so every event in it
 /// counts.
 #[derive(Clone, Copy, Debug)]
-struct Events<'a> {
+struct CopilotFormat<'a> {
     files: &'a dyn Files,
     path: &'a Path,
 }
@@ -31,7 +31,7 @@ struct Events<'a> {
 /// The part of a line that decides whether the line belongs to the conversation.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Glance<'a> {
+struct CopilotEventKind<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     /// Set if the line comes from a subagent.
@@ -39,11 +39,13 @@ struct Glance<'a> {
     agent_id: Option<IgnoredAny>,
 }
 
-impl Format for Events<'_> {
+impl TranscriptFormat for CopilotFormat<'_> {
     fn belongs(&mut self, line: &[u8]) -> Belongs {
         match serde_json::from_slice(line) {
-            Ok(Glance { kind: "session.context_cleared", agent_id: None }) => Belongs::First,
-            Ok(Glance {
+            Ok(CopilotEventKind { kind: "session.context_cleared", agent_id: None }) => {
+                Belongs::First
+            }
+            Ok(CopilotEventKind {
                 kind:
                     "user.message"
                     | "assistant.message"
@@ -56,14 +58,14 @@ impl Format for Events<'_> {
     }
 
     fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
-        let Some(record) = Record::read(line) else { return Vec::new() };
+        let Some(record) = CopilotRecord::read(line) else { return Vec::new() };
         let mut turns = match record.event {
-            Event::Said(text) => {
+            CopilotEvent::Said(text) => {
                 vec![Turn::new(Role::User, transcript::with_pastes(self.files, self.path, &text))]
             }
-            Event::Message(message) => said(message),
-            Event::Compacted(text) => vec![Turn::new(Role::Summary, text)],
-            Event::Answered(outcome) => {
+            CopilotEvent::Message(message) => said(message),
+            CopilotEvent::Compacted(text) => vec![Turn::new(Role::Summary, text)],
+            CopilotEvent::Answered(outcome) => {
                 let tool = Tool { id: outcome.id, name: String::new(), failed: outcome.failed };
                 vec![Turn::new(Role::ToolResult, outcome.text).with_tool(tool)]
             }
@@ -76,7 +78,7 @@ impl Format for Events<'_> {
     }
 }
 
-fn said(message: Message) -> Vec<Turn> {
+fn said(message: CopilotMessage) -> Vec<Turn> {
     let calls = message.calls.into_iter().map(|call| {
         let tool = Tool { id: call.id, name: call.name, failed: false };
         Turn::new(Role::ToolCall, call.arguments).with_tool(tool)

@@ -14,7 +14,7 @@ const LONGEST: usize = 64 * 1024;
 /// The content of the file beside a database.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(default, rename_all = "camelCase")]
-struct Meta {
+struct ChatMeta {
     cwd: Option<PathBuf>,
     created_at_ms: Option<i64>,
     has_conversation: Option<bool>,
@@ -50,7 +50,7 @@ pub(super) fn all(files: &dyn Files, config_dir: &Path, id: &str) -> Vec<Chat> {
 fn read(files: &dyn Files, folder: &Path) -> Option<Chat> {
     let modified = files.facts(&folder.join("store.db")).ok()??.modified;
     let bytes = files.head(&folder.join("meta.json"), LONGEST).unwrap_or_default();
-    let meta: Meta = serde_json::from_slice(&bytes).unwrap_or_default();
+    let meta: ChatMeta = serde_json::from_slice(&bytes).unwrap_or_default();
     let began_at = meta.created_at_ms.and_then(|at| Timestamp::from_millisecond(at).ok());
     let is_blank = meta.has_conversation == Some(false);
     (!meta.is_subagent).then_some(Chat { cwd: meta.cwd, began_at, modified, is_blank })

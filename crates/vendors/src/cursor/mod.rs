@@ -35,9 +35,9 @@ use uuid::Uuid;
 
 /// Cursor's agent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cursor;
+pub(crate) struct CursorVendor;
 
-impl Vendor for Cursor {
+impl Vendor for CursorVendor {
     fn id(&self) -> VendorId {
         VendorId::new("cursor")
     }
@@ -73,7 +73,7 @@ impl Vendor for Cursor {
     }
 }
 
-impl Launching for Cursor {
+impl Launching for CursorVendor {
     fn program(&self) -> ProgramSpec {
         ProgramSpec::Named { name: "cursor-agent".to_owned(), native: &[] }
     }
@@ -101,9 +101,9 @@ impl Launching for Cursor {
     }
 }
 
-impl HeadlessLaunching for Cursor {}
+impl HeadlessLaunching for CursorVendor {}
 
-impl Transcripts for Cursor {
+impl Transcripts for CursorVendor {
     fn storage(&self) -> TranscriptStorage<'_> {
         TranscriptStorage::Database(self)
     }
@@ -165,9 +165,9 @@ impl Transcripts for Cursor {
 
 /// Cursor's database is more than one file, and a transcript that is put back is useless
 /// without the database.
-impl TranscriptDatabase for Cursor {}
+impl TranscriptDatabase for CursorVendor {}
 
-impl SignalSources for Cursor {
+impl SignalSources for CursorVendor {
     fn evidence_within(&self) -> Duration {
         Duration::from_secs(60)
     }
@@ -185,7 +185,7 @@ impl SignalSources for Cursor {
     }
 }
 
-impl Interaction for Cursor {
+impl Interaction for CursorVendor {
     fn typing(&self, message: &str) -> Typing {
         typing::typing(message)
     }

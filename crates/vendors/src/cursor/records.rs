@@ -12,10 +12,10 @@ const UNTOLD: &str = "[REDACTED]";
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Record {
+enum CursorRecord {
     Message {
         role: String,
-        message: Message,
+        message: CursorMessage,
     },
     Other {
         #[serde(rename = "type")]
@@ -26,13 +26,13 @@ enum Record {
 }
 
 #[derive(Deserialize)]
-struct Message {
-    content: Vec<Part>,
+struct CursorMessage {
+    content: Vec<CursorPart>,
 }
 
 /// A part of a message.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Part {
+pub(super) struct CursorPart {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct Part {
     pub(super) input: Option<Value>,
 }
 
-impl Part {
+impl CursorPart {
     /// Returns the name of the tool if this part is a tool call.
     pub(super) fn tool(&self) -> Option<&str> {
         let is_call = self.kind == "tool_use";
@@ -51,14 +51,14 @@ impl Part {
 
 /// The message in a line.
 #[derive(Clone, Debug)]
-pub(super) enum Words {
+pub(super) enum CursorWords {
     OfUser(String),
-    OfAgent { text: String, parts: Vec<Part> },
+    OfAgent { text: String, parts: Vec<CursorPart> },
 }
 
 /// What a line means for its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum CursorMeaning {
     Said(String),
     /// The agent continues: it called a tool.
     Continues,
@@ -69,50 +69,56 @@ pub(super) enum Meaning {
 }
 
 /// Reads what a line means for its turn. A truncated or invalid line means nothing.
-pub(super) fn meaning(line: &[u8]) -> Meaning {
+pub(super) fn meaning(line: &[u8]) -> CursorMeaning {
     match read(line) {
-        Some(Record::Message { role, message }) if role == "user" => Meaning::Said(said(&message)),
-        Some(Record::Message { role, message }) if role == "assistant" => answered(&message),
-        Some(Record::Other { kind, status: Some(_) }) if kind == "turn_ended" => Meaning::Ended,
-        _ => Meaning::Nothing,
+        Some(CursorRecord::Message { role, message }) if role == "user" => {
+            CursorMeaning::Said(said(&message))
+        }
+        Some(CursorRecord::Message { role, message }) if role == "assistant" => answered(&message),
+        Some(CursorRecord::Other { kind, status: Some(_) }) if kind == "turn_ended" => {
+            CursorMeaning::Ended
+        }
+        _ => CursorMeaning::Nothing,
     }
 }
 
 /// Reads the message in a line. `None` if the line contains none.
-pub(super) fn words(line: &[u8]) -> Option<Words> {
+pub(super) fn words(line: &[u8]) -> Option<CursorWords> {
     match read(line)? {
-        Record::Message { role, message } if role == "user" => Some(Words::OfUser(said(&message))),
-        Record::Message { role, message } if role == "assistant" => {
-            Some(Words::OfAgent { text: told(&message), parts: message.content })
+        CursorRecord::Message { role, message } if role == "user" => {
+            Some(CursorWords::OfUser(said(&message)))
+        }
+        CursorRecord::Message { role, message } if role == "assistant" => {
+            Some(CursorWords::OfAgent { text: told(&message), parts: message.content })
         }
         _ => None,
     }
 }
 
-fn read(line: &[u8]) -> Option<Record> {
+fn read(line: &[u8]) -> Option<CursorRecord> {
     serde_json::from_str(&String::from_utf8_lossy(line)).ok()
 }
 
-fn said(message: &Message) -> String {
+fn said(message: &CursorMessage) -> String {
     let text = text(message);
     let query = text.split_once(SAID.0).and_then(|(_, rest)| rest.rsplit_once(SAID.1));
     query.map_or(text.as_str(), |(query, _)| query).trim_matches('\n').to_owned()
 }
 
-fn answered(message: &Message) -> Meaning {
+fn answered(message: &CursorMessage) -> CursorMeaning {
     if message.content.iter().any(|part| part.tool().is_some()) {
-        return Meaning::Continues;
+        return CursorMeaning::Continues;
     }
-    Meaning::Answered(told(message))
+    CursorMeaning::Answered(told(message))
 }
 
 /// Returns an answer without the placeholder for thoughts.
-fn told(message: &Message) -> String {
+fn told(message: &CursorMessage) -> String {
     let text = text(message);
     let told = text.trim_end();
     told.strip_suffix(UNTOLD).unwrap_or(told).trim_end().to_owned()
 }
 
-fn text(message: &Message) -> String {
+fn text(message: &CursorMessage) -> String {
     message.content.iter().filter_map(|part| part.text.as_deref()).collect()
 }

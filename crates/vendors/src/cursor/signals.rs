@@ -11,7 +11,7 @@ use super::{failures, home};
 /// A line of a headless turn's output, if it is a signal.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum StreamLine {
+enum CursorStreamLine {
     System { subtype: String, session_id: String },
     Result { is_error: bool, result: Option<String> },
 }
@@ -20,14 +20,14 @@ enum StreamLine {
 /// the standard error and the exit code show the failure.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
-        Ok(StreamLine::System { subtype, session_id })
+        Ok(CursorStreamLine::System { subtype, session_id })
             if subtype == "init" && home::is_id(&session_id) =>
         {
             let id = VendorSessionId::new(session_id);
             let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
             vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
         }
-        Ok(StreamLine::Result { is_error, result }) => {
+        Ok(CursorStreamLine::Result { is_error, result }) => {
             let text = result.unwrap_or_default();
             let failure = is_error.then(|| failures::failure(&text));
             vec![Signal::TurnEnded { ok: !is_error, text, failure }]
@@ -38,7 +38,7 @@ pub(super) fn of_stream(line: &str) -> Vec<Signal> {
 
 /// The payload of a hook, as far as it is a signal.
 #[derive(Deserialize)]
-struct Payload {
+struct CursorHookPayload {
     hook_event_name: String,
     conversation_id: String,
     /// How the turn ended.
@@ -52,7 +52,7 @@ struct Payload {
     transcript_path: Option<PathBuf>,
 }
 
-impl Payload {
+impl CursorHookPayload {
     /// Returns whether the payload is about the conversation of the process itself. Other
     /// conversations have their transcripts in other places, or have none.
     fn is_own(&self) -> bool {
@@ -78,7 +78,7 @@ impl Payload {
 
 /// Reads the signals in the payload of a hook.
 pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
-    let Ok(payload) = serde_json::from_str::<Payload>(payload) else { return Vec::new() };
+    let Ok(payload) = serde_json::from_str::<CursorHookPayload>(payload) else { return Vec::new() };
     if !payload.is_own() {
         return Vec::new();
     }

@@ -10,7 +10,7 @@ use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
 use segue_core::{Error, Result};
 
 use super::chats::{self, Chat};
-use super::records::{self, Meaning};
+use super::records::{self, CursorMeaning};
 use super::{home, typing};
 use crate::reading::{self, TurnMark};
 use crate::stored;
@@ -100,7 +100,7 @@ pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<
         return Err(Error::vendor(format!("there is no transcript `{}`", path.display())));
     }
     reading::messages_since(files, path, offset, |line| match records::meaning(line) {
-        Meaning::Said(text) => Some(typing::normal(&text)),
+        CursorMeaning::Said(text) => Some(typing::normal(&text)),
         _ => None,
     })
 }
@@ -129,7 +129,7 @@ fn read(
 fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
     reading::find_in_beginning(files, path, &BEGINNINGS, |lines| {
         lines.map(records::meaning).find_map(|meaning| match meaning {
-            Meaning::Said(text) => Some(typing::given(&text)),
+            CursorMeaning::Said(text) => Some(typing::given(&text)),
             _ => None,
         })
     })
@@ -138,10 +138,10 @@ fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
 /// Older versions do not record the end of a turn, so an answer without a tool call ends it, too.
 fn mark(line: &[u8]) -> TurnMark {
     match records::meaning(line) {
-        Meaning::Nothing => TurnMark::Nothing,
-        Meaning::Said(_) | Meaning::Continues => TurnMark::Open,
-        Meaning::Ended => TurnMark::Ended,
-        Meaning::Answered(text) => TurnMark::Answered(text),
+        CursorMeaning::Nothing => TurnMark::Nothing,
+        CursorMeaning::Said(_) | CursorMeaning::Continues => TurnMark::Open,
+        CursorMeaning::Ended => TurnMark::Ended,
+        CursorMeaning::Answered(text) => TurnMark::Answered(text),
     }
 }
 

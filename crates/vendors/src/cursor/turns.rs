@@ -6,7 +6,7 @@ use segue_core::Result;
 use segue_core::model::{Role, Tool, Turn};
 use segue_core::ports::{EachTurn, Files};
 
-use super::records::{self, Part, Words};
+use super::records::{self, CursorPart, CursorWords};
 use super::typing;
 use crate::reading::{self, EveryLine};
 
@@ -21,8 +21,8 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
 /// Returns the turns of a line, which is one message. No message is ever reverted.
 fn turns_of_line(line: &[u8]) -> Vec<Turn> {
     match records::words(line) {
-        Some(Words::OfUser(text)) => spoken(Role::User, typing::given(&text)).collect(),
-        Some(Words::OfAgent { text, parts }) => {
+        Some(CursorWords::OfUser(text)) => spoken(Role::User, typing::given(&text)).collect(),
+        Some(CursorWords::OfAgent { text, parts }) => {
             let calls = parts.iter().filter_map(call);
             spoken(Role::Assistant, text).chain(calls).collect()
         }
@@ -35,7 +35,7 @@ fn spoken(role: Role, text: String) -> impl Iterator<Item = Turn> {
     (!is_blank).then(|| Turn::new(role, text)).into_iter()
 }
 
-fn call(part: &Part) -> Option<Turn> {
+fn call(part: &CursorPart) -> Option<Turn> {
     let name = part.tool()?.to_owned();
     let tool = Tool { id: part.id.clone().unwrap_or_default(), name, failed: false };
     let arguments = part.input.as_ref().map_or_else(|| "{}".to_owned(), ToString::to_string);
@@ -45,8 +45,8 @@ fn call(part: &Part) -> Option<Turn> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::said::both_ways;
     use crate::samples::Home;
+    use crate::turn_samples::both_ways;
 
     const TRANSCRIPT: &str = include_str!("fixtures/transcript.jsonl");
 

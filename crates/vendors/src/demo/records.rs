@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// One line of a transcript. The type always comes first in the line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum Record {
+pub(crate) enum DemoRecord {
     /// The header, which is always the first line.
     Session {
         id: String,
@@ -36,7 +36,7 @@ pub(crate) enum Record {
     },
 }
 
-impl Record {
+impl DemoRecord {
     /// Parses a line. `None` if it is truncated, invalid or of an unknown type.
     pub(crate) fn read(line: &[u8]) -> Option<Self> {
         serde_json::from_str(&String::from_utf8_lossy(line)).ok()

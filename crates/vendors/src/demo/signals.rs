@@ -46,7 +46,7 @@ fn activity(status: LiveStatus) -> Option<Activity> {
 /// A line of a headless turn's output, if it is a signal.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum StreamLine {
+enum DemoStreamLine {
     Init { session_id: String },
     Result { ok: bool, text: String },
 }
@@ -54,12 +54,12 @@ enum StreamLine {
 /// Reads the signals in one line of a headless turn's output.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
-        Ok(StreamLine::Init { session_id }) if home::is_id(&session_id) => {
+        Ok(DemoStreamLine::Init { session_id }) if home::is_id(&session_id) => {
             let id = VendorSessionId::new(session_id);
             let evidence = Evidence::Stream;
             vec![Signal::Conversation { id, evidence }, active(Activity::Working, Source::Stream)]
         }
-        Ok(StreamLine::Result { ok, text }) => {
+        Ok(DemoStreamLine::Result { ok, text }) => {
             vec![Signal::TurnEnded { ok, text, failure: None }]
         }
         _ => Vec::new(),

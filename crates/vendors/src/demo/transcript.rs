@@ -9,7 +9,7 @@ use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
 use serde::Deserialize;
 
 use super::home;
-use super::records::Record;
+use super::records::DemoRecord;
 use crate::{ids, reading, stored};
 
 const PIECE: usize = 64 * 1024;
@@ -87,9 +87,11 @@ fn read_beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning
 
 fn beginning(bytes: &[u8]) -> Option<Beginning> {
     let mut lines = bytes.split(|byte| *byte == b'\n');
-    let Some(Record::Session { cwd, at, .. }) = Record::read(lines.next()?) else { return None };
-    let first_message = lines.find_map(|line| match Record::read(line) {
-        Some(Record::User { text, .. }) => Some(text),
+    let Some(DemoRecord::Session { cwd, at, .. }) = DemoRecord::read(lines.next()?) else {
+        return None;
+    };
+    let first_message = lines.find_map(|line| match DemoRecord::read(line) {
+        Some(DemoRecord::User { text, .. }) => Some(text),
         _ => None,
     });
     Some(Beginning { cwd: PathBuf::from(cwd), began_at: at, first_message })
@@ -99,7 +101,7 @@ fn beginning(bytes: &[u8]) -> Option<Beginning> {
 /// conversation would seem to have no message.
 fn cut_message(bytes: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
-    struct Cut {
+    struct CutMessage {
         text: String,
     }
     let line = String::from_utf8_lossy(bytes.rsplit(|byte| *byte == b'\n').next()?).into_owned();
@@ -111,7 +113,7 @@ fn cut_message(bytes: &[u8]) -> Option<String> {
     // surrogate pair.
     let ends = line.char_indices().rev().map(|(at, _)| &line[..at]).take(12);
     let mut closed = ends.map(|part| format!("{part}\"}}"));
-    closed.find_map(|part| serde_json::from_str::<Cut>(&part).ok()).map(|cut| cut.text)
+    closed.find_map(|part| serde_json::from_str::<CutMessage>(&part).ok()).map(|cut| cut.text)
 }
 
 /// Reads backwards until a line shows whether the last turn has ended.
@@ -135,7 +137,7 @@ fn is_turn_open(files: &dyn Files, path: &Path, length: u64) -> io::Result<bool>
 /// Returns whether a turn is open, according to the last complete line. `None` if no line shows it.
 fn last_word(tail: &[u8], from_the_start: bool) -> Option<bool> {
     #[derive(Deserialize)]
-    struct Typed {
+    struct RecordType {
         #[serde(rename = "type")]
         kind: String,
     }
@@ -146,7 +148,7 @@ fn last_word(tail: &[u8], from_the_start: bool) -> Option<bool> {
         &tail[line_end + 1..]
     };
     whole.rsplit(|byte| *byte == b'\n').find_map(|line| {
-        let typed: Typed = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+        let typed: RecordType = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
         match typed.kind.as_str() {
             "turn_end" | "session" => Some(false),
             "user" | "assistant" | "tool_call" | "tool_result" => Some(true),
@@ -158,8 +160,8 @@ fn last_word(tail: &[u8], from_the_start: bool) -> Option<bool> {
 /// Returns the agent's last message, if it is near the end.
 fn last_answer(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
     let tail = files.tail(path, PIECE)?;
-    let said = tail.rsplit(|byte| *byte == b'\n').find_map(|line| match Record::read(line) {
-        Some(Record::Assistant { text, .. }) => Some(text),
+    let said = tail.rsplit(|byte| *byte == b'\n').find_map(|line| match DemoRecord::read(line) {
+        Some(DemoRecord::Assistant { text, .. }) => Some(text),
         _ => None,
     });
     Ok(said)
@@ -167,8 +169,8 @@ fn last_answer(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
 
 /// Returns the messages of the user from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    reading::messages_since(files, path, offset, |line| match Record::read(line)? {
-        Record::User { text, .. } => Some(text),
+    reading::messages_since(files, path, offset, |line| match DemoRecord::read(line)? {
+        DemoRecord::User { text, .. } => Some(text),
         _ => None,
     })
 }

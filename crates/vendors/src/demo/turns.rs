@@ -8,7 +8,7 @@ use segue_core::model::{Role, Tool, Turn};
 use segue_core::ports::{EachTurn, Files, Target, Transcription, TranscriptionOrder, TurnWriter};
 
 use super::home;
-use super::records::Record;
+use super::records::DemoRecord;
 use crate::reading::{self, EveryLine};
 
 /// The name of the only tool that the demo agent has.
@@ -24,25 +24,27 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
 
 /// Returns the turns of a line, which is one record. No record is ever reverted.
 fn turns_of_line(line: &[u8]) -> Vec<Turn> {
-    Record::read(line).and_then(turn).into_iter().collect()
+    DemoRecord::read(line).and_then(turn).into_iter().collect()
 }
 
-fn turn(record: Record) -> Option<Turn> {
+fn turn(record: DemoRecord) -> Option<Turn> {
     // The agent runs one tool at a time, so a result needs no id to belong to its call.
     let tool = || Tool { id: String::new(), name: TOOL.to_owned(), failed: false };
     let turn = |role, text, at| Turn::new(role, text).at(Some(at));
     match record {
-        Record::User { text, at } => Some(turn(Role::User, text, at)),
-        Record::Assistant { text, at } => Some(turn(Role::Assistant, text, at)),
-        Record::ToolCall { text, at } => Some(turn(Role::ToolCall, text, at).with_tool(tool())),
-        Record::ToolResult { text, at } => Some(turn(Role::ToolResult, text, at).with_tool(tool())),
-        Record::Session { .. } | Record::TurnEnd { .. } => None,
+        DemoRecord::User { text, at } => Some(turn(Role::User, text, at)),
+        DemoRecord::Assistant { text, at } => Some(turn(Role::Assistant, text, at)),
+        DemoRecord::ToolCall { text, at } => Some(turn(Role::ToolCall, text, at).with_tool(tool())),
+        DemoRecord::ToolResult { text, at } => {
+            Some(turn(Role::ToolResult, text, at).with_tool(tool()))
+        }
+        DemoRecord::Session { .. } | DemoRecord::TurnEnd { .. } => None,
     }
 }
 
 pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Transcription {
     let place = order.place;
-    let header = Record::Session {
+    let header = DemoRecord::Session {
         id: order.id.to_string(),
         cwd: place.cwd.display().to_string(),
         at: order.now,
@@ -50,28 +52,28 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Transcription {
     };
     let path = home::transcript(&place.config_dir, &place.cwd, order.id.as_str());
     let header = order.onto.is_none().then_some(header);
-    let writer = Box::new(Writer { header, now: order.now, is_open: false });
+    let writer = Box::new(DemoWriter { header, now: order.now, is_open: false });
     Transcription { target: Target::Transcript(path), beside: Vec::new(), writer }
 }
 
 #[derive(Debug)]
-struct Writer {
-    header: Option<Record>,
+struct DemoWriter {
+    header: Option<DemoRecord>,
     now: Timestamp,
     /// A turn has begun and has no end yet.
     is_open: bool,
 }
 
-impl Writer {
+impl DemoWriter {
     fn close(&mut self, at: Timestamp, out: &mut Vec<u8>) {
         if self.is_open {
-            write(&Record::TurnEnd { at }, out);
+            write(&DemoRecord::TurnEnd { at }, out);
         }
         self.is_open = false;
     }
 }
 
-impl TurnWriter for Writer {
+impl TurnWriter for DemoWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(header) = self.header.take() {
             write(&header, out);
@@ -83,11 +85,11 @@ impl TurnWriter for Writer {
         let record = match turn.role {
             Role::User | Role::Summary => {
                 self.close(at, out);
-                Record::User { text, at }
+                DemoRecord::User { text, at }
             }
-            Role::Assistant => Record::Assistant { text, at },
-            Role::ToolCall => Record::ToolCall { text, at },
-            Role::ToolResult => Record::ToolResult { text, at },
+            Role::Assistant => DemoRecord::Assistant { text, at },
+            Role::ToolCall => DemoRecord::ToolCall { text, at },
+            Role::ToolResult => DemoRecord::ToolResult { text, at },
         };
         self.is_open = true;
         write(&record, out);
@@ -98,7 +100,7 @@ impl TurnWriter for Writer {
     }
 }
 
-fn write(record: &Record, out: &mut Vec<u8>) {
+fn write(record: &DemoRecord, out: &mut Vec<u8>) {
     if serde_json::to_writer(&mut *out, record).is_ok() {
         out.push(b'\n');
     }

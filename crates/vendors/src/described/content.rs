@@ -16,13 +16,13 @@ const RESPONSES: [&str; 2] = ["functionResponse", "function_response"];
 
 /// Collects the turns of a message from its content.
 #[derive(Debug)]
-pub(super) struct Content {
+pub(super) struct ContentReader {
     role: Role,
     words: String,
     turns: Vec<Turn>,
 }
 
-impl Content {
+impl ContentReader {
     pub(super) fn new(role: Role) -> Self {
         Self { role, words: String::new(), turns: Vec::new() }
     }
@@ -121,7 +121,7 @@ fn tool((fields, inner): (&Fields, &Fields), failed: bool) -> Tool {
 
 /// Returns the text in a value. If it is not only text, returns the value as JSON.
 fn flat(value: &Value) -> String {
-    let mut content = Content::new(Role::ToolResult);
+    let mut content = ContentReader::new(Role::ToolResult);
     content.take(value);
     match (content.finish().as_slice(), value) {
         ([only], _) if only.role == Role::ToolResult && only.tool.is_none() => only.text.clone(),

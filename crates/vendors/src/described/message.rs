@@ -3,7 +3,7 @@
 use segue_core::model::{Role, Turn, Usage};
 use serde_json::Value;
 
-use super::content::{self, Content};
+use super::content::{self, ContentReader};
 use super::words::{self, Fields, Speaker};
 
 /// Fields that contain the text of a message.
@@ -57,7 +57,7 @@ fn said(fields: &Fields, speaker: Speaker) -> Option<Vec<Turn>> {
     if inside.is_none() && calls.is_none() {
         return None;
     }
-    let mut content = Content::new(role);
+    let mut content = ContentReader::new(role);
     inside.into_iter().for_each(|inside| content.take(inside));
     let mut turns = content.finish();
     for made in calls.into_iter().flatten().filter_map(Value::as_object) {

@@ -28,7 +28,7 @@ const ID: &str = "{id}";
 
 /// An agent CLI of which only the description in a project file is known.
 #[derive(Clone, Debug)]
-pub(crate) struct Described {
+pub(crate) struct DescribedVendor {
     id: VendorId,
     description: VendorDescription,
     transcripts: Option<TranscriptPattern>,
@@ -38,7 +38,7 @@ pub(crate) struct Described {
 #[derive(Clone, Debug)]
 struct TranscriptPattern(String);
 
-impl Described {
+impl DescribedVendor {
     pub(crate) fn new(id: VendorId, description: VendorDescription) -> Self {
         let transcripts = description.transcript.clone().map(TranscriptPattern);
         Self { id, description, transcripts }
@@ -54,7 +54,7 @@ impl Described {
     }
 }
 
-impl Vendor for Described {
+impl Vendor for DescribedVendor {
     fn id(&self) -> VendorId {
         self.id.clone()
     }
@@ -93,7 +93,7 @@ impl Vendor for Described {
     }
 }
 
-impl Launching for Described {
+impl Launching for DescribedVendor {
     fn program(&self) -> ProgramSpec {
         let name = self.description.command.first().cloned().unwrap_or_default();
         ProgramSpec::Named { name, native: &[] }
@@ -193,7 +193,7 @@ impl Transcripts for TranscriptPattern {
 
 impl TranscriptFiles for TranscriptPattern {}
 
-impl Interaction for Described {
+impl Interaction for DescribedVendor {
     /// Always returns `Ready`: nothing shows when such an agent has finished. If the agent has
     /// drawn something and is quiet, a message can be typed.
     fn read_screen(&self, _screen: &Screen) -> Option<Showing> {

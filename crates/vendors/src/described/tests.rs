@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::samples::{Disk, Home, plan, session};
 
-fn described(transcript: Option<&str>) -> Described {
+fn described(transcript: Option<&str>) -> DescribedVendor {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     let description = VendorDescription {
         command: words(&["mytool", "chat"]),
@@ -11,7 +11,7 @@ fn described(transcript: Option<&str>) -> Described {
         resume: Some(words(&["--resume={id}"])),
         transcript: transcript.map(str::to_owned),
     };
-    Described::new(VendorId::new("mytool"), description)
+    DescribedVendor::new(VendorId::new("mytool"), description)
 }
 
 #[test]

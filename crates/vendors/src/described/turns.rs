@@ -11,7 +11,7 @@ use segue_core::ports::{EachTurn, Files};
 use serde_json::Value;
 
 use super::{document, message};
-use crate::reading::{self, EveryLine, Line};
+use crate::reading::{self, EveryLine, TranscriptLine};
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     match whole(files, path)? {
@@ -61,7 +61,7 @@ fn is_document(files: &dyn Files, path: &Path) -> io::Result<bool> {
     })
 }
 
-fn take(line: Line<'_>, into: &mut Option<(u64, Option<Value>)>) -> ControlFlow<()> {
+fn take(line: TranscriptLine<'_>, into: &mut Option<(u64, Option<Value>)>) -> ControlFlow<()> {
     *into = Some((line.start, parse(line.bytes)));
     ControlFlow::Break(())
 }

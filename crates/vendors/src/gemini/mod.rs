@@ -5,21 +5,21 @@
 //! messages. The name of a prepared transcript ends like no other name, and the file has content
 //! from the beginning.
 
+mod conversion;
 mod failures;
 mod home;
 mod launch;
+mod message_turns;
 mod neighbours;
 mod own_log;
 mod process;
 mod records;
 mod rehearsal;
-mod said;
 mod screen;
 mod signals;
 mod transcript;
 mod turns;
 mod typing;
-mod written;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -258,6 +258,6 @@ impl Interaction for Gemini {
 
 impl Conversion for Gemini {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-        written::transcription(order)
+        conversion::transcription(order)
     }
 }

@@ -23,17 +23,17 @@ const CANCELLED: &str = "Request cancelled.";
 /// One line: the header, a message, or a change of earlier lines.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Line {
+pub(super) struct GeminiLine {
     session_id: Option<String>,
     pub(super) start_time: Option<Timestamp>,
     last_updated: Option<Timestamp>,
     #[serde(skip)]
-    message: Option<Message>,
+    message: Option<GeminiMessage>,
     #[serde(rename = "$set")]
     set: Option<Set>,
     /// All messages, if an older version wrote the conversation as one document.
     #[serde(default, deserialize_with = "those_that_are_whole")]
-    messages: Option<Vec<Message>>,
+    messages: Option<Vec<GeminiMessage>>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -42,12 +42,12 @@ struct Set {
     session_id: Option<String>,
     last_updated: Option<Timestamp>,
     #[serde(default, deserialize_with = "those_that_are_whole")]
-    messages: Option<Vec<Message>>,
+    messages: Option<Vec<GeminiMessage>>,
 }
 
 /// What a line shows about the process that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum WriterProcess {
     /// A process wrote it when it resumed the conversation.
     AtResume,
     /// A process that has the conversation open wrote it at this time.
@@ -57,14 +57,14 @@ pub(super) enum Written {
 /// One message.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Message {
+pub(super) struct GeminiMessage {
     pub(super) id: Option<String>,
     #[serde(rename = "type")]
-    pub(super) kind: Kind,
+    pub(super) kind: GeminiKind,
     #[serde(default, deserialize_with = "moment")]
     pub(super) timestamp: Option<Timestamp>,
-    content: Option<Content>,
-    tool_calls: Option<Vec<ToolCall>>,
+    content: Option<GeminiContent>,
+    tool_calls: Option<Vec<GeminiToolCall>>,
     pub(super) model: Option<String>,
     #[serde(default)]
     tokens: Value,
@@ -72,7 +72,7 @@ pub(super) struct Message {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum GeminiKind {
     User,
     Gemini,
     Error,
@@ -83,21 +83,21 @@ pub(super) enum Kind {
 
 /// The content of a message: a text, or a list of parts.
 #[derive(Clone, Debug)]
-pub(super) enum Content {
+pub(super) enum GeminiContent {
     Text(String),
-    Parts(Vec<Part>),
+    Parts(Vec<GeminiPart>),
 }
 
-impl<'de> Deserialize<'de> for Content {
+impl<'de> Deserialize<'de> for GeminiContent {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(from)?.get();
         let list = || serde_json::from_str::<Vec<&RawValue>>(raw).unwrap_or_default();
         Ok(match raw.as_bytes().first() {
             Some(b'"') => Self::Text(serde_json::from_str(raw).unwrap_or_default()),
             Some(b'[') => {
-                Self::Parts(list().iter().filter_map(|it| Part::read(it.get())).collect())
+                Self::Parts(list().iter().filter_map(|it| GeminiPart::read(it.get())).collect())
             }
-            _ => Self::Parts(Part::read(raw).into_iter().collect()),
+            _ => Self::Parts(GeminiPart::read(raw).into_iter().collect()),
         })
     }
 }
@@ -105,7 +105,7 @@ impl<'de> Deserialize<'de> for Content {
 /// A part of a message.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Part {
+pub(super) struct GeminiPart {
     pub(super) text: Option<String>,
     #[serde(default)]
     pub(super) thought: bool,
@@ -113,7 +113,7 @@ pub(super) struct Part {
     pub(super) function_response: Option<FunctionResponse>,
 }
 
-impl Part {
+impl GeminiPart {
     fn read(raw: &str) -> Option<Self> {
         let words = |text| Self {
             text: Some(text),
@@ -148,13 +148,13 @@ pub(super) struct FunctionResponse {
 
 /// A completed tool call, with the result of the tool.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct ToolCall {
+pub(super) struct GeminiToolCall {
     #[serde(default)]
     pub(super) id: String,
     #[serde(default)]
     pub(super) name: String,
     pub(super) args: Option<Box<RawValue>>,
-    pub(super) result: Option<Content>,
+    pub(super) result: Option<GeminiContent>,
     pub(super) status: Option<String>,
     #[serde(default, deserialize_with = "moment")]
     pub(super) timestamp: Option<Timestamp>,
@@ -162,7 +162,7 @@ pub(super) struct ToolCall {
 
 /// What a message means for the turn that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum GeminiMeaning {
     /// A person sent this text.
     Said(String),
     /// The result of a tool. The model has not answered it yet.
@@ -181,7 +181,7 @@ pub(super) enum Meaning {
     Nothing,
 }
 
-impl Line {
+impl GeminiLine {
     /// Parses a line. Returns `None` if the line is torn or invalid.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(line);
@@ -192,29 +192,29 @@ impl Line {
     }
 
     /// Returns the messages that replace everything before this line, if the line has them.
-    pub(super) fn replacement(&self) -> Option<&[Message]> {
+    pub(super) fn replacement(&self) -> Option<&[GeminiMessage]> {
         self.set.as_ref()?.messages.as_deref()
     }
 
     /// Returns the message that the line adds.
-    pub(super) fn message(&self) -> Option<&Message> {
+    pub(super) fn message(&self) -> Option<&GeminiMessage> {
         self.message.as_ref()
     }
 
     /// Returns what is known about the process that wrote the line. `None` if it can be any
     /// process: at its start, each process writes summaries into the transcripts of others.
-    pub(super) fn written(&self) -> Option<Written> {
+    pub(super) fn written(&self) -> Option<WriterProcess> {
         let set = self.set.as_ref();
         if set.is_some_and(|set| set.session_id.is_some()) {
-            return Some(Written::AtResume);
+            return Some(WriterProcess::AtResume);
         }
         let said = self.message.as_ref().and_then(|message| message.timestamp);
         let at = said.or(self.last_updated).or_else(|| set?.last_updated);
-        at.map(Written::At)
+        at.map(WriterProcess::At)
     }
 
     /// Returns all messages of the line, the oldest first.
-    pub(super) fn messages(&self) -> &[Message] {
+    pub(super) fn messages(&self) -> &[GeminiMessage] {
         let added = self.message.as_ref().map(std::slice::from_ref);
         let all = added.or_else(|| self.replacement()).or(self.messages.as_deref());
         all.unwrap_or_default()
@@ -223,7 +223,7 @@ impl Line {
 
 /// The effect of a line on the conversation, without its text.
 #[derive(Debug, Deserialize)]
-pub(super) struct Effect {
+pub(super) struct LineEffect {
     /// The id of the message that the line adds or replaces.
     pub(super) id: Option<String>,
     /// The id of the message that is undone, together with everything after it.
@@ -241,7 +241,7 @@ struct EffectOfSet {
     messages: Option<IgnoredAny>,
 }
 
-impl Effect {
+impl LineEffect {
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         serde_json::from_str(&String::from_utf8_lossy(line)).ok()
     }
@@ -262,7 +262,7 @@ fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Er
 /// Parses a list of messages. Invalid messages are skipped.
 fn those_that_are_whole<'de, D: Deserializer<'de>>(
     from: D,
-) -> Result<Option<Vec<Message>>, D::Error> {
+) -> Result<Option<Vec<GeminiMessage>>, D::Error> {
     let Some(list) = Option::<&RawValue>::deserialize(from)? else { return Ok(None) };
     let list: Option<Vec<&RawValue>> = serde_json::from_str(list.get()).ok();
     let whole = |raw: &&RawValue| serde_json::from_str(raw.get()).ok();
@@ -271,27 +271,27 @@ fn those_that_are_whole<'de, D: Deserializer<'de>>(
 
 /// Returns the conversation's id in the first line of a transcript.
 pub(super) fn session(line: &[u8]) -> Option<String> {
-    Line::read(line)?.session_id
+    GeminiLine::read(line)?.session_id
 }
 
 /// Returns when a conversation began, given the first line of its transcript.
 pub(super) fn began_at(line: &[u8]) -> Option<Timestamp> {
-    Line::read(line)?.start_time
+    GeminiLine::read(line)?.start_time
 }
 
-impl Message {
-    pub(super) fn meaning(&self) -> Meaning {
-        let text = || self.content.as_ref().map(Content::text).unwrap_or_default();
+impl GeminiMessage {
+    pub(super) fn meaning(&self) -> GeminiMeaning {
+        let text = || self.content.as_ref().map(GeminiContent::text).unwrap_or_default();
         match self.kind {
-            Kind::User => self.of_user(text()),
-            Kind::Gemini => self.of_model(text()),
-            Kind::Error => Meaning::Failed(text()),
-            Kind::Info if text() == CANCELLED => Meaning::Cancelled,
-            Kind::Info | Kind::Other => Meaning::Nothing,
+            GeminiKind::User => self.of_user(text()),
+            GeminiKind::Gemini => self.of_model(text()),
+            GeminiKind::Error => GeminiMeaning::Failed(text()),
+            GeminiKind::Info if text() == CANCELLED => GeminiMeaning::Cancelled,
+            GeminiKind::Info | GeminiKind::Other => GeminiMeaning::Nothing,
         }
     }
 
-    pub(super) fn tool_calls(&self) -> &[ToolCall] {
+    pub(super) fn tool_calls(&self) -> &[GeminiToolCall] {
         self.tool_calls.as_deref().unwrap_or_default()
     }
 
@@ -302,41 +302,45 @@ impl Message {
     }
 
     /// Returns the text of a message that is a plain text, and the parts of any other message.
-    pub(super) fn content(&self) -> (&str, &[Part]) {
+    pub(super) fn content(&self) -> (&str, &[GeminiPart]) {
         match &self.content {
-            Some(Content::Text(text)) => (text, &[]),
-            Some(Content::Parts(parts)) => ("", parts),
+            Some(GeminiContent::Text(text)) => (text, &[]),
+            Some(GeminiContent::Parts(parts)) => ("", parts),
             None => ("", &[]),
         }
     }
 
-    fn has(&self, is_wanted: impl Fn(&Part) -> bool) -> bool {
+    fn has(&self, is_wanted: impl Fn(&GeminiPart) -> bool) -> bool {
         self.content.as_ref().is_some_and(|content| content.parts().iter().any(is_wanted))
     }
 
-    fn of_user(&self, text: String) -> Meaning {
+    fn of_user(&self, text: String) -> GeminiMeaning {
         if self.has(|part| part.function_response.is_some()) {
-            return Meaning::ToolResult;
+            return GeminiMeaning::ToolResult;
         }
         let begin = text.trim_start();
         if begin.starts_with(CONTEXT) {
-            return Meaning::Context;
+            return GeminiMeaning::Context;
         }
-        if begin.is_empty() || is_addition(begin) { Meaning::Nothing } else { Meaning::Said(text) }
+        if begin.is_empty() || is_addition(begin) {
+            GeminiMeaning::Nothing
+        } else {
+            GeminiMeaning::Said(text)
+        }
     }
 
-    fn of_model(&self, text: String) -> Meaning {
+    fn of_model(&self, text: String) -> GeminiMeaning {
         if !self.tool_calls().is_empty() || self.has(|part| part.function_call.is_some()) {
-            return Meaning::Continues;
+            return GeminiMeaning::Continues;
         }
         if !text.trim().is_empty() {
-            return Meaning::Answered(text);
+            return GeminiMeaning::Answered(text);
         }
         // Gemini rewrites our message in a new conversation as a part that is only a thought: it
         // does not change the turn. The message of a tool call has no content until the tool has
         // ended: the turn continues.
         let is_thought = self.content.is_none() || self.has(|part| part.thought);
-        if is_thought { Meaning::Nothing } else { Meaning::Continues }
+        if is_thought { GeminiMeaning::Nothing } else { GeminiMeaning::Continues }
     }
 }
 
@@ -345,8 +349,8 @@ pub(super) fn is_addition(text: &str) -> bool {
     ADDITIONS.iter().any(|begin| text.trim_start().starts_with(begin))
 }
 
-impl Content {
-    fn parts(&self) -> &[Part] {
+impl GeminiContent {
+    fn parts(&self) -> &[GeminiPart] {
         match self {
             Self::Text(_) => &[],
             Self::Parts(parts) => parts,

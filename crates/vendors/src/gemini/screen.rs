@@ -37,7 +37,7 @@ const QUESTIONS: [(&str, WaitingFor); 6] = [
 
 /// Returns what the screen shows, or `None` if it shows neither an input nor a question.
 pub(super) fn read(screen: &Screen) -> Option<Showing> {
-    if let Some(question) = Question::on(screen) {
+    if let Some(question) = GeminiQuestion::on(screen) {
         return Some(Showing::Dialog(question.asks));
     }
     match title_activity(&screen.title) {
@@ -50,14 +50,14 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
 /// Returns the keys that give this answer to the question on the screen, or `None` if there is no
 /// such answer. The number of a choice selects it at once, whichever choice is marked.
 pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-    let choices = Question::on(screen)?.choices.texts;
+    let choices = GeminiQuestion::on(screen)?.choices.texts;
     let yes = ["allow once", "yes, allow once", "trust folder", "yes"];
     meant(&choices, answer, &yes, &["no", "don't trust"]).map(number_of)
 }
 
 /// Returns the text and the choices of the question on the screen.
 pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
-    let Question { rows, choices, .. } = Question::on(screen)?;
+    let GeminiQuestion { rows, choices, .. } = GeminiQuestion::on(screen)?;
     Some(dialog::text(rows, choices.texts))
 }
 
@@ -83,14 +83,14 @@ fn is_rule(row: &str) -> bool {
 
 /// A question with numbered choices, in a frame.
 #[derive(Debug)]
-struct Question<'a> {
+struct GeminiQuestion<'a> {
     asks: WaitingFor,
     /// The rows of the frame above the choices.
     rows: &'a [String],
     choices: Choices,
 }
 
-impl<'a> Question<'a> {
+impl<'a> GeminiQuestion<'a> {
     /// Finds the question on the screen: choices in a frame, one of which is marked. The screen
     /// must not show an input.
     fn on(screen: &'a Screen) -> Option<Self> {

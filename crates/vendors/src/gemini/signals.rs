@@ -7,8 +7,8 @@ use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId, WaitingFo
 use segue_core::ports::{Activity, Files, Signal};
 use serde::Deserialize;
 
-use super::records::Written;
-use super::transcript::{End, TurnEnd};
+use super::records::WriterProcess;
+use super::transcript::{GeminiTranscriptEnd, GeminiTurnEnd};
 use super::{failures, home, own_log, process};
 
 /// Shown in the title while Gemini waits for an answer, and while the model works.
@@ -41,8 +41,9 @@ pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> 
 /// messages there that are shown but not part of the conversation, such as how turns failed.
 fn of_first_file(files: &dyn Files, path: &Path, since: Timestamp) -> Vec<Signal> {
     let length = files.facts(path).ok().flatten().map_or(0, |facts| facts.length);
-    let turn = End::read(files, path, length).ok().and_then(|end| end.turn);
-    let over = turn.filter(|(at, turn)| *at >= since && !matches!(turn, TurnEnd::Answered(_)));
+    let turn = GeminiTranscriptEnd::read(files, path, length).ok().and_then(|end| end.turn);
+    let over =
+        turn.filter(|(at, turn)| *at >= since && !matches!(turn, GeminiTurnEnd::Answered(_)));
     over.map(|(at, turn)| ended(turn, at)).into_iter().collect()
 }
 
@@ -66,7 +67,8 @@ fn of_transcript(
 ) -> Vec<Signal> {
     let facts = files.facts(path).ok().flatten().filter(|facts| facts.modified >= since);
     let Some(facts) = facts else { return Vec::new() };
-    let end = End::read(files, path, facts.length).ok().filter(|end| is_own(end, since));
+    let end =
+        GeminiTranscriptEnd::read(files, path, facts.length).ok().filter(|end| is_own(end, since));
     let Some(end) = end else { return Vec::new() };
     let mut signals = vec![Signal::Conversation { id, evidence: Evidence::Transcript }];
     // The transcript shows this before the title does. Until then, the input looks ready.
@@ -79,19 +81,21 @@ fn of_transcript(
 
 /// Returns whether the process itself wrote the end of the transcript. Another process may have
 /// added a summary.
-fn is_own(end: &End, since: Timestamp) -> bool {
+fn is_own(end: &GeminiTranscriptEnd, since: Timestamp) -> bool {
     match end.written {
-        Some(Written::AtResume) => true,
-        Some(Written::At(at)) => at >= since,
+        Some(WriterProcess::AtResume) => true,
+        Some(WriterProcess::At(at)) => at >= since,
         None => false,
     }
 }
 
-fn ended(turn: TurnEnd, at: Timestamp) -> Signal {
+fn ended(turn: GeminiTurnEnd, at: Timestamp) -> Signal {
     match turn {
-        TurnEnd::Answered(text) => Signal::TurnEnded { ok: true, text, failure: None },
-        TurnEnd::Failed(words) => failed(&words, Some(at)),
-        TurnEnd::Cancelled => Signal::TurnEnded { ok: false, text: String::new(), failure: None },
+        GeminiTurnEnd::Answered(text) => Signal::TurnEnded { ok: true, text, failure: None },
+        GeminiTurnEnd::Failed(words) => failed(&words, Some(at)),
+        GeminiTurnEnd::Cancelled => {
+            Signal::TurnEnded { ok: false, text: String::new(), failure: None }
+        }
     }
 }
 
@@ -124,13 +128,13 @@ pub(super) fn title_activity(title: &str) -> Option<Activity> {
 /// A line of a headless turn's output, if it is used as a signal.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum StreamLine {
+enum GeminiStreamLine {
     Init { session_id: String },
-    Result { status: String, error: Option<Told>, timestamp: Option<Timestamp> },
+    Result { status: String, error: Option<GeminiError>, timestamp: Option<Timestamp> },
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct GeminiError {
     message: String,
 }
 
@@ -138,18 +142,18 @@ struct Told {
 /// transcript has the whole text.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     match serde_json::from_str(line) {
-        Ok(StreamLine::Init { session_id }) if home::is_id(&session_id) => {
+        Ok(GeminiStreamLine::Init { session_id }) if home::is_id(&session_id) => {
             let id = VendorSessionId::new(session_id);
             let named = Signal::Conversation { id, evidence: Evidence::Stream };
             vec![named, active(Activity::Working, Source::Stream)]
         }
-        Ok(StreamLine::Result { status, .. }) if status == "success" => {
+        Ok(GeminiStreamLine::Result { status, .. }) if status == "success" => {
             vec![Signal::TurnEnded { ok: true, text: String::new(), failure: None }]
         }
-        Ok(StreamLine::Result { error, timestamp, .. }) => {
+        Ok(GeminiStreamLine::Result { error, timestamp, .. }) => {
             vec![failed(&error.map_or_else(String::new, |told| told.message), timestamp)]
         }
-        Ok(StreamLine::Init { .. }) | Err(_) => Vec::new(),
+        Ok(GeminiStreamLine::Init { .. }) | Err(_) => Vec::new(),
     }
 }
 

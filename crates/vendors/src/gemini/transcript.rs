@@ -9,9 +9,9 @@ use segue_core::Result;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Beginning, Conversation, Files, Place};
 
-use super::records::{Line, Meaning, Message, Written};
+use super::records::{GeminiLine, GeminiMeaning, GeminiMessage, WriterProcess};
 use super::{home, typing};
-use crate::backwards::{self, Ended};
+use crate::backwards::{self, StopReason};
 use crate::{reading, stored};
 
 /// How many bytes of the beginning are read, one size after the other, until the first message is
@@ -53,11 +53,11 @@ pub(super) fn is_free(files: &dyn Files, place: &Place, id: &VendorSessionId) ->
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     let mut copies = false;
     reading::messages_since(files, path, offset, |line| {
-        let line = Line::read(line)?;
+        let line = GeminiLine::read(line)?;
         copies &= line.replacement().is_none();
         match line.message()?.meaning() {
-            Meaning::Context => copies = true,
-            Meaning::Said(text) if !copies => return Some(typing::normal(&text)),
+            GeminiMeaning::Context => copies = true,
+            GeminiMeaning::Said(text) if !copies => return Some(typing::normal(&text)),
             _ => {}
         }
         None
@@ -89,7 +89,7 @@ fn read(
 ) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
     let Some((at, first_message)) = first_words(files, path)? else { return Ok(None) };
-    let end = End::read(files, path, facts.length)?;
+    let end = GeminiTranscriptEnd::read(files, path, facts.length)?;
     Ok(Some(Conversation {
         id: id.clone(),
         transcript: path.to_owned(),
@@ -105,10 +105,10 @@ fn read(
 fn first_words(files: &dyn Files, path: &Path) -> io::Result<Option<(Option<Timestamp>, String)>> {
     reading::find_in_beginning(files, path, &BEGINNINGS, |lines| {
         let mut at = None;
-        lines.filter_map(Line::read).find_map(|line| {
+        lines.filter_map(GeminiLine::read).find_map(|line| {
             at = at.or(line.start_time);
             line.messages().iter().find_map(|message| match message.meaning() {
-                Meaning::Said(text) => Some((at, typing::normal(&text))),
+                GeminiMeaning::Said(text) => Some((at, typing::normal(&text))),
                 _ => None,
             })
         })
@@ -117,7 +117,7 @@ fn first_words(files: &dyn Files, path: &Path) -> io::Result<Option<(Option<Time
 
 /// How the last turn ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum TurnEnd {
+pub(super) enum GeminiTurnEnd {
     Answered(String),
     Failed(String),
     Cancelled,
@@ -125,34 +125,34 @@ pub(super) enum TurnEnd {
 
 /// The state of the last turn, read from the end of a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct GeminiTranscriptEnd {
     pub(super) is_open: bool,
     /// When the newest message of an open turn was written. `None` if the message has no line of
     /// its own.
     pub(super) goes_on: Option<Timestamp>,
     /// How the turn ended, and when. `None` if the message that ends it has no line of its own.
-    pub(super) turn: Option<(Timestamp, TurnEnd)>,
+    pub(super) turn: Option<(Timestamp, GeminiTurnEnd)>,
     pub(super) last_answer: Option<String>,
     /// What is known about the process that wrote the last line. Summaries do not count.
-    pub(super) written: Option<Written>,
+    pub(super) written: Option<WriterProcess>,
     is_known: bool,
 }
 
-impl End {
+impl GeminiTranscriptEnd {
     /// Reads backwards until it is known whether the last turn has ended, and what the last answer
     /// is.
     pub(super) fn read(files: &dyn Files, path: &Path, length: u64) -> io::Result<Self> {
         let mut end = Self::default();
         let ended = backwards::each(files, path, length, |line| {
-            Line::read(line).map_or(ControlFlow::Continue(()), |line| end.take(&line))
+            GeminiLine::read(line).map_or(ControlFlow::Continue(()), |line| end.take(&line))
         })?;
         // A last line that is longer than the read limit hides the end of the turn: the turn counts
         // as open.
-        end.is_open |= !end.is_known && ended == Ended::TooFar;
+        end.is_open |= !end.is_known && ended == StopReason::TooFar;
         Ok(end)
     }
 
-    fn take(&mut self, line: &Line) -> ControlFlow<()> {
+    fn take(&mut self, line: &GeminiLine) -> ControlFlow<()> {
         self.written = self.written.or_else(|| line.written());
         if let Some(all) = line.replacement() {
             // This line replaces everything before it, so no earlier line counts.
@@ -166,16 +166,18 @@ impl End {
         if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn add(&mut self, message: &Message, is_news: bool) {
+    fn add(&mut self, message: &GeminiMessage, is_news: bool) {
         let (is_open, turn) = match message.meaning() {
-            Meaning::Nothing | Meaning::Context => return,
-            Meaning::Said(_) | Meaning::ToolResult | Meaning::Continues => (true, None),
-            Meaning::Answered(text) => {
-                self.last_answer.get_or_insert_with(|| text.clone());
-                (false, Some(TurnEnd::Answered(text)))
+            GeminiMeaning::Nothing | GeminiMeaning::Context => return,
+            GeminiMeaning::Said(_) | GeminiMeaning::ToolResult | GeminiMeaning::Continues => {
+                (true, None)
             }
-            Meaning::Failed(words) => (false, Some(TurnEnd::Failed(words))),
-            Meaning::Cancelled => (false, Some(TurnEnd::Cancelled)),
+            GeminiMeaning::Answered(text) => {
+                self.last_answer.get_or_insert_with(|| text.clone());
+                (false, Some(GeminiTurnEnd::Answered(text)))
+            }
+            GeminiMeaning::Failed(words) => (false, Some(GeminiTurnEnd::Failed(words))),
+            GeminiMeaning::Cancelled => (false, Some(GeminiTurnEnd::Cancelled)),
         };
         if self.is_known {
             return;

@@ -12,9 +12,9 @@ use segue_core::Result;
 use segue_core::model::{Role, Turn};
 use segue_core::ports::{EachTurn, Files};
 
-use super::records::{Effect, Line};
-use super::said::{self, Said};
-use crate::reading::{self, Belongs, Format};
+use super::message_turns::{self, GeminiTurns};
+use super::records::{GeminiLine, LineEffect};
+use crate::reading::{self, Belongs, TranscriptFormat};
 
 /// Messages that were not summarized are copied within this time after the summary.
 const COPYING: SignedDuration = SignedDuration::from_secs(1);
@@ -73,9 +73,9 @@ struct Summary {
     are_matched: bool,
 }
 
-impl Format for Replay {
+impl TranscriptFormat for Replay {
     fn belongs(&mut self, line: &[u8]) -> Belongs {
-        let Some(effect) = Effect::read(line) else { return Belongs::No };
+        let Some(effect) = LineEffect::read(line) else { return Belongs::No };
         if let Some(id) = effect.rewind {
             self.rewinds.push(id);
             return Belongs::No;
@@ -94,8 +94,8 @@ impl Format for Replay {
     }
 }
 
-fn read(line: &[u8]) -> Vec<Said> {
-    Line::read(line).map(|line| said::of(&line)).unwrap_or_default()
+fn read(line: &[u8]) -> Vec<GeminiTurns> {
+    GeminiLine::read(line).map(|line| message_turns::of(&line)).unwrap_or_default()
 }
 
 impl Replay {
@@ -180,7 +180,7 @@ impl Replay {
 }
 
 impl Summary {
-    fn new(message: &Said, copies: Vec<(Option<Timestamp>, u64)>) -> Self {
+    fn new(message: &GeminiTurns, copies: Vec<(Option<Timestamp>, u64)>) -> Self {
         let at = message.turns.first().and_then(|turn| turn.at);
         let end = at.and_then(|at| at.checked_add(COPYING).ok());
         let is_copy = |made: Option<Timestamp>| made.zip(end).is_none_or(|(made, end)| made <= end);

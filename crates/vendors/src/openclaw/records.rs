@@ -9,14 +9,14 @@ use serde_json::Value;
 /// The event that a row records.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Event {
+pub(super) enum OpenclawEvent {
     Session {
         #[serde(default)]
         cwd: PathBuf,
         timestamp: Option<Timestamp>,
     },
     Message {
-        message: Message,
+        message: OpenclawMessage,
         timestamp: Option<Timestamp>,
     },
     /// The summary that replaces earlier messages, or those of another branch.
@@ -33,10 +33,10 @@ pub(super) enum Event {
 /// A message, or the result of a tool call.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Message {
+pub(super) struct OpenclawMessage {
     pub(super) role: String,
     #[serde(default)]
-    pub(super) content: Content,
+    pub(super) content: OpenclawContent,
     #[serde(default)]
     stop_reason: Option<String>,
     #[serde(default)]
@@ -55,12 +55,12 @@ pub(super) struct Message {
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Content {
+pub(super) enum OpenclawContent {
     Text(String),
-    Parts(Vec<Part>),
+    Parts(Vec<OpenclawPart>),
 }
 
-impl Default for Content {
+impl Default for OpenclawContent {
     fn default() -> Self {
         Self::Parts(Vec::new())
     }
@@ -69,7 +69,7 @@ impl Default for Content {
 /// A part of a message: a text or a tool call. Thinking is neither, and is ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Part {
+pub(super) struct OpenclawPart {
     pub(super) r#type: String,
     pub(super) text: Option<String>,
     pub(super) id: String,
@@ -86,11 +86,13 @@ pub(super) struct Tokens {
     pub(super) cache_write: u64,
 }
 
-impl Message {
+impl OpenclawMessage {
     pub(super) fn text(&self) -> String {
         match &self.content {
-            Content::Text(text) => text.clone(),
-            Content::Parts(parts) => parts.iter().filter_map(|part| part.text.as_deref()).collect(),
+            OpenclawContent::Text(text) => text.clone(),
+            OpenclawContent::Parts(parts) => {
+                parts.iter().filter_map(|part| part.text.as_deref()).collect()
+            }
         }
     }
 

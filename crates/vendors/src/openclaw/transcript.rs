@@ -9,8 +9,8 @@ use segue_core::model::VendorSessionId;
 use segue_core::ports::{Conversation, Files};
 
 use super::home;
-use super::records::{Event, Message};
-use crate::database::Database;
+use super::records::{OpenclawEvent, OpenclawMessage};
+use crate::database::VendorDatabase;
 
 /// How many rows at each end of a conversation are read.
 const NEAR: u32 = 50;
@@ -42,7 +42,7 @@ pub(super) fn extent(
     rows(&database, id)
 }
 
-fn rows(database: &Database, id: &VendorSessionId) -> Result<Option<u64>> {
+fn rows(database: &VendorDatabase, id: &VendorSessionId) -> Result<Option<u64>> {
     let count = database.row(EXTENT, [id.as_str()], |row| row.get::<_, Option<i64>>(0))?;
     Ok(count.flatten().and_then(|count| u64::try_from(count).ok()))
 }
@@ -51,9 +51,9 @@ fn find(
     files: &dyn Files,
     config_dir: &Path,
     id: &VendorSessionId,
-) -> Result<Option<(PathBuf, Database)>> {
+) -> Result<Option<(PathBuf, VendorDatabase)>> {
     for path in home::databases(files, config_dir) {
-        if let Some(database) = Database::open(&path)?
+        if let Some(database) = VendorDatabase::open(&path)?
             && rows(&database, id)?.is_some()
         {
             return Ok(Some((path, database)));
@@ -76,7 +76,8 @@ pub(super) fn conversation(
     if first_message.is_none() {
         return Ok(None);
     }
-    let last: Vec<Message> = messages(events(&database, LAST, (id.as_str(), NEAR))?).collect();
+    let last: Vec<OpenclawMessage> =
+        messages(events(&database, LAST, (id.as_str(), NEAR))?).collect();
     Ok(Some(Conversation {
         id: id.clone(),
         transcript: path.join(id.as_str()),
@@ -84,7 +85,7 @@ pub(super) fn conversation(
         began_at,
         first_message,
         turn_open: last.first().is_some_and(|message| !message.is_end()),
-        last_answer: last.iter().find(|it| it.is_answer()).map(Message::text),
+        last_answer: last.iter().find(|it| it.is_answer()).map(OpenclawMessage::text),
     }))
 }
 
@@ -102,21 +103,25 @@ pub(super) fn said_since(
     Ok(said.map(|message| message.text().trim().to_owned()).collect())
 }
 
-fn begun(event: &Event) -> Option<(PathBuf, Timestamp)> {
+fn begun(event: &OpenclawEvent) -> Option<(PathBuf, Timestamp)> {
     match event {
-        Event::Session { cwd, timestamp } => Some((cwd.clone(), (*timestamp)?)),
+        OpenclawEvent::Session { cwd, timestamp } => Some((cwd.clone(), (*timestamp)?)),
         _ => None,
     }
 }
 
-fn messages(events: Vec<Event>) -> impl Iterator<Item = Message> {
+fn messages(events: Vec<OpenclawEvent>) -> impl Iterator<Item = OpenclawMessage> {
     events.into_iter().filter_map(|event| match event {
-        Event::Message { message, .. } => Some(message),
+        OpenclawEvent::Message { message, .. } => Some(message),
         _ => None,
     })
 }
 
-fn events(database: &Database, query: &str, given: impl rusqlite::Params) -> Result<Vec<Event>> {
+fn events(
+    database: &VendorDatabase,
+    query: &str,
+    given: impl rusqlite::Params,
+) -> Result<Vec<OpenclawEvent>> {
     let rows = database.rows(query, given, |row| row.get::<_, String>(0))?;
     // Rows that cannot be parsed are ignored.
     Ok(rows.iter().filter_map(|row| serde_json::from_str(row).ok()).collect())

@@ -13,8 +13,8 @@ use segue_core::Result;
 use segue_core::model::{Role, Tool, Turn, Usage};
 use segue_core::ports::EachTurn;
 
-use super::records::{Content, Event, Link, Message, Part, Tokens};
-use crate::database::Database;
+use super::records::{Link, OpenclawContent, OpenclawEvent, OpenclawMessage, OpenclawPart, Tokens};
+use crate::database::VendorDatabase;
 
 /// How many rows are held in memory at once.
 const PAGE: u32 = 16;
@@ -30,7 +30,7 @@ const AFTER: &str = "SELECT seq, event_json, navigation_json FROM transcript_eve
 /// conversation's id.
 pub(super) fn turns_back(transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     let Some((database, id)) = open(transcript)? else { return Ok(()) };
-    let mut branch = Branch::default();
+    let mut branch = OpenclawBranch::default();
     each_row(&database, BEFORE, (&id, i64::MAX), |row| {
         if branch.has(row) {
             of_row(row).into_iter().rev().try_for_each(&mut *each)?;
@@ -42,7 +42,7 @@ pub(super) fn turns_back(transcript: &Path, each: &mut EachTurn<'_>) -> Result<(
 /// Reads the same turns from the beginning.
 pub(super) fn turns(transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     let Some((database, id)) = open(transcript)? else { return Ok(()) };
-    let (mut branch, mut wanted) = (Branch::default(), Vec::new());
+    let (mut branch, mut wanted) = (OpenclawBranch::default(), Vec::new());
     each_row(&database, BEFORE, (&id, i64::MAX), |row| {
         if branch.has(row) {
             wanted.push(row.number);
@@ -60,24 +60,24 @@ pub(super) fn turns(transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     })
 }
 
-fn open(transcript: &Path) -> Result<Option<(Database, String)>> {
+fn open(transcript: &Path) -> Result<Option<(VendorDatabase, String)>> {
     let (Some(path), Some(id)) = (transcript.parent(), transcript.file_name()) else {
         return Ok(None);
     };
-    let database = Database::open(path)?;
+    let database = VendorDatabase::open(path)?;
     Ok(database.map(|database| (database, id.to_string_lossy().into_owned())))
 }
 
 /// A row of a conversation.
 #[derive(Debug)]
-struct Entry {
+struct OpenclawRow {
     number: i64,
     /// `None` if the row is compressed.
     event: Option<String>,
     navigation: Option<String>,
 }
 
-impl Entry {
+impl OpenclawRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let text = |column: ValueRef<'_>| match column {
             ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
@@ -91,13 +91,13 @@ impl Entry {
 /// Calls back with each row that the query returns, page by page, starting at this number. Stops
 /// when the callback breaks.
 fn each_row(
-    database: &Database,
+    database: &VendorDatabase,
     query: &str,
     (id, mut number): (&str, i64),
-    mut each: impl FnMut(&Entry) -> ControlFlow<()>,
+    mut each: impl FnMut(&OpenclawRow) -> ControlFlow<()>,
 ) -> Result<()> {
     loop {
-        let rows = database.rows(query, (id, number, PAGE), Entry::read)?;
+        let rows = database.rows(query, (id, number, PAGE), OpenclawRow::read)?;
         let Some(last) = rows.last() else { return Ok(()) };
         number = last.number;
         if rows.iter().try_for_each(&mut each).is_break() {
@@ -108,12 +108,12 @@ fn each_row(
 
 /// Follows the conversation from its current end to its beginning.
 #[derive(Debug, Default)]
-struct Branch {
-    next: Next,
+struct OpenclawBranch {
+    next: NextRow,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Next {
+enum NextRow {
     /// Any row: nothing is known yet, or a row on the way could not be read.
     #[default]
     Any,
@@ -121,49 +121,54 @@ enum Next {
     Nothing,
 }
 
-impl Branch {
+impl OpenclawBranch {
     /// Returns whether the next row from the end belongs to the conversation.
-    fn has(&mut self, row: &Entry) -> bool {
+    fn has(&mut self, row: &OpenclawRow) -> bool {
         let text = row.event.as_deref().or(row.navigation.as_deref()).unwrap_or_default();
         let link = serde_json::from_str::<Link>(text).ok();
         if link.as_ref().is_some_and(|link| link.r#type == "session") {
             return false;
         }
         let Some(Link { id: Some(id), parent_id, .. }) = link else {
-            self.next = Next::Any;
+            self.next = NextRow::Any;
             return false;
         };
-        if self.next != Next::Any && self.next != Next::This(id) {
+        if self.next != NextRow::Any && self.next != NextRow::This(id) {
             return false;
         }
-        self.next = parent_id.map_or(Next::Nothing, Next::This);
+        self.next = parent_id.map_or(NextRow::Nothing, NextRow::This);
         true
     }
 
     fn told(&self) -> ControlFlow<()> {
-        if self.next == Next::Nothing { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.next == NextRow::Nothing {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
 
 /// Returns the turns of a row, the oldest first.
-fn of_row(row: &Entry) -> Vec<Turn> {
+fn of_row(row: &OpenclawRow) -> Vec<Turn> {
     let event = row.event.as_deref().and_then(|text| serde_json::from_str(text).ok());
     match event {
-        Some(Event::Compaction { summary, timestamp }) if !summary.is_empty() => {
+        Some(OpenclawEvent::Compaction { summary, timestamp }) if !summary.is_empty() => {
             vec![Turn::new(Role::Summary, summary).at(timestamp)]
         }
-        Some(Event::Message { message, timestamp }) => of_message(message, timestamp),
+        Some(OpenclawEvent::Message { message, timestamp }) => of_message(message, timestamp),
         _ => Vec::new(),
     }
 }
 
-fn of_message(message: Message, at: Option<Timestamp>) -> Vec<Turn> {
+fn of_message(message: OpenclawMessage, at: Option<Timestamp>) -> Vec<Turn> {
     match message.role.as_str() {
         "user" => said(Role::User, message.text(), at).into_iter().collect(),
         "assistant" if !message.is_failed() => answer(message, at),
         "toolResult" => {
             let text = message.text();
-            let Message { tool_call_id: id, tool_name: name, is_error: failed, .. } = message;
+            let OpenclawMessage { tool_call_id: id, tool_name: name, is_error: failed, .. } =
+                message;
             vec![Turn::new(Role::ToolResult, text).at(at).with_tool(Tool { id, name, failed })]
         }
         _ => Vec::new(),
@@ -174,11 +179,13 @@ fn said(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
     (!text.is_empty()).then(|| Turn::new(role, text).at(at))
 }
 
-fn answer(message: Message, at: Option<Timestamp>) -> Vec<Turn> {
+fn answer(message: OpenclawMessage, at: Option<Timestamp>) -> Vec<Turn> {
     let model = message.provider.zip(message.model).map(|(one, other)| format!("{one}/{other}"));
     let mut turns: Vec<Turn> = match message.content {
-        Content::Text(text) => said(Role::Assistant, text, at).into_iter().collect(),
-        Content::Parts(parts) => parts.into_iter().filter_map(|part| of_part(part, at)).collect(),
+        OpenclawContent::Text(text) => said(Role::Assistant, text, at).into_iter().collect(),
+        OpenclawContent::Parts(parts) => {
+            parts.into_iter().filter_map(|part| of_part(part, at)).collect()
+        }
     };
     for turn in &mut turns {
         turn.model.clone_from(&model);
@@ -189,7 +196,7 @@ fn answer(message: Message, at: Option<Timestamp>) -> Vec<Turn> {
     turns
 }
 
-fn of_part(part: Part, at: Option<Timestamp>) -> Option<Turn> {
+fn of_part(part: OpenclawPart, at: Option<Timestamp>) -> Option<Turn> {
     match part.r#type.as_str() {
         "text" => said(Role::Assistant, part.text?, at),
         "toolCall" => {

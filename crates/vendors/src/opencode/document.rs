@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::part::Part;
+use super::part::OpencodePart;
 use crate::reading::read_clipped;
 
 const PIECE: usize = 1024 * 1024;
@@ -34,7 +34,7 @@ pub(super) struct Document {
 impl Document {
     /// Finds the byte ranges. Objects that are cut off are left out.
     pub(super) fn survey(files: &dyn Files, path: &Path) -> io::Result<Self> {
-        let (mut offset, mut scanner) = (0, Scanner::default());
+        let (mut offset, mut scanner) = (0, DocumentScanner::default());
         loop {
             let piece = files.read_at(path, offset, PIECE)?;
             if piece.is_empty() {
@@ -55,25 +55,25 @@ pub(super) fn read(files: &dyn Files, path: &Path, span: (u64, u64)) -> io::Resu
 
 /// A message of a document.
 #[derive(Debug, Default)]
-pub(super) struct Item {
+pub(super) struct DocumentItem {
     pub(super) info: Value,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<OpencodePart>,
 }
 
 #[derive(Deserialize)]
-struct Message<'a> {
+struct DocumentMessage<'a> {
     info: Value,
     #[serde(borrow)]
     parts: Vec<&'a RawValue>,
 }
 
-impl Item {
+impl DocumentItem {
     /// Reads one of the messages. An invalid message becomes an empty one.
     pub(super) fn read(files: &dyn Files, path: &Path, span: (u64, u64)) -> io::Result<Self> {
         let text = text(files, path, span)?;
-        let read = |it: Message<'_>| Self {
+        let read = |it: DocumentMessage<'_>| Self {
             info: it.info,
-            parts: it.parts.into_iter().map(|part| Part::read(part.get())).collect(),
+            parts: it.parts.into_iter().map(|part| OpencodePart::read(part.get())).collect(),
         };
         Ok(serde_json::from_str(&text).map(read).unwrap_or_default())
     }
@@ -91,7 +91,7 @@ fn text(files: &dyn Files, path: &Path, span: (u64, u64)) -> io::Result<String> 
 
 /// Whether a byte is inside a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Text {
+enum InString {
     #[default]
     Outside,
     Inside,
@@ -101,25 +101,25 @@ enum Text {
 
 /// Scans a document byte by byte.
 #[derive(Debug, Default)]
-struct Scanner {
+struct DocumentScanner {
     found: Document,
     depth: u64,
-    text: Text,
+    text: InString,
     /// The last string at the top level of the document: the name of the value that follows.
     name: Vec<u8>,
     in_messages: bool,
     begin: u64,
 }
 
-impl Scanner {
+impl DocumentScanner {
     fn take(&mut self, byte: u8, at: u64) {
-        if self.text != Text::Outside {
+        if self.text != InString::Outside {
             self.take_text(byte);
             return;
         }
         match byte {
             b'"' => {
-                self.text = Text::Inside;
+                self.text = InString::Inside;
                 if self.depth == 1 {
                     self.name.clear();
                 }
@@ -132,12 +132,12 @@ impl Scanner {
 
     fn take_text(&mut self, byte: u8) {
         self.text = match (self.text, byte) {
-            (Text::Inside, b'\\') => Text::Escaped,
-            (Text::Inside, b'"') => {
-                self.text = Text::Outside;
+            (InString::Inside, b'\\') => InString::Escaped,
+            (InString::Inside, b'"') => {
+                self.text = InString::Outside;
                 return;
             }
-            _ => Text::Inside,
+            _ => InString::Inside,
         };
         if self.depth == 1 && self.name.len() < LONGEST_NAME {
             self.name.push(byte);

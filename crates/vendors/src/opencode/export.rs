@@ -9,8 +9,8 @@ use segue_core::{Error, Result};
 use serde_json::{Map, Value, json};
 
 use super::home;
-use super::rows::{self, Messages, Way};
-use crate::database::Database;
+use super::rows::{self, MessagePages, ReadDirection};
+use crate::database::VendorDatabase;
 
 /// Maximum size of an exported conversation in bytes. The whole document is held in memory.
 const LARGEST: f64 = 256.0 * 1024.0 * 1024.0;
@@ -44,7 +44,9 @@ pub(super) fn export(config_dir: &Path, id: &VendorSessionId) -> Result<Option<V
 }
 
 fn bounded(config_dir: &Path, id: &VendorSessionId, largest: f64) -> Result<Option<Vec<u8>>> {
-    let Some(database) = Database::open(&home::database(config_dir))? else { return Ok(None) };
+    let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
+        return Ok(None);
+    };
     let id = id.as_str();
     let Some(columns) = database.row(SESSION, [id], columns)? else { return Ok(None) };
     let size = database.row(SIZE, [id], |row| row.get::<_, f64>(0))?;
@@ -52,7 +54,7 @@ fn bounded(config_dir: &Path, id: &VendorSessionId, largest: f64) -> Result<Opti
         return Err(Error::vendor(format!("the conversation `{id}` is too large to be copied")));
     }
     let mut out = format!("{{\"info\":{},\"messages\":[", info(&columns)).into_bytes();
-    let mut messages = Messages::new(&database, id, Way::Forward);
+    let mut messages = MessagePages::new(&database, id, ReadDirection::Forward);
     let mut separator = "\n";
     while let Some(message) = messages.next()? {
         let ids = [("id", message.id.as_str()), ("sessionID", id)];

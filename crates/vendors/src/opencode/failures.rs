@@ -9,7 +9,7 @@ use crate::failure_classes::{of_status_or_timeout as of_status, of_words};
 /// An error as it appears in OpenCode's events, output and database.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Told {
+pub(super) struct OpencodeError {
     name: String,
     data: Details,
 }
@@ -50,7 +50,7 @@ const WORDS: [(&str, FailureClass); 22] = [
     ("context", FailureClass::Request),
 ];
 
-impl Told {
+impl OpencodeError {
     /// Converts the error to a failure. `None` if a person interrupted the turn. `until` is used
     /// only for a usage limit.
     pub(super) fn failure(&self, until: Option<Timestamp>) -> Option<Failure> {
@@ -90,7 +90,7 @@ fn of_message(message: &str) -> FailureClass {
 mod tests {
     use super::*;
 
-    fn told(json: &str) -> Told {
+    fn told(json: &str) -> OpencodeError {
         serde_json::from_str(json).unwrap()
     }
 

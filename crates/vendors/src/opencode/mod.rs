@@ -5,6 +5,7 @@
 //! the launch reports which conversation its process is in and what the process does. The plugin
 //! also sends the first message; later messages are typed.
 
+mod conversion;
 mod document;
 mod export;
 mod failures;
@@ -22,7 +23,6 @@ mod signals;
 mod transcript;
 mod turns;
 mod typing;
-mod written;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -258,6 +258,6 @@ impl Interaction for OpenCode {
 
 impl Conversion for OpenCode {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-        written::transcription(order)
+        conversion::transcription(order)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::home;
 use super::rows::json as read_json;
-use crate::database::Database;
+use crate::database::VendorDatabase;
 
 const LARGEST_SETTINGS: usize = 1024 * 1024;
 
@@ -25,12 +25,12 @@ const NEWEST: &str =
 
 /// A model and its provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Model {
+pub(super) struct OpencodeModel {
     pub(super) provider: String,
     pub(super) name: String,
 }
 
-impl Model {
+impl OpencodeModel {
     /// Parses the name that a user writes, `provider/model`.
     fn named(text: &str) -> Option<Self> {
         let (provider, name) = text.split_once('/')?;
@@ -52,9 +52,9 @@ impl Model {
 }
 
 /// Returns the requested model, or else the one that `OpenCode` would use.
-pub(super) fn of(order: &TranscriptionOrder<'_>) -> Result<Model> {
+pub(super) fn of(order: &TranscriptionOrder<'_>) -> Result<OpencodeModel> {
     let (files, place) = (order.files, order.place);
-    let asked = order.model.and_then(Model::named);
+    let asked = order.model.and_then(OpencodeModel::named);
     let found = asked.or_else(|| set(files, &place.cwd, &place.config_dir));
     let found = found.or_else(|| recent(files, &place.config_dir));
     match found {
@@ -71,7 +71,7 @@ fn unknown() -> Error {
 
 /// Returns the model in the settings: those of the working folder and the folders above it up to
 /// the repository's root, then those of the user.
-fn set(files: &dyn Files, cwd: &Path, config_dir: &Path) -> Option<Model> {
+fn set(files: &dyn Files, cwd: &Path, config_dir: &Path) -> Option<OpencodeModel> {
     let mut candidates: Vec<PathBuf> = Vec::new();
     for folder in cwd.ancestors() {
         candidates.extend(OF_FOLDER.map(|name| folder.join(name)));
@@ -82,20 +82,24 @@ fn set(files: &dyn Files, cwd: &Path, config_dir: &Path) -> Option<Model> {
     if let Some(home) = user_home(config_dir) {
         candidates.extend(OF_USER.map(|name| home.join(".config/opencode").join(name)));
     }
-    candidates.iter().find_map(|path| Model::named(settings(files, path)?["model"].as_str()?))
+    candidates
+        .iter()
+        .find_map(|path| OpencodeModel::named(settings(files, path)?["model"].as_str()?))
 }
 
 /// Returns the model that the user chose last.
-fn recent(files: &dyn Files, config_dir: &Path) -> Option<Model> {
+fn recent(files: &dyn Files, config_dir: &Path) -> Option<OpencodeModel> {
     let path = user_home(config_dir)?.join(".local/state/opencode/model.json");
-    Model::read(&settings(files, &path)?["recent"][0])
+    OpencodeModel::read(&settings(files, &path)?["recent"][0])
 }
 
 /// Returns the model of the conversation that was updated last.
-fn newest(config_dir: &Path) -> Result<Option<Model>> {
-    let Some(database) = Database::open(&home::database(config_dir))? else { return Ok(None) };
+fn newest(config_dir: &Path) -> Result<Option<OpencodeModel>> {
+    let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
+        return Ok(None);
+    };
     let model = database.row(NEWEST, [], |row| Ok(read_json(row.get_ref(0)?)))?;
-    Ok(model.as_ref().and_then(Model::read))
+    Ok(model.as_ref().and_then(OpencodeModel::read))
 }
 
 /// Returns the user's home folder. `None` if the conversations are not in their default folder.

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 /// A part of a message.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct OpencodePart {
     pub(super) data: Value,
     /// The input of a tool call as it was written.
     pub(super) input: Option<String>,
@@ -14,22 +14,22 @@ pub(super) struct Part {
 
 /// The fields of a tool call that have to stay as they were written.
 #[derive(Deserialize)]
-struct Called<'a> {
+struct WrittenToolCall<'a> {
     #[serde(borrow)]
-    state: Given<'a>,
+    state: WrittenToolInput<'a>,
 }
 
 #[derive(Deserialize)]
-struct Given<'a> {
+struct WrittenToolInput<'a> {
     #[serde(borrow)]
     input: &'a RawValue,
 }
 
-impl Part {
+impl OpencodePart {
     /// Parses a part. Invalid JSON becomes an empty part.
     pub(super) fn read(text: &str) -> Self {
         let data: Value = serde_json::from_str(text).unwrap_or_default();
-        let called = || serde_json::from_str::<Called<'_>>(text).ok();
+        let called = || serde_json::from_str::<WrittenToolCall<'_>>(text).ok();
         let input = if data["type"] == "tool" { called() } else { None };
         let input = input.map(|called| called.state.input.get());
         // Input on several lines was reformatted, so it is not the original input of the call.

@@ -32,12 +32,12 @@ struct PartsOfMessage {
     parts: Vec<Box<RawValue>>,
 }
 
-pub(super) struct Recorded {
+pub(super) struct RecordedDatabase {
     pub(super) folder: TempDir,
     pub(super) writer: Connection,
 }
 
-impl Recorded {
+impl RecordedDatabase {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let writer = Connection::open(folder.path().join("opencode.db")).unwrap();

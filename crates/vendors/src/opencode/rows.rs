@@ -7,8 +7,8 @@ use rusqlite::types::ValueRef;
 use segue_core::Result;
 use serde_json::Value;
 
-use super::part::Part;
-use crate::database::Database;
+use super::part::OpencodePart;
+use crate::database::VendorDatabase;
 
 /// How many messages are held in memory at once.
 const PAGE: u32 = 16;
@@ -30,13 +30,13 @@ const TIME: &str = "SELECT time_created FROM message WHERE id = ?1 AND session_i
 
 /// A message without its parts.
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct MessageRow {
     pub(super) id: String,
     pub(super) data: Value,
     pub(super) time: i64,
 }
 
-impl Message {
+impl MessageRow {
     /// Reads a row of id, data and time.
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self { id: row.get(0)?, data: json(row.get_ref(1)?), time: row.get(2)? })
@@ -47,14 +47,14 @@ impl Message {
     }
 
     /// Returns the ids and the texts of its parts, the texts as they are written.
-    pub(super) fn written_parts(&self, database: &Database) -> Result<Vec<(String, String)>> {
+    pub(super) fn written_parts(&self, database: &VendorDatabase) -> Result<Vec<(String, String)>> {
         let read = |row: &Row<'_>| Ok((row.get(0)?, text(row.get_ref(1)?).into_owned()));
         database.rows(PARTS, [&self.id], read)
     }
 
     /// Returns the ids and the contents of its parts.
-    pub(super) fn parts(&self, database: &Database) -> Result<Vec<(String, Part)>> {
-        let read = |row: &Row<'_>| Ok((row.get(0)?, Part::read(&text(row.get_ref(1)?))));
+    pub(super) fn parts(&self, database: &VendorDatabase) -> Result<Vec<(String, OpencodePart)>> {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, OpencodePart::read(&text(row.get_ref(1)?))));
         database.rows(PARTS, [&self.id], read)
     }
 }
@@ -73,33 +73,33 @@ fn text(column: ValueRef<'_>) -> Cow<'_, str> {
 
 /// The direction in which messages are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum ReadDirection {
     Forward,
     Back,
 }
 
 /// The messages of a conversation, one after the other, read page by page.
 #[derive(Debug)]
-pub(super) struct Messages<'a> {
-    database: &'a Database,
+pub(super) struct MessagePages<'a> {
+    database: &'a VendorDatabase,
     session: &'a str,
-    way: Way,
+    way: ReadDirection,
     /// Time and id of the message that was read last.
     last: (i64, String),
-    page: std::vec::IntoIter<Message>,
+    page: std::vec::IntoIter<MessageRow>,
 }
 
-impl<'a> Messages<'a> {
-    pub(super) fn new(database: &'a Database, session: &'a str, way: Way) -> Self {
-        let time = if way == Way::Forward { i64::MIN } else { i64::MAX };
+impl<'a> MessagePages<'a> {
+    pub(super) fn new(database: &'a VendorDatabase, session: &'a str, way: ReadDirection) -> Self {
+        let time = if way == ReadDirection::Forward { i64::MIN } else { i64::MAX };
         Self { database, session, way, last: (time, String::new()), page: Vec::new().into_iter() }
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Message>> {
+    pub(super) fn next(&mut self) -> Result<Option<MessageRow>> {
         if self.page.len() == 0 {
-            let query = if self.way == Way::Forward { AFTER } else { BEFORE };
+            let query = if self.way == ReadDirection::Forward { AFTER } else { BEFORE };
             let given = (self.session, self.last.0, self.last.1.as_str(), PAGE);
-            self.page = self.database.rows(query, given, Message::read)?.into_iter();
+            self.page = self.database.rows(query, given, MessageRow::read)?.into_iter();
         }
         let message = self.page.next();
         if let Some(message) = &message {
@@ -112,16 +112,16 @@ impl<'a> Messages<'a> {
 /// The point from which on a conversation was reverted. The reverted messages stay in the database
 /// until the next message.
 #[derive(Debug)]
-pub(super) struct Cut {
+pub(super) struct RevertPoint {
     time: i64,
     id: String,
     /// The id of the first reverted part of the message. `None` if the whole message was reverted.
     pub(super) part: Option<String>,
 }
 
-impl Cut {
+impl RevertPoint {
     /// Reads the point from which on the conversation was reverted. `None` if nothing was reverted.
-    pub(super) fn of(database: &Database, session: &str) -> Result<Option<Self>> {
+    pub(super) fn of(database: &VendorDatabase, session: &str) -> Result<Option<Self>> {
         let revert = database.row(REVERT, [session], |row| Ok(json(row.get_ref(0)?)))?;
         let revert = revert.unwrap_or_default();
         let Some(id) = revert["messageID"].as_str() else { return Ok(None) };
@@ -136,13 +136,13 @@ impl Cut {
     }
 
     /// Returns whether a whole message was reverted.
-    pub(super) fn takes(&self, message: &Message) -> bool {
+    pub(super) fn takes(&self, message: &MessageRow) -> bool {
         let (here, cut) = ((message.time, &message.id), (self.time, &self.id));
         here > cut || (here == cut && self.part.is_none())
     }
 
     /// Returns whether a part of a message was reverted, if the message itself was not.
-    pub(super) fn takes_part(&self, message: &Message, part: &str) -> bool {
+    pub(super) fn takes_part(&self, message: &MessageRow, part: &str) -> bool {
         let from = self.part.as_deref().filter(|_| self.id == message.id);
         from.is_some_and(|from| part >= from)
     }

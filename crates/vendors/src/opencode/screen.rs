@@ -38,7 +38,7 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
     if let Some(asked) = question(screen) {
         return Some(Showing::Dialog(asked));
     }
-    let Some(input) = Input::on(screen) else { return Some(Showing::Busy) };
+    let Some(input) = OpencodeInput::on(screen) else { return Some(Showing::Busy) };
     Some(match () {
         () if input.is_interruptible(screen) => Showing::Busy,
         () if input.is_empty(screen) => Showing::Ready,
@@ -48,7 +48,7 @@ pub(super) fn read(screen: &Screen) -> Option<Showing> {
 
 /// Finds the question that is shown instead of the input.
 fn question(screen: &Screen) -> Option<WaitingFor> {
-    if Input::on(screen).is_some() {
+    if OpencodeInput::on(screen).is_some() {
         return None;
     }
     let asks = |words: &str| screen.rows.iter().any(|row| row.contains(words));
@@ -57,7 +57,7 @@ fn question(screen: &Screen) -> Option<WaitingFor> {
 
 /// The position of the input on the screen.
 #[derive(Clone, Copy, Debug)]
-struct Input {
+struct OpencodeInput {
     /// The row of its lower end.
     end: usize,
     left: usize,
@@ -65,7 +65,7 @@ struct Input {
     cursor: (usize, usize),
 }
 
-impl Input {
+impl OpencodeInput {
     /// Finds the input that contains the cursor.
     fn on(screen: &Screen) -> Option<Self> {
         let (row, column) = screen.cursor?;

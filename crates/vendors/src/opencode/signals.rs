@@ -5,25 +5,25 @@ use segue_core::model::{Evidence, Source, VendorSessionId, WaitingFor};
 use segue_core::ports::{Activity, Signal};
 use serde::Deserialize;
 
-use super::failures::Told;
+use super::failures::OpencodeError;
 use super::home;
 
 /// A report of the plugin.
 #[derive(Deserialize)]
-struct Payload {
+struct PluginReport {
     event: String,
     session: String,
     reason: Option<String>,
     #[serde(default)]
     text: String,
-    error: Option<Told>,
+    error: Option<OpencodeError>,
     /// The time of the next attempt, in milliseconds since the Unix epoch.
     until: Option<f64>,
 }
 
 /// Reads the signals in a report of the plugin.
 pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
-    let Ok(payload) = serde_json::from_str::<Payload>(payload) else { return Vec::new() };
+    let Ok(payload) = serde_json::from_str::<PluginReport>(payload) else { return Vec::new() };
     if !home::is_id(&payload.session) {
         return Vec::new();
     }
@@ -33,7 +33,7 @@ pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
     signals
 }
 
-fn meaning(payload: Payload) -> Vec<Signal> {
+fn meaning(payload: PluginReport) -> Vec<Signal> {
     let active = |activity| Signal::Activity { activity, source: Source::Hook };
     match payload.event.as_str() {
         "idle" => vec![active(Activity::Idle)],
@@ -49,7 +49,7 @@ fn meaning(payload: Payload) -> Vec<Signal> {
     }
 }
 
-fn ended(payload: Payload) -> Signal {
+fn ended(payload: PluginReport) -> Signal {
     #[expect(clippy::cast_possible_truncation, reason = "a time in milliseconds")]
     let until = payload.until.and_then(|until| Timestamp::from_millisecond(until as i64).ok());
     let ok = payload.error.is_none();
@@ -60,25 +60,25 @@ fn ended(payload: Payload) -> Signal {
 /// A line of a headless turn's output.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct StreamLine {
+struct OpencodeStreamLine {
     r#type: String,
     #[serde(rename = "sessionID")]
     session: String,
     #[serde(default)]
-    part: Part,
-    error: Option<Told>,
+    part: StreamPart,
+    error: Option<OpencodeError>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Part {
+struct StreamPart {
     reason: String,
 }
 
 /// Reads the signals in one line of a headless turn's output. The last line does not contain the
 /// agent's answer; only the database does.
 pub(super) fn of_stream(line: &str) -> Vec<Signal> {
-    let Ok(line) = serde_json::from_str::<StreamLine>(line) else { return Vec::new() };
+    let Ok(line) = serde_json::from_str::<OpencodeStreamLine>(line) else { return Vec::new() };
     if !home::is_id(&line.session) {
         return Vec::new();
     }

@@ -8,10 +8,10 @@ use segue_core::Result;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Beginning, Conversation, Kept, Place};
 
-use super::part::Part;
-use super::rows::Message;
+use super::part::OpencodePart;
+use super::rows::MessageRow;
 use super::{home, typing};
-use crate::database::Database;
+use crate::database::VendorDatabase;
 use crate::stored;
 
 /// How many of the newest conversations are read.
@@ -40,9 +40,9 @@ const LAST_MESSAGE: &str = "SELECT id, data, time_created FROM message WHERE ses
 /// Beginning of the error of a tool call that the user has refused.
 const REFUSED: &str = "The user rejected permission to use this specific tool call";
 
-impl Message {
+impl MessageRow {
     /// Returns whether an answer is complete, successful or not.
-    fn is_ended(&self, database: &Database) -> Result<bool> {
+    fn is_ended(&self, database: &VendorDatabase) -> Result<bool> {
         let has_failed = !self.data["error"].is_null();
         let calls_tools = self.data["finish"] == "tool-calls";
         let is_complete = !self.data["time"]["completed"].is_null();
@@ -50,8 +50,8 @@ impl Message {
     }
 
     /// Returns whether the user has refused one of its tool calls. No further answer follows then.
-    fn is_refused(&self, database: &Database) -> Result<bool> {
-        let is_refused = |(_, part): &(String, Part)| {
+    fn is_refused(&self, database: &VendorDatabase) -> Result<bool> {
+        let is_refused = |(_, part): &(String, OpencodePart)| {
             let part = &part.data;
             let error = part["state"]["error"].as_str().unwrap_or_default();
             part["type"] == "tool" && error.starts_with(REFUSED)
@@ -60,7 +60,7 @@ impl Message {
     }
 
     /// Returns its text, without the parts that OpenCode has added. `None` if it has no text.
-    fn words(&self, database: &Database) -> Result<Option<String>> {
+    fn words(&self, database: &VendorDatabase) -> Result<Option<String>> {
         let parts = self.parts(database)?.into_iter().map(|(_, part)| part.data);
         let texts = parts.filter(|part| part["type"] == "text" && part["synthetic"] != true);
         let texts: Vec<String> =
@@ -75,7 +75,7 @@ pub(super) fn conversation(
     config_dir: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
-    match Database::open(&home::database(config_dir))? {
+    match VendorDatabase::open(&home::database(config_dir))? {
         Some(database) => read(&database, config_dir, id),
         None => Ok(None),
     }
@@ -83,7 +83,7 @@ pub(super) fn conversation(
 
 /// Lists the newest conversations of a folder, the oldest of them first.
 pub(super) fn conversations(place: &Place) -> Result<Vec<Conversation>> {
-    let Some(database) = Database::open(&home::database(&place.config_dir))? else {
+    let Some(database) = VendorDatabase::open(&home::database(&place.config_dir))? else {
         return Ok(Vec::new());
     };
     let cwd = place.cwd.display().to_string();
@@ -103,7 +103,7 @@ pub(super) fn is_free(config_dir: &Path, id: &VendorSessionId) -> bool {
 
 /// Lists the conversations of all folders, without those of subagents.
 pub(super) fn kept(config_dir: &Path) -> Result<Vec<Kept>> {
-    let Some(database) = Database::open(&home::database(config_dir))? else {
+    let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
         return Ok(Vec::new());
     };
     let one = |row: &Row<'_>| {
@@ -118,7 +118,7 @@ pub(super) fn kept(config_dir: &Path) -> Result<Vec<Kept>> {
 /// person.
 pub(super) fn beginning(kept: &Kept) -> Result<Option<Beginning>> {
     let path = kept.transcript.parent().unwrap_or(&kept.transcript);
-    let Some(database) = Database::open(path)? else { return Ok(None) };
+    let Some(database) = VendorDatabase::open(path)? else { return Ok(None) };
     let Some((cwd, began_at)) = header(&database, &kept.id)? else { return Ok(None) };
     let first_message = first_words(&database, &kept.id)?;
     let said = first_message.is_some();
@@ -127,7 +127,9 @@ pub(super) fn beginning(kept: &Kept) -> Result<Option<Beginning>> {
 
 /// Returns how many messages a conversation has. `None` if it does not exist.
 pub(super) fn extent(config_dir: &Path, id: &VendorSessionId) -> Result<Option<u64>> {
-    let Some(database) = Database::open(&home::database(config_dir))? else { return Ok(None) };
+    let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
+        return Ok(None);
+    };
     if header(&database, id)?.is_none() {
         return Ok(None);
     }
@@ -141,11 +143,11 @@ pub(super) fn said_since(
     id: &VendorSessionId,
     extent: u64,
 ) -> Result<Vec<String>> {
-    let Some(database) = Database::open(&home::database(config_dir))? else {
+    let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
         return Ok(Vec::new());
     };
     let extent = i64::try_from(extent).unwrap_or(i64::MAX);
-    let messages = database.rows(MESSAGES, (id.as_str(), -1, extent), Message::read)?;
+    let messages = database.rows(MESSAGES, (id.as_str(), -1, extent), MessageRow::read)?;
     let mut said = Vec::new();
     for message in messages.iter().filter(|message| message.is_users()) {
         said.extend(message.words(&database)?.map(|words| typing::normal(&words)));
@@ -154,13 +156,13 @@ pub(super) fn said_since(
 }
 
 fn read(
-    database: &Database,
+    database: &VendorDatabase,
     config_dir: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
     let Some((cwd, began_at)) = header(database, id)? else { return Ok(None) };
     let Some(first_message) = first_words(database, id)? else { return Ok(None) };
-    let last = database.row(LAST_MESSAGE, [id.as_str()], Message::read)?;
+    let last = database.row(LAST_MESSAGE, [id.as_str()], MessageRow::read)?;
     let ended = match last {
         Some(last) if !last.is_users() && last.is_ended(database)? => Some(last),
         _ => None,
@@ -180,13 +182,13 @@ fn read(
     }))
 }
 
-fn header(database: &Database, id: &VendorSessionId) -> Result<Option<(PathBuf, Timestamp)>> {
+fn header(database: &VendorDatabase, id: &VendorSessionId) -> Result<Option<(PathBuf, Timestamp)>> {
     let read = |row: &Row<'_>| Ok((PathBuf::from(row.get::<_, String>(0)?), time(row.get(1)?)));
     database.row(HEADER, [id.as_str()], read)
 }
 
-fn first_words(database: &Database, id: &VendorSessionId) -> Result<Option<String>> {
-    let first = database.rows(MESSAGES, (id.as_str(), FIRST, 0), Message::read)?;
+fn first_words(database: &VendorDatabase, id: &VendorSessionId) -> Result<Option<String>> {
+    let first = database.rows(MESSAGES, (id.as_str(), FIRST, 0), MessageRow::read)?;
     for message in first.iter().filter(|message| message.is_users()) {
         if let Some(words) = message.words(database)? {
             return Ok(Some(words));

@@ -9,41 +9,41 @@ use segue_core::model::{Role, Tool, Turn, Usage};
 use segue_core::ports::{EachTurn, Files};
 use serde_json::Value;
 
-use super::document::{self, Document, Item};
-use super::part::Part;
-use super::rows::{Cut, Messages, Way};
-use crate::database::Database;
+use super::document::{self, Document, DocumentItem};
+use super::part::OpencodePart;
+use super::rows::{MessagePages, ReadDirection, RevertPoint};
+use crate::database::VendorDatabase;
 use crate::reading::unreadable;
 
 /// The error of an interrupted answer. The text before the interruption counts.
 const BROKEN_OFF: &str = "MessageAbortedError";
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    read(files, path, Way::Back, each)
+    read(files, path, ReadDirection::Back, each)
 }
 
 pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    read(files, path, Way::Forward, each)
+    read(files, path, ReadDirection::Forward, each)
 }
 
-fn read(files: &dyn Files, path: &Path, way: Way, each: &mut EachTurn<'_>) -> Result<()> {
+fn read(files: &dyn Files, path: &Path, way: ReadDirection, each: &mut EachTurn<'_>) -> Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     // If the parent of the path is a file, that file is the database, and the name is a
     // conversation's id.
-    match Database::open(folder)? {
+    match VendorDatabase::open(folder)? {
         Some(database) => of_database(&database, &name.to_string_lossy(), way, each),
         None => of_document(files, path, way, each),
     }
 }
 
 fn of_database(
-    database: &Database,
+    database: &VendorDatabase,
     session: &str,
-    way: Way,
+    way: ReadDirection,
     each: &mut EachTurn<'_>,
 ) -> Result<()> {
-    let cut = Cut::of(database, session)?;
-    let mut messages = Messages::new(database, session, way);
+    let cut = RevertPoint::of(database, session)?;
+    let mut messages = MessagePages::new(database, session, way);
     while let Some(message) = messages.next()? {
         if cut.as_ref().is_some_and(|cut| cut.takes(&message)) {
             continue;
@@ -60,7 +60,12 @@ fn of_database(
     Ok(())
 }
 
-fn of_document(files: &dyn Files, path: &Path, way: Way, each: &mut EachTurn<'_>) -> Result<()> {
+fn of_document(
+    files: &dyn Files,
+    path: &Path,
+    way: ReadDirection,
+    each: &mut EachTurn<'_>,
+) -> Result<()> {
     if matches!(files.facts(path), Ok(None)) {
         return Ok(());
     }
@@ -76,11 +81,12 @@ fn of_document(files: &dyn Files, path: &Path, way: Way, each: &mut EachTurn<'_>
         spans.truncate(place.map_or(spans.len(), |at| at + usize::from(cut_part.is_some())));
     }
     let order: Box<dyn Iterator<Item = usize>> = match way {
-        Way::Forward => Box::new(0..spans.len()),
-        Way::Back => Box::new((0..spans.len()).rev()),
+        ReadDirection::Forward => Box::new(0..spans.len()),
+        ReadDirection::Back => Box::new((0..spans.len()).rev()),
     };
     for at in order {
-        let Item { info, mut parts } = Item::read(files, path, spans[at]).map_err(failed)?;
+        let DocumentItem { info, mut parts } =
+            DocumentItem::read(files, path, spans[at]).map_err(failed)?;
         if let Some((part, _)) = cut_part.filter(|(_, place)| *place == at) {
             parts.retain(|it| it.data["id"].as_str().is_none_or(|id| id < part));
         }
@@ -100,15 +106,15 @@ fn position<T>(all: &[T], is_it: impl Fn(&T) -> Result<bool>) -> Result<Option<u
     Ok(None)
 }
 
-fn give(turns: Vec<Turn>, way: Way, each: &mut EachTurn<'_>) -> ControlFlow<()> {
+fn give(turns: Vec<Turn>, way: ReadDirection, each: &mut EachTurn<'_>) -> ControlFlow<()> {
     match way {
-        Way::Forward => turns.into_iter().try_for_each(each),
-        Way::Back => turns.into_iter().rev().try_for_each(each),
+        ReadDirection::Forward => turns.into_iter().try_for_each(each),
+        ReadDirection::Back => turns.into_iter().rev().try_for_each(each),
     }
 }
 
 /// Returns the turns of one message, the oldest first.
-fn of_message(info: &Value, parts: impl IntoIterator<Item = Part>) -> Vec<Turn> {
+fn of_message(info: &Value, parts: impl IntoIterator<Item = OpencodePart>) -> Vec<Turn> {
     let at = time(&info["time"]["created"]);
     match info["role"].as_str() {
         Some("user") => words(parts, Role::User, at).into_iter().collect(),
@@ -126,9 +132,13 @@ fn of_message(info: &Value, parts: impl IntoIterator<Item = Part>) -> Vec<Turn> 
 }
 
 /// Returns the text of a message as one turn. Text that OpenCode has added is left out.
-fn words(parts: impl IntoIterator<Item = Part>, role: Role, at: Option<Timestamp>) -> Option<Turn> {
+fn words(
+    parts: impl IntoIterator<Item = OpencodePart>,
+    role: Role,
+    at: Option<Timestamp>,
+) -> Option<Turn> {
     let mut turn: Option<Turn> = None;
-    for Part { data: mut part, .. } in parts {
+    for OpencodePart { data: mut part, .. } in parts {
         let Some(text) = text(&mut part) else { continue };
         match &mut turn {
             Some(turn) => turn.text = format!("{}\n{text}", turn.text),
@@ -138,10 +148,14 @@ fn words(parts: impl IntoIterator<Item = Part>, role: Role, at: Option<Timestamp
     turn
 }
 
-fn answer(info: &Value, parts: impl IntoIterator<Item = Part>, at: Option<Timestamp>) -> Vec<Turn> {
+fn answer(
+    info: &Value,
+    parts: impl IntoIterator<Item = OpencodePart>,
+    at: Option<Timestamp>,
+) -> Vec<Turn> {
     let model = model(info);
     let mut turns = Vec::new();
-    for Part { data: mut part, input } in parts {
+    for OpencodePart { data: mut part, input } in parts {
         if part["type"] == "tool" {
             turns.extend(of_tool(&mut part, input, at));
         } else if let Some(text) = text(&mut part) {

@@ -5,6 +5,7 @@
 //! reports which conversation a process is in and what the process does. The extension is in no
 //! folder of the user.
 
+mod conversion;
 mod extension;
 mod failures;
 mod home;
@@ -18,7 +19,6 @@ mod transcript;
 mod tree;
 mod turns;
 mod typing;
-mod written;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -215,6 +215,6 @@ impl Interaction for Pi {
 
 impl Conversion for Pi {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-        written::transcription(order)
+        conversion::transcription(order)
     }
 }

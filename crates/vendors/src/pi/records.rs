@@ -7,18 +7,18 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::reading::Content;
+use crate::reading::MessageContent;
 
 /// One line of a transcript, or of a headless turn's output.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Record {
+pub(super) struct PiRecord {
     #[serde(rename = "type")]
-    pub(super) kind: Kind,
+    pub(super) kind: PiRecordKind,
     id: Option<String>,
     pub(super) timestamp: Option<Timestamp>,
     cwd: Option<PathBuf>,
-    pub(super) message: Option<Message>,
+    pub(super) message: Option<PiMessage>,
     /// The summary that replaces earlier messages, or those of another branch.
     pub(super) summary: Option<String>,
     provider: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Record {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum PiRecordKind {
     Session,
     Message,
     /// Only in a headless turn's output.
@@ -50,22 +50,22 @@ pub(super) struct Header {
 /// A message, in a transcript, in Pi's output or in a report of our extension.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Message {
+pub(super) struct PiMessage {
     role: String,
     #[serde(default)]
-    pub(super) content: Content<Part>,
+    pub(super) content: MessageContent<PiPart>,
     stop_reason: Option<String>,
     pub(super) error_message: Option<String>,
     provider: Option<String>,
     pub(super) model: Option<String>,
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<PiUsage>,
     pub(super) tool_call_id: Option<String>,
     pub(super) tool_name: Option<String>,
     pub(super) is_error: Option<bool>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Part {
+pub(super) struct PiPart {
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
     pub(super) text: Option<String>,
@@ -76,7 +76,7 @@ pub(super) struct Part {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Usage {
+pub(super) struct PiUsage {
     #[serde(default)]
     pub(super) input: u64,
     #[serde(default)]
@@ -89,7 +89,7 @@ pub(super) struct Usage {
 
 /// What a message means for its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum PiMeaning {
     Said(String),
     /// The agent continues: it called a tool, or a tool returned a result.
     Continues,
@@ -100,7 +100,7 @@ pub(super) enum Meaning {
     Nothing,
 }
 
-impl Record {
+impl PiRecord {
     /// Parses a line. `None` if it is truncated or not valid JSON.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         serde_json::from_str(&String::from_utf8_lossy(line)).ok()
@@ -108,14 +108,14 @@ impl Record {
 
     /// Returns the header. `None` if this is not a header line, or if it has no id.
     pub(super) fn header(self) -> Option<Header> {
-        let id = self.id.filter(|_| self.kind == Kind::Session)?;
+        let id = self.id.filter(|_| self.kind == PiRecordKind::Session)?;
         Some(Header { id, timestamp: self.timestamp, cwd: self.cwd.unwrap_or_default() })
     }
 
-    pub(super) fn meaning(&self) -> Meaning {
+    pub(super) fn meaning(&self) -> PiMeaning {
         match (self.kind, &self.message) {
-            (Kind::Message, Some(message)) => message.meaning(),
-            _ => Meaning::Nothing,
+            (PiRecordKind::Message, Some(message)) => message.meaning(),
+            _ => PiMeaning::Nothing,
         }
     }
 
@@ -123,38 +123,40 @@ impl Record {
     /// none.
     pub(super) fn model(self) -> Option<(String, String)> {
         match (self.kind, self.message) {
-            (Kind::ModelChange, _) => Some((self.provider?, self.model_id?)),
-            (Kind::Message, Some(message)) => Some((message.provider?, message.model?)),
+            (PiRecordKind::ModelChange, _) => Some((self.provider?, self.model_id?)),
+            (PiRecordKind::Message, Some(message)) => Some((message.provider?, message.model?)),
             _ => None,
         }
     }
 }
 
-impl Message {
+impl PiMessage {
     /// Returns whether this is the result of a tool call.
     pub(super) fn is_result(&self) -> bool {
         self.role == "toolResult"
     }
 
-    pub(super) fn meaning(&self) -> Meaning {
+    pub(super) fn meaning(&self) -> PiMeaning {
         match self.role.as_str() {
-            "user" => Meaning::Said(self.text()),
-            "toolResult" => Meaning::Continues,
+            "user" => PiMeaning::Said(self.text()),
+            "toolResult" => PiMeaning::Continues,
             "assistant" => match self.stop_reason.as_deref() {
-                Some("toolUse") => Meaning::Continues,
-                Some("aborted") => Meaning::Interrupted,
-                Some("error") => Meaning::Failed(self.error_message.clone().unwrap_or_default()),
-                _ => Meaning::Answered(self.text()),
+                Some("toolUse") => PiMeaning::Continues,
+                Some("aborted") => PiMeaning::Interrupted,
+                Some("error") => PiMeaning::Failed(self.error_message.clone().unwrap_or_default()),
+                _ => PiMeaning::Answered(self.text()),
             },
             // Shell commands of the user, and messages of extensions.
-            _ => Meaning::Nothing,
+            _ => PiMeaning::Nothing,
         }
     }
 
     fn text(&self) -> String {
         match &self.content {
-            Content::Text(text) => text.clone(),
-            Content::Parts(parts) => parts.iter().filter_map(|part| part.text.as_deref()).collect(),
+            MessageContent::Text(text) => text.clone(),
+            MessageContent::Parts(parts) => {
+                parts.iter().filter_map(|part| part.text.as_deref()).collect()
+            }
         }
     }
 }

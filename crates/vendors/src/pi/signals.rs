@@ -4,17 +4,17 @@ use segue_core::model::{Evidence, Source, VendorSessionId};
 use segue_core::ports::{Activity, Signal};
 use serde::Deserialize;
 
-use super::records::{Header, Kind, Meaning, Message, Record};
+use super::records::{Header, PiMeaning, PiMessage, PiRecord, PiRecordKind};
 use super::{failures, home};
 
 /// A report of our extension.
 #[derive(Deserialize)]
-struct Told {
+struct ExtensionReport {
     session: String,
-    event: Event,
+    event: ExtensionEvent,
     /// The last message of a turn that has ended.
     #[serde(default)]
-    message: Option<Message>,
+    message: Option<PiMessage>,
     /// Why Pi sent no request to the model.
     #[serde(default)]
     error: Option<String>,
@@ -22,7 +22,7 @@ struct Told {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Event {
+enum ExtensionEvent {
     /// The process is in this conversation. Its activity is unknown.
     In,
     Idle,
@@ -32,17 +32,17 @@ enum Event {
 
 /// Reads the signals in a report of our extension.
 pub(super) fn of_extension(payload: &str) -> Vec<Signal> {
-    let Ok(told) = serde_json::from_str::<Told>(payload) else { return Vec::new() };
+    let Ok(told) = serde_json::from_str::<ExtensionReport>(payload) else { return Vec::new() };
     if !home::is_id(&told.session) {
         return Vec::new();
     }
     let id = VendorSessionId::new(&*told.session);
     let mut signals = vec![Signal::Conversation { id, evidence: Evidence::Hook }];
     let activity = match told.event {
-        Event::In => return signals,
-        Event::Working => Activity::Working,
-        Event::Idle => Activity::Idle,
-        Event::Ended => {
+        ExtensionEvent::In => return signals,
+        ExtensionEvent::Working => Activity::Working,
+        ExtensionEvent::Idle => Activity::Idle,
+        ExtensionEvent::Ended => {
             let refused = told.error.map(|error| failed(&error));
             signals.extend(refused.or_else(|| told.message.map(|message| turn_end(&message))));
             Activity::Idle
@@ -63,10 +63,10 @@ pub(super) fn of_stream(line: &str) -> Vec<Signal> {
     if line.starts_with(REPEATS) {
         return Vec::new();
     }
-    let Some(record) = Record::read(line.as_bytes()) else { return Vec::new() };
+    let Some(record) = PiRecord::read(line.as_bytes()) else { return Vec::new() };
     match (record.kind, &record.message) {
-        (Kind::MessageEnd, Some(message)) => match message.meaning() {
-            Meaning::Said(_) | Meaning::Continues | Meaning::Nothing => Vec::new(),
+        (PiRecordKind::MessageEnd, Some(message)) => match message.meaning() {
+            PiMeaning::Said(_) | PiMeaning::Continues | PiMeaning::Nothing => Vec::new(),
             _ => vec![turn_end(message)],
         },
         _ => record.header().map_or_else(Vec::new, |header| begun(&header)),
@@ -82,10 +82,10 @@ fn begun(header: &Header) -> Vec<Signal> {
     vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
 }
 
-fn turn_end(last: &Message) -> Signal {
+fn turn_end(last: &PiMessage) -> Signal {
     match last.meaning() {
-        Meaning::Answered(text) => Signal::TurnEnded { ok: true, text, failure: None },
-        Meaning::Failed(error) => failed(&error),
+        PiMeaning::Answered(text) => Signal::TurnEnded { ok: true, text, failure: None },
+        PiMeaning::Failed(error) => failed(&error),
         _ => Signal::TurnEnded { ok: false, text: String::new(), failure: None },
     }
 }

@@ -7,7 +7,7 @@ use segue_core::model::VendorSessionId;
 use segue_core::ports::{self, Conversation, Files, Kept, Place};
 use segue_core::{Error, Result};
 
-use super::records::{Header, Kind, Meaning, Record};
+use super::records::{Header, PiMeaning, PiRecord, PiRecordKind};
 use super::{home, typing};
 use crate::reading::{self, TurnMark};
 use crate::stored;
@@ -24,7 +24,7 @@ const NEWEST: usize = 200;
 
 /// The beginning of a transcript.
 #[derive(Clone, Debug)]
-pub(super) enum Beginning {
+pub(super) enum PiBeginning {
     Header(Header),
     /// The first line is missing: the file was deleted, and Pi continued to write.
     Later,
@@ -34,15 +34,15 @@ pub(super) enum Beginning {
     Absent,
 }
 
-impl Beginning {
+impl PiBeginning {
     pub(super) fn read(files: &dyn Files, path: &Path) -> io::Result<Self> {
         if files.facts(path)?.is_none() {
             return Ok(Self::Absent);
         }
         let bytes = files.head(path, HEADER)?;
         let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        Ok(match Record::read(first) {
-            Some(record) if record.kind != Kind::Session => Self::Later,
+        Ok(match PiRecord::read(first) {
+            Some(record) if record.kind != PiRecordKind::Session => Self::Later,
             Some(record) => record.header().map_or(Self::Damaged, Self::Header),
             None => Self::Damaged,
         })
@@ -52,9 +52,9 @@ impl Beginning {
 /// Checks that Pi would not empty a transcript. Pi empties every file that does not begin with the
 /// line that it expects. Fails if the file is missing or begins in any other way.
 pub(super) fn check(files: &dyn Files, path: &Path, id: &VendorSessionId) -> Result<()> {
-    match Beginning::read(files, path).map_err(|error| reading::unreadable(path, error))? {
-        Beginning::Header(header) if header.id == id.as_str() => Ok(()),
-        Beginning::Absent => Err(Error::vendor(format!("`{}` is not there", path.display()))),
+    match PiBeginning::read(files, path).map_err(|error| reading::unreadable(path, error))? {
+        PiBeginning::Header(header) if header.id == id.as_str() => Ok(()),
+        PiBeginning::Absent => Err(Error::vendor(format!("`{}` is not there", path.display()))),
         _ => Err(damaged(path, id)),
     }
 }
@@ -73,10 +73,10 @@ pub(super) fn conversation(
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
     let failed = |error: io::Error| reading::unreadable(path, error);
-    match Beginning::read(files, path).map_err(failed)? {
-        Beginning::Header(header) => read(files, path, header).map_err(failed),
-        Beginning::Damaged => Err(damaged(path, id)),
-        Beginning::Later | Beginning::Absent => Ok(None),
+    match PiBeginning::read(files, path).map_err(failed)? {
+        PiBeginning::Header(header) => read(files, path, header).map_err(failed),
+        PiBeginning::Damaged => Err(damaged(path, id)),
+        PiBeginning::Later | PiBeginning::Absent => Ok(None),
     }
 }
 
@@ -87,9 +87,9 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversatio
     // The names begin with the time at which the conversation began.
     paths.sort_unstable_by(|a, b| b.cmp(a));
     let named = paths.iter().filter(|path| home::id_of(path).is_some());
-    let read = |path: &PathBuf| match Beginning::read(files, path) {
+    let read = |path: &PathBuf| match PiBeginning::read(files, path) {
         // Two working folders can share one folder of transcripts.
-        Ok(Beginning::Header(header)) if header.cwd == place.cwd => {
+        Ok(PiBeginning::Header(header)) if header.cwd == place.cwd => {
             read(files, path, header).ok()?
         }
         _ => None,
@@ -106,7 +106,7 @@ pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>
 /// Reads the beginning of a conversation. `None` if it has no message, or no header with a
 /// timestamp.
 pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<ports::Beginning>> {
-    let Beginning::Header(header) = Beginning::read(files, path)? else { return Ok(None) };
+    let PiBeginning::Header(header) = PiBeginning::read(files, path)? else { return Ok(None) };
     let (Some(first), Some(began_at)) = (first_message(files, path)?, header.timestamp) else {
         return Ok(None);
     };
@@ -116,9 +116,9 @@ pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<por
 /// Returns whether a conversation can begin under this id: there is no file, or only a prepared one
 /// without messages.
 pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> bool {
-    match Beginning::read(files, path) {
-        Ok(Beginning::Absent) => true,
-        Ok(Beginning::Header(header)) if header.id == id.as_str() => {
+    match PiBeginning::read(files, path) {
+        Ok(PiBeginning::Absent) => true,
+        Ok(PiBeginning::Header(header)) if header.id == id.as_str() => {
             matches!(read(files, path, header), Ok(None))
         }
         _ => false,
@@ -127,8 +127,8 @@ pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> b
 
 /// Returns the messages of the user from this byte offset on.
 pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    reading::messages_since(files, path, offset, |line| match Record::read(line)?.meaning() {
-        Meaning::Said(text) => Some(typing::normal(&text)),
+    reading::messages_since(files, path, offset, |line| match PiRecord::read(line)?.meaning() {
+        PiMeaning::Said(text) => Some(typing::normal(&text)),
         _ => None,
     })
 }
@@ -155,20 +155,20 @@ fn read(files: &dyn Files, path: &Path, header: Header) -> io::Result<Option<Con
 
 fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
     reading::find_in_beginning(files, path, &BEGINNINGS, |lines| {
-        lines.filter_map(Record::read).find_map(|record| match record.meaning() {
+        lines.filter_map(PiRecord::read).find_map(|record| match record.meaning() {
             // Without the space that stopped Pi from treating the message as a flag or a command.
-            Meaning::Said(text) => Some(typing::given(&text)),
+            PiMeaning::Said(text) => Some(typing::given(&text)),
             _ => None,
         })
     })
 }
 
 fn mark(line: &[u8]) -> TurnMark {
-    match Record::read(line).map_or(Meaning::Nothing, |record| record.meaning()) {
-        Meaning::Nothing => TurnMark::Nothing,
-        Meaning::Said(_) | Meaning::Continues => TurnMark::Open,
-        Meaning::Failed(_) | Meaning::Interrupted => TurnMark::Ended,
-        Meaning::Answered(text) => TurnMark::Answered(text),
+    match PiRecord::read(line).map_or(PiMeaning::Nothing, |record| record.meaning()) {
+        PiMeaning::Nothing => TurnMark::Nothing,
+        PiMeaning::Said(_) | PiMeaning::Continues => TurnMark::Open,
+        PiMeaning::Failed(_) | PiMeaning::Interrupted => TurnMark::Ended,
+        PiMeaning::Answered(text) => TurnMark::Answered(text),
     }
 }
 

@@ -10,19 +10,19 @@ use segue_core::ports::Files;
 use serde::Deserialize;
 
 use super::turns;
-use crate::reading::{self, Belongs, Format, Line};
+use crate::reading::{self, Belongs, TranscriptFormat, TranscriptLine};
 
 /// The place of an entry in the tree.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Node<'a> {
+struct PiNode<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     id: Option<&'a str>,
     parent_id: Option<&'a str>,
 }
 
-impl<'a> Node<'a> {
+impl<'a> PiNode<'a> {
     /// Parses a line. `None` if it is the header or not valid.
     fn read(line: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(line).ok().filter(|node: &Self| node.kind != "session")
@@ -31,12 +31,12 @@ impl<'a> Node<'a> {
 
 /// Follows the entries from the last line to the first one.
 #[derive(Debug, Default)]
-pub(super) struct Branch {
-    wanted: Wanted,
+pub(super) struct PiBranch {
+    wanted: WantedEntry,
 }
 
 #[derive(Debug, Default)]
-enum Wanted {
+enum WantedEntry {
     /// The last entry, whichever it is.
     #[default]
     Tip,
@@ -45,11 +45,11 @@ enum Wanted {
     All,
 }
 
-impl Branch {
+impl PiBranch {
     fn take(&mut self, parent: Option<&str>) -> Belongs {
         match parent {
             Some(parent) => {
-                self.wanted = Wanted::Entry(parent.to_owned());
+                self.wanted = WantedEntry::Entry(parent.to_owned());
                 Belongs::Yes
             }
             None => Belongs::First,
@@ -57,20 +57,20 @@ impl Branch {
     }
 }
 
-impl Format for Branch {
+impl TranscriptFormat for PiBranch {
     fn belongs(&mut self, line: &[u8]) -> Belongs {
-        let node = Node::read(line);
+        let node = PiNode::read(line);
         match (&self.wanted, node) {
-            (Wanted::Tip, Some(Node { id: Some(_), parent_id, .. })) => self.take(parent_id),
-            (Wanted::Tip, Some(_)) => {
-                self.wanted = Wanted::All;
+            (WantedEntry::Tip, Some(PiNode { id: Some(_), parent_id, .. })) => self.take(parent_id),
+            (WantedEntry::Tip, Some(_)) => {
+                self.wanted = WantedEntry::All;
                 Belongs::Yes
             }
-            (Wanted::All, Some(_)) => Belongs::Yes,
-            (Wanted::Entry(wanted), Some(node)) if node.id == Some(wanted) => {
+            (WantedEntry::All, Some(_)) => Belongs::Yes,
+            (WantedEntry::Entry(wanted), Some(node)) if node.id == Some(wanted) => {
                 self.take(node.parent_id)
             }
-            (Wanted::Entry(wanted), None) => match damaged(line, wanted) {
+            (WantedEntry::Entry(wanted), None) => match damaged(line, wanted) {
                 Some(parent) => self.take(Some(parent)),
                 None => Belongs::No,
             },
@@ -93,7 +93,7 @@ fn damaged<'a>(line: &'a [u8], wanted: &str) -> Option<&'a str> {
 /// Returns the id of the last entry, which is the parent of the next one.
 pub(super) fn tip(files: &dyn Files, path: &Path) -> Result<Option<String>> {
     let mut tip = None;
-    let take = |line: Line<'_>| match Node::read(line.bytes) {
+    let take = |line: TranscriptLine<'_>| match PiNode::read(line.bytes) {
         Some(node) => {
             tip = node.id.map(str::to_owned);
             ControlFlow::Break(())

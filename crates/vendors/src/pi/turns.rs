@@ -7,47 +7,47 @@ use segue_core::Result;
 use segue_core::model::{self, Role, Tool, Turn};
 use segue_core::ports::{EachTurn, Files};
 
-use super::records::{Kind, Meaning, Message, Part, Record, Usage};
-use super::tree::Branch;
-use super::{typing, written};
-use crate::reading::{self, Content};
+use super::records::{PiMeaning, PiMessage, PiPart, PiRecord, PiRecordKind, PiUsage};
+use super::tree::PiBranch;
+use super::{conversion, typing};
+use crate::reading::{self, MessageContent};
 
 /// Replaces an image, which has no text.
 const IMAGE: &str = "[image]";
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns_back(files, path, Branch::default(), each)
+    reading::turns_back(files, path, PiBranch::default(), each)
 }
 
 pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns(files, path, Branch::default(), each)
+    reading::turns(files, path, PiBranch::default(), each)
 }
 
 /// Returns the turns of a line.
 pub(super) fn of_line(line: &[u8]) -> Vec<Turn> {
-    let Some(record) = Record::read(line) else { return Vec::new() };
+    let Some(record) = PiRecord::read(line) else { return Vec::new() };
     let at = record.timestamp;
     match (record.kind, record.message, record.summary) {
-        (Kind::Message, Some(message), _) => of_message(message, at),
-        (Kind::Compaction | Kind::BranchSummary, _, Some(summary)) => {
+        (PiRecordKind::Message, Some(message), _) => of_message(message, at),
+        (PiRecordKind::Compaction | PiRecordKind::BranchSummary, _, Some(summary)) => {
             said(Role::Summary, summary, at).into_iter().collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn of_message(message: Message, at: Option<Timestamp>) -> Vec<Turn> {
+fn of_message(message: PiMessage, at: Option<Timestamp>) -> Vec<Turn> {
     if message.is_result() {
         return result(message, at).into_iter().collect();
     }
     match message.meaning() {
-        Meaning::Said(_) => {
+        PiMeaning::Said(_) => {
             let text = typing::meant(&words(message.content));
             said(Role::User, text, at).into_iter().collect()
         }
-        Meaning::Continues | Meaning::Answered(_) => answers(message, at),
+        PiMeaning::Continues | PiMeaning::Answered(_) => answers(message, at),
         // Pi does not send failed or interrupted answers to the model.
-        Meaning::Failed(_) | Meaning::Interrupted | Meaning::Nothing => Vec::new(),
+        PiMeaning::Failed(_) | PiMeaning::Interrupted | PiMeaning::Nothing => Vec::new(),
     }
 }
 
@@ -56,7 +56,7 @@ fn said(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
     (!text.trim().is_empty()).then(|| Turn::new(role, text).at(at))
 }
 
-fn result(message: Message, at: Option<Timestamp>) -> Option<Turn> {
+fn result(message: PiMessage, at: Option<Timestamp>) -> Option<Turn> {
     let tool = Tool {
         id: message.tool_call_id?,
         name: message.tool_name.unwrap_or_default(),
@@ -65,19 +65,21 @@ fn result(message: Message, at: Option<Timestamp>) -> Option<Turn> {
     Some(Turn::new(Role::ToolResult, words(message.content)).at(at).with_tool(tool))
 }
 
-fn answers(message: Message, at: Option<Timestamp>) -> Vec<Turn> {
-    let (model, usage) = (message.model.filter(|it| it != written::UNKNOWN), message.usage);
+fn answers(message: PiMessage, at: Option<Timestamp>) -> Vec<Turn> {
+    let (model, usage) = (message.model.filter(|it| it != conversion::UNKNOWN), message.usage);
     let usage = usage.map(tokens).filter(|usage| *usage != model::Usage::default());
     let known = |turn: Turn| Turn { model: model.clone(), usage, ..turn };
     match message.content {
-        Content::Text(text) => said(Role::Assistant, text, at).map(known).into_iter().collect(),
-        Content::Parts(parts) => {
+        MessageContent::Text(text) => {
+            said(Role::Assistant, text, at).map(known).into_iter().collect()
+        }
+        MessageContent::Parts(parts) => {
             parts.into_iter().filter_map(|part| answer(part, at)).map(known).collect()
         }
     }
 }
 
-fn answer(part: Part, at: Option<Timestamp>) -> Option<Turn> {
+fn answer(part: PiPart, at: Option<Timestamp>) -> Option<Turn> {
     match part.kind.as_deref() {
         Some("text") => said(Role::Assistant, part.text?, at),
         Some("toolCall") => {
@@ -90,18 +92,20 @@ fn answer(part: Part, at: Option<Timestamp>) -> Option<Turn> {
 }
 
 /// Returns all texts of a message, with a placeholder for each image.
-fn words(content: Content<Part>) -> String {
-    let word = |part: Part| match part.kind.as_deref() {
+fn words(content: MessageContent<PiPart>) -> String {
+    let word = |part: PiPart| match part.kind.as_deref() {
         Some("image") => Some(IMAGE.to_owned()),
         _ => part.text,
     };
     match content {
-        Content::Text(text) => text,
-        Content::Parts(parts) => parts.into_iter().filter_map(word).collect::<Vec<_>>().join("\n"),
+        MessageContent::Text(text) => text,
+        MessageContent::Parts(parts) => {
+            parts.into_iter().filter_map(word).collect::<Vec<_>>().join("\n")
+        }
     }
 }
 
-fn tokens(usage: Usage) -> model::Usage {
+fn tokens(usage: PiUsage) -> model::Usage {
     let cached = usage.cache_read.saturating_add(usage.cache_write);
     model::Usage { input: usage.input.saturating_add(cached), output: usage.output }
 }

@@ -41,14 +41,14 @@ pub(crate) fn read(
 #[derive(Default)]
 struct Clipper {
     out: Vec<u8>,
-    string: Option<Text>,
+    string: Option<JsonString>,
 }
 
 impl Clipper {
     fn take(&mut self, byte: u8) {
         let Some(string) = &mut self.string else {
             self.out.push(byte);
-            self.string = (byte == b'"').then(Text::default);
+            self.string = (byte == b'"').then(JsonString::default);
             return;
         };
         if byte == b'"' && !string.is_inside_unit() {
@@ -64,7 +64,7 @@ impl Clipper {
 /// The inside of a JSON string. It is split into units that must not be cut: a character, or a
 /// complete escape sequence.
 #[derive(Default)]
-struct Text {
+struct JsonString {
     /// How many bytes of the beginning were written.
     written: usize,
     left_out: u64,
@@ -74,7 +74,7 @@ struct Text {
     lengths: VecDeque<u8>,
 }
 
-impl Text {
+impl JsonString {
     fn is_inside_unit(&self) -> bool {
         self.unit.first() == Some(&b'\\') && !is_whole(&self.unit)
     }

@@ -9,18 +9,18 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 
 /// The content of a message. Vendors write it as a string or as a list of parts.
 #[derive(Clone, Debug)]
-pub(crate) enum Content<Part> {
+pub(crate) enum MessageContent<Part> {
     Text(String),
     Parts(Vec<Part>),
 }
 
-impl<Part> Default for Content<Part> {
+impl<Part> Default for MessageContent<Part> {
     fn default() -> Self {
         Self::Parts(Vec::new())
     }
 }
 
-impl<'de, Part: Deserialize<'de>> Deserialize<'de> for Content<Part> {
+impl<'de, Part: Deserialize<'de>> Deserialize<'de> for MessageContent<Part> {
     /// Accepts a string or a list without buffering the value first.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TextOrParts(PhantomData))
@@ -30,21 +30,21 @@ impl<'de, Part: Deserialize<'de>> Deserialize<'de> for Content<Part> {
 struct TextOrParts<Part>(PhantomData<Part>);
 
 impl<'de, Part: Deserialize<'de>> Visitor<'de> for TextOrParts<Part> {
-    type Value = Content<Part>;
+    type Value = MessageContent<Part>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a text or parts")
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Content::Text(text.to_owned()))
+        Ok(MessageContent::Text(text.to_owned()))
     }
 
     fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
-        Ok(Content::Text(text))
+        Ok(MessageContent::Text(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, parts: A) -> Result<Self::Value, A::Error> {
-        Deserialize::deserialize(SeqAccessDeserializer::new(parts)).map(Content::Parts)
+        Deserialize::deserialize(SeqAccessDeserializer::new(parts)).map(MessageContent::Parts)
     }
 }

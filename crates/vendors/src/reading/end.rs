@@ -6,7 +6,7 @@ use std::path::Path;
 
 use segue_core::ports::Files;
 
-use crate::backwards::{self, Ended};
+use crate::backwards::{self, StopReason};
 
 /// What a line of a transcript shows about its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,5 +40,5 @@ pub(crate) fn read_end(
     })?;
     // If the read limit was reached before any line decided, no end of the turn was seen. The turn
     // counts as open.
-    Ok((is_open.unwrap_or(ended == Ended::TooFar), last_answer))
+    Ok((is_open.unwrap_or(ended == StopReason::TooFar), last_answer))
 }

@@ -21,7 +21,7 @@ const LONG: usize = 4 * 1024 * 1024;
 
 /// A line, and the byte offset at which it begins.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line<'a> {
+pub(crate) struct TranscriptLine<'a> {
     pub(crate) start: u64,
     pub(crate) bytes: &'a [u8],
 }
@@ -31,11 +31,11 @@ pub(crate) struct Line<'a> {
 pub(crate) fn each_back(
     files: &dyn Files,
     path: &Path,
-    mut each: impl FnMut(Line<'_>) -> ControlFlow<()>,
+    mut each: impl FnMut(TranscriptLine<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let Some(facts) = files.facts(path)? else { return Ok(()) };
     let (mut start, mut size) = (facts.length, FIRST_PIECE);
-    let mut rest = Rest::new(facts.length);
+    let mut rest = PartialLine::new(facts.length);
     while start > 0 {
         let piece_size = size.min(start);
         start -= piece_size;
@@ -46,7 +46,7 @@ pub(crate) fn each_back(
             if rest.give((files, path), line_start, &piece[at + 1..end], &mut each)?.is_break() {
                 return Ok(());
             }
-            rest = Rest::new(start + at as u64);
+            rest = PartialLine::new(start + at as u64);
             end = at;
         }
         rest.put_before(&piece[..end]);
@@ -56,13 +56,13 @@ pub(crate) fn each_back(
 }
 
 /// The end of a line whose beginning is not read yet.
-struct Rest {
+struct PartialLine {
     end: u64,
     held: Vec<u8>,
     is_long: bool,
 }
 
-impl Rest {
+impl PartialLine {
     fn new(end: u64) -> Self {
         Self { end, held: Vec::new(), is_long: false }
     }
@@ -85,7 +85,7 @@ impl Rest {
         (files, path): (&dyn Files, &Path),
         start: u64,
         head: &[u8],
-        each: &mut impl FnMut(Line<'_>) -> ControlFlow<()>,
+        each: &mut impl FnMut(TranscriptLine<'_>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
         let whole = if self.is_long || self.held.len() + head.len() > LONG {
             clip::read(files, path, (start, self.end))?.map(Cow::Owned)
@@ -105,7 +105,7 @@ pub(crate) fn each_forward(
     files: &dyn Files,
     path: &Path,
     from: u64,
-    mut each: impl FnMut(Line<'_>) -> ControlFlow<()>,
+    mut each: impl FnMut(TranscriptLine<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     if files.facts(path)?.is_none() {
         return Ok(());
@@ -152,10 +152,10 @@ pub(crate) fn each_forward(
 fn give(
     start: u64,
     bytes: Option<&[u8]>,
-    each: &mut impl FnMut(Line<'_>) -> ControlFlow<()>,
+    each: &mut impl FnMut(TranscriptLine<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     match bytes.map(<[u8]>::trim_ascii) {
-        Some(bytes) if !bytes.is_empty() => each(Line { start, bytes }),
+        Some(bytes) if !bytes.is_empty() => each(TranscriptLine { start, bytes }),
         _ => ControlFlow::Continue(()),
     }
 }
@@ -219,7 +219,7 @@ mod tests {
         let home = Home::new();
         let path = home.write("lines", "one\ntwo\nthree\n");
         let mut seen = Vec::new();
-        let stop_at_two = |line: Line<'_>| {
+        let stop_at_two = |line: TranscriptLine<'_>| {
             seen.push(line.bytes.to_vec());
             if line.bytes == b"two" { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };

@@ -19,9 +19,9 @@ use segue_core::{Error, Result};
 pub(crate) use arguments::arguments;
 pub(crate) use beginning::{FirstRecords, find_in_beginning};
 pub(crate) use clip::read as read_clipped;
-pub(crate) use content::Content;
+pub(crate) use content::MessageContent;
 pub(crate) use end::{TurnMark, read_end};
-pub(crate) use lines::{Line, each_back, each_forward};
+pub(crate) use lines::{TranscriptLine, each_back, each_forward};
 #[cfg(test)]
 pub(crate) use whole::LARGEST;
 pub(crate) use whole::whole;
@@ -30,7 +30,7 @@ pub(crate) use whole::whole;
 ///
 /// Which lines belong to the current conversation is decided from the end of the file: only later
 /// lines show that a branch was left, a record was replaced, or a message was taken back.
-pub(crate) trait Format {
+pub(crate) trait TranscriptFormat {
     /// Whether every line belongs, so that the lines can be read forwards without reading the end
     /// first.
     const LINEAR: bool = false;
@@ -46,7 +46,7 @@ pub(crate) trait Format {
 /// A format in which every line belongs. The function returns the turns of a line.
 pub(crate) struct EveryLine<F>(pub(crate) F);
 
-impl<F: FnMut(&[u8]) -> Vec<Turn>> Format for EveryLine<F> {
+impl<F: FnMut(&[u8]) -> Vec<Turn>> TranscriptFormat for EveryLine<F> {
     const LINEAR: bool = true;
 
     fn belongs(&mut self, _line: &[u8]) -> Belongs {
@@ -71,10 +71,10 @@ pub(crate) enum Belongs {
 pub(crate) fn turns_back(
     files: &dyn Files,
     path: &Path,
-    mut format: impl Format,
+    mut format: impl TranscriptFormat,
     each: &mut EachTurn<'_>,
 ) -> Result<()> {
-    let take = |line: Line<'_>| {
+    let take = |line: TranscriptLine<'_>| {
         let belongs = format.belongs(line.bytes);
         if belongs == Belongs::No {
             return ControlFlow::Continue(());
@@ -88,7 +88,7 @@ pub(crate) fn turns_back(
 }
 
 /// Reads the turns of a file from the oldest to the newest.
-pub(crate) fn turns<F: Format>(
+pub(crate) fn turns<F: TranscriptFormat>(
     files: &dyn Files,
     path: &Path,
     mut format: F,
@@ -102,7 +102,7 @@ pub(crate) fn turns<F: Format>(
     let mut wanted = starts.as_deref().map(|starts| starts.iter().rev().copied().peekable());
     let from = wanted.as_mut().map_or(Some(0), |wanted| wanted.peek().copied());
     let Some(from) = from else { return Ok(()) };
-    let take = |line: Line<'_>| {
+    let take = |line: TranscriptLine<'_>| {
         if let Some(wanted) = &mut wanted {
             match wanted.peek() {
                 None => return ControlFlow::Break(()),
@@ -116,7 +116,11 @@ pub(crate) fn turns<F: Format>(
 }
 
 /// Returns the byte offsets of the lines that belong, the last line first.
-fn starts(files: &dyn Files, path: &Path, format: &mut impl Format) -> io::Result<Vec<u64>> {
+fn starts(
+    files: &dyn Files,
+    path: &Path,
+    format: &mut impl TranscriptFormat,
+) -> io::Result<Vec<u64>> {
     let mut starts = Vec::new();
     each_back(files, path, |line| {
         let belongs = format.belongs(line.bytes);

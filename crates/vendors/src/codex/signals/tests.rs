@@ -84,8 +84,8 @@ fn failed_turn_reports_class_message_and_end_of_the_limit() {
 fn turns_from_before_the_lock_was_taken_yield_no_signal() {
     let at: jiff::Timestamp = "2026-11-16T00:00:00Z".parse().unwrap();
     let later = Some("2026-11-16T00:00:01Z".parse().unwrap());
-    let open = Tail { began: Some(at), ..Tail::default() };
-    let over = Tail { end: Some((at, TurnEnd::default())), ..Tail::default() };
+    let open = RolloutEnd { began: Some(at), ..RolloutEnd::default() };
+    let over = RolloutEnd { end: Some((at, CodexTurnEnd::default())), ..RolloutEnd::default() };
     assert_eq!(turn(open.clone(), later), []);
     assert_eq!(turn(over.clone(), later), []);
     assert_eq!(turn(open, Some(at)).len(), 1);

@@ -12,7 +12,7 @@ pub(super) const USAGE: &str = "usage: demo-agent [--session-id ID | --resume ID
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Invocation {
     pub(super) identity: Identity,
-    pub(super) mode: Mode,
+    pub(super) mode: DemoMode,
     pub(super) model: Option<String>,
     pub(super) permission: Permission,
     pub(super) instructions: Option<String>,
@@ -44,7 +44,7 @@ pub(super) enum Shows {
 
 /// How the agent communicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum DemoMode {
     Interactive,
     /// One turn, printed as JSON lines.
     Headless,
@@ -122,8 +122,9 @@ impl Flags {
     }
 
     fn into_invocation(self) -> Result<Invocation, String> {
-        let mode = if self.has(&Switch::Print) { Mode::Headless } else { Mode::Interactive };
-        if mode == Mode::Headless && self.prompt.is_none() {
+        let mode =
+            if self.has(&Switch::Print) { DemoMode::Headless } else { DemoMode::Interactive };
+        if mode == DemoMode::Headless && self.prompt.is_none() {
             return Err("`--print` needs a prompt".to_owned());
         }
         Ok(Invocation {
@@ -177,7 +178,7 @@ mod tests {
     fn empty_command_line_is_an_interactive_agent_with_its_own_id() {
         let found = read(&[]).unwrap();
         assert_eq!(found.identity, Identity::Own);
-        assert_eq!(found.mode, Mode::Interactive);
+        assert_eq!(found.mode, DemoMode::Interactive);
         assert_eq!(found.permission, Permission::Ask);
         assert_eq!(found.prompt, None);
     }

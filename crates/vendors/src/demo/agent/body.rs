@@ -8,22 +8,22 @@ use std::time::{Duration, Instant};
 
 use super::super::home::NESTED_VARIABLE;
 use super::super::records::LiveStatus;
-use super::effect::{Effect, Event, Placement};
+use super::effect::{DemoEffect, DemoEvent, Placement};
 use super::engine::Engine;
-use super::log::Log;
-use super::presence::{self, Presence};
+use super::log::DemoTranscript;
+use super::presence::{self, LiveEntryFile};
 use super::{AgentHost, Tool, tool};
 
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 
 /// The transcript, the live entry, the tools and the time of the next wake-up.
 #[derive(Debug)]
-pub(super) struct Body<'a> {
+pub(super) struct DemoBody<'a> {
     pub(super) host: &'a dyn AgentHost,
     pub(super) home: PathBuf,
     pub(super) cwd: PathBuf,
-    pub(super) log: Log,
-    pub(super) presence: Presence,
+    pub(super) log: DemoTranscript,
+    pub(super) presence: LiveEntryFile,
     pub(super) tools: Vec<Running>,
     pub(super) deadline: Option<Instant>,
     /// The agent no longer reads from its terminal.
@@ -39,7 +39,7 @@ pub(super) struct Running {
 
 /// How the agent's process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum DemoEnding {
     /// The agent stops its tool and removes its live entry.
     Clean(u8),
     /// The agent leaves everything as it is.
@@ -49,33 +49,33 @@ pub(super) enum Ending {
 /// The output of the agent.
 pub(super) trait Face {
     /// Shows an effect that was carried out in the conversation with this id.
-    fn show(&mut self, effect: &Effect, id: &str) -> io::Result<()>;
+    fn show(&mut self, effect: &DemoEffect, id: &str) -> io::Result<()>;
 }
 
-enum Outcome {
+enum ToolOutcome {
     Done,
-    Event(Event),
-    End(Ending),
+    Event(DemoEvent),
+    End(DemoEnding),
 }
 
-impl Body<'_> {
+impl DemoBody<'_> {
     /// Passes an event to the engine, and carries out and shows the effects. Returns how the agent
     /// ends, if it does.
     pub(super) fn live(
         &mut self,
         engine: &mut Engine,
         face: &mut dyn Face,
-        event: Event,
-    ) -> io::Result<Option<Ending>> {
+        event: DemoEvent,
+    ) -> io::Result<Option<DemoEnding>> {
         let mut events = vec![event];
         while let Some(event) = events.pop() {
             for effect in engine.handle(event) {
                 let outcome = self.carry_out(&effect)?;
                 face.show(&effect, self.log.id())?;
                 match outcome {
-                    Outcome::Done => {}
-                    Outcome::Event(event) => events.push(event),
-                    Outcome::End(ending) => return Ok(Some(ending)),
+                    ToolOutcome::Done => {}
+                    ToolOutcome::Event(event) => events.push(event),
+                    ToolOutcome::End(ending) => return Ok(Some(ending)),
                 }
             }
         }
@@ -94,14 +94,14 @@ impl Body<'_> {
 
     /// Reads the output of a tool. Returns an event if the tool has ended and the agent waits for
     /// it.
-    pub(super) fn hear_tool(&mut self, number: usize) -> io::Result<Option<Event>> {
+    pub(super) fn hear_tool(&mut self, number: usize) -> io::Result<Option<DemoEvent>> {
         let Some(running) = self.tools.get(number) else { return Ok(None) };
         if read_some(running.tool.output())? > 0 {
             return Ok(None);
         }
         let mut ended = self.tools.remove(number);
         ended.tool.end()?;
-        Ok((ended.placement == Placement::Foreground).then_some(Event::ToolEnded))
+        Ok((ended.placement == Placement::Foreground).then_some(DemoEvent::ToolEnded))
     }
 
     /// Ends the foreground tool and removes the live entry.
@@ -110,50 +110,52 @@ impl Body<'_> {
         self.presence.remove()
     }
 
-    fn carry_out(&mut self, effect: &Effect) -> io::Result<Outcome> {
+    fn carry_out(&mut self, effect: &DemoEffect) -> io::Result<ToolOutcome> {
         let now = self.host.now();
         match effect {
-            Effect::Record(said, text) => self.log.say(*said, text, now)?,
-            Effect::EndTurn => self.log.end_turn(now)?,
-            Effect::Status(status) => self.announce(*status)?,
-            Effect::Wake(pause) => self.deadline = Instant::now().checked_add(*pause),
-            Effect::StartTool { lasts, placement } => {
-                return Ok(Outcome::Event(self.start_tool(*lasts, *placement)));
+            DemoEffect::Record(said, text) => self.log.say(*said, text, now)?,
+            DemoEffect::EndTurn => self.log.end_turn(now)?,
+            DemoEffect::Status(status) => self.announce(*status)?,
+            DemoEffect::Wake(pause) => self.deadline = Instant::now().checked_add(*pause),
+            DemoEffect::StartTool { lasts, placement } => {
+                return Ok(ToolOutcome::Event(self.start_tool(*lasts, *placement)));
             }
-            Effect::StopTool => self.stop_tool()?,
-            Effect::Read(path) => {
+            DemoEffect::StopTool => self.stop_tool()?,
+            DemoEffect::Read(path) => {
                 let read = read_file(path).map_err(|error| error.to_string());
-                return Ok(Outcome::Event(Event::FileRead(read)));
+                return Ok(ToolOutcome::Event(DemoEvent::FileRead(read)));
             }
-            Effect::Trust => {
+            DemoEffect::Trust => {
                 presence::trust(&self.home, &self.cwd)?;
                 self.presence.is_hidden = false;
             }
-            Effect::Clear => {
+            DemoEffect::Clear => {
                 self.log.clear(new_id());
                 self.announce(self.presence.status())?;
             }
-            Effect::Fork => {
+            DemoEffect::Fork => {
                 self.log.fork(new_id(), now)?;
                 self.announce(self.presence.status())?;
             }
-            Effect::Deaf => self.is_deaf = true,
-            Effect::Exit(status) => return Ok(Outcome::End(Ending::Clean(*status))),
-            Effect::Crash(status) => return Ok(Outcome::End(self.crash(*status))),
-            Effect::Notice(_) | Effect::Streamed(_) | Effect::Show(_) | Effect::Finished { .. } => {
-            }
+            DemoEffect::Deaf => self.is_deaf = true,
+            DemoEffect::Exit(status) => return Ok(ToolOutcome::End(DemoEnding::Clean(*status))),
+            DemoEffect::Crash(status) => return Ok(ToolOutcome::End(self.crash(*status))),
+            DemoEffect::Notice(_)
+            | DemoEffect::Streamed(_)
+            | DemoEffect::Show(_)
+            | DemoEffect::Finished { .. } => {}
         }
-        Ok(Outcome::Done)
+        Ok(ToolOutcome::Done)
     }
 
-    fn start_tool(&mut self, lasts: Duration, placement: Placement) -> Event {
+    fn start_tool(&mut self, lasts: Duration, placement: Placement) -> DemoEvent {
         match self.try_tool(lasts, placement) {
             Ok(running) => {
                 let pid = running.tool.pid();
                 self.tools.push(running);
-                Event::ToolStarted(pid)
+                DemoEvent::ToolStarted(pid)
             }
-            Err(error) => Event::ToolFailed(error.to_string()),
+            Err(error) => DemoEvent::ToolFailed(error.to_string()),
         }
     }
 
@@ -173,12 +175,12 @@ impl Body<'_> {
         self.tools.extract_if(.., is_foreground).try_for_each(|mut running| running.tool.end())
     }
 
-    fn crash(&self, status: Option<u8>) -> Ending {
+    fn crash(&self, status: Option<u8>) -> DemoEnding {
         if status.is_none() {
             self.host.crash();
         }
         // If no signal ended the process, return the exit code of such a crash: 128 + SIGSEGV.
-        Ending::Crash(status.unwrap_or(139))
+        DemoEnding::Crash(status.unwrap_or(139))
     }
 }
 

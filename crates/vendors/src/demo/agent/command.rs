@@ -25,11 +25,11 @@ pub(super) const HELP: &str = "\
 
 /// What a message requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Command {
+pub(super) enum DemoCommand {
     /// A turn of the conversation: recorded and answered.
     Turn(Work),
     /// A command for the program, which is not recorded in the conversation.
-    Local(Local),
+    Local(LocalCommand),
 }
 
 /// What the agent does in a turn.
@@ -51,7 +51,7 @@ pub(super) enum Work {
 
 /// A command for the program itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Local {
+pub(super) enum LocalCommand {
     Help,
     Fill(u32),
     Alternate,
@@ -68,16 +68,16 @@ pub(super) enum Local {
 }
 
 /// Parses a message. A message that is no known command becomes `Work::Say`.
-pub(super) fn parse(message: &str) -> Command {
+pub(super) fn parse(message: &str) -> DemoCommand {
     let message = message.trim();
     let (name, argument) = message.split_once(char::is_whitespace).unwrap_or((message, ""));
     let argument = argument.trim();
     file_in(message)
         .map(|file| Work::Read(file.to_owned()))
         .or_else(|| turn(name, argument))
-        .map(Command::Turn)
-        .or_else(|| local(name, argument).map(Command::Local))
-        .unwrap_or(Command::Turn(Work::Say))
+        .map(DemoCommand::Turn)
+        .or_else(|| local(name, argument).map(DemoCommand::Local))
+        .unwrap_or(DemoCommand::Turn(Work::Say))
 }
 
 /// Returns the path of the file that a message says to read.
@@ -100,26 +100,26 @@ fn turn(name: &str, argument: &str) -> Option<Work> {
     })
 }
 
-fn local(name: &str, argument: &str) -> Option<Local> {
+fn local(name: &str, argument: &str) -> Option<LocalCommand> {
     Some(match name {
-        "/help" => Local::Help,
-        "/fill" => argument.parse().map_or_else(|_| unusable(name), Local::Fill),
-        "/alt" => Local::Alternate,
-        "/mouse" => Local::Mouse,
-        "/title" => Local::Title(argument.to_owned()),
-        "/bell" => Local::Bell,
-        "/clear" => Local::Clear,
-        "/fork" => Local::Fork,
-        "/stray" => Local::Stray,
-        "/deaf" => Local::Deaf,
-        "/exit" => Local::Exit,
+        "/help" => LocalCommand::Help,
+        "/fill" => argument.parse().map_or_else(|_| unusable(name), LocalCommand::Fill),
+        "/alt" => LocalCommand::Alternate,
+        "/mouse" => LocalCommand::Mouse,
+        "/title" => LocalCommand::Title(argument.to_owned()),
+        "/bell" => LocalCommand::Bell,
+        "/clear" => LocalCommand::Clear,
+        "/fork" => LocalCommand::Fork,
+        "/stray" => LocalCommand::Stray,
+        "/deaf" => LocalCommand::Deaf,
+        "/exit" => LocalCommand::Exit,
         "/crash" | "/slow" | "/tool" | "/daemonize" => unusable(name),
         _ => return None,
     })
 }
 
-fn unusable(name: &str) -> Local {
-    Local::Unusable(format!("{name} needs a number; /help shows how"))
+fn unusable(name: &str) -> LocalCommand {
+    LocalCommand::Unusable(format!("{name} needs a number; /help shows how"))
 }
 
 fn seconds(argument: &str) -> Option<Duration> {
@@ -137,33 +137,33 @@ mod tests {
         for line in HELP.lines() {
             let name = line.split_whitespace().next().unwrap();
             let command = parse(&format!("{name} 3"));
-            assert_ne!(command, Command::Turn(Work::Say), "{name}");
+            assert_ne!(command, DemoCommand::Turn(Work::Say), "{name}");
         }
     }
 
     #[test]
     fn arguments_are_read_and_bad_ones_refused() {
         let second = Duration::from_secs(1);
-        assert_eq!(parse("/slow 1"), Command::Turn(Work::Slow(second)));
-        assert_eq!(parse(" /tool\t0.5 "), Command::Turn(Work::Tool(second / 2)));
-        assert_eq!(parse("/crash"), Command::Turn(Work::Crash(None)));
-        assert_eq!(parse("/crash 3"), Command::Turn(Work::Crash(Some(3))));
+        assert_eq!(parse("/slow 1"), DemoCommand::Turn(Work::Slow(second)));
+        assert_eq!(parse(" /tool\t0.5 "), DemoCommand::Turn(Work::Tool(second / 2)));
+        assert_eq!(parse("/crash"), DemoCommand::Turn(Work::Crash(None)));
+        assert_eq!(parse("/crash 3"), DemoCommand::Turn(Work::Crash(Some(3))));
         for bad in ["/crash 300", "/slow", "/slow -1", "/slow nan", "/tool 1e99", "/fill x"] {
-            assert!(matches!(parse(bad), Command::Local(Local::Unusable(_))), "{bad}");
+            assert!(matches!(parse(bad), DemoCommand::Local(LocalCommand::Unusable(_))), "{bad}");
         }
     }
 
     #[test]
     fn request_to_read_a_file_accepts_spaces_in_its_path() {
         let found = parse("Read the file /a b/c and do what it says.");
-        assert_eq!(found, Command::Turn(Work::Read("/a b/c".into())));
-        assert_eq!(parse("Read the file /a"), Command::Turn(Work::Say));
+        assert_eq!(found, DemoCommand::Turn(Work::Read("/a b/c".into())));
+        assert_eq!(parse("Read the file /a"), DemoCommand::Turn(Work::Say));
     }
 
     #[test]
     fn text_that_only_looks_like_a_command_is_a_plain_message() {
         for text in ["/home/user/file", "/", "hello /crash", "-x", "/crashed"] {
-            assert_eq!(parse(text), Command::Turn(Work::Say), "{text}");
+            assert_eq!(parse(text), DemoCommand::Turn(Work::Say), "{text}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar as _;
 
-use super::keys::Key;
+use super::keys::DemoKey;
 
 /// The draft, and the cursor position in it.
 #[derive(Debug, Default)]
@@ -28,22 +28,22 @@ impl Editor {
     }
 
     /// Edits the draft; keys that edit nothing are ignored.
-    pub(super) fn press(&mut self, key: &Key) {
+    pub(super) fn press(&mut self, key: &DemoKey) {
         match key {
-            Key::Char(c) => self.insert([*c]),
-            Key::Paste(text) => self.insert(text.chars()),
-            Key::Backspace if self.cursor > 0 => {
+            DemoKey::Char(c) => self.insert([*c]),
+            DemoKey::Paste(text) => self.insert(text.chars()),
+            DemoKey::Backspace if self.cursor > 0 => {
                 self.cursor -= 1;
                 self.draft.remove(self.cursor);
             }
-            Key::Delete if self.cursor < self.draft.len() => {
+            DemoKey::Delete if self.cursor < self.draft.len() => {
                 self.draft.remove(self.cursor);
             }
-            Key::Left => self.cursor = self.cursor.saturating_sub(1),
-            Key::Right => self.cursor = (self.cursor + 1).min(self.draft.len()),
-            Key::Home | Key::Control('a') => self.cursor = 0,
-            Key::End | Key::Control('e') => self.cursor = self.draft.len(),
-            Key::Control('u') => {
+            DemoKey::Left => self.cursor = self.cursor.saturating_sub(1),
+            DemoKey::Right => self.cursor = (self.cursor + 1).min(self.draft.len()),
+            DemoKey::Home | DemoKey::Control('a') => self.cursor = 0,
+            DemoKey::End | DemoKey::Control('e') => self.cursor = self.draft.len(),
+            DemoKey::Control('u') => {
                 self.draft.drain(..self.cursor);
                 self.cursor = 0;
             }
@@ -95,22 +95,22 @@ mod tests {
 
     fn typed(text: &str) -> Editor {
         let mut editor = Editor::default();
-        text.chars().for_each(|c| editor.press(&Key::Char(c)));
+        text.chars().for_each(|c| editor.press(&DemoKey::Char(c)));
         editor
     }
 
     #[test]
     fn keys_edit_at_the_cursor() {
         let mut editor = typed("wörld");
-        editor.press(&Key::Home);
-        editor.press(&Key::Paste("héllo\n".into()));
-        editor.press(&Key::Right);
-        editor.press(&Key::Backspace);
-        editor.press(&Key::Delete);
-        editor.press(&Key::End);
-        editor.press(&Key::Char('!'));
+        editor.press(&DemoKey::Home);
+        editor.press(&DemoKey::Paste("héllo\n".into()));
+        editor.press(&DemoKey::Right);
+        editor.press(&DemoKey::Backspace);
+        editor.press(&DemoKey::Delete);
+        editor.press(&DemoKey::End);
+        editor.press(&DemoKey::Char('!'));
         assert_eq!(editor.take(), "héllo\nrld!");
-        editor.press(&Key::Backspace);
+        editor.press(&DemoKey::Backspace);
         assert!(editor.is_empty());
     }
 
@@ -118,8 +118,8 @@ mod tests {
     fn wide_characters_take_two_columns() {
         let mut editor = typed("日本語x");
         assert_eq!(editor.view(20), ("日本語x".to_owned(), 7));
-        editor.press(&Key::Left);
-        editor.press(&Key::Left);
+        editor.press(&DemoKey::Left);
+        editor.press(&DemoKey::Left);
         assert_eq!(editor.view(20), ("日本語x".to_owned(), 4));
     }
 
@@ -127,7 +127,7 @@ mod tests {
     fn a_long_draft_shows_the_part_around_the_cursor() {
         let mut editor = typed("0123456789日");
         assert_eq!(editor.view(6), ("789日".to_owned(), 5));
-        editor.press(&Key::Home);
+        editor.press(&DemoKey::Home);
         assert_eq!(editor.view(6), ("01234".to_owned(), 0));
         assert_eq!(editor.view(0), (String::new(), 0));
     }
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn control_characters_are_shown_as_signs_and_kept_in_the_draft() {
         let mut editor = Editor::default();
-        editor.press(&Key::Paste("a\n\u{1b}[31m".into()));
+        editor.press(&DemoKey::Paste("a\n\u{1b}[31m".into()));
         assert_eq!(editor.view(20), ("a⏎·[31m".to_owned(), 7));
         assert_eq!(editor.take(), "a\n\u{1b}[31m");
     }

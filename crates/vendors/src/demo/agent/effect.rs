@@ -7,7 +7,7 @@ use super::super::records::LiveStatus;
 
 /// An event that happens to the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum DemoEvent {
     Begin {
         trusted: bool,
         prompt: Option<String>,
@@ -27,9 +27,9 @@ pub(super) enum Event {
 
 /// An action of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum DemoEffect {
     /// Appends a line to the transcript, and shows it.
-    Record(Said, String),
+    Record(LineAuthor, String),
     /// Completes the turn in the transcript.
     EndTurn,
     /// Publishes what the agent does.
@@ -66,7 +66,7 @@ pub(super) enum Effect {
 
 /// The author of a line of the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum LineAuthor {
     User,
     Assistant,
     ToolCall,
@@ -94,7 +94,7 @@ pub(super) enum Show {
 
 /// A question that is answered with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dialog {
+pub(super) struct DemoDialog {
     pub(super) question: &'static str,
     pub(super) choices: &'static [&'static str],
 }

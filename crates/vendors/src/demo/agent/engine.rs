@@ -7,9 +7,9 @@ use std::time::Duration;
 use segue_core::model::Permission;
 
 use super::super::records::LiveStatus;
-use super::arguments::Mode;
-use super::command::{self, Command, HELP, Local, Work};
-use super::effect::{Dialog, Effect, Event, Placement, Said, Show};
+use super::arguments::DemoMode;
+use super::command::{self, DemoCommand, HELP, LocalCommand, Work};
+use super::effect::{DemoDialog, DemoEffect, DemoEvent, LineAuthor, Placement, Show};
 use super::memory::Memory;
 
 /// The state machine of the agent.
@@ -17,11 +17,11 @@ use super::memory::Memory;
 pub(super) struct Engine {
     memory: Memory,
     permission: Permission,
-    mode: Mode,
+    mode: DemoMode,
     phase: Phase,
     /// Messages that arrived while the agent was busy.
     waiting: VecDeque<String>,
-    effects: Vec<Effect>,
+    effects: Vec<DemoEffect>,
 }
 
 #[derive(Debug)]
@@ -29,13 +29,13 @@ enum Phase {
     Resting,
     Streaming { words: VecDeque<String>, said: String, pause: Duration },
     Hanging,
-    Asking(Asked),
+    Asking(PendingQuestion),
     RunningTool(Placement),
     Reading,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Asked {
+enum PendingQuestion {
     Trust,
     Permission,
     Question,
@@ -44,23 +44,23 @@ enum Asked {
 const COLOURS: &[&str] = &["red", "green", "blue"];
 
 impl Engine {
-    pub(super) fn new(memory: Memory, permission: Permission, mode: Mode) -> Self {
+    pub(super) fn new(memory: Memory, permission: Permission, mode: DemoMode) -> Self {
         let (waiting, effects) = (VecDeque::new(), Vec::new());
         Self { memory, permission, mode, phase: Phase::Resting, waiting, effects }
     }
 
     /// Handles an event. Returns the effects to carry out, in order.
-    pub(super) fn handle(&mut self, event: Event) -> Vec<Effect> {
+    pub(super) fn handle(&mut self, event: DemoEvent) -> Vec<DemoEffect> {
         match event {
-            Event::Begin { trusted, prompt } => self.begin(trusted, prompt),
-            Event::Message(text) => self.waiting.push_back(text),
-            Event::Choice(choice) => self.choose(choice),
-            Event::Interrupt => self.interrupt(),
-            Event::Tick => self.stream(),
-            Event::ToolStarted(pid) => self.tool_started(pid),
-            Event::ToolFailed(reason) => self.tool_over(&format!("failed: {reason}")),
-            Event::ToolEnded => self.tool_over("done"),
-            Event::FileRead(read) => self.file_read(read),
+            DemoEvent::Begin { trusted, prompt } => self.begin(trusted, prompt),
+            DemoEvent::Message(text) => self.waiting.push_back(text),
+            DemoEvent::Choice(choice) => self.choose(choice),
+            DemoEvent::Interrupt => self.interrupt(),
+            DemoEvent::Tick => self.stream(),
+            DemoEvent::ToolStarted(pid) => self.tool_started(pid),
+            DemoEvent::ToolFailed(reason) => self.tool_over(&format!("failed: {reason}")),
+            DemoEvent::ToolEnded => self.tool_over("done"),
+            DemoEvent::FileRead(read) => self.file_read(read),
         }
         while self.is_resting() {
             let Some(text) = self.waiting.pop_front() else { break };
@@ -75,18 +75,20 @@ impl Engine {
     }
 
     /// Returns the open question.
-    pub(super) fn dialog(&self) -> Option<Dialog> {
+    pub(super) fn dialog(&self) -> Option<DemoDialog> {
         let Phase::Asking(asked) = self.phase else { return None };
         Some(match asked {
-            Asked::Trust => {
-                Dialog { question: "Do you trust this folder?", choices: &["yes", "no, exit"] }
+            PendingQuestion::Trust => {
+                DemoDialog { question: "Do you trust this folder?", choices: &["yes", "no, exit"] }
             }
-            Asked::Permission => Dialog { question: "Allow?", choices: &["yes", "no"] },
-            Asked::Question => Dialog { question: "Which colour?", choices: COLOURS },
+            PendingQuestion::Permission => {
+                DemoDialog { question: "Allow?", choices: &["yes", "no"] }
+            }
+            PendingQuestion::Question => DemoDialog { question: "Which colour?", choices: COLOURS },
         })
     }
 
-    fn emit(&mut self, effect: Effect) {
+    fn emit(&mut self, effect: DemoEffect) {
         self.effects.push(effect);
     }
 
@@ -95,13 +97,13 @@ impl Engine {
         if trusted {
             return self.rest();
         }
-        self.ask(Asked::Trust, LiveStatus::WaitingTrust);
+        self.ask(PendingQuestion::Trust, LiveStatus::WaitingTrust);
     }
 
     fn rest(&mut self) {
         self.phase = Phase::Resting;
         if self.waiting.is_empty() {
-            self.emit(Effect::Status(LiveStatus::Idle));
+            self.emit(DemoEffect::Status(LiveStatus::Idle));
         }
     }
 
@@ -110,15 +112,15 @@ impl Engine {
             return self.finish_local(String::new());
         }
         match command::parse(text) {
-            Command::Local(local) => self.perform_locally(local),
-            Command::Turn(work) => {
+            DemoCommand::Local(local) => self.perform_locally(local),
+            DemoCommand::Turn(work) => {
                 // If the agent is told to continue, it first reads the file that the previous turn
                 // left unread.
                 let unread = self.memory.unread().filter(|_| work == Work::Say);
                 let work = unread.map_or(work, |file| Work::Read(file.to_owned()));
                 self.memory.hear(text);
-                self.emit(Effect::Record(Said::User, text.to_owned()));
-                self.emit(Effect::Status(LiveStatus::Working));
+                self.emit(DemoEffect::Record(LineAuthor::User, text.to_owned()));
+                self.emit(DemoEffect::Status(LiveStatus::Working));
                 self.work(work, text);
             }
         }
@@ -129,7 +131,7 @@ impl Engine {
             Work::Say => self.finish(true, self.memory.answer(text)),
             Work::Read(path) => self.begin_reading(path),
             Work::Fail => self.finish(false, "This turn failed, as it was told to.".to_owned()),
-            Work::Crash(status) => self.emit(Effect::Crash(status)),
+            Work::Crash(status) => self.emit(DemoEffect::Crash(status)),
             Work::Hang => self.phase = Phase::Hanging,
             Work::Slow(lasts) => self.begin_stream(lasts),
             Work::Ask => self.begin_permission(),
@@ -141,48 +143,48 @@ impl Engine {
 
     fn finish(&mut self, ok: bool, text: String) {
         self.memory.end_turn();
-        self.emit(Effect::Record(Said::Assistant, text.clone()));
-        self.emit(Effect::EndTurn);
-        self.emit(Effect::Finished { ok, text });
+        self.emit(DemoEffect::Record(LineAuthor::Assistant, text.clone()));
+        self.emit(DemoEffect::EndTurn);
+        self.emit(DemoEffect::Finished { ok, text });
         self.rest();
     }
 
-    fn perform_locally(&mut self, local: Local) {
+    fn perform_locally(&mut self, local: LocalCommand) {
         match local {
-            Local::Help => return self.finish_local(HELP.to_owned()),
-            Local::Unusable(reason) => return self.finish_local(reason),
-            Local::Clear => {
+            LocalCommand::Help => return self.finish_local(HELP.to_owned()),
+            LocalCommand::Unusable(reason) => return self.finish_local(reason),
+            LocalCommand::Clear => {
                 self.memory = Memory::default();
-                self.emit(Effect::Clear);
+                self.emit(DemoEffect::Clear);
             }
-            Local::Fork => self.emit(Effect::Fork),
-            Local::Exit => return self.emit(Effect::Exit(0)),
-            Local::Stray => {}
-            Local::Deaf => {
-                self.emit(Effect::Notice("it reads nothing any more".to_owned()));
-                self.emit(Effect::Deaf);
+            LocalCommand::Fork => self.emit(DemoEffect::Fork),
+            LocalCommand::Exit => return self.emit(DemoEffect::Exit(0)),
+            LocalCommand::Stray => {}
+            LocalCommand::Deaf => {
+                self.emit(DemoEffect::Notice("it reads nothing any more".to_owned()));
+                self.emit(DemoEffect::Deaf);
             }
-            Local::Fill(lines) => self.emit(Effect::Show(Show::Fill(lines))),
-            Local::Alternate => self.emit(Effect::Show(Show::Alternate)),
-            Local::Mouse => self.emit(Effect::Show(Show::Mouse)),
-            Local::Title(title) => self.emit(Effect::Show(Show::Title(title))),
-            Local::Bell => self.emit(Effect::Show(Show::Bell)),
+            LocalCommand::Fill(lines) => self.emit(DemoEffect::Show(Show::Fill(lines))),
+            LocalCommand::Alternate => self.emit(DemoEffect::Show(Show::Alternate)),
+            LocalCommand::Mouse => self.emit(DemoEffect::Show(Show::Mouse)),
+            LocalCommand::Title(title) => self.emit(DemoEffect::Show(Show::Title(title))),
+            LocalCommand::Bell => self.emit(DemoEffect::Show(Show::Bell)),
         }
         self.finish_local(String::new());
     }
 
     fn finish_local(&mut self, text: String) {
         if !text.is_empty() {
-            self.emit(Effect::Notice(text.clone()));
+            self.emit(DemoEffect::Notice(text.clone()));
         }
-        self.emit(Effect::Finished { ok: true, text });
+        self.emit(DemoEffect::Finished { ok: true, text });
         self.rest();
     }
 
     fn begin_reading(&mut self, path: String) {
-        self.emit(Effect::Record(Said::ToolCall, format!("read {path}")));
+        self.emit(DemoEffect::Record(LineAuthor::ToolCall, format!("read {path}")));
         self.phase = Phase::Reading;
-        self.emit(Effect::Read(path));
+        self.emit(DemoEffect::Read(path));
     }
 
     fn file_read(&mut self, read: Result<String, String>) {
@@ -197,7 +199,7 @@ impl Engine {
             }
             Err(reason) => (false, reason, "I could not read the file.".to_owned()),
         };
-        self.emit(Effect::Record(Said::ToolResult, result));
+        self.emit(DemoEffect::Record(LineAuthor::ToolResult, result));
         self.finish(ok, answer);
     }
 
@@ -206,7 +208,7 @@ impl Engine {
         let words: VecDeque<String> = answer.split(' ').map(str::to_owned).collect();
         let pause = lasts / u32::try_from(words.len()).unwrap_or(1);
         self.phase = Phase::Streaming { words, said: String::new(), pause };
-        self.emit(Effect::Wake(pause));
+        self.emit(DemoEffect::Wake(pause));
     }
 
     fn stream(&mut self) {
@@ -221,62 +223,66 @@ impl Engine {
         if is_whole {
             return self.finish(true, said);
         }
-        self.emit(Effect::Streamed(said));
-        self.emit(Effect::Wake(pause));
+        self.emit(DemoEffect::Streamed(said));
+        self.emit(DemoEffect::Wake(pause));
     }
 
     fn begin_permission(&mut self) {
-        self.emit(Effect::Record(Said::ToolCall, "edit notes.txt".to_owned()));
+        self.emit(DemoEffect::Record(LineAuthor::ToolCall, "edit notes.txt".to_owned()));
         match (self.permission, self.mode) {
             (Permission::Auto, _) => self.settle_permission("allowed without asking", true),
-            (_, Mode::Headless) => self.settle_permission("denied: nobody can be asked", false),
-            (_, Mode::Interactive) => self.ask(Asked::Permission, LiveStatus::WaitingPermission),
+            (_, DemoMode::Headless) => self.settle_permission("denied: nobody can be asked", false),
+            (_, DemoMode::Interactive) => {
+                self.ask(PendingQuestion::Permission, LiveStatus::WaitingPermission)
+            }
         }
     }
 
     fn settle_permission(&mut self, result: &str, allowed: bool) {
-        self.emit(Effect::Record(Said::ToolResult, result.to_owned()));
+        self.emit(DemoEffect::Record(LineAuthor::ToolResult, result.to_owned()));
         let answer = if allowed { "I edited notes.txt." } else { "I left notes.txt as it was." };
         self.finish(true, answer.to_owned());
     }
 
     fn begin_question(&mut self) {
-        self.emit(Effect::Record(Said::ToolCall, "ask for a colour".to_owned()));
+        self.emit(DemoEffect::Record(LineAuthor::ToolCall, "ask for a colour".to_owned()));
         match self.mode {
-            Mode::Interactive => self.ask(Asked::Question, LiveStatus::WaitingQuestion),
-            Mode::Headless => self.settle_question(None),
+            DemoMode::Interactive => {
+                self.ask(PendingQuestion::Question, LiveStatus::WaitingQuestion)
+            }
+            DemoMode::Headless => self.settle_question(None),
         }
     }
 
     fn settle_question(&mut self, choice: Option<usize>) {
         let colour = choice.and_then(|index| COLOURS.get(index)).copied();
         let result = colour.unwrap_or("no answer");
-        self.emit(Effect::Record(Said::ToolResult, result.to_owned()));
+        self.emit(DemoEffect::Record(LineAuthor::ToolResult, result.to_owned()));
         let answer =
             colour.map_or("You chose no colour.".to_owned(), |c| format!("You chose {c}."));
         self.finish(true, answer);
     }
 
-    fn ask(&mut self, asked: Asked, status: LiveStatus) {
+    fn ask(&mut self, asked: PendingQuestion, status: LiveStatus) {
         self.phase = Phase::Asking(asked);
-        self.emit(Effect::Status(status));
+        self.emit(DemoEffect::Status(status));
     }
 
     fn choose(&mut self, choice: Option<usize>) {
         let Phase::Asking(asked) = self.phase else { return };
         let yes = choice == Some(0);
         match asked {
-            Asked::Trust if yes => {
-                self.emit(Effect::Trust);
+            PendingQuestion::Trust if yes => {
+                self.emit(DemoEffect::Trust);
                 self.rest();
             }
-            Asked::Trust => self.emit(Effect::Exit(1)),
-            Asked::Permission => {
-                self.emit(Effect::Status(LiveStatus::Working));
+            PendingQuestion::Trust => self.emit(DemoEffect::Exit(1)),
+            PendingQuestion::Permission => {
+                self.emit(DemoEffect::Status(LiveStatus::Working));
                 self.settle_permission(if yes { "allowed" } else { "denied" }, yes);
             }
-            Asked::Question => {
-                self.emit(Effect::Status(LiveStatus::Working));
+            PendingQuestion::Question => {
+                self.emit(DemoEffect::Status(LiveStatus::Working));
                 self.settle_question(choice);
             }
         }
@@ -286,16 +292,19 @@ impl Engine {
         match self.phase {
             Phase::Resting => return,
             Phase::Asking(_) => return self.choose(None),
-            Phase::RunningTool(_) => self.emit(Effect::StopTool),
+            Phase::RunningTool(_) => self.emit(DemoEffect::StopTool),
             Phase::Streaming { .. } | Phase::Hanging | Phase::Reading => {}
         }
         self.finish(false, "[interrupted]".to_owned());
     }
 
     fn start_tool(&mut self, lasts: Duration, placement: Placement) {
-        self.emit(Effect::Record(Said::ToolCall, format!("sleep {}", lasts.as_secs_f64())));
+        self.emit(DemoEffect::Record(
+            LineAuthor::ToolCall,
+            format!("sleep {}", lasts.as_secs_f64()),
+        ));
         self.phase = Phase::RunningTool(placement);
-        self.emit(Effect::StartTool { lasts, placement });
+        self.emit(DemoEffect::StartTool { lasts, placement });
     }
 
     fn tool_started(&mut self, pid: u32) {
@@ -306,7 +315,7 @@ impl Engine {
 
     fn tool_over(&mut self, result: &str) {
         if matches!(self.phase, Phase::RunningTool(_)) {
-            self.emit(Effect::Record(Said::ToolResult, result.to_owned()));
+            self.emit(DemoEffect::Record(LineAuthor::ToolResult, result.to_owned()));
             self.finish(true, format!("The tool: {result}."));
         }
     }

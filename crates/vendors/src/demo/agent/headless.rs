@@ -6,35 +6,35 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::arguments::Invocation;
-use super::body::{Body, Ending, Face};
-use super::effect::{Effect, Event, Said};
+use super::body::{DemoBody, DemoEnding, Face};
+use super::effect::{DemoEffect, DemoEvent, LineAuthor};
 use super::engine::Engine;
-use super::wait::{Signals, Wake};
+use super::wait::{DemoWake, SignalSockets};
 
 /// Runs one turn. A failed turn and a SIGTERM both end with exit code 0, as they do with real
 /// agents: only the `result` line shows whether the turn succeeded.
 pub(super) fn live(
     invocation: &Invocation,
-    body: &mut Body<'_>,
+    body: &mut DemoBody<'_>,
     mut engine: Engine,
-    mut signals: Signals,
-) -> io::Result<Ending> {
-    let mut stream = Stream::new(invocation, &body.cwd);
+    mut signals: SignalSockets,
+) -> io::Result<DemoEnding> {
+    let mut stream = OutputStream::new(invocation, &body.cwd);
     stream.init(body.log.id())?;
-    let begin = Event::Begin { trusted: true, prompt: invocation.prompt.clone() };
+    let begin = DemoEvent::Begin { trusted: true, prompt: invocation.prompt.clone() };
     if let Some(ending) = body.live(&mut engine, &mut stream, begin)? {
         return Ok(ending);
     }
     while !engine.is_resting() {
         for wake in signals.wait(None, &body.tool_outputs(), body.deadline)? {
             let event = match wake {
-                Wake::Stop => return Ok(Ending::Clean(0)),
-                Wake::Tool(number) => body.hear_tool(number)?,
-                Wake::Deadline => {
+                DemoWake::Stop => return Ok(DemoEnding::Clean(0)),
+                DemoWake::Tool(number) => body.hear_tool(number)?,
+                DemoWake::Deadline => {
                     body.deadline = None;
-                    Some(Event::Tick)
+                    Some(DemoEvent::Tick)
                 }
-                Wake::Resized | Wake::Input => None,
+                DemoWake::Resized | DemoWake::Input => None,
             };
             let Some(event) = event else { continue };
             if let Some(ending) = body.live(&mut engine, &mut stream, event)? {
@@ -42,15 +42,15 @@ pub(super) fn live(
             }
         }
     }
-    Ok(Ending::Clean(0))
+    Ok(DemoEnding::Clean(0))
 }
 
 /// The output stream.
-struct Stream {
+struct OutputStream {
     about: Value,
 }
 
-impl Stream {
+impl OutputStream {
     fn new(invocation: &Invocation, cwd: &Path) -> Self {
         let about = json!({
             "cwd": cwd.to_string_lossy(),
@@ -71,22 +71,22 @@ impl Stream {
     }
 }
 
-impl Face for Stream {
-    fn show(&mut self, effect: &Effect, id: &str) -> io::Result<()> {
+impl Face for OutputStream {
+    fn show(&mut self, effect: &DemoEffect, id: &str) -> io::Result<()> {
         match effect {
-            Effect::Record(Said::Assistant, text) => {
+            DemoEffect::Record(LineAuthor::Assistant, text) => {
                 print(&json!({"type": "assistant", "text": text}))
             }
-            Effect::Record(Said::ToolCall, text) => {
+            DemoEffect::Record(LineAuthor::ToolCall, text) => {
                 print(&json!({"type": "tool_call", "text": text}))
             }
-            Effect::Record(Said::ToolResult, text) => {
+            DemoEffect::Record(LineAuthor::ToolResult, text) => {
                 print(&json!({"type": "tool_result", "text": text}))
             }
-            Effect::Finished { ok, text } => {
+            DemoEffect::Finished { ok, text } => {
                 print(&json!({"type": "result", "ok": ok, "text": text, "session_id": id}))
             }
-            Effect::Clear | Effect::Fork => self.init(id),
+            DemoEffect::Clear | DemoEffect::Fork => self.init(id),
             _ => Ok(()),
         }
     }

@@ -7,16 +7,16 @@ use rustix::io::Errno;
 use segue_core::rules::display::counted;
 
 use super::arguments::Invocation;
-use super::body::{Body, Ending};
+use super::body::{DemoBody, DemoEnding};
 use super::editor::Editor;
-use super::effect::{Dialog, Event};
+use super::effect::{DemoDialog, DemoEvent};
 use super::engine::Engine;
-use super::keys::{ESCAPE_WAIT, Key, KeyReader};
+use super::keys::{DemoKey, ESCAPE_WAIT, KeyReader};
 use super::memory::Memory;
 use super::presence;
-use super::terminal::Terminal;
-use super::wait::{Signals, Wake};
-use super::window::Window;
+use super::terminal::RawTerminal;
+use super::wait::{DemoWake, SignalSockets};
+use super::window::DemoWindow;
 
 /// Runs until the person leaves, a signal arrives, or the terminal is gone.
 ///
@@ -24,12 +24,12 @@ use super::window::Window;
 /// agents.
 pub(super) fn live(
     invocation: &Invocation,
-    body: &mut Body<'_>,
+    body: &mut DemoBody<'_>,
     memory: Memory,
-    signals: Signals,
-    terminal: &Terminal,
-) -> io::Result<Ending> {
-    let mut window = Window::open(io::stdout(), terminal.size())?;
+    signals: SignalSockets,
+    terminal: &RawTerminal,
+) -> io::Result<DemoEnding> {
+    let mut window = DemoWindow::open(io::stdout(), terminal.size())?;
     window.notice(welcome(invocation, body.log.id(), memory.heard()))?;
     let engine = Engine::new(memory, invocation.permission, invocation.mode);
     let mut desk = Desk {
@@ -42,11 +42,11 @@ pub(super) fn live(
         escape_until: None,
     };
     let trusted = !invocation.ask_trust || presence::is_trusted(&body.home, &body.cwd);
-    let ended = desk.run(body, Event::Begin { trusted, prompt: invocation.prompt.clone() });
+    let ended = desk.run(body, DemoEvent::Begin { trusted, prompt: invocation.prompt.clone() });
     let closed = desk.window.close();
     match ended.and_then(|ending| closed.map(|()| ending)) {
         Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => {
-            Ok(Ending::Clean(0))
+            Ok(DemoEnding::Clean(0))
         }
         ended => ended,
     }
@@ -63,17 +63,17 @@ fn welcome(invocation: &Invocation, id: &str, heard: usize) -> String {
 }
 
 struct Desk<'a> {
-    terminal: &'a Terminal,
+    terminal: &'a RawTerminal,
     engine: Engine,
-    window: Window<Stdout>,
-    signals: Signals,
+    window: DemoWindow<Stdout>,
+    signals: SignalSockets,
     editor: Editor,
     keys: KeyReader,
     escape_until: Option<Instant>,
 }
 
 impl Desk<'_> {
-    fn run(&mut self, body: &mut Body<'_>, begin: Event) -> io::Result<Ending> {
+    fn run(&mut self, body: &mut DemoBody<'_>, begin: DemoEvent) -> io::Result<DemoEnding> {
         let mut ended = self.tell(body, begin)?;
         loop {
             if let Some(ending) = ended {
@@ -91,37 +91,41 @@ impl Desk<'_> {
         }
     }
 
-    fn tell(&mut self, body: &mut Body<'_>, event: Event) -> io::Result<Option<Ending>> {
+    fn tell(
+        &mut self,
+        body: &mut DemoBody<'_>,
+        event: DemoEvent,
+    ) -> io::Result<Option<DemoEnding>> {
         body.live(&mut self.engine, &mut self.window, event)
     }
 
-    fn wake(&mut self, body: &mut Body<'_>, wake: Wake) -> io::Result<Option<Ending>> {
+    fn wake(&mut self, body: &mut DemoBody<'_>, wake: DemoWake) -> io::Result<Option<DemoEnding>> {
         match wake {
-            Wake::Stop => Ok(Some(Ending::Clean(0))),
-            Wake::Resized => {
+            DemoWake::Stop => Ok(Some(DemoEnding::Clean(0))),
+            DemoWake::Resized => {
                 self.window.resize(self.terminal.size());
                 Ok(None)
             }
-            Wake::Input => self.read(body),
-            Wake::Tool(number) => match body.hear_tool(number)? {
+            DemoWake::Input => self.read(body),
+            DemoWake::Tool(number) => match body.hear_tool(number)? {
                 Some(event) => self.tell(body, event),
                 None => Ok(None),
             },
-            Wake::Deadline => self.pass_deadline(body),
+            DemoWake::Deadline => self.pass_deadline(body),
         }
     }
 
-    fn read(&mut self, body: &mut Body<'_>) -> io::Result<Option<Ending>> {
+    fn read(&mut self, body: &mut DemoBody<'_>) -> io::Result<Option<DemoEnding>> {
         let bytes = self.terminal.read()?;
         if bytes.is_empty() {
-            return Ok(Some(Ending::Clean(0)));
+            return Ok(Some(DemoEnding::Clean(0)));
         }
         let keys = self.keys.feed(&bytes);
         self.escape_until = self.keys.is_waiting().then(|| Instant::now() + ESCAPE_WAIT);
         self.press(body, keys)
     }
 
-    fn pass_deadline(&mut self, body: &mut Body<'_>) -> io::Result<Option<Ending>> {
+    fn pass_deadline(&mut self, body: &mut DemoBody<'_>) -> io::Result<Option<DemoEnding>> {
         let now = Instant::now();
         let is_over = |deadline: &mut Instant| *deadline <= now;
         if self.escape_until.take_if(is_over).is_some() {
@@ -131,18 +135,22 @@ impl Desk<'_> {
             }
         }
         match body.deadline.take_if(is_over) {
-            Some(_) => self.tell(body, Event::Tick),
+            Some(_) => self.tell(body, DemoEvent::Tick),
             None => Ok(None),
         }
     }
 
-    fn press(&mut self, body: &mut Body<'_>, keys: Vec<Key>) -> io::Result<Option<Ending>> {
+    fn press(
+        &mut self,
+        body: &mut DemoBody<'_>,
+        keys: Vec<DemoKey>,
+    ) -> io::Result<Option<DemoEnding>> {
         for key in keys {
             match meaning(key, &self.engine, &mut self.editor) {
-                Meaning::Nothing => {}
-                Meaning::Leave => return Ok(Some(Ending::Clean(0))),
-                Meaning::Mouse(report) => self.window.notice(format!("mouse {report}"))?,
-                Meaning::Event(event) => {
+                KeyMeaning::Nothing => {}
+                KeyMeaning::Leave => return Ok(Some(DemoEnding::Clean(0))),
+                KeyMeaning::Mouse(report) => self.window.notice(format!("mouse {report}"))?,
+                KeyMeaning::Event(event) => {
                     if let Some(ending) = self.tell(body, event)? {
                         return Ok(Some(ending));
                     }
@@ -155,119 +163,121 @@ impl Desk<'_> {
 
 /// The result of a key.
 #[derive(Debug, PartialEq, Eq)]
-enum Meaning {
+enum KeyMeaning {
     Nothing,
-    Event(Event),
+    Event(DemoEvent),
     Mouse(String),
     Leave,
 }
 
 /// Returns what a key means in the current state. A dialog accepts no typed text: a paste is lost,
 /// and the Enter after it answers yes, as it does in real agents.
-fn meaning(key: Key, engine: &Engine, editor: &mut Editor) -> Meaning {
+fn meaning(key: DemoKey, engine: &Engine, editor: &mut Editor) -> KeyMeaning {
     if let Some(dialog) = engine.dialog() {
         return answer(&key, &dialog);
     }
     match key {
-        Key::Control('c') | Key::Escape if !engine.is_resting() => Meaning::Event(Event::Interrupt),
-        Key::Control('c') => {
-            editor.clear();
-            Meaning::Nothing
+        DemoKey::Control('c') | DemoKey::Escape if !engine.is_resting() => {
+            KeyMeaning::Event(DemoEvent::Interrupt)
         }
-        Key::Control('d') if editor.is_empty() => Meaning::Leave,
-        Key::Mouse(report) => Meaning::Mouse(report),
-        Key::Enter => {
+        DemoKey::Control('c') => {
+            editor.clear();
+            KeyMeaning::Nothing
+        }
+        DemoKey::Control('d') if editor.is_empty() => KeyMeaning::Leave,
+        DemoKey::Mouse(report) => KeyMeaning::Mouse(report),
+        DemoKey::Enter => {
             let draft = editor.take();
             if draft.trim().is_empty() {
-                Meaning::Nothing
+                KeyMeaning::Nothing
             } else {
-                Meaning::Event(Event::Message(draft))
+                KeyMeaning::Event(DemoEvent::Message(draft))
             }
         }
         key => {
             editor.press(&key);
-            Meaning::Nothing
+            KeyMeaning::Nothing
         }
     }
 }
 
-fn answer(key: &Key, dialog: &Dialog) -> Meaning {
+fn answer(key: &DemoKey, dialog: &DemoDialog) -> KeyMeaning {
     let choice = match key {
-        Key::Enter | Key::Char('y') => Some(0),
-        Key::Escape | Key::Char('n') | Key::Control('c') => None,
-        Key::Control('d') => return Meaning::Leave,
-        Key::Char(digit) => match digit.to_digit(10) {
+        DemoKey::Enter | DemoKey::Char('y') => Some(0),
+        DemoKey::Escape | DemoKey::Char('n') | DemoKey::Control('c') => None,
+        DemoKey::Control('d') => return KeyMeaning::Leave,
+        DemoKey::Char(digit) => match digit.to_digit(10) {
             Some(number) if (1..=dialog.choices.len()).contains(&(number as usize)) => {
                 Some(number as usize - 1)
             }
-            _ => return Meaning::Nothing,
+            _ => return KeyMeaning::Nothing,
         },
-        _ => return Meaning::Nothing,
+        _ => return KeyMeaning::Nothing,
     };
-    Meaning::Event(Event::Choice(choice))
+    KeyMeaning::Event(DemoEvent::Choice(choice))
 }
 
 #[cfg(test)]
 mod tests {
     use segue_core::model::Permission;
 
-    use super::super::arguments::Mode;
+    use super::super::arguments::DemoMode;
     use super::*;
 
     fn engine(told: &str) -> Engine {
-        let mut engine = Engine::new(Memory::default(), Permission::Ask, Mode::Interactive);
-        engine.handle(Event::Message(told.to_owned()));
+        let mut engine = Engine::new(Memory::default(), Permission::Ask, DemoMode::Interactive);
+        engine.handle(DemoEvent::Message(told.to_owned()));
         engine
     }
 
     fn typed(text: &str) -> Editor {
         let mut editor = Editor::default();
-        editor.press(&Key::Paste(text.to_owned()));
+        editor.press(&DemoKey::Paste(text.to_owned()));
         editor
     }
 
     #[test]
     fn enter_sends_the_whole_draft_and_ignores_an_empty_one() {
         let mut editor = typed("two\nlines ");
-        let sent = Meaning::Event(Event::Message("two\nlines ".into()));
-        assert_eq!(meaning(Key::Enter, &engine("hi"), &mut editor), sent);
-        assert_eq!(meaning(Key::Enter, &engine("hi"), &mut editor), Meaning::Nothing);
+        let sent = KeyMeaning::Event(DemoEvent::Message("two\nlines ".into()));
+        assert_eq!(meaning(DemoKey::Enter, &engine("hi"), &mut editor), sent);
+        assert_eq!(meaning(DemoKey::Enter, &engine("hi"), &mut editor), KeyMeaning::Nothing);
     }
 
     #[test]
     fn control_c_interrupts_a_turn_and_otherwise_clears_the_draft() {
         let mut editor = typed("draft");
-        let interrupt = Meaning::Event(Event::Interrupt);
-        assert_eq!(meaning(Key::Control('c'), &engine("/hang"), &mut editor), interrupt);
+        let interrupt = KeyMeaning::Event(DemoEvent::Interrupt);
+        assert_eq!(meaning(DemoKey::Control('c'), &engine("/hang"), &mut editor), interrupt);
         assert!(!editor.is_empty());
-        assert_eq!(meaning(Key::Control('c'), &engine("hi"), &mut editor), Meaning::Nothing);
+        assert_eq!(meaning(DemoKey::Control('c'), &engine("hi"), &mut editor), KeyMeaning::Nothing);
         assert!(editor.is_empty());
     }
 
     #[test]
     fn control_d_leaves_only_if_the_draft_is_empty() {
         let mut editor = typed("draft");
-        assert_eq!(meaning(Key::Control('d'), &engine("hi"), &mut editor), Meaning::Nothing);
+        assert_eq!(meaning(DemoKey::Control('d'), &engine("hi"), &mut editor), KeyMeaning::Nothing);
         editor.clear();
-        assert_eq!(meaning(Key::Control('d'), &engine("hi"), &mut editor), Meaning::Leave);
+        assert_eq!(meaning(DemoKey::Control('d'), &engine("hi"), &mut editor), KeyMeaning::Leave);
     }
 
     #[test]
     fn dialog_accepts_its_keys_and_ignores_all_others() {
         let asking = engine("/ask");
         let mut editor = Editor::default();
-        let yes = Meaning::Event(Event::Choice(Some(0)));
-        let no = Meaning::Event(Event::Choice(None));
+        let yes = KeyMeaning::Event(DemoEvent::Choice(Some(0)));
+        let no = KeyMeaning::Event(DemoEvent::Choice(None));
         let table = [
-            (Key::Char('1'), &yes),
-            (Key::Char('y'), &yes),
-            (Key::Enter, &yes),
-            (Key::Char('2'), &Meaning::Event(Event::Choice(Some(1)))),
-            (Key::Char('n'), &no),
-            (Key::Escape, &no),
-            (Key::Char('3'), &Meaning::Nothing),
-            (Key::Char('x'), &Meaning::Nothing),
-            (Key::Paste("y".into()), &Meaning::Nothing),
+            (DemoKey::Char('1'), &yes),
+            (DemoKey::Char('y'), &yes),
+            (DemoKey::Enter, &yes),
+            (DemoKey::Char('2'), &KeyMeaning::Event(DemoEvent::Choice(Some(1)))),
+            (DemoKey::Char('n'), &no),
+            (DemoKey::Escape, &no),
+            (DemoKey::Char('3'), &KeyMeaning::Nothing),
+            (DemoKey::Char('x'), &KeyMeaning::Nothing),
+            (DemoKey::Paste("y".into()), &KeyMeaning::Nothing),
         ];
         for (key, wanted) in table {
             assert_eq!(meaning(key.clone(), &asking, &mut editor), *wanted, "{key:?}");

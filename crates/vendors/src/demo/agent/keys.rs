@@ -10,7 +10,7 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// A key, a paste or another input of the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum DemoKey {
     Char(char),
     Enter,
     Backspace,
@@ -36,15 +36,15 @@ pub(super) struct KeyReader {
     paste: Option<Vec<u8>>,
 }
 
-enum Next {
-    Key(Key, usize),
+enum NextKey {
+    Key(DemoKey, usize),
     PasteBegins(usize),
     Incomplete,
 }
 
 impl KeyReader {
     /// Takes bytes and returns the keys that are complete.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<Key> {
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<DemoKey> {
         let mut keys = Vec::new();
         self.pending.extend(bytes);
         loop {
@@ -52,15 +52,15 @@ impl KeyReader {
                 return keys;
             }
             match next(&self.pending) {
-                Next::Key(key, length) => {
+                NextKey::Key(key, length) => {
                     self.pending.drain(..length);
                     keys.push(key);
                 }
-                Next::PasteBegins(length) => {
+                NextKey::PasteBegins(length) => {
                     self.pending.drain(..length);
                     self.paste = Some(Vec::new());
                 }
-                Next::Incomplete => return keys,
+                NextKey::Incomplete => return keys,
             }
         }
     }
@@ -72,16 +72,16 @@ impl KeyReader {
 
     /// Stops waiting: a lone escape byte becomes the Escape key, and an incomplete sequence becomes
     /// `Key::Other`.
-    pub(super) fn give_up(&mut self) -> Vec<Key> {
+    pub(super) fn give_up(&mut self) -> Vec<DemoKey> {
         if !self.is_waiting() {
             return Vec::new();
         }
         let pending = mem::take(&mut self.pending);
-        vec![if pending == b"\x1b" { Key::Escape } else { Key::Other }]
+        vec![if pending == b"\x1b" { DemoKey::Escape } else { DemoKey::Other }]
     }
 
     /// Moves bytes into the paste. Returns whether the paste is complete.
-    fn read_paste(&mut self, keys: &mut Vec<Key>) -> bool {
+    fn read_paste(&mut self, keys: &mut Vec<DemoKey>) -> bool {
         let Some(paste) = &mut self.paste else { return true };
         // The end marker may be split between two reads.
         let from = paste.len().saturating_sub(PASTE_END.len());
@@ -91,79 +91,79 @@ impl KeyReader {
         self.pending = paste.split_off(end + PASTE_END.len());
         paste.truncate(end);
         let text = String::from_utf8_lossy(paste).replace("\r\n", "\n").replace('\r', "\n");
-        keys.push(Key::Paste(text));
+        keys.push(DemoKey::Paste(text));
         self.paste = None;
         true
     }
 }
 
-fn next(bytes: &[u8]) -> Next {
+fn next(bytes: &[u8]) -> NextKey {
     match bytes {
-        [] => Next::Incomplete,
+        [] => NextKey::Incomplete,
         [0x1b, rest @ ..] => escape(rest),
-        [b'\r', ..] => Next::Key(Key::Enter, 1),
-        [b'\n' | b'\t', ..] => Next::Key(Key::Char(char::from(bytes[0])), 1),
-        [0x7f | 0x08, ..] => Next::Key(Key::Backspace, 1),
-        [byte @ 1..=26, ..] => Next::Key(Key::Control(char::from(byte + b'a' - 1)), 1),
-        [0..0x20, ..] => Next::Key(Key::Other, 1),
+        [b'\r', ..] => NextKey::Key(DemoKey::Enter, 1),
+        [b'\n' | b'\t', ..] => NextKey::Key(DemoKey::Char(char::from(bytes[0])), 1),
+        [0x7f | 0x08, ..] => NextKey::Key(DemoKey::Backspace, 1),
+        [byte @ 1..=26, ..] => NextKey::Key(DemoKey::Control(char::from(byte + b'a' - 1)), 1),
+        [0..0x20, ..] => NextKey::Key(DemoKey::Other, 1),
         _ => character(bytes),
     }
 }
 
-fn escape(rest: &[u8]) -> Next {
+fn escape(rest: &[u8]) -> NextKey {
     match rest {
-        [] => Next::Incomplete,
+        [] => NextKey::Incomplete,
         [b'[', sequence @ ..] => control_sequence(sequence),
-        [b'O'] => Next::Incomplete,
-        [b'O', last, ..] => Next::Key(named(*last), 3),
+        [b'O'] => NextKey::Incomplete,
+        [b'O', last, ..] => NextKey::Key(named(*last), 3),
         [b']' | b'P' | b'_' | b'^', text @ ..] => control_string(text),
         // Escape followed by Enter inserts a line break into the message.
-        [b'\r', ..] => Next::Key(Key::Char('\n'), 2),
-        _ => Next::Key(Key::Escape, 1),
+        [b'\r', ..] => NextKey::Key(DemoKey::Char('\n'), 2),
+        _ => NextKey::Key(DemoKey::Escape, 1),
     }
 }
 
-fn control_sequence(sequence: &[u8]) -> Next {
+fn control_sequence(sequence: &[u8]) -> NextKey {
     let Some(end) = sequence.iter().position(|byte| (0x40..=0x7e).contains(byte)) else {
-        return Next::Incomplete;
+        return NextKey::Incomplete;
     };
     let length = end + 3;
     let parameters = String::from_utf8_lossy(&sequence[..end]);
     let key = match (&*parameters, sequence[end]) {
-        ("200", b'~') => return Next::PasteBegins(length),
-        ("1" | "7", b'~') => Key::Home,
-        ("4" | "8", b'~') => Key::End,
-        ("3", b'~') => Key::Delete,
+        ("200", b'~') => return NextKey::PasteBegins(length),
+        ("1" | "7", b'~') => DemoKey::Home,
+        ("4" | "8", b'~') => DemoKey::End,
+        ("3", b'~') => DemoKey::Delete,
         (report, last @ (b'M' | b'm')) if report.starts_with('<') => {
-            Key::Mouse(format!("{}{}", &report[1..], char::from(last)))
+            DemoKey::Mouse(format!("{}{}", &report[1..], char::from(last)))
         }
         ("", last) => named(last),
-        _ => Key::Other,
+        _ => DemoKey::Other,
     };
-    Next::Key(key, length)
+    NextKey::Key(key, length)
 }
 
-fn named(last: u8) -> Key {
+fn named(last: u8) -> DemoKey {
     match last {
-        b'C' => Key::Right,
-        b'D' => Key::Left,
-        b'H' => Key::Home,
-        b'F' => Key::End,
-        _ => Key::Other,
+        b'C' => DemoKey::Right,
+        b'D' => DemoKey::Left,
+        b'H' => DemoKey::Home,
+        b'F' => DemoKey::End,
+        _ => DemoKey::Other,
     }
 }
 
 /// Skips a response of the terminal, up to a bell or a string terminator.
-fn control_string(text: &[u8]) -> Next {
+fn control_string(text: &[u8]) -> NextKey {
     let bell = text.iter().position(|byte| *byte == 0x07).map(|at| at + 3);
     let terminator = text.windows(2).position(|pair| pair == b"\x1b\\").map(|at| at + 4);
     match bell.into_iter().chain(terminator).min() {
-        Some(length) => Next::Key(Key::Other, length),
-        None => Next::Incomplete,
+        Some(length) => NextKey::Key(DemoKey::Other, length),
+        None => NextKey::Incomplete,
     }
 }
 
-fn character(bytes: &[u8]) -> Next {
+fn character(bytes: &[u8]) -> NextKey {
     let length = match bytes[0] {
         0xc2..=0xdf => 2,
         0xe0..=0xef => 3,
@@ -171,11 +171,11 @@ fn character(bytes: &[u8]) -> Next {
         _ => 1,
     };
     let Some(encoded) = bytes.get(..length) else {
-        return Next::Incomplete;
+        return NextKey::Incomplete;
     };
     match std::str::from_utf8(encoded) {
-        Ok(text) => Next::Key(text.chars().next().map_or(Key::Other, Key::Char), length),
-        Err(_) => Next::Key(Key::Char(char::REPLACEMENT_CHARACTER), 1),
+        Ok(text) => NextKey::Key(text.chars().next().map_or(DemoKey::Other, DemoKey::Char), length),
+        Err(_) => NextKey::Key(DemoKey::Char(char::REPLACEMENT_CHARACTER), 1),
     }
 }
 
@@ -183,18 +183,27 @@ fn character(bytes: &[u8]) -> Next {
 mod tests {
     use super::*;
 
-    fn keys(bytes: &[u8]) -> Vec<Key> {
+    fn keys(bytes: &[u8]) -> Vec<DemoKey> {
         KeyReader::default().feed(bytes)
     }
 
     #[test]
     fn multibyte_characters_and_control_keys_are_read() {
-        let wanted = [Key::Char('a'), Key::Char('ü'), Key::Char('日'), Key::Char('🙂'), Key::Enter];
+        let wanted = [
+            DemoKey::Char('a'),
+            DemoKey::Char('ü'),
+            DemoKey::Char('日'),
+            DemoKey::Char('🙂'),
+            DemoKey::Enter,
+        ];
         assert_eq!(keys("aü日🙂\r".as_bytes()), wanted);
-        assert_eq!(keys(b"\x03\x04\x7f"), [Key::Control('c'), Key::Control('d'), Key::Backspace]);
+        assert_eq!(
+            keys(b"\x03\x04\x7f"),
+            [DemoKey::Control('c'), DemoKey::Control('d'), DemoKey::Backspace]
+        );
         assert_eq!(
             keys(b"\x1b[D\x1bOC\x1b[H\x1b[4~\x1b[3~"),
-            [Key::Left, Key::Right, Key::Home, Key::End, Key::Delete]
+            [DemoKey::Left, DemoKey::Right, DemoKey::Home, DemoKey::End, DemoKey::Delete]
         );
     }
 
@@ -202,16 +211,21 @@ mod tests {
     fn a_paste_of_many_lines_is_one_key() {
         let paste = b"\x1b[200~one\rtwo\r\n\x1b[Dthree\x1b[201~\r";
         let text = "one\ntwo\n\u{1b}[Dthree".to_owned();
-        assert_eq!(keys(paste), [Key::Paste(text), Key::Enter]);
+        assert_eq!(keys(paste), [DemoKey::Paste(text), DemoKey::Enter]);
     }
 
     #[test]
     fn bytes_may_arrive_one_by_one() {
         let bytes = "x\u{1b}[200~日\u{1b}[201~\u{1b}[C\u{1b}]11;rgb:0/0/0\u{7}é".as_bytes();
         let mut reader = KeyReader::default();
-        let found: Vec<Key> = bytes.iter().flat_map(|byte| reader.feed(&[*byte])).collect();
-        let wanted =
-            [Key::Char('x'), Key::Paste("日".into()), Key::Right, Key::Other, Key::Char('é')];
+        let found: Vec<DemoKey> = bytes.iter().flat_map(|byte| reader.feed(&[*byte])).collect();
+        let wanted = [
+            DemoKey::Char('x'),
+            DemoKey::Paste("日".into()),
+            DemoKey::Right,
+            DemoKey::Other,
+            DemoKey::Char('é'),
+        ];
         assert_eq!(found, wanted);
         assert!(!reader.is_waiting());
     }
@@ -221,22 +235,22 @@ mod tests {
         let mut reader = KeyReader::default();
         assert_eq!(reader.feed(b"\x1b"), []);
         assert!(reader.is_waiting());
-        assert_eq!(reader.give_up(), [Key::Escape]);
-        assert_eq!(keys(b"\x1by"), [Key::Escape, Key::Char('y')]);
+        assert_eq!(reader.give_up(), [DemoKey::Escape]);
+        assert_eq!(keys(b"\x1by"), [DemoKey::Escape, DemoKey::Char('y')]);
     }
 
     #[test]
     fn responses_of_the_terminal_are_not_text() {
         let answers =
             b"\x1b[?62;22c\x1b[12;3R\x1b]11;rgb:1/2/3\x1b\\\x1bP>|term\x1b\\\x1b[I\x1b[?0u";
-        assert_eq!(keys(answers), vec![Key::Other; 6]);
-        assert_eq!(keys(b"\x1b[<0;10;5M"), [Key::Mouse("0;10;5M".into())]);
+        assert_eq!(keys(answers), vec![DemoKey::Other; 6]);
+        assert_eq!(keys(b"\x1b[<0;10;5M"), [DemoKey::Mouse("0;10;5M".into())]);
     }
 
     #[test]
     fn keys_after_invalid_bytes_are_read() {
-        let wanted = [Key::Char('\u{fffd}'), Key::Char('a')];
+        let wanted = [DemoKey::Char('\u{fffd}'), DemoKey::Char('a')];
         assert_eq!(keys(b"\xffa"), wanted);
-        assert_eq!(keys(b"\xe9a \r").last(), Some(&Key::Enter));
+        assert_eq!(keys(b"\xe9a \r").last(), Some(&DemoKey::Enter));
     }
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::super::home;
-use super::super::records::Record;
-use super::effect::Said;
+use super::super::records::DemoRecord;
+use super::effect::LineAuthor;
 use super::memory::Memory;
 
 /// The transcript of the agent's conversation.
@@ -18,14 +18,14 @@ use super::memory::Memory;
 /// plain writes and without a flush to the disk. A line that a kill has truncated is not repaired,
 /// so that the next line is appended to it. Real agents do all of this.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(super) struct DemoTranscript {
     home: PathBuf,
     cwd: PathBuf,
     id: String,
     file: Option<File>,
 }
 
-impl Log {
+impl DemoTranscript {
     /// Prepares a conversation without messages.
     pub(super) fn new(home: &Path, cwd: &Path, id: String) -> Self {
         Self { home: home.to_owned(), cwd: cwd.to_owned(), id, file: None }
@@ -53,19 +53,19 @@ impl Log {
     }
 
     /// Appends a line of the conversation.
-    pub(super) fn say(&mut self, said: Said, text: &str, at: Timestamp) -> io::Result<()> {
+    pub(super) fn say(&mut self, said: LineAuthor, text: &str, at: Timestamp) -> io::Result<()> {
         let text = text.to_owned();
         self.append(&match said {
-            Said::User => Record::User { text, at },
-            Said::Assistant => Record::Assistant { text, at },
-            Said::ToolCall => Record::ToolCall { text, at },
-            Said::ToolResult => Record::ToolResult { text, at },
+            LineAuthor::User => DemoRecord::User { text, at },
+            LineAuthor::Assistant => DemoRecord::Assistant { text, at },
+            LineAuthor::ToolCall => DemoRecord::ToolCall { text, at },
+            LineAuthor::ToolResult => DemoRecord::ToolResult { text, at },
         })
     }
 
     /// Records the end of the turn.
     pub(super) fn end_turn(&mut self, at: Timestamp) -> io::Result<()> {
-        self.append(&Record::TurnEnd { at })
+        self.append(&DemoRecord::TurnEnd { at })
     }
 
     /// Continues in a new conversation, which has no file yet.
@@ -96,10 +96,10 @@ impl Log {
     }
 
     /// Appends a record. Writes the header together with the first message, in one write.
-    fn append(&mut self, record: &Record) -> io::Result<()> {
+    fn append(&mut self, record: &DemoRecord) -> io::Result<()> {
         let mut bytes = Vec::new();
         if self.file.is_none() {
-            if let Record::User { at, .. } = record {
+            if let DemoRecord::User { at, .. } = record {
                 bytes = line(&self.header(*at))?;
             }
             self.file = Some(self.create()?);
@@ -116,8 +116,8 @@ impl Log {
         OpenOptions::new().append(true).create(true).mode(0o600).open(path)
     }
 
-    fn header(&self, at: Timestamp) -> Record {
-        Record::Session {
+    fn header(&self, at: Timestamp) -> DemoRecord {
+        DemoRecord::Session {
             id: self.id.clone(),
             cwd: self.cwd.to_string_lossy().into_owned(),
             at,
@@ -131,7 +131,7 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-fn line(record: &Record) -> io::Result<Vec<u8>> {
+fn line(record: &DemoRecord) -> io::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(record)?;
     bytes.push(b'\n');
     Ok(bytes)
@@ -143,7 +143,7 @@ fn remember(path: &Path) -> io::Result<Option<Memory>> {
     let mut memory = Memory::default();
     let mut bytes = Vec::new();
     reader.read_until(b'\n', &mut bytes)?;
-    if !matches!(Record::read(&bytes), Some(Record::Session { .. })) {
+    if !matches!(DemoRecord::read(&bytes), Some(DemoRecord::Session { .. })) {
         return Ok(None);
     }
     loop {
@@ -151,10 +151,10 @@ fn remember(path: &Path) -> io::Result<Option<Memory>> {
         if reader.read_until(b'\n', &mut bytes)? == 0 {
             return Ok(Some(memory));
         }
-        match Record::read(&bytes) {
-            Some(Record::User { text, .. }) => memory.hear(&text),
-            Some(Record::ToolResult { text, .. }) => memory.learn(&text),
-            Some(Record::TurnEnd { .. }) => memory.end_turn(),
+        match DemoRecord::read(&bytes) {
+            Some(DemoRecord::User { text, .. }) => memory.hear(&text),
+            Some(DemoRecord::ToolResult { text, .. }) => memory.learn(&text),
+            Some(DemoRecord::TurnEnd { .. }) => memory.end_turn(),
             _ => {}
         }
     }
@@ -170,22 +170,24 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-    fn begun(home: &TempDir) -> Log {
-        let mut log = Log::new(home.path(), Path::new("/work"), "one".into());
-        log.say(Said::User, "remember the word fox", NOW).unwrap();
+    fn begun(home: &TempDir) -> DemoTranscript {
+        let mut log = DemoTranscript::new(home.path(), Path::new("/work"), "one".into());
+        log.say(LineAuthor::User, "remember the word fox", NOW).unwrap();
         log
     }
 
     fn resumed(home: &TempDir, id: &str) -> Option<Memory> {
-        Log::resume(home.path(), Path::new("/work"), id).unwrap().map(|(_, memory)| memory)
+        DemoTranscript::resume(home.path(), Path::new("/work"), id)
+            .unwrap()
+            .map(|(_, memory)| memory)
     }
 
     #[test]
     fn there_is_no_file_before_the_first_message() {
         let home = tempfile::tempdir().unwrap();
-        let mut log = Log::new(home.path(), Path::new("/work"), "one".into());
+        let mut log = DemoTranscript::new(home.path(), Path::new("/work"), "one".into());
         assert!(!log.exists().unwrap());
-        log.say(Said::User, "hi", NOW).unwrap();
+        log.say(LineAuthor::User, "hi", NOW).unwrap();
         let text = fs::read_to_string(log.path()).unwrap();
         let wanted = r#"{"type":"session","id":"one","cwd":"/work","at":"1970-01-01T00:00:00Z""#;
         assert!(text.starts_with(wanted), "{text}");
@@ -200,7 +202,7 @@ mod tests {
         assert_eq!(resumed(&home, "one").unwrap().answer("which word"), "The word is fox.");
         assert!(resumed(&home, "two").is_none());
         assert!(resumed(&home, "../-work/one").is_none());
-        assert!(Log::resume(home.path(), Path::new("/other"), "one").unwrap().is_none());
+        assert!(DemoTranscript::resume(home.path(), Path::new("/other"), "one").unwrap().is_none());
     }
 
     #[test]
@@ -212,10 +214,10 @@ mod tests {
         bytes.extend(b"{\"type\":\"assis");
         fs::write(&path, bytes).unwrap();
         let (mut log, memory) =
-            Log::resume(home.path(), Path::new("/work"), "one").unwrap().unwrap();
+            DemoTranscript::resume(home.path(), Path::new("/work"), "one").unwrap().unwrap();
         assert_eq!(memory.heard(), 1);
-        log.say(Said::User, "glued", NOW).unwrap();
-        log.say(Said::User, "heard", NOW).unwrap();
+        log.say(LineAuthor::User, "glued", NOW).unwrap();
+        log.say(LineAuthor::User, "heard", NOW).unwrap();
         assert_eq!(resumed(&home, "one").unwrap().heard(), 2);
     }
 
@@ -234,7 +236,7 @@ mod tests {
         let original = fs::read(log.path()).unwrap();
         let path = log.path();
         log.fork("two".into(), NOW).unwrap();
-        log.say(Said::User, "more", NOW).unwrap();
+        log.say(LineAuthor::User, "more", NOW).unwrap();
         assert_eq!(fs::read(path).unwrap(), original);
         assert_eq!(resumed(&home, "two").unwrap().heard(), 2);
         let text = fs::read_to_string(log.path()).unwrap();
@@ -247,7 +249,7 @@ mod tests {
         let mut log = begun(&home);
         log.clear("two".into());
         assert!(!log.exists().unwrap());
-        log.say(Said::User, "hi", NOW).unwrap();
+        log.say(LineAuthor::User, "hi", NOW).unwrap();
         assert_eq!(resumed(&home, "two").unwrap().heard(), 1);
         assert_eq!(resumed(&home, "one").unwrap().heard(), 1);
     }

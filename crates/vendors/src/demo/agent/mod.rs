@@ -70,18 +70,18 @@ pub trait Tool: Debug {
 
 /// Why the agent does not start: its exit code and a message for a person.
 #[derive(Debug)]
-struct Refusal {
+struct DemoRefusal {
     status: u8,
     message: String,
 }
 
-impl Refusal {
+impl DemoRefusal {
     fn new(status: u8, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 }
 
-impl From<io::Error> for Refusal {
+impl From<io::Error> for DemoRefusal {
     fn from(error: io::Error) -> Self {
         Self::new(1, error.to_string())
     }
@@ -101,7 +101,7 @@ pub fn run(arguments: Vec<String>, host: &dyn AgentHost) -> u8 {
     })
 }
 
-fn help() -> Result<u8, Refusal> {
+fn help() -> Result<u8, DemoRefusal> {
     writeln!(
         io::stdout(),
         "{}\n\nmessages that it understands:\n{}",

@@ -5,20 +5,20 @@ use unicode_width::UnicodeWidthChar as _;
 
 /// A line to show, before it is wrapped into rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) tone: Tone,
+pub(super) struct PaintedLine {
+    pub(super) tone: LineTone,
     pub(super) text: String,
 }
 
-impl Line {
-    pub(super) fn new(tone: Tone, text: impl Into<String>) -> Self {
+impl PaintedLine {
+    pub(super) fn new(tone: LineTone, text: impl Into<String>) -> Self {
         Self { tone, text: text.into() }
     }
 }
 
 /// How a line looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(super) enum LineTone {
     Plain,
     User,
     Assistant,
@@ -29,7 +29,7 @@ pub(super) enum Tone {
     Colour(u8),
 }
 
-impl Tone {
+impl LineTone {
     fn codes(self) -> String {
         match self {
             Self::Plain => "0".to_owned(),
@@ -44,7 +44,7 @@ impl Tone {
 }
 
 /// Adds the colour codes of a tone to a row.
-pub(super) fn coloured(tone: Tone, row: &str) -> String {
+pub(super) fn coloured(tone: LineTone, row: &str) -> String {
     format!("\x1b[{}m{row}\x1b[0m", tone.codes())
 }
 
@@ -84,10 +84,10 @@ pub(super) fn boxed(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// Returns the lines of `/fill`: every colour, wide characters, emoji and marks.
-pub(super) fn filling(count: u32) -> impl Iterator<Item = Line> {
+pub(super) fn filling(count: u32) -> impl Iterator<Item = PaintedLine> {
     (1..=count).map(|number| {
         let text = format!("line {number:05} 日本語の文字 한국어 🙂🚀🧪 cafe\u{301} ▁▂▃▄▅▆▇█");
-        Line::new(Tone::Colour(u8::try_from(number % 231).unwrap_or(0) + 1), text)
+        PaintedLine::new(LineTone::Colour(u8::try_from(number % 231).unwrap_or(0) + 1), text)
     })
 }
 

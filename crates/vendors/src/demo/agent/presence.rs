@@ -14,14 +14,14 @@ use super::log::make_folder;
 
 /// The live entry of the agent. A clean exit removes it; a crash leaves it behind.
 #[derive(Debug)]
-pub(super) struct Presence {
+pub(super) struct LiveEntryFile {
     folder: PathBuf,
     entry: LiveEntry,
     /// While this is set, the entry is not written, so that no process can see it.
     pub(super) is_hidden: bool,
 }
 
-impl Presence {
+impl LiveEntryFile {
     pub(super) fn new(home: &Path, cwd: &Path, process: &ProcessRef, id: &str) -> Self {
         let entry = LiveEntry {
             pid: process.pid,
@@ -99,7 +99,7 @@ mod tests {
     fn entry_contains_the_announced_status_and_is_removed() {
         let home = tempfile::tempdir().unwrap();
         let process = ProcessRef { pid: 7, started: 99, boot: "b".into() };
-        let mut presence = Presence::new(home.path(), Path::new("/code"), &process, "one");
+        let mut presence = LiveEntryFile::new(home.path(), Path::new("/code"), &process, "one");
         presence.announce("two", LiveStatus::WaitingTrust, Timestamp::UNIX_EPOCH).unwrap();
         let text = fs::read_to_string(home.path().join("live/7.json")).unwrap();
         let wanted = r#"{"pid":7,"started":99,"id":"two","cwd":"/code","status":"waiting_trust","at":"1970-01-01T00:00:00Z"}"#;

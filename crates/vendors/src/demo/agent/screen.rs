@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-use super::paint::{Line, coloured, wrap};
+use super::paint::{PaintedLine, coloured, wrap};
 
 /// How many lines are kept for a redraw after a change of the terminal's size.
 const KEPT_LINES: usize = 300;
@@ -13,11 +13,11 @@ const CHUNK: usize = 32 * 1024;
 
 /// A screen on any writer.
 #[derive(Debug)]
-pub(super) struct Screen<W> {
+pub(super) struct DemoScreen<W> {
     out: W,
     columns: usize,
     rows: usize,
-    kept: VecDeque<Line>,
+    kept: VecDeque<PaintedLine>,
     /// How many rows of the bottom part are on the screen. The cursor is in the last of them.
     drawn: usize,
     modes: Vec<TerminalMode>,
@@ -43,11 +43,11 @@ impl TerminalMode {
 /// The bottom part of the screen. Each line is one row, and the cursor is in the last one.
 #[derive(Debug)]
 pub(super) struct Bottom {
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<PaintedLine>,
     pub(super) cursor: usize,
 }
 
-impl<W: Write> Screen<W> {
+impl<W: Write> DemoScreen<W> {
     /// Takes over the terminal. Sends queries about the terminal, and does not wait for the
     /// responses.
     pub(super) fn open(out: W, columns: usize, rows: usize) -> io::Result<Self> {
@@ -76,7 +76,7 @@ impl<W: Write> Screen<W> {
     }
 
     /// Prints lines above the bottom part.
-    pub(super) fn print(&mut self, lines: impl IntoIterator<Item = Line>) -> io::Result<()> {
+    pub(super) fn print(&mut self, lines: impl IntoIterator<Item = PaintedLine>) -> io::Result<()> {
         let mut text = self.erased();
         self.drawn = 0;
         for line in lines {
@@ -135,12 +135,12 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    fn rows_of(&self, line: &Line) -> Vec<String> {
+    fn rows_of(&self, line: &PaintedLine) -> Vec<String> {
         let rows = wrap(&line.text, self.columns.max(1));
         rows.iter().map(|row| coloured(line.tone, row)).collect()
     }
 
-    fn keep(&mut self, line: Line) {
+    fn keep(&mut self, line: PaintedLine) {
         if self.kept.len() == KEPT_LINES {
             self.kept.pop_front();
         }
@@ -176,24 +176,24 @@ impl<W: Write> Screen<W> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::paint::{Tone, filling};
+    use super::super::paint::{LineTone, filling};
     use super::*;
 
-    fn screen(columns: u16, rows: u16) -> Screen<vt100::Parser> {
+    fn screen(columns: u16, rows: u16) -> DemoScreen<vt100::Parser> {
         let (rows_there, columns_there) = (rows.try_into().unwrap(), columns.try_into().unwrap());
         let parser = vt100::Parser::new(rows_there, columns_there, 0);
-        Screen::open(parser, columns.into(), rows.into()).unwrap()
+        DemoScreen::open(parser, columns.into(), rows.into()).unwrap()
     }
 
     fn prompt(text: &str) -> Bottom {
-        Bottom { lines: vec![Line::new(Tone::Plain, text)], cursor: text.len() }
+        Bottom { lines: vec![PaintedLine::new(LineTone::Plain, text)], cursor: text.len() }
     }
 
-    fn plain(text: &str) -> Line {
-        Line::new(Tone::Plain, text)
+    fn plain(text: &str) -> PaintedLine {
+        PaintedLine::new(LineTone::Plain, text)
     }
 
-    fn rows(screen: &Screen<vt100::Parser>) -> Vec<String> {
+    fn rows(screen: &DemoScreen<vt100::Parser>) -> Vec<String> {
         let (_, columns) = screen.out.screen().size();
         let rows: Vec<String> = screen.out.screen().rows(0, columns.get()).collect();
         rows.into_iter().map(|row| row.trim_end().to_owned()).collect()

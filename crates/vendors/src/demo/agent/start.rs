@@ -5,57 +5,61 @@ use std::path::Path;
 
 use super::super::home::{self, KEY_REFUSED, KEY_VARIABLE, NESTED_VARIABLE};
 use super::super::records::LiveStatus;
-use super::arguments::{self, Identity, Invocation, Mode, Shows, USAGE};
-use super::body::{Body, Ending, new_id};
+use super::arguments::{self, DemoMode, Identity, Invocation, Shows, USAGE};
+use super::body::{DemoBody, DemoEnding, new_id};
 use super::engine::Engine;
-use super::log::Log;
+use super::log::DemoTranscript;
 use super::memory::Memory;
-use super::presence::{self, Presence};
-use super::terminal::Terminal;
-use super::wait::{Signals, Wake};
-use super::{AgentHost, Refusal, headless, interactive};
+use super::presence::{self, LiveEntryFile};
+use super::terminal::RawTerminal;
+use super::wait::{DemoWake, SignalSockets};
+use super::{AgentHost, DemoRefusal, headless, interactive};
 
 /// If this environment variable is `1`, `--resume` of an unknown conversation begins a new one, as
 /// it does in several real agents.
 const BLANK_VARIABLE: &str = "SEGUE_DEMO_BLANK_ON_UNKNOWN";
 
 /// Runs the agent until its end. Returns its exit code.
-pub(super) fn start(arguments: Vec<String>, host: &dyn AgentHost) -> Result<u8, Refusal> {
+pub(super) fn start(arguments: Vec<String>, host: &dyn AgentHost) -> Result<u8, DemoRefusal> {
     let invocation = arguments::parse(arguments)
-        .map_err(|reason| Refusal::new(2, format!("{reason}\n{USAGE}")))?;
+        .map_err(|reason| DemoRefusal::new(2, format!("{reason}\n{USAGE}")))?;
     refuse_nesting(host)?;
     refuse_key(host)?;
     let home =
-        home::home(host.environment()).map_err(|error| Refusal::new(2, error.to_string()))?;
+        home::home(host.environment()).map_err(|error| DemoRefusal::new(2, error.to_string()))?;
     let cwd = host.cwd()?;
     let (log, memory) = identify(&invocation, host, &home, &cwd)?;
-    let presence = Presence::new(&home, &cwd, &host.process(), log.id());
+    let presence = LiveEntryFile::new(&home, &cwd, &host.process(), log.id());
     let (tools, deadline) = (Vec::new(), None);
-    let mut body = Body { host, home, cwd, log, presence, tools, deadline, is_deaf: false };
+    let mut body = DemoBody { host, home, cwd, log, presence, tools, deadline, is_deaf: false };
     let ending = live(&invocation, &mut body, memory)?;
     Ok(match ending {
-        Ending::Clean(status) => {
+        DemoEnding::Clean(status) => {
             body.clean_up()?;
             status
         }
-        Ending::Crash(status) => status,
+        DemoEnding::Crash(status) => status,
     })
 }
 
-fn live(invocation: &Invocation, body: &mut Body<'_>, memory: Memory) -> Result<Ending, Refusal> {
-    let signals = Signals::listen()?;
+fn live(
+    invocation: &Invocation,
+    body: &mut DemoBody<'_>,
+    memory: Memory,
+) -> Result<DemoEnding, DemoRefusal> {
+    let signals = SignalSockets::listen()?;
     if invocation.shows == Shows::Never {
         body.presence.is_hidden = true;
         return Ok(show_nothing(signals)?);
     }
     match invocation.mode {
-        Mode::Headless => {
+        DemoMode::Headless => {
             body.announce(LiveStatus::Starting)?;
             let engine = Engine::new(memory, invocation.permission, invocation.mode);
             Ok(headless::live(invocation, body, engine, signals)?)
         }
-        Mode::Interactive => {
-            let terminal = Terminal::take()?;
+        DemoMode::Interactive => {
+            let terminal = RawTerminal::take()?;
             let is_trusted = presence::is_trusted(&body.home, &body.cwd);
             body.presence.is_hidden = invocation.shows == Shows::OnceTrusted && !is_trusted;
             body.announce(LiveStatus::Starting)?;
@@ -65,18 +69,18 @@ fn live(invocation: &Invocation, body: &mut Body<'_>, memory: Memory) -> Result<
 }
 
 /// Waits for a signal to stop, like a program that hangs before it draws anything.
-fn show_nothing(mut signals: Signals) -> io::Result<Ending> {
+fn show_nothing(mut signals: SignalSockets) -> io::Result<DemoEnding> {
     loop {
-        if signals.wait(None, &[], None)?.contains(&Wake::Stop) {
-            return Ok(Ending::Clean(0));
+        if signals.wait(None, &[], None)?.contains(&DemoWake::Stop) {
+            return Ok(DemoEnding::Clean(0));
         }
     }
 }
 
-fn refuse_nesting(host: &dyn AgentHost) -> Result<(), Refusal> {
+fn refuse_nesting(host: &dyn AgentHost) -> Result<(), DemoRefusal> {
     match host.environment().get(NESTED_VARIABLE) {
         None => Ok(()),
-        Some(outer) => Err(Refusal::new(
+        Some(outer) => Err(DemoRefusal::new(
             1,
             format!("cannot run inside another session (`{NESTED_VARIABLE}` is `{outer}`)"),
         )),
@@ -84,9 +88,9 @@ fn refuse_nesting(host: &dyn AgentHost) -> Result<(), Refusal> {
 }
 
 /// Refuses to start with a rejected key, like real agents whose service rejects the API key.
-fn refuse_key(host: &dyn AgentHost) -> Result<(), Refusal> {
+fn refuse_key(host: &dyn AgentHost) -> Result<(), DemoRefusal> {
     match host.environment().get(KEY_VARIABLE) {
-        Some("rejected") => Err(Refusal::new(1, KEY_REFUSED)),
+        Some("rejected") => Err(DemoRefusal::new(1, KEY_REFUSED)),
         _ => Ok(()),
     }
 }
@@ -97,23 +101,23 @@ fn identify(
     host: &dyn AgentHost,
     home: &Path,
     cwd: &Path,
-) -> Result<(Log, Memory), Refusal> {
-    let blank = |id| (Log::new(home, cwd, id), Memory::default());
+) -> Result<(DemoTranscript, Memory), DemoRefusal> {
+    let blank = |id| (DemoTranscript::new(home, cwd, id), Memory::default());
     match &invocation.identity {
         Identity::Own => Ok(blank(new_id())),
         Identity::Preset(id) => {
             let (log, memory) = blank(id.clone());
             if log.exists()? {
-                return Err(Refusal::new(2, format!("session ID {id} is already in use")));
+                return Err(DemoRefusal::new(2, format!("session ID {id} is already in use")));
             }
             Ok((log, memory))
         }
-        Identity::Resume(id) => match Log::resume(home, cwd, id)? {
+        Identity::Resume(id) => match DemoTranscript::resume(home, cwd, id)? {
             Some(resumed) => Ok(resumed),
             None if host.environment().get(BLANK_VARIABLE) == Some("1") => Ok(blank(new_id())),
             None => {
                 let shown = id.escape_debug();
-                Err(Refusal::new(1, format!("no conversation found with session ID {shown}")))
+                Err(DemoRefusal::new(1, format!("no conversation found with session ID {shown}")))
             }
         },
     }

@@ -6,20 +6,23 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use rustix::io::Errno;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
-use super::Refusal;
+use super::DemoRefusal;
 
 /// The terminal, in raw mode while this value exists.
 #[derive(Debug)]
-pub(super) struct Terminal {
+pub(super) struct RawTerminal {
     input: io::Stdin,
     saved: Termios,
 }
 
-impl Terminal {
-    pub(super) fn take() -> Result<Self, Refusal> {
+impl RawTerminal {
+    pub(super) fn take() -> Result<Self, DemoRefusal> {
         let input = io::stdin();
         if !input.is_terminal() || !io::stdout().is_terminal() {
-            return Err(Refusal::new(1, "this needs a terminal; `--print PROMPT` does without"));
+            return Err(DemoRefusal::new(
+                1,
+                "this needs a terminal; `--print PROMPT` does without",
+            ));
         }
         let saved = tcgetattr(&input).map_err(io::Error::from)?;
         let mut raw = saved.clone();
@@ -56,7 +59,7 @@ impl Terminal {
     }
 }
 
-impl Drop for Terminal {
+impl Drop for RawTerminal {
     fn drop(&mut self) {
         // If the terminal is gone, its mode does not matter.
         let _gone = tcsetattr(&self.input, OptionalActions::Now, &self.saved);

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 use super::effect::Placement;
-use super::{Refusal, wait};
+use super::{DemoRefusal, wait};
 
 /// The first argument of a tool: `--tool MILLISECONDS [--own-session]`.
 pub(super) const FLAG: &str = "--tool";
@@ -21,10 +21,10 @@ pub(super) fn arguments(lasts: Duration, placement: Placement) -> Vec<String> {
 }
 
 /// Runs as the tool: enters its process session, prints a line, and waits for the given time.
-pub(super) fn run(arguments: &[String]) -> Result<u8, Refusal> {
+pub(super) fn run(arguments: &[String]) -> Result<u8, DemoRefusal> {
     let milliseconds = arguments.first().and_then(|time| time.parse().ok());
     let Some(milliseconds) = milliseconds else {
-        return Err(Refusal::new(2, format!("`{FLAG}` needs a time in milliseconds")));
+        return Err(DemoRefusal::new(2, format!("`{FLAG}` needs a time in milliseconds")));
     };
     if arguments.iter().any(|argument| argument == OWN_SESSION) {
         rustix::process::setsid().map_err(io::Error::from)?;

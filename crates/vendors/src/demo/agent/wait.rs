@@ -16,7 +16,7 @@ use signal_hook::low_level::pipe;
 
 /// What ended the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wake {
+pub(super) enum DemoWake {
     /// A signal asks the agent to end.
     Stop,
     Resized,
@@ -28,12 +28,12 @@ pub(super) enum Wake {
 
 /// Signals as sockets that can be polled.
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(super) struct SignalSockets {
     stop: UnixStream,
     resized: UnixStream,
 }
 
-impl Signals {
+impl SignalSockets {
     pub(super) fn listen() -> io::Result<Self> {
         Ok(Self { stop: socket(&[SIGTERM, SIGINT, SIGHUP])?, resized: socket(&[SIGWINCH])? })
     }
@@ -45,27 +45,27 @@ impl Signals {
         input: Option<BorrowedFd<'_>>,
         tools: &[BorrowedFd<'_>],
         deadline: Option<Instant>,
-    ) -> io::Result<Vec<Wake>> {
-        let mut names = vec![Wake::Stop, Wake::Resized];
+    ) -> io::Result<Vec<DemoWake>> {
+        let mut names = vec![DemoWake::Stop, DemoWake::Resized];
         let mut watched = vec![self.stop.as_fd(), self.resized.as_fd()];
         if let Some(input) = input {
-            names.push(Wake::Input);
+            names.push(DemoWake::Input);
             watched.push(input);
         }
-        names.extend((0..tools.len()).map(Wake::Tool));
+        names.extend((0..tools.len()).map(DemoWake::Tool));
         watched.extend(tools);
-        let mut ready: Vec<Wake> =
+        let mut ready: Vec<DemoWake> =
             poll_until(&watched, deadline)?.into_iter().map(|index| names[index]).collect();
         let mut tools_seen = 0;
         ready.retain(|wake| {
-            tools_seen += usize::from(matches!(wake, Wake::Tool(_)));
+            tools_seen += usize::from(matches!(wake, DemoWake::Tool(_)));
             tools_seen < 2
         });
-        if ready.contains(&Wake::Resized) {
+        if ready.contains(&DemoWake::Resized) {
             drain(&mut self.resized)?;
         }
         if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-            ready.push(Wake::Deadline);
+            ready.push(DemoWake::Deadline);
         }
         Ok(ready)
     }

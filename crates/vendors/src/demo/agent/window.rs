@@ -5,25 +5,25 @@ use std::io::{self, Write};
 use super::super::records::LiveStatus;
 use super::body::Face;
 use super::editor::Editor;
-use super::effect::{Dialog, Effect, Said, Show};
-use super::paint::{Line, Tone, boxed, end_of, filling};
-use super::screen::{Bottom, Screen, TerminalMode};
+use super::effect::{DemoDialog, DemoEffect, LineAuthor, Show};
+use super::paint::{LineTone, PaintedLine, boxed, end_of, filling};
+use super::screen::{Bottom, DemoScreen, TerminalMode};
 
 /// How many characters of a message are shown. The transcript contains all of them.
 const LONGEST_SHOWN: usize = 2000;
 
 /// The conversation on a screen, with the open question or the draft below it.
 #[derive(Debug)]
-pub(super) struct Window<W> {
-    screen: Screen<W>,
+pub(super) struct DemoWindow<W> {
+    screen: DemoScreen<W>,
     /// The part of an incomplete answer that has arrived.
     streamed: String,
     status: Option<LiveStatus>,
 }
 
-impl<W: Write> Window<W> {
+impl<W: Write> DemoWindow<W> {
     pub(super) fn open(out: W, (columns, rows): (usize, usize)) -> io::Result<Self> {
-        let screen = Screen::open(out, columns, rows)?;
+        let screen = DemoScreen::open(out, columns, rows)?;
         Ok(Self { screen, streamed: String::new(), status: None })
     }
 
@@ -36,43 +36,46 @@ impl<W: Write> Window<W> {
     }
 
     pub(super) fn notice(&mut self, text: impl Into<String>) -> io::Result<()> {
-        self.screen.print([Line::new(Tone::Notice, text)])
+        self.screen.print([PaintedLine::new(LineTone::Notice, text)])
     }
 
     /// Draws the bottom part: an open question, or the draft.
-    pub(super) fn draw(&mut self, dialog: Option<Dialog>, editor: &Editor) -> io::Result<()> {
+    pub(super) fn draw(&mut self, dialog: Option<DemoDialog>, editor: &Editor) -> io::Result<()> {
         let columns = self.screen.columns();
         let mut lines = Vec::new();
         if !self.streamed.is_empty() {
             let answer = format!("● {}", self.streamed);
-            lines.push(Line::new(Tone::Assistant, end_of(&answer, columns)));
+            lines.push(PaintedLine::new(LineTone::Assistant, end_of(&answer, columns)));
         }
         if let Some(dialog) = dialog {
             let rows = boxed(&question(&dialog), columns);
-            lines.extend(rows.into_iter().map(|row| Line::new(Tone::Alarm, row)));
+            lines.extend(rows.into_iter().map(|row| PaintedLine::new(LineTone::Alarm, row)));
             return self.screen.draw(&Bottom { lines, cursor: 0 });
         }
         if self.status == Some(LiveStatus::Working) {
-            lines.push(Line::new(Tone::Notice, end_of("working, ctrl-c interrupts", columns)));
+            lines.push(PaintedLine::new(
+                LineTone::Notice,
+                end_of("working, ctrl-c interrupts", columns),
+            ));
         }
         let (draft, cursor) = editor.view(columns.saturating_sub(3));
-        lines.push(Line::new(Tone::Plain, format!("> {draft}")));
+        lines.push(PaintedLine::new(LineTone::Plain, format!("> {draft}")));
         self.screen.draw(&Bottom { lines, cursor: cursor + 2 })
     }
 
-    fn record(&mut self, said: Said, text: &str) -> io::Result<()> {
+    fn record(&mut self, said: LineAuthor, text: &str) -> io::Result<()> {
         let (tone, mark) = match said {
-            Said::User => (Tone::User, ">"),
-            Said::Assistant => (Tone::Assistant, "●"),
-            Said::ToolCall => (Tone::Tool, "$"),
-            Said::ToolResult => (Tone::Tool, "="),
+            LineAuthor::User => (LineTone::User, ">"),
+            LineAuthor::Assistant => (LineTone::Assistant, "●"),
+            LineAuthor::ToolCall => (LineTone::Tool, "$"),
+            LineAuthor::ToolResult => (LineTone::Tool, "="),
         };
         self.streamed.clear();
         let mut shown: String = text.chars().take(LONGEST_SHOWN).collect();
         if shown.len() < text.len() {
             shown.push('…');
         }
-        self.screen.print([Line::new(tone, format!("{mark} {shown}"))])
+        self.screen.print([PaintedLine::new(tone, format!("{mark} {shown}"))])
     }
 
     /// Sets the status and the terminal's title. A title that `/title` has set stays until the next
@@ -107,26 +110,26 @@ impl<W: Write> Window<W> {
     }
 }
 
-impl<W: Write> Face for Window<W> {
-    fn show(&mut self, effect: &Effect, id: &str) -> io::Result<()> {
+impl<W: Write> Face for DemoWindow<W> {
+    fn show(&mut self, effect: &DemoEffect, id: &str) -> io::Result<()> {
         match effect {
-            Effect::Record(said, text) => self.record(*said, text),
-            Effect::Status(status) => self.set_status(*status),
-            Effect::Notice(text) => self.notice(text),
-            Effect::Streamed(text) => {
+            DemoEffect::Record(said, text) => self.record(*said, text),
+            DemoEffect::Status(status) => self.set_status(*status),
+            DemoEffect::Notice(text) => self.notice(text),
+            DemoEffect::Streamed(text) => {
                 self.streamed.clone_from(text);
                 Ok(())
             }
-            Effect::Show(show) => self.present(show),
-            Effect::Clear => self.notice(format!("new conversation {id}")),
-            Effect::Fork => self.notice(format!("a copy of the conversation, {id}")),
+            DemoEffect::Show(show) => self.present(show),
+            DemoEffect::Clear => self.notice(format!("new conversation {id}")),
+            DemoEffect::Fork => self.notice(format!("a copy of the conversation, {id}")),
             _ => Ok(()),
         }
     }
 }
 
 /// Returns a question with its numbered choices: `Allow? 1 yes 2 no`.
-fn question(dialog: &Dialog) -> String {
+fn question(dialog: &DemoDialog) -> String {
     let choices = dialog.choices.iter().enumerate();
     let numbered: Vec<String> =
         choices.map(|(index, choice)| format!("{} {choice}", index + 1)).collect();

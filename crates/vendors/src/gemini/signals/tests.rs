@@ -72,7 +72,7 @@ fn summary_written_by_another_process_is_no_evidence() {
         let text = format!("{}{last}\n", include_str!("../fixtures/tool.jsonl"));
         let path = home.write("session.jsonl", text);
         let length = home.disk.facts(&path).unwrap().unwrap().length;
-        is_own(&End::read(&home.disk, &path, length).unwrap(), since)
+        is_own(&GeminiTranscriptEnd::read(&home.disk, &path, length).unwrap(), since)
     };
     assert!(!own(r#"{"$set":{"summary":"a word","memoryScratchpad":{"version":1}}}"#));
     assert!(!own(r#"{"$set":{"lastUpdated":"2026-11-16T23:59:59.000Z"}}"#));

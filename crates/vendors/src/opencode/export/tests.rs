@@ -1,14 +1,15 @@
-use super::super::recorded::{FIRST_ID, OTHER_ID, Recorded};
+use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase};
 use super::*;
 
 #[test]
 fn exported_conversation_is_the_same_after_an_import() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let revert = r#"{"messageID":"msg_1e269920f001R2z6TBK4EBFjLk"}"#;
     recorded.change(&format!(
         "UPDATE session SET revert = '{revert}', permission = '[]' WHERE id = '{FIRST_ID}'"
     ));
-    let exported = |it: &Recorded| export(it.folder.path(), &VendorSessionId::new(FIRST_ID));
+    let exported =
+        |it: &RecordedDatabase| export(it.folder.path(), &VendorSessionId::new(FIRST_ID));
     let first = exported(&recorded).unwrap().unwrap();
     let document: Value = serde_json::from_slice(&first).unwrap();
     let info = &document["info"];
@@ -24,7 +25,7 @@ fn exported_conversation_is_the_same_after_an_import() {
     assert_eq!(messages.len(), 11);
     assert_eq!(messages[3]["parts"].as_array().unwrap().len(), 3);
     let before = recorded.turns(FIRST_ID);
-    let other = Recorded::new();
+    let other = RecordedDatabase::new();
     other.change("DELETE FROM part; DELETE FROM message; DELETE FROM session");
     assert_eq!(exported(&other).unwrap(), None);
     other.import(&first);
@@ -35,7 +36,7 @@ fn exported_conversation_is_the_same_after_an_import() {
 
 #[test]
 fn export_is_none_without_a_database_and_fails_above_the_size_limit() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let id = VendorSessionId::new(OTHER_ID);
     assert_eq!(export(&recorded.folder.path().join("nowhere"), &id).unwrap(), None);
     assert!(bounded(recorded.folder.path(), &id, 10_000.0).unwrap().is_some());

@@ -1,9 +1,9 @@
 use std::fs;
 
-use super::super::recorded::{FIRST_ID, OTHER_ID, Recorded};
+use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase};
 use super::*;
 
-impl Recorded {
+impl RecordedDatabase {
     fn conversation(&self, id: &str) -> Option<Conversation> {
         conversation(self.folder.path(), &VendorSessionId::new(id)).unwrap()
     }
@@ -11,7 +11,7 @@ impl Recorded {
 
 #[test]
 fn recorded_conversations_are_read_and_listed() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let found = recorded.conversation(OTHER_ID).unwrap();
     assert_eq!(found.cwd, Path::new("/code/a"));
     assert_eq!(found.first_message.as_deref(), Some("in the new one"));
@@ -28,7 +28,7 @@ fn recorded_conversations_are_read_and_listed() {
 
 #[test]
 fn turn_is_open_until_an_answer_is_complete_or_a_tool_call_refused() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let last = "id = (SELECT max(id) FROM message)";
     recorded.change(&format!(
         "UPDATE message SET data = json_remove(data, '$.time.completed', '$.finish') WHERE {last}"
@@ -50,7 +50,7 @@ fn turn_is_open_until_an_answer_is_complete_or_a_tool_call_refused() {
 
 #[test]
 fn conversation_without_text_is_none_and_its_id_is_free() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let free = |id: &str| is_free(recorded.folder.path(), &VendorSessionId::new(id));
     assert!(!free(OTHER_ID) && free("ses_unknown"));
     // OpenCode writes the row of a message before the rows of its parts.
@@ -63,7 +63,7 @@ fn conversation_without_text_is_none_and_its_id_is_free() {
 
 #[test]
 fn said_since_returns_the_messages_after_the_given_count() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let (folder, id) = (recorded.folder.path(), VendorSessionId::new(FIRST_ID));
     let all = extent(folder, &id).unwrap().unwrap();
     let said = said_since(folder, &id, 0).unwrap();
@@ -79,7 +79,7 @@ fn said_since_returns_the_messages_after_the_given_count() {
 
 #[test]
 fn text_added_by_opencode_is_not_a_message_of_the_user() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     recorded.change("UPDATE part SET data = json_set(data, '$.synthetic', json('true')) WHERE data LIKE '%hello ALPHA\"}'");
     let said = said_since(recorded.folder.path(), &VendorSessionId::new(FIRST_ID), 0).unwrap();
     assert_eq!(said.len(), 4, "{said:?}");
@@ -87,7 +87,7 @@ fn text_added_by_opencode_is_not_a_message_of_the_user() {
 
 #[test]
 fn kept_lists_all_conversations_except_those_of_subagents() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     recorded
         .change(&format!("UPDATE session SET parent_id = '{FIRST_ID}' WHERE id = '{OTHER_ID}'"));
     let [only] = kept(recorded.folder.path()).unwrap().try_into().unwrap();
@@ -101,7 +101,7 @@ fn kept_lists_all_conversations_except_those_of_subagents() {
 
 #[test]
 fn queries_for_a_long_conversation_use_an_index() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     recorded.change(&format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
          INSERT INTO message SELECT 'msg_0' || i, '{OTHER_ID}', 1794799967726 + i, 0,

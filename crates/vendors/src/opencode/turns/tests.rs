@@ -1,7 +1,7 @@
 use segue_core::model::VendorSessionId;
 
 use super::super::export::export;
-use super::super::recorded::{FIRST_ID, OTHER_ID, Recorded, both_ways};
+use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase, both_ways};
 use super::*;
 use crate::samples::Disk;
 
@@ -9,7 +9,7 @@ fn said(turns: &[Turn]) -> Vec<(Role, &str)> {
     turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect()
 }
 
-fn exported(recorded: &Recorded, id: &str) -> Vec<u8> {
+fn exported(recorded: &RecordedDatabase, id: &str) -> Vec<u8> {
     export(recorded.folder.path(), &VendorSessionId::new(id)).unwrap().unwrap()
 }
 
@@ -21,7 +21,7 @@ const TOOL: &str = "id = 'prt_1e2699412001bWTpiIdX62OEr5'";
 
 #[test]
 fn a_conversation_is_read_as_turns_from_the_database_and_from_a_document() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let turns = recorded.turns(FIRST_ID);
     let input = r#"{"command":"echo hi","description":"x"}"#;
     assert_eq!(
@@ -55,7 +55,7 @@ fn a_conversation_is_read_as_turns_from_the_database_and_from_a_document() {
 
 #[test]
 fn parts_added_by_opencode_and_failed_answers_are_no_turns() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let all = recorded.turns(FIRST_ID).len();
     for (change, fewer) in [
         (format!("json_set(data, '$.synthetic', json('true')) WHERE {QUESTION}"), 1),
@@ -71,7 +71,7 @@ fn parts_added_by_opencode_and_failed_answers_are_no_turns() {
         let fewer = if fewer > 1 { fewer - 1 } else { fewer };
         assert_eq!(recorded.turns(FIRST_ID).len(), all - fewer, "{change}");
     }
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let failed = "UPDATE message SET data = json_set(data, '$.error', json('{\"name\":\"NAME\"}')) \
                   WHERE id = 'msg_1e2696209001hf250DKKb1V5Dx'";
     recorded.change(&failed.replace("NAME", "MessageAbortedError"));
@@ -82,7 +82,7 @@ fn parts_added_by_opencode_and_failed_answers_are_no_turns() {
 
 #[test]
 fn failed_tool_call_has_its_error_or_partial_output_as_result() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let failed = "json_set(data, '$.state.status', 'error', '$.state.error', 'no such file'";
     recorded.change(&format!("UPDATE part SET data = {failed}) WHERE {TOOL}"));
     let result = recorded.turns(FIRST_ID).swap_remove(4);
@@ -94,7 +94,7 @@ fn failed_tool_call_has_its_error_or_partial_output_as_result() {
 
 #[test]
 fn complete_compaction_becomes_one_summary() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     recorded.change(&format!(
         "UPDATE part SET data = '{{\"type\":\"compaction\",\"auto\":true}}' WHERE {QUESTION}"
     ));
@@ -110,7 +110,7 @@ fn complete_compaction_becomes_one_summary() {
 
 #[test]
 fn reverted_messages_and_parts_are_no_turns() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let take_back = |revert: &str| {
         recorded.change(&format!("UPDATE session SET revert = '{revert}' WHERE id = '{FIRST_ID}'"));
         let turns = recorded.turns(FIRST_ID);
@@ -130,7 +130,7 @@ fn reverted_messages_and_parts_are_no_turns() {
 
 #[test]
 fn long_conversation_is_read_in_pages_until_the_caller_stops() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     recorded.change(&format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
          INSERT INTO message SELECT printf('msg_%05d', i), '{OTHER_ID}', 1894799967726 + i / 40, 0,
@@ -151,7 +151,7 @@ fn long_conversation_is_read_in_pages_until_the_caller_stops() {
 
 #[test]
 fn damaged_document_or_database_is_read_without_a_failure() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let document = exported(&recorded, FIRST_ID);
     for cut in (0..document.len()).step_by(61) {
         both_ways(&recorded.write(&document[..cut]));

@@ -1,36 +1,36 @@
 use super::*;
 
-fn engine(permission: Permission, mode: Mode) -> Engine {
+fn engine(permission: Permission, mode: DemoMode) -> Engine {
     Engine::new(Memory::default(), permission, mode)
 }
 
 fn interactive() -> Engine {
-    engine(Permission::Ask, Mode::Interactive)
+    engine(Permission::Ask, DemoMode::Interactive)
 }
 
-fn tell(engine: &mut Engine, text: &str) -> Vec<Effect> {
-    engine.handle(Event::Message(text.to_owned()))
+fn tell(engine: &mut Engine, text: &str) -> Vec<DemoEffect> {
+    engine.handle(DemoEvent::Message(text.to_owned()))
 }
 
-fn record(said: Said, text: &str) -> Effect {
-    Effect::Record(said, text.to_owned())
+fn record(said: LineAuthor, text: &str) -> DemoEffect {
+    DemoEffect::Record(said, text.to_owned())
 }
 
-fn status(status: LiveStatus) -> Effect {
-    Effect::Status(status)
+fn status(status: LiveStatus) -> DemoEffect {
+    DemoEffect::Status(status)
 }
 
-fn finished(ok: bool, text: &str) -> [Effect; 4] {
+fn finished(ok: bool, text: &str) -> [DemoEffect; 4] {
     [
-        record(Said::Assistant, text),
-        Effect::EndTurn,
-        Effect::Finished { ok, text: text.to_owned() },
+        record(LineAuthor::Assistant, text),
+        DemoEffect::EndTurn,
+        DemoEffect::Finished { ok, text: text.to_owned() },
         status(LiveStatus::Idle),
     ]
 }
 
-fn answered(text: &str, answer: &str) -> Vec<Effect> {
-    let mut effects = vec![record(Said::User, text), status(LiveStatus::Working)];
+fn answered(text: &str, answer: &str) -> Vec<DemoEffect> {
+    let mut effects = vec![record(LineAuthor::User, text), status(LiveStatus::Working)];
     effects.extend(finished(true, answer));
     effects
 }
@@ -48,7 +48,7 @@ fn message_is_recorded_before_its_answer_and_the_turn_ends() {
 fn prompt_is_the_first_message_and_without_one_the_agent_is_idle() {
     let begin = |prompt: Option<&str>| {
         let prompt = prompt.map(str::to_owned);
-        interactive().handle(Event::Begin { trusted: true, prompt })
+        interactive().handle(DemoEvent::Begin { trusted: true, prompt })
     };
     assert_eq!(begin(None), [status(LiveStatus::Idle)]);
     assert_eq!(begin(Some("hi")), answered("hi", "This conversation has 1 message from you."));
@@ -56,45 +56,45 @@ fn prompt_is_the_first_message_and_without_one_the_agent_is_idle() {
 
 #[test]
 fn prompt_waits_until_the_folder_is_trusted() {
-    let begin = Event::Begin { trusted: false, prompt: Some("hi".into()) };
+    let begin = DemoEvent::Begin { trusted: false, prompt: Some("hi".into()) };
     let mut engine = interactive();
     assert_eq!(engine.handle(begin.clone()), [status(LiveStatus::WaitingTrust)]);
-    let mut wanted = vec![Effect::Trust];
+    let mut wanted = vec![DemoEffect::Trust];
     wanted.extend(answered("hi", "This conversation has 1 message from you."));
-    assert_eq!(engine.handle(Event::Choice(Some(0))), wanted);
+    assert_eq!(engine.handle(DemoEvent::Choice(Some(0))), wanted);
     for refusal in [Some(1), None] {
         let mut engine = interactive();
         engine.handle(begin.clone());
-        assert_eq!(engine.handle(Event::Choice(refusal)), [Effect::Exit(1)]);
+        assert_eq!(engine.handle(DemoEvent::Choice(refusal)), [DemoEffect::Exit(1)]);
     }
 }
 
 #[test]
 fn permission_is_asked_unless_auto_or_headless() {
-    let edit = record(Said::ToolCall, "edit notes.txt");
+    let edit = record(LineAuthor::ToolCall, "edit notes.txt");
     for permission in [Permission::Ask, Permission::AcceptEdits] {
-        let mut engine = engine(permission, Mode::Interactive);
+        let mut engine = engine(permission, DemoMode::Interactive);
         let effects = tell(&mut engine, "/ask");
         assert_eq!(effects[2..], [edit.clone(), status(LiveStatus::WaitingPermission)]);
         assert_eq!(engine.dialog().unwrap().choices, ["yes", "no"]);
-        let answer = engine.handle(Event::Choice(Some(1)));
-        assert_eq!(answer[1], record(Said::ToolResult, "denied"));
+        let answer = engine.handle(DemoEvent::Choice(Some(1)));
+        assert_eq!(answer[1], record(LineAuthor::ToolResult, "denied"));
         assert_eq!(answer[2..], finished(true, "I left notes.txt as it was."));
     }
-    let effects = tell(&mut engine(Permission::Auto, Mode::Interactive), "/ask");
-    assert_eq!(effects[3], record(Said::ToolResult, "allowed without asking"));
-    let effects = tell(&mut engine(Permission::Ask, Mode::Headless), "/ask");
-    assert_eq!(effects[3], record(Said::ToolResult, "denied: nobody can be asked"));
+    let effects = tell(&mut engine(Permission::Auto, DemoMode::Interactive), "/ask");
+    assert_eq!(effects[3], record(LineAuthor::ToolResult, "allowed without asking"));
+    let effects = tell(&mut engine(Permission::Ask, DemoMode::Headless), "/ask");
+    assert_eq!(effects[3], record(LineAuthor::ToolResult, "denied: nobody can be asked"));
 }
 
 #[test]
 fn question_is_answered_with_a_choice_or_dismissed() {
     let mut engine = interactive();
     tell(&mut engine, "/question");
-    let effects = engine.handle(Event::Choice(Some(2)));
+    let effects = engine.handle(DemoEvent::Choice(Some(2)));
     assert_eq!(effects[2..], finished(true, "You chose blue."));
     tell(&mut engine, "/question");
-    let effects = engine.handle(Event::Interrupt);
+    let effects = engine.handle(DemoEvent::Interrupt);
     assert_eq!(effects[2..], finished(true, "You chose no colour."));
 }
 
@@ -102,15 +102,17 @@ fn question_is_answered_with_a_choice_or_dismissed() {
 fn slow_answer_is_recorded_only_when_it_is_complete() {
     let mut engine = interactive();
     let begun = tell(&mut engine, "/slow 10");
-    assert_eq!(begun[2..], [Effect::Wake(Duration::from_secs(1))]);
+    assert_eq!(begun[2..], [DemoEffect::Wake(Duration::from_secs(1))]);
     for words in 1..10 {
-        let effects = engine.handle(Event::Tick);
-        let [Effect::Streamed(said), Effect::Wake(_)] = &effects[..] else { panic!("{effects:?}") };
+        let effects = engine.handle(DemoEvent::Tick);
+        let [DemoEffect::Streamed(said), DemoEffect::Wake(_)] = &effects[..] else {
+            panic!("{effects:?}")
+        };
         assert_eq!(said.split(' ').count(), words);
     }
     let whole = "Slowly but surely: This conversation has 1 message from you.";
-    assert_eq!(engine.handle(Event::Tick), finished(true, whole));
-    assert_eq!(engine.handle(Event::Tick), []);
+    assert_eq!(engine.handle(DemoEvent::Tick), finished(true, whole));
+    assert_eq!(engine.handle(DemoEvent::Tick), []);
 }
 
 #[test]
@@ -118,9 +120,9 @@ fn a_hanging_turn_answers_nothing_until_it_is_interrupted() {
     let mut engine = interactive();
     assert_eq!(tell(&mut engine, "/hang").len(), 2);
     assert_eq!(tell(&mut engine, "hello?"), []);
-    assert_eq!(engine.handle(Event::Tick), []);
-    let effects = engine.handle(Event::Interrupt);
-    assert_eq!(effects[0], record(Said::Assistant, "[interrupted]"));
+    assert_eq!(engine.handle(DemoEvent::Tick), []);
+    let effects = engine.handle(DemoEvent::Interrupt);
+    assert_eq!(effects[0], record(LineAuthor::Assistant, "[interrupted]"));
     let later = answered("hello?", "This conversation has 2 messages from you.");
     assert_eq!(effects[3..], later);
 }
@@ -129,8 +131,8 @@ fn a_hanging_turn_answers_nothing_until_it_is_interrupted() {
 fn a_crash_leaves_the_turn_open() {
     for (text, status) in [("/crash", None), ("/crash 3", Some(3))] {
         let effects = tell(&mut interactive(), text);
-        assert_eq!(effects[0], record(Said::User, text));
-        assert_eq!(effects[2..], [Effect::Crash(status)]);
+        assert_eq!(effects[0], record(LineAuthor::User, text));
+        assert_eq!(effects[2..], [DemoEffect::Crash(status)]);
     }
 }
 
@@ -139,17 +141,17 @@ fn agent_waits_for_a_tool_unless_the_tool_has_its_own_process_session() {
     let mut engine = interactive();
     let lasts = Duration::from_millis(1500);
     let effects = tell(&mut engine, "/tool 1.5");
-    let start = |placement| Effect::StartTool { lasts, placement };
-    let call = record(Said::ToolCall, "sleep 1.5");
+    let start = |placement| DemoEffect::StartTool { lasts, placement };
+    let call = record(LineAuthor::ToolCall, "sleep 1.5");
     assert_eq!(effects[2..], [call.clone(), start(Placement::Foreground)]);
-    assert_eq!(engine.handle(Event::ToolStarted(7)), []);
-    let effects = engine.handle(Event::ToolEnded);
-    assert_eq!(effects[0], record(Said::ToolResult, "done"));
+    assert_eq!(engine.handle(DemoEvent::ToolStarted(7)), []);
+    let effects = engine.handle(DemoEvent::ToolEnded);
+    assert_eq!(effects[0], record(LineAuthor::ToolResult, "done"));
 
     let effects = tell(&mut engine, "/daemonize 1.5");
     assert_eq!(effects[2..], [call, start(Placement::OwnSession)]);
-    let effects = engine.handle(Event::ToolStarted(7));
-    assert_eq!(effects[0], record(Said::ToolResult, "runs on its own as process 7"));
+    let effects = engine.handle(DemoEvent::ToolStarted(7));
+    assert_eq!(effects[0], record(LineAuthor::ToolResult, "runs on its own as process 7"));
     assert!(engine.is_resting());
 }
 
@@ -157,19 +159,22 @@ fn agent_waits_for_a_tool_unless_the_tool_has_its_own_process_session() {
 fn an_interrupted_tool_is_stopped() {
     let mut engine = interactive();
     tell(&mut engine, "/tool 60");
-    let effects = engine.handle(Event::Interrupt);
-    assert_eq!(effects[0], Effect::StopTool);
-    assert_eq!(engine.handle(Event::ToolEnded), []);
+    let effects = engine.handle(DemoEvent::Interrupt);
+    assert_eq!(effects[0], DemoEffect::StopTool);
+    assert_eq!(engine.handle(DemoEvent::ToolEnded), []);
 }
 
 #[test]
 fn next_turn_reads_the_file_that_an_interrupted_turn_left_unread() {
     let mut memory = Memory::default();
     memory.hear("Read the file /p and do what it says.");
-    let mut engine = Engine::new(memory, Permission::Ask, Mode::Interactive);
+    let mut engine = Engine::new(memory, Permission::Ask, DemoMode::Interactive);
     let effects = tell(&mut engine, "go on");
-    assert_eq!(effects[2..], [record(Said::ToolCall, "read /p"), Effect::Read("/p".into())]);
-    engine.handle(Event::FileRead(Ok("remember the word fox".into())));
+    assert_eq!(
+        effects[2..],
+        [record(LineAuthor::ToolCall, "read /p"), DemoEffect::Read("/p".into())]
+    );
+    engine.handle(DemoEvent::FileRead(Ok("remember the word fox".into())));
     let asked = tell(&mut engine, "what is the word?");
     assert_eq!(asked, answered("what is the word?", "The word is fox."));
 }
@@ -179,13 +184,16 @@ fn message_that_names_a_file_is_answered_from_its_content() {
     let mut engine = interactive();
     let told = "Read the file /p and do what it says.";
     let effects = tell(&mut engine, told);
-    assert_eq!(effects[2..], [record(Said::ToolCall, "read /p"), Effect::Read("/p".into())]);
+    assert_eq!(
+        effects[2..],
+        [record(LineAuthor::ToolCall, "read /p"), DemoEffect::Read("/p".into())]
+    );
     let text = "long … remember the word fox".to_owned();
-    let effects = engine.handle(Event::FileRead(Ok(text.clone())));
-    assert_eq!(effects[0], record(Said::ToolResult, &text));
+    let effects = engine.handle(DemoEvent::FileRead(Ok(text.clone())));
+    assert_eq!(effects[0], record(LineAuthor::ToolResult, &text));
     assert_eq!(effects[1..], finished(true, "I will remember fox."));
     tell(&mut engine, told);
-    let effects = engine.handle(Event::FileRead(Err("gone".into())));
+    let effects = engine.handle(DemoEvent::FileRead(Err("gone".into())));
     assert_eq!(effects[1..], finished(false, "I could not read the file."));
 }
 
@@ -193,10 +201,10 @@ fn message_that_names_a_file_is_answered_from_its_content() {
 fn a_cleared_conversation_forgets_and_a_forked_one_does_not() {
     let mut engine = interactive();
     tell(&mut engine, "remember the word fox");
-    assert_eq!(tell(&mut engine, "/fork")[0], Effect::Fork);
+    assert_eq!(tell(&mut engine, "/fork")[0], DemoEffect::Fork);
     let forked = tell(&mut engine, "which word?");
     assert_eq!(forked, answered("which word?", "The word is fox."));
-    assert_eq!(tell(&mut engine, "/clear")[0], Effect::Clear);
+    assert_eq!(tell(&mut engine, "/clear")[0], DemoEffect::Clear);
     let cleared = tell(&mut engine, "which word?");
     assert_eq!(cleared, answered("which word?", "I was told no word in this conversation."));
 }
@@ -206,10 +214,10 @@ fn local_commands_leave_no_trace_in_the_conversation() {
     let locals = ["/help", "/fill 3", "/alt", "/mouse", "/title x", "/bell", "/stray", "/exit"];
     for text in locals.into_iter().chain(["/slow x", "  "]) {
         let effects = tell(&mut interactive(), text);
-        let recorded = effects.iter().any(|effect| matches!(effect, Effect::Record(..)));
+        let recorded = effects.iter().any(|effect| matches!(effect, DemoEffect::Record(..)));
         assert!(!recorded, "{text}: {effects:?}");
     }
-    assert_eq!(tell(&mut interactive(), "/exit"), [Effect::Exit(0)]);
+    assert_eq!(tell(&mut interactive(), "/exit"), [DemoEffect::Exit(0)]);
 }
 
 #[test]

@@ -7,7 +7,10 @@ use segue_core::model::{Role, Tool, Turn};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::records::{self, Content, FunctionResponse, Kind, Line, Message, Part, ToolCall};
+use super::records::{
+    self, FunctionResponse, GeminiContent, GeminiKind, GeminiLine, GeminiMessage, GeminiPart,
+    GeminiToolCall,
+};
 use super::typing;
 
 /// The text that Gemini records as the model's answer to a summary of earlier turns.
@@ -17,16 +20,16 @@ const TO_SUMMARY: &str = "Got it. Thanks for the additional context!";
 const ERROR: &str = "error";
 
 /// The turns of one message.
-pub(super) struct Said {
+pub(super) struct GeminiTurns {
     pub(super) id: String,
     pub(super) turns: Vec<Turn>,
     is_users: bool,
 }
 
 /// Converts the messages of a line to turns, the oldest first.
-pub(super) fn of(line: &Line) -> Vec<Said> {
+pub(super) fn of(line: &GeminiLine) -> Vec<GeminiTurns> {
     let messages = line.messages();
-    let mut said: Vec<Said> = messages.iter().filter_map(message).collect();
+    let mut said: Vec<GeminiTurns> = messages.iter().filter_map(message).collect();
     forget_copies(messages, &mut said);
     for at in 1..said.len() {
         if let ([.., before], [answer, ..]) = said.split_at_mut(at)
@@ -41,8 +44,8 @@ pub(super) fn of(line: &Line) -> Vec<Said> {
 
 /// Removes tool results from messages of the user if the tool calls have these results, too. In the
 /// tool calls, results have timestamps of their own.
-fn forget_copies(messages: &[Message], said: &mut [Said]) {
-    let ended = messages.iter().flat_map(Message::tool_calls);
+fn forget_copies(messages: &[GeminiMessage], said: &mut [GeminiTurns]) {
+    let ended = messages.iter().flat_map(GeminiMessage::tool_calls);
     let told: HashSet<&str> =
         ended.filter(|call| call.result.is_some()).map(|call| call.id.as_str()).collect();
     let is_told = |turn: &Turn| turn.tool.as_ref().is_some_and(|it| told.contains(it.id.as_str()));
@@ -59,16 +62,16 @@ fn is_summed_up(summary: &[Turn], answer: &[Turn]) -> bool {
 }
 
 /// Converts a message. Returns `None` if it has no id, because Gemini ignores such a message.
-fn message(message: &Message) -> Option<Said> {
+fn message(message: &GeminiMessage) -> Option<GeminiTurns> {
     let turns = match message.kind {
-        Kind::User => of_user(message),
-        Kind::Gemini => of_model(message),
-        Kind::Error | Kind::Info | Kind::Other => Vec::new(),
+        GeminiKind::User => of_user(message),
+        GeminiKind::Gemini => of_model(message),
+        GeminiKind::Error | GeminiKind::Info | GeminiKind::Other => Vec::new(),
     };
-    Some(Said { id: message.id.clone()?, turns, is_users: message.kind == Kind::User })
+    Some(GeminiTurns { id: message.id.clone()?, turns, is_users: message.kind == GeminiKind::User })
 }
 
-fn of_user(message: &Message) -> Vec<Turn> {
+fn of_user(message: &GeminiMessage) -> Vec<Turn> {
     let (text, parts) = message.content();
     let results = parts.iter().filter_map(|part| part.function_response.as_ref());
     let mut turns: Vec<Turn> =
@@ -86,7 +89,7 @@ fn of_user(message: &Message) -> Vec<Turn> {
     turns
 }
 
-fn of_model(message: &Message) -> Vec<Turn> {
+fn of_model(message: &GeminiMessage) -> Vec<Turn> {
     let (text, parts) = message.content();
     let text: String =
         if parts.is_empty() { text.to_owned() } else { parts.iter().filter_map(words).collect() };
@@ -111,16 +114,16 @@ fn of_model(message: &Message) -> Vec<Turn> {
 }
 
 /// Returns the text of a part, or `None` if the part is a thought.
-fn words(part: &Part) -> Option<&str> {
+fn words(part: &GeminiPart) -> Option<&str> {
     part.text.as_deref().filter(|_| !part.thought)
 }
 
 /// Returns a completed tool call and its result.
-fn of_tool(ended: &ToolCall, at: Option<Timestamp>) -> Vec<Turn> {
+fn of_tool(ended: &GeminiToolCall, at: Option<Timestamp>) -> Vec<Turn> {
     let failed = ended.status.as_deref().is_some_and(|status| status != "success");
     let told = match &ended.result {
-        Some(Content::Text(text)) => Some(plain(ended, text)),
-        Some(Content::Parts(parts)) => own(ended, parts),
+        Some(GeminiContent::Text(text)) => Some(plain(ended, text)),
+        Some(GeminiContent::Parts(parts)) => own(ended, parts),
         None => None,
     };
     let call = call((&ended.id, &ended.name), ended.args.as_deref()).at(at);
@@ -128,7 +131,7 @@ fn of_tool(ended: &ToolCall, at: Option<Timestamp>) -> Vec<Turn> {
     [Some(call), result].into_iter().flatten().collect()
 }
 
-fn plain(call: &ToolCall, text: &str) -> FunctionResponse {
+fn plain(call: &GeminiToolCall, text: &str) -> FunctionResponse {
     FunctionResponse {
         id: call.id.clone(),
         name: call.name.clone(),
@@ -138,7 +141,7 @@ fn plain(call: &ToolCall, text: &str) -> FunctionResponse {
 
 /// Finds the result of a call. Each call of an answer may have the results of all calls of that
 /// answer.
-fn own(call: &ToolCall, parts: &[Part]) -> Option<FunctionResponse> {
+fn own(call: &GeminiToolCall, parts: &[GeminiPart]) -> Option<FunctionResponse> {
     let mut responses = parts.iter().filter_map(|part| part.function_response.as_ref());
     let first = responses.clone().next();
     responses.find(|response| response.id == call.id).or(first).cloned()

@@ -1,7 +1,7 @@
 use jiff::SignedDuration;
 use segue_core::model::{Tool, VendorSessionId};
 
-use super::super::recorded::{FIRST_ID, OTHER_ID, Recorded, both_ways};
+use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase, both_ways};
 use super::*;
 use crate::samples::Disk;
 
@@ -31,7 +31,7 @@ fn turns() -> Vec<Turn> {
     all.into_iter().zip(seconds).map(|(turn, second)| turn.at(at(second))).collect()
 }
 
-fn written(recorded: &Recorded, id: &str, onto: bool, turns: &[Turn]) -> Result<Vec<u8>> {
+fn written(recorded: &RecordedDatabase, id: &str, onto: bool, turns: &[Turn]) -> Result<Vec<u8>> {
     let (place, id) = (recorded.place(), VendorSessionId::new(id));
     let onto = onto.then(|| recorded.transcript(id.as_str()));
     let order = TranscriptionOrder {
@@ -68,7 +68,7 @@ fn ids(document: &[u8]) -> Vec<(i64, String)> {
 
 #[test]
 fn written_turns_read_back_from_the_document_and_after_its_import() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let document = written(&recorded, NEW_ID, false, &turns()).unwrap();
     assert_eq!(essence(&both_ways(&recorded.write(&document))), essence(&turns()));
     let others = recorded.turns(FIRST_ID);
@@ -84,7 +84,7 @@ fn written_turns_read_back_from_the_document_and_after_its_import() {
 
 #[test]
 fn messages_are_in_order_whatever_their_times_and_have_the_expected_form() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let document = written(&recorded, NEW_ID, false, &turns()).unwrap();
     let ids = ids(&document);
     assert!(ids.is_sorted() && ids.iter().map(|(_, id)| id).is_sorted(), "{ids:?}");
@@ -118,7 +118,7 @@ fn messages_are_in_order_whatever_their_times_and_have_the_expected_form() {
 
 #[test]
 fn arguments_that_are_no_object_and_calls_without_results_are_written() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let tool = Tool { id: "1".to_owned(), name: "t".to_owned(), failed: false };
     let call = Turn::new(Role::ToolCall, "plain words").with_tool(tool.clone());
     let lone = Turn::new(Role::ToolResult, "lone").with_tool(tool);
@@ -133,7 +133,7 @@ fn arguments_that_are_no_object_and_calls_without_results_are_written() {
 
 #[test]
 fn added_turns_follow_the_existing_turns() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let before = recorded.turns(OTHER_ID);
     // These turns are older than the existing ones.
     let old: Vec<Turn> = turns().into_iter().map(|it| it.at(Some(Timestamp::UNIX_EPOCH))).collect();
@@ -155,7 +155,7 @@ fn added_turns_follow_the_existing_turns() {
 
 #[test]
 fn reverted_messages_stay_reverted_when_turns_are_added() {
-    let recorded = Recorded::new();
+    let recorded = RecordedDatabase::new();
     let take_back = |revert: &str| {
         recorded.change(&format!("UPDATE session SET revert = '{revert}' WHERE id = '{FIRST_ID}'"));
     };

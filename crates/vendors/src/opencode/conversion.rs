@@ -12,9 +12,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::model::{self, Model};
-use super::rows::{Cut, Message, Messages, Way};
-use crate::database::Database;
+use super::model::{self, OpencodeModel};
+use super::rows::{MessagePages, MessageRow, ReadDirection, RevertPoint};
+use crate::database::VendorDatabase;
 use crate::reading::arguments;
 
 /// The default agent. It exists unless the user has removed it.
@@ -30,10 +30,10 @@ const OWN: usize = 14;
 const NO_RESULT: &str = "no result";
 
 pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-    let tip = if order.onto.is_some() { tip(order)? } else { Tip::default() };
+    let tip = if order.onto.is_some() { tip(order)? } else { OpencodeTip::default() };
     let known = tip.model.filter(|_| order.model.is_none());
     let model = known.map_or_else(|| model::of(order), Ok)?;
-    let writer = Box::new(Writer {
+    let writer = Box::new(OpencodeWriter {
         info: info(order),
         session: order.id.to_string(),
         cwd: order.place.cwd.display().to_string(),
@@ -66,7 +66,7 @@ fn info(order: &TranscriptionOrder<'_>) -> Value {
 
 /// The end of an existing conversation to which turns are added.
 #[derive(Debug, Default)]
-struct Tip {
+struct OpencodeTip {
     /// The timestamp in the id of the newest message, and the time of that message.
     clock: u64,
     time: i64,
@@ -76,26 +76,28 @@ struct Tip {
     /// The id of the newest message of the user.
     parent: Option<String>,
     agent: Option<String>,
-    model: Option<Model>,
+    model: Option<OpencodeModel>,
 }
 
-fn tip(order: &TranscriptionOrder<'_>) -> Result<Tip> {
+fn tip(order: &TranscriptionOrder<'_>) -> Result<OpencodeTip> {
     let session = order.id.as_str();
     let gone = || Error::vendor(format!("the conversation `{session}` is gone"));
     let path = super::home::database(&order.place.config_dir);
-    let database = Database::open(&path)?.ok_or_else(gone)?;
+    let database = VendorDatabase::open(&path)?.ok_or_else(gone)?;
     if !is_there(&database, session)? {
         return Err(gone());
     }
-    let cut = Cut::of(&database, session)?;
+    let cut = RevertPoint::of(&database, session)?;
     if cut.as_ref().is_some_and(|cut| cut.part.is_some()) {
         return Err(Error::vendor(format!("nothing can be added to conversation `{session}`"))
             .caused_by("it was taken back to the middle of a message")
             .hint("say something in it, then try again"));
     }
-    let mut tip =
-        Tip { latest: cut.as_ref().map(|cut| cut.time().saturating_sub(1)), ..Tip::default() };
-    let mut messages = Messages::new(&database, session, Way::Back);
+    let mut tip = OpencodeTip {
+        latest: cut.as_ref().map(|cut| cut.time().saturating_sub(1)),
+        ..OpencodeTip::default()
+    };
+    let mut messages = MessagePages::new(&database, session, ReadDirection::Back);
     let mut is_newest = true;
     while let Some(message) = messages.next()? {
         if cut.as_ref().is_some_and(|cut| cut.takes(&message)) {
@@ -107,7 +109,7 @@ fn tip(order: &TranscriptionOrder<'_>) -> Result<Tip> {
         is_newest = false;
         if message.is_users() {
             tip.agent = message.data["agent"].as_str().map(str::to_owned);
-            tip.model = Model::read(&message.data["model"]);
+            tip.model = OpencodeModel::read(&message.data["model"]);
             tip.parent = Some(message.id);
             break;
         }
@@ -115,14 +117,14 @@ fn tip(order: &TranscriptionOrder<'_>) -> Result<Tip> {
     Ok(tip)
 }
 
-fn is_there(database: &Database, session: &str) -> Result<bool> {
+fn is_there(database: &VendorDatabase, session: &str) -> Result<bool> {
     let found = database.row("SELECT 1 FROM session WHERE id = ?1", [session], |_| Ok(()))?;
     Ok(found.is_some())
 }
 
 /// Returns the timestamp in a message's id. If the id contains none, computes it from the message's
 /// time.
-fn clock(message: &Message) -> u64 {
+fn clock(message: &MessageRow) -> u64 {
     let digits = message.id.strip_prefix("msg_").and_then(|rest| rest.get(..12));
     let told = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
     let made = u64::try_from(message.time).unwrap_or_default().wrapping_mul(0x1000);
@@ -142,12 +144,12 @@ fn id(kind: &str, clock: u64, own: &str) -> String {
 }
 
 #[derive(Debug)]
-struct Writer {
+struct OpencodeWriter {
     info: Value,
     session: String,
     cwd: String,
     agent: String,
-    model: Model,
+    model: OpencodeModel,
     now: Timestamp,
     /// The timestamp in the id of the last message, and the time of that message.
     clock: u64,
@@ -157,7 +159,7 @@ struct Writer {
     /// The id of the user's message that is answered.
     parent: String,
     /// The answer that is being written.
-    open: Option<Answer>,
+    open: Option<OpenAnswer>,
     /// A tool call whose result comes next.
     call: Option<Turn>,
     is_first: bool,
@@ -165,7 +167,7 @@ struct Writer {
 
 /// An answer whose parts are being written.
 #[derive(Debug)]
-struct Answer {
+struct OpenAnswer {
     id: String,
     created: i64,
     completed: i64,
@@ -173,7 +175,7 @@ struct Answer {
     has_tool: bool,
 }
 
-impl TurnWriter for Writer {
+impl TurnWriter for OpencodeWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         out.extend(format!("{{\"info\":{},\"messages\":[", self.info).into_bytes());
     }
@@ -187,7 +189,7 @@ impl TurnWriter for Writer {
             Role::Assistant => {
                 self.close(out);
                 let at = self.at(turn);
-                self.add(Words::new(&turn.text, at), Span { start: at, end: at }, out);
+                self.add(NewTextPart::new(&turn.text, at), PartTime { start: at, end: at }, out);
             }
             Role::ToolCall => {
                 self.settle(None, out);
@@ -203,7 +205,7 @@ impl TurnWriter for Writer {
     }
 }
 
-impl Writer {
+impl OpencodeWriter {
     fn at(&self, turn: &Turn) -> i64 {
         turn.at.unwrap_or(self.now).as_millisecond().max(0)
     }
@@ -231,7 +233,7 @@ impl Writer {
         });
         self.separate(out);
         out.extend(format!("{{\"info\":{info},\"parts\":[").into_bytes());
-        self.place(Words::new(&turn.text, at), (&id, 0), out);
+        self.place(NewTextPart::new(&turn.text, at), (&id, 0), out);
         out.extend(b"]}");
         self.parent = id;
     }
@@ -253,23 +255,23 @@ impl Writer {
             self.close(out);
         }
         let start = self.at(&call);
-        let time = Span { start, end: result.map_or(start, |result| self.at(result)) };
+        let time = PartTime { start, end: result.map_or(start, |result| self.at(result)) };
         let tool = call.tool.as_ref().or(result.and_then(|result| result.tool.as_ref()));
         let (tool, id) = tool.map(|it| (it.name.as_str(), it.id.as_str())).unwrap_or_default();
         let state = State::new(&call, result, time);
-        self.add(Called { r#type: "tool", tool, call: id, state }, time, out);
+        self.add(NewToolPart { r#type: "tool", tool, call: id, state }, time, out);
         self.open.iter_mut().for_each(|open| open.has_tool = true);
     }
 
     /// Writes a part of the open answer. Begins an answer if none is open.
-    fn add(&mut self, part: impl Serialize, time: Span, out: &mut Vec<u8>) {
+    fn add(&mut self, part: impl Serialize, time: PartTime, out: &mut Vec<u8>) {
         let mut open = match self.open.take() {
             Some(open) => open,
             None => {
                 let (id, created) = self.next(time.start);
                 self.separate(out);
                 out.extend(b"{\"parts\":[");
-                Answer { id, created, completed: created, parts: 0, has_tool: false }
+                OpenAnswer { id, created, completed: created, parts: 0, has_tool: false }
             }
         };
         if open.parts > 0 {
@@ -300,27 +302,27 @@ impl Writer {
 
 /// A text part.
 #[derive(Serialize)]
-struct Words<'a> {
+struct NewTextPart<'a> {
     r#type: &'static str,
     text: &'a str,
-    time: Span,
+    time: PartTime,
 }
 
-impl<'a> Words<'a> {
+impl<'a> NewTextPart<'a> {
     fn new(text: &'a str, at: i64) -> Self {
-        Self { r#type: "text", text, time: Span { start: at, end: at } }
+        Self { r#type: "text", text, time: PartTime { start: at, end: at } }
     }
 }
 
 #[derive(Clone, Copy, Serialize)]
-struct Span {
+struct PartTime {
     start: i64,
     end: i64,
 }
 
 /// A part with a tool call and its result.
 #[derive(Serialize)]
-struct Called<'a> {
+struct NewToolPart<'a> {
     r#type: &'static str,
     tool: &'a str,
     #[serde(rename = "callID")]
@@ -332,12 +334,22 @@ struct Called<'a> {
 #[derive(Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 enum State<'a> {
-    Completed { input: Box<RawValue>, output: &'a str, title: &'a str, metadata: Value, time: Span },
-    Error { input: Box<RawValue>, error: &'a str, time: Span },
+    Completed {
+        input: Box<RawValue>,
+        output: &'a str,
+        title: &'a str,
+        metadata: Value,
+        time: PartTime,
+    },
+    Error {
+        input: Box<RawValue>,
+        error: &'a str,
+        time: PartTime,
+    },
 }
 
 impl<'a> State<'a> {
-    fn new(call: &Turn, result: Option<&'a Turn>, time: Span) -> Self {
+    fn new(call: &Turn, result: Option<&'a Turn>, time: PartTime) -> Self {
         let is_call = call.role == Role::ToolCall;
         let input = arguments(if is_call { &call.text } else { "{}" });
         let failed = |result: &Turn| result.tool.as_ref().is_some_and(|tool| tool.failed);

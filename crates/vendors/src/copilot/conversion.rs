@@ -29,15 +29,15 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
     let path = home::transcript(&order.place.config_dir, order.id.as_str());
     let path = order.onto.map_or(path, Path::to_owned);
     let tip = match order.onto {
-        None => Tip::default(),
+        None => CopilotTip::default(),
         Some(onto) => tip(order.files, onto).map_err(|error| reading::unreadable(onto, error))?,
     };
     let begins = order.onto.is_none();
-    let writer = Writer {
+    let writer = CopilotWriter {
         start: begins.then(|| start(order)),
         now: order.now,
         last: tip.last,
-        names: Names { of: id, length: tip.length, count: 0 },
+        names: EventIds { of: id, length: tip.length, count: 0 },
     };
     let beside = begins.then(|| description(order, &path)).into_iter().collect();
     Ok(Transcription { target: Target::Transcript(path), beside, writer: Box::new(writer) })
@@ -71,35 +71,35 @@ fn description(order: &TranscriptionOrder<'_>, transcript: &Path) -> NewFile {
 
 /// The end of an existing transcript to which events are added.
 #[derive(Debug, Default)]
-struct Tip {
+struct CopilotTip {
     length: u64,
     /// The id of the last event, which is the parent of the next one.
     last: Option<String>,
 }
 
-fn tip(files: &dyn Files, transcript: &Path) -> io::Result<Tip> {
+fn tip(files: &dyn Files, transcript: &Path) -> io::Result<CopilotTip> {
     #[derive(Deserialize)]
-    struct Glance {
+    struct EventId {
         id: String,
     }
     let length = files.facts(transcript)?.map_or(0, |facts| facts.length);
     let mut last = None;
     reading::each_back(files, transcript, |line| {
-        last = serde_json::from_slice(line.bytes).ok().map(|glance: Glance| glance.id);
+        last = serde_json::from_slice(line.bytes).ok().map(|glance: EventId| glance.id);
         if last.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    Ok(Tip { length, last })
+    Ok(CopilotTip { length, last })
 }
 
 /// Makes event ids that the transcript does not contain yet.
 #[derive(Debug)]
-struct Names {
+struct EventIds {
     of: Uuid,
     length: u64,
     count: u64,
 }
 
-impl Names {
+impl EventIds {
     fn next(&mut self) -> String {
         self.count += 1;
         // The length of the transcript differs for each addition, and the count for each event.
@@ -112,17 +112,17 @@ impl Names {
 }
 
 #[derive(Debug)]
-struct Writer {
+struct CopilotWriter {
     start: Option<Value>,
     now: Timestamp,
     last: Option<String>,
-    names: Names,
+    names: EventIds,
 }
 
 /// One event of the transcript.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Event<'a, D> {
+struct NewCopilotEvent<'a, D> {
     #[serde(rename = "type")]
     kind: &'a str,
     data: D,
@@ -134,17 +134,17 @@ struct Event<'a, D> {
 /// A message of the model, with the tools that it calls.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Message<'a> {
+struct NewCopilotMessage<'a> {
     message_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<&'a str>,
     content: &'a str,
-    tool_requests: &'a [Request<'a>],
+    tool_requests: &'a [NewToolRequest<'a>],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Request<'a> {
+struct NewToolRequest<'a> {
     tool_call_id: &'a str,
     name: &'a str,
     arguments: &'a RawValue,
@@ -160,34 +160,34 @@ struct Began<'a> {
     arguments: &'a RawValue,
 }
 
-impl Writer {
+impl CopilotWriter {
     fn event(&mut self, at: Timestamp, kind: &str, data: impl Serialize, out: &mut Vec<u8>) {
         let id = self.names.next();
         let parent_id = self.last.as_deref();
-        let event = Event { kind, data, id: &id, timestamp: time(at), parent_id };
+        let event = NewCopilotEvent { kind, data, id: &id, timestamp: time(at), parent_id };
         if serde_json::to_writer(&mut *out, &event).is_ok() {
             out.push(b'\n');
         }
         self.last = Some(id);
     }
 
-    fn message(&mut self, turn: &Turn, said: (&str, &[Request<'_>]), out: &mut Vec<u8>) {
+    fn message(&mut self, turn: &Turn, said: (&str, &[NewToolRequest<'_>]), out: &mut Vec<u8>) {
         let (content, tool_requests) = said;
         let (message_id, model) = (self.names.next(), turn.model.as_deref());
-        let message = Message { message_id, model, content, tool_requests };
+        let message = NewCopilotMessage { message_id, model, content, tool_requests };
         self.event(turn.at.unwrap_or(self.now), "assistant.message", message, out);
     }
 
     fn call(&mut self, turn: &Turn, tool: &Tool, out: &mut Vec<u8>) {
         let (id, name, arguments) = (&tool.id, &tool.name, &reading::arguments(&turn.text));
-        let request = Request { tool_call_id: id, name, arguments, kind: "function" };
+        let request = NewToolRequest { tool_call_id: id, name, arguments, kind: "function" };
         self.message(turn, ("", &[request]), out);
         let began = Began { tool_call_id: id, tool_name: name, arguments };
         self.event(turn.at.unwrap_or(self.now), "tool.execution_start", began, out);
     }
 }
 
-impl TurnWriter for Writer {
+impl TurnWriter for CopilotWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(start) = self.start.take() {
             self.event(self.now, "session.start", start, out);

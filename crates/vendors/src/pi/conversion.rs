@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::records::Record;
+use super::records::PiRecord;
 use super::{home, launch, tree};
-use crate::reading::{self, Line};
+use crate::reading::{self, TranscriptLine};
 
 /// The name of an unknown provider, API or model.
 pub(super) const UNKNOWN: &str = "none";
@@ -39,7 +39,7 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
     };
     let began = home::began_at(order.id.as_str()).unwrap_or(order.now);
     let beginning = order.onto.is_none().then(|| launch::prepared(order.id, &place.cwd, began));
-    let writer = Writer {
+    let writer = PiWriter {
         seed: format!("{}\n{}\n{}\n", order.id, parent.as_deref().unwrap_or_default(), order.now),
         count: 0,
         parent,
@@ -59,9 +59,9 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
 /// Returns the provider and the model that a conversation has used last.
 fn model_of(files: &dyn Files, path: &Path) -> Result<Option<(String, String)>> {
     let (mut found, mut left) = (None, LOOKED_AT);
-    let take = |line: Line<'_>| {
+    let take = |line: TranscriptLine<'_>| {
         left = left.saturating_sub(line.bytes.len());
-        let model = Record::read(line.bytes).and_then(Record::model);
+        let model = PiRecord::read(line.bytes).and_then(PiRecord::model);
         found = model.filter(|(provider, _)| provider != UNKNOWN);
         if found.is_some() || left == 0 {
             ControlFlow::Break(())
@@ -75,7 +75,7 @@ fn model_of(files: &dyn Files, path: &Path) -> Result<Option<(String, String)>> 
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Settings {
+struct PiModelSettings {
     default_provider: String,
     default_model: String,
 }
@@ -83,12 +83,12 @@ struct Settings {
 /// Returns the user's default provider and model.
 fn usual_model(files: &dyn Files, config_dir: &Path) -> Option<(String, String)> {
     let bytes = files.head(&config_dir.join("settings.json"), SETTINGS).ok()?;
-    let settings: Settings = serde_json::from_slice(&bytes).ok()?;
+    let settings: PiModelSettings = serde_json::from_slice(&bytes).ok()?;
     Some((settings.default_provider, settings.default_model))
 }
 
 #[derive(Debug)]
-struct Writer {
+struct PiWriter {
     /// Makes the entry ids of this writer differ from those of every other writer.
     seed: String,
     count: u64,
@@ -104,11 +104,11 @@ struct Writer {
     now: Timestamp,
 }
 
-impl TurnWriter for Writer {
+impl TurnWriter for PiWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         out.extend(self.beginning.take().unwrap_or_default().bytes());
         if let Some(name) = self.title.take().filter(|title| !title.is_empty()) {
-            self.entry("session_info", self.now, Body::Other(json!({ "name": name })), out);
+            self.entry("session_info", self.now, NewPiBody::Other(json!({ "name": name })), out);
         }
     }
 
@@ -119,30 +119,30 @@ impl TurnWriter for Writer {
         if says && turn.text.trim().is_empty() {
             return;
         }
-        let text = [Part::Text { text: &turn.text }];
+        let text = [NewPiPart::Text { text: &turn.text }];
         let timestamp = at.as_millisecond();
         match (turn.role, &turn.tool) {
             (Role::ToolCall, Some(tool)) => {
                 self.called.clone_from(&tool.name);
                 let arguments = reading::arguments(&turn.text);
                 let call =
-                    [Part::ToolCall { id: &tool.id, name: &tool.name, arguments: &arguments }];
+                    [NewPiPart::ToolCall { id: &tool.id, name: &tool.name, arguments: &arguments }];
                 self.entry("message", at, answer(turn, call, timestamp), out);
             }
             (Role::ToolResult, Some(tool)) => {
                 let named = Some(&tool.name).filter(|name| !name.is_empty()).cloned();
-                let result = Message::ToolResult {
+                let result = NewPiMessage::ToolResult {
                     tool_call_id: &tool.id,
                     tool_name: &named.unwrap_or_else(|| self.called.clone()),
                     content: text,
                     is_error: tool.failed,
                     timestamp,
                 };
-                self.entry("message", at, Body::Message { message: result }, out);
+                self.entry("message", at, NewPiBody::Message { message: result }, out);
             }
             (Role::User | Role::Summary, _) => {
-                let message = Message::User { content: text, timestamp };
-                self.entry("message", at, Body::Message { message }, out);
+                let message = NewPiMessage::User { content: text, timestamp };
+                self.entry("message", at, NewPiBody::Message { message }, out);
             }
             _ => self.entry("message", at, answer(turn, text, timestamp), out),
         }
@@ -151,17 +151,17 @@ impl TurnWriter for Writer {
     fn end(&mut self, out: &mut Vec<u8>) {
         if let Some((provider, model)) = self.model.take().filter(|_| self.count > 0) {
             let change = json!({ "provider": provider, "modelId": model });
-            self.entry("model_change", self.now, Body::Other(change), out);
+            self.entry("model_change", self.now, NewPiBody::Other(change), out);
         }
     }
 }
 
-impl Writer {
-    fn entry(&mut self, kind: &str, at: Timestamp, body: Body<'_>, out: &mut Vec<u8>) {
+impl PiWriter {
+    fn entry(&mut self, kind: &str, at: Timestamp, body: NewPiBody<'_>, out: &mut Vec<u8>) {
         self.count += 1;
         let id = format!("{:016x}", home::hash(&format!("{}{}", self.seed, self.count)));
         let parent_id = self.parent.as_deref();
-        let entry = Entry { kind, id: &id, parent_id, timestamp: format!("{at:.3}"), body };
+        let entry = NewPiEntry { kind, id: &id, parent_id, timestamp: format!("{at:.3}"), body };
         if serde_json::to_writer(&mut *out, &entry).is_ok() {
             out.push(b'\n');
         }
@@ -169,60 +169,60 @@ impl Writer {
     }
 }
 
-fn answer<'a>(turn: &'a Turn, content: [Part<'a>; 1], timestamp: i64) -> Body<'a> {
+fn answer<'a>(turn: &'a Turn, content: [NewPiPart<'a>; 1], timestamp: i64) -> NewPiBody<'a> {
     let model = turn.model.as_deref().filter(|model| !model.is_empty()).unwrap_or(UNKNOWN);
     let stop_reason = if turn.role == Role::ToolCall { "toolUse" } else { "stop" };
-    let message = Message::Assistant {
+    let message = NewPiMessage::Assistant {
         content,
         api: UNKNOWN,
         provider: UNKNOWN,
         model,
-        usage: Usage::default(),
+        usage: NewPiUsage::default(),
         stop_reason,
         timestamp,
     };
-    Body::Message { message }
+    NewPiBody::Message { message }
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry<'a> {
+struct NewPiEntry<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     id: &'a str,
     parent_id: Option<&'a str>,
     timestamp: String,
     #[serde(flatten)]
-    body: Body<'a>,
+    body: NewPiBody<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Body<'a> {
-    Message { message: Message<'a> },
+enum NewPiBody<'a> {
+    Message { message: NewPiMessage<'a> },
     Other(serde_json::Value),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "camelCase", rename_all_fields = "camelCase")]
-enum Message<'a> {
+enum NewPiMessage<'a> {
     User {
-        content: [Part<'a>; 1],
+        content: [NewPiPart<'a>; 1],
         timestamp: i64,
     },
     Assistant {
-        content: [Part<'a>; 1],
+        content: [NewPiPart<'a>; 1],
         api: &'static str,
         provider: &'static str,
         model: &'a str,
-        usage: Usage,
+        usage: NewPiUsage,
         stop_reason: &'static str,
         timestamp: i64,
     },
     ToolResult {
         tool_call_id: &'a str,
         tool_name: &'a str,
-        content: [Part<'a>; 1],
+        content: [NewPiPart<'a>; 1],
         is_error: bool,
         timestamp: i64,
     },
@@ -230,7 +230,7 @@ enum Message<'a> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
-enum Part<'a> {
+enum NewPiPart<'a> {
     Text { text: &'a str },
     ToolCall { id: &'a str, name: &'a str, arguments: &'a RawValue },
 }
@@ -238,18 +238,18 @@ enum Part<'a> {
 /// The token usage that Pi requires. The real values are unknown, so all are zero.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Usage {
+struct NewPiUsage {
     input: u64,
     output: u64,
     cache_read: u64,
     cache_write: u64,
     total_tokens: u64,
-    cost: Cost,
+    cost: NewPiCost,
 }
 
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Cost {
+struct NewPiCost {
     input: u64,
     output: u64,
     cache_read: u64,

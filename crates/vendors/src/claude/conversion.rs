@@ -24,7 +24,7 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
     };
     let place = order.place;
     let path = home::transcript(&place.config_dir, &place.cwd, order.id.as_str());
-    let writer = Writer {
+    let writer = ClaudeWriter {
         seed: format!("{}\n{}\n{}\n", order.id, parent.as_deref().unwrap_or_default(), order.now),
         count: 0,
         parent,
@@ -42,7 +42,7 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
 }
 
 #[derive(Debug)]
-struct Writer {
+struct ClaudeWriter {
     /// Makes the UUIDs of this run differ from those of any other run.
     seed: String,
     count: u64,
@@ -55,7 +55,7 @@ struct Writer {
     now: Timestamp,
 }
 
-impl TurnWriter for Writer {
+impl TurnWriter for ClaudeWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(title) = self.title.take().filter(|title| !title.is_empty()) {
             let record = json!({
@@ -77,23 +77,23 @@ impl TurnWriter for Writer {
         let content = match (turn.role, &turn.tool) {
             (Role::ToolCall, Some(tool)) => {
                 arguments = reading::arguments(&turn.text);
-                Block::ToolUse { id: &tool.id, name: &tool.name, input: &arguments }
+                NewClaudeBlock::ToolUse { id: &tool.id, name: &tool.name, input: &arguments }
             }
-            (Role::ToolResult, Some(tool)) => Block::ToolResult {
+            (Role::ToolResult, Some(tool)) => NewClaudeBlock::ToolResult {
                 tool_use_id: &tool.id,
                 content: &turn.text,
                 is_error: tool.failed,
             },
-            _ => Block::Text { text: &turn.text },
+            _ => NewClaudeBlock::Text { text: &turn.text },
         };
-        let record = Record {
+        let record = NewClaudeRecord {
             parent_uuid: self.parent.as_deref(),
             is_sidechain: false,
             kind: if is_models(turn.role) { "assistant" } else { "user" },
             message: self.message(turn, &uuid, content),
             // Marks the text as a person's message, even if it begins like an addition of the
             // vendor.
-            origin: says_person(turn.role).then_some(Origin { kind: "human" }),
+            origin: says_person(turn.role).then_some(NewClaudeOrigin { kind: "human" }),
             uuid: &uuid,
             timestamp: format!("{:.3}", turn.at.unwrap_or(self.now)),
             user_type: "external",
@@ -107,10 +107,15 @@ impl TurnWriter for Writer {
     fn end(&mut self, _out: &mut Vec<u8>) {}
 }
 
-impl Writer {
-    fn message<'a>(&'a self, turn: &'a Turn, uuid: &str, content: Block<'a>) -> Message<'a> {
+impl ClaudeWriter {
+    fn message<'a>(
+        &'a self,
+        turn: &'a Turn,
+        uuid: &str,
+        content: NewClaudeBlock<'a>,
+    ) -> NewClaudeMessage<'a> {
         if !is_models(turn.role) {
-            return Message { role: "user", content: [content], author: None };
+            return NewClaudeMessage { role: "user", content: [content], author: None };
         }
         let model = turn.model.as_deref().filter(|it| !it.is_empty() && *it != SYNTHETIC);
         let author = Author {
@@ -119,7 +124,7 @@ impl Writer {
             model: model.unwrap_or(&self.model),
             stop_reason: if turn.role == Role::ToolCall { "tool_use" } else { "end_turn" },
         };
-        Message { role: "assistant", content: [content], author: Some(author) }
+        NewClaudeMessage { role: "assistant", content: [content], author: Some(author) }
     }
 }
 
@@ -150,14 +155,14 @@ fn line(record: &impl Serialize, out: &mut Vec<u8>) {
 /// the parent comes first, and the timestamp right after the UUID.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Record<'a> {
+struct NewClaudeRecord<'a> {
     parent_uuid: Option<&'a str>,
     is_sidechain: bool,
     #[serde(rename = "type")]
     kind: &'static str,
-    message: Message<'a>,
+    message: NewClaudeMessage<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    origin: Option<Origin>,
+    origin: Option<NewClaudeOrigin>,
     uuid: &'a str,
     timestamp: String,
     user_type: &'static str,
@@ -166,14 +171,14 @@ struct Record<'a> {
 }
 
 #[derive(Serialize)]
-struct Origin {
+struct NewClaudeOrigin {
     kind: &'static str,
 }
 
 #[derive(Serialize)]
-struct Message<'a> {
+struct NewClaudeMessage<'a> {
     role: &'static str,
-    content: [Block<'a>; 1],
+    content: [NewClaudeBlock<'a>; 1],
     #[serde(flatten)]
     author: Option<Author<'a>>,
 }
@@ -191,7 +196,7 @@ struct Author<'a> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block<'a> {
+enum NewClaudeBlock<'a> {
     Text { text: &'a str },
     ToolUse { id: &'a str, name: &'a str, input: &'a RawValue },
     ToolResult { tool_use_id: &'a str, content: &'a str, is_error: bool },

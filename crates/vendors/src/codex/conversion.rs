@@ -26,85 +26,86 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
         Some(rollout) => {
             let tip = tip(order.files, rollout, order.id.as_str())
                 .map_err(|error| reading::unreadable(rollout, error))?;
-            (rollout.to_owned(), Writer::new(order, None, tip))
+            (rollout.to_owned(), CodexWriter::new(order, None, tip))
         }
     };
     let target = Target::Transcript(path);
     Ok(Transcription { target, beside: Vec::new(), writer: Box::new(writer) })
 }
 
-fn begun(order: &TranscriptionOrder<'_>) -> (PathBuf, Writer) {
+fn begun(order: &TranscriptionOrder<'_>) -> (PathBuf, CodexWriter) {
     let place = order.place;
     let provider = settings::provider(order.files, &place.config_dir, &[]);
     let at = home::began_at(order.id.as_str()).unwrap_or(order.now);
     let header = launch::header(order.id, at, &place.cwd, &provider);
     let path = home::prepared(&place.config_dir, order.id.as_str());
-    (path, Writer::new(order, Some(header), Tip::default()))
+    (path, CodexWriter::new(order, Some(header), RolloutTip::default()))
 }
 
 /// The end of a rollout to which turns are added.
 #[derive(Debug, Default)]
-struct Tip {
+struct RolloutTip {
     length: u64,
     /// If the lines have ordinals: the conversation, and the ordinal of the next line.
-    numbered: Option<Numbered>,
+    numbered: Option<NumberedLine>,
 }
 
 #[derive(Debug)]
-struct Numbered {
+struct NumberedLine {
     conversation: String,
     next: u64,
 }
 
-fn tip(files: &dyn Files, rollout: &Path, id: &str) -> io::Result<Tip> {
+fn tip(files: &dyn Files, rollout: &Path, id: &str) -> io::Result<RolloutTip> {
     let length = files.facts(rollout)?.map_or(0, |facts| facts.length);
     let meta = transcript::meta(files, rollout);
-    let is_numbered = meta.as_ref().is_some_and(super::records::Meta::is_numbered);
+    let is_numbered = meta.as_ref().is_some_and(super::records::RolloutHeader::is_numbered);
     let last = if is_numbered { last_number(files, rollout)? } else { None };
     let conversation = meta.map_or_else(|| id.to_owned(), |meta| meta.id);
-    let numbered = last.map(|last| Numbered { conversation, next: last.saturating_add(1) });
-    Ok(Tip { length, numbered })
+    let numbered = last.map(|last| NumberedLine { conversation, next: last.saturating_add(1) });
+    Ok(RolloutTip { length, numbered })
 }
 
 fn last_number(files: &dyn Files, rollout: &Path) -> io::Result<Option<u64>> {
     #[derive(Deserialize)]
-    struct Glance {
+    struct TimestampedLine {
         ordinal: u64,
     }
     let mut last = None;
     reading::each_back(files, rollout, |line| {
-        last = serde_json::from_slice(line.bytes).ok().map(|glance: Glance| glance.ordinal);
+        last =
+            serde_json::from_slice(line.bytes).ok().map(|glance: TimestampedLine| glance.ordinal);
         if last.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     Ok(last)
 }
 
 #[derive(Debug)]
-struct Writer {
+struct CodexWriter {
     header: Option<Value>,
     now: Timestamp,
     /// Length of the rollout in bytes. It is part of the turns' names, so that they are new in the
     /// rollout.
     length: u64,
-    numbered: Option<Numbered>,
+    numbered: Option<NumberedLine>,
     /// How many of Codex's turns were begun. Each of them is a message of the user and everything
     /// that follows from it.
     count: u64,
     /// How many records of shown messages were written. The number makes their ids unique.
     shown: u64,
-    open: Option<Open>,
+    open: Option<OpenTurn>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenTurn {
     began: Timestamp,
     last: Timestamp,
     answer: Option<String>,
 }
 
-impl Writer {
-    fn new(order: &TranscriptionOrder<'_>, header: Option<Value>, tip: Tip) -> Self {
-        let Tip { length, numbered } = tip;
+impl CodexWriter {
+    fn new(order: &TranscriptionOrder<'_>, header: Option<Value>, tip: RolloutTip) -> Self {
+        let RolloutTip { length, numbered } = tip;
         Self { header, now: order.now, length, numbered, count: 0, shown: 0, open: None }
     }
 
@@ -129,7 +130,7 @@ impl Writer {
             "model_context_window": null, "collaboration_mode_kind": "default",
         });
         self.line(at, "event_msg", &payload, out);
-        self.open = Some(Open { began: at, last: at, answer: None });
+        self.open = Some(OpenTurn { began: at, last: at, answer: None });
     }
 
     fn close(&mut self, out: &mut Vec<u8>) {
@@ -142,7 +143,7 @@ impl Writer {
     }
 
     /// Writes the record of a message as the screen shows it.
-    fn show(&mut self, at: Timestamp, shown: Shown<'_>, out: &mut Vec<u8>) {
+    fn show(&mut self, at: Timestamp, shown: CodexContent<'_>, out: &mut Vec<u8>) {
         self.shown += 1;
         let payload = match &self.numbered {
             None => shown.plainly(),
@@ -158,12 +159,12 @@ impl Writer {
 }
 
 #[derive(Clone, Copy)]
-enum Shown<'a> {
+enum CodexContent<'a> {
     User(&'a str),
     Assistant(&'a str),
 }
 
-impl Shown<'_> {
+impl CodexContent<'_> {
     fn plainly(self) -> Value {
         match self {
             Self::User(text) => json!({
@@ -186,7 +187,7 @@ impl Shown<'_> {
     }
 }
 
-impl TurnWriter for Writer {
+impl TurnWriter for CodexWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(header) = self.header.take() {
             write(&header, out);
@@ -202,8 +203,8 @@ impl TurnWriter for Writer {
             self.open(at, out);
         }
         match turn.role {
-            Role::User | Role::Summary => self.show(at, Shown::User(&turn.text), out),
-            Role::Assistant => self.show(at, Shown::Assistant(&turn.text), out),
+            Role::User | Role::Summary => self.show(at, CodexContent::User(&turn.text), out),
+            Role::Assistant => self.show(at, CodexContent::Assistant(&turn.text), out),
             Role::ToolCall | Role::ToolResult => {}
         }
         self.line(at, "response_item", &item(turn), out);

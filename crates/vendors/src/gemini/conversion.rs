@@ -32,8 +32,13 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
     // length.
     let length = files.facts(&own).ok().flatten().map_or(0, |facts| facts.length);
     let header = order.onto.is_none().then(|| launch::header(id, &format!("{:.3}", order.now)));
-    let writer =
-        Writer { header, now: order.now, names: format!("{id}-{length}"), count: 0, call: None };
+    let writer = GeminiWriter {
+        header,
+        now: order.now,
+        names: format!("{id}-{length}"),
+        count: 0,
+        call: None,
+    };
     Ok(Transcription {
         target: Target::Transcript(own),
         beside: order.onto.is_none().then(marker).into_iter().collect(),
@@ -42,7 +47,7 @@ pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcript
 }
 
 #[derive(Debug)]
-struct Writer {
+struct GeminiWriter {
     header: Option<Value>,
     now: Timestamp,
     /// Beginning of the ids of messages.
@@ -55,7 +60,7 @@ struct Writer {
 /// A message, with the fields that Gemini needs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Record<'a> {
+struct NewGeminiMessage<'a> {
     id: String,
     timestamp: String,
     #[serde(rename = "type")]
@@ -64,12 +69,12 @@ struct Record<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_calls: Option<[ToolCall<'a>; 1]>,
+    tool_calls: Option<[NewGeminiToolCall<'a>; 1]>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolCall<'a> {
+struct NewGeminiToolCall<'a> {
     id: &'a str,
     name: &'a str,
     args: Box<RawValue>,
@@ -82,10 +87,15 @@ struct ToolCall<'a> {
     render_output_as_markdown: bool,
 }
 
-impl Writer {
-    fn record<'a>(&mut self, kind: &'static str, turn: &'a Turn, content: Value) -> Record<'a> {
+impl GeminiWriter {
+    fn record<'a>(
+        &mut self,
+        kind: &'static str,
+        turn: &'a Turn,
+        content: Value,
+    ) -> NewGeminiMessage<'a> {
         self.count += 1;
-        Record {
+        NewGeminiMessage {
             id: format!("{}-{}", self.names, self.count),
             timestamp: self.moment(turn),
             kind,
@@ -105,7 +115,7 @@ impl Writer {
         let (field, status) = if failed { ("error", "error") } else { ("output", "success") };
         let text = result.map_or("", |result| result.text.as_str());
         let response = json!({"id": id, "name": name, "response": {field: text}});
-        let ended = ToolCall {
+        let ended = NewGeminiToolCall {
             id,
             name,
             args: reading::arguments(&call.text),
@@ -117,12 +127,13 @@ impl Writer {
             display_name: name,
             render_output_as_markdown: false,
         };
-        let record = Record { tool_calls: Some([ended]), ..self.record(MODEL, call, json!("")) };
+        let record =
+            NewGeminiMessage { tool_calls: Some([ended]), ..self.record(MODEL, call, json!("")) };
         line(&record, out);
     }
 }
 
-impl TurnWriter for Writer {
+impl TurnWriter for GeminiWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(header) = self.header.take() {
             line(&header, out);
