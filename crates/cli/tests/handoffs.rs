@@ -6,7 +6,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use segue_testkit::model::{Exchange, Role};
+use segue_testkit::model::{Exchange, SpeakerRole};
 use segue_testkit::vendors::{programs, with_all};
 use segue_testkit::{Model, World, isolated};
 use serde_json::Value;
@@ -82,15 +82,15 @@ fn assert_carried(carried: &Exchange, before: &Exchange) {
     for (now, said) in now.iter().zip(begins) {
         assert!(now.starts_with(said), "{now} is not {said}");
     }
-    let tools: Vec<Role> = carried
+    let tools: Vec<SpeakerRole> = carried
         .turns
         .iter()
         .map(|said| said.role)
-        .filter(|role| matches!(role, Role::ToolCall | Role::ToolResult))
+        .filter(|role| matches!(role, SpeakerRole::ToolCall | SpeakerRole::ToolResult))
         .collect();
-    assert_eq!(tools, [Role::ToolCall, Role::ToolResult], "{carried:#?}");
-    assert!(carried.texts(Role::ToolCall)[0].contains("cat notes.txt"), "{carried:#?}");
-    assert!(carried.texts(Role::ToolResult)[0].contains("ünïcode notes"), "{carried:#?}");
+    assert_eq!(tools, [SpeakerRole::ToolCall, SpeakerRole::ToolResult], "{carried:#?}");
+    assert!(carried.texts(SpeakerRole::ToolCall)[0].contains("cat notes.txt"), "{carried:#?}");
+    assert!(carried.texts(SpeakerRole::ToolResult)[0].contains("ünïcode notes"), "{carried:#?}");
     assert!(!carried.body.to_string().contains(SECRET), "a secret was carried over");
 }
 

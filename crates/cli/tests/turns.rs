@@ -16,7 +16,7 @@ use segue_core::model::{Environment, Role, Tool, Turn, VendorSessionId};
 use segue_core::ports::{Place, ProgramSpec, Target, TranscriptionOrder, Transcripts, Vendor};
 use segue_host::LocalFiles;
 use segue_testkit::acting::Acting;
-use segue_testkit::model::{self, Exchange, Said, Step};
+use segue_testkit::model::{self, ConversationPart, Exchange, ScriptStep};
 use segue_testkit::scene::text;
 use segue_testkit::vendors::{command, vendor, with_all};
 use segue_testkit::{Outcome, Terminal, isolated};
@@ -156,11 +156,16 @@ impl Scenery {
         let exchange = self.ask_and_wait(name, question);
         let mut told = exchange.turns.iter();
         for turn in turns {
-            let is_it = |said: &&Said| is_said(said, turn);
+            let is_it = |said: &&ConversationPart| is_said(said, turn);
             assert!(told.any(|said| is_it(&said)), "{turn:#?} is not in {:#?}", exchange.turns);
         }
-        let mut tools = exchange.turns.windows(2).filter(|it| it[0].role == model::Role::ToolCall);
-        assert!(tools.all(|it| it[1].role == model::Role::ToolResult), "{:#?}", exchange.turns);
+        let mut tools =
+            exchange.turns.windows(2).filter(|it| it[0].role == model::SpeakerRole::ToolCall);
+        assert!(
+            tools.all(|it| it[1].role == model::SpeakerRole::ToolResult),
+            "{:#?}",
+            exchange.turns
+        );
         exchange
     }
 
@@ -178,14 +183,14 @@ fn append(path: &Path, bytes: &[u8]) {
 }
 
 /// Returns whether a message of a request is this turn.
-fn is_said(said: &Said, turn: &Turn) -> bool {
+fn is_said(said: &ConversationPart, turn: &Turn) -> bool {
     let is_same = said.text.trim() == turn.text.trim();
     match (said.role, turn.role) {
-        (model::Role::User, Role::User | Role::Summary)
-        | (model::Role::Assistant, Role::Assistant) => is_same,
+        (model::SpeakerRole::User, Role::User | Role::Summary)
+        | (model::SpeakerRole::Assistant, Role::Assistant) => is_same,
         // Vendors may add text of their own to a result.
-        (model::Role::ToolResult, Role::ToolResult) => said.text.contains(turn.text.trim()),
-        (model::Role::ToolCall, Role::ToolCall) => {
+        (model::SpeakerRole::ToolResult, Role::ToolResult) => said.text.contains(turn.text.trim()),
+        (model::SpeakerRole::ToolCall, Role::ToolCall) => {
             let (name, arguments) = said.text.split_once(' ').unwrap();
             let [told, own] = [arguments, &turn.text].map(serde_json::from_str::<Value>);
             name == turn.tool.as_ref().unwrap().name && told.unwrap() == own.unwrap()
@@ -195,12 +200,15 @@ fn is_said(said: &Said, turn: &Turn) -> bool {
 }
 
 /// Returns the answer of the model.
-fn answer(exchange: &Exchange) -> Said {
+fn answer(exchange: &Exchange) -> ConversationPart {
     let texts = exchange.answer.iter().filter_map(|step| match step {
-        Step::Say(text) => Some(text.as_str()),
+        ScriptStep::Say(text) => Some(text.as_str()),
         _ => None,
     });
-    Said { role: model::Role::Assistant, text: texts.collect::<Vec<_>>().join("\n\n") }
+    ConversationPart {
+        role: model::SpeakerRole::Assistant,
+        text: texts.collect::<Vec<_>>().join("\n\n"),
+    }
 }
 
 /// Returns turns of another vendor, with everything that is hard to carry over.
@@ -247,7 +255,7 @@ fn reads_and_adds(scenery: &Scenery) {
     let last = scenery.ask_and_wait("coder", "which word was it?");
     let transcript = scenery.transcript(text(&session, "vendor_session_id"));
     let turns = scenery.read(&transcript);
-    let told: Vec<Said> = last.turns.iter().cloned().chain([answer(&last)]).collect();
+    let told: Vec<ConversationPart> = last.turns.iter().cloned().chain([answer(&last)]).collect();
     assert_eq!(told.len(), 7, "{told:#?}");
     assert_eq!(turns.len(), told.len(), "{turns:#?}");
     for (turn, said) in turns.iter().zip(&told) {

@@ -7,7 +7,7 @@ mod keeping;
 mod messages;
 mod turns;
 
-use crate::trial::Trial;
+use crate::trial::VendorTrial;
 
 /// A behaviour that every vendor is checked for.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub struct Behaviour {
     pub what: &'static str,
     /// One of the behaviours whose absence hurts most. A quick check tries only these.
     pub hurts: bool,
-    pub(crate) show: fn(&mut Trial),
+    pub(crate) show: fn(&mut VendorTrial),
 }
 
 /// Every behaviour, in the order in which they are checked and listed.
@@ -96,11 +96,11 @@ pub const BEHAVIOURS: [Behaviour; 24] = [
     ),
 ];
 
-const fn asked(name: &'static str, what: &'static str, show: fn(&mut Trial)) -> Behaviour {
+const fn asked(name: &'static str, what: &'static str, show: fn(&mut VendorTrial)) -> Behaviour {
     Behaviour { name, what, hurts: false, show }
 }
 
-const fn hurting(name: &'static str, what: &'static str, show: fn(&mut Trial)) -> Behaviour {
+const fn hurting(name: &'static str, what: &'static str, show: fn(&mut VendorTrial)) -> Behaviour {
     Behaviour { name, what, hurts: true, show }
 }
 

@@ -23,6 +23,6 @@ pub use behaviours::{BEHAVIOURS, Behaviour};
 pub use model::Model;
 pub use report::Report;
 pub use terminal::Terminal;
-pub use trial::{KEY, Trial, install, prepare};
-pub use verdict::{Cell, SUBCOMMAND, Setting, Verdict, check, show};
+pub use trial::{KEY, VendorTrial, install, prepare};
+pub use verdict::{BehaviourResult, BehaviourVerdict, SUBCOMMAND, Setting, check, show};
 pub use world::{Outcome, World};

@@ -27,16 +27,16 @@ use tokio::sync::{oneshot, watch};
 
 use crate::expectation::unmet;
 
-use anthropic::Messages;
+use anthropic::AnthropicAnswer;
 use chat::Completion;
-use gemini::Contents;
-use log::Log;
+use gemini::GeminiAnswer;
+use log::ExchangeLog;
 use play::{Fails, Play, Voice};
-use request::Asked;
+use request::ParsedRequest;
 use responses::Responses;
 
-pub use log::{Api, Exchange, Role, Said, Stage};
-pub use script::Step;
+pub use log::{AnswerStage, Api, ConversationPart, Exchange, SpeakerRole};
+pub use script::ScriptStep;
 
 /// A model server on loopback. It runs until this value is dropped.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub struct Model {
 /// What the server needs to answer a request.
 #[derive(Clone, Debug)]
 struct Scene {
-    log: Arc<Log>,
+    log: Arc<ExchangeLog>,
     released: watch::Receiver<BTreeSet<String>>,
 }
 
@@ -115,12 +115,12 @@ impl Model {
     /// completely. After the deadline, returns a list of all requests as the error.
     pub(crate) fn answered(&self, word: &str) -> Result<Exchange, String> {
         let is_said = |it: &Exchange| !it.background && it.newest().contains(word);
-        self.scene.log.wait_for(|it| is_said(it) && it.stage == Stage::Whole)
+        self.scene.log.wait_for(|it| is_said(it) && it.stage == AnswerStage::Whole)
     }
 
     /// Waits until an answer reaches the hold of this name. Everything before the hold was sent.
     pub fn wait_held(&self, name: &str) -> Exchange {
-        self.wait_for(|it| it.stage == Stage::Holding(name.to_owned()))
+        self.wait_for(|it| it.stage == AnswerStage::Holding(name.to_owned()))
     }
 
     /// Lets every answer pass the hold of this name, now and later.
@@ -200,7 +200,7 @@ async fn messages(
     Json(body): Json<Value>,
 ) -> Response {
     let asked = anthropic::read(&headers, body);
-    let voice = Messages::new(&asked);
+    let voice = AnthropicAnswer::new(&asked);
     scene.answer(&uri, asked, voice)
 }
 
@@ -238,7 +238,7 @@ async fn contents(
     if task == "countTokens" {
         return scene.count(&uri, asked, json!({"totalTokens": 10}));
     }
-    let voice = Contents::new(model, task.starts_with("stream"));
+    let voice = GeminiAnswer::new(model, task.starts_with("stream"));
     scene.answer(&uri, asked, voice)
 }
 
@@ -254,14 +254,14 @@ async fn count_tokens(
 
 impl Scene {
     /// Answers a request for a token count, which is not part of a conversation.
-    fn count(self, uri: &Uri, mut asked: Asked, tokens: Value) -> Response {
+    fn count(self, uri: &Uri, mut asked: ParsedRequest, tokens: Value) -> Response {
         asked.background = true;
         let number = self.log.add(asked.exchange(uri.path(), Vec::new()));
-        self.log.advance(number, Stage::Whole);
+        self.log.advance(number, AnswerStage::Whole);
         Json(tokens).into_response()
     }
 
-    fn answer(self, uri: &Uri, asked: Asked, voice: impl Voice + Fails) -> Response {
+    fn answer(self, uri: &Uri, asked: ParsedRequest, voice: impl Voice + Fails) -> Response {
         let steps = asked.plan();
         let number = self.log.add(asked.exchange(uri.path(), steps.clone()));
         let Self { log, released } = self;

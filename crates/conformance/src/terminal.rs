@@ -27,12 +27,12 @@ pub struct Terminal {
     master: File,
     slave: OwnedFd,
     child: Child,
-    screen: Screen,
+    screen: TerminalScreen,
 }
 
-struct Screen(vt100::Parser, Vec<u8>);
+struct TerminalScreen(vt100::Parser, Vec<u8>);
 
-impl std::fmt::Debug for Screen {
+impl std::fmt::Debug for TerminalScreen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0.screen().contents())
     }
@@ -56,7 +56,7 @@ impl Terminal {
         let end = || Stdio::from(slave.try_clone().expect("a descriptor"));
         let child = inside.stdin(end()).stdout(end()).stderr(end()).spawn().expect("it starts");
         let parser = vt100::Parser::new(size(rows), size(columns), 0);
-        Self { master, slave, child, screen: Screen(parser, Vec::new()) }
+        Self { master, slave, child, screen: TerminalScreen(parser, Vec::new()) }
     }
 
     /// Types these bytes.

@@ -30,7 +30,7 @@ pub(crate) const SHARED: &str = "SEGUE_TRIAL_SHARED";
 
 /// A trial of one vendor.
 #[derive(Debug)]
-pub struct Trial {
+pub struct VendorTrial {
     pub model: Model,
     pub world: World,
     pub rehearsal: Rehearsal,
@@ -38,7 +38,7 @@ pub struct Trial {
     name: String,
 }
 
-impl Trial {
+impl VendorTrial {
     /// Makes a world in which the vendor's program is installed and asks no questions at its start.
     pub fn begin(segue: &Path, vendor: Arc<dyn Vendor>) -> Self {
         let (model, mut world) = (Model::start(), World::new(segue));

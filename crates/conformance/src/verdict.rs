@@ -14,7 +14,7 @@ use segue_host::programs;
 
 use crate::behaviours::Behaviour;
 use crate::isolation;
-use crate::trial::{SHARED, Trial};
+use crate::trial::{SHARED, VendorTrial};
 
 /// The timeout of one behaviour.
 const LONGEST: Duration = Duration::from_secs(180);
@@ -24,16 +24,16 @@ const KEPT: usize = 4_000;
 
 /// The result of one behaviour of one vendor.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct BehaviourResult {
     pub vendor: String,
     pub behaviour: &'static str,
-    pub verdict: Verdict,
+    pub verdict: BehaviourVerdict,
     pub took: Duration,
 }
 
 /// Whether a vendor has a behaviour.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum BehaviourVerdict {
     Pass,
     /// What was seen instead.
     Fail(String),
@@ -43,7 +43,7 @@ pub enum Verdict {
 
 /// Tries a behaviour in this process. Panics if the vendor does not have it.
 pub fn show(segue: &Path, vendor: Arc<dyn Vendor>, behaviour: &Behaviour) {
-    (behaviour.show)(&mut Trial::begin(segue, vendor));
+    (behaviour.show)(&mut VendorTrial::begin(segue, vendor));
 }
 
 /// What a check needs.
@@ -65,14 +65,18 @@ pub struct Setting {
 pub const SUBCOMMAND: &str = "rehearse";
 
 /// Checks a behaviour in another process, in separate namespaces.
-pub fn check(setting: &Setting, vendor: &dyn Vendor, behaviour: &'static Behaviour) -> Cell {
+pub fn check(
+    setting: &Setting,
+    vendor: &dyn Vendor,
+    behaviour: &'static Behaviour,
+) -> BehaviourResult {
     let began = Instant::now();
     let verdict = match exemption(vendor, behaviour.name) {
-        Some(reason) => Verdict::NotApplicable(reason),
+        Some(reason) => BehaviourVerdict::NotApplicable(reason),
         None => in_a_process(&mut command(setting, vendor, behaviour)),
     };
     let vendor = vendor.id().to_string();
-    Cell { vendor, behaviour: behaviour.name, verdict, took: began.elapsed() }
+    BehaviourResult { vendor, behaviour: behaviour.name, verdict, took: began.elapsed() }
 }
 
 fn command(setting: &Setting, vendor: &dyn Vendor, behaviour: &Behaviour) -> Command {
@@ -101,15 +105,15 @@ fn exemption(vendor: &dyn Vendor, behaviour: &str) -> Option<&'static str> {
     exempt.iter().find(|(name, _)| *name == behaviour).map(|(_, reason)| *reason)
 }
 
-fn in_a_process(command: &mut Command) -> Verdict {
+fn in_a_process(command: &mut Command) -> BehaviourVerdict {
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     match child {
         Ok(child) => wait(child),
-        Err(error) => Verdict::Fail(format!("it could not be tried: {error}")),
+        Err(error) => BehaviourVerdict::Fail(format!("it could not be tried: {error}")),
     }
 }
 
-fn wait(mut child: Child) -> Verdict {
+fn wait(mut child: Child) -> BehaviourVerdict {
     let mut errors = child.stderr.take().expect("its words");
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -121,10 +125,10 @@ fn wait(mut child: Child) -> Verdict {
     let Ok(words) = receiver.recv_timeout(LONGEST) else {
         let _gone = child.kill();
         let _gone = child.wait();
-        return Verdict::Fail(format!("it did not end within {} s", LONGEST.as_secs()));
+        return BehaviourVerdict::Fail(format!("it did not end within {} s", LONGEST.as_secs()));
     };
     match child.wait() {
-        Ok(status) if status.success() => Verdict::Pass,
-        _ => Verdict::Fail(words.chars().take(KEPT).collect()),
+        Ok(status) if status.success() => BehaviourVerdict::Pass,
+        _ => BehaviourVerdict::Fail(words.chars().take(KEPT).collect()),
     }
 }

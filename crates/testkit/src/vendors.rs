@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use segue_conformance::{Behaviour, KEY, Setting, Verdict};
+use segue_conformance::{Behaviour, BehaviourVerdict, KEY, Setting};
 use segue_core::model::{Environment, VendorId};
 use segue_core::ports::{ProgramSpec, Stage, Vendor, Vendors as _};
 use serde_json::Value;
@@ -85,7 +85,7 @@ fn show_with(programs: PathBuf, segue: &str, vendor: &str, behaviour: &str) {
     let vendor = self::vendor(vendor);
     let behaviour = Behaviour::named(behaviour).expect("a behaviour");
     let cell = segue_conformance::check(&setting, vendor.as_ref(), behaviour);
-    if let Verdict::Fail(words) = cell.verdict {
+    if let BehaviourVerdict::Fail(words) = cell.verdict {
         panic!("{} of {}: {words}", cell.behaviour, cell.vendor);
     }
 }

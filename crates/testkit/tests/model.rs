@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 
 use segue_testkit::Model;
-use segue_testkit::model::{Api, Stage};
+use segue_testkit::model::{AnswerStage, Api};
 use serde_json::{Value, json};
 
 fn connect(model: &Model) -> std::io::Result<TcpStream> {
@@ -65,7 +65,7 @@ fn a_hold_waits_until_it_is_released_and_a_retry_does_not_wait() {
     let model = Model::start();
     let mut first = ask(&model, MESSAGES, &messages("[[hold: gate]] [[say: after]]"));
     let before = read_until(&mut first, "holding gate");
-    assert_eq!(model.wait_held("gate").stage, Stage::Holding("gate".to_owned()));
+    assert_eq!(model.wait_held("gate").stage, AnswerStage::Holding("gate".to_owned()));
     assert!(!before.contains("after"));
     model.release("gate");
     assert!(rest(first).contains("message_stop"));
@@ -92,7 +92,7 @@ fn a_cut_answer_lacks_its_end() {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         assert!(!answer.ends_with("0\r\n\r\n"), "a whole answer: {answer}");
     }
-    model.wait_for(|it| it.stage == Stage::Cut);
+    model.wait_for(|it| it.stage == AnswerStage::Cut);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::{Seek as _, Write as _};
 
-use segue_testkit::model::{Exchange, Role, Stage, Step};
+use segue_testkit::model::{AnswerStage, Exchange, ScriptStep, SpeakerRole};
 use segue_testkit::vendors::{command, with_copilot, with_gemini, with_opencode, with_pi};
 use segue_testkit::{Model, Outcome, Terminal, World, isolated};
 use serde_json::{Value, json};
@@ -84,8 +84,8 @@ fn assert_carried(model: &Model, outcomes: [&Outcome; 2]) {
     assert_eq!(exchange.user_texts(), ["first ALPHA", "second BETA"]);
     let answered = "turns=1 first=<<first ALPHA>> last=<<first ALPHA>>";
     assert_eq!(exchange.assistant_texts(), [answered]);
-    let roles: Vec<Role> = exchange.turns.iter().map(|said| said.role).collect();
-    assert_eq!(roles, [Role::User, Role::Assistant, Role::User]);
+    let roles: Vec<SpeakerRole> = exchange.turns.iter().map(|said| said.role).collect();
+    assert_eq!(roles, [SpeakerRole::User, SpeakerRole::Assistant, SpeakerRole::User]);
     assert_eq!(model.conversations().len(), 2, "{:#?}", model.exchanges());
 }
 
@@ -157,7 +157,7 @@ fn opencode_sends_a_background_request_for_a_title() {
         let run = opencode(&world, &[], "first ALPHA");
         assert_eq!(run.status, 0, "{run:#?}");
         assert_eq!(model.conversations().len(), 1, "{:#?}", model.exchanges());
-        let title = model.wait_for(|it| it.background && it.stage == Stage::Whole);
+        let title = model.wait_for(|it| it.background && it.stage == AnswerStage::Whole);
         assert_eq!(title.user_texts(), ["first ALPHA"]);
     });
 }
@@ -187,16 +187,21 @@ fn assert_tool_ran(model: &Model, world: &World, run: &Outcome) {
     assert_eq!(run.status, 0, "{run:#?}");
     assert_eq!(fs::read_to_string(world.project().join("made")).unwrap(), "by-a-tool\n");
     let last = model.conversations().pop().unwrap();
-    let roles: Vec<Role> = last.turns.iter().map(|said| said.role).collect();
-    assert_eq!(roles, [Role::User, Role::ToolCall, Role::ToolResult], "{:#?}", last.turns);
-    assert!(last.texts(Role::ToolResult)[0].contains("by-a-tool"), "{:#?}", last.turns);
-    assert_eq!(last.answer, [Step::Say("done".to_owned()), carried(&last)]);
+    let roles: Vec<SpeakerRole> = last.turns.iter().map(|said| said.role).collect();
+    assert_eq!(
+        roles,
+        [SpeakerRole::User, SpeakerRole::ToolCall, SpeakerRole::ToolResult],
+        "{:#?}",
+        last.turns
+    );
+    assert!(last.texts(SpeakerRole::ToolResult)[0].contains("by-a-tool"), "{:#?}", last.turns);
+    assert_eq!(last.answer, [ScriptStep::Say("done".to_owned()), carried(&last)]);
     assert_eq!(model.conversations().len(), 2);
 }
 
-fn carried(exchange: &Exchange) -> Step {
+fn carried(exchange: &Exchange) -> ScriptStep {
     let newest = exchange.newest();
-    Step::Say(format!("turns=1 first=<<{newest}>> last=<<{newest}>>"))
+    ScriptStep::Say(format!("turns=1 first=<<{newest}>> last=<<{newest}>>"))
 }
 
 #[test]

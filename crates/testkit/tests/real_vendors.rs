@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::Command;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use segue_testkit::model::{Exchange, Role, Stage, Step};
+use segue_testkit::model::{AnswerStage, Exchange, ScriptStep, SpeakerRole};
 use segue_testkit::vendors::{command, subscribe_claude, with_claude, with_codex};
 use segue_testkit::{Model, Outcome, Terminal, World, isolated};
 use serde_json::Value;
@@ -56,8 +56,8 @@ fn assert_carried(exchange: &Exchange, session: &str) {
     assert_eq!(exchange.user_texts(), ["first ALPHA", "second BETA"]);
     let answered = "turns=1 first=<<first ALPHA>> last=<<first ALPHA>>";
     assert_eq!(exchange.assistant_texts(), [answered]);
-    let roles: Vec<Role> = exchange.turns.iter().map(|said| said.role).collect();
-    assert_eq!(roles, [Role::User, Role::Assistant, Role::User]);
+    let roles: Vec<SpeakerRole> = exchange.turns.iter().map(|said| said.role).collect();
+    assert_eq!(roles, [SpeakerRole::User, SpeakerRole::Assistant, SpeakerRole::User]);
 }
 
 #[test]
@@ -97,16 +97,21 @@ fn codex_sends_the_first_turn_again_after_a_resume() {
 fn assert_tool_ran(model: &Model, world: &World) {
     assert_eq!(fs::read_to_string(world.project().join("made")).unwrap(), "by-a-tool\n");
     let last = model.conversations().pop().unwrap();
-    let roles: Vec<Role> = last.turns.iter().map(|said| said.role).collect();
-    assert_eq!(roles, [Role::User, Role::ToolCall, Role::ToolResult], "{:#?}", last.turns);
-    assert!(last.texts(Role::ToolResult)[0].contains("by-a-tool"), "{:#?}", last.turns);
-    assert_eq!(last.answer, [Step::Say("done".to_owned()), carried(&last)]);
+    let roles: Vec<SpeakerRole> = last.turns.iter().map(|said| said.role).collect();
+    assert_eq!(
+        roles,
+        [SpeakerRole::User, SpeakerRole::ToolCall, SpeakerRole::ToolResult],
+        "{:#?}",
+        last.turns
+    );
+    assert!(last.texts(SpeakerRole::ToolResult)[0].contains("by-a-tool"), "{:#?}", last.turns);
+    assert_eq!(last.answer, [ScriptStep::Say("done".to_owned()), carried(&last)]);
     assert_eq!(model.conversations().len(), 2);
 }
 
-fn carried(exchange: &Exchange) -> Step {
+fn carried(exchange: &Exchange) -> ScriptStep {
     let newest = exchange.newest();
-    Step::Say(format!("turns=1 first=<<{newest}>> last=<<{newest}>>"))
+    ScriptStep::Say(format!("turns=1 first=<<{newest}>> last=<<{newest}>>"))
 }
 
 const TOOL: &str = "[[tool: echo by-a-tool | tee made]] [[say: done]]";
@@ -229,7 +234,7 @@ fn codex_answers_in_a_terminal_without_asking_questions_first() {
         let start = command(&world, "codex", ["--no-daemon", "GAMMA [[hold: door]]"]);
         let mut terminal = Terminal::start(&start, 40, 120);
         assert_interactive(&model, &mut terminal);
-        model.wait_for(|it| it.background && it.stage == Stage::Whole);
+        model.wait_for(|it| it.background && it.stage == AnswerStage::Whole);
     });
 }
 
@@ -239,10 +244,10 @@ fn the_model_notices_that_a_killed_client_has_disconnected() {
         let model = Model::start();
         let world = claude_world(&model);
         let mut run = command(&world, "claude", ["-p", "[[hang]]"]).spawn().unwrap();
-        model.wait_for(|it| it.stage == Stage::Hanging);
+        model.wait_for(|it| it.stage == AnswerStage::Hanging);
         run.kill().unwrap();
         run.wait().unwrap();
-        model.wait_for(|it| it.stage == Stage::Left);
+        model.wait_for(|it| it.stage == AnswerStage::Left);
     });
 }
 
@@ -299,7 +304,7 @@ fn assert_said_meanwhile(model: &Model, world: &World, start: &Command) {
     assert!(terminal.shows("turns=2"), "the screen is:\n{}", terminal.contents());
     let asked = model.wait_answered("EPSILON");
     assert_eq!(asked.user_texts(), [MEANWHILE, "meanwhile EPSILON"]);
-    assert!(asked.texts(Role::ToolResult)[0].contains("done"), "{:#?}", asked.turns);
+    assert!(asked.texts(SpeakerRole::ToolResult)[0].contains("done"), "{:#?}", asked.turns);
 }
 
 /// The shell itself reads the pipe. If a program such as `head` read the file, Claude Code would

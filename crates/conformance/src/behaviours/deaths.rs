@@ -5,10 +5,10 @@ use std::io::Write as _;
 
 use crate::expectation::{expect, quoted};
 use crate::processes;
-use crate::trial::{Trial, nudges};
+use crate::trial::{VendorTrial, nudges};
 use crate::wait;
 
-pub(super) fn in_stream(trial: &mut Trial) {
+pub(super) fn in_stream(trial: &mut VendorTrial) {
     trial.start("a", "ALPHA [[hold: door]]");
     trial.model.wait_held("door");
     trial.wait_session("a", |it| it["status"] == "working" && !it["vendor_session_id"].is_null());
@@ -32,7 +32,7 @@ pub(super) fn in_stream(trial: &mut Trial) {
     });
 }
 
-pub(super) fn in_tool(trial: &mut Trial) {
+pub(super) fn in_tool(trial: &mut VendorTrial) {
     let tool = start_tool(trial);
     let agent = trial.world.session("b")["pid"].as_u64().expect("an agent");
     processes::kill(u32::try_from(agent).expect("a process"));
@@ -50,7 +50,7 @@ pub(super) fn in_tool(trial: &mut Trial) {
 }
 
 /// Starts an agent that runs a long tool. Returns the process id of the tool.
-fn start_tool(trial: &Trial) -> u32 {
+fn start_tool(trial: &VendorTrial) -> u32 {
     let message = "BETA [[tool: echo $$ > pid; exec sleep 987]]";
     let vendor = trial.vendor();
     let auto = ["run", "-d", "--vendor", vendor, "--permission", "auto", "--name", "b", message];
@@ -61,7 +61,7 @@ fn start_tool(trial: &Trial) -> u32 {
     pid().expect("a process")
 }
 
-pub(super) fn before_first_word(trial: &mut Trial) {
+pub(super) fn before_first_word(trial: &mut VendorTrial) {
     trial.start("a", "remember ALPHA [[hold: door]]");
     trial.world.kill_everything();
     let before = trial.world.session("a");
@@ -81,7 +81,7 @@ pub(super) fn before_first_word(trial: &mut Trial) {
     }
 }
 
-pub(super) fn torn_tail(trial: &mut Trial) {
+pub(super) fn torn_tail(trial: &mut VendorTrial) {
     let session = trial.told("a", "remember ALPHA");
     trial.world.kill_everything();
     let transcript = trial.transcript(&session);
@@ -94,7 +94,7 @@ pub(super) fn torn_tail(trial: &mut Trial) {
     trial.expect_carried("a", &["remember ALPHA", "which word was it?"], "and the second time?");
 }
 
-pub(super) fn nothing_left(trial: &mut Trial) {
+pub(super) fn nothing_left(trial: &mut VendorTrial) {
     trial.told("a", "remember ALPHA");
     let tool = start_tool(trial);
     trial.world.ok(["stop", "--all"]);

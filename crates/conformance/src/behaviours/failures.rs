@@ -1,12 +1,12 @@
 //! Turns that fail: the reason is reported.
 
 use crate::expectation::expect;
-use crate::trial::Trial;
+use crate::trial::VendorTrial;
 
 /// The exit status of a command whose vendor failed.
 const VENDOR_FAILED: i32 = 6;
 
-pub(super) fn classes(trial: &mut Trial) {
+pub(super) fn classes(trial: &mut VendorTrial) {
     for (name, message, reason) in [
         ("refused-account", "one [[status: 401]]", "the account was refused"),
         ("refused-request", "two [[status: 400]]", "the request was refused"),
@@ -19,12 +19,12 @@ pub(super) fn classes(trial: &mut Trial) {
     trial.model.accept();
 }
 
-pub(super) fn limit(trial: &mut Trial) {
+pub(super) fn limit(trial: &mut VendorTrial) {
     expect_failure(trial, "limit", "one [[limit: 2030-01-01T10:00:00Z]]", "usage limit");
     expect_failure(trial, "status", "two [[status: 429]]", "usage limit");
 }
 
-fn expect_failure(trial: &Trial, name: &str, message: &str, reason: &str) {
+fn expect_failure(trial: &VendorTrial, name: &str, message: &str, reason: &str) {
     let turn = trial.headless(name, message);
     expect(
         turn.status == VENDOR_FAILED && turn.stderr.contains(reason),

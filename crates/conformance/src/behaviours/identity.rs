@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::expectation::{expect, quoted, unmet};
 use crate::processes;
 use crate::terminal::Terminal;
-use crate::trial::Trial;
+use crate::trial::VendorTrial;
 
-pub(super) fn proven(trial: &mut Trial) {
+pub(super) fn proven(trial: &mut VendorTrial) {
     trial.told("a", "remember ALPHA");
     let session = trial.world.session("a");
     let evidence = session["evidence"].as_str().unwrap_or("nothing");
@@ -19,7 +19,7 @@ pub(super) fn proven(trial: &mut Trial) {
     expect(own.contains(&evidence), expected, || format!("only this: {evidence}"));
 }
 
-pub(super) fn two(trial: &mut Trial) {
+pub(super) fn two(trial: &mut VendorTrial) {
     let names = ["alpha", "beta"];
     let begin = |name: &str| -> Child {
         let message = format!("remember {name}");
@@ -42,7 +42,7 @@ pub(super) fn two(trial: &mut Trial) {
 
 /// A second Segue with the same home and project folder stands for a person who starts the vendor's
 /// program manually.
-pub(super) fn stray(trial: &mut Trial) {
+pub(super) fn stray(trial: &mut VendorTrial) {
     let before = trial.told("a", "remember ALPHA");
     let own = trial.world.segue_home();
     let other = trial.world.root().join("other");
@@ -57,7 +57,7 @@ pub(super) fn stray(trial: &mut Trial) {
 
 /// Runs manually the command with which Segue resumed the conversation. Segue must then refuse to
 /// resume the conversation.
-pub(super) fn held(trial: &mut Trial) {
+pub(super) fn held(trial: &mut VendorTrial) {
     trial.told("a", "remember ALPHA");
     trial.world.ok(["stop", "a"]);
     trial.world.resume(["a"]).assert_back("a", "resumed");
@@ -94,7 +94,7 @@ pub(super) fn held(trial: &mut Trial) {
 
 /// Returns the command of a session's newest launch, without the environment that Segue adds to a
 /// launch.
-fn by_hand(trial: &Trial, session: &Value) -> Command {
+fn by_hand(trial: &VendorTrial, session: &Value) -> Command {
     let folders = std::fs::read_dir(trial.world.state().join("launches")).expect("launches");
     let newest = folders.map(|entry| entry.expect("a launch").path()).max().expect("a launch");
     let record = record(&newest);
@@ -112,7 +112,7 @@ fn record(folder: &Path) -> Value {
     serde_json::from_slice(&text).expect("a record")
 }
 
-pub(super) fn lost(trial: &mut Trial) {
+pub(super) fn lost(trial: &mut VendorTrial) {
     trial.told("a", "remember ALPHA");
     trial.world.kill_everything();
     trial.lose_home();
@@ -132,7 +132,7 @@ pub(super) fn lost(trial: &mut Trial) {
 }
 
 /// Deletes Segue's own copies of every conversation: the archive and the guards.
-fn forget_copies(trial: &Trial) {
+fn forget_copies(trial: &VendorTrial) {
     let archive = trial.world.database().with_file_name("archive");
     if archive.is_dir() {
         std::fs::remove_dir_all(archive).expect("an archive");
@@ -146,7 +146,7 @@ fn forget_copies(trial: &Trial) {
     }
 }
 
-pub(super) fn anew(trial: &mut Trial) {
+pub(super) fn anew(trial: &mut VendorTrial) {
     let typed = trial.rehearsal.anew.expect("a way to begin anew, or a reason why there is none");
     let before = trial.told("a", "remember ALPHA");
     let mut person = trial.attach("a");

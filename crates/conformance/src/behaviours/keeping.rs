@@ -4,10 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::expectation::expect;
-use crate::trial::Trial;
+use crate::trial::VendorTrial;
 use crate::world::Outcome;
 
-pub(super) fn deleted(trial: &mut Trial) {
+pub(super) fn deleted(trial: &mut VendorTrial) {
     let session = trial.told("a", "remember ALPHA");
     trial.expect_carried("a", &["remember ALPHA"], "remember BETA");
     trial.settled("a");
@@ -18,7 +18,7 @@ pub(super) fn deleted(trial: &mut Trial) {
     trial.expect_carried("a", &["remember ALPHA", "remember BETA"], "which words were they?");
 }
 
-pub(super) fn folder(trial: &mut Trial) {
+pub(super) fn folder(trial: &mut VendorTrial) {
     let before = trial.told("a", "remember ALPHA");
     trial.world.kill_everything();
     let elsewhere = trial.world.root().join("elsewhere");
@@ -36,12 +36,12 @@ pub(super) fn folder(trial: &mut Trial) {
     trial.expect_carried("a", &["remember ALPHA"], "which word was it?");
 }
 
-fn working_folder(trial: &Trial) -> PathBuf {
+fn working_folder(trial: &VendorTrial) -> PathBuf {
     let agent = trial.world.session("a")["pid"].as_u64().unwrap_or_default();
     fs::read_link(format!("/proc/{agent}/cwd")).unwrap_or_default()
 }
 
-pub(super) fn settings(trial: &mut Trial) {
+pub(super) fn settings(trial: &mut VendorTrial) {
     let model = trial.rehearsal.other_model.expect("another model");
     let vendor = trial.vendor();
     trial.world.write(
@@ -65,7 +65,7 @@ pub(super) fn settings(trial: &mut Trial) {
 }
 
 /// Expects that a turn uses the session's model, instructions and environment.
-fn expect_settings(trial: &Trial, word: &str, model: &str) {
+fn expect_settings(trial: &VendorTrial, word: &str, model: &str) {
     let asked = trial.ask("a", &format!("{word} [[tool: echo $EXAMPLE > {word}]]"));
     let sent = format!("{} {}", asked.path, asked.body);
     expect(sent.contains(model), format!("{word} a resume it uses the model {model}"), || {

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::expectation::{expect, quoted, unmet};
-use crate::trial::Trial;
+use crate::trial::VendorTrial;
 
 /// Texts that one vendor or another could treat as something other than text.
 const TEXTS: [&str; 10] = [
@@ -25,7 +25,7 @@ const TEXTS: [&str; 10] = [
 const QUEUED: i32 = 4;
 
 /// Sends a text, waits for the end of its turn, and returns what the model received.
-fn received(trial: &Trial, text: &str, unique: &str) -> String {
+fn received(trial: &VendorTrial, text: &str, unique: &str) -> String {
     let words = ["send", "a", "--wait", "--timeout", "55s", "-"];
     let sent = trial.world.with_input(words, text.as_bytes());
     trial.expect("a", sent.status == 0, format!("the agent takes the message {text:?}"), || {
@@ -44,7 +44,7 @@ fn received(trial: &Trial, text: &str, unique: &str) -> String {
     said.last().map(|text| (*text).to_owned()).unwrap_or_default()
 }
 
-pub(super) fn texts(trial: &mut Trial) {
+pub(super) fn texts(trial: &mut VendorTrial) {
     trial.told("a", "remember ALPHA");
     for (number, text) in TEXTS.iter().enumerate() {
         let received = received(trial, text, &format!("number{number}"));
@@ -56,7 +56,7 @@ pub(super) fn texts(trial: &mut Trial) {
     expect_all_delivered(trial);
 }
 
-pub(super) fn long(trial: &mut Trial) {
+pub(super) fn long(trial: &mut VendorTrial) {
     trial.told("a", "remember ALPHA");
     let lines: String = (0..2_000).map(|n| format!("line {n} of a long text\n")).collect();
     let text = format!("long50 begins\n{lines}");
@@ -88,7 +88,7 @@ fn whole(received: &str) -> String {
     }
 }
 
-fn expect_all_delivered(trial: &Trial) {
+fn expect_all_delivered(trial: &VendorTrial) {
     let messages = trial.world.json(["messages", "--json"]);
     let states: Vec<&Value> =
         messages["messages"].as_array().into_iter().flatten().map(|it| &it["state"]).collect();
@@ -96,7 +96,7 @@ fn expect_all_delivered(trial: &Trial) {
     expect(is_met, "every message is reported as delivered", || format!("{messages:#}"));
 }
 
-pub(super) fn while_down(trial: &mut Trial) {
+pub(super) fn while_down(trial: &mut VendorTrial) {
     trial.told("a", "remember ALPHA");
     trial.world.ok(["stop", "a"]);
     for text in ["sent down one", "sent down two"] {
@@ -116,7 +116,7 @@ fn expect_said(said: &[&str], expected: &[&str]) {
     });
 }
 
-pub(super) fn draft(trial: &mut Trial) {
+pub(super) fn draft(trial: &mut VendorTrial) {
     trial.told("a", "remember ALPHA");
     let mut person = trial.attach("a");
     person.wait_for("remember ALPHA");
@@ -135,7 +135,7 @@ pub(super) fn draft(trial: &mut Trial) {
     expect_said(&sent.user_texts(), &expected);
 }
 
-pub(super) fn permission(trial: &mut Trial) {
+pub(super) fn permission(trial: &mut VendorTrial) {
     trial.told("a", "remember ALPHA");
     let file = trial.world.project().join("made");
     let command = format!("[[ask: touch {}]] please", file.display());
@@ -170,13 +170,13 @@ pub(super) fn permission(trial: &mut Trial) {
     expect(again.status == 4, expected, || again.to_string());
 }
 
-fn expect_answer(trial: &Trial, answer: &str) {
+fn expect_answer(trial: &VendorTrial, answer: &str) {
     let outcome = trial.world.segue(["answer", "a", answer]);
     let expected = format!("`segue answer a {answer}` answers its question");
     trial.expect("a", outcome.status == 0, expected, || outcome.to_string());
 }
 
-fn wait_for_question(trial: &Trial) -> Value {
+fn wait_for_question(trial: &VendorTrial) -> Value {
     trial.world.json(["wait", "a", "--for", "waiting", "--timeout", "50s", "--json"])
 }
 

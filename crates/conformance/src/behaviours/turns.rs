@@ -3,9 +3,9 @@
 use std::process::Child;
 
 use crate::expectation::{expect, quoted};
-use crate::trial::Trial;
+use crate::trial::VendorTrial;
 
-pub(super) fn start(trial: &mut Trial) {
+pub(super) fn start(trial: &mut VendorTrial) {
     trial.told("a", "remember ALPHA");
     let asked = trial.model.conversations();
     let first = asked.iter().filter(|it| it.newest().contains("remember ALPHA")).count();
@@ -15,7 +15,7 @@ pub(super) fn start(trial: &mut Trial) {
     expect(*launches == 1, "one process answered both messages", || format!("{launches} launches"));
 }
 
-pub(super) fn headless(trial: &mut Trial) {
+pub(super) fn headless(trial: &mut VendorTrial) {
     let first = trial.headless("h", "remember ALPHA");
     expect(
         first.status == 0 && first.stdout.contains("turns=1"),
@@ -42,7 +42,7 @@ pub(super) fn headless(trial: &mut Trial) {
     });
 }
 
-pub(super) fn headless_killed(trial: &mut Trial) {
+pub(super) fn headless_killed(trial: &mut VendorTrial) {
     let names = ["alpha", "beta"];
     let message = |name: &str| format!("remember {name} [[hold: {name}]]");
     let mut turns: Vec<Child> =
@@ -78,7 +78,7 @@ pub(super) fn headless_killed(trial: &mut Trial) {
     }
 }
 
-fn begin(trial: &Trial, name: &str, message: &str) -> Child {
+fn begin(trial: &VendorTrial, name: &str, message: &str) -> Child {
     let vendor = trial.vendor();
     trial.world.start(["run", "--headless", "--vendor", vendor, "--name", name, message])
 }

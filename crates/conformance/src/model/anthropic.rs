@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::log::{Api, Role, Said};
-use super::play::{Fails, Failure, Voice, event};
-use super::request::Asked;
-use super::tool::{Call, Shell};
+use super::log::{Api, ConversationPart, SpeakerRole};
+use super::play::{ApiFailure, Fails, Voice, event};
+use super::request::ParsedRequest;
+use super::tool::{ScriptedToolCall, Shell};
 
 /// The text that Claude Code puts before a message that it was given while it worked.
 const QUEUED: &str = "The user sent a new message while you were working:";
@@ -44,11 +44,11 @@ const SYNTHETIC: [&str; 2] = ["No response requested.", "(no content)"];
 const SUMMARY: &str = "This session is being continued from a previous conversation";
 
 /// Parses a request.
-pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
+pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
     let tools: Vec<&Value> = body["tools"].as_array().into_iter().flatten().collect();
     let named = tools.iter().filter_map(|it| Some((it["name"].as_str()?, &it["input_schema"])));
     let session = headers.get("x-claude-code-session-id").and_then(|it| it.to_str().ok());
-    Asked {
+    ParsedRequest {
         api: Api::Anthropic,
         session: session.map(str::to_owned),
         turns: turns(&body),
@@ -80,7 +80,7 @@ fn is_background(body: &Value) -> bool {
     texts.iter().any(|block| block["text"].as_str().is_some_and(begins))
 }
 
-fn turns(body: &Value) -> Vec<Said> {
+fn turns(body: &Value) -> Vec<ConversationPart> {
     let all = messages(body).flat_map(|message| {
         let role = message["role"].as_str().unwrap_or_default().to_owned();
         blocks(message).into_iter().flat_map(move |block| said(&role, &block))
@@ -88,19 +88,21 @@ fn turns(body: &Value) -> Vec<Said> {
     all.collect()
 }
 
-fn said(role: &str, block: &Value) -> Vec<Said> {
+fn said(role: &str, block: &Value) -> Vec<ConversationPart> {
     let text = block["text"].as_str().unwrap_or_default();
     match (role, block["type"].as_str().unwrap_or_default()) {
         ("user", "text") => user(text),
         ("system", "text") => queued(text).into_iter().collect(),
         ("assistant", "text") if !SYNTHETIC.contains(&text.trim()) => {
-            vec![Said::new(Role::Assistant, text)]
+            vec![ConversationPart::new(SpeakerRole::Assistant, text)]
         }
         ("assistant", "tool_use") => {
             let call = format!("{} {}", block["name"].as_str().unwrap_or_default(), block["input"]);
-            vec![Said::new(Role::ToolCall, call)]
+            vec![ConversationPart::new(SpeakerRole::ToolCall, call)]
         }
-        ("user", "tool_result") => vec![Said::new(Role::ToolResult, result(&block["content"]))],
+        ("user", "tool_result") => {
+            vec![ConversationPart::new(SpeakerRole::ToolResult, result(&block["content"]))]
+        }
         _ => Vec::new(),
     }
 }
@@ -114,7 +116,7 @@ fn result(content: &Value) -> String {
 
 /// Returns the user's messages in a text. Reminders of the vendor are left out, except the messages
 /// that they contain.
-fn user(text: &str) -> Vec<Said> {
+fn user(text: &str) -> Vec<ConversationPart> {
     let (mut own, mut said, mut rest) = (String::new(), Vec::new(), text);
     while let Some((before, after)) = rest.split_once("<system-reminder>") {
         own.push_str(before);
@@ -129,24 +131,24 @@ fn user(text: &str) -> Vec<Said> {
     if own.trim_start().starts_with(QUEUED) {
         said.extend(queued(own));
     } else if own.trim_start().starts_with(SUMMARY) {
-        said.insert(0, Said::new(Role::Summary, own));
+        said.insert(0, ConversationPart::new(SpeakerRole::Summary, own));
     } else if !own.trim().is_empty() && !OWN.iter().any(|begin| own.trim_start().starts_with(begin))
     {
-        said.insert(0, Said::new(Role::User, own));
+        said.insert(0, ConversationPart::new(SpeakerRole::User, own));
     }
     said
 }
 
-fn queued(reminder: &str) -> Option<Said> {
+fn queued(reminder: &str) -> Option<ConversationPart> {
     let (_, after) = reminder.split_once(QUEUED)?;
     let end = BEHIND_QUEUED.iter().filter_map(|begin| after.find(begin)).min();
     let text = &after[..end.unwrap_or(after.len())];
-    Some(Said::new(Role::User, text.trim()))
+    Some(ConversationPart::new(SpeakerRole::User, text.trim()))
 }
 
 /// Writes an answer.
 #[derive(Debug)]
-pub(crate) struct Messages {
+pub(crate) struct AnthropicAnswer {
     streams: bool,
     id: String,
     model: Value,
@@ -156,8 +158,8 @@ pub(crate) struct Messages {
     calls: bool,
 }
 
-impl Messages {
-    pub(crate) fn new(asked: &Asked) -> Self {
+impl AnthropicAnswer {
+    pub(crate) fn new(asked: &ParsedRequest) -> Self {
         Self {
             streams: asked.streams(),
             id: format!("msg_{}", Uuid::new_v4().simple()),
@@ -192,7 +194,7 @@ impl Messages {
     }
 }
 
-impl Voice for Messages {
+impl Voice for AnthropicAnswer {
     fn begin(&mut self) -> String {
         self.write(&[json!({"type": "message_start", "message": self.message(None)})])
     }
@@ -212,7 +214,7 @@ impl Voice for Messages {
         self.write(&events)
     }
 
-    fn call(&mut self, call: &Call) -> String {
+    fn call(&mut self, call: &ScriptedToolCall) -> String {
         let closed = self.close();
         self.calls = true;
         let index = self.blocks.len();
@@ -249,8 +251,8 @@ impl Voice for Messages {
     }
 }
 
-impl Fails for Messages {
-    fn failure(status: u16) -> Failure {
+impl Fails for AnthropicAnswer {
+    fn failure(status: u16) -> ApiFailure {
         let (kind, message) = match status {
             401 => ("authentication_error", "invalid x-api-key"),
             403 => ("permission_error", "Your API key does not have permission to use this model."),
@@ -264,10 +266,10 @@ impl Fails for Messages {
         let id = format!("req_{}", Uuid::new_v4().simple());
         let error = json!({"type": kind, "message": message});
         let body = json!({"type": "error", "error": error, "request_id": id});
-        Failure { status, headers: vec![("request-id", id)], body }
+        ApiFailure { status, headers: vec![("request-id", id)], body }
     }
 
-    fn limit(until: Timestamp) -> Failure {
+    fn limit(until: Timestamp) -> ApiFailure {
         let mut failure = Self::failure(429);
         let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
         failure.headers.extend([
@@ -315,10 +317,10 @@ mod tests {
         ]});
         let said = turns(&body);
         let expected = [
-            (Role::User, "q"),
-            (Role::ToolCall, "Bash {\"command\":\"ls\"}"),
-            (Role::ToolResult, "r"),
+            (SpeakerRole::User, "q"),
+            (SpeakerRole::ToolCall, "Bash {\"command\":\"ls\"}"),
+            (SpeakerRole::ToolResult, "r"),
         ];
-        assert_eq!(said, expected.map(|(role, text)| Said::new(role, text)));
+        assert_eq!(said, expected.map(|(role, text)| ConversationPart::new(role, text)));
     }
 }

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::log::{Api, Role, Said};
-use super::play::{Fails, Failure, Voice, data};
-use super::request::Asked;
+use super::log::{Api, ConversationPart, SpeakerRole};
+use super::play::{ApiFailure, Fails, Voice, data};
+use super::request::ParsedRequest;
 use super::responses::Responses;
-use super::tool::{Call, Shell};
+use super::tool::{ScriptedToolCall, Shell};
 
 /// Headers in which vendors send the id of a conversation.
 const SESSION: [&str; 2] = ["x-session-id", "x-session-affinity"];
@@ -26,12 +26,12 @@ const OWN: [&str; 1] = ["Generate a title for this conversation:"];
 const SUMMARIES: [&str; 1] = ["The conversation history before this point was compacted"];
 
 /// Parses a request.
-pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
+pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
     let tools: Vec<&Value> = body["tools"].as_array().into_iter().flatten().collect();
     let functions = tools.iter().map(|it| &it["function"]);
     let named = functions.filter_map(|it| Some((it["name"].as_str()?, &it["parameters"])));
     let header = |name: &&str| headers.get(*name).and_then(|it| it.to_str().ok());
-    Asked {
+    ParsedRequest {
         api: Api::Chat,
         session: SESSION.iter().find_map(header).map(str::to_owned),
         turns: body["messages"].as_array().into_iter().flatten().flat_map(said).collect(),
@@ -43,15 +43,20 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
     }
 }
 
-fn said(message: &Value) -> Vec<Said> {
+fn said(message: &Value) -> Vec<ConversationPart> {
     match message["role"].as_str().unwrap_or_default() {
         "user" => texts(message).filter_map(user).collect(),
         "assistant" => {
             let texts = texts(message).filter(|it| !it.is_empty());
             let calls = message["tool_calls"].as_array().into_iter().flatten();
-            texts.map(|it| Said::new(Role::Assistant, it)).chain(calls.map(call)).collect()
+            texts
+                .map(|it| ConversationPart::new(SpeakerRole::Assistant, it))
+                .chain(calls.map(call))
+                .collect()
         }
-        "tool" => vec![Said::new(Role::ToolResult, texts(message).collect::<String>())],
+        "tool" => {
+            vec![ConversationPart::new(SpeakerRole::ToolResult, texts(message).collect::<String>())]
+        }
         _ => Vec::new(),
     }
 }
@@ -61,16 +66,16 @@ fn texts(message: &Value) -> impl Iterator<Item = &str> {
     message["content"].as_str().into_iter().chain(parts.filter_map(|part| part["text"].as_str()))
 }
 
-fn call(call: &Value) -> Said {
+fn call(call: &Value) -> ConversationPart {
     let text = |key: &str| call["function"][key].as_str().unwrap_or_default();
-    Said::new(Role::ToolCall, format!("{} {}", text("name"), text("arguments")))
+    ConversationPart::new(SpeakerRole::ToolCall, format!("{} {}", text("name"), text("arguments")))
 }
 
 /// Returns the user's message in a text. `None` if it contains none.
-fn user(text: &str) -> Option<Said> {
+fn user(text: &str) -> Option<ConversationPart> {
     let begins = |begin: &&str| text.trim_start().starts_with(*begin);
     if SUMMARIES.iter().any(begins) {
-        return Some(Said::new(Role::Summary, text));
+        return Some(ConversationPart::new(SpeakerRole::Summary, text));
     }
     if OWN.iter().any(begins) {
         return None;
@@ -78,7 +83,7 @@ fn user(text: &str) -> Option<Said> {
     let own = AROUND.iter().fold(text.to_owned(), |text, name| without(&text, name));
     // A text without such elements keeps the whitespace around it.
     let own = if own.len() == text.len() { own.as_str() } else { own.trim() };
-    (!own.trim().is_empty()).then(|| Said::new(Role::User, own))
+    (!own.trim().is_empty()).then(|| ConversationPart::new(SpeakerRole::User, own))
 }
 
 /// Removes all elements of this name from a text.
@@ -105,7 +110,7 @@ pub(crate) struct Completion {
 }
 
 impl Completion {
-    pub(crate) fn new(asked: &Asked) -> Self {
+    pub(crate) fn new(asked: &ParsedRequest) -> Self {
         Self {
             streams: asked.streams(),
             id: format!("chatcmpl-{}", Uuid::new_v4().simple()),
@@ -160,7 +165,7 @@ impl Voice for Completion {
         self.piece(&json!({"content": piece}), None)
     }
 
-    fn call(&mut self, call: &Call) -> String {
+    fn call(&mut self, call: &ScriptedToolCall) -> String {
         let id = format!("call_{}", Uuid::new_v4().simple());
         let function = json!({"name": call.name, "arguments": call.arguments.to_string()});
         let mut made = json!({"id": id, "type": "function", "function": function});
@@ -185,7 +190,7 @@ impl Voice for Completion {
 }
 
 impl Fails for Completion {
-    fn failure(status: u16) -> Failure {
+    fn failure(status: u16) -> ApiFailure {
         let mut failure = Responses::failure(status);
         if status == 429 {
             // Without this header, vendors wait longer before each retry: more than a minute in
@@ -195,7 +200,7 @@ impl Fails for Completion {
         failure
     }
 
-    fn limit(until: Timestamp) -> Failure {
+    fn limit(until: Timestamp) -> ApiFailure {
         let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
         let error = json!({
             "message": "You exceeded your current quota, please check your plan and billing details.",
@@ -206,7 +211,7 @@ impl Fails for Completion {
             ("x-ratelimit-remaining-requests", "0".to_owned()),
             ("x-ratelimit-reset-requests", format!("{left}s")),
         ];
-        Failure { status: 429, headers, body: json!({"error": error}) }
+        ApiFailure { status: 429, headers, body: json!({"error": error}) }
     }
 }
 
@@ -227,13 +232,13 @@ mod tests {
         ]});
         let asked = read(&HeaderMap::new(), body);
         let expected = [
-            (Role::User, "one"),
-            (Role::ToolCall, "bash {}"),
-            (Role::ToolResult, "r"),
-            (Role::Assistant, "two"),
-            (Role::User, " three <b>\n"),
+            (SpeakerRole::User, "one"),
+            (SpeakerRole::ToolCall, "bash {}"),
+            (SpeakerRole::ToolResult, "r"),
+            (SpeakerRole::Assistant, "two"),
+            (SpeakerRole::User, " three <b>\n"),
         ];
-        assert_eq!(asked.turns, expected.map(|(role, text)| Said::new(role, text)));
+        assert_eq!(asked.turns, expected.map(|(role, text)| ConversationPart::new(role, text)));
         assert!(asked.background);
     }
 }

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::log::{Api, Role, Said};
-use super::play::{Fails, Failure, Voice, data};
-use super::request::Asked;
-use super::tool::{Call, Shell};
+use super::log::{Api, ConversationPart, SpeakerRole};
+use super::play::{ApiFailure, Fails, Voice, data};
+use super::request::ParsedRequest;
+use super::tool::{ScriptedToolCall, Shell};
 
 /// How texts in the user's role begin that Gemini CLI writes itself.
 const OWN: [&str; 5] = [
@@ -24,7 +24,7 @@ const OWN: [&str; 5] = [
 const SUMMARY: &str = "<state_snapshot>";
 
 /// Parses a request.
-pub(crate) fn read(body: Value) -> Asked {
+pub(crate) fn read(body: Value) -> ParsedRequest {
     let tools = body["tools"].as_array().into_iter().flatten();
     let declared: Vec<&Value> =
         tools.filter_map(|it| it["functionDeclarations"].as_array()).flatten().collect();
@@ -34,7 +34,7 @@ pub(crate) fn read(body: Value) -> Asked {
     });
     let format = &body["generationConfig"];
     let schema = format.get("responseJsonSchema").or_else(|| format.get("responseSchema"));
-    Asked {
+    ParsedRequest {
         api: Api::Gemini,
         session: None,
         turns: turns(&body),
@@ -46,7 +46,7 @@ pub(crate) fn read(body: Value) -> Asked {
     }
 }
 
-fn turns(body: &Value) -> Vec<Said> {
+fn turns(body: &Value) -> Vec<ConversationPart> {
     let all = body["contents"].as_array().into_iter().flatten().flat_map(|content| {
         let parts = content["parts"].as_array().into_iter().flatten();
         parts.filter_map(|part| said(content["role"].as_str().unwrap_or("user"), part))
@@ -54,20 +54,25 @@ fn turns(body: &Value) -> Vec<Said> {
     all.collect()
 }
 
-fn said(role: &str, part: &Value) -> Option<Said> {
+fn said(role: &str, part: &Value) -> Option<ConversationPart> {
     if let Some(call) = part.get("functionCall") {
         let name = call["name"].as_str().unwrap_or_default();
-        return Some(Said::new(Role::ToolCall, format!("{name} {}", call["args"])));
+        return Some(ConversationPart::new(
+            SpeakerRole::ToolCall,
+            format!("{name} {}", call["args"]),
+        ));
     }
     if let Some(answer) = part.get("functionResponse") {
-        return Some(Said::new(Role::ToolResult, result(&answer["response"])));
+        return Some(ConversationPart::new(SpeakerRole::ToolResult, result(&answer["response"])));
     }
     let text = part["text"].as_str().filter(|it| !it.is_empty() && part["thought"] != true)?;
     match role {
-        "model" => Some(Said::new(Role::Assistant, text)),
-        _ if text.trim_start().starts_with(SUMMARY) => Some(Said::new(Role::Summary, text)),
+        "model" => Some(ConversationPart::new(SpeakerRole::Assistant, text)),
+        _ if text.trim_start().starts_with(SUMMARY) => {
+            Some(ConversationPart::new(SpeakerRole::Summary, text))
+        }
         _ if OWN.iter().any(|begin| text.trim_start().starts_with(begin)) => None,
-        _ => Some(Said::new(Role::User, text)),
+        _ => Some(ConversationPart::new(SpeakerRole::User, text)),
     }
 }
 
@@ -78,14 +83,14 @@ fn result(response: &Value) -> String {
 
 /// Writes an answer.
 #[derive(Debug)]
-pub(crate) struct Contents {
+pub(crate) struct GeminiAnswer {
     streams: bool,
     id: String,
     model: String,
     parts: Vec<Value>,
 }
 
-impl Contents {
+impl GeminiAnswer {
     pub(crate) fn new(model: &str, streams: bool) -> Self {
         let id = Uuid::new_v4().simple().to_string();
         Self { streams, id, model: model.to_owned(), parts: Vec::new() }
@@ -115,7 +120,7 @@ impl Contents {
     }
 }
 
-impl Voice for Contents {
+impl Voice for GeminiAnswer {
     fn begin(&mut self) -> String {
         String::new()
     }
@@ -124,7 +129,7 @@ impl Voice for Contents {
         self.add(json!({"text": piece}))
     }
 
-    fn call(&mut self, call: &Call) -> String {
+    fn call(&mut self, call: &ScriptedToolCall) -> String {
         self.add(json!({"functionCall": {"name": call.name, "args": call.arguments}}))
     }
 
@@ -140,8 +145,8 @@ impl Voice for Contents {
     }
 }
 
-impl Fails for Contents {
-    fn failure(status: u16) -> Failure {
+impl Fails for GeminiAnswer {
+    fn failure(status: u16) -> ApiFailure {
         let (name, message) = match status {
             401 => ("UNAUTHENTICATED", "API key not valid. Please pass a valid API key."),
             403 => ("PERMISSION_DENIED", "The caller does not have permission"),
@@ -152,10 +157,10 @@ impl Fails for Contents {
             _ => ("INVALID_ARGUMENT", "refused by the script"),
         };
         let error = json!({"code": status, "message": message, "status": name});
-        Failure { status, headers: Vec::new(), body: json!({"error": error}) }
+        ApiFailure { status, headers: Vec::new(), body: json!({"error": error}) }
     }
 
-    fn limit(until: Timestamp) -> Failure {
+    fn limit(until: Timestamp) -> ApiFailure {
         let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
         let violation = json!({
             "quotaMetric": "generativelanguage.googleapis.com/generate_content_requests",
@@ -189,13 +194,13 @@ mod tests {
         ]});
         let asked = read(body);
         let expected = [
-            (Role::User, "one"),
-            (Role::User, "more"),
-            (Role::ToolCall, "run_shell_command {\"command\":\"ls\"}"),
-            (Role::ToolResult, "r"),
-            (Role::Assistant, "two"),
+            (SpeakerRole::User, "one"),
+            (SpeakerRole::User, "more"),
+            (SpeakerRole::ToolCall, "run_shell_command {\"command\":\"ls\"}"),
+            (SpeakerRole::ToolResult, "r"),
+            (SpeakerRole::Assistant, "two"),
         ];
-        assert_eq!(asked.turns, expected.map(|(role, text)| Said::new(role, text)));
+        assert_eq!(asked.turns, expected.map(|(role, text)| ConversationPart::new(role, text)));
         assert!(asked.background);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::script::Step;
+use super::script::ScriptStep;
 use crate::expectation::quoted;
 use crate::world::DEADLINE;
 
@@ -24,7 +24,7 @@ pub enum Api {
 
 /// The author of a part of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum SpeakerRole {
     User,
     Assistant,
     /// A tool call of the assistant, with its arguments as JSON.
@@ -36,20 +36,20 @@ pub enum Role {
 
 /// One part of a conversation, without what the vendor added.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    pub role: Role,
+pub struct ConversationPart {
+    pub role: SpeakerRole,
     pub text: String,
 }
 
-impl Said {
-    pub(crate) fn new(role: Role, text: impl Into<String>) -> Self {
+impl ConversationPart {
+    pub(crate) fn new(role: SpeakerRole, text: impl Into<String>) -> Self {
         Self { role, text: text.into() }
     }
 }
 
 /// How far an answer has been sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum AnswerStage {
     /// The request was parsed. Possibly nothing of the answer was sent yet.
     Arrived,
     /// Everything before the hold of this name was sent. The answer waits to be released.
@@ -74,15 +74,15 @@ pub struct Exchange {
     /// The vendor's own id of the conversation, from the request's headers.
     pub session: Option<String>,
     /// The conversation, the oldest part first.
-    pub turns: Vec<Said>,
+    pub turns: Vec<ConversationPart>,
     /// Whether the request offers tools.
     pub tools: bool,
     /// Whether the vendor makes the request for itself: for titles, token counts, suggestions or
     /// compactions.
     pub background: bool,
     /// The steps of the answer.
-    pub answer: Vec<Step>,
-    pub stage: Stage,
+    pub answer: Vec<ScriptStep>,
+    pub stage: AnswerStage,
     /// The body of the request. Null in all but the newest requests.
     pub body: Arc<Value>,
 }
@@ -90,15 +90,15 @@ pub struct Exchange {
 impl Exchange {
     /// Returns all messages of the user, the oldest first.
     pub fn user_texts(&self) -> Vec<&str> {
-        self.texts(Role::User)
+        self.texts(SpeakerRole::User)
     }
 
     /// Returns all messages of the assistant, the oldest first.
     pub fn assistant_texts(&self) -> Vec<&str> {
-        self.texts(Role::Assistant)
+        self.texts(SpeakerRole::Assistant)
     }
 
-    pub fn texts(&self, role: Role) -> Vec<&str> {
+    pub fn texts(&self, role: SpeakerRole) -> Vec<&str> {
         let own = self.turns.iter().filter(|said| said.role == role);
         own.map(|said| said.text.as_str()).collect()
     }
@@ -116,12 +116,12 @@ impl Exchange {
 
 /// All exchanges, and a way to wait for them.
 #[derive(Debug, Default)]
-pub(crate) struct Log {
+pub(crate) struct ExchangeLog {
     exchanges: Mutex<Vec<Exchange>>,
     changed: Condvar,
 }
 
-impl Log {
+impl ExchangeLog {
     /// Records a request. Returns its number.
     pub(crate) fn add(&self, mut exchange: Exchange) -> usize {
         let mut exchanges = self.lock();
@@ -136,7 +136,7 @@ impl Log {
         number
     }
 
-    pub(crate) fn advance(&self, number: usize, stage: Stage) {
+    pub(crate) fn advance(&self, number: usize, stage: AnswerStage) {
         if let Some(exchange) = self.lock().get_mut(number - 1) {
             exchange.stage = stage;
         }

@@ -15,9 +15,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
-use super::log::{Log, Stage};
-use super::script::Step;
-use super::tool::{Call, Shell};
+use super::log::{AnswerStage, ExchangeLog};
+use super::script::ScriptStep;
+use super::tool::{ScriptedToolCall, Shell};
 
 /// How many pieces a slow text has. Each piece is a paragraph, because programs draw a complete
 /// paragraph at once.
@@ -28,14 +28,14 @@ const PIECES: u32 = 10;
 pub(crate) trait Voice: Send + 'static {
     fn begin(&mut self) -> String;
     fn text(&mut self, piece: &str) -> String;
-    fn call(&mut self, call: &Call) -> String;
+    fn call(&mut self, call: &ScriptedToolCall) -> String;
     fn end(&mut self) -> String;
     fn content_type(&self) -> &'static str;
 }
 
 /// A failure as an API reports it.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct ApiFailure {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: Value,
@@ -43,32 +43,32 @@ pub(crate) struct Failure {
 
 /// How an API reports failures.
 pub(crate) trait Fails {
-    fn failure(status: u16) -> Failure;
-    fn limit(until: Timestamp) -> Failure;
+    fn failure(status: u16) -> ApiFailure;
+    fn limit(until: Timestamp) -> ApiFailure;
 }
 
 /// An answer to send.
 pub(crate) struct Play<V> {
     pub(crate) number: usize,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ScriptStep>,
     pub(crate) shell: Option<Shell>,
     pub(crate) voice: V,
-    pub(crate) log: Arc<Log>,
+    pub(crate) log: Arc<ExchangeLog>,
     pub(crate) released: watch::Receiver<BTreeSet<String>>,
 }
 
 /// The answer was not sent to its end.
-struct Stopped(Stage);
+struct Stopped(AnswerStage);
 
 impl<V: Voice + Fails> Play<V> {
     /// Begins the response. The rest of the answer is sent while the client reads the response.
     pub(crate) fn respond(self) -> Response {
         let failure = match self.steps.first() {
-            Some(Step::Status(status)) => V::failure(*status),
-            Some(Step::Limit(until)) => V::limit(*until),
+            Some(ScriptStep::Status(status)) => V::failure(*status),
+            Some(ScriptStep::Limit(until)) => V::limit(*until),
             _ => return self.stream(),
         };
-        self.log.advance(self.number, Stage::Whole);
+        self.log.advance(self.number, AnswerStage::Whole);
         failure.into_response()
     }
 
@@ -82,10 +82,10 @@ impl<V: Voice + Fails> Play<V> {
 
     async fn run(mut self, sender: mpsc::Sender<io::Result<String>>) {
         let stage = match self.play(&sender).await {
-            Ok(()) => Stage::Whole,
+            Ok(()) => AnswerStage::Whole,
             Err(Stopped(stage)) => stage,
         };
-        if stage == Stage::Cut {
+        if stage == AnswerStage::Cut {
             let cut = io::Error::new(io::ErrorKind::ConnectionAborted, "cut by the script");
             // If the client has disconnected, the connection is cut already.
             let _gone = sender.send(Err(cut)).await;
@@ -105,34 +105,34 @@ impl<V: Voice + Fails> Play<V> {
 
     async fn step(
         &mut self,
-        step: &Step,
+        step: &ScriptStep,
         sender: &mpsc::Sender<io::Result<String>>,
     ) -> Result<(), Stopped> {
         match step {
-            Step::Say(text) => self.say(text, sender).await,
-            Step::Slow(duration) => self.slowly(*duration, sender).await,
-            Step::Hold(name) => self.hold(name, sender).await,
-            Step::Hang => {
+            ScriptStep::Say(text) => self.say(text, sender).await,
+            ScriptStep::Slow(duration) => self.slowly(*duration, sender).await,
+            ScriptStep::Hold(name) => self.hold(name, sender).await,
+            ScriptStep::Hang => {
                 self.say("hanging\n\n", sender).await?;
-                self.log.advance(self.number, Stage::Hanging);
+                self.log.advance(self.number, AnswerStage::Hanging);
                 sender.closed().await;
-                Err(Stopped(Stage::Left))
+                Err(Stopped(AnswerStage::Left))
             }
-            Step::Cut => {
+            ScriptStep::Cut => {
                 self.say("cut\n\n", sender).await?;
-                Err(Stopped(Stage::Cut))
+                Err(Stopped(AnswerStage::Cut))
             }
-            Step::Tool(command) => {
+            ScriptStep::Tool(command) => {
                 let call = self.shell.as_ref().and_then(|shell| shell.run(command));
                 self.call(call, sender).await
             }
-            Step::Ask(command) => {
+            ScriptStep::Ask(command) => {
                 let call = self.shell.as_ref().and_then(|shell| shell.ask(command));
                 self.call(call, sender).await
             }
-            Step::AwaitTool(number) => self.call(Some(Shell::wait(*number)), sender).await,
+            ScriptStep::AwaitTool(number) => self.call(Some(Shell::wait(*number)), sender).await,
             // These are always the first step, and are answered before anything is sent.
-            Step::Status(_) | Step::Limit(_) => Ok(()),
+            ScriptStep::Status(_) | ScriptStep::Limit(_) => Ok(()),
         }
     }
 
@@ -163,17 +163,17 @@ impl<V: Voice + Fails> Play<V> {
         sender: &mpsc::Sender<io::Result<String>>,
     ) -> Result<(), Stopped> {
         self.say(&format!("holding {name}\n\n"), sender).await?;
-        self.log.advance(self.number, Stage::Holding(name.to_owned()));
+        self.log.advance(self.number, AnswerStage::Holding(name.to_owned()));
         tokio::select! {
             _ = self.released.wait_for(|names| names.contains(name)) => {}
-            () = sender.closed() => return Err(Stopped(Stage::Left)),
+            () = sender.closed() => return Err(Stopped(AnswerStage::Left)),
         }
         self.say(&format!("released {name}\n\n"), sender).await
     }
 
     async fn call(
         &mut self,
-        call: Option<Call>,
+        call: Option<ScriptedToolCall>,
         sender: &mpsc::Sender<io::Result<String>>,
     ) -> Result<(), Stopped> {
         match call {
@@ -190,10 +190,10 @@ async fn send(sender: &mpsc::Sender<io::Result<String>>, piece: String) -> Resul
     if piece.is_empty() {
         return Ok(());
     }
-    sender.send(Ok(piece)).await.map_err(|_| Stopped(Stage::Left))
+    sender.send(Ok(piece)).await.map_err(|_| Stopped(AnswerStage::Left))
 }
 
-impl axum::response::IntoResponse for Failure {
+impl axum::response::IntoResponse for ApiFailure {
     fn into_response(self) -> Response {
         let mut headers = HeaderMap::new();
         for (name, value) in self.headers {

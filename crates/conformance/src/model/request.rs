@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::log::{Api, Exchange, Said, Stage};
-use super::script::{self, Step};
+use super::log::{AnswerStage, Api, ConversationPart, Exchange};
+use super::script::{self, ScriptStep};
 use super::tool::Shell;
 
 /// A parsed request.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ParsedRequest {
     pub(crate) api: Api,
     pub(crate) session: Option<String>,
-    pub(crate) turns: Vec<Said>,
+    pub(crate) turns: Vec<ConversationPart>,
     pub(crate) shell: Option<Shell>,
     pub(crate) tools: bool,
     pub(crate) background: bool,
@@ -22,23 +22,23 @@ pub(crate) struct Asked {
     pub(crate) body: Arc<Value>,
 }
 
-impl Asked {
+impl ParsedRequest {
     /// Returns whether the request asks for a streamed answer.
     pub(crate) fn streams(&self) -> bool {
         self.body["stream"] == true
     }
 
     /// Decides the answer. Markers do not count in requests that a vendor makes for itself.
-    pub(crate) fn plan(&self) -> Vec<Step> {
+    pub(crate) fn plan(&self) -> Vec<ScriptStep> {
         match &self.schema {
-            Some(schema) => vec![Step::Say(filled(schema).to_string())],
-            None if self.background => vec![Step::Say(script::carried(&self.turns))],
+            Some(schema) => vec![ScriptStep::Say(filled(schema).to_string())],
+            None if self.background => vec![ScriptStep::Say(script::carried(&self.turns))],
             None => script::plan(&self.turns),
         }
     }
 
     /// Returns the log entry of the request.
-    pub(crate) fn exchange(&self, path: &str, answer: Vec<Step>) -> Exchange {
+    pub(crate) fn exchange(&self, path: &str, answer: Vec<ScriptStep>) -> Exchange {
         Exchange {
             number: 0,
             api: self.api,
@@ -48,7 +48,7 @@ impl Asked {
             tools: self.tools,
             background: self.background,
             answer,
-            stage: Stage::Arrived,
+            stage: AnswerStage::Arrived,
             body: Arc::clone(&self.body),
         }
     }

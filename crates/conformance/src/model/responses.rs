@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::log::{Api, Role, Said};
-use super::play::{Fails, Failure, Voice, event};
-use super::request::Asked;
-use super::tool::{Call, Shell};
+use super::log::{Api, ConversationPart, SpeakerRole};
+use super::play::{ApiFailure, Fails, Voice, event};
+use super::request::ParsedRequest;
+use super::tool::{ScriptedToolCall, Shell};
 
 /// How texts in the user's role begin that Codex writes itself.
 const OWN: [&str; 9] = [
@@ -31,7 +31,7 @@ const COMPACTION: &str = "You are performing a CONTEXT CHECKPOINT COMPACTION";
 const SUMMARY: &str = "Another language model started to solve this problem";
 
 /// Parses a request.
-pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
+pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
     let tools: Vec<&Value> = body["tools"].as_array().into_iter().flatten().collect();
     let named = tools.iter().filter_map(|it| Some((it["name"].as_str()?, &it["parameters"])));
     let header = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
@@ -39,7 +39,7 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
     let items = || body["input"].as_array().into_iter().flatten();
     let compacts =
         items().next_back().is_some_and(|it| texts(it).any(|it| it.starts_with(COMPACTION)));
-    Asked {
+    ParsedRequest {
         api: Api::Responses,
         session,
         background: tools.is_empty() || compacts,
@@ -51,18 +51,20 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> Asked {
     }
 }
 
-fn said(item: &Value) -> Vec<Said> {
+fn said(item: &Value) -> Vec<ConversationPart> {
     let text = |key: &str| item[key].as_str().unwrap_or_default();
     match (text("type"), text("role")) {
         ("message" | "", "user") => texts(item).filter(|it| !is_own(it)).map(user).collect(),
         ("message" | "", "assistant") => {
-            texts(item).map(|text| Said::new(Role::Assistant, text)).collect()
+            texts(item).map(|text| ConversationPart::new(SpeakerRole::Assistant, text)).collect()
         }
         ("function_call", _) => {
             let call = format!("{} {}", text("name"), text("arguments"));
-            vec![Said::new(Role::ToolCall, call)]
+            vec![ConversationPart::new(SpeakerRole::ToolCall, call)]
         }
-        ("function_call_output", _) => vec![Said::new(Role::ToolResult, output(&item["output"]))],
+        ("function_call_output", _) => {
+            vec![ConversationPart::new(SpeakerRole::ToolResult, output(&item["output"]))]
+        }
         _ => Vec::new(),
     }
 }
@@ -83,9 +85,9 @@ fn is_own(text: &str) -> bool {
     OWN.iter().any(|begin| text.trim_start().starts_with(begin))
 }
 
-fn user(text: &str) -> Said {
-    let role = if text.starts_with(SUMMARY) { Role::Summary } else { Role::User };
-    Said::new(role, text)
+fn user(text: &str) -> ConversationPart {
+    let role = if text.starts_with(SUMMARY) { SpeakerRole::Summary } else { SpeakerRole::User };
+    ConversationPart::new(role, text)
 }
 
 /// Writes an answer.
@@ -100,7 +102,7 @@ pub(crate) struct Responses {
 }
 
 impl Responses {
-    pub(crate) fn new(asked: &Asked) -> Self {
+    pub(crate) fn new(asked: &ParsedRequest) -> Self {
         Self {
             streams: asked.streams(),
             id: format!("resp_{}", Uuid::new_v4().simple()),
@@ -172,7 +174,7 @@ impl Voice for Responses {
         self.write(&events)
     }
 
-    fn call(&mut self, call: &Call) -> String {
+    fn call(&mut self, call: &ScriptedToolCall) -> String {
         let closed = self.close();
         let id = Uuid::new_v4().simple();
         let item = json!({
@@ -197,7 +199,7 @@ impl Voice for Responses {
 }
 
 impl Fails for Responses {
-    fn failure(status: u16) -> Failure {
+    fn failure(status: u16) -> ApiFailure {
         let (kind, code, message) = match status {
             401 => {
                 ("invalid_request_error", json!("invalid_api_key"), "Incorrect API key provided.")
@@ -226,10 +228,10 @@ impl Fails for Responses {
         };
         let error = json!({"message": message, "type": kind, "param": null, "code": code});
         let id = format!("req_{}", Uuid::new_v4().simple());
-        Failure { status, headers: vec![("x-request-id", id)], body: json!({"error": error}) }
+        ApiFailure { status, headers: vec![("x-request-id", id)], body: json!({"error": error}) }
     }
 
-    fn limit(until: Timestamp) -> Failure {
+    fn limit(until: Timestamp) -> ApiFailure {
         let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
         let error = json!({
             "type": "usage_limit_reached", "message": "The usage limit has been reached",
@@ -240,7 +242,7 @@ impl Fails for Responses {
             ("x-codex-primary-window-minutes", "300".to_owned()),
             ("x-codex-primary-reset-at", until.as_second().to_string()),
         ];
-        Failure { status: 429, headers, body: json!({"error": error}) }
+        ApiFailure { status: 429, headers, body: json!({"error": error}) }
     }
 }
 
@@ -261,12 +263,12 @@ mod tests {
         ]});
         let asked = read(&HeaderMap::new(), body);
         let expected = [
-            (Role::User, "one"),
-            (Role::ToolCall, "exec_command {}"),
-            (Role::ToolResult, "r"),
-            (Role::Assistant, "two"),
+            (SpeakerRole::User, "one"),
+            (SpeakerRole::ToolCall, "exec_command {}"),
+            (SpeakerRole::ToolResult, "r"),
+            (SpeakerRole::Assistant, "two"),
         ];
-        assert_eq!(asked.turns, expected.map(|(role, text)| Said::new(role, text)));
+        assert_eq!(asked.turns, expected.map(|(role, text)| ConversationPart::new(role, text)));
         assert!(asked.background);
     }
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::log::{Role, Said};
+use super::log::{ConversationPart, SpeakerRole};
 use super::tool::unfinished;
 
 /// How many characters of a text an answer repeats.
@@ -30,7 +30,7 @@ const REPEATED: usize = 200;
 
 /// One part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ScriptStep {
     Say(String),
     Slow(Duration),
     Hold(String),
@@ -46,44 +46,45 @@ pub enum Step {
 }
 
 /// Decides the answer to a conversation: the steps up to the first tool call, failure or end.
-pub(crate) fn plan(turns: &[Said]) -> Vec<Step> {
-    let newest = turns.iter().rposition(|said| said.role == Role::User);
+pub(crate) fn plan(turns: &[ConversationPart]) -> Vec<ScriptStep> {
+    let newest = turns.iter().rposition(|said| said.role == SpeakerRole::User);
     let (text, since) = newest.map_or(("", turns), |at| (turns[at].text.as_str(), &turns[at..]));
-    let results = since.iter().filter(|said| said.role == Role::ToolResult);
+    let results = since.iter().filter(|said| said.role == SpeakerRole::ToolResult);
     let states: Vec<Option<u64>> = results.map(|said| unfinished(&said.text)).collect();
     if let Some(Some(number)) = states.last() {
-        return vec![Step::AwaitTool(*number)];
+        return vec![ScriptStep::AwaitTool(*number)];
     }
     let mut steps = markers(text).into_iter();
     for _ in states.iter().filter(|running| running.is_none()) {
         // The steps before a tool call that has a result were played already.
-        let _played = steps.by_ref().find(|step| matches!(step, Step::Tool(_) | Step::Ask(_)));
+        let _played =
+            steps.by_ref().find(|step| matches!(step, ScriptStep::Tool(_) | ScriptStep::Ask(_)));
     }
     let mut plan = up_to_the_end(steps);
     if plan.last().is_none_or(|step| !ends(step)) {
-        plan.push(Step::Say(carried(turns)));
+        plan.push(ScriptStep::Say(carried(turns)));
     }
     plan
 }
 
 /// Returns whether no other step can follow in the same answer.
-fn ends(step: &Step) -> bool {
+fn ends(step: &ScriptStep) -> bool {
     matches!(
         step,
-        Step::Tool(_)
-            | Step::Ask(_)
-            | Step::Hang
-            | Step::Cut
-            | Step::Status(_)
-            | Step::Limit(_)
-            | Step::AwaitTool(_)
+        ScriptStep::Tool(_)
+            | ScriptStep::Ask(_)
+            | ScriptStep::Hang
+            | ScriptStep::Cut
+            | ScriptStep::Status(_)
+            | ScriptStep::Limit(_)
+            | ScriptStep::AwaitTool(_)
     )
 }
 
-fn up_to_the_end(steps: impl Iterator<Item = Step>) -> Vec<Step> {
+fn up_to_the_end(steps: impl Iterator<Item = ScriptStep>) -> Vec<ScriptStep> {
     let mut plan = Vec::new();
     for step in steps {
-        let is_failure = matches!(step, Step::Status(_) | Step::Limit(_));
+        let is_failure = matches!(step, ScriptStep::Status(_) | ScriptStep::Limit(_));
         if is_failure && !plan.is_empty() {
             continue;
         }
@@ -97,9 +98,9 @@ fn up_to_the_end(steps: impl Iterator<Item = Step>) -> Vec<Step> {
 }
 
 /// Returns a text that reports how much of the conversation the request carried.
-pub(crate) fn carried(turns: &[Said]) -> String {
+pub(crate) fn carried(turns: &[ConversationPart]) -> String {
     let said: Vec<&str> =
-        turns.iter().filter(|it| it.role == Role::User).map(|it| it.text.as_str()).collect();
+        turns.iter().filter(|it| it.role == SpeakerRole::User).map(|it| it.text.as_str()).collect();
     let first = clipped(said.first().copied().unwrap_or_default());
     let last = clipped(said.last().copied().unwrap_or_default());
     format!("turns={} first=<<{first}>> last=<<{last}>>", said.len())
@@ -111,7 +112,7 @@ fn clipped(text: &str) -> String {
 }
 
 /// Returns the markers of a text in their order.
-fn markers(text: &str) -> Vec<Step> {
+fn markers(text: &str) -> Vec<ScriptStep> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("[[") {
@@ -137,19 +138,19 @@ fn closing(inside: &str) -> Option<usize> {
     None
 }
 
-fn step(marker: &str) -> Option<Step> {
+fn step(marker: &str) -> Option<ScriptStep> {
     let (name, value) = marker.split_once(':').unwrap_or((marker, ""));
     let value = value.trim();
     Some(match name.trim() {
-        "say" => Step::Say(value.to_owned()),
-        "slow" => Step::Slow(Duration::try_from_secs_f64(value.parse().ok()?).ok()?),
-        "hold" => Step::Hold(value.to_owned()),
-        "hang" => Step::Hang,
-        "cut" => Step::Cut,
-        "tool" => Step::Tool(value.to_owned()),
-        "ask" => Step::Ask(value.to_owned()),
-        "status" => Step::Status(value.parse().ok()?),
-        "limit" => Step::Limit(value.parse().ok()?),
+        "say" => ScriptStep::Say(value.to_owned()),
+        "slow" => ScriptStep::Slow(Duration::try_from_secs_f64(value.parse().ok()?).ok()?),
+        "hold" => ScriptStep::Hold(value.to_owned()),
+        "hang" => ScriptStep::Hang,
+        "cut" => ScriptStep::Cut,
+        "tool" => ScriptStep::Tool(value.to_owned()),
+        "ask" => ScriptStep::Ask(value.to_owned()),
+        "status" => ScriptStep::Status(value.parse().ok()?),
+        "limit" => ScriptStep::Limit(value.parse().ok()?),
         _ => return None,
     })
 }
@@ -158,47 +159,54 @@ fn step(marker: &str) -> Option<Step> {
 mod tests {
     use super::*;
 
-    fn user(text: &str) -> Said {
-        Said::new(Role::User, text)
+    fn user(text: &str) -> ConversationPart {
+        ConversationPart::new(SpeakerRole::User, text)
     }
 
-    fn result(text: &str) -> Said {
-        Said::new(Role::ToolResult, text)
+    fn result(text: &str) -> ConversationPart {
+        ConversationPart::new(SpeakerRole::ToolResult, text)
     }
 
     #[test]
     fn answer_without_markers_reports_what_the_request_carried() {
-        let turns = [user("one [[hang]]"), Said::new(Role::Assistant, "a [[cut]]"), user("two")];
+        let turns = [
+            user("one [[hang]]"),
+            ConversationPart::new(SpeakerRole::Assistant, "a [[cut]]"),
+            user("two"),
+        ];
         let said = "turns=2 first=<<one [[hang]]>> last=<<two>>".to_owned();
-        assert_eq!(plan(&turns), [Step::Say(said)]);
+        assert_eq!(plan(&turns), [ScriptStep::Say(said)]);
     }
 
     #[test]
     fn markers_are_played_in_order_and_tools_once() {
         let asked = user("[[say: a]] [[tool: claude -p '[[say: b]]']] [[tool: ls]] [[hold: x]] z");
-        let first = [Step::Say("a".to_owned()), Step::Tool("claude -p '[[say: b]]'".to_owned())];
+        let first = [
+            ScriptStep::Say("a".to_owned()),
+            ScriptStep::Tool("claude -p '[[say: b]]'".to_owned()),
+        ];
         assert_eq!(plan(std::slice::from_ref(&asked)), first);
-        assert_eq!(plan(&[asked.clone(), result("b")]), [Step::Tool("ls".to_owned())]);
+        assert_eq!(plan(&[asked.clone(), result("b")]), [ScriptStep::Tool("ls".to_owned())]);
         let last = plan(&[asked, result("b"), result("c")]);
-        assert_eq!(last[0], Step::Hold("x".to_owned()));
-        assert!(matches!(&last[1..], [Step::Say(_)]), "{last:?}");
+        assert_eq!(last[0], ScriptStep::Hold("x".to_owned()));
+        assert!(matches!(&last[1..], [ScriptStep::Say(_)]), "{last:?}");
     }
 
     #[test]
     fn running_tool_is_waited_for_before_the_next_marker() {
         let asked = user("[[tool: sleep 100]] [[tool: ls]]");
         let runs = result("Process running with session ID 77\n");
-        assert_eq!(plan(&[asked.clone(), runs.clone()]), [Step::AwaitTool(77)]);
-        assert_eq!(plan(&[asked, runs, result("ok")]), [Step::Tool("ls".to_owned())]);
+        assert_eq!(plan(&[asked.clone(), runs.clone()]), [ScriptStep::AwaitTool(77)]);
+        assert_eq!(plan(&[asked, runs, result("ok")]), [ScriptStep::Tool("ls".to_owned())]);
     }
 
     #[test]
     fn failure_is_played_only_as_the_first_step() {
-        assert_eq!(plan(&[user("[[status: 429]] [[say: a]]")]), [Step::Status(429)]);
+        assert_eq!(plan(&[user("[[status: 429]] [[say: a]]")]), [ScriptStep::Status(429)]);
         let when = "2026-11-16T10:00:00Z";
         let limit = plan(&[user(&format!("[[limit: {when}]]"))]);
-        assert_eq!(limit, [Step::Limit(when.parse().expect("a time"))]);
-        assert_eq!(plan(&[user("[[say: a]] [[status: 500]]")])[0], Step::Say("a".to_owned()));
+        assert_eq!(limit, [ScriptStep::Limit(when.parse().expect("a time"))]);
+        assert_eq!(plan(&[user("[[say: a]] [[status: 500]]")])[0], ScriptStep::Say("a".to_owned()));
     }
 
     #[test]

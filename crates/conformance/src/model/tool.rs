@@ -31,7 +31,7 @@ pub(crate) struct Shell {
 
 /// A tool call: the tool's name and its arguments.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct ScriptedToolCall {
     pub(crate) name: String,
     pub(crate) arguments: Value,
 }
@@ -44,7 +44,7 @@ impl Shell {
     }
 
     /// Returns the call that runs a command.
-    pub(crate) fn run(&self, command: &str) -> Option<Call> {
+    pub(crate) fn run(&self, command: &str) -> Option<ScriptedToolCall> {
         let properties = &self.schema["properties"];
         let parameter = PARAMETERS.into_iter().find(|name| properties.get(name).is_some())?;
         let is_list = properties[parameter]["type"] == "array";
@@ -59,12 +59,12 @@ impl Shell {
         for name in required.filter_map(Value::as_str) {
             arguments.entry(name).or_insert_with(|| filled(&properties[name]));
         }
-        Some(Call { name: self.name.clone(), arguments: Value::Object(arguments) })
+        Some(ScriptedToolCall { name: self.name.clone(), arguments: Value::Object(arguments) })
     }
 
     /// Returns the call that runs a command outside of the agent's sandbox. If the tool has no
     /// parameter for that, returns the usual call.
-    pub(crate) fn ask(&self, command: &str) -> Option<Call> {
+    pub(crate) fn ask(&self, command: &str) -> Option<ScriptedToolCall> {
         let mut call = self.run(command)?;
         if self.schema["properties"].get("sandbox_permissions").is_some() {
             call.arguments["sandbox_permissions"] = json!("require_escalated");
@@ -74,9 +74,9 @@ impl Shell {
     }
 
     /// Returns the call that continues to wait for a command that still runs.
-    pub(crate) fn wait(number: u64) -> Call {
+    pub(crate) fn wait(number: u64) -> ScriptedToolCall {
         let arguments = json!({"session_id": number, "chars": "", "yield_time_ms": PATIENCE});
-        Call { name: "write_stdin".to_owned(), arguments }
+        ScriptedToolCall { name: "write_stdin".to_owned(), arguments }
     }
 }
 

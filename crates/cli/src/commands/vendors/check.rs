@@ -14,7 +14,9 @@ use std::time::Duration;
 
 use clap::Args;
 use segue_conformance::expectation::is_report;
-use segue_conformance::{BEHAVIOURS, Behaviour, Cell, Setting, Verdict, isolation};
+use segue_conformance::{
+    BEHAVIOURS, Behaviour, BehaviourResult, BehaviourVerdict, Setting, isolation,
+};
 use segue_core::ports::{Stage, Vendor};
 use segue_core::rules::address;
 use segue_core::{Error, Kind, Result};
@@ -83,7 +85,7 @@ fn tell(
     arguments: &Arguments,
     vendors: &[Arc<dyn Vendor>],
     behaviours: &[&'static Behaviour],
-    cells: &[Cell],
+    cells: &[BehaviourResult],
     context: &mut Context,
 ) -> Result<Ending> {
     let list = vendors::list(&context.local);
@@ -167,7 +169,7 @@ fn behaviours(arguments: &Arguments) -> Result<Vec<&'static Behaviour>> {
 
 /// Runs all checks, as many at a time as there are processors, and prints each result as it
 /// arrives.
-fn try_all(setting: &Setting, tasks: Vec<Task>, context: &Context) -> Vec<Cell> {
+fn try_all(setting: &Setting, tasks: Vec<Task>, context: &Context) -> Vec<BehaviourResult> {
     let beside = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let total = tasks.len();
     let (tasks, (sender, receiver)) = (Mutex::new(tasks.into_iter()), mpsc::channel());
@@ -190,7 +192,11 @@ fn try_all(setting: &Setting, tasks: Vec<Task>, context: &Context) -> Vec<Cell> 
 }
 
 /// Receives and prints the results of the checks. Meanwhile a progress line shows their number.
-fn collect(receiver: &mpsc::Receiver<Cell>, total: usize, context: &Context) -> Vec<Cell> {
+fn collect(
+    receiver: &mpsc::Receiver<BehaviourResult>,
+    total: usize,
+    context: &Context,
+) -> Vec<BehaviourResult> {
     let (mut cells, mut counter) = (Vec::new(), Counter::new(context));
     loop {
         match receiver.recv_timeout(REDRAW) {
@@ -207,13 +213,15 @@ fn collect(receiver: &mpsc::Receiver<Cell>, total: usize, context: &Context) -> 
     }
 }
 
-fn line(cell: &Cell) -> String {
-    let Cell { vendor, behaviour, verdict, took } = cell;
+fn line(cell: &BehaviourResult) -> String {
+    let BehaviourResult { vendor, behaviour, verdict, took } = cell;
     let seconds = took.as_secs_f32();
     match verdict {
-        Verdict::Pass => format!("{vendor} {behaviour}: pass ({seconds:.1} s)"),
-        Verdict::Fail(_) => format!("{vendor} {behaviour}: FAIL ({seconds:.1} s)"),
-        Verdict::NotApplicable(why) => format!("{vendor} {behaviour}: not applicable: {why}"),
+        BehaviourVerdict::Pass => format!("{vendor} {behaviour}: pass ({seconds:.1} s)"),
+        BehaviourVerdict::Fail(_) => format!("{vendor} {behaviour}: FAIL ({seconds:.1} s)"),
+        BehaviourVerdict::NotApplicable(why) => {
+            format!("{vendor} {behaviour}: not applicable: {why}")
+        }
     }
 }
 

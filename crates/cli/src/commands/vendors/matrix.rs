@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use segue_conformance::{Behaviour, Cell, Verdict};
+use segue_conformance::{Behaviour, BehaviourResult, BehaviourVerdict};
 use segue_core::api::VendorReport;
 use segue_core::ports::Vendor;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ const INTRODUCTION: &str = "# What every vendor's program does\n\n\
 pub(super) struct Matrix<'a> {
     pub(super) vendors: &'a [Arc<dyn Vendor>],
     pub(super) behaviours: &'a [&'static Behaviour],
-    pub(super) cells: &'a [Cell],
+    pub(super) cells: &'a [BehaviourResult],
     pub(super) reports: &'a [VendorReport],
 }
 
@@ -43,9 +43,9 @@ impl Matrix<'_> {
     }
 
     pub(super) fn json(&self) -> Value {
-        let cell = |cell: &Cell| {
+        let cell = |cell: &BehaviourResult| {
             let (word, _) = word(Some(&cell.verdict));
-            let Cell { vendor, behaviour, verdict, took } = cell;
+            let BehaviourResult { vendor, behaviour, verdict, took } = cell;
             let (seconds, note) = (took.as_secs_f64(), note(verdict));
             json!({
                 "vendor": vendor, "behaviour": behaviour, "verdict": word, "note": note,
@@ -59,8 +59,10 @@ impl Matrix<'_> {
     /// instead.
     pub(super) fn failures(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         self.cells.iter().filter_map(|cell| match &cell.verdict {
-            Verdict::Fail(words) => Some((cell.vendor.as_str(), cell.behaviour, words.as_str())),
-            Verdict::Pass | Verdict::NotApplicable(_) => None,
+            BehaviourVerdict::Fail(words) => {
+                Some((cell.vendor.as_str(), cell.behaviour, words.as_str()))
+            }
+            BehaviourVerdict::Pass | BehaviourVerdict::NotApplicable(_) => None,
         })
     }
 
@@ -92,34 +94,34 @@ impl Matrix<'_> {
 
     fn reasons(&self) -> String {
         let mut text = String::new();
-        for cell in self.cells.iter().filter(|cell| cell.verdict != Verdict::Pass) {
+        for cell in self.cells.iter().filter(|cell| cell.verdict != BehaviourVerdict::Pass) {
             let (word, _) = word(Some(&cell.verdict));
             let first = note(&cell.verdict).unwrap_or_default().lines().next().unwrap_or_default();
-            let Cell { vendor, behaviour, .. } = cell;
+            let BehaviourResult { vendor, behaviour, .. } = cell;
             let _infallible = writeln!(text, "- {vendor}, `{behaviour}`, {word}: {first}");
         }
         if text.is_empty() { text } else { format!("\n{text}") }
     }
 
-    fn verdict(&self, vendor: &str, behaviour: &str) -> Option<&Verdict> {
+    fn verdict(&self, vendor: &str, behaviour: &str) -> Option<&BehaviourVerdict> {
         let found = self.cells.iter().find(|it| it.vendor == vendor && it.behaviour == behaviour);
         found.map(|cell| &cell.verdict)
     }
 }
 
-fn word(verdict: Option<&Verdict>) -> (&'static str, Tone) {
+fn word(verdict: Option<&BehaviourVerdict>) -> (&'static str, Tone) {
     match verdict {
-        Some(Verdict::Pass) => ("pass", Tone::Good),
-        Some(Verdict::Fail(_)) => ("FAIL", Tone::Bad),
-        Some(Verdict::NotApplicable(_)) => ("n/a", Tone::Faint),
+        Some(BehaviourVerdict::Pass) => ("pass", Tone::Good),
+        Some(BehaviourVerdict::Fail(_)) => ("FAIL", Tone::Bad),
+        Some(BehaviourVerdict::NotApplicable(_)) => ("n/a", Tone::Faint),
         None => ("", Tone::Plain),
     }
 }
 
-fn note(verdict: &Verdict) -> Option<&str> {
+fn note(verdict: &BehaviourVerdict) -> Option<&str> {
     match verdict {
-        Verdict::Pass => None,
-        Verdict::Fail(words) => Some(words),
-        Verdict::NotApplicable(why) => Some(why),
+        BehaviourVerdict::Pass => None,
+        BehaviourVerdict::Fail(words) => Some(words),
+        BehaviourVerdict::NotApplicable(why) => Some(why),
     }
 }
