@@ -1,5 +1,9 @@
-//! Tests that are the same for Claude Code and Codex: messages, silent turns, conversations that
-//! must not be swapped, and processes that die at any point.
+//! Tests with vendors' real programs that are the same for several vendors. Each session must resume
+//! its own conversation. The requests that the scripted model receives prove it.
+//!
+//! A test is a generic function. `test_each!` declares one test for each vendor that can do it, as
+//! `MODULE::TEST::VENDOR`. What differs between vendors is in `facts.rs`. What only one vendor does
+//! is in the file of that vendor, such as `claude.rs`.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,10 +13,55 @@
 )]
 #![expect(clippy::print_stdout, reason = "uncertain messages are printed")]
 
+/// Names the type that stands for a vendor.
+macro_rules! home_of {
+    (claude) => {
+        segue_testkit::vendors::ClaudeHome
+    };
+    (codex) => {
+        segue_testkit::vendors::CodexHome
+    };
+    (copilot) => {
+        segue_testkit::vendors::CopilotHome
+    };
+    (gemini) => {
+        segue_testkit::vendors::GeminiHome
+    };
+    (pi) => {
+        segue_testkit::vendors::PiHome
+    };
+}
+
+/// Declares one isolated test for each of these vendors, which calls a generic function.
+macro_rules! test_each {
+    ($check:ident: $($vendor:ident),+ $(,)?) => {
+        mod $check {
+            $(
+                #[test]
+                fn $vendor() {
+                    segue_testkit::isolated(super::$check::<home_of!($vendor)>);
+                }
+            )+
+        }
+    };
+}
+
+#[path = "real/cuts.rs"]
+mod cuts;
 #[path = "real/elsewhere.rs"]
 mod elsewhere;
+#[path = "real/facts.rs"]
+mod facts;
+#[path = "real/failures.rs"]
+mod failures;
 #[path = "real/kills.rs"]
 mod kills;
+#[path = "real/lives.rs"]
+mod lives;
+#[path = "real/losses.rs"]
+mod losses;
+#[path = "real/others.rs"]
+mod others;
 #[path = "real/points.rs"]
 mod points;
 #[path = "real/silence.rs"]
@@ -20,31 +69,18 @@ mod silence;
 #[path = "real/swaps.rs"]
 mod swaps;
 
-use segue_testkit::vendors::{with_claude, with_codex};
+use segue_testkit::vendor_scene::{PinnedVendor, VendorScene};
 use segue_testkit::{Model, World};
 
-/// The vendors under test.
-#[derive(Clone, Copy, Debug)]
-enum Vendor {
-    Claude,
-    Codex,
+/// Returns a world with the vendor's program, the model that it talks to, and the arguments of
+/// `segue run` that let the program act without asking.
+fn scene<V: PinnedVendor>() -> VendorScene<V> {
+    VendorScene::new(env!("CARGO_BIN_EXE_segue"))
 }
 
-impl Vendor {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-        }
-    }
-}
-
-/// A world with the vendor's program, and the model that it talks to.
-fn with_vendor(vendor: Vendor) -> (World, Model) {
+/// Returns a world with the vendor's program, and the model that it talks to.
+fn with_vendor<V: PinnedVendor>() -> (World, Model) {
     let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
-    match vendor {
-        Vendor::Claude => drop(with_claude(&mut world, &model)),
-        Vendor::Codex => drop(with_codex(&mut world, &model)),
-    }
+    drop(V::install(&mut world, &model));
     (world, model)
 }

@@ -28,6 +28,7 @@ pub mod passing;
 pub mod raw_client;
 pub mod scene;
 pub mod stand_in;
+pub mod vendor_scene;
 pub mod vendors;
 
 pub use isolation::isolated;

@@ -1,38 +1,15 @@
-//! Failed turns: the error message names the cause, and the exit status is 6.
+//! Failed turns in the middle of a conversation, and of a subscription.
 
 use segue_testkit::isolated;
 use segue_testkit::scene::told_events;
 use segue_testkit::vendors::subscribe_claude;
 
-use crate::Stage;
-
-#[test]
-fn failed_headless_turn_exits_with_6_and_names_the_cause() {
-    isolated(|| {
-        let stage = Stage::new();
-        let table = [
-            ("[[status: 400]]", "the request was refused"),
-            ("[[status: 401]]", "the account was refused"),
-            ("[[status: 429]]", "usage limit"),
-            ("[[status: 500]]", "the service failed"),
-            ("[[cut]]", "the answer broke off"),
-        ];
-        for (number, (message, told)) in table.into_iter().enumerate() {
-            let run = stage.headless(&format!("agent-{number}"), message);
-            assert_eq!(run.status, 6, "{message}: {run:#?}");
-            assert!(run.stderr.contains(told), "{message}: {run:#?}");
-        }
-        stage.model.refuse();
-        let run = stage.headless("refused", "hello");
-        assert_eq!(run.status, 6, "{run:#?}");
-        assert!(run.stderr.contains("the service cannot be reached"), "{run:#?}");
-    });
-}
+use crate::stage;
 
 #[test]
 fn failed_interactive_turn_is_recorded_and_the_agent_goes_on() {
     isolated(|| {
-        let stage = Stage::new();
+        let stage = stage();
         stage.told("coder", "remember ALPHA");
         stage.world.ok(["send", "coder", "[[status: 500]]"]);
         let is_told = |_: &serde_json::Value| {
@@ -49,7 +26,7 @@ fn failed_interactive_turn_is_recorded_and_the_agent_goes_on() {
 #[test]
 fn usage_limit_error_names_the_end_of_the_limit() {
     isolated(|| {
-        let mut stage = Stage::new();
+        let mut stage = stage();
         subscribe_claude(&mut stage.world);
         let run = stage.headless("coder", "[[limit: 2030-01-01T10:00:00Z]]");
         assert_eq!(run.status, 6, "{run:#?}");

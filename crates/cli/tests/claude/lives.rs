@@ -4,66 +4,19 @@ use segue_testkit::vendors::install_previous;
 use segue_testkit::{Terminal, conversation, isolated};
 use serde_json::Value;
 
-use crate::Stage;
-
-#[test]
-fn two_agents_in_one_folder_resume_their_own_conversations() {
-    isolated(|| {
-        let stage = Stage::new();
-        let words = [("one", "remember ALPHA"), ("two", "remember OMEGA")];
-        let start = |(name, word): (&str, &str)| {
-            let [vendor, claude] = ["--vendor", "claude"];
-            stage.world.start(["run", "-d", "--name", name, vendor, claude, word])
-        };
-        let started = words.map(start);
-        for mut command in started {
-            assert!(command.wait().unwrap().success());
-        }
-        for (name, word) in words {
-            stage.wait_told(name, word);
-        }
-        stage.world.kill_everything();
-        let report = stage.world.resume(["--all"]);
-        for (name, word) in words {
-            report.assert_back(name, "resumed");
-            stage.wait_idle(name);
-            stage.assert_carries(name, &[word], &format!("what was it, {name}?"));
-        }
-    });
-}
-
-#[test]
-fn two_headless_sessions_resume_their_own_conversations() {
-    isolated(|| {
-        let stage = Stage::new();
-        let words = [("one", "remember ALPHA"), ("two", "remember OMEGA")];
-        let start = |(name, word): (&str, &str)| {
-            let [vendor, claude] = ["--vendor", "claude"];
-            stage.world.start(["run", "--headless", "--wait", "--name", name, vendor, claude, word])
-        };
-        for mut command in words.map(start) {
-            assert!(command.wait().unwrap().success());
-        }
-        stage.world.kill_everything();
-        let report = stage.world.resume(["one", "two"]);
-        for (name, word) in words {
-            report.assert_back(name, "resumed");
-            stage.assert_carries(name, &[word], &format!("what was it, {name}?"));
-        }
-    });
-}
+use crate::{Stage, stage};
 
 #[test]
 fn resume_after_clear_uses_the_new_conversation() {
     isolated(|| {
-        let stage = Stage::new();
+        let stage = stage();
         let before = stage.told("coder", "remember ALPHA");
         conversation::type_text(&stage.world, &before, "/clear\r");
         let left = before["vendor_session_id"].clone();
         let cleared = stage.wait_session("coder", |session| session["vendor_session_id"] != left);
         assert_eq!(cleared["launches"], 1, "the process is the same");
         stage.assert_carries("coder", &[], "remember OMEGA");
-        stage.wait_answers("coder", 1);
+        stage.wait_turns("coder", 1);
         stage.world.kill_everything();
         stage.world.resume(["--all"]).assert_back("coder", "resumed");
         stage.wait_idle("coder");
@@ -75,7 +28,7 @@ fn resume_after_clear_uses_the_new_conversation() {
 #[test]
 fn resume_after_clear_without_a_new_message_is_empty() {
     isolated(|| {
-        let stage = Stage::new();
+        let stage = stage();
         let before = stage.told("coder", "remember ALPHA");
         conversation::type_text(&stage.world, &before, "/clear\r");
         let left = before["vendor_session_id"].clone();
@@ -91,15 +44,14 @@ fn resume_after_clear_without_a_new_message_is_empty() {
 #[test]
 fn status_follows_a_permission_question_and_its_answer() {
     isolated(|| {
-        let stage = Stage::new();
+        let stage = stage();
         let [vendor, claude] = ["--vendor", "claude"];
         let tool = "[[tool: touch made]]";
         stage.world.ok(["run", "-d", "--name", "coder", vendor, claude, tool]);
         let asks = stage.wait_session("coder", |session| session["status"] == "waiting");
         assert_eq!(asks["status_detail"], "permission");
         conversation::type_text(&stage.world, &asks, "1");
-        stage.wait_answers("coder", 1);
-        stage.wait_idle("coder");
+        stage.wait_turns("coder", 1);
         assert!(stage.world.project().join("made").is_file());
         let log = stage.world.ok(["log", "coder"]);
         assert!(log.contains("says the vendor's registry"), "{log}");
@@ -109,7 +61,7 @@ fn status_follows_a_permission_question_and_its_answer() {
 #[test]
 fn trust_question_is_reported_and_not_answered() {
     isolated(|| {
-        let stage = Stage::new();
+        let stage = stage();
         stage.home.distrust(&stage.world.project());
         stage.home.forget_key();
         stage.start("coder", "remember ALPHA");
@@ -122,7 +74,7 @@ fn trust_question_is_reported_and_not_answered() {
 #[test]
 fn ctrl_z_does_not_suspend_an_attached_agent() {
     isolated(|| {
-        let stage = Stage::new();
+        let stage = stage();
         stage.told("fox", "hello");
         let mut person = Terminal::start(&stage.world.command(["attach", "fox"]), 40, 120);
         person.wait_written("detach with");
@@ -136,13 +88,13 @@ fn ctrl_z_does_not_suspend_an_attached_agent() {
 
 #[test]
 fn theme_question_of_the_first_start_is_reported_with_the_answer_command() {
-    isolated(|| assert_theme_is_asked_for(&Stage::new()));
+    isolated(|| assert_theme_is_asked_for(&stage()));
 }
 
 #[test]
 fn theme_question_of_the_previous_release_is_reported_with_the_answer_command() {
     isolated(|| {
-        let stage = Stage::new();
+        let stage = stage();
         install_previous(&stage.world, "claude");
         assert_theme_is_asked_for(&stage);
     });

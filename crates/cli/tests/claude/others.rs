@@ -1,36 +1,20 @@
-//! Other conversations and processes in the folder of a session.
+//! Other processes of Claude Code in the folder of a session.
 
 use segue_testkit::scene::told_events;
 use segue_testkit::vendors::command;
-use segue_testkit::{Outcome, Terminal, isolated};
+use segue_testkit::{Terminal, isolated};
 
-use crate::{Stage, transcripts};
-
-#[test]
-fn newer_conversation_started_without_segue_is_not_resumed() {
-    isolated(|| {
-        let stage = Stage::new();
-        stage.told("coder", "remember ALPHA");
-        let stray = Outcome::of(&mut command(&stage.world, "claude", ["-p", "stray OMEGA"]));
-        assert_eq!(stray.status, 0, "{stray:#?}");
-        assert_eq!(transcripts(&stage.world).iter().filter(|it| it.is_file()).count(), 2);
-        stage.world.kill_everything();
-        stage.world.resume(["--all"]).assert_back("coder", "resumed");
-        stage.wait_idle("coder");
-        stage.assert_carries("coder", &["remember ALPHA"], "what was it?");
-    });
-}
+use crate::stage;
 
 #[test]
 fn agent_that_runs_claude_as_a_tool_stays_bound_to_its_own_conversation() {
     isolated(|| {
-        let stage = Stage::new();
+        let stage = stage();
         let session = stage.told("coder", "remember ALPHA");
         let tool = "[[tool: claude -p 'nested OMEGA']]";
         stage.world.ok(["send", "coder", tool]);
         stage.model.wait_answered("nested OMEGA");
-        stage.wait_answers("coder", 2);
-        stage.wait_idle("coder");
+        stage.wait_turns("coder", 2);
         assert_eq!(stage.world.session("coder")["vendor_session_id"], session["vendor_session_id"]);
         let bound = told_events(&stage.world, "coder", "bound");
         let id = session["vendor_session_id"].as_str().unwrap();
@@ -45,7 +29,7 @@ fn agent_that_runs_claude_as_a_tool_stays_bound_to_its_own_conversation() {
 #[test]
 fn resume_is_refused_while_another_process_has_the_conversation_open() {
     isolated(|| {
-        let stage = Stage::new();
+        let stage = stage();
         let session = stage.told("coder", "remember ALPHA");
         stage.world.ok(["stop", "coder"]);
         let id = session["vendor_session_id"].as_str().unwrap();

@@ -8,7 +8,7 @@ use std::process::Command;
 use segue_testkit::vendors::ClaudeHome;
 use segue_testkit::{World, isolated, launches};
 
-use crate::Stage;
+use crate::{Stage, stage};
 
 /// Kills a headless turn in this folder. Checks that a resume continues the same conversation.
 fn assert_comes_back(stage: &Stage, number: usize, folder: &Path) {
@@ -34,7 +34,7 @@ fn assert_comes_back(stage: &Stage, number: usize, folder: &Path) {
 #[test]
 fn folders_with_awkward_names_keep_their_conversations() {
     isolated(|| {
-        let stage = Stage::new();
+        let stage = stage();
         let root = stage.world.root().join("places");
         let long = ["x".repeat(100), "y".repeat(120)].join("/");
         let names = ["with spaces", "ünïcödé 日本 😀", "decomposed u\u{308}", "a_b.c-d", &long];
@@ -49,7 +49,7 @@ fn folders_with_awkward_names_keep_their_conversations() {
 #[test]
 fn symlinked_folder_and_git_worktree_keep_their_conversations() {
     isolated(|| {
-        let stage = Stage::new();
+        let stage = stage();
         let root = stage.world.root().join("places");
         fs::create_dir_all(root.join("real")).unwrap();
         symlink(root.join("real"), root.join("link")).unwrap();
@@ -72,7 +72,7 @@ fn git(world: &World, arguments: &[&str]) {
 #[test]
 fn sessions_of_two_config_dirs_resume_in_their_own_config_dir() {
     isolated(|| {
-        let mut stage = Stage::new();
+        let mut stage = stage();
         stage.told("usual", "remember ALPHA");
         let other = stage.world.root().join("other-config");
         ClaudeHome::at(&other).trust(&stage.world.project());

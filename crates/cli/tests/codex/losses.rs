@@ -6,26 +6,14 @@ use segue_testkit::vendors::command;
 use segue_testkit::{Outcome, isolated, launches};
 use serde_json::Value;
 
-use crate::{Scenery, rollouts};
-
-#[test]
-fn a_rollout_deleted_while_nothing_runs_is_restored() {
-    isolated(|| {
-        let scenery = Scenery::new();
-        let session = scenery.told("coder", "remember ALPHA");
-        scenery.world.kill_everything();
-        fs::remove_file(scenery.rollout(&session)).unwrap();
-        scenery.world.resume(["coder"]).assert_back("coder", "restored");
-        scenery.assert_carries("coder", &["remember ALPHA"], "which word?");
-    });
-}
+use crate::{Scenery, scenery};
 
 #[test]
 fn rollout_deleted_while_its_agent_runs_is_restored_with_later_messages() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let session = scenery.told("coder", "remember ALPHA");
-        let path = scenery.rollout(&session);
+        let path = scenery.transcript(&session);
         fs::remove_file(&path).unwrap();
         let folder = launches::of(&scenery.world, &session).pop().unwrap().0;
         // The message is not confirmed: Segue does not see writes to a file whose name was deleted.
@@ -42,25 +30,9 @@ fn rollout_deleted_while_its_agent_runs_is_restored_with_later_messages() {
 }
 
 #[test]
-fn resume_is_refused_if_no_copy_of_the_conversation_is_left() {
-    isolated(|| {
-        let scenery = Scenery::new();
-        let session = scenery.told("coder", "remember ALPHA");
-        scenery.world.kill_everything();
-        fs::remove_file(scenery.rollout(&session)).unwrap();
-        launches::remove_copies(&scenery.world, &session);
-        let requests = scenery.model.exchanges().len();
-        let refused = scenery.world.segue(["resume", "coder"]);
-        assert_eq!(refused.status, 8, "{refused:#?}");
-        assert!(refused.stdout.contains("--fresh"), "{refused:#?}");
-        assert_eq!(scenery.model.exchanges().len(), requests);
-    });
-}
-
-#[test]
 fn send_fails_if_the_model_provider_is_no_longer_configured() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let turn = scenery.headless("coder", "remember ALPHA");
         assert_eq!(turn.status, 0, "{turn:#?}");
         scenery.home.forget_provider();
@@ -75,7 +47,7 @@ fn send_fails_if_the_model_provider_is_no_longer_configured() {
 #[test]
 fn resume_is_refused_if_the_model_provider_is_no_longer_configured() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         scenery.told("coder", "remember ALPHA");
         scenery.world.ok(["stop", "coder"]);
         scenery.home.forget_provider();
@@ -89,12 +61,12 @@ fn resume_is_refused_if_the_model_provider_is_no_longer_configured() {
 #[test]
 fn archive_restores_a_fork_and_its_parent_conversation() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let parent = by_hand(&scenery, &["exec"], &["remember ALPHA"]);
         let fork = by_hand(&scenery, &["exec", "fork"], &[&parent, "remember OMEGA"]);
         scenery.world.ok(["adopt", &format!("codex:{fork}"), "--name", "coder"]);
         scenery.world.ok(["stop", "coder"]);
-        let all = rollouts(&scenery.world);
+        let all = scenery.transcripts();
         assert_eq!(all.len(), 2, "{all:?}");
         let bytes: Vec<Vec<u8>> = all.iter().map(|path| fs::read(path).unwrap()).collect();
         all.iter().for_each(|path| fs::remove_file(path).unwrap());
@@ -107,7 +79,7 @@ fn archive_restores_a_fork_and_its_parent_conversation() {
         }
         scenery.wait_idle("coder");
         let said = ["remember ALPHA", "remember OMEGA"];
-        scenery.acting.assert_carries("coder", &said, "what was it?");
+        scenery.assert_user_texts("coder", &said, "what was it?");
 
         // Delete only the parent conversation, which has no guard.
         scenery.world.ok(["stop", "coder"]);
@@ -117,7 +89,7 @@ fn archive_restores_a_fork_and_its_parent_conversation() {
         assert_eq!(fs::read(&all[older]).unwrap(), bytes[older]);
         scenery.wait_idle("coder");
         let said = ["remember ALPHA", "remember OMEGA", "what was it?"];
-        scenery.acting.assert_carries("coder", &said, "and now?");
+        scenery.assert_user_texts("coder", &said, "and now?");
     });
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use segue_testkit::isolated;
 
-use crate::Scenery;
+use crate::{Scenery, scenery};
 
 fn wait_waiting(scenery: &Scenery, reason: &str) {
     scenery.wait_session("coder", |session| {
@@ -16,7 +16,7 @@ fn wait_waiting(scenery: &Scenery, reason: &str) {
 #[test]
 fn command_beyond_the_sandbox_waits_for_permission_and_runs_after_yes() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let message = "ALPHA [[ask: touch made]]";
         scenery.world.ok(["run", "-d", "--name", "coder", "--vendor", "codex", message]);
         wait_waiting(&scenery, "permission");
@@ -30,7 +30,7 @@ fn command_beyond_the_sandbox_waits_for_permission_and_runs_after_yes() {
 #[test]
 fn untrusted_folder_waits_for_trust_and_starts_after_yes() {
     isolated(|| {
-        let mut scenery = Scenery::new();
+        let mut scenery = scenery();
         let project = scenery.world.project();
         let made = Command::new("git").args(["init", "--quiet"]).arg(&project).output().unwrap();
         assert!(made.status.success(), "{made:?}");

@@ -4,14 +4,14 @@
 use segue_testkit::vendors::command;
 use segue_testkit::{Outcome, Terminal, isolated, processes};
 
-use crate::Scenery;
+use crate::scenery;
 
 const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
 
 #[test]
 fn adopted_conversation_is_not_resumed_while_another_process_has_it_open() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let by_hand = [format!("--session-id={ID}"), "--prompt=remember ALPHA".to_owned()];
         let said = Outcome::of(&mut command(&scenery.world, "copilot", by_hand));
         assert_eq!(said.status, 0, "{said:#?}");

@@ -2,7 +2,7 @@
 
 use segue_testkit::isolated;
 
-use crate::Scenery;
+use crate::scenery;
 
 /// A tool call outside the project. Copilot first asks about the path, and the answer that it
 /// preselects there is not the plain yes.
@@ -11,7 +11,7 @@ const LOOKS_OUTSIDE: &str = "[[tool: ls /etc]]";
 #[test]
 fn trust_and_permission_questions_are_answered_and_a_turn_is_interrupted() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let waits = |reason: &str| {
             scenery.wait_session("coder", |session| {
                 session["status"] == "waiting" && session["status_detail"] == reason

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use segue_testkit::{Terminal, archive, isolated, launches};
 
-use crate::{Place, wait_written};
+use crate::{Place, by_hand, place, wait_written};
 
 const BY_HAND: [&str; 2] = ["-p", "stray OMEGA"];
 
 #[test]
 fn start_without_segue_deletes_only_expired_transcripts_and_those_are_restored() {
     isolated(|| {
-        let place = Place::new();
+        let place = place();
         let session = place.told("coder", "?remember ALPHA");
         let old = place.told("old", "remember BETA");
         place.world.kill_everything();
@@ -30,7 +30,7 @@ fn start_without_segue_deletes_only_expired_transcripts_and_those_are_restored()
         };
         assert!(place.transcripts().iter().any(is_trigger), "no empty file");
         let before = fs::read(place.transcript(&session)).unwrap();
-        place.by_hand(&BY_HAND);
+        by_hand(&place, &BY_HAND);
         assert!(!aged.exists(), "Gemini did not delete it");
         assert!(fs::read(place.transcript(&session)).unwrap().starts_with(&before));
         place.assert_carries("silent", &[], "remember GAMMA");
@@ -53,7 +53,7 @@ fn start_without_segue_deletes_only_expired_transcripts_and_those_are_restored()
 #[test]
 fn expired_transcript_without_a_guard_is_restored_from_the_archive() {
     isolated(|| {
-        let place = Place::new();
+        let place = place();
         let session = place.told("old", "remember BETA");
         let path = place.transcript(&session);
         place.world.ok(["stop", "old"]);
@@ -61,7 +61,7 @@ fn expired_transcript_without_a_guard_is_restored_from_the_archive() {
         let bytes = fs::read(&path).unwrap();
         age(&path);
         launches::remove_guards(&place.world, &session);
-        place.by_hand(&BY_HAND);
+        by_hand(&place, &BY_HAND);
         assert!(!path.exists(), "Gemini did not delete it");
         let report = place.world.resume(["old"]);
         report.assert_back("old", "restored");
@@ -81,7 +81,7 @@ fn age(transcript: &Path) {
 #[test]
 fn transcript_deleted_while_its_agent_runs_is_restored_with_later_messages() {
     isolated(|| {
-        let place = Place::new();
+        let place = place();
         let session = place.told("coder", "remember ALPHA");
         let path = place.transcript(&session);
         fs::remove_file(&path).unwrap();
@@ -97,7 +97,7 @@ fn transcript_deleted_while_its_agent_runs_is_restored_with_later_messages() {
 #[test]
 fn deleted_conversation_that_was_started_inside_the_process_is_restored() {
     isolated(|| {
-        let place = Place::new();
+        let place = place();
         let before = place.told("coder", "remember ALPHA");
         let mut person = Terminal::start(&place.world.command(["attach", "coder"]), 40, 120);
         person.wait_for("remember ALPHA");
@@ -130,8 +130,8 @@ fn deleted_conversation_that_was_started_inside_the_process_is_restored() {
 #[test]
 fn adopted_conversation_is_restored_after_its_transcript_is_deleted() {
     isolated(|| {
-        let place = Place::new();
-        place.by_hand(&BY_HAND);
+        let place = place();
+        by_hand(&place, &BY_HAND);
         let listed = place.world.json(["adopt", "--json"]);
         let found = listed["candidates"].as_array().unwrap();
         assert_eq!(found.len(), 1, "{listed:#}");

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use segue_testkit::vendors::command;
 use segue_testkit::{Terminal, isolated, launches};
 
-use crate::Place;
+use crate::{by_hand, place};
 
 #[test]
 fn start_through_segue_deletes_no_conversation_of_a_person() {
     isolated(|| {
-        let place = Place::new();
-        place.by_hand(&["-p", "remember PSI"]);
+        let place = place();
+        by_hand(&place, &["-p", "remember PSI"]);
         let resumed = only(&place.transcripts(), &[]);
         let mut person = Terminal::start(&command(&place.world, "gemini", [""; 0]), 40, 120);
         let chats = resumed.parent().unwrap();

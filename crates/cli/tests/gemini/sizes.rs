@@ -10,7 +10,7 @@ use segue_host::Paths;
 use segue_host::hold::{LocalHolders, Snapshot};
 use segue_testkit::{Terminal, conversation, isolated};
 
-use crate::Place;
+use crate::{Place, place};
 
 const ROWS: u16 = 30;
 const COLUMNS: u16 = 100;
@@ -83,7 +83,7 @@ fn position(screen: &vt100::Screen) -> Option<String> {
 fn first_attach_loses_no_line_at_any_terminal_size() {
     isolated(|| {
         for size in [(ROWS, COLUMNS), (24, 80), (40, 120), (24, COLUMNS)] {
-            let place = Place::new();
+            let place = place();
             start(&place);
             let before = snapshot(&place);
             assert_eq!(before.rows.len(), usize::from(ROWS), "{before:#?}");

@@ -3,12 +3,12 @@
 use segue_testkit::scene::{text, told_events};
 use segue_testkit::{archive, isolated};
 
-use crate::Scenery;
+use crate::{export, opencode, scenery};
 
 #[test]
 fn prompt_is_passed_exactly_and_resume_of_a_deleted_conversation_is_refused() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let message = "remember  \"ALPHA\"\n\t--help -s 0x10 1e3 'x' \\ ünï";
         let turn = scenery.headless("alpha", message);
         assert_eq!(turn.status, 0, "{turn:#?}");
@@ -20,8 +20,8 @@ fn prompt_is_passed_exactly_and_resume_of_a_deleted_conversation_is_refused() {
 
         let session = scenery.wait_idle("alpha");
         let id = text(&session, "vendor_session_id");
-        let exported = scenery.export(id);
-        let deleted = scenery.opencode(&["session", "delete", id]);
+        let exported = export(&scenery, id);
+        let deleted = opencode(&scenery, &["session", "delete", id]);
         assert_eq!(deleted.status, 0, "{deleted:#?}");
         archive::remove_all(&scenery.world);
         let requests = scenery.model.exchanges().len();
@@ -33,7 +33,7 @@ fn prompt_is_passed_exactly_and_resume_of_a_deleted_conversation_is_refused() {
         assert_eq!(scenery.model.exchanges().len(), requests);
 
         // The copy that was exported before the deletion has the whole conversation.
-        let imported = scenery.opencode(&["import", "--pure", &exported]);
+        let imported = opencode(&scenery, &["import", "--pure", &exported]);
         assert_eq!(imported.status, 0, "{imported:#?}");
         scenery.world.resume(["alpha"]).assert_back("alpha", "resumed");
         scenery.assert_carries("alpha", &[message, "which word, alpha?"], "are you back?");
@@ -43,7 +43,7 @@ fn prompt_is_passed_exactly_and_resume_of_a_deleted_conversation_is_refused() {
 #[test]
 fn deleted_conversation_is_imported_again_from_the_archive() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let turn = scenery.headless("alpha", "remember ALPHA [[tool: echo heron]]");
         assert_eq!(turn.status, 0, "{turn:#?}");
         scenery.start("beta", "remember BETA");
@@ -53,7 +53,7 @@ fn deleted_conversation_is_imported_again_from_the_archive() {
             let session = scenery.world.session(name);
             assert!(archive::record(&scenery.world, &session).is_some(), "{name}");
             let deleted =
-                scenery.opencode(&["session", "delete", text(&session, "vendor_session_id")]);
+                opencode(&scenery, &["session", "delete", text(&session, "vendor_session_id")]);
             assert_eq!(deleted.status, 0, "{deleted:#?}");
         }
         let report = scenery.world.resume(["alpha", "beta"]);
@@ -70,7 +70,7 @@ fn deleted_conversation_is_imported_again_from_the_archive() {
 #[test]
 fn endless_retries_are_ended_and_reported_as_a_failed_turn() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let limited = scenery.headless("limited", "[[limit: 2030-01-01T10:00:00Z]]");
         assert_eq!(limited.status, 6, "{limited:#?}");
         assert!(limited.stderr.contains("usage limit"), "{limited:#?}");

@@ -5,14 +5,14 @@ use std::fs;
 use segue_testkit::scene::told_events;
 use segue_testkit::{Terminal, isolated};
 
-use crate::Scenery;
+use crate::{Scenery, scenery};
 
 /// Segue's plugin submits the first message in the imported conversation. Later messages are typed.
 /// An agent that runs as a tool has the same environment, but reports nothing for this session.
 #[test]
 fn session_resumes_after_permission_questions_a_new_conversation_and_a_kill() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let first = "ALPHA  \"exactly\"\n [[tool: echo one | tee made]]";
         scenery.start("coder", first);
         let waits = |it: &serde_json::Value| it["status"] == "waiting";
@@ -59,7 +59,7 @@ fn begin_anew(scenery: &Scenery) {
 #[test]
 fn killed_turn_continues_once_with_its_instructions_and_its_model() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         scenery.world.write(
             "segue.toml",
             "[[agents]]\nname = \"coder\"\nvendor = \"opencode\"\nmodel = \"scripted/scripted-2\"\n\
@@ -84,7 +84,7 @@ fn killed_turn_continues_once_with_its_instructions_and_its_model() {
 #[test]
 fn first_start_in_a_new_home_needs_no_network_and_does_not_delay_a_second() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         scenery.home.forget_installed();
         scenery.start("first", "remember ALPHA");
         scenery.start("second", "remember BETA");

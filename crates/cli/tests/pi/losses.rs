@@ -2,16 +2,16 @@
 
 use std::fs;
 
+use segue_testkit::isolated;
 use segue_testkit::scene::text;
-use segue_testkit::{isolated, launches};
 
-use crate::Scenery;
+use crate::scenery;
 
 /// Pi goes on writing a file without its first line, and would empty that file at the next start.
 #[test]
 fn transcript_deleted_while_its_agent_runs_is_restored_with_later_messages() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let session = scenery.told("coder", "remember ALPHA");
         let path = scenery.transcript(&session);
         fs::remove_file(&path).unwrap();
@@ -27,27 +27,11 @@ fn transcript_deleted_while_its_agent_runs_is_restored_with_later_messages() {
     });
 }
 
-#[test]
-fn resume_is_refused_if_no_copy_of_the_conversation_is_left() {
-    isolated(|| {
-        let scenery = Scenery::new();
-        let session = scenery.told("coder", "remember ALPHA");
-        scenery.world.kill_everything();
-        fs::remove_file(scenery.transcript(&session)).unwrap();
-        launches::remove_copies(&scenery.world, &session);
-        let requests = scenery.model.exchanges().len();
-        let refused = scenery.world.segue(["resume", "coder"]);
-        assert_eq!(refused.status, 8, "{refused:#?}");
-        assert!(refused.stdout.contains("--fresh"), "{refused:#?}");
-        assert_eq!(scenery.model.exchanges().len(), requests);
-    });
-}
-
 /// Pi itself would empty the file and exit with 0.
 #[test]
 fn resume_with_a_damaged_first_line_is_refused_and_leaves_the_file() {
     isolated(|| {
-        let scenery = Scenery::new();
+        let scenery = scenery();
         let session = scenery.told("coder", "remember ALPHA");
         scenery.world.kill_everything();
         let path = scenery.transcript(&session);

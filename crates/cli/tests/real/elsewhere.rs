@@ -3,25 +3,18 @@
 
 use std::process::Command;
 
-use segue_testkit::{World, archive, isolated};
+use segue_testkit::archive;
+use segue_testkit::vendor_scene::PinnedVendor;
 
-use crate::{Vendor, with_vendor};
+use crate::with_vendor;
 
-/// Returns the folder below which the vendor stores its conversations.
-fn conversations(world: &World, vendor: Vendor) -> std::path::PathBuf {
-    world.home().join(match vendor {
-        Vendor::Claude => ".claude/projects",
-        Vendor::Codex => ".codex/sessions",
-    })
-}
-
-fn a_loss_without_a_guard_is_told(vendor: Vendor) {
-    let (world, model) = with_vendor(vendor);
-    let folder = conversations(&world, vendor);
+fn transcript_on_another_filesystem_is_restored_from_the_archive_only<V: PinnedVendor>() {
+    let (world, model) = with_vendor::<V>();
+    let folder = world.home().join(V::CONFIG_DIR).join(V::TRANSCRIPTS);
     std::fs::create_dir_all(&folder).unwrap();
     let mounted = Command::new("mount").args(["-t", "tmpfs", "tmpfs"]).arg(&folder).status();
     assert!(mounted.unwrap().success(), "cannot mount another filesystem");
-    world.ok(["run", "-d", "--vendor", vendor.name(), "--name", "a", "the word is fox"]);
+    world.ok(["run", "-d", "--vendor", V::NAME, "--name", "a", "the word is fox"]);
     world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
     let log = world.ok(["log", "a"]);
     assert!(log.contains("another filesystem: no guard"), "{log}");
@@ -46,12 +39,4 @@ fn a_loss_without_a_guard_is_told(vendor: Vendor) {
     assert!(requests.iter().all(|it| it.mentions("the word is fox")), "{requests:#?}");
 }
 
-#[test]
-fn claude_transcript_on_another_filesystem_is_restored_from_the_archive_only() {
-    isolated(|| a_loss_without_a_guard_is_told(Vendor::Claude));
-}
-
-#[test]
-fn codex_transcript_on_another_filesystem_is_restored_from_the_archive_only() {
-    isolated(|| a_loss_without_a_guard_is_told(Vendor::Codex));
-}
+test_each!(transcript_on_another_filesystem_is_restored_from_the_archive_only: claude, codex);

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use segue_testkit::{Model, World, isolated, processes, scene};
+use segue_testkit::chance::Chance;
+use segue_testkit::vendor_scene::PinnedVendor;
+use segue_testkit::{Model, World, processes, scene};
 use serde_json::Value;
 
-use crate::{Vendor, with_vendor};
-use segue_testkit::chance::Chance;
+use crate::with_vendor;
 
 const NAMES: [&str; 2] = ["a", "b"];
 
@@ -15,11 +16,11 @@ fn count() -> usize {
     if std::env::var_os("SEGUE_SOAK").is_some() { 500 } else { 16 }
 }
 
-fn every_message_arrives_once(vendor: Vendor) {
-    let (world, model) = with_vendor(vendor);
+fn messages_arrive_once_while_daemon_and_holders_are_killed<V: PinnedVendor>() {
+    let (world, model) = with_vendor::<V>();
     for name in NAMES {
         let word = format!("the word of {name}");
-        world.ok(["run", "-d", "--vendor", vendor.name(), "--name", name, &word]);
+        world.ok(["run", "-d", "--vendor", V::NAME, "--name", name, &word]);
         world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]);
     }
     let mut chance = Chance::new();
@@ -35,6 +36,8 @@ fn every_message_arrives_once(vendor: Vendor) {
     }
     check(&world, &model);
 }
+
+test_each!(messages_arrive_once_while_daemon_and_holders_are_killed: claude, codex);
 
 /// Queues a message. The command starts a new daemon if the last one was killed.
 fn send(world: &World, name: &str, text: &str) {
@@ -77,14 +80,4 @@ fn check(world: &World, model: &Model) {
             }
         }
     }
-}
-
-#[test]
-fn messages_to_claude_arrive_once_while_daemon_and_holders_are_killed() {
-    isolated(|| every_message_arrives_once(Vendor::Claude));
-}
-
-#[test]
-fn messages_to_codex_arrive_once_while_daemon_and_holders_are_killed() {
-    isolated(|| every_message_arrives_once(Vendor::Codex));
 }

@@ -1,9 +1,10 @@
 //! Death of the daemon at failpoints of the survival matrix, with real agents instead of the demo
 //! agent.
 
-use segue_testkit::{Model, World, isolated, launches};
+use segue_testkit::vendor_scene::PinnedVendor;
+use segue_testkit::{Model, World, launches};
 
-use crate::{Vendor, with_vendor};
+use crate::with_vendor;
 
 /// Failpoints at which the daemon dies while it starts an agent.
 const STARTING: [&str; 6] = [
@@ -21,9 +22,9 @@ const RESUMING: [&str; 4] =
 
 const TOLD: &str = "the word is heron";
 
-fn start(world: &World, vendor: Vendor) {
+fn start<V: PinnedVendor>(world: &World) {
     // The command fails if the daemon dies before it answers.
-    let _told = world.segue(["run", "-d", "--vendor", vendor.name(), "--name", "a", TOLD]);
+    let _told = world.segue(["run", "-d", "--vendor", V::NAME, "--name", "a", TOLD]);
 }
 
 fn die_at(world: &mut World, point: &str) {
@@ -50,10 +51,10 @@ fn wait_recorded(world: &World) {
 
 /// Checks that there is one session, that it got its first message once, and that it continues its
 /// own conversation.
-fn check(world: &World, model: &Model, (vendor, point): (Vendor, &str)) {
-    let at = format!("{vendor:?} at {point}");
+fn check<V: PinnedVendor>(world: &World, model: &Model, point: &str) {
+    let at = format!("{} at {point}", V::NAME);
     if world.sessions().is_empty() {
-        start(world, vendor);
+        start::<V>(world);
     }
     let report = world.json(["resume", "--all", "--json"]);
     assert_eq!(report["complete"], true, "{at}: {report:#}");
@@ -70,22 +71,24 @@ fn check(world: &World, model: &Model, (vendor, point): (Vendor, &str)) {
     assert_eq!(told.iter().filter(|text| text.contains("heron")).count(), 1, "{at}: {told:?}");
 }
 
-fn dies_while_it_starts(vendor: Vendor) {
+fn session_survives_death_of_the_daemon_at_any_step_of_its_start<V: PinnedVendor>() {
     for point in STARTING {
-        let (mut world, model) = with_vendor(vendor);
+        let (mut world, model) = with_vendor::<V>();
         die_at(&mut world, point);
-        start(&world, vendor);
+        start::<V>(&world);
         // Some failpoints are reached only when the agent shows activity.
         world.segue(["wait", "a", "--timeout", "20s"]);
         live_on(&mut world);
-        check(&world, &model, (vendor, point));
+        check::<V>(&world, &model, point);
     }
 }
 
-fn dies_while_it_is_brought_back(vendor: Vendor) {
+test_each!(session_survives_death_of_the_daemon_at_any_step_of_its_start: claude, codex);
+
+fn session_survives_death_of_the_daemon_at_any_step_of_its_resume<V: PinnedVendor>() {
     for point in RESUMING {
-        let (mut world, model) = with_vendor(vendor);
-        start(&world, vendor);
+        let (mut world, model) = with_vendor::<V>();
+        start::<V>(&world);
         // Only a turn that the vendor's program has recorded can be resumed.
         model.wait_answered(TOLD);
         wait_recorded(&world);
@@ -93,26 +96,8 @@ fn dies_while_it_is_brought_back(vendor: Vendor) {
         die_at(&mut world, point);
         world.segue(["resume", "--all"]);
         live_on(&mut world);
-        check(&world, &model, (vendor, point));
+        check::<V>(&world, &model, point);
     }
 }
 
-#[test]
-fn claude_session_survives_death_of_the_daemon_at_any_step_of_its_start() {
-    isolated(|| dies_while_it_starts(Vendor::Claude));
-}
-
-#[test]
-fn codex_session_survives_death_of_the_daemon_at_any_step_of_its_start() {
-    isolated(|| dies_while_it_starts(Vendor::Codex));
-}
-
-#[test]
-fn claude_session_survives_death_of_the_daemon_at_any_step_of_its_resume() {
-    isolated(|| dies_while_it_is_brought_back(Vendor::Claude));
-}
-
-#[test]
-fn codex_session_survives_death_of_the_daemon_at_any_step_of_its_resume() {
-    isolated(|| dies_while_it_is_brought_back(Vendor::Codex));
-}
+test_each!(session_survives_death_of_the_daemon_at_any_step_of_its_resume: claude, codex);

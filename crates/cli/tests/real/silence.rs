@@ -2,16 +2,16 @@
 
 use std::fs;
 
-use segue_testkit::isolated;
+use segue_testkit::vendor_scene::PinnedVendor;
 
-use crate::{Vendor, with_vendor};
+use crate::with_vendor;
 
-fn a_turn_that_hangs_is_ended(vendor: Vendor) {
-    let (world, model) = with_vendor(vendor);
+fn silent_headless_turn_is_ended_after_the_configured_time<V: PinnedVendor>() {
+    let (world, model) = with_vendor::<V>();
     fs::create_dir_all(world.segue_home()).unwrap();
     let settings = world.segue_home().join("config.toml");
     fs::write(&settings, "silence = \"4s\"\n").unwrap();
-    let run = ["run", "--headless", "--vendor", vendor.name(), "--name", "h", "fox [[hang]]"];
+    let run = ["run", "--headless", "--vendor", V::NAME, "--name", "h", "fox [[hang]]"];
     let hung = world.segue(run);
     assert_eq!(hung.status, 6, "{hung:#?}");
     assert!(hung.stderr.contains("nothing was heard for too long"), "{hung:#?}");
@@ -22,12 +22,4 @@ fn a_turn_that_hangs_is_ended(vendor: Vendor) {
     assert!(model.conversation_of("go on").unwrap().mentions("fox"));
 }
 
-#[test]
-fn silent_headless_turn_of_claude_is_ended_after_the_configured_time() {
-    isolated(|| a_turn_that_hangs_is_ended(Vendor::Claude));
-}
-
-#[test]
-fn silent_headless_turn_of_codex_is_ended_after_the_configured_time() {
-    isolated(|| a_turn_that_hangs_is_ended(Vendor::Codex));
-}
+test_each!(silent_headless_turn_is_ended_after_the_configured_time: claude, codex);

@@ -2,9 +2,10 @@
 
 use std::process::{Child, Command};
 
-use segue_testkit::{Model, World, isolated};
+use segue_testkit::vendor_scene::PinnedVendor;
+use segue_testkit::{Model, World};
 
-use crate::{Vendor, with_vendor};
+use crate::with_vendor;
 
 /// A session's name, its word, and whether it is headless.
 const AGENTS: [(&str, &str, bool); 4] = [
@@ -18,32 +19,34 @@ fn rounds() -> usize {
     if std::env::var_os("SEGUE_SOAK").is_some() { 20 } else { 1 }
 }
 
-fn nobody_is_swapped(vendor: Vendor) {
-    let (world, model) = with_vendor(vendor);
-    start_all_at_once(&world, vendor);
+fn four_sessions_in_one_folder_resume_their_own_conversations<V: PinnedVendor>() {
+    let (world, model) = with_vendor::<V>();
+    start_all_at_once::<V>(&world);
     for (name, _, _) in AGENTS {
         world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]);
     }
     for round in 0..rounds() {
         world.kill_everything();
         let report = world.json(["resume", "--all", "--json"]);
-        assert_eq!(report["complete"], true, "{vendor:?}: {report:#}");
+        assert_eq!(report["complete"], true, "{}: {report:#}", V::NAME);
         for (name, word, _) in AGENTS {
             ask(&world, &model, (name, word), round);
         }
     }
 }
 
-fn start_all_at_once(world: &World, vendor: Vendor) {
+test_each!(four_sessions_in_one_folder_resume_their_own_conversations: claude, codex);
+
+fn start_all_at_once<V: PinnedVendor>(world: &World) {
     let start = |(name, word, headless): (&str, &str, bool)| -> Child {
-        let mut arguments = vec!["run", "-d", "--vendor", vendor.name(), "--name", name, word];
+        let mut arguments = vec!["run", "-d", "--vendor", V::NAME, "--name", name, word];
         arguments.extend(headless.then_some("--headless"));
         let mut command: Command = world.command(arguments);
         command.spawn().expect("segue starts")
     };
     let started = AGENTS.map(start);
     for mut child in started {
-        assert!(child.wait().expect("an end").success(), "{vendor:?}");
+        assert!(child.wait().expect("an end").success(), "{}", V::NAME);
     }
 }
 
@@ -57,14 +60,4 @@ fn ask(world: &World, model: &Model, (name, word): (&str, &str), round: usize) {
     let mut wanted = vec![word.to_owned()];
     wanted.extend((0..=round).map(|round| format!("question-{name}-{round}.")));
     assert_eq!(carried.user_texts(), wanted);
-}
-
-#[test]
-fn four_claude_sessions_in_one_folder_resume_their_own_conversations() {
-    isolated(|| nobody_is_swapped(Vendor::Claude));
-}
-
-#[test]
-fn four_codex_sessions_in_one_folder_resume_their_own_conversations() {
-    isolated(|| nobody_is_swapped(Vendor::Codex));
 }
