@@ -51,7 +51,7 @@ pub struct FolderState {
 /// Writes the message with at most `budget` characters. `None` if the conversation contains no
 /// text, or if the budget is too small.
 pub fn digest(input: &DigestInput<'_>, budget: usize) -> Option<String> {
-    if !has_words(input) {
+    if !has_messages(input) {
         return None;
     }
     // Reserve room for the number of the tag. It has at most as many digits as the budget.
@@ -61,8 +61,8 @@ pub fn digest(input: &DigestInput<'_>, budget: usize) -> Option<String> {
     let state = if room / 4 < 100 { String::new() } else { state };
     let between = if state.is_empty() { "" } else { "\n\n" };
     let room = room - state.chars().count() - between.len();
-    let said = conversation::as_text(input, room)?;
-    let body = format!("{said}{between}{state}");
+    let conversation = conversation::as_text(input, room)?;
+    let body = format!("{conversation}{between}{state}");
     Some(framed(input.vendor, &body, record_tag::number(&body)))
 }
 
@@ -71,12 +71,12 @@ pub fn is_digest(text: &str) -> bool {
     text.trim_start().starts_with(OPENING)
 }
 
-fn has_words(input: &DigestInput<'_>) -> bool {
-    let is_said = |turn: &&Turn| match turn.role {
+fn has_messages(input: &DigestInput<'_>) -> bool {
+    let is_message = |turn: &&Turn| match turn.role {
         Role::User | Role::Assistant | Role::Summary => !turn.text.trim().is_empty(),
         Role::ToolCall | Role::ToolResult => false,
     };
-    input.turns.iter().chain(input.task).any(|turn| is_said(&turn))
+    input.turns.iter().chain(input.task).any(|turn| is_message(&turn))
 }
 
 fn framed(vendor: &str, body: &str, number: usize) -> String {

@@ -40,7 +40,7 @@ pub struct ConversationExcerpt {
 
 impl ConversationExcerpt {
     /// Returns whether there is a message of the user or of the agent.
-    pub fn has_words(&self) -> bool {
+    pub fn has_messages(&self) -> bool {
         self.turns.iter().any(|turn| matches!(turn.role, Role::User | Role::Assistant))
     }
 

@@ -29,7 +29,7 @@ impl HandoffPlan {
             return Ok(Some(NativeContent::AllTurns));
         }
         let excerpt = gather(ports, source, limit, &self.known_secrets)?;
-        Ok(excerpt.has_words().then(|| NativeContent::Excerpt(Box::new(excerpt))))
+        Ok(excerpt.has_messages().then(|| NativeContent::Excerpt(Box::new(excerpt))))
     }
 
     /// Writes the content in the target's own format. `None` if the vendor cannot take over

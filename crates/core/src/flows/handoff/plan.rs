@@ -91,7 +91,7 @@ impl HandoffPlan {
 
     /// Chooses the form in which the conversation is handed over.
     pub fn method(&self, ports: &Ports, target: &TargetSession) -> Result<HandoffMethod> {
-        let content = match self.source.has_words(ports)? {
+        let content = match self.source.has_messages(ports)? {
             true => ConversationContent::Something,
             false => ConversationContent::Nothing,
         };

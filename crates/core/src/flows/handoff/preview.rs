@@ -50,7 +50,7 @@ fn preview_native(
     (source, dry_run): (&SourceConversation, DryRun),
 ) -> Result<HandoffReport> {
     let excerpt = gather(ports, source, plan.limit(plan.room()), &plan.known_secrets)?;
-    let form = if excerpt.has_words() { HandoffForm::Native } else { HandoffForm::Plain };
+    let form = if excerpt.has_messages() { HandoffForm::Native } else { HandoffForm::Plain };
     let summary = TransferSummary::of(&excerpt, form);
     let report = plan.report(target, &summary, None);
     let written = match dry_run {

@@ -40,13 +40,13 @@ impl SourceConversation {
     }
 
     /// Returns whether the conversation contains a message or a summary.
-    fn has_words(&self, ports: &Ports) -> Result<bool> {
-        let mut has_words = false;
+    fn has_messages(&self, ports: &Ports) -> Result<bool> {
+        let mut has_messages = false;
         self.transcripts()?.turns_back(ports.files.as_ref(), &self.transcript, &mut |turn| {
-            has_words |= matches!(turn.role, Role::User | Role::Assistant | Role::Summary);
-            if has_words { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            has_messages |= matches!(turn.role, Role::User | Role::Assistant | Role::Summary);
+            if has_messages { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        Ok(has_words)
+        Ok(has_messages)
     }
 }
 
@@ -117,8 +117,8 @@ impl HandoffSource {
     }
 
     /// Returns whether there is a conversation with a message or a summary.
-    pub fn has_words(&self, ports: &Ports) -> Result<bool> {
-        self.conversation.as_ref().map_or(Ok(false), |it| it.has_words(ports))
+    pub fn has_messages(&self, ports: &Ports) -> Result<bool> {
+        self.conversation.as_ref().map_or(Ok(false), |it| it.has_messages(ports))
     }
 }
 

@@ -228,7 +228,7 @@ proptest! {
             prop_assert!(is_digest(&text));
             record(&text);
         } else {
-            prop_assert!(budget < LEAST_BUDGET || !has_words(&input));
+            prop_assert!(budget < LEAST_BUDGET || !has_messages(&input));
         }
     }
 }

@@ -208,9 +208,9 @@ fn first_to_keep(turns: &[CollectedTurn]) -> usize {
     let first = |is_it: fn(Role) -> bool| turns.iter().position(|turn| is_it(turn.role));
     let all: usize = turns.iter().map(|turn| characters(turn)).sum();
     let lost = |at: &usize| turns[..*at].iter().map(|turn| characters(turn)).sum::<usize>();
-    let said = first(|role| matches!(role, Role::User | Role::Summary));
-    let said = said.filter(|at| lost(at) <= all / 2);
+    let message = first(|role| matches!(role, Role::User | Role::Summary));
+    let message = message.filter(|at| lost(at) <= all / 2);
     let starts =
-        [said, first(|role| role == Role::Assistant), first(|role| role == Role::ToolCall)];
+        [message, first(|role| role == Role::Assistant), first(|role| role == Role::ToolCall)];
     starts.into_iter().flatten().next().unwrap_or(0)
 }

@@ -33,7 +33,7 @@ pub(in super::super) async fn hand_over_to_changed_vendor(
     for id in candidates {
         let Some(session) = ports.store.session(*id).await? else { continue };
         let source = source::read(supervisor, session).await?;
-        if !source.has_words(ports)? {
+        if !source.has_messages(ports)? {
             continue;
         }
         let claim = supervisor.handoff_claims.claim_after_others(&source.session).await;
