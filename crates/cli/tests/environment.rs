@@ -65,8 +65,8 @@ fn session_killed_with_its_holder_comes_back_with_the_login_shells_variables() {
     assert_eq!(after["vendor_session_id"], before["vendor_session_id"]);
     let value = processes::variable(process(&after, "pid"), "API_KEY");
     assert_eq!(value.as_deref(), Some(SECRET));
-    let restarts = told_events(&world, "alpha", "restart_planned");
-    assert_eq!(restarts.last().unwrap(), "with the environment of the login shell");
+    let restarts = told_events(&world, "alpha", "environment_found");
+    assert_eq!(restarts, ["restarts with the environment of the login shell"]);
     assert_knows(&world, "alpha", "heron");
     assert_eq!(files_with(&world.segue_home(), SECRET), Vec::<PathBuf>::new());
 }

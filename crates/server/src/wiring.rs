@@ -9,9 +9,7 @@ use std::sync::Arc;
 
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
 use segue_core::model::Environment;
-use segue_core::ports::{
-    Files, Ports, Program, ProgramSpec, Projects, Store, Terminals, Vendors,
-};
+use segue_core::ports::{Files, Ports, Program, ProgramSpec, Projects, Store, Terminals, Vendors};
 use segue_core::rules::{self, environment};
 use segue_core::{Error, Result};
 use segue_host::LocalNotifier;

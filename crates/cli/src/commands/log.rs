@@ -215,8 +215,8 @@ fn line(event: &Event, (name, widest): (&str, usize), clock: &Clock, colour: Col
         "{}  {}  {:KIND$}  {}\n",
         colour.paint(Tone::Faint, &clock.moment(fact.at)),
         colour.paint(Tone::Strong, &format!("{name:widest$}")),
-        fact.kind.word().replace('_', " "),
-        one_line(&fact.text),
+        fact.payload.kind().word().replace('_', " "),
+        one_line(&fact.payload.to_string()),
     )
 }
 

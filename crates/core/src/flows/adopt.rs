@@ -15,7 +15,7 @@ use crate::flows::look::claimed;
 use crate::flows::requests::step;
 use crate::flows::{SessionState, naming, projects, view};
 use crate::model::{
-    Binding, Environment, EventKind, Evidence, RequestKey, RequestStep, Session, SessionName,
+    Binding, Environment, EventPayload, Evidence, RequestKey, RequestStep, Session, SessionName,
     SessionSettings, VendorId, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Kept, Live, Place, Ports, SessionQuery, Vendor};
@@ -288,11 +288,12 @@ pub async fn take_in(
         Change::MarkSpoke { session: state.session.id },
     ];
     changes.extend(along);
+    let (vendor_session, evidence) = (id.clone(), Evidence::Adopted);
     let commit = Commit {
         changes,
         events: vec![
-            state.event(ports, EventKind::SessionCreated, state.session.address()),
-            state.event(ports, EventKind::Bound, format!("{id} ({})", Evidence::Adopted)),
+            state.event(ports, EventPayload::SessionCreated { address: state.session.address() }),
+            state.event(ports, EventPayload::Bound { vendor_session, evidence }),
         ],
     };
     failpoint::hit("adopt.session.before");

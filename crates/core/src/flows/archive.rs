@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crate::error::Result;
-use crate::model::{EventKind, Launch, NewEvent, Session, SessionId, Status, VendorSessionId};
+use crate::model::{EventPayload, Launch, NewEvent, Session, SessionId, Status, VendorSessionId};
 use crate::ports::{
     ArchiveOrder, Archived, Change, Commit, Content, DamagedCopy, Holding, Place, Ports,
     SessionQuery, SessionSummary, TranscriptStorage,
@@ -157,10 +157,9 @@ fn goes_on(summary: &SessionSummary) -> bool {
 }
 
 fn told(ports: &Ports, holding: &Holding, session: Option<SessionId>) -> Commit {
-    let Archived { vendor, id } = &holding.conversation;
-    let text = format!("{vendor}'s {id}, {} bytes: the archive was full", holding.bytes);
-    let (at, kind) = (ports.clock.now(), EventKind::ArchiveDropped);
-    let event = NewEvent { at, session, launch: None, kind, text };
+    let Archived { vendor, id: conversation } = holding.conversation.clone();
+    let payload = EventPayload::ArchiveDropped { vendor, conversation, bytes: holding.bytes };
+    let event = NewEvent { at: ports.clock.now(), session, launch: None, payload };
     Commit { changes: Vec::<Change>::new(), events: vec![event] }
 }
 

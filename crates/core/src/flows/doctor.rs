@@ -9,8 +9,8 @@ use crate::api::{Finding, Severity};
 use crate::error::Result;
 use crate::flows::{archive, machines};
 use crate::model::{
-    EventKind, Exit, Fleet, FleetName, Launch, LaunchEnd, LaunchId, LaunchRecord, NewEvent,
-    SessionId,
+    EventKind, EventPayload, Exit, Fleet, FleetName, Launch, LaunchEnd, LaunchId, LaunchRecord,
+    NewEvent, SessionId,
 };
 use crate::ports::{Change, Commit, EventQuery, Ports, SessionQuery};
 use crate::rules::machines::other_machine;
@@ -102,7 +102,7 @@ fn by_session(records: &[LaunchRecord]) -> BTreeMap<SessionId, Vec<&LaunchRecord
 async fn was_removed(ports: &Ports, id: SessionId) -> Result<bool> {
     let query = EventQuery { sessions: vec![id], limit: u32::MAX, ..EventQuery::default() };
     let events = ports.store.events(&query).await?;
-    Ok(events.iter().any(|event| event.fact.kind == EventKind::SessionRemoved))
+    Ok(events.iter().any(|event| event.fact.payload.kind() == EventKind::SessionRemoved))
 }
 
 /// Rebuilds an empty store from the launch folders. Returns the number of rebuilt sessions and the
@@ -143,8 +143,10 @@ async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
         at: ports.clock.now(),
         session: Some(newest.session.id),
         launch: None,
-        kind: EventKind::StoreRebuilt,
-        text: format!("{} from {} launch folders", newest.session.address(), launches.len()),
+        payload: EventPayload::StoreRebuilt {
+            address: newest.session.address(),
+            launch_folders: launches.len(),
+        },
     }];
     ports.store.commit(Commit { changes, events }).await?;
     Ok(())

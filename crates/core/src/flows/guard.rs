@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::Result;
 use crate::failpoint;
 use crate::flows::SessionState;
-use crate::model::{EventKind, LaunchId, VendorSessionId};
+use crate::model::{EventPayload, LaunchId, VendorSessionId};
 use crate::ports::{Change, Commit, Guarded, Ports, TranscriptFiles, TranscriptStorage};
 
 /// Guards the transcript of the session's current conversation if it exists, and records that the
@@ -33,8 +33,8 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let mut commit = Commit::default();
     commit.changes.push(Change::MarkSpoke { session: state.session.id });
     if guarded == Guarded::OtherFilesystem {
-        let text = format!("{} is on another filesystem: no guard", transcript.display());
-        commit.events.push(state.event(ports, EventKind::TranscriptUnguarded, text));
+        let path = transcript.display().to_string();
+        commit.events.push(state.event(ports, EventPayload::TranscriptUnguarded { path }));
     }
     state.commit(ports, commit).await?;
     failpoint::hit("guard.spoke.after");

@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::{SessionState, messages, neighbours};
 use crate::model::{
-    Binding, Environment, EventKind, Evidence, Exit, How, Launch, LaunchEnd, LaunchId, LaunchMode,
-    LaunchRecord, MessageId, Session, Status, VendorSessionId,
+    Binding, Environment, EventPayload, Evidence, Exit, How, Launch, LaunchEnd, LaunchId,
+    LaunchMode, LaunchRecord, MessageId, Session, Status, VendorSessionId,
 };
 use crate::ports::{
     Change, CommandLine, CommandPlan, Commit, Folder, Held, NewFile, Place, Ports, Program,
@@ -387,16 +387,14 @@ async fn record(
     let mut commit = Commit::default();
     if request.creates_session {
         commit.changes.push(Change::CreateSession(Box::new(state.session.clone())));
-        commit.events.push(state.event(ports, EventKind::SessionCreated, state.session.address()));
+        let address = state.session.address();
+        commit.events.push(state.event(ports, EventPayload::SessionCreated { address }));
     }
     commit.changes.extend(request.along.changes.iter().cloned());
     commit.changes.push(Change::CreateLaunch(Box::new(launch.clone())));
     if let Some(binding) = preset(state, request, launch) {
-        commit.events.push(state.event(
-            ports,
-            EventKind::Bound,
-            format!("{} ({})", binding.vendor_session, binding.evidence),
-        ));
+        let (vendor_session, evidence) = (binding.vendor_session.clone(), binding.evidence);
+        commit.events.push(state.event(ports, EventPayload::Bound { vendor_session, evidence }));
         commit.changes.push(Change::AddBinding(binding));
     }
     if let Some(message) = request.queued_message {
@@ -410,8 +408,8 @@ async fn record(
     let (status, event) = state.status_change(ports, Status::Starting);
     commit.changes.push(status);
     commit.events.push(event);
-    let planned = format!("launch {} ({})", launch.number, launch.mode.word());
-    commit.events.push(state.event(ports, EventKind::LaunchPlanned, planned));
+    let planned = EventPayload::LaunchPlanned { number: launch.number, mode: launch.mode };
+    commit.events.push(state.event(ports, planned));
     for event in &mut commit.events {
         event.launch = Some(launch.id);
     }
@@ -466,10 +464,11 @@ async fn hold(ports: &Ports, state: &mut SessionState, order: StartOrder) -> Res
     let held = ports.holders.start(&order).await?;
     failpoint::hit("launch.hold.after");
     let (holder, agent) = (Some(held.holder.clone()), held.agent.clone());
-    let pid = agent.as_ref().map_or(0, |agent| agent.pid);
+    let pid = agent.as_ref().map(|agent| agent.pid);
+    let started = EventPayload::LaunchStarted { pid, found_alive: false };
     let commit = Commit {
         changes: vec![Change::SetProcesses { launch, holder, agent }],
-        events: vec![state.event(ports, EventKind::LaunchStarted, format!("process {pid}"))],
+        events: vec![state.event(ports, started)],
     };
     state.commit(ports, commit).await?;
     failpoint::hit("launch.started.after");
@@ -499,13 +498,14 @@ async fn end_of_failed_start(
 /// short time.
 async fn close(ports: &Ports, state: &mut SessionState, end: LaunchEnd, why: &Error) -> Result<()> {
     let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(()) };
-    let (status, told) = match end.exit {
-        Exit::NeverStarted => (Status::Ended(How::NeverStarted), "not started".to_owned()),
-        Exit::Unknown => (Status::Interrupted, "ended while Segue was not watching".to_owned()),
-        exit => (Status::Interrupted, exit.to_string()),
+    let status = match end.exit {
+        Exit::NeverStarted => Status::Ended(How::NeverStarted),
+        _ => Status::Interrupted,
     };
     let (status, event) = state.status_change(ports, status);
-    let told = state.event(ports, EventKind::LaunchEnded, format!("{told}: {why}"));
+    let (exit, start_error) = (end.exit, Some(why.to_string()));
+    let ended = EventPayload::LaunchEnded { exit, asked: false, cause: None, start_error };
+    let told = state.event(ports, ended);
     let commit = Commit {
         changes: vec![Change::EndLaunch { launch, end }, status],
         events: vec![told, event],

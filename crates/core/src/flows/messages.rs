@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::{SessionState, launch};
 use crate::model::{
-    EventKind, LaunchId, Message, MessageId, MessageState, RequestKey, RequestRecord, RequestStep,
-    Status, Trace, VendorSessionId,
+    EventPayload, LaunchId, Message, MessageId, MessageState, RequestKey, RequestRecord,
+    RequestStep, Status, Trace, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Conflict, Ports, Screen, TypeOrder, Typed, Vendor};
 use crate::rules::delivery::{self, Launch, Patience, Seen, Transcript, Verdict};
@@ -66,7 +66,7 @@ async fn record(
 ) -> Result<MessageId> {
     let now = ports.clock.now();
     let (session, id) = (state.session.id, MessageId::new(ports.clock.new_id()));
-    let event = state.event(ports, EventKind::MessageQueued, format!("message {id}"));
+    let event = state.event(ports, EventPayload::MessageQueued { message: id, again: None });
     let message = Message {
         id,
         session,
@@ -97,7 +97,7 @@ pub async fn cancel(
 ) -> Result<()> {
     match state.outbox.iter().find(|message| message.id == id).map(|message| &message.state) {
         Some(MessageState::Queued) => {
-            let event = (EventKind::MessageCancelled, format!("message {id}"));
+            let event = EventPayload::MessageCancelled { message: id };
             move_on_with(ports, state, (id, MessageState::Cancelled), event, along).await
         }
         Some(_) => Err(Error::conflict(format!("message `{id}` is on its way"))
@@ -175,13 +175,13 @@ pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience)
     match delivery::judge(seen) {
         Verdict::Wait => return Ok(false),
         Verdict::Delivered => {
-            let event = (EventKind::MessageDelivered, format!("message {id}: in the transcript"));
+            let event = EventPayload::MessageDelivered { message: id };
             move_on(ports, state, id, MessageState::Delivered, event).await?;
         }
         Verdict::Again => back_into_the_queue(ports, state, id, "it did not arrive").await?,
         Verdict::Uncertain => {
-            let text = format!("message {id}: {}", why_uncertain(vendor.as_ref()));
-            let event = (EventKind::MessageUncertain, text);
+            let reason = why_uncertain(vendor.as_ref());
+            let event = EventPayload::MessageUncertain { message: id, reason };
             move_on(ports, state, id, MessageState::Uncertain, event).await?;
         }
     }
@@ -244,7 +244,7 @@ pub(crate) fn departure(
     message: MessageId,
     trace: Trace,
 ) -> (Change, crate::model::NewEvent) {
-    let event = state.event(ports, EventKind::MessageTyped, format!("message {message}"));
+    let event = state.event(ports, EventPayload::MessageTyped { message });
     let state = MessageState::Typing(trace);
     (Change::SetMessage { message, state, at: event.at }, event)
 }
@@ -282,7 +282,7 @@ async fn back_into_the_queue(
     id: MessageId,
     why: &str,
 ) -> Result<()> {
-    let event = (EventKind::MessageQueued, format!("message {id}: {why}"));
+    let event = EventPayload::MessageQueued { message: id, again: Some(why.to_owned()) };
     move_on(ports, state, id, MessageState::Queued, event).await
 }
 
@@ -291,7 +291,7 @@ async fn move_on(
     state: &mut SessionState,
     message: MessageId,
     to: MessageState,
-    event: (EventKind, String),
+    event: EventPayload,
 ) -> Result<()> {
     move_on_with(ports, state, (message, to), event, Vec::new()).await
 }
@@ -300,10 +300,10 @@ async fn move_on_with(
     ports: &Ports,
     state: &mut SessionState,
     (message, to): (MessageId, MessageState),
-    (kind, text): (EventKind, String),
+    event: EventPayload,
     along: Vec<Change>,
 ) -> Result<()> {
-    let event = state.event(ports, kind, text);
+    let event = state.event(ports, event);
     let mut changes = vec![Change::SetMessage { message, state: to, at: event.at }];
     changes.extend(along);
     failpoint::hit("message.settle.before");

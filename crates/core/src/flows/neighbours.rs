@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::flows::SessionState;
-use crate::model::{EventKind, LaunchId};
+use crate::model::{EventPayload, LaunchId, RestoreSource};
 use crate::ports::{Commit, Guarded, Ports};
 
 /// Guards the transcripts that the start of this launch may delete. A transcript that cannot be
@@ -30,11 +30,12 @@ pub async fn put_back(ports: &Ports, state: &mut SessionState, launch: LaunchId)
     let mut events = Vec::new();
     for path in &state.endangered {
         if is_lost(ports, launch, path) {
-            let text = match restore(ports, launch, path) {
-                Ok(()) => format!("{}, which the start had deleted", path.display()),
-                Err(error) => format!("not {}: {error}", path.display()),
+            let payload = EventPayload::TranscriptRestored {
+                what: path.display().to_string(),
+                from: RestoreSource::OwnGuard,
+                error: restore(ports, launch, path).err().map(|error| error.to_string()),
             };
-            events.push(state.event(ports, EventKind::TranscriptRestored, text));
+            events.push(state.event(ports, payload));
         }
     }
     if events.is_empty() {

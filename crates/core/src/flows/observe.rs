@@ -7,7 +7,7 @@ use crate::failpoint;
 use crate::flows::state::TurnWord;
 use crate::flows::{SessionState, conversation, last_words};
 use crate::model::{
-    Binding, EventKind, Evidence, Exit, Failure, LaunchEnd, LaunchId, Status, VendorSessionId,
+    Binding, EventPayload, Evidence, Failure, LaunchEnd, LaunchId, Status, VendorSessionId,
     WaitingFor,
 };
 use crate::ports::{Activity, Change, Commit, Ports, Screen, Signal};
@@ -187,9 +187,9 @@ async fn end_leftovers(ports: &Ports, state: &mut SessionState, launch: LaunchId
     if ended.is_empty() {
         return Ok(());
     }
-    let commands: Vec<_> = ended.iter().map(|it| format!("{} ({})", it.pid, it.command)).collect();
-    let text = format!("ended what launch {launch} left behind: {}", commands.join(", "));
-    let events = vec![state.event(ports, EventKind::LeftoversEnded, text)];
+    let processes = ended.into_iter().map(Into::into).collect();
+    let payload = EventPayload::LeftoversEnded { of: Some(launch), processes };
+    let events = vec![state.event(ports, payload)];
     state.commit(ports, Commit { changes: Vec::new(), events }).await
 }
 
@@ -209,19 +209,21 @@ fn plan(
         }
         Action::SetActivity { status, source } => {
             let (change, mut event) = state.status_change(ports, *status);
-            event.text = format!("{}, says {source}", event.text);
+            let (status, source) = (*status, Some(*source));
+            event.payload = EventPayload::StatusChanged { status, source, note: None };
             commit.changes.push(change);
             commit.events.push(event);
         }
         Action::Bind { id, evidence } => {
-            let text = format!("{id} ({evidence})");
-            commit.events.push(state.event(ports, EventKind::Bound, text));
-            commit.changes.push(Change::AddBinding(binding(ports, state, launch, (id, *evidence))));
+            let (vendor_session, evidence) = (id.clone(), *evidence);
+            let payload = EventPayload::Bound { vendor_session, evidence };
+            commit.events.push(state.event(ports, payload));
+            commit.changes.push(Change::AddBinding(binding(ports, state, launch, (id, evidence))));
         }
         Action::RefuseConversation { found } => {
-            let wanted = state.vendor_session().map_or_else(String::new, ToString::to_string);
-            let text = format!("asked for {wanted}, came up in {found}: ended, not bound");
-            commit.events.push(state.event(ports, EventKind::BindingRefused, text));
+            let (wanted, found) = (state.vendor_session().cloned(), found.clone());
+            let payload = EventPayload::BindingRefused { wanted, found };
+            commit.events.push(state.event(ports, payload));
             let (change, event) = state.status_change(ports, Status::Waiting(WaitingFor::Choice));
             commit.changes.push(change);
             commit.events.push(event);
@@ -229,34 +231,28 @@ fn plan(
         Action::CloseLaunch { end } => {
             commit.changes.push(Change::EndLaunch { launch, end: *end });
             let output = last_words::of_launch(ports, state, launch, *end);
-            let text = told(*end, output.as_deref());
-            commit.events.push(state.event(ports, EventKind::LaunchEnded, text));
+            let cause = output.as_deref().map(rules::last_words::cause);
+            let LaunchEnd { exit, asked, .. } = *end;
+            let payload = EventPayload::LaunchEnded { exit, asked, cause, start_error: None };
+            commit.events.push(state.event(ports, payload));
         }
         Action::GiveUp { failures } => {
-            let name = state.session.address();
-            let text = format!("{failures}; run `segue resume {name}` to try again");
-            commit.events.push(state.event(ports, EventKind::GaveUp, text));
+            let (reason, resumable) = (failures.to_string(), Some(state.session.address()));
+            commit.events.push(state.event(ports, EventPayload::GaveUp { reason, resumable }));
         }
         Action::Restart { after } => {
-            let text = format!("again in {} ms", after.as_millis());
-            commit.events.push(state.event(ports, EventKind::RestartPlanned, text));
+            let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+            commit.events.push(state.event(ports, EventPayload::RestartPlanned { after_ms }));
         }
         Action::NoteTurn { .. } => {
             let failure = state.turn.as_ref().and_then(|turn| turn.failure.as_ref());
-            let told = failure.map(|it| format!("{}: {}", it.class, it.message));
-            let event = |text| state.event(ports, EventKind::TurnFailed, text);
-            commit.events.extend(told.map(event));
+            let event = |Failure { class, message, .. }: &Failure| {
+                let (class, message) = (*class, message.clone());
+                state.event(ports, EventPayload::TurnFailed { class, message })
+            };
+            commit.events.extend(failure.map(event));
         }
         Action::EndLeftovers | Action::ReleaseHolder => {}
-    }
-}
-
-fn told(end: LaunchEnd, output: Option<&str>) -> String {
-    match (end.exit, end.asked, output) {
-        (exit, true, _) => format!("{exit}, as asked"),
-        (Exit::Unknown, false, _) => "ended while Segue was not watching".to_owned(),
-        (exit, false, None) => exit.to_string(),
-        (exit, false, Some(output)) => format!("{exit}; {}", rules::last_words::cause(output)),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::SessionState;
 use crate::flows::archive::filed;
-use crate::model::{EventKind, LaunchId, VendorSessionId};
+use crate::model::{EventPayload, LaunchId, RestoreSource, VendorSessionId};
 use crate::ports::{Commit, Ports, RestoreOrder, TranscriptFiles, WriteMode};
 use crate::rules::recovery::Keeper;
 
@@ -18,11 +18,16 @@ pub(super) async fn put_back(
     id: &VendorSessionId,
     from: Keeper,
 ) -> Result<Option<PathBuf>> {
-    let (text, import) = match from {
+    let (what, import) = match from {
         Keeper::Guard(launch) => (from_guard(ports, state, id, launch)?, None),
         Keeper::Archive => from_archive(ports, state, id)?,
     };
-    let events = vec![state.event(ports, EventKind::TranscriptRestored, text)];
+    let from = match from {
+        Keeper::Guard(launch) => RestoreSource::Guard(launch),
+        Keeper::Archive => RestoreSource::Archive,
+    };
+    let payload = EventPayload::TranscriptRestored { what, from, error: None };
+    let events = vec![state.event(ports, payload)];
     state.commit(ports, Commit { changes: Vec::new(), events }).await?;
     Ok(import)
 }
@@ -35,6 +40,7 @@ pub(super) fn note(from: Keeper) -> &'static str {
     }
 }
 
+/// Returns the path of the restored transcript.
 fn from_guard(
     ports: &Ports,
     state: &SessionState,
@@ -58,9 +64,10 @@ fn from_guard(
     if let Some(folder) = own.belongings(&state.place(), id) {
         ports.folders.restore_belongings(launch, &folder)?;
     }
-    Ok(format!("{} from the guard of launch {launch}", name.display()))
+    Ok(name.display().to_string())
 }
 
+/// Returns what was restored, and the document that the vendor's program must import.
 fn from_archive(
     ports: &Ports,
     state: &SessionState,
@@ -73,7 +80,7 @@ fn from_archive(
         let launch = state.launches.last().ok_or_else(none)?;
         let folder = ports.folders.folder(launch.id);
         let document = ports.archive.read_out(&conversation, &folder)?;
-        return Ok((format!("conversation {id} from the archive"), Some(document)));
+        return Ok((format!("conversation {id}"), Some(document)));
     };
     let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
     ports.archive.restore(&RestoreOrder {
@@ -82,7 +89,7 @@ fn from_archive(
         belongings: own.belongings(&state.place(), id),
         config_dir: state.session.config_dir.clone(),
     })?;
-    Ok((format!("{} from the archive", name.display()), None))
+    Ok((name.display().to_string(), None))
 }
 
 /// Restores missing transcripts of earlier conversations that this conversation continues. They

@@ -9,8 +9,8 @@ use crate::flows::launch::{self, LaunchRequest};
 use crate::flows::look::{self, Sight};
 use crate::flows::{SessionState, conversation, elsewhere, last_words, put_back};
 use crate::model::{
-    Binding, Environment, EventKind, Evidence, Launch, LaunchMode, MessageId, MessageState, Status,
-    VendorSessionId,
+    Binding, Environment, EventPayload, Evidence, Launch, LaunchMode, MessageId, MessageState,
+    Status, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Guarded, Ports, TranscriptFiles};
 use crate::rules::recovery::{self, Candidate, Decision, Keeper, Refusal, Turn};
@@ -268,7 +268,8 @@ async fn adopt(ports: &Ports, state: &mut SessionState, id: &VendorSessionId) ->
         evidence: Evidence::Discovered,
         at: ports.clock.now(),
     };
-    let events = vec![state.event(ports, EventKind::Bound, format!("{id} (discovered)"))];
+    let (vendor_session, evidence) = (id.clone(), Evidence::Discovered);
+    let events = vec![state.event(ports, EventPayload::Bound { vendor_session, evidence })];
     let changes =
         vec![Change::AddBinding(binding), Change::MarkSpoke { session: state.session.id }];
     state.commit(ports, Commit { changes, events }).await?;

@@ -53,7 +53,7 @@ pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> 
 struct Lost(Vec<String>);
 
 fn removed(events: &[NewEvent]) -> BTreeSet<SessionId> {
-    let removed = events.iter().filter(|event| event.kind == EventKind::SessionRemoved);
+    let removed = events.iter().filter(|event| event.payload.kind() == EventKind::SessionRemoved);
     removed.filter_map(|event| event.session).collect()
 }
 

@@ -6,8 +6,9 @@ use jiff::Timestamp;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    Binding, EventKind, Evidence, Failure, FailureClass, Launch, LaunchId, LaunchRecord, Message,
-    MessageId, MessageState, NewEvent, Session, SessionId, Source, Status, VendorSessionId,
+    Binding, EventPayload, Evidence, Failure, FailureClass, Launch, LaunchId, LaunchRecord,
+    Message, MessageId, MessageState, NewEvent, Session, SessionId, Source, Status,
+    VendorSessionId,
 };
 use crate::ports::{Change, Commit, MessageQuery, Place, Ports};
 use crate::rules::lifecycle::{OpenStanding, Standing};
@@ -203,23 +204,19 @@ impl SessionState {
     }
 
     /// Creates an event about this session.
-    pub fn event(&self, ports: &Ports, kind: EventKind, text: impl Into<String>) -> NewEvent {
+    pub fn event(&self, ports: &Ports, payload: EventPayload) -> NewEvent {
         NewEvent {
             at: ports.clock.now(),
             session: Some(self.session.id),
             launch: self.launches.last().map(|launch| launch.id),
-            kind,
-            text: text.into(),
+            payload,
         }
     }
 
     /// Returns the change and the event for a new status.
     pub fn status_change(&self, ports: &Ports, status: Status) -> (Change, NewEvent) {
-        let text = match status.detail() {
-            Some(detail) => format!("{} ({detail})", status.word()),
-            None => status.word().to_owned(),
-        };
-        let event = self.event(ports, EventKind::StatusChanged, text);
+        let payload = EventPayload::StatusChanged { status, source: None, note: None };
+        let event = self.event(ports, payload);
         (Change::SetStatus { session: self.session.id, status, at: event.at }, event)
     }
 

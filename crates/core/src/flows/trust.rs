@@ -2,7 +2,7 @@
 
 use crate::api::{TrustRequest, TrustView};
 use crate::error::{Error, Result};
-use crate::model::{EventKind, FleetScale, NewEvent, PROJECT_FILE, Project, Trust};
+use crate::model::{EventPayload, FleetScale, NewEvent, PROJECT_FILE, Project, Trust};
 use crate::ports::{Change, Commit, Ports};
 use crate::rules::trust::{self, Changes};
 
@@ -55,9 +55,8 @@ async fn record(ports: &Ports, project: &Project) -> Result<()> {
     let at = ports.clock.now();
     let digest = trust::recorded(&project.claims);
     let trust = Trust { folder: project.folder.clone(), digest, at };
-    let text = project.folder.display().to_string();
-    let kind = EventKind::Trusted;
-    let events = vec![NewEvent { at, session: None, launch: None, kind, text }];
+    let payload = EventPayload::Trusted { folder: project.folder.display().to_string() };
+    let events = vec![NewEvent { at, session: None, launch: None, payload }];
     ports.store.commit(Commit { changes: vec![Change::PutTrust(trust)], events }).await?;
     Ok(())
 }

@@ -1,9 +1,15 @@
 //! The event log: facts that happened. Events are only appended.
 
+mod rendering;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::{LaunchId, SessionId};
+use super::{
+    EnvironmentSource, Evidence, Exit, FailureClass, HandoffForm, LaunchId, LaunchMode, MessageId,
+    SessionId, Source, Status, VendorId, VendorSessionId,
+};
 use crate::word_enum::word_enum;
 
 /// An event with its position in the log.
@@ -14,15 +20,164 @@ pub struct Event {
     pub fact: NewEvent,
 }
 
-/// An event that is not in the log yet.
+/// An event that is not in the log yet. In JSON it has `kind`, `text` and `data` instead of the
+/// payload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "WrittenEvent", from = "WrittenEvent")]
 pub struct NewEvent {
     pub at: Timestamp,
     pub session: Option<SessionId>,
     pub launch: Option<LaunchId>,
-    pub kind: EventKind,
-    /// One sentence for the user.
-    pub text: String,
+    pub payload: EventPayload,
+}
+
+/// What happened. Its `Display` is one sentence for the user.
+///
+/// Each kind of event has one variant. A path is text, because it is only shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "data", rename_all = "snake_case")]
+pub enum EventPayload {
+    SessionCreated {
+        address: String,
+    },
+    SessionRemoved {
+        address: String,
+    },
+    LaunchPlanned {
+        number: u32,
+        mode: LaunchMode,
+    },
+    LaunchStarted {
+        pid: Option<u32>,
+        /// A daemon found the process alive: it was not there when the process started.
+        found_alive: bool,
+    },
+    LaunchEnded {
+        exit: Exit,
+        /// `segue stop` requested the end.
+        asked: bool,
+        /// The cause that the agent printed last.
+        cause: Option<String>,
+        /// The error of a start that failed.
+        start_error: Option<String>,
+    },
+    Bound {
+        vendor_session: VendorSessionId,
+        evidence: Evidence,
+    },
+    BindingRefused {
+        wanted: Option<VendorSessionId>,
+        found: VendorSessionId,
+    },
+    StatusChanged {
+        status: Status,
+        /// The source of the signal that changed the status.
+        source: Option<Source>,
+        /// An explanation that is not part of the status.
+        note: Option<String>,
+    },
+    LeftoversEnded {
+        /// The launch that left the processes behind. `None` for several launches.
+        of: Option<LaunchId>,
+        processes: Vec<LeftoverProcess>,
+    },
+    TranscriptRestored {
+        /// The path of the transcript, or the conversation if it has no file.
+        what: String,
+        from: RestoreSource,
+        /// Why it could not be restored. `None` if it was.
+        error: Option<String>,
+    },
+    TranscriptUnguarded {
+        path: String,
+    },
+    ArchiveDropped {
+        vendor: VendorId,
+        conversation: VendorSessionId,
+        bytes: u64,
+    },
+    RestartPlanned {
+        after_ms: u64,
+    },
+    /// A restart that was due found its environment.
+    EnvironmentFound {
+        source: EnvironmentSource,
+    },
+    GaveUp {
+        reason: String,
+        /// The address of the session, if `segue resume` may bring it back.
+        resumable: Option<String>,
+    },
+    Trusted {
+        folder: String,
+    },
+    StoreRebuilt {
+        address: String,
+        launch_folders: usize,
+    },
+    TurnFailed {
+        class: FailureClass,
+        message: String,
+    },
+    MessageQueued {
+        message: MessageId,
+        /// Why a message that was sent before is queued again.
+        again: Option<String>,
+    },
+    MessageTyped {
+        message: MessageId,
+    },
+    MessageDelivered {
+        message: MessageId,
+    },
+    MessageUncertain {
+        message: MessageId,
+        reason: String,
+    },
+    MessageCancelled {
+        message: MessageId,
+    },
+    Answered {
+        given: String,
+        /// The question, without its secrets.
+        question: Option<String>,
+    },
+    HandedOver {
+        from: String,
+        to: String,
+        form: HandoffForm,
+    },
+    Renamed {
+        from: String,
+        to: String,
+    },
+    SettingsChanged {
+        keys: Vec<String>,
+    },
+    /// An event whose data are not known: an earlier version recorded only its text.
+    #[serde(skip)]
+    Recorded {
+        kind: EventKind,
+        text: String,
+    },
+}
+
+/// A process that a dead launch left behind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftoverProcess {
+    pub pid: u32,
+    pub command: String,
+}
+
+/// What a transcript was restored from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RestoreSource {
+    /// The guard of an earlier launch of the same session.
+    Guard(LaunchId),
+    Archive,
+    /// The guard of the launch whose start deleted the transcript of another session.
+    OwnGuard,
 }
 
 word_enum! {
@@ -41,6 +196,7 @@ word_enum! {
         TranscriptUnguarded = "transcript_unguarded",
         ArchiveDropped = "archive_dropped",
         RestartPlanned = "restart_planned",
+        EnvironmentFound = "environment_found",
         GaveUp = "gave_up",
         Trusted = "trusted",
         StoreRebuilt = "store_rebuilt",
@@ -56,3 +212,79 @@ word_enum! {
         SettingsChanged = "settings_changed",
     }
 }
+
+impl EventPayload {
+    pub fn kind(&self) -> EventKind {
+        match self {
+            Self::SessionCreated { .. } => EventKind::SessionCreated,
+            Self::SessionRemoved { .. } => EventKind::SessionRemoved,
+            Self::LaunchPlanned { .. } => EventKind::LaunchPlanned,
+            Self::LaunchStarted { .. } => EventKind::LaunchStarted,
+            Self::LaunchEnded { .. } => EventKind::LaunchEnded,
+            Self::Bound { .. } => EventKind::Bound,
+            Self::BindingRefused { .. } => EventKind::BindingRefused,
+            Self::StatusChanged { .. } => EventKind::StatusChanged,
+            Self::LeftoversEnded { .. } => EventKind::LeftoversEnded,
+            Self::TranscriptRestored { .. } => EventKind::TranscriptRestored,
+            Self::TranscriptUnguarded { .. } => EventKind::TranscriptUnguarded,
+            Self::ArchiveDropped { .. } => EventKind::ArchiveDropped,
+            Self::RestartPlanned { .. } => EventKind::RestartPlanned,
+            Self::EnvironmentFound { .. } => EventKind::EnvironmentFound,
+            Self::GaveUp { .. } => EventKind::GaveUp,
+            Self::Trusted { .. } => EventKind::Trusted,
+            Self::StoreRebuilt { .. } => EventKind::StoreRebuilt,
+            Self::TurnFailed { .. } => EventKind::TurnFailed,
+            Self::MessageQueued { .. } => EventKind::MessageQueued,
+            Self::MessageTyped { .. } => EventKind::MessageTyped,
+            Self::MessageDelivered { .. } => EventKind::MessageDelivered,
+            Self::MessageUncertain { .. } => EventKind::MessageUncertain,
+            Self::MessageCancelled { .. } => EventKind::MessageCancelled,
+            Self::Answered { .. } => EventKind::Answered,
+            Self::HandedOver { .. } => EventKind::HandedOver,
+            Self::Renamed { .. } => EventKind::Renamed,
+            Self::SettingsChanged { .. } => EventKind::SettingsChanged,
+            Self::Recorded { kind, .. } => *kind,
+        }
+    }
+
+    /// Returns the payload without its kind, as JSON. `None` if only the text is known.
+    pub fn data(&self) -> Option<Value> {
+        let mut written = serde_json::to_value(self).ok()?;
+        written.get_mut("data").map(Value::take)
+    }
+
+    /// Returns the payload of a recorded event. Without data, or with data of another version, it
+    /// has only the recorded text.
+    pub fn read(kind: EventKind, text: String, data: Option<Value>) -> Self {
+        let read = |data| serde_json::from_value(json!({"kind": kind, "data": data})).ok();
+        data.and_then(read).unwrap_or(Self::Recorded { kind, text })
+    }
+}
+
+/// A [`NewEvent`] in JSON.
+#[derive(Serialize, Deserialize)]
+struct WrittenEvent {
+    at: Timestamp,
+    session: Option<SessionId>,
+    launch: Option<LaunchId>,
+    kind: EventKind,
+    text: String,
+    #[serde(default)]
+    data: Option<Value>,
+}
+
+impl From<NewEvent> for WrittenEvent {
+    fn from(NewEvent { at, session, launch, payload }: NewEvent) -> Self {
+        let (kind, text, data) = (payload.kind(), payload.to_string(), payload.data());
+        Self { at, session, launch, kind, text, data }
+    }
+}
+
+impl From<WrittenEvent> for NewEvent {
+    fn from(WrittenEvent { at, session, launch, kind, text, data }: WrittenEvent) -> Self {
+        Self { at, session, launch, payload: EventPayload::read(kind, text, data) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

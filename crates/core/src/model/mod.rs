@@ -33,7 +33,7 @@ pub use binding::{Binding, Evidence};
 pub use description::VendorDescription;
 pub use dialog::Dialog;
 pub use environment_source::EnvironmentSource;
-pub use event::{Event, EventKind, NewEvent};
+pub use event::{Event, EventKind, EventPayload, LeftoverProcess, NewEvent, RestoreSource};
 pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
 pub use handoff::{Handoff, HandoffForm};

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use super::ProgramSpec;
 use crate::error::Result;
-use crate::model::{Environment, LaunchId, MachineIds, ProcessRef};
+use crate::model::{Environment, LaunchId, LeftoverProcess, MachineIds, ProcessRef};
 use crate::rules::digest::FolderState;
 
 /// Inspects this machine and ends processes that dead launches left behind.
@@ -64,6 +64,12 @@ pub trait Machine: Debug + Send + Sync {
 pub struct Ended {
     pub pid: u32,
     pub command: String,
+}
+
+impl From<Ended> for LeftoverProcess {
+    fn from(Ended { pid, command }: Ended) -> Self {
+        Self { pid, command }
+    }
 }
 
 /// A vendor's program on this machine.

@@ -24,6 +24,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 7, sql: include_str!("../../migrations/sqlite/0007_requests.sql") },
     Migration { number: 8, sql: include_str!("../../migrations/sqlite/0008_queries.sql") },
     Migration { number: 9, sql: include_str!("../../migrations/sqlite/0009_machines.sql") },
+    Migration { number: 10, sql: include_str!("../../migrations/sqlite/0010_event_data.sql") },
 ];
 
 /// Returns the version that these steps lead to.

@@ -36,7 +36,7 @@ const BINDINGS: &str = "
 macro_rules! events_where {
     ($condition:literal, $order:literal) => {
         concat!(
-            "SELECT seq, at, session, launch, kind, text FROM events ",
+            "SELECT seq, at, session, launch, kind, text, data FROM events ",
             $condition,
             " AND seq > ?1 ORDER BY seq ",
             $order,

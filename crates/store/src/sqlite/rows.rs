@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
-    AgentName, Binding, Event, Fleet, Handoff, Launch, LaunchId, Message, NewEvent, Session,
-    SessionId, Timer, Trust,
+    AgentName, Binding, Event, EventPayload, Fleet, Handoff, Launch, LaunchId, Message, NewEvent,
+    Session, SessionId, Timer, Trust,
 };
 use segue_core::ports::{OpenLaunch, Place, SessionSummary, VendorPlace};
 use serde::de::value::StrDeserializer;
@@ -145,7 +145,7 @@ pub(crate) fn binding(row: &Row<'_>) -> rusqlite::Result<Binding> {
     })
 }
 
-/// Reads `seq, at, session, launch, kind, text`.
+/// Reads `seq, at, session, launch, kind, text, data`.
 pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     let mut columns = Columns::of(row);
     Ok(Event {
@@ -154,8 +154,11 @@ pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
             at: columns.word()?,
             session: columns.optional_word()?,
             launch: columns.optional_word()?,
-            kind: columns.word()?,
-            text: columns.plain()?,
+            payload: EventPayload::read(
+                columns.word()?,
+                columns.plain()?,
+                columns.optional_json()?,
+            ),
         },
     })
 }

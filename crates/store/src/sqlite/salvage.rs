@@ -125,7 +125,7 @@ impl Sources {
             self.table("messages", ("messages", columns), rows::message, &mut notes);
         let columns = "caller, id, at, detail";
         salvaged.requests = self.table("requests", ("requests", columns), request, &mut notes);
-        let columns = "seq, at, session, launch, kind, text";
+        let columns = "seq, at, session, launch, kind, text, data";
         let events = self.table("log", ("events", columns), rows::event, &mut notes);
         salvaged.events = events.into_iter().map(|event| event.fact).collect();
         salvaged.sessions = sessions

@@ -8,7 +8,7 @@ use segue_core::ports::Commit;
 use crate::sqlite::change;
 use crate::sqlite::database::Database;
 use crate::sqlite::fault::Fault;
-use crate::sqlite::values::{Time, Word};
+use crate::sqlite::values::{Json, Time, Word};
 
 /// Applies a commit. It is on disk when this returns. Returns the number of the last event in the
 /// log.
@@ -35,14 +35,16 @@ pub(crate) fn commit(database: &mut Database, commit: &Commit) -> Result<i64, Fa
 fn append(transaction: &Transaction<'_>, event: &NewEvent) -> rusqlite::Result<()> {
     transaction
         .prepare_cached(
-            "INSERT INTO events (at, session, launch, kind, text) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO events (at, session, launch, kind, text, data)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
         .execute((
             Time(event.at),
             Word(&event.session),
             Word(&event.launch),
-            Word(&event.kind),
-            &event.text,
+            Word(&event.payload.kind()),
+            event.payload.to_string(),
+            event.payload.data().as_ref().map(Json),
         ))?;
     Ok(())
 }
@@ -57,16 +59,16 @@ pub(crate) fn last_event(connection: &Connection) -> rusqlite::Result<i64> {
 #[cfg(test)]
 mod tests {
     use segue_core::Kind;
-    use segue_core::model::EventKind;
+    use segue_core::model::{EventKind, EventPayload};
 
     use super::*;
     use crate::sqlite::opening;
 
     fn told(length: usize) -> Commit {
         let text = "x".repeat(length);
-        let kind = EventKind::StatusChanged;
+        let payload = EventPayload::Recorded { kind: EventKind::StatusChanged, text };
         let event =
-            NewEvent { at: jiff::Timestamp::UNIX_EPOCH, session: None, launch: None, kind, text };
+            NewEvent { at: jiff::Timestamp::UNIX_EPOCH, session: None, launch: None, payload };
         Commit { changes: Vec::new(), events: vec![event] }
     }
 

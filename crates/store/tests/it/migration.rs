@@ -6,9 +6,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 use segue_core::model::{
-    Evidence, Exit, FailureClass, How, LaunchId, Permission, SessionId, Status, Trust, WaitingFor,
+    EventKind, EventPayload, Evidence, Exit, FailureClass, How, LaunchId, Permission, SessionId,
+    Status, Trust, WaitingFor,
 };
-use segue_core::ports::{Change, SessionActivity, SessionQuery, SessionSummary};
+use segue_core::ports::{Change, EventQuery, SessionActivity, SessionQuery, SessionSummary};
 use segue_testkit::contract::store::{Samples, commit};
 
 use crate::fixture::{OLD_SESSION_ID, Place, database_of_version, newest_version};
@@ -110,6 +111,22 @@ fn launches_of_an_unmigrated_store_are_salvaged() {
     let launches = salvaged.sessions.iter().flat_map(|it| &it.launches);
     assert_eq!(launches.map(|it| (it.id, it.machine)).collect::<Vec<_>>(), [(launch, None)]);
     assert_eq!(salvaged.unreadable, Vec::<&str>::new());
+}
+
+#[tokio::test]
+async fn events_without_data_keep_their_kind_and_text() {
+    let place = Place::new();
+    database_of_version(&place.store, 9);
+    let sql = "INSERT INTO events (at, kind, text) \
+               VALUES ('2026-01-02T03:04:05.000000006Z', 'gave_up', 'after 3 failures')";
+    assert_eq!(Connection::open(&place.store).unwrap().execute(sql, []).unwrap(), 1);
+    let (kind, text) = (EventKind::GaveUp, "after 3 failures".to_owned());
+    let expected = [EventPayload::Recorded { kind, text }];
+    let salvaged = segue_store::salvage(&place.store).unwrap().events;
+    assert_eq!(salvaged.into_iter().map(|it| it.payload).collect::<Vec<_>>(), expected);
+    let store = segue_store::open(&place.store).await.unwrap();
+    let events = store.events(&EventQuery { limit: 9, ..EventQuery::default() }).await.unwrap();
+    assert_eq!(events.into_iter().map(|it| it.fact.payload).collect::<Vec<_>>(), expected);
 }
 
 /// Adds an open launch to a database of version 8.

@@ -78,6 +78,7 @@ macro_rules! store_contract {
             events_are_returned_in_order_after_a_number_up_to_a_limit
             events_can_be_filtered_by_session
             the_newest_events_of_several_sessions_are_returned_in_order
+            the_payload_of_an_event_is_read_back_unchanged
             a_commit_returns_the_sequence_number_of_the_last_event
             event_numbers_increase_after_a_failed_commit_and_a_reopening
             a_second_folder_for_a_fleet_is_a_conflict

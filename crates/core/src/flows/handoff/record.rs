@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::failpoint;
 use crate::flows::SessionState;
 use crate::model::{
-    Binding, EventKind, Evidence, Handoff, HandoffForm, RequestRecord, RequestStep, Session, Status,
+    Binding, EventPayload, Evidence, Handoff, HandoffForm, RequestRecord, RequestStep, Session,
+    Status,
 };
 use crate::ports::{Change, Commit, Ports};
 
@@ -45,10 +46,10 @@ impl HandoffPlan {
         summary: &TransferSummary,
     ) -> Commit {
         let (from, to) = (&self.source.session, &target.session);
-        let text = format!("{} → {} ({})", from.address(), to.address(), summary.form.word());
-        let event = |session: &Session| {
-            SessionState::new(session.clone()).event(ports, EventKind::HandedOver, text.clone())
-        };
+        let payload =
+            EventPayload::HandedOver { from: from.address(), to: to.address(), form: summary.form };
+        let event =
+            |session: &Session| SessionState::new(session.clone()).event(ports, payload.clone());
         let events = vec![event(from), event(to)];
         let mut changes = vec![Change::AddHandoff(Box::new(self.handoff(ports, target, summary)))];
         let step = RequestStep::Carried { session: to.id, characters: summary.characters };
@@ -80,9 +81,9 @@ fn create_session(ports: &Ports, target: &TargetSession, commit: &mut Commit) {
     if session.headless {
         session.status = Status::Idle;
     }
-    let text = session.address();
+    let address = session.address();
     commit.changes.push(Change::CreateSession(Box::new(session)));
-    commit.events.push(state.event(ports, EventKind::SessionCreated, text));
+    commit.events.push(state.event(ports, EventPayload::SessionCreated { address }));
 }
 
 /// Binds a new session to the conversation that was written for it.
@@ -95,9 +96,9 @@ fn bind(ports: &Ports, target: &TargetSession, commit: &mut Commit) {
         evidence: Evidence::Import,
         at: ports.clock.now(),
     };
-    let text = format!("{} ({})", target.conversation, binding.evidence);
+    let (vendor_session, evidence) = (target.conversation.clone(), binding.evidence);
     commit.changes.push(Change::AddBinding(binding));
     commit.changes.push(Change::MarkSpoke { session });
     let state = SessionState::new(target.session.clone());
-    commit.events.push(state.event(ports, EventKind::Bound, text));
+    commit.events.push(state.event(ports, EventPayload::Bound { vendor_session, evidence }));
 }

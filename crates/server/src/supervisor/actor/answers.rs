@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use segue_core::api::AnswerReport;
 use segue_core::flows::messages;
-use segue_core::model::{EventKind, RequestKey, RequestStep, Status};
+use segue_core::model::{EventPayload, RequestKey, RequestStep, Status};
 use segue_core::ports::{self, Commit, Showing};
 use segue_core::rules::{dialog, redaction};
 use segue_core::{Error, Result, failpoint};
@@ -187,9 +187,9 @@ impl Actor {
         };
         let asked = report.dialog.as_ref().map(|it| dialog::summary(&it.question, &it.choices));
         let asked = asked.filter(|asked| !asked.is_empty());
-        let asked = asked.map(|asked| format!(" to: {}", redaction::redact(&asked)));
-        let text = format!("{given}{}", asked.unwrap_or_default());
-        let events = vec![self.state.event(&self.ports, EventKind::Answered, text)];
+        let question = asked.map(|asked| redaction::redact(&asked).into_owned());
+        let payload = EventPayload::Answered { given, question };
+        let events = vec![self.state.event(&self.ports, payload)];
         let answer = serde_json::to_string(&report)
             .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
         let changes = step(&self.ports, held.request, RequestStep::Done { answer });

@@ -1,6 +1,6 @@
 //! Records a session's settings and its name.
 
-use segue_core::model::{EventKind, SessionName, SessionSettings};
+use segue_core::model::{EventPayload, SessionName, SessionSettings};
 use segue_core::ports::{Change, Commit};
 use segue_core::{Result, failpoint};
 
@@ -20,8 +20,8 @@ impl Actor {
         let changed = settings.differences(&known);
         let mut events = Vec::new();
         if !changed.is_empty() {
-            let kind = EventKind::SettingsChanged;
-            events.push(self.state.event(&self.ports, kind, changed.join(", ")));
+            let keys = changed.iter().map(|key| (*key).to_owned()).collect();
+            events.push(self.state.event(&self.ports, EventPayload::SettingsChanged { keys }));
         }
         let is_archived_anew = settings.archive && !known.archive;
         let session = self.id();
@@ -40,10 +40,10 @@ impl Actor {
     /// Renames the session. Its id stays the same.
     pub(super) async fn rename(&mut self, name: SessionName) -> Result<()> {
         let session = self.id();
-        let text = format!("{} is called {name} now", self.state.session.address());
+        let (from, to) = (self.state.session.address(), name.to_string());
         let commit = Commit {
             changes: vec![Change::RenameSession { session, name }],
-            events: vec![self.state.event(&self.ports, EventKind::Renamed, text)],
+            events: vec![self.state.event(&self.ports, EventPayload::Renamed { from, to })],
         };
         self.state.commit(&self.ports, commit).await?;
         failpoint::hit("rename.commit.after");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use segue_core::flows::archive;
 use segue_core::model::{
-    Binding, EventKind, Exit, How, LaunchEnd, LaunchId, Session, Status, WaitingFor,
+    Binding, EventPayload, Exit, How, LaunchEnd, LaunchId, Session, Status, WaitingFor,
 };
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::lifecycle::Kept;
@@ -99,7 +99,9 @@ impl Actor {
         changes.extend(along);
         let commit = Commit {
             changes,
-            events: vec![self.state.event(&self.ports, EventKind::SessionRemoved, name)],
+            events: vec![
+                self.state.event(&self.ports, EventPayload::SessionRemoved { address: name }),
+            ],
         };
         failpoint::hit("remove.commit.before");
         self.state.commit(&self.ports, commit).await?;

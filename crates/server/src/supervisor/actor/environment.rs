@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use segue_core::flows::environment;
-use segue_core::model::{Environment, EnvironmentSource, EventKind, LaunchId, Status, WaitingFor};
+use segue_core::model::{
+    Environment, EnvironmentSource, EventPayload, LaunchId, Status, WaitingFor,
+};
 use segue_core::ports::{Commit, EnvironmentSettings};
 use segue_core::rules::environment::Choice;
 use segue_core::rules::lifecycle::{self, Kept};
@@ -116,8 +118,8 @@ impl Actor {
         after: LaunchId,
         environment: Environment,
     ) -> Result<()> {
-        let text = "with the environment of the login shell";
-        let event = self.state.event(&self.ports, EventKind::RestartPlanned, text);
+        let source = EnvironmentSource::LoginShell;
+        let event = self.state.event(&self.ports, EventPayload::EnvironmentFound { source });
         let commit = Commit { changes: Vec::new(), events: vec![event] };
         self.state.commit(&self.ports, commit).await?;
         self.restart_with(after, environment);

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use segue_core::api::{AgentOutcome, Outcome};
-use segue_core::model::{EventKind, LaunchId, Status, WaitingFor};
+use segue_core::model::{EventPayload, LaunchId, Status, WaitingFor};
 use segue_core::ports::Commit;
 use segue_core::{Error, Result};
 
@@ -146,8 +146,9 @@ impl Actor {
             return Ok(());
         }
         self.supervisor.shown.set_missing(self.id(), Some(MISSING.to_owned()));
-        let text = format!("{} ({MISSING})", Status::Starting.word());
-        let events = vec![self.state.event(&self.ports, EventKind::StatusChanged, text)];
+        let (status, note) = (Status::Starting, Some(MISSING.to_owned()));
+        let payload = EventPayload::StatusChanged { status, source: None, note };
+        let events = vec![self.state.event(&self.ports, payload)];
         self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
     }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use segue_core::flows::restore::Done;
-use segue_core::model::{Environment, EventKind, Exit, LaunchEnd, LaunchId, Status, WaitingFor};
+use segue_core::model::{Environment, EventPayload, Exit, LaunchEnd, LaunchId, Status, WaitingFor};
 use segue_core::ports::{Change, Commit, Held};
 use segue_core::rules::lifecycle::{self, Kept};
 use segue_core::{Error, Result};
@@ -85,8 +85,10 @@ impl Actor {
             return Ok(());
         }
         let (holder, agent) = (Some(held.holder), held.agent);
+        let pid = agent.as_ref().map(|agent| agent.pid);
+        let payload = EventPayload::LaunchStarted { pid, found_alive: true };
         let change = Change::SetProcesses { launch, holder, agent };
-        let events = vec![self.state.event(&self.ports, EventKind::LaunchStarted, "found alive")];
+        let events = vec![self.state.event(&self.ports, payload)];
         self.state.commit(&self.ports, Commit { changes: vec![change], events }).await
     }
 
@@ -146,7 +148,7 @@ impl Actor {
                 self.settle(if is_lost { Status::Lost } else { choice }, Some(error)).await
             }
             Err(error) if self.supervisor.accounts.is_held(&self.account()) => {
-                let event = self.state.event(&self.ports, EventKind::GaveUp, error.to_string());
+                let event = self.state.event(&self.ports, gave_up(&error));
                 let commit = Commit { changes: Vec::new(), events: vec![event] };
                 self.state.commit(&self.ports, commit).await
             }
@@ -161,9 +163,11 @@ impl Actor {
     pub(super) async fn settle(&mut self, status: Status, why: Option<Error>) -> Result<()> {
         let (change, event) = self.state.status_change(&self.ports, status);
         let mut events = vec![event];
-        let gave_up =
-            |error: Error| self.state.event(&self.ports, EventKind::GaveUp, error.to_string());
-        events.extend(why.map(gave_up));
+        events.extend(why.map(|error| self.state.event(&self.ports, gave_up(&error))));
         self.state.commit(&self.ports, Commit { changes: vec![change], events }).await
     }
+}
+
+fn gave_up(error: &Error) -> EventPayload {
+    EventPayload::GaveUp { reason: error.to_string(), resumable: None }
 }

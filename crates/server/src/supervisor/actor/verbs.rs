@@ -4,7 +4,7 @@ use segue_core::api::{PlannedDecision, PlannedOutcome, SessionRef, TurnReport};
 use segue_core::flows::last_words;
 use segue_core::flows::look::Asked;
 use segue_core::flows::restore;
-use segue_core::model::{EventKind, LaunchId, Status};
+use segue_core::model::{EventPayload, LaunchId, Status};
 use segue_core::ports::Commit;
 use segue_core::rules::last_words::cause;
 use segue_core::rules::recovery::Decision;
@@ -49,8 +49,9 @@ impl Actor {
         if ended.is_empty() {
             return Ok(());
         }
-        let text = format!("{} processes of dead launches", ended.len());
-        let events = vec![self.state.event(&self.ports, EventKind::LeftoversEnded, text)];
+        let processes = ended.into_iter().map(Into::into).collect();
+        let payload = EventPayload::LeftoversEnded { of: None, processes };
+        let events = vec![self.state.event(&self.ports, payload)];
         self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
     }
 

@@ -1,6 +1,8 @@
 //! The log of events: append-only, numbered, and readable from any sequence number.
 
-use segue_core::model::{Event, EventKind, LaunchId, NewEvent, SessionId};
+use segue_core::model::{
+    Event, EventKind, EventPayload, Evidence, LaunchId, NewEvent, SessionId, VendorSessionId,
+};
 use segue_core::ports::{Commit, EventQuery, Store};
 use uuid::Uuid;
 
@@ -35,11 +37,9 @@ pub async fn events_can_be_filtered_by_session(backend: &impl Backend) {
     // removed.
     let [one, other] = [1, 2].map(|_| SessionId::new(Uuid::now_v7()));
     let launch = Some(LaunchId::new(Uuid::now_v7()));
-    let told = NewEvent {
-        launch,
-        kind: EventKind::GaveUp,
-        ..samples.event(Some(one), "gave up: \"three\" times\n")
-    };
+    let (reason, resumable) = ("gave up: \"three\" times\n".to_owned(), None);
+    let payload = EventPayload::GaveUp { reason, resumable };
+    let told = NewEvent { launch, payload, ..samples.event(Some(one), "") };
     let facts = vec![
         samples.event(Some(one), "a"),
         samples.event(Some(other), "b"),
@@ -49,13 +49,31 @@ pub async fn events_can_be_filtered_by_session(backend: &impl Backend) {
     append(&*store, facts).await;
     let found = ask(&*store, 0, Some(one), 100).await;
     assert_eq!(
-        found.iter().map(|event| event.fact.text.as_str()).collect::<Vec<_>>(),
-        ["a", told.text.as_str()]
+        found.iter().map(|event| event.fact.payload.to_string()).collect::<Vec<_>>(),
+        ["a", &told.payload.to_string()]
     );
     assert_eq!(found[1].fact, told);
     assert_eq!(ask(&*store, found[0].seq, Some(one), 100).await, found[1..]);
     assert_eq!(ask(&*store, 0, Some(one), 1).await, found[..1]);
     assert_eq!(ask(&*store, 0, Some(other), 100).await.len(), 1);
+}
+
+pub async fn the_payload_of_an_event_is_read_back_unchanged(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let (vendor_session, evidence) = (VendorSessionId::new("id-1"), Evidence::Hook);
+    let payloads = [
+        EventPayload::Recorded { kind: EventKind::Bound, text: "id-1 (hook)".to_owned() },
+        EventPayload::Bound { vendor_session, evidence },
+        EventPayload::SettingsChanged { keys: vec!["model".to_owned(), "\"args\"".to_owned()] },
+    ];
+    let facts: Vec<NewEvent> = payloads
+        .into_iter()
+        .map(|payload| NewEvent { payload, ..samples.event(None, "") })
+        .collect();
+    append(&*store, facts.clone()).await;
+    drop(store);
+    let found = ask(&*backend.open().await, 0, None, 9).await;
+    assert_eq!(found.into_iter().map(|event| event.fact).collect::<Vec<_>>(), facts);
 }
 
 pub async fn the_newest_events_of_several_sessions_are_returned_in_order(backend: &impl Backend) {
@@ -78,7 +96,7 @@ pub async fn the_newest_events_of_several_sessions_are_returned_in_order(backend
     for (sessions, after, limit, newest, expected) in table {
         let query = EventQuery { after, sessions, limit, newest };
         let found = store.events(&query).await.unwrap();
-        let texts: String = found.iter().map(|event| event.fact.text.as_str()).collect();
+        let texts: String = found.iter().map(|event| event.fact.payload.to_string()).collect();
         assert_eq!(texts, expected, "{query:?}");
     }
 }
@@ -105,7 +123,8 @@ pub async fn event_numbers_increase_after_a_failed_commit_and_a_reopening(backen
     let store = backend.open().await;
     let after = append(&*store, vec![samples.event(None, "next")]).await;
     assert!(after > before);
-    let texts: Vec<_> = ask(&*store, 0, None, 9).await.into_iter().map(|e| e.fact.text).collect();
+    let events = ask(&*store, 0, None, 9).await;
+    let texts: Vec<_> = events.into_iter().map(|event| event.fact.payload.to_string()).collect();
     assert_eq!(texts, ["kept", "next"]);
 }
 

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::Timestamp;
 use segue_core::model::{
-    Binding, EventKind, Evidence, Exit, FleetName, Launch, LaunchEnd, LaunchId, LaunchMode,
-    NewEvent, Permission, ProcessRef, Restart, Session, SessionId, SessionName, Status, VendorId,
-    VendorSessionId,
+    Binding, EventKind, EventPayload, Evidence, Exit, FleetName, Launch, LaunchEnd, LaunchId,
+    LaunchMode, NewEvent, Permission, ProcessRef, Restart, Session, SessionId, SessionName, Status,
+    VendorId, VendorSessionId,
 };
 use segue_core::ports::{Change, Commit, EventQuery, Store};
 use uuid::Uuid;
@@ -87,8 +87,9 @@ impl Samples {
     }
 
     pub fn event(&self, session: Option<SessionId>, text: &str) -> NewEvent {
-        let kind = EventKind::StatusChanged;
-        NewEvent { at: self.time(), session, launch: None, kind, text: text.to_owned() }
+        let (kind, text) = (EventKind::StatusChanged, text.to_owned());
+        let payload = EventPayload::Recorded { kind, text };
+        NewEvent { at: self.time(), session, launch: None, payload }
     }
 
     pub fn process(&self, pid: u32) -> ProcessRef {
@@ -127,5 +128,5 @@ pub fn commit(changes: impl IntoIterator<Item = Change>) -> Commit {
 pub async fn events(store: &dyn Store) -> Vec<String> {
     let query = EventQuery { limit: u32::MAX, ..EventQuery::default() };
     let events = store.events(&query).await.unwrap();
-    events.into_iter().map(|event| event.fact.text).collect()
+    events.into_iter().map(|event| event.fact.payload.to_string()).collect()
 }

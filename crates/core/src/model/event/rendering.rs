@@ -1,0 +1,110 @@
+//! Renders the payload of an event as one sentence.
+
+use std::fmt;
+
+use super::{EventPayload, LeftoverProcess, RestoreSource};
+use crate::model::{EnvironmentSource, Exit, LaunchId, Source, Status};
+
+impl fmt::Display for EventPayload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SessionCreated { address } | Self::SessionRemoved { address } => {
+                f.write_str(address)
+            }
+            Self::LaunchPlanned { number, mode } => write!(f, "launch {number} ({})", mode.word()),
+            Self::LaunchStarted { found_alive: true, .. } => f.write_str("found alive"),
+            Self::LaunchStarted { pid, .. } => write!(f, "process {}", pid.unwrap_or(0)),
+            Self::LaunchEnded { exit, asked, cause, start_error } => {
+                f.write_str(&launch_ended(*exit, *asked, cause.as_deref(), start_error.as_deref()))
+            }
+            Self::Bound { vendor_session, evidence } => write!(f, "{vendor_session} ({evidence})"),
+            Self::BindingRefused { wanted, found } => {
+                let wanted = wanted.as_ref().map_or("", |wanted| wanted.as_str());
+                write!(f, "asked for {wanted}, came up in {found}: ended, not bound")
+            }
+            Self::StatusChanged { status, source, note } => {
+                f.write_str(&status_changed(*status, *source, note.as_deref()))
+            }
+            Self::LeftoversEnded { of, processes } => f.write_str(&leftovers(*of, processes)),
+            Self::TranscriptRestored { what, from, error } => {
+                f.write_str(&restored(what, *from, error.as_deref()))
+            }
+            Self::TranscriptUnguarded { path } => {
+                write!(f, "{path} is on another filesystem: no guard")
+            }
+            Self::ArchiveDropped { vendor, conversation, bytes } => {
+                write!(f, "{vendor}'s {conversation}, {bytes} bytes: the archive was full")
+            }
+            Self::RestartPlanned { after_ms } => write!(f, "again in {after_ms} ms"),
+            Self::EnvironmentFound { source } => {
+                write!(f, "restarts with the environment of {}", origin(*source))
+            }
+            Self::GaveUp { reason, resumable: Some(address) } => {
+                write!(f, "{reason}; run `segue resume {address}` to try again")
+            }
+            Self::GaveUp { reason, resumable: None } => f.write_str(reason),
+            Self::Trusted { folder } => f.write_str(folder),
+            Self::StoreRebuilt { address, launch_folders } => {
+                write!(f, "{address} from {launch_folders} launch folders")
+            }
+            Self::TurnFailed { class, message } => write!(f, "{class}: {message}"),
+            Self::MessageDelivered { message } => write!(f, "message {message}: in the transcript"),
+            Self::MessageQueued { message, again: Some(reason) }
+            | Self::MessageUncertain { message, reason } => {
+                write!(f, "message {message}: {reason}")
+            }
+            Self::MessageQueued { message, again: None }
+            | Self::MessageTyped { message }
+            | Self::MessageCancelled { message } => write!(f, "message {message}"),
+            Self::Answered { given, question: Some(question) } => {
+                write!(f, "{given} to: {question}")
+            }
+            Self::Answered { given, question: None } => f.write_str(given),
+            Self::HandedOver { from, to, form } => write!(f, "{from} → {to} ({})", form.word()),
+            Self::Renamed { from, to } => write!(f, "{from} is called {to} now"),
+            Self::SettingsChanged { keys } => f.write_str(&keys.join(", ")),
+            Self::Recorded { text, .. } => f.write_str(text),
+        }
+    }
+}
+
+fn origin(source: EnvironmentSource) -> &'static str {
+    match source {
+        EnvironmentSource::Given => "a command",
+        EnvironmentSource::Holder => "its holder",
+        EnvironmentSource::LoginShell => "the login shell",
+    }
+}
+
+fn launch_ended(exit: Exit, asked: bool, cause: Option<&str>, error: Option<&str>) -> String {
+    let ended = match (exit, asked, cause) {
+        (Exit::NeverStarted, _, _) if error.is_some() => "not started".to_owned(),
+        (exit, true, _) => format!("{exit}, as asked"),
+        (Exit::Unknown, false, _) => "ended while Segue was not watching".to_owned(),
+        (exit, false, None) => exit.to_string(),
+        (exit, false, Some(cause)) => format!("{exit}; {cause}"),
+    };
+    error.map_or(ended.clone(), |error| format!("{ended}: {error}"))
+}
+
+fn status_changed(status: Status, source: Option<Source>, note: Option<&str>) -> String {
+    let detail = note.map(str::to_owned).or_else(|| status.detail());
+    let detail = detail.map(|detail| format!(" ({detail})")).unwrap_or_default();
+    let source = source.map(|source| format!(", says {source}")).unwrap_or_default();
+    format!("{}{detail}{source}", status.word())
+}
+
+fn leftovers(of: Option<LaunchId>, processes: &[LeftoverProcess]) -> String {
+    let Some(launch) = of else { return format!("{} processes of dead launches", processes.len()) };
+    let named: Vec<_> = processes.iter().map(|it| format!("{} ({})", it.pid, it.command)).collect();
+    format!("ended what launch {launch} left behind: {}", named.join(", "))
+}
+
+fn restored(what: &str, from: RestoreSource, error: Option<&str>) -> String {
+    match (from, error) {
+        (_, Some(error)) => format!("not {what}: {error}"),
+        (RestoreSource::Guard(launch), None) => format!("{what} from the guard of launch {launch}"),
+        (RestoreSource::Archive, None) => format!("{what} from the archive"),
+        (RestoreSource::OwnGuard, None) => format!("{what}, which the start had deleted"),
+    }
+}

@@ -1,0 +1,207 @@
+use uuid::Uuid;
+
+use super::*;
+use crate::model::{EnvironmentSource, WaitingFor};
+
+/// Payloads with their sentences.
+type Table = Vec<(EventPayload, &'static str)>;
+
+fn launch() -> LaunchId {
+    LaunchId::new(Uuid::from_u128(1))
+}
+
+fn id() -> VendorSessionId {
+    VendorSessionId::new("abc")
+}
+
+fn address() -> String {
+    "shop/coder".to_owned()
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn sessions() -> Table {
+    let status = |status, source, note| EventPayload::StatusChanged { status, source, note };
+    let (to, form) = ("shop/next".to_owned(), Form::Native);
+    vec![
+        (EventPayload::SessionCreated { address: address() }, "shop/coder"),
+        (EventPayload::SessionRemoved { address: address() }, "shop/coder"),
+        (
+            EventPayload::Bound { vendor_session: id(), evidence: Evidence::Adopted },
+            "abc (adopted)",
+        ),
+        (
+            EventPayload::BindingRefused { wanted: Some(id()), found: VendorSessionId::new("xyz") },
+            "asked for abc, came up in xyz: ended, not bound",
+        ),
+        (status(Status::Working, Some(Source::Hook), None), "working, says a hook"),
+        (status(Status::Waiting(WaitingFor::Trust), None, None), "waiting (trust)"),
+        (status(Status::Starting, None, some("nothing shown yet")), "starting (nothing shown yet)"),
+        (EventPayload::HandedOver { from: address(), to, form }, "shop/coder → shop/next (native)"),
+        (
+            EventPayload::Renamed { from: address(), to: "next".to_owned() },
+            "shop/coder is called next now",
+        ),
+        (
+            EventPayload::SettingsChanged { keys: vec!["model".to_owned(), "args".to_owned()] },
+            "model, args",
+        ),
+        (EventPayload::Trusted { folder: "/code/shop".to_owned() }, "/code/shop"),
+        (
+            EventPayload::StoreRebuilt { address: address(), launch_folders: 3 },
+            "shop/coder from 3 launch folders",
+        ),
+    ]
+}
+
+fn launches() -> Table {
+    let gave_up =
+        |reason: &str, resumable| EventPayload::GaveUp { reason: reason.to_owned(), resumable };
+    let process = LeftoverProcess { pid: 7, command: "sleep 9".to_owned() };
+    vec![
+        (EventPayload::LaunchPlanned { number: 2, mode: LaunchMode::Resume }, "launch 2 (resume)"),
+        (EventPayload::LaunchStarted { pid: Some(7), found_alive: false }, "process 7"),
+        (EventPayload::LaunchStarted { pid: None, found_alive: true }, "found alive"),
+        (
+            EventPayload::LeftoversEnded { of: Some(launch()), processes: vec![process.clone()] },
+            "ended what launch 00000000-0000-0000-0000-000000000001 left behind: 7 (sleep 9)",
+        ),
+        (
+            EventPayload::LeftoversEnded { of: None, processes: vec![process] },
+            "1 processes of dead launches",
+        ),
+        (EventPayload::RestartPlanned { after_ms: 500 }, "again in 500 ms"),
+        (
+            EventPayload::EnvironmentFound { source: EnvironmentSource::LoginShell },
+            "restarts with the environment of the login shell",
+        ),
+        (
+            gave_up("3 failures", Some(address())),
+            "3 failures; run `segue resume shop/coder` to try again",
+        ),
+        (gave_up("no disk", None), "no disk"),
+        (
+            EventPayload::TurnFailed {
+                class: FailureClass::UsageLimit,
+                message: "come back later".to_owned(),
+            },
+            "usage limit: come back later",
+        ),
+    ]
+}
+
+fn launch_ends() -> Table {
+    let ended = |exit, asked, cause, start_error| EventPayload::LaunchEnded {
+        exit,
+        asked,
+        cause,
+        start_error,
+    };
+    vec![
+        (ended(Exit::Code(0), true, None, None), "exit status 0, as asked"),
+        (ended(Exit::Unknown, false, some("x"), None), "ended while Segue was not watching"),
+        (ended(Exit::Signal(9), false, None, None), "signal 9"),
+        (ended(Exit::Code(1), false, some("no key"), None), "exit status 1; no key"),
+        (ended(Exit::NeverStarted, false, None, some("no file")), "not started: no file"),
+        (ended(Exit::Code(1), false, None, some("no answer")), "exit status 1: no answer"),
+        (
+            ended(Exit::Unknown, false, None, some("no answer")),
+            "ended while Segue was not watching: no answer",
+        ),
+    ]
+}
+
+fn transcripts() -> Table {
+    let path = || "/t/abc.jsonl".to_owned();
+    let restored = |from, error| EventPayload::TranscriptRestored { what: path(), from, error };
+    vec![
+        (
+            restored(RestoreSource::Guard(launch()), None),
+            "/t/abc.jsonl from the guard of launch 00000000-0000-0000-0000-000000000001",
+        ),
+        (restored(RestoreSource::Archive, None), "/t/abc.jsonl from the archive"),
+        (restored(RestoreSource::OwnGuard, None), "/t/abc.jsonl, which the start had deleted"),
+        (restored(RestoreSource::OwnGuard, some("no space")), "not /t/abc.jsonl: no space"),
+        (
+            EventPayload::TranscriptUnguarded { path: path() },
+            "/t/abc.jsonl is on another filesystem: no guard",
+        ),
+        (
+            EventPayload::ArchiveDropped {
+                vendor: VendorId::new("tool"),
+                conversation: id(),
+                bytes: 9,
+            },
+            "tool's abc, 9 bytes: the archive was full",
+        ),
+    ]
+}
+
+fn messages() -> Table {
+    let message = MessageId::new(Uuid::from_u128(2));
+    let alone = "message 00000000-0000-0000-0000-000000000002";
+    let answered =
+        |given: &str, question| EventPayload::Answered { given: given.to_owned(), question };
+    vec![
+        (EventPayload::MessageQueued { message, again: None }, alone),
+        (
+            EventPayload::MessageQueued { message, again: some("it was not typed") },
+            "message 00000000-0000-0000-0000-000000000002: it was not typed",
+        ),
+        (EventPayload::MessageTyped { message }, alone),
+        (
+            EventPayload::MessageDelivered { message },
+            "message 00000000-0000-0000-0000-000000000002: in the transcript",
+        ),
+        (
+            EventPayload::MessageUncertain { message, reason: "no proof".to_owned() },
+            "message 00000000-0000-0000-0000-000000000002: no proof",
+        ),
+        (EventPayload::MessageCancelled { message }, alone),
+        (answered("choice 1", some("Go on?")), "choice 1 to: Go on?"),
+        (answered("yes", None), "yes"),
+    ]
+}
+
+fn event(payload: EventPayload) -> Event {
+    let fact = NewEvent { at: Timestamp::UNIX_EPOCH, session: None, launch: None, payload };
+    Event { seq: 1, fact }
+}
+
+#[test]
+fn every_kind_of_payload_is_rendered_and_read_back_from_json() {
+    let table: Table = [sessions(), launches(), launch_ends(), transcripts(), messages()].concat();
+    for kind in EventKind::ALL {
+        assert!(table.iter().any(|(payload, _)| payload.kind() == *kind), "{kind:?} is missing");
+    }
+    for (payload, sentence) in table {
+        assert_eq!(payload.to_string(), sentence);
+        let event = event(payload);
+        let written = serde_json::to_value(&event).unwrap();
+        assert_eq!(written["kind"], event.fact.payload.kind().word());
+        assert_eq!(written["text"], sentence);
+        assert!(written["data"].is_object(), "{written}");
+        assert_eq!(serde_json::from_value::<Event>(written).unwrap(), event);
+    }
+}
+
+#[test]
+fn event_without_data_or_with_unknown_data_keeps_its_kind_and_text() {
+    let recorded =
+        EventPayload::Recorded { kind: EventKind::GaveUp, text: "gave up: 3 times".to_owned() };
+    let json = |data: Value| {
+        json!({
+            "seq": 1, "at": "1970-01-01T00:00:00Z", "session": null, "launch": null,
+            "kind": "gave_up", "text": "gave up: 3 times", "data": data,
+        })
+    };
+    let mut without = json(Value::Null);
+    without.as_object_mut().unwrap().remove("data");
+    for written in [without, json(Value::Null), json(json!({"of": "another version"}))] {
+        let read: Event = serde_json::from_value(written).unwrap();
+        assert_eq!(read, event(recorded.clone()));
+    }
+    assert_eq!(recorded.data(), None);
+}
