@@ -21,6 +21,7 @@ mod stream;
 mod styled_lines;
 mod terminal;
 mod typing;
+mod waiting;
 mod wire;
 
 pub use attach::{AttachEnd, UserTerminal, attach};

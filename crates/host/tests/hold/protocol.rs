@@ -1,8 +1,8 @@
 //! Tests of the protocol: other versions, unknown messages and invalid data.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Lines, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use segue_core::Kind;
@@ -131,18 +131,28 @@ for (1 .. 3) {
 }
 "#;
 
-#[tokio::test]
-async fn older_holder_is_not_sent_requests_that_it_does_not_know() {
-    let ground = Ground::new();
+/// Starts a script that behaves like a holder of an older version, for a new launch, and waits
+/// until it prints `up`. Returns the lines that it prints then.
+pub(crate) fn start_old_holder(
+    ground: &Ground,
+    script: &str,
+) -> (LaunchId, Child, Lines<BufReader<ChildStdout>>) {
     let launch = LaunchId::new(Uuid::now_v7());
     let folder = ground.paths.launch(launch);
     std::fs::create_dir(&folder).unwrap();
-    std::fs::write(folder.join("hold"), OLD_HOLDER).unwrap();
+    std::fs::write(folder.join("hold"), script).unwrap();
     let mut command = Command::new("perl");
     command.arg("hold").arg(&folder).current_dir(&folder).stdout(Stdio::piped());
     let mut old = command.spawn().unwrap();
     let mut lines = BufReader::new(old.stdout.take().unwrap()).lines();
     assert_eq!(lines.next().unwrap().unwrap(), "up");
+    (launch, old, lines)
+}
+
+#[tokio::test]
+async fn older_holder_is_not_sent_requests_that_it_does_not_know() {
+    let ground = Ground::new();
+    let (launch, mut old, lines) = start_old_holder(&ground, OLD_HOLDER);
     let message = MessageId::new(Uuid::now_v7());
     let order = TypeOrder { message, text: "hello".to_owned(), revision: 0 };
     let errors = [

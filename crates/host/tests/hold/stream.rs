@@ -1,8 +1,7 @@
 //! Tests of terminal streams: clients of a holder without a terminal of their own.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::num::NonZeroU16;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use segue_core::model::{LaunchEnd, LaunchId, TerminalSize};
@@ -12,12 +11,11 @@ use segue_core::ports::{
 };
 use segue_core::{Error, Kind, Result};
 use segue_host::hold::LocalTerminals;
-use uuid::Uuid;
 use vt100::{Parser, Screen};
 
 use super::ground::{DEADLINE, Ground, Wanted, code, kill};
 use super::person::Person;
-use super::protocol::{HELLO, INPUT, REQUEST, connect, frame, read_frame};
+use super::protocol::{HELLO, INPUT, REQUEST, connect, frame, read_frame, start_old_holder};
 
 const SMALL: TerminalSize = TerminalSize { rows: 20, cols: 60 };
 const MIDDLE: TerminalSize = TerminalSize { rows: 30, cols: 100 };
@@ -384,23 +382,10 @@ for (1 .. 2) {
 }
 "#;
 
-/// Starts a holder of the first version for a new launch.
-fn old_holder(ground: &Ground) -> (LaunchId, Child) {
-    let launch = LaunchId::new(Uuid::now_v7());
-    let folder = ground.paths.launch(launch);
-    std::fs::create_dir(&folder).unwrap();
-    std::fs::write(folder.join("hold"), OLD_HOLDER).unwrap();
-    let mut command = Command::new("perl");
-    command.arg("hold").arg(&folder).current_dir(&folder).stdout(Stdio::piped());
-    (launch, command.spawn().unwrap())
-}
-
 #[tokio::test]
 async fn older_holder_gives_control_but_no_view() {
     let ground = Ground::new();
-    let (launch, mut old) = old_holder(&ground);
-    let mut lines = BufReader::new(old.stdout.take().unwrap()).lines();
-    assert_eq!(lines.next().unwrap().unwrap(), "up");
+    let (launch, mut old, lines) = start_old_holder(&ground, OLD_HOLDER);
     let error = Client::try_open(&ground, launch, TerminalAccess::View).await.err().unwrap();
     assert_eq!(error.kind, Kind::Unavailable);
     assert!(error.message.contains("older version") && error.message.contains("`view`"), "{error}");

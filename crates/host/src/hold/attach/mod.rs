@@ -15,9 +15,11 @@ use segue_core::model::{LaunchEnd, LaunchId};
 use segue_core::ports::{
     ScrollbackRange, TerminalAccess, TerminalEvent, TerminalStream, TerminalUses, Terminals,
 };
-use segue_core::{Error, Result, failpoint};
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::time::{Instant, sleep_until};
+use segue_core::{Result, failpoint};
+use tokio::signal::unix::{Signal, SignalKind};
+use tokio::time::Instant;
+
+use super::waiting::{KEY_PAUSE, at, listen_to};
 
 use keys::{AttachCommand, Keys, Owner, ScrollEntry, TypedInput};
 use notice::PlacedNotice;
@@ -26,8 +28,6 @@ use raw_terminal::RawTerminal;
 use user::OpenUserTerminal;
 pub use user::UserTerminal;
 
-/// Longer than a terminal takes between the bytes of one key, and too short for a user to notice.
-const PAUSE: Duration = Duration::from_millis(30);
 /// How long a notice is shown, unless the user types before.
 const NOTICE: Duration = Duration::from_secs(3);
 /// Maximum number of bytes that wait for the terminal. Beyond it, no more output is read from the
@@ -77,14 +77,6 @@ pub async fn attach(
     Ok(end)
 }
 
-/// Waits until `time`. Without a time, it waits forever.
-async fn at(time: Option<Instant>) {
-    match time {
-        Some(time) => sleep_until(time).await,
-        None => std::future::pending().await,
-    }
-}
-
 /// The signals about a terminal.
 struct TerminalSignals {
     resized: Signal,
@@ -94,14 +86,10 @@ struct TerminalSignals {
 
 impl TerminalSignals {
     fn listen() -> Result<Self> {
-        let listen = |kind| {
-            signal(kind)
-                .map_err(|error| Error::internal("cannot listen to signals").caused_by(error))
-        };
         Ok(Self {
-            resized: listen(SignalKind::window_change())?,
-            terminate: listen(SignalKind::terminate())?,
-            hangup: listen(SignalKind::hangup())?,
+            resized: listen_to(SignalKind::window_change())?,
+            terminate: listen_to(SignalKind::terminate())?,
+            hangup: listen_to(SignalKind::hangup())?,
         })
     }
 }
@@ -238,7 +226,7 @@ impl Attached {
                 TypedInput::Command(AttachCommand::Mouse) => self.switch_wheel().await,
             }
         }
-        self.times.pause = self.keys.is_waiting().then(|| Instant::now() + PAUSE);
+        self.times.pause = self.keys.is_waiting().then(|| Instant::now() + KEY_PAUSE);
         None
     }
 

@@ -10,10 +10,9 @@ use tokio::sync::mpsc::Sender;
 use tokio::task::JoinHandle;
 
 use super::send_queue::{self, SendQueue};
+use crate::hold::waiting::KEY_PAUSE;
 use crate::hold::wire::{FrameDecoder, Received, kind};
 
-/// Longer than a terminal takes between the bytes of one key, and too short for a user to notice.
-const PAUSE: Duration = Duration::from_millis(30);
 /// Longer than the rest of a terminal's answer can take, over any connection.
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 
@@ -24,7 +23,7 @@ pub(super) type ClientId = u64;
 #[derive(Debug)]
 pub(super) enum ClientMessage {
     Received(ClientId, Received),
-    /// No input arrived for a short time ([`PAUSE`]).
+    /// No input arrived for a short time ([`KEY_PAUSE`]).
     Pause(ClientId),
     /// No input arrived for a long time ([`LONG_PAUSE`]).
     LongPause(ClientId),
@@ -117,7 +116,7 @@ impl InputPace {
     /// Waits until the next pause is long enough.
     async fn pause(self) {
         match self {
-            Self::Now => tokio::time::sleep(PAUSE).await,
+            Self::Now => tokio::time::sleep(KEY_PAUSE).await,
             Self::Paused => tokio::time::sleep(LONG_PAUSE).await,
             Self::Still => std::future::pending().await,
         }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use segue_core::failpoint;
 use segue_core::rules::origin::{Evidence, LiveLaunch, Origin, origin};
 use tokio::net::UnixStream;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::agent::AgentStream;
 use super::connection::ClientMessage;
@@ -15,6 +15,7 @@ use super::start::HolderSignals;
 use super::{Holder, log};
 use crate::hold::descriptors::{read_batch, write_some};
 use crate::hold::order::socket_path;
+use crate::hold::waiting::at;
 use crate::hold::wire::{Hello, WireAnswer, WireEvent, encode_message, kind};
 use crate::machine;
 use crate::peer::Peer;
@@ -163,14 +164,6 @@ impl Holder {
             has_cgroup: machine::has_cgroup(&self.live.agent, self.launch),
         };
         origin(evidence, &[own]) == Origin::Person
-    }
-}
-
-/// Waits until `time`. Without a time, it waits forever.
-async fn at(time: Option<Instant>) {
-    match time {
-        Some(time) => sleep_until(time).await,
-        None => pending().await,
     }
 }
 

@@ -8,7 +8,7 @@ use rustix::process::{getpid, set_child_subreaper};
 use segue_core::model::{LaunchId, SessionId};
 use segue_core::{Error, Result, failpoint};
 use tokio::net::UnixListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind};
 use tokio::sync::mpsc;
 
 use super::agent_state::AgentState;
@@ -21,6 +21,7 @@ use crate::cgroup::AgentGroup;
 use crate::hold::order::{HoldOrder, LiveProcesses, has_end, live_path, socket_path};
 use crate::hold::session_lock::LockNote;
 use crate::hold::terminal::{OutputHistory, VirtualTerminal};
+use crate::hold::waiting::listen_to;
 use crate::leftovers::LAUNCH_MARK;
 use crate::lock::FileLock;
 use crate::process::EnvironmentNow;
@@ -46,15 +47,11 @@ pub(super) struct HolderSignals {
 
 impl HolderSignals {
     fn listen() -> Result<Self> {
-        let listen = |kind| {
-            signal(kind)
-                .map_err(|error| Error::internal("cannot listen to signals").caused_by(error))
-        };
         Ok(Self {
-            child: listen(SignalKind::child())?,
-            terminate: listen(SignalKind::terminate())?,
-            hangup: listen(SignalKind::hangup())?,
-            continued: listen(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+            child: listen_to(SignalKind::child())?,
+            terminate: listen_to(SignalKind::terminate())?,
+            hangup: listen_to(SignalKind::hangup())?,
+            continued: listen_to(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
         })
     }
 }
