@@ -88,7 +88,7 @@ pub(crate) async fn handoff(
         let plan = HandoffPlan::new(ports, source, target, options).await?;
         transfer::transfer(supervisor, plan, claim).await
     };
-    rest.await.map_err(|error| with_way_back(error, &address))
+    rest.await.map_err(|error| with_resume_hint(error, &address))
 }
 
 fn options(request: &HandoffRequest, key: Option<RequestKey>) -> HandoffOptions {
@@ -109,7 +109,7 @@ async fn preview(
 }
 
 /// Adds the command with which the old agent continues. The old agent may have been ended.
-fn with_way_back(error: Error, address: &str) -> Error {
+fn with_resume_hint(error: Error, address: &str) -> Error {
     let hint = format!("run `segue resume {address} --stopped` to go on as before");
     if error.hints.contains(&hint) { error } else { error.hint(hint) }
 }
