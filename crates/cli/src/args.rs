@@ -56,57 +56,57 @@ const HELP: &str = "help";
         SESSION is `fleet/name`, a name, or an id by four or more characters. The beginning of a \
         name is enough if nothing else begins so (not for `segue rm`), and so it is for commands."
 )]
-pub(crate) struct Arguments {
+pub(crate) struct SegueArguments {
     /// Print JSON for programs instead of text for people
     #[arg(long, global = true, display_order = 900)]
     pub(crate) json: bool,
 
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Option<SegueCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Init(init::Arguments),
-    Up(up::Arguments),
-    Scale(scale::Arguments),
-    Resume(resume::Arguments),
-    Run(run::Arguments),
-    Ls(ls::Arguments),
-    Attach(attach::Arguments),
-    Send(send::Arguments),
-    Messages(messages::Arguments),
-    Answer(answer::Arguments),
-    Wait(wait::Arguments),
-    Show(show::Arguments),
-    Stop(stop::Arguments),
-    Adopt(adopt::Arguments),
-    Handoff(handoff::Arguments),
-    Log(log::Arguments),
-    Rm(rm::Arguments),
-    Vendors(vendors::Arguments),
-    Doctor(doctor::Arguments),
-    Trust(trust::Arguments),
-    Daemon(daemon::Arguments),
-    Completions(completions::Arguments),
-    Man(man::Arguments),
+pub(crate) enum SegueCommand {
+    Init(init::InitArguments),
+    Up(up::UpArguments),
+    Scale(scale::ScaleArguments),
+    Resume(resume::ResumeArguments),
+    Run(run::RunArguments),
+    Ls(ls::LsArguments),
+    Attach(attach::AttachArguments),
+    Send(send::SendArguments),
+    Messages(messages::MessagesArguments),
+    Answer(answer::AnswerArguments),
+    Wait(wait::WaitArguments),
+    Show(show::ShowArguments),
+    Stop(stop::StopArguments),
+    Adopt(adopt::AdoptArguments),
+    Handoff(handoff::HandoffArguments),
+    Log(log::LogArguments),
+    Rm(rm::RmArguments),
+    Vendors(vendors::VendorsArguments),
+    Doctor(doctor::DoctorArguments),
+    Trust(trust::TrustArguments),
+    Daemon(daemon::DaemonArguments),
+    Completions(completions::CompletionsArguments),
+    Man(man::ManArguments),
 }
 
 /// Why no command is run.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum NoCommand {
     /// The user asked for the help or the version. Clap returns that text as an error.
     Show(clap::Error),
     Failure(Error),
 }
 
 /// Parses a command line. Its first word is the name of the program.
-pub(crate) fn parse(words: &[String]) -> Result<Arguments, Stop> {
+pub(crate) fn parse(words: &[String]) -> Result<SegueArguments, NoCommand> {
     let words = &*with_help_flag(words);
     if let Some(command) = command_word(words).filter(|word| NOT_BUILT.contains(word)) {
-        return Err(Stop::Failure(not_built(&format!("segue {command}"))));
+        return Err(NoCommand::Failure(not_built(&format!("segue {command}"))));
     }
-    let error = match Arguments::try_parse_from(words) {
+    let error = match SegueArguments::try_parse_from(words) {
         Ok(arguments) => return Ok(arguments),
         Err(error) => error,
     };
@@ -114,9 +114,9 @@ pub(crate) fn parse(words: &[String]) -> Result<Arguments, Stop> {
         return Ok(arguments);
     }
     if error.use_stderr() {
-        Err(Stop::Failure(in_our_words(&error, words)))
+        Err(NoCommand::Failure(in_our_words(&error, words)))
     } else {
-        Err(Stop::Show(error))
+        Err(NoCommand::Show(error))
     }
 }
 
@@ -151,7 +151,7 @@ fn with_help_flag(words: &[String]) -> Cow<'_, [String]> {
 /// Parses a command line whose prompt begins with `-`, after the normal parser has failed. A word
 /// that begins with `-` is tried as the prompt if it contains white space; otherwise it counts as a
 /// mistyped flag.
-fn with_dashed_prompt(words: &[String]) -> Option<Arguments> {
+fn with_dashed_prompt(words: &[String]) -> Option<SegueArguments> {
     let before_rest = words.iter().take_while(|word| *word != "--").enumerate();
     let dashed = |word: &str| word.starts_with('-') && word.contains(char::is_whitespace);
     let mut places = before_rest.filter(|(_, word)| dashed(word)).map(|(place, _)| place);
@@ -160,14 +160,14 @@ fn with_dashed_prompt(words: &[String]) -> Option<Arguments> {
 
 /// Parses a command line with a placeholder for the word at `place`, and then puts that word back.
 /// `None` if the word is not the prompt of `run` or the text of `send`.
-fn with_prompt_at(place: usize, words: &[String]) -> Option<Arguments> {
+fn with_prompt_at(place: usize, words: &[String]) -> Option<SegueArguments> {
     const STAND_IN: &str = "prompt";
     let mut readable = words.to_vec();
     let prompt = std::mem::replace(readable.get_mut(place)?, STAND_IN.to_owned());
-    let mut arguments = Arguments::try_parse_from(readable).ok()?;
+    let mut arguments = SegueArguments::try_parse_from(readable).ok()?;
     let place = match &mut arguments.command {
-        Some(Command::Run(run)) => &mut run.prompt,
-        Some(Command::Send(send)) => &mut send.text,
+        Some(SegueCommand::Run(run)) => &mut run.prompt,
+        Some(SegueCommand::Send(send)) => &mut send.text,
         _ => return None,
     };
     let stand_in = place.replace(prompt);
@@ -215,7 +215,7 @@ fn wanted_instead(message: String) -> String {
 /// Returns the full name of the command in a command line, with its subcommand. In the command line
 /// both can be abbreviated to the beginning of their names.
 fn named_command(words: &[String]) -> String {
-    let mut command = Arguments::command();
+    let mut command = SegueArguments::command();
     let mut names = vec![command.get_name().to_owned()];
     for word in words.iter().skip(1).filter(|word| !word.starts_with('-')) {
         let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();

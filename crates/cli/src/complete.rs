@@ -16,7 +16,7 @@ use segue_core::model::StatusKind;
 use segue_server::completion;
 use segue_server::wiring::Local;
 
-use crate::args::Arguments;
+use crate::args::SegueArguments;
 use crate::commands::duration;
 use crate::render::sessions::{asks, status};
 
@@ -35,8 +35,10 @@ const LONGEST_WAIT: Duration = Duration::from_millis(300);
 /// Handles a completion request of a shell.
 pub(crate) fn answer(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let folder = std::env::current_dir().ok();
-    let environment =
-        CompleteEnv::with_factory(Arguments::command).var(VARIABLE).bin(PROGRAM).completer(PROGRAM);
+    let environment = CompleteEnv::with_factory(SegueArguments::command)
+        .var(VARIABLE)
+        .bin(PROGRAM)
+        .completer(PROGRAM);
     match environment.try_complete(words, folder.as_deref()) {
         Ok(_) => ExitCode::SUCCESS,
         // Prints no error: it would appear in the command line that the user is typing.

@@ -9,9 +9,9 @@ use segue_core::Kind;
 use segue_core::api::Caller;
 use segue_server::wiring::{self, Local};
 
-use crate::output::{Format, Output};
-use crate::render::sessions::Surroundings;
-use crate::render::time::Clock;
+use crate::output::{Output, OutputFormat};
+use crate::render::sessions::DisplayContext;
+use crate::render::time::DisplayClock;
 
 /// The environment that this command runs in, and the output that it writes to.
 #[derive(Debug)]
@@ -20,24 +20,25 @@ pub(crate) struct Context {
     pub(crate) output: Output,
     home: Option<PathBuf>,
     now: Timestamp,
-    clock: Clock,
+    clock: DisplayClock,
     is_interrupted: Cell<bool>,
 }
 
 /// How a command ended that returned no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum CommandEnding {
     Done,
     /// The printed answer already reports the failure. Only the exit status has to be set.
-    Told(Kind),
+    Reported(Kind),
 }
 
 impl Context {
-    pub(crate) fn new(local: Local, format: Format) -> Self {
+    pub(crate) fn new(local: Local, format: OutputFormat) -> Self {
         let environment = local.environment();
         let home = environment.get("HOME").map(PathBuf::from);
         let output = Output::new(format, environment);
-        let clock = if io::stdout().is_terminal() { Clock::local() } else { Clock::utc() };
+        let clock =
+            if io::stdout().is_terminal() { DisplayClock::local() } else { DisplayClock::utc() };
         let is_interrupted = Cell::new(false);
         Self { local, output, home, now: wiring::now(), clock, is_interrupted }
     }
@@ -59,12 +60,12 @@ impl Context {
 
     /// Returns the time zone for timestamps: the local one if standard output is a terminal, else
     /// UTC.
-    pub(crate) fn clock(&self) -> &Clock {
+    pub(crate) fn clock(&self) -> &DisplayClock {
         &self.clock
     }
 
     pub(crate) fn wants_json(&self) -> bool {
-        self.output.format() == Format::Json
+        self.output.format() == OutputFormat::Json
     }
 
     /// Records that the user has interrupted this command with Ctrl-C.
@@ -76,22 +77,22 @@ impl Context {
         self.is_interrupted.get()
     }
 
-    pub(crate) fn surroundings(&self) -> Surroundings<'_> {
-        Surroundings { now: self.now, home: self.home.as_deref() }
+    pub(crate) fn surroundings(&self) -> DisplayContext<'_> {
+        DisplayContext { now: self.now, home: self.home.as_deref() }
     }
 
     /// Like [`Self::surroundings`], but with the current time instead of the time at which the
     /// command began. For commands that run for a long time.
-    pub(crate) fn surroundings_now(&self) -> Surroundings<'_> {
-        Surroundings { now: wiring::now(), ..self.surroundings() }
+    pub(crate) fn surroundings_now(&self) -> DisplayContext<'_> {
+        DisplayContext { now: wiring::now(), ..self.surroundings() }
     }
 }
 
-impl Ending {
+impl CommandEnding {
     pub(crate) fn exit_status(self) -> u8 {
         match self {
             Self::Done => 0,
-            Self::Told(kind) => kind.exit_status(),
+            Self::Reported(kind) => kind.exit_status(),
         }
     }
 }

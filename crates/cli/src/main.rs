@@ -16,10 +16,10 @@ use std::process::ExitCode;
 use segue_core::{Error, Result};
 use segue_server::wiring::{self, Local};
 
-use crate::args::{Command, Stop};
+use crate::args::{NoCommand, SegueCommand};
 use crate::commands::{completions, daemon, man, vendors};
-use crate::context::{Context, Ending};
-use crate::output::{Format, Output};
+use crate::context::{CommandEnding, Context};
+use crate::output::{Output, OutputFormat};
 
 /// The exit status of a command that was ended with Ctrl-C.
 const INTERRUPTED: u8 = 130;
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         }
         _ => match words(program.into_iter().chain(first).chain(arguments)) {
             Ok(words) => for_a_person(&words),
-            Err(error) => failed(&error, &mut Output::bare(Format::Text)),
+            Err(error) => failed(&error, &mut Output::bare(OutputFormat::Text)),
         },
     }
 }
@@ -62,19 +62,19 @@ fn words(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>> {
 }
 
 fn for_a_person(words: &[String]) -> ExitCode {
-    let format = if args::wants_json(words) { Format::Json } else { Format::Text };
+    let format = if args::wants_json(words) { OutputFormat::Json } else { OutputFormat::Text };
     let mut output = Output::bare(format);
     let command = match args::parse(words) {
         Ok(arguments) => arguments.command,
-        Err(Stop::Show(help)) => return shown(&help),
-        Err(Stop::Failure(error)) => return failed(&error, &mut output),
+        Err(NoCommand::Show(help)) => return shown(&help),
+        Err(NoCommand::Failure(error)) => return failed(&error, &mut output),
     };
     let ending = match command {
-        Some(Command::Completions(arguments)) => completions::run(&arguments, &mut output),
-        Some(Command::Man(arguments)) => man::run(&arguments, &mut output),
-        Some(Command::Daemon(daemon::Arguments { action: Some(daemon::Action::Run) })) => {
-            wiring::run_daemon().map(|()| Ending::Done)
-        }
+        Some(SegueCommand::Completions(arguments)) => completions::run(&arguments, &mut output),
+        Some(SegueCommand::Man(arguments)) => man::run(&arguments, &mut output),
+        Some(SegueCommand::Daemon(daemon::DaemonArguments {
+            action: Some(daemon::DaemonAction::Run),
+        })) => wiring::run_daemon().map(|()| CommandEnding::Done),
         command => return with_surroundings(command, format),
     };
     match ending {
@@ -83,7 +83,7 @@ fn for_a_person(words: &[String]) -> ExitCode {
     }
 }
 
-fn with_surroundings(command: Option<Command>, format: Format) -> ExitCode {
+fn with_surroundings(command: Option<SegueCommand>, format: OutputFormat) -> ExitCode {
     let mut context = match Local::here() {
         Ok(local) => Context::new(local.with_notice(Output::progress), format),
         Err(error) => return failed(&error, &mut Output::bare(format)),
@@ -98,7 +98,7 @@ fn with_surroundings(command: Option<Command>, format: Format) -> ExitCode {
     }
 }
 
-fn in_runtime(command: Option<Command>, context: &mut Context) -> Result<Ending> {
+fn in_runtime(command: Option<SegueCommand>, context: &mut Context) -> Result<CommandEnding> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

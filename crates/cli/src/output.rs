@@ -9,13 +9,13 @@ use segue_server::wiring::Size;
 use serde::Serialize;
 
 use crate::render::plain::plain;
-use crate::render::style::{Colour, Tone};
-use crate::render::table::Table;
+use crate::render::style::{Colour, TextTone};
+use crate::render::table::TextTable;
 use crate::render::{error, json};
 
 /// The format of the answer: text for people, or JSON for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     Text,
     Json,
 }
@@ -23,7 +23,7 @@ pub(crate) enum Format {
 /// Standard output and standard error of this command.
 #[derive(Debug)]
 pub(crate) struct Output {
-    format: Format,
+    format: OutputFormat,
     colour: Colour,
     error_colour: Colour,
     reader_gone: bool,
@@ -31,11 +31,11 @@ pub(crate) struct Output {
 
 impl Output {
     /// Makes an output without colours, for errors that happen before the environment was read.
-    pub(crate) fn bare(format: Format) -> Self {
+    pub(crate) fn bare(format: OutputFormat) -> Self {
         Self { format, colour: Colour::Off, error_colour: Colour::Off, reader_gone: false }
     }
 
-    pub(crate) fn new(format: Format, environment: &Environment) -> Self {
+    pub(crate) fn new(format: OutputFormat, environment: &Environment) -> Self {
         let wanted = |terminal: bool| colour(terminal, environment);
         Self {
             format,
@@ -45,7 +45,7 @@ impl Output {
         }
     }
 
-    pub(crate) fn format(&self) -> Format {
+    pub(crate) fn format(&self) -> OutputFormat {
         self.format
     }
 
@@ -81,7 +81,7 @@ impl Output {
     }
 
     /// Writes a table, cut to the width of the terminal if there is one.
-    pub(crate) fn table(&mut self, table: &Table) -> Result<()> {
+    pub(crate) fn table(&mut self, table: &TextTable) -> Result<()> {
         let columns = Size::of_output().map(|size| size.columns);
         let text = table.render(self.colour, columns);
         self.text(&text)
@@ -109,13 +109,13 @@ impl Output {
     /// Prints on standard error why a command takes long, if standard error is a terminal.
     pub(crate) fn progress(text: &str) {
         if io::stderr().is_terminal() {
-            Self::bare(Format::Text).note(text);
+            Self::bare(OutputFormat::Text).note(text);
         }
     }
 
     /// Prints a hint about a possible next step on standard error.
     pub(crate) fn hint(&self, text: &str) {
-        let label = self.error_colour.paint(Tone::Help, "hint:");
+        let label = self.error_colour.paint(TextTone::Help, "hint:");
         self.aside(&format!("{label} {}\n", plain(text)));
     }
 
@@ -127,7 +127,7 @@ impl Output {
     /// Prints a failure on standard error, and with `--json` also as JSON on standard output.
     pub(crate) fn failure(&mut self, failure: &Error) {
         self.aside(&error::text(failure, self.error_colour));
-        if self.format == Format::Json {
+        if self.format == OutputFormat::Json {
             // Standard error has the failure already. An error about standard output would not
             // help.
             let _reported = error::json(failure).and_then(|line| self.text(&line));
@@ -138,7 +138,7 @@ impl Output {
     pub(crate) fn interruption(&mut self, left: &Error) {
         self.note(&format!("interrupted: {}", left.message));
         left.hints.iter().for_each(|hint| self.hint(hint));
-        if self.format == Format::Json {
+        if self.format == OutputFormat::Json {
             // Standard error has the message already. An error about standard output would not
             // help.
             let _reported = error::json(left).and_then(|line| self.text(&line));

@@ -16,11 +16,11 @@ use crate::progress;
 pub(crate) struct Paged<'a> {
     output: &'a mut Output,
     environment: &'a Environment,
-    way: Way,
+    way: PageTarget,
 }
 
 #[derive(Debug)]
-enum Way {
+enum PageTarget {
     Straight,
     /// The text is buffered, because it may still fit on the screen.
     Held {
@@ -41,8 +41,8 @@ impl<'a> Paged<'a> {
         size: Option<Size>,
     ) -> Self {
         let way = match size {
-            Some(size) => Way::Held { text: String::new(), rows: 0, size },
-            None => Way::Straight,
+            Some(size) => PageTarget::Held { text: String::new(), rows: 0, size },
+            None => PageTarget::Straight,
         };
         Self { output, environment, way }
     }
@@ -51,8 +51,8 @@ impl<'a> Paged<'a> {
     /// the reader has closed standard output.
     pub(crate) fn text(&mut self, text: &str) -> Result<ControlFlow<()>> {
         match &mut self.way {
-            Way::Straight => self.output.text(text)?,
-            Way::Held { text: held, rows, size } => {
+            PageTarget::Straight => self.output.text(text)?,
+            PageTarget::Held { text: held, rows, size } => {
                 held.push_str(text);
                 *rows += rows_of(text, size.columns);
                 // The last row stays free for the prompt of the shell.
@@ -60,10 +60,10 @@ impl<'a> Paged<'a> {
                     return self.begin();
                 }
             }
-            Way::Pager(_) => self.give(text)?,
-            Way::Left(_) => {}
+            PageTarget::Pager(_) => self.give(text)?,
+            PageTarget::Left(_) => {}
         }
-        let gone = self.output.reader_gone() || matches!(self.way, Way::Left(_));
+        let gone = self.output.reader_gone() || matches!(self.way, PageTarget::Left(_));
         Ok(if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
@@ -79,32 +79,35 @@ impl<'a> Paged<'a> {
     /// it.
     pub(crate) fn finish(self) -> Result<()> {
         match self.way {
-            Way::Straight => Ok(()),
-            Way::Held { text, .. } => self.output.text(&text),
-            Way::Pager(pager) | Way::Left(pager) => pager.finish(),
+            PageTarget::Straight => Ok(()),
+            PageTarget::Held { text, .. } => self.output.text(&text),
+            PageTarget::Pager(pager) | PageTarget::Left(pager) => pager.finish(),
         }
     }
 
     /// Starts the pager and gives it the buffered text. If there is no pager, the text goes
     /// directly to the terminal.
     fn begin(&mut self) -> Result<ControlFlow<()>> {
-        let Way::Held { text, .. } = std::mem::replace(&mut self.way, Way::Straight) else {
+        let PageTarget::Held { text, .. } = std::mem::replace(&mut self.way, PageTarget::Straight)
+        else {
             return Ok(ControlFlow::Continue(()));
         };
         if let Some(pager) = Pager::start(self.environment) {
             progress::leave_to_pager();
-            self.way = Way::Pager(pager);
+            self.way = PageTarget::Pager(pager);
         }
         self.text(&text)
     }
 
     fn give(&mut self, text: &str) -> Result<()> {
-        let Way::Pager(pager) = &mut self.way else { return Ok(()) };
+        let PageTarget::Pager(pager) = &mut self.way else { return Ok(()) };
         match pager.write(text.as_bytes()) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {
-                if let Way::Pager(pager) = std::mem::replace(&mut self.way, Way::Straight) {
-                    self.way = Way::Left(pager);
+                if let PageTarget::Pager(pager) =
+                    std::mem::replace(&mut self.way, PageTarget::Straight)
+                {
+                    self.way = PageTarget::Left(pager);
                 }
                 Ok(())
             }

@@ -18,17 +18,17 @@ use tokio::time::{Instant, interval, sleep};
 use crate::context::Context;
 pub(crate) use counter::Counter;
 pub(crate) use interrupts::{Interrupts, leave_to_pager};
-use line::Line;
-use sessions::About;
+use line::ProgressLine;
+use sessions::ProgressSubject;
 
 /// The progress line appears after this time, and is redrawn at this interval.
-const PATIENCE: Duration = Duration::from_secs(1);
+const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The work that a command waits for, as the user sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     doing: String,
-    about: About,
+    about: ProgressSubject,
     interrupted: Error,
 }
 
@@ -37,18 +37,18 @@ impl Task {
     /// continues, unless [`Self::goes_on`] sets another message.
     pub(crate) fn new(doing: impl Into<String>) -> Self {
         let interrupted = Error::unavailable("nothing goes on without this command");
-        Self { doing: doing.into(), about: About::Nothing, interrupted }
+        Self { doing: doing.into(), about: ProgressSubject::Nothing, interrupted }
     }
 
     /// Shows the status of every session that changes while the command waits.
     pub(crate) fn of_changed(self) -> Self {
-        Self { about: About::Changed, ..self }
+        Self { about: ProgressSubject::Changed, ..self }
     }
 
     /// Shows the status of these sessions, and of the sessions of these fleets.
     pub(crate) fn of(self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let names = names.into_iter().map(Into::into).collect();
-        Self { about: About::Named(names), ..self }
+        Self { about: ProgressSubject::Named(names), ..self }
     }
 
     /// Sets the message after an interruption: the work that continues without this command, and a
@@ -87,8 +87,8 @@ pub(crate) async fn watching<T>(
 
 async fn shown(context: &Context, task: &Task) -> Infallible {
     let began = Instant::now();
-    let Some(mut line) = Line::new(context) else { return std::future::pending().await };
-    sleep(PATIENCE).await;
+    let Some(mut line) = ProgressLine::new(context) else { return std::future::pending().await };
+    sleep(REDRAW_INTERVAL).await;
     let (states, shown) = watch::channel(String::new());
     tokio::select! {
         never = sessions::follow(context, &task.about, states) => never,
@@ -101,9 +101,9 @@ async fn draw(
     doing: &str,
     mut states: watch::Receiver<String>,
     began: Instant,
-    line: &mut Line,
+    line: &mut ProgressLine,
 ) -> Infallible {
-    let mut second = interval(PATIENCE);
+    let mut second = interval(REDRAW_INTERVAL);
     loop {
         tokio::select! {
             _ = second.tick() => {}

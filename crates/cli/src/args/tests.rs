@@ -1,27 +1,27 @@
 use clap::CommandFactory as _;
 
 use super::*;
-use crate::commands::daemon::Action;
+use crate::commands::daemon::DaemonAction;
 
-fn parsed(line: &str) -> Result<Arguments, Stop> {
+fn parsed(line: &str) -> Result<SegueArguments, NoCommand> {
     let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
     parse(&words)
 }
 
 fn failure(line: &str) -> Error {
     match parsed(line) {
-        Err(Stop::Failure(error)) => error,
+        Err(NoCommand::Failure(error)) => error,
         other => panic!("{line}: {other:?}"),
     }
 }
 
-fn command(line: &str) -> Command {
+fn command(line: &str) -> SegueCommand {
     parsed(line).unwrap().command.unwrap()
 }
 
 #[test]
 fn clap_accepts_the_definition_of_the_commands() {
-    Arguments::command().debug_assert();
+    SegueArguments::command().debug_assert();
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn unknown_handoff_mode_error_lists_the_modes() {
 #[test]
 fn help_command_prints_the_same_text_as_the_help_flag() {
     let shown = |line: &str| match parsed(line) {
-        Err(Stop::Show(help)) => help.render().to_string(),
+        Err(NoCommand::Show(help)) => help.render().to_string(),
         other => panic!("{line}: {other:?}"),
     };
     assert_eq!(shown("segue help"), shown("segue --help"));
@@ -187,17 +187,17 @@ fn planned_commands_are_usage_errors_that_say_not_built_yet() {
 
 #[test]
 fn help_omits_commands_and_flags_that_are_not_built_yet() {
-    let help = Arguments::command().render_long_help().to_string();
+    let help = SegueArguments::command().render_long_help().to_string();
     for command in NOT_BUILT {
         assert!(!help.contains(&format!("\n  {command} ")), "{command}");
     }
-    let mut run = Arguments::command().find_subcommand("run").unwrap().clone();
+    let mut run = SegueArguments::command().find_subcommand("run").unwrap().clone();
     assert!(!run.render_long_help().to_string().contains("--worktree"));
 }
 
 #[test]
 fn every_command_has_an_example_in_its_help() {
-    let command = Arguments::command();
+    let command = SegueArguments::command();
     for command in command.get_subcommands() {
         let help = command.clone().render_long_help().to_string();
         assert!(help.contains("Example"), "{}", command.get_name());
@@ -208,7 +208,7 @@ fn every_command_has_an_example_in_its_help() {
 #[test]
 fn help_and_version_are_shown_and_are_not_errors() {
     for line in ["segue --help", "segue run -h", "segue --version", "segue -V"] {
-        assert!(matches!(parsed(line), Err(Stop::Show(_))), "{line}");
+        assert!(matches!(parsed(line), Err(NoCommand::Show(_))), "{line}");
     }
 }
 
@@ -224,8 +224,11 @@ fn json_flag_is_accepted_before_and_after_the_command() {
 
 #[test]
 fn session_is_an_alias_of_fleet_and_daemon_stop_is_not_forced_by_default() {
-    let Command::Up(up) = command("segue up --session night") else { panic!() };
+    let SegueCommand::Up(up) = command("segue up --session night") else { panic!() };
     assert_eq!(up.fleet.as_deref(), Some("night"));
-    let Command::Daemon(daemon) = command("segue daemon stop") else { panic!() };
-    assert_eq!(daemon.action, Some(Action::Stop(daemon::Stop { force: false })));
+    let SegueCommand::Daemon(daemon) = command("segue daemon stop") else { panic!() };
+    assert_eq!(
+        daemon.action,
+        Some(DaemonAction::Stop(daemon::DaemonStopArguments { force: false }))
+    );
 }

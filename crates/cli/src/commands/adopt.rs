@@ -7,12 +7,12 @@ use segue_core::{Error, Result};
 
 use super::duration;
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 use crate::render::plain::one_line;
-use crate::render::sessions::{Surroundings, address, counted, place};
-use crate::render::style::Tone;
-use crate::render::table::{Cell, Cut, Table};
+use crate::render::sessions::{DisplayContext, address, counted, place};
+use crate::render::style::TextTone;
+use crate::render::table::{CutPlace, TableCell, TextTable};
 use crate::render::time::since;
 
 /// Take in conversations that were started by hand
@@ -24,7 +24,7 @@ use crate::render::time::since;
     Examples:\n  segue adopt\n  segue adopt demo:0198f9d2-0000-7000-8000-000000000001 --name fox\n  \
     segue adopt --all --since 7d"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct AdoptArguments {
     /// The vendor, and which of its conversations
     #[arg(value_name = "VENDOR[:ID]", add = complete::vendors())]
     pub(crate) which: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     pub(crate) since: Option<SignedDuration>,
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(arguments: AdoptArguments, context: &mut Context) -> Result<CommandEnding> {
     let request = request(arguments, context)?;
     let client = progress::connect(context).await?;
     let task = Task::new("looking for conversations");
@@ -55,10 +55,10 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     } else {
         show_candidates(&report, context)?;
     }
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
-fn request(arguments: Arguments, context: &Context) -> Result<AdoptRequest> {
+fn request(arguments: AdoptArguments, context: &Context) -> Result<AdoptRequest> {
     let (vendor, id) = match arguments.which.as_deref().map(|which| which.split_once(':')) {
         Some(Some((vendor, id))) => (Some(vendor.to_owned()), Some(id.to_owned())),
         Some(None) => (arguments.which.clone(), None),
@@ -97,30 +97,32 @@ fn show_candidates(report: &AdoptReport, context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-fn table(candidates: &[AdoptCandidate], surroundings: Surroundings<'_>) -> Table {
-    let mut table = Table::new(&["CONVERSATION", "SINCE", "WHERE", "OPEN IN", "BEGINS"])
-        .cutting(&[("BEGINS", Cut::End), ("WHERE", Cut::Front)]);
+fn table(candidates: &[AdoptCandidate], surroundings: DisplayContext<'_>) -> TextTable {
+    let mut table = TextTable::new(&["CONVERSATION", "SINCE", "WHERE", "OPEN IN", "BEGINS"])
+        .cutting(&[("BEGINS", CutPlace::End), ("WHERE", CutPlace::Front)]);
     for candidate in candidates {
         table.row([
-            Cell::new(format!("{}:{}", candidate.vendor, candidate.vendor_session_id)),
-            Cell::new(since(candidate.updated_at, surroundings.now)),
-            Cell::new(place(&candidate.cwd, surroundings.home)),
-            Cell::new(candidate.open_in.map(|pid| format!("process {pid}")).unwrap_or_default()),
-            Cell::new(one_line(candidate.begins.as_deref().unwrap_or_default())),
+            TableCell::new(format!("{}:{}", candidate.vendor, candidate.vendor_session_id)),
+            TableCell::new(since(candidate.updated_at, surroundings.now)),
+            TableCell::new(place(&candidate.cwd, surroundings.home)),
+            TableCell::new(
+                candidate.open_in.map(|pid| format!("process {pid}")).unwrap_or_default(),
+            ),
+            TableCell::new(one_line(candidate.begins.as_deref().unwrap_or_default())),
         ]);
     }
     table
 }
 
 fn show_adopted(report: &AdoptReport, context: &mut Context) -> Result<()> {
-    let mut table = Table::new(&["NAME", "CONVERSATION", "WHERE"])
-        .cutting(&[("WHERE", Cut::Front), ("CONVERSATION", Cut::End)]);
+    let mut table = TextTable::new(&["NAME", "CONVERSATION", "WHERE"])
+        .cutting(&[("WHERE", CutPlace::Front), ("CONVERSATION", CutPlace::End)]);
     for session in &report.adopted {
         let id = session.vendor_session_id.as_ref().map(ToString::to_string).unwrap_or_default();
         table.row([
-            Cell::toned(address(session), Tone::Strong),
-            Cell::new(format!("{}:{id}", session.vendor)),
-            Cell::new(place(&session.cwd, context.surroundings().home)),
+            TableCell::toned(address(session), TextTone::Strong),
+            TableCell::new(format!("{}:{id}", session.vendor)),
+            TableCell::new(place(&session.cwd, context.surroundings().home)),
         ]);
     }
     context.output.table(&table)?;

@@ -8,7 +8,7 @@ use segue_core::{Error, Result};
 use serde::Serialize;
 
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress;
 use crate::render::plain::one_line;
 use crate::render::sessions::{address, asks};
@@ -18,7 +18,7 @@ use crate::render::sessions::{address, asks};
 #[command(after_help = "A fleet means its only session that asks something.\n\n\
     Examples:\n  segue answer coder yes\n  segue answer coder no\n  \
     segue answer coder 2")]
-pub(crate) struct Arguments {
+pub(crate) struct AnswerArguments {
     /// A session, or a fleet of which one session asks
     #[arg(value_name = "SESSION|FLEET", add = complete::asking())]
     pub(crate) session: String,
@@ -32,10 +32,13 @@ pub(crate) struct Arguments {
     pub(crate) question: Option<String>,
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(
+    arguments: AnswerArguments,
+    context: &mut Context,
+) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     let session = client.asking(&arguments.session, context.cwd()).await?;
-    let Arguments { answer, question, .. } = arguments;
+    let AnswerArguments { answer, question, .. } = arguments;
     let answer = answer.ok_or_else(|| unanswered(&session))?;
     let cwd = context.cwd().to_owned();
     // Sends the session's id: if the request is retried after the answer, the name of a fleet could
@@ -44,13 +47,13 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     let AnswerReport { dialog, .. } = client.answer(&request).await?;
     let session = SessionView { dialog: dialog.or(session.dialog), ..session };
     if context.wants_json() {
-        context.output.json(&Answered { session, outcome: "answered" })?;
+        context.output.json(&AnsweredSession { session, outcome: "answered" })?;
     } else if let Some(Dialog { question, choices, .. }) = &session.dialog {
         let (name, answer) = (address(&session), &request.answer);
         let asked = one_line(&dialog::summary(question, choices));
         context.output.note(&format!("{name}: answered {answer} to: {asked}"));
     }
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
 /// Makes the error about a command line without an answer. It contains the session's question.
@@ -72,7 +75,7 @@ fn unanswered(session: &SessionView) -> Error {
 
 /// The session as it was before the answer, and the outcome, as `segue answer --json` prints them.
 #[derive(Debug, Serialize)]
-struct Answered {
+struct AnsweredSession {
     #[serde(flatten)]
     session: SessionView,
     outcome: &'static str,

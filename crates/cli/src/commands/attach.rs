@@ -13,7 +13,7 @@ use segue_server::client::Client;
 use segue_server::wiring::{self, AttachEnd};
 
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress;
 use crate::render::shell;
 
@@ -33,13 +33,16 @@ use crate::render::shell;
     v to select lines, y to copy them, q to leave.\n\n\
     Examples:\n  segue attach\n  segue attach coder\n  segue attach shop/reviewer"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct AttachArguments {
     /// `fleet/name`, a name, an id or its beginning
     #[arg(value_name = "SESSION", add = complete::terminals())]
     pub(crate) session: Option<String>,
 }
 
-pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(
+    arguments: &AttachArguments,
+    context: &mut Context,
+) -> Result<CommandEnding> {
     if !can_attach() {
         let name = arguments.session.as_deref().map(|name| format!(" {}", shell::word(name)));
         let name = name.unwrap_or_default();
@@ -65,13 +68,13 @@ pub(crate) async fn attach(
     session: &str,
     client: &Client,
     context: &mut Context,
-) -> Result<Ending> {
+) -> Result<CommandEnding> {
     let point = client.attach_point(session, context.cwd()).await?;
     match wiring::attach(&context.local, &point).await? {
         AttachEnd::Detached => {
             context.output.note(&format!("detached from {}; it goes on", point.of.address));
             context.output.hint(&format!("run `segue attach {}` to come back", point.of.address));
-            Ok(Ending::Done)
+            Ok(CommandEnding::Done)
         }
         AttachEnd::AgentEnded(end) => after_end(&point, &end, context),
         AttachEnd::HolderGone => {
@@ -82,12 +85,12 @@ pub(crate) async fn attach(
     }
 }
 
-fn after_end(point: &AttachPoint, end: &LaunchEnd, context: &Context) -> Result<Ending> {
+fn after_end(point: &AttachPoint, end: &LaunchEnd, context: &Context) -> Result<CommandEnding> {
     let name = &point.of.address;
     if end.asked || end.exit.is_clean() {
         context.output.note(&format!("{name} ended; its conversation is kept"));
         context.output.hint(&format!("run `segue resume {name}` to go on with it"));
-        return Ok(Ending::Done);
+        return Ok(CommandEnding::Done);
     }
     let error = Error::new(Kind::Vendor, format!("the agent of `{name}` ended: {}", end.exit));
     let error = match wiring::last_words(point) {

@@ -5,7 +5,7 @@ use clap_complete::Shell;
 use segue_core::{Error, Result};
 
 use crate::complete;
-use crate::context::Ending;
+use crate::context::CommandEnding;
 use crate::output::Output;
 
 /// Print the completions for a shell
@@ -17,16 +17,16 @@ use crate::output::Output;
     segue completions bash > ~/.local/share/bash-completion/completions/segue\n  \
     segue completions zsh > ~/.zfunc/_segue\n  \
     segue completions fish > ~/.config/fish/completions/segue.fish")]
-pub(crate) struct Arguments {
+pub(crate) struct CompletionsArguments {
     #[arg(value_enum, value_name = "SHELL")]
     pub(crate) shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Ending> {
+pub(crate) fn run(arguments: &CompletionsArguments, output: &mut Output) -> Result<CommandEnding> {
     let shell = arguments.shell.to_string();
     let unknown = || Error::internal(format!("there is no script for `{shell}`"));
     output.text(&complete::script(&shell).ok_or_else(unknown)?)?;
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn completion_omits_commands_that_are_not_built_yet() {
         let words = ["segue", ""].map(Into::into).to_vec();
-        let mut command = args::Arguments::command();
+        let mut command = args::SegueArguments::command();
         let found = clap_complete::engine::complete(&mut command, words, 1, None).unwrap();
         let found: Vec<_> = found.iter().map(|it| it.get_value().to_string_lossy()).collect();
         for command in ["resume", "handoff", "ls"] {

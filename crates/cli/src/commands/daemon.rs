@@ -7,28 +7,28 @@ use segue_core::{Kind, Result};
 use segue_server::resident::{self, Ended, Presence};
 use serde::Serialize;
 
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 use crate::render::time::since;
 
-/// Look after the daemon, which is normally started for you
+/// TurnStyle after the daemon, which is normally started for you
 #[derive(Debug, Args)]
 #[command(
     after_help = "Agents go on while the daemon is not there. Without a further word it says the \
     status, and ends with 7 when no daemon runs or when it is stopping.\n\n\
     Examples:\n  segue daemon\n  segue daemon stop\n  segue daemon stop --force"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct DaemonArguments {
     #[command(subcommand)]
-    pub(crate) action: Option<Action>,
+    pub(crate) action: Option<DaemonAction>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
-pub(crate) enum Action {
+pub(crate) enum DaemonAction {
     /// Start it, unless it runs
     Start,
     /// Stop it; agents go on
-    Stop(Stop),
+    Stop(DaemonStopArguments),
     /// Say whether it runs
     Status,
     /// Be the daemon, in the foreground
@@ -36,7 +36,7 @@ pub(crate) enum Action {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Args)]
-pub(crate) struct Stop {
+pub(crate) struct DaemonStopArguments {
     /// Kill it without asking, if it does not answer; agents go on all the same
     #[arg(long)]
     pub(crate) force: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Stop {
 
 /// The status of the daemon as `--json` prints it.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-struct Answer<'a> {
+struct DaemonAnswer<'a> {
     /// Whether the daemon accepts requests.
     running: bool,
     /// Whether the daemon was asked to stop and its process still exists.
@@ -58,21 +58,24 @@ struct Answer<'a> {
 
 /// Runs every action except `run`. `main` handles `run` itself, because that process becomes the
 /// daemon.
-pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
-    match arguments.action.unwrap_or(Action::Status) {
-        Action::Start | Action::Run => start(context).await,
-        Action::Stop(Stop { force }) => stop(force, context).await,
-        Action::Status => status(context).await,
+pub(crate) async fn run(
+    arguments: &DaemonArguments,
+    context: &mut Context,
+) -> Result<CommandEnding> {
+    match arguments.action.unwrap_or(DaemonAction::Status) {
+        DaemonAction::Start | DaemonAction::Run => start(context).await,
+        DaemonAction::Stop(DaemonStopArguments { force }) => stop(force, context).await,
+        DaemonAction::Status => status(context).await,
     }
 }
 
-async fn start(context: &mut Context) -> Result<Ending> {
+async fn start(context: &mut Context) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     show(&Presence::Running(client), context)?;
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
-async fn stop(force: bool, context: &mut Context) -> Result<Ending> {
+async fn stop(force: bool, context: &mut Context) -> Result<CommandEnding> {
     let task = Task::new("waiting for the end of the daemon");
     let task = task.goes_on("the daemon goes on stopping", "run `segue daemon status` to see");
     let ended = match force {
@@ -88,15 +91,15 @@ async fn stop(force: bool, context: &mut Context) -> Result<Ending> {
             Ended::Killed => "killed; agents go on\n",
         })?;
     }
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
-async fn status(context: &mut Context) -> Result<Ending> {
+async fn status(context: &mut Context) -> Result<CommandEnding> {
     let presence = Presence::find(&context.local).await?;
     show(&presence, context)?;
     Ok(match presence {
-        Presence::Running(_) => Ending::Done,
-        Presence::Stopping { .. } | Presence::Absent => Ending::Told(Kind::Unavailable),
+        Presence::Running(_) => CommandEnding::Done,
+        Presence::Stopping { .. } | Presence::Absent => CommandEnding::Reported(Kind::Unavailable),
     })
 }
 
@@ -116,8 +119,8 @@ fn show(presence: &Presence, context: &mut Context) -> Result<()> {
     context.output.text(&text)
 }
 
-fn answer(presence: &Presence) -> Answer<'_> {
-    let absent = Answer {
+fn answer(presence: &Presence) -> DaemonAnswer<'_> {
+    let absent = DaemonAnswer {
         running: false,
         stopping: false,
         pid: None,
@@ -127,10 +130,10 @@ fn answer(presence: &Presence) -> Answer<'_> {
     };
     match presence {
         Presence::Absent => absent,
-        Presence::Stopping { pid } => Answer { stopping: true, pid: Some(*pid), ..absent },
+        Presence::Stopping { pid } => DaemonAnswer { stopping: true, pid: Some(*pid), ..absent },
         Presence::Running(client) => {
             let Health { version, pid, started_at, protocol, .. } = client.health();
-            Answer {
+            DaemonAnswer {
                 running: true,
                 stopping: false,
                 pid: Some(*pid),

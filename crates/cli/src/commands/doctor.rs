@@ -4,22 +4,25 @@ use clap::Args;
 use segue_core::api::{DoctorReport, Finding, Severity};
 use segue_core::{Kind, Result};
 
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 use crate::render::plain::one_line;
-use crate::render::style::{Colour, Tone};
+use crate::render::style::{Colour, TextTone};
 
 /// Compare store, processes and files; say what disagrees, and the cure
 #[derive(Debug, Args)]
 #[command(after_help = "The exit status is 0 when nothing is wrong or all of it was cured.\n\n\
     Examples:\n  segue doctor\n  segue doctor --fix")]
-pub(crate) struct Arguments {
+pub(crate) struct DoctorArguments {
     /// Cure what can be cured without losing anything
     #[arg(long)]
     pub(crate) fix: bool,
 }
 
-pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(
+    arguments: &DoctorArguments,
+    context: &mut Context,
+) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     let task = Task::new("comparing store, processes and files");
     let task = task.goes_on("the daemon finishes what was begun", "run `segue doctor` again");
@@ -34,7 +37,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
     if !arguments.fix && report.findings.iter().any(|it| is_open(it) && it.curable) {
         context.output.hint("run `segue doctor --fix` to cure what can be cured");
     }
-    Ok(if sick { Ending::Told(Kind::Internal) } else { Ending::Done })
+    Ok(if sick { CommandEnding::Reported(Kind::Internal) } else { CommandEnding::Done })
 }
 
 /// Returns whether a finding still needs an action: it is not a note and not fixed.
@@ -59,12 +62,12 @@ fn entry(finding: &Finding, colour: Colour) -> String {
     }
 }
 
-fn label(finding: &Finding) -> (&'static str, Tone) {
+fn label(finding: &Finding) -> (&'static str, TextTone) {
     match finding.severity {
-        _ if finding.fixed => ("fixed:", Tone::Good),
-        Severity::Note => ("note:", Tone::Faint),
-        Severity::Warning => ("warning:", Tone::Attention),
-        Severity::Problem => ("problem:", Tone::Bad),
+        _ if finding.fixed => ("fixed:", TextTone::Good),
+        Severity::Note => ("note:", TextTone::Faint),
+        Severity::Warning => ("warning:", TextTone::Attention),
+        Severity::Problem => ("problem:", TextTone::Bad),
     }
 }
 

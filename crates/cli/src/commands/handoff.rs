@@ -9,11 +9,11 @@ use segue_server::wiring::Size;
 
 use super::trust;
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 use crate::render::plain;
 use crate::render::sessions::counted;
-use crate::render::turns::{self, Look};
+use crate::render::turns::{self, TurnStyle};
 
 /// Carry a conversation over to another vendor
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ use crate::render::turns::{self, Look};
     Examples:\n  segue handoff coder --to VENDOR\n  segue handoff coder --to reviewer --dry-run\n  \
     segue handoff VENDOR:ID --to VENDOR --name fox"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct HandoffArguments {
     /// The session, or a conversation that was begun by hand
     #[arg(value_name = "SESSION|VENDOR:ID", add = complete::sessions())]
     pub(crate) from: String,
@@ -53,11 +53,11 @@ pub(crate) struct Arguments {
     pub(crate) interrupt: bool,
 
     #[command(flatten)]
-    pub(crate) trial: Trial,
+    pub(crate) dry_run: DryRunArguments,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Trial {
+pub(crate) struct DryRunArguments {
     /// Show the turns that would be carried and how many secrets were removed; change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -67,8 +67,8 @@ pub(crate) struct Trial {
     pub(crate) raw: bool,
 }
 
-impl Trial {
-    fn wish(self) -> DryRun {
+impl DryRunArguments {
+    fn kind(self) -> DryRun {
         match (self.dry_run, self.raw) {
             (false, _) => DryRun::No,
             (true, false) => DryRun::Turns,
@@ -82,11 +82,14 @@ fn mode(word: &str) -> std::result::Result<HandoffMode, String> {
     HandoffMode::parse(word).map_err(|error| error.in_one_line())
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
-    let Arguments { from, to, name, mode, budget, interrupt, trial } = arguments;
+pub(crate) async fn run(
+    arguments: HandoffArguments,
+    context: &mut Context,
+) -> Result<CommandEnding> {
+    let HandoffArguments { from, to, name, mode, budget, interrupt, dry_run } = arguments;
     let caller = context.caller();
-    let dry_run = trial.wish();
-    let request = HandoffRequest { caller, from, to, name, mode, budget, interrupt, dry_run };
+    let kind = dry_run.kind();
+    let request = HandoffRequest { caller, from, to, name, mode, budget, interrupt, dry_run: kind };
     let client = progress::connect(context).await?;
     let task = Task::new(format!("carrying over {}", request.from)).of_changed();
     let task = task.goes_on("the handoff goes on", "run `segue ls` to see what came of it");
@@ -95,12 +98,12 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     if context.wants_json() {
         context.output.json(&report)?;
     } else {
-        show(&report, trial, context)?;
+        show(&report, dry_run, context)?;
     }
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
-fn show(report: &HandoffReport, trial: Trial, context: &mut Context) -> Result<()> {
+fn show(report: &HandoffReport, dry_run: DryRunArguments, context: &mut Context) -> Result<()> {
     match &report.content {
         Some(content) => {
             let end = if content.ends_with('\n') { "" } else { "\n" };
@@ -113,7 +116,7 @@ fn show(report: &HandoffReport, trial: Trial, context: &mut Context) -> Result<(
     }
     let HandoffReport { from, to, mode, .. } = report;
     let load = load(report);
-    if trial.dry_run {
+    if dry_run.dry_run {
         context.output.note(&format!("would carry {load} from {from} to {to} ({mode})"));
         context.output.note(&removed(report));
         return Ok(());
@@ -129,7 +132,7 @@ fn show(report: &HandoffReport, trial: Trial, context: &mut Context) -> Result<(
 
 /// Prints the turns of a dry run in the format of `segue show`.
 fn show_turns(report: &HandoffReport, context: &mut Context) -> Result<()> {
-    let look = Look {
+    let look = TurnStyle {
         colour: context.output.colour(),
         clock: context.clock().clone(),
         columns: Size::of_output().map(|size| size.columns),

@@ -8,8 +8,8 @@ use clap::Args;
 use segue_core::{Error, Result};
 use serde::Serialize;
 
-use super::glance::PROJECT_FILE;
-use crate::context::{Context, Ending};
+use super::overview::PROJECT_FILE;
+use crate::context::{CommandEnding, Context};
 
 /// The files that `segue init` writes, in this order. The project file is last, so that all files
 /// that it names exist before it does.
@@ -24,33 +24,33 @@ const FILES: [(&str, &str); 4] = [
 #[derive(Debug, Args)]
 #[command(after_help = "It never overwrites a file.\n\n\
     Example:\n  segue init && segue up")]
-pub(crate) struct Arguments {}
+pub(crate) struct InitArguments {}
 
 /// The files that were written, and the files that existed already.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-struct Written {
+struct InitReport {
     written: Vec<&'static str>,
     left_alone: Vec<&'static str>,
 }
 
-pub(crate) fn run(context: &mut Context) -> Result<Ending> {
+pub(crate) fn run(context: &mut Context) -> Result<CommandEnding> {
     let written = write_into(context.cwd())?;
     if context.wants_json() {
         context.output.json(&written)?;
-        return Ok(Ending::Done);
+        return Ok(CommandEnding::Done);
     }
     let lines = written.written.iter().map(|file| format!("wrote {file}\n"));
     let kept = written.left_alone.iter().map(|file| format!("left {file} alone\n"));
     context.output.text(&lines.chain(kept).collect::<String>())?;
     context.output.hint("run `segue up` to start the agents of segue.toml");
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
-fn write_into(folder: &Path) -> Result<Written> {
+fn write_into(folder: &Path) -> Result<InitReport> {
     if folder.join(PROJECT_FILE).exists() {
-        return Ok(Written { written: Vec::new(), left_alone: vec![PROJECT_FILE] });
+        return Ok(InitReport { written: Vec::new(), left_alone: vec![PROJECT_FILE] });
     }
-    let mut report = Written::default();
+    let mut report = InitReport::default();
     for (file, text) in FILES {
         let is_new = write_new(&folder.join(file), text)
             .map_err(|error| Error::internal(format!("cannot write `{file}`")).caused_by(error))?;

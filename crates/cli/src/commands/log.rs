@@ -11,30 +11,31 @@ use segue_server::client::Client;
 use segue_server::wiring::Size;
 use serde::Serialize;
 
-use super::targets::{self, Names, Tally};
+use super::targets::{self, NameMatching, Tally};
 use crate::complete;
-use crate::context::{Context, Ending};
-use crate::output::Format;
+use crate::context::{CommandEnding, Context};
+use crate::output::OutputFormat;
 use crate::paged::Paged;
 use crate::progress;
 use crate::render::json;
 use crate::render::plain::one_line;
 use crate::render::sessions::address;
-use crate::render::style::{Colour, Tone};
-use crate::render::time::Clock;
+use crate::render::style::{Colour, TextTone};
+use crate::render::time::DisplayClock;
 
-const PAGE: u32 = 1000;
+/// How many events one request returns at most.
+const PAGE_EVENTS: u32 = 1000;
 /// The width of the column of event kinds: the length of the longest kind.
-const KIND: usize = 20;
+const KIND_COLUMNS: usize = 20;
 /// The column of names is at most this wide. A longer name shifts only its own lines.
-const WIDEST_NAME: usize = 24;
+const WIDEST_NAME_COLUMNS: usize = 24;
 
 /// Show what happened: events, and bindings with their evidence
 #[derive(Debug, Args)]
 #[command(after_help = "On a terminal what does not fit on the screen goes through $SEGUE_PAGER, \
     $PAGER or `less`. With --json each event is one line.\n\n\
     Examples:\n  segue log coder\n  segue log coder tester --last 20\n  segue log --follow")]
-pub(crate) struct Arguments {
+pub(crate) struct LogArguments {
     /// Only what happened to these sessions and fleets
     #[arg(value_name = "SESSION|FLEET", add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
@@ -52,18 +53,19 @@ pub(crate) struct Arguments {
     pub(crate) no_pager: bool,
 }
 
-pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(arguments: &LogArguments, context: &mut Context) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     let mut tally = Tally::default();
     let mut sessions = Vec::new();
     if !arguments.names.is_empty() {
-        let chosen = targets::select(&client, context, &arguments.names, Names::Loose).await?;
+        let chosen =
+            targets::select(&client, context, &arguments.names, NameMatching::Loose).await?;
         tally = Tally::of(&chosen.failed, context);
         sessions.extend(chosen.sessions.iter().map(|session| session.session));
     }
-    let look = Look { format: context.output.format(), colour: context.output.colour() };
-    let mut log = Log { client, sessions, look, known: HashMap::new(), widest: 0, last: 0 };
-    let wants_pager = look.format == Format::Text && !arguments.follow && !arguments.no_pager;
+    let look = LogStyle { format: context.output.format(), colour: context.output.colour() };
+    let mut log = EventLog { client, sessions, look, known: HashMap::new(), widest: 0, last: 0 };
+    let wants_pager = look.format == OutputFormat::Text && !arguments.follow && !arguments.no_pager;
     log.show_past(arguments.last, wants_pager, context).await?;
     tally.succeed();
     if arguments.follow {
@@ -73,11 +75,11 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
 }
 
 /// The state of `segue log`: its filter, the names of sessions, and the last event that it printed.
-struct Log {
+struct EventLog {
     client: Client,
     /// The sessions whose events are printed. If empty, all events are printed.
     sessions: Vec<SessionId>,
-    look: Look,
+    look: LogStyle,
     known: HashMap<SessionId, Named>,
     /// The width of the column of names.
     widest: usize,
@@ -85,8 +87,8 @@ struct Log {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Look {
-    format: Format,
+struct LogStyle {
+    format: OutputFormat,
     colour: Colour,
 }
 
@@ -101,14 +103,14 @@ struct Named {
 
 /// An event as `segue log --json` prints it.
 #[derive(Serialize)]
-struct Line<'a> {
+struct LogLine<'a> {
     #[serde(flatten)]
     event: &'a Event,
     #[serde(flatten)]
     named: &'a Named,
 }
 
-impl Log {
+impl EventLog {
     async fn show_past(
         &mut self,
         last: Option<u32>,
@@ -122,7 +124,7 @@ impl Log {
             let query = EventQuery {
                 after: self.last,
                 sessions: self.sessions.clone(),
-                limit: last.unwrap_or(PAGE),
+                limit: last.unwrap_or(PAGE_EVENTS),
                 newest: last.is_some(),
             };
             let events = self.client.events(&query).await?;
@@ -160,11 +162,11 @@ impl Log {
     }
 
     /// Returns the line about an event, and records it as the last event that was printed.
-    async fn text(&mut self, event: &Event, clock: &Clock) -> Result<String> {
+    async fn text(&mut self, event: &Event, clock: &DisplayClock) -> Result<String> {
         self.last = event.seq;
         let named = self.named(event.fact.session).await?;
-        if self.look.format == Format::Json {
-            return json::line(&Line { event, named: &named });
+        if self.look.format == OutputFormat::Json {
+            return json::line(&LogLine { event, named: &named });
         }
         let name = shown_name(&named, event.fact.session);
         Ok(line(event, (&name, self.widest), clock, self.look.colour))
@@ -204,17 +206,22 @@ fn shown_name(named: &Named, session: Option<SessionId>) -> String {
 }
 
 /// Returns the width of the column of names after `name` was added. A name that is longer than
-/// [`WIDEST_NAME`] does not widen it.
+/// [`WIDEST_NAME_COLUMNS`] does not widen it.
 fn widened(widest: usize, name: &str) -> usize {
-    if name.len() > WIDEST_NAME { widest } else { widest.max(name.len()) }
+    if name.len() > WIDEST_NAME_COLUMNS { widest } else { widest.max(name.len()) }
 }
 
-fn line(event: &Event, (name, widest): (&str, usize), clock: &Clock, colour: Colour) -> String {
+fn line(
+    event: &Event,
+    (name, widest): (&str, usize),
+    clock: &DisplayClock,
+    colour: Colour,
+) -> String {
     let fact = &event.fact;
     format!(
-        "{}  {}  {:KIND$}  {}\n",
-        colour.paint(Tone::Faint, &clock.moment(fact.at)),
-        colour.paint(Tone::Strong, &format!("{name:widest$}")),
+        "{}  {}  {:KIND_COLUMNS$}  {}\n",
+        colour.paint(TextTone::Faint, &clock.moment(fact.at)),
+        colour.paint(TextTone::Strong, &format!("{name:widest$}")),
         fact.payload.kind().word().replace('_', " "),
         one_line(&fact.payload.to_string()),
     )
@@ -243,7 +250,7 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(
-            line(&event, ("shop/coder", 12), &Clock::utc(), Colour::Off),
+            line(&event, ("shop/coder", 12), &DisplayClock::utc(), Colour::Off),
             "2026-01-02 03:11:12Z  shop/coder    bound                 \
              is conversation `abc` (stream) of demo\n",
         );

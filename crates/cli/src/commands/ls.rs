@@ -11,7 +11,7 @@ use segue_core::rules::listing;
 use serde::Serialize;
 
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress;
 use crate::render::sessions::{asking, asks, counted, table, to_start};
 
@@ -27,7 +27,7 @@ use crate::render::sessions::{asking, asks, counted, table, to_start};
     Examples:\n  segue ls\n  segue ls --fleet shop --status waiting,idle\n  segue ls --cwd . --watch\n  \
     segue ls --all --json | jq -r '.sessions[].address'"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct LsArguments {
     /// Include the sessions that ended more than a day ago
     #[arg(long, short)]
     pub(crate) all: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     pub(crate) watch: bool,
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(arguments: LsArguments, context: &mut Context) -> Result<CommandEnding> {
     let is_watched = arguments.watch;
     let request = request(arguments, context.cwd())?;
     if is_watched {
@@ -63,11 +63,11 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     let client = progress::connect(context).await?;
     let list = client.list(&request).await?;
     show(&list, &request, context)?;
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
-fn request(arguments: Arguments, cwd: &Path) -> Result<ListRequest> {
-    let Arguments { all, fleet, vendor, status, cwd: folder, .. } = arguments;
+fn request(arguments: LsArguments, cwd: &Path) -> Result<ListRequest> {
+    let LsArguments { all, fleet, vendor, status, cwd: folder, .. } = arguments;
     let folder = folder.map(|folder| cwd.join(folder));
     let statuses = status.iter().map(|word| listing::find_status(word)).collect::<Result<_>>()?;
     Ok(ListRequest { all, fleets: fleet, vendors: vendor, statuses, folder })

@@ -6,29 +6,29 @@ use clap::{Args, CommandFactory as _};
 use segue_core::{Error, Result};
 
 use crate::args;
-use crate::context::Ending;
+use crate::context::CommandEnding;
 use crate::output::Output;
 
 /// Print the manual page, or write the pages of all commands into a folder
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  segue man | man -l -\n  segue man ~/.local/share/man/man1")]
-pub(crate) struct Arguments {
+pub(crate) struct ManArguments {
     /// Where the pages go
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Ending> {
+pub(crate) fn run(arguments: &ManArguments, output: &mut Output) -> Result<CommandEnding> {
     match &arguments.folder {
         Some(folder) => write_pages(folder)?,
         None => output.text(&page()?)?,
     }
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
 fn page() -> Result<String> {
     let mut page = Vec::new();
-    clap_mangen::Man::new(args::Arguments::command())
+    clap_mangen::Man::new(args::SegueArguments::command())
         .render(&mut page)
         .map_err(|error| Error::internal("cannot make the manual page").caused_by(error))?;
     Ok(String::from_utf8_lossy(&page).into_owned())
@@ -36,7 +36,7 @@ fn page() -> Result<String> {
 
 fn write_pages(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(args::Arguments::command(), folder))
+        .and_then(|()| clap_mangen::generate_to(args::SegueArguments::command(), folder))
         .map_err(|error| {
             Error::internal(format!("cannot write manual pages into `{}`", folder.display()))
                 .caused_by(error)

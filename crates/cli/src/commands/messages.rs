@@ -10,24 +10,24 @@ use segue_server::wiring::Size;
 
 use super::targets;
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress;
-use crate::render::sessions::Surroundings;
-use crate::render::style::Tone;
-use crate::render::table::{Cell, Cut, Table};
+use crate::render::sessions::DisplayContext;
+use crate::render::style::TextTone;
+use crate::render::table::{CutPlace, TableCell, TextTable};
 use crate::render::time::since;
 
 /// At least this many characters of an id are shown.
-const SHORTEST_ID: usize = 13;
+const SHORTEST_ID_CHARACTERS: usize = 13;
 
 /// At most this many characters of a message are shown.
-const SHOWN: usize = 60;
+const SHOWN_CHARACTERS: usize = 60;
 
 /// Show what is queued, delivered and uncertain
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  segue messages\n  segue messages coder\n  \
     segue messages --cancel 0198f9d2")]
-pub(crate) struct Arguments {
+pub(crate) struct MessagesArguments {
     /// Only those of these sessions and fleets
     #[arg(value_name = "SESSION|FLEET", add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
@@ -37,7 +37,10 @@ pub(crate) struct Arguments {
     pub(crate) cancel: Option<String>,
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(
+    arguments: MessagesArguments,
+    context: &mut Context,
+) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     if let Some(message) = arguments.cancel {
         let cancelled = client.cancel(&CancelRequest { message }).await?;
@@ -46,7 +49,8 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     let list = client.messages(&arguments.names, context.cwd()).await?;
     targets::report(&list.failed, context);
     let is_complete = list.failed.is_empty();
-    let ending = if is_complete { Ending::Done } else { Ending::Told(Kind::Partial) };
+    let ending =
+        if is_complete { CommandEnding::Done } else { CommandEnding::Reported(Kind::Partial) };
     if context.wants_json() {
         context.output.json(&list)?;
         return Ok(ending);
@@ -59,29 +63,29 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     Ok(ending)
 }
 
-fn show_cancelled(message: &MessageView, context: &mut Context) -> Result<Ending> {
+fn show_cancelled(message: &MessageView, context: &mut Context) -> Result<CommandEnding> {
     if context.wants_json() {
         context.output.json(message)?;
     } else {
         context.output.text(&format!("{} cancelled\n", message.id))?;
     }
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
-fn table(list: &MessageList, shortens: bool, surroundings: Surroundings<'_>) -> Table {
-    let mut table =
-        Table::new(&["ID", "SESSION", "STATE", "SINCE", "TEXT"]).cutting(&[("TEXT", Cut::End)]);
+fn table(list: &MessageList, shortens: bool, surroundings: DisplayContext<'_>) -> TextTable {
+    let mut table = TextTable::new(&["ID", "SESSION", "STATE", "SINCE", "TEXT"])
+        .cutting(&[("TEXT", CutPlace::End)]);
     let ids = list.messages.iter().map(|message| message.id.to_string()).collect();
     let ids = if shortens { shortest(ids) } else { ids };
     for (message, id) in list.messages.iter().zip(ids) {
         let is_uncertain = message.state.known() == Some(MessageStateKind::Uncertain);
-        let tone = if is_uncertain { Tone::Strong } else { Tone::Plain };
+        let tone = if is_uncertain { TextTone::Strong } else { TextTone::Plain };
         table.row([
-            Cell::new(id),
-            Cell::new(&message.of.address),
-            Cell::toned(message.state.as_str(), tone),
-            Cell::new(since(message.updated_at, surroundings.now)),
-            Cell::new(beginning(&message.text)),
+            TableCell::new(id),
+            TableCell::new(&message.of.address),
+            TableCell::toned(message.state.as_str(), tone),
+            TableCell::new(since(message.updated_at, surroundings.now)),
+            TableCell::new(beginning(&message.text)),
         ]);
     }
     table
@@ -97,16 +101,16 @@ fn shortest(ids: Vec<String>) -> Vec<String> {
         one.chars().zip(next.chars()).take_while(|(a, b)| a == b).count()
     };
     let needed = sorted.windows(2).map(common).max().map_or(0, |common| common + 1);
-    let needed = needed.max(SHORTEST_ID);
+    let needed = needed.max(SHORTEST_ID_CHARACTERS);
     ids.into_iter().map(|id| id.chars().take(needed).collect()).collect()
 }
 
 fn beginning(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= SHOWN {
+    if line.chars().count() <= SHOWN_CHARACTERS {
         return line;
     }
-    line.chars().take(SHOWN - 1).chain(['…']).collect()
+    line.chars().take(SHOWN_CHARACTERS - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -130,7 +134,7 @@ mod tests {
     fn message_is_shown_on_one_line_and_cut_if_it_is_long() {
         assert_eq!(beginning("one\n two\tthree"), "one two three");
         let long = beginning(&"ä".repeat(100));
-        assert_eq!(long.chars().count(), SHOWN);
+        assert_eq!(long.chars().count(), SHOWN_CHARACTERS);
         assert!(long.ends_with('…'));
     }
 }

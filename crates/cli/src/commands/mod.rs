@@ -8,7 +8,6 @@ pub(crate) mod daemon;
 pub(crate) mod doctor;
 pub(crate) mod duration;
 mod failure;
-pub(crate) mod glance;
 pub(crate) mod handoff;
 pub(crate) mod init;
 pub(crate) mod log;
@@ -16,6 +15,7 @@ pub(crate) mod ls;
 pub(crate) mod man;
 pub(crate) mod messages;
 pub(crate) mod outcomes;
+pub(crate) mod overview;
 pub(crate) mod prompt;
 pub(crate) mod resume;
 pub(crate) mod rm;
@@ -32,36 +32,41 @@ pub(crate) mod wait;
 
 use segue_core::Result;
 
-use crate::args::Command;
-use crate::context::{Context, Ending};
+use crate::args::SegueCommand;
+use crate::context::{CommandEnding, Context};
 
 /// Runs a command. `None` means `segue` without a command.
 #[expect(clippy::cognitive_complexity, reason = "one line per command")]
-pub(crate) async fn carry_out(command: Option<Command>, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn carry_out(
+    command: Option<SegueCommand>,
+    context: &mut Context,
+) -> Result<CommandEnding> {
     match command {
-        None => glance::run(context).await,
-        Some(Command::Init(_)) => init::run(context),
-        Some(Command::Up(arguments)) => up::run(arguments, context).await,
-        Some(Command::Resume(arguments)) => resume::run(arguments, context).await,
-        Some(Command::Scale(arguments)) => scale::run(arguments, context).await,
-        Some(Command::Run(arguments)) => run::run(arguments, context).await,
-        Some(Command::Ls(arguments)) => ls::run(arguments, context).await,
-        Some(Command::Attach(arguments)) => attach::run(&arguments, context).await,
-        Some(Command::Adopt(arguments)) => adopt::run(arguments, context).await,
-        Some(Command::Handoff(arguments)) => handoff::run(arguments, context).await,
-        Some(Command::Send(arguments)) => send::run(arguments, context).await,
-        Some(Command::Messages(arguments)) => messages::run(arguments, context).await,
-        Some(Command::Answer(arguments)) => answer::run(arguments, context).await,
-        Some(Command::Wait(arguments)) => wait::run(arguments, context).await,
-        Some(Command::Stop(arguments)) => stop::run(arguments, context).await,
-        Some(Command::Show(arguments)) => show::run(arguments, context).await,
-        Some(Command::Log(arguments)) => log::run(&arguments, context).await,
-        Some(Command::Rm(arguments)) => rm::run(&arguments, context).await,
-        Some(Command::Doctor(arguments)) => doctor::run(&arguments, context).await,
-        Some(Command::Vendors(arguments)) => vendors::run(&arguments, context),
-        Some(Command::Trust(arguments)) => trust::run(&arguments, context).await,
-        Some(Command::Daemon(arguments)) => daemon::run(&arguments, context).await,
-        Some(Command::Completions(arguments)) => completions::run(&arguments, &mut context.output),
-        Some(Command::Man(arguments)) => man::run(&arguments, &mut context.output),
+        None => overview::run(context).await,
+        Some(SegueCommand::Init(_)) => init::run(context),
+        Some(SegueCommand::Up(arguments)) => up::run(arguments, context).await,
+        Some(SegueCommand::Resume(arguments)) => resume::run(arguments, context).await,
+        Some(SegueCommand::Scale(arguments)) => scale::run(arguments, context).await,
+        Some(SegueCommand::Run(arguments)) => run::run(arguments, context).await,
+        Some(SegueCommand::Ls(arguments)) => ls::run(arguments, context).await,
+        Some(SegueCommand::Attach(arguments)) => attach::run(&arguments, context).await,
+        Some(SegueCommand::Adopt(arguments)) => adopt::run(arguments, context).await,
+        Some(SegueCommand::Handoff(arguments)) => handoff::run(arguments, context).await,
+        Some(SegueCommand::Send(arguments)) => send::run(arguments, context).await,
+        Some(SegueCommand::Messages(arguments)) => messages::run(arguments, context).await,
+        Some(SegueCommand::Answer(arguments)) => answer::run(arguments, context).await,
+        Some(SegueCommand::Wait(arguments)) => wait::run(arguments, context).await,
+        Some(SegueCommand::Stop(arguments)) => stop::run(arguments, context).await,
+        Some(SegueCommand::Show(arguments)) => show::run(arguments, context).await,
+        Some(SegueCommand::Log(arguments)) => log::run(&arguments, context).await,
+        Some(SegueCommand::Rm(arguments)) => rm::run(&arguments, context).await,
+        Some(SegueCommand::Doctor(arguments)) => doctor::run(&arguments, context).await,
+        Some(SegueCommand::Vendors(arguments)) => vendors::run(&arguments, context),
+        Some(SegueCommand::Trust(arguments)) => trust::run(&arguments, context).await,
+        Some(SegueCommand::Daemon(arguments)) => daemon::run(&arguments, context).await,
+        Some(SegueCommand::Completions(arguments)) => {
+            completions::run(&arguments, &mut context.output)
+        }
+        Some(SegueCommand::Man(arguments)) => man::run(&arguments, &mut context.output),
     }
 }

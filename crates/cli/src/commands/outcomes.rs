@@ -10,18 +10,19 @@ use segue_core::rules::bringing_back::Rest;
 use segue_core::{Kind, Result};
 
 use super::targets;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::render::plain::one_line;
-use crate::render::sessions::counted;
-use crate::render::style::{Colour, Tone};
-use crate::render::table::{Cell, Cut, Table};
-
-/// Notes name at most this many sessions.
-const NAMED: usize = 5;
+use crate::render::sessions::{NAMED_SESSIONS, counted};
+use crate::render::style::{Colour, TextTone};
+use crate::render::table::{CutPlace, TableCell, TextTable};
 
 /// Prints the outcome of each agent. The exit status reports whether all of them are back.
 /// `command` is the command that the user typed, for hints.
-pub(crate) fn show(report: &RestoreReport, command: &str, context: &mut Context) -> Result<Ending> {
+pub(crate) fn show(
+    report: &RestoreReport,
+    command: &str,
+    context: &mut Context,
+) -> Result<CommandEnding> {
     if context.wants_json() {
         context.output.json(report)?;
     } else {
@@ -43,8 +44,8 @@ pub(crate) fn show(report: &RestoreReport, command: &str, context: &mut Context)
 }
 
 /// Returns the ending of a command that brings sessions back. `complete` means that all are back.
-pub(crate) fn ending(complete: bool) -> Ending {
-    if complete { Ending::Done } else { Ending::Told(Kind::Partial) }
+pub(crate) fn ending(complete: bool) -> CommandEnding {
+    if complete { CommandEnding::Done } else { CommandEnding::Reported(Kind::Partial) }
 }
 
 /// Prints the plan of `segue resume --plan`.
@@ -52,7 +53,7 @@ pub(crate) fn show_plan(
     report: &PlanReport,
     command: &str,
     context: &mut Context,
-) -> Result<Ending> {
+) -> Result<CommandEnding> {
     if context.wants_json() {
         context.output.json(report)?;
     } else {
@@ -85,15 +86,15 @@ fn surplus(session: &SurplusSession) -> String {
 }
 
 /// Returns the note about sessions that were left alone, with the reasons. It names at most
-/// [`NAMED`] sessions. `None` if there are none.
+/// [`NAMED_SESSIONS`] sessions. `None` if there are none.
 pub(crate) fn left_alone(sessions: &[LeftAlone]) -> Option<String> {
     let describe = |it: &LeftAlone| match &it.goes_on_as {
         Some(next) => format!("{} (goes on as {next})", it.address),
         None => format!("{} ({})", it.address, it.why.as_str().replace('_', " ")),
     };
-    let mut named: Vec<String> = sessions.iter().take(NAMED).map(describe).collect();
-    if sessions.len() > NAMED {
-        named.push(format!("and {} more", sessions.len() - NAMED));
+    let mut named: Vec<String> = sessions.iter().take(NAMED_SESSIONS).map(describe).collect();
+    if sessions.len() > NAMED_SESSIONS {
+        named.push(format!("and {} more", sessions.len() - NAMED_SESSIONS));
     }
     (!named.is_empty()).then(|| format!("left alone: {}", named.join(", ")))
 }
@@ -122,9 +123,9 @@ fn ways_on(sessions: &[LeftAlone], command: &str) -> Option<String> {
     })
 }
 
-fn table(report: &RestoreReport) -> Table {
+fn table(report: &RestoreReport) -> TextTable {
     let mut table =
-        Table::new(&["NAME", "VENDOR", "OUTCOME", "NOTE"]).cutting(&[("NOTE", Cut::End)]);
+        TextTable::new(&["NAME", "VENDOR", "OUTCOME", "NOTE"]).cutting(&[("NOTE", CutPlace::End)]);
     let mut shown: BTreeMap<&str, &str> = BTreeMap::new();
     let mut above = "";
     for agent in &report.agents {
@@ -133,10 +134,10 @@ fn table(report: &RestoreReport) -> Table {
         let note = shortened(own, above, (*first != agent.of.address).then_some(first));
         above = own;
         table.row([
-            Cell::toned(&agent.of.address, Tone::Strong),
-            Cell::new(agent.vendor.as_str()),
-            Cell::toned(agent.outcome.word().replace('_', " "), tone(agent.outcome)),
-            Cell::new(note),
+            TableCell::toned(&agent.of.address, TextTone::Strong),
+            TableCell::new(agent.vendor.as_str()),
+            TableCell::toned(agent.outcome.word().replace('_', " "), tone(agent.outcome)),
+            TableCell::new(note),
         ]);
     }
     table
@@ -171,8 +172,8 @@ fn reasons<'a>(notes: impl Iterator<Item = (&'a str, &'a str)>, colour: Colour) 
         }
     }
     let text = |(note, addresses): &(&str, Vec<&str>)| {
-        let names = addresses[..addresses.len().min(NAMED)].join(", ");
-        let names = match addresses.len().checked_sub(NAMED) {
+        let names = addresses[..addresses.len().min(NAMED_SESSIONS)].join(", ");
+        let names = match addresses.len().checked_sub(NAMED_SESSIONS) {
             None | Some(0) => names,
             Some(more) => format!("{names} and {more} more"),
         };
@@ -181,10 +182,10 @@ fn reasons<'a>(notes: impl Iterator<Item = (&'a str, &'a str)>, colour: Colour) 
             Some(at) => (&note[..at], &note[at..]),
             None => (&*note, ""),
         };
-        let label = colour.paint(Tone::Help, "hint:");
+        let label = colour.paint(TextTone::Help, "hint:");
         let hints = hints.split("; ").filter(|hint| !hint.is_empty());
         let hints: String = hints.map(|hint| format!("  {label} {hint}\n")).collect();
-        format!("{}: {reason}\n{hints}", colour.paint(Tone::Strong, &names))
+        format!("{}: {reason}\n{hints}", colour.paint(TextTone::Strong, &names))
     };
     grouped.iter().map(text).collect()
 }
@@ -203,16 +204,16 @@ fn shortened(own: &str, above: &str, first: Option<&str>) -> String {
     if reference.len() < own.len() { reference } else { own.to_owned() }
 }
 
-fn plan_table(report: &PlanReport) -> Table {
-    let mut table = Table::new(&["NAME", "VENDOR", "CONVERSATION", "WHAT WOULD BE DONE"])
-        .cutting(&[("CONVERSATION", Cut::End)]);
+fn plan_table(report: &PlanReport) -> TextTable {
+    let mut table = TextTable::new(&["NAME", "VENDOR", "CONVERSATION", "WHAT WOULD BE DONE"])
+        .cutting(&[("CONVERSATION", CutPlace::End)]);
     for agent in &report.plan {
         let conversation = agent.vendor_session_id.as_ref().map_or("-", |id| id.as_str());
         table.row([
-            Cell::toned(&agent.of.address, Tone::Strong),
-            Cell::new(agent.vendor.as_str()),
-            Cell::new(conversation),
-            Cell::new(short_plan(agent).unwrap_or(&agent.note)),
+            TableCell::toned(&agent.of.address, TextTone::Strong),
+            TableCell::new(agent.vendor.as_str()),
+            TableCell::new(conversation),
+            TableCell::new(short_plan(agent).unwrap_or(&agent.note)),
         ]);
     }
     table
@@ -257,16 +258,16 @@ fn summary(report: &RestoreReport) -> String {
     format!("{}: not complete ({refused} refused, {blank} begun afresh)", counted(all, "agent"))
 }
 
-fn tone(outcome: Outcome) -> Tone {
+fn tone(outcome: Outcome) -> TextTone {
     match outcome {
-        Outcome::Refused => Tone::Bad,
-        Outcome::Fresh | Outcome::Waiting => Tone::Attention,
+        Outcome::Refused => TextTone::Bad,
+        Outcome::Fresh | Outcome::Waiting => TextTone::Attention,
         Outcome::Started
         | Outcome::Running
         | Outcome::Resumed
         | Outcome::Restored
         | Outcome::Adopted
-        | Outcome::HandedOver => Tone::Good,
+        | Outcome::HandedOver => TextTone::Good,
     }
 }
 

@@ -6,16 +6,16 @@ use segue_core::{Error, Result};
 
 /// The maximum length of a text in bytes. It is far more than any vendor accepts, and keeps a
 /// mistyped redirection from filling the memory.
-const LONGEST: u64 = 16 * 1024 * 1024;
+const LONGEST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The kind of a text: the first message of a session, or a message to a running agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Saying {
+pub(crate) enum TextKind {
     Prompt,
     Message,
 }
 
-impl Saying {
+impl TextKind {
     fn word(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",
@@ -34,21 +34,21 @@ impl Saying {
 
 /// Returns the text that was given as an argument, or the text from standard input if the argument
 /// is `-`. `None` if there is no argument.
-pub(crate) fn read(argument: Option<String>, saying: Saying) -> Result<Option<String>> {
+pub(crate) fn read(argument: Option<String>, kind: TextKind) -> Result<Option<String>> {
     match argument {
         None => Ok(None),
-        Some(dash) if dash == "-" => from(io::stdin().lock(), saying).map(Some),
-        Some(text) => checked(text, saying).map(Some),
+        Some(dash) if dash == "-" => from(io::stdin().lock(), kind).map(Some),
+        Some(text) => checked(text, kind).map(Some),
     }
 }
 
-fn from(input: impl Read, saying: Saying) -> Result<String> {
-    let word = saying.word();
+fn from(input: impl Read, kind: TextKind) -> Result<String> {
+    let word = kind.word();
     let mut bytes = Vec::new();
-    input.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|error| {
+    input.take(LONGEST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| {
         Error::internal(format!("cannot read the {word} from standard input")).caused_by(error)
     })?;
-    if bytes.len() as u64 > LONGEST {
+    if bytes.len() as u64 > LONGEST_BYTES {
         return Err(Error::usage(format!("the {word} is longer than 16 MiB"))
             .hint("put it into a file and ask the agent to read that file"));
     }
@@ -57,16 +57,16 @@ fn from(input: impl Read, saying: Saying) -> Result<String> {
             .caused_by(error.utf8_error())
     })?;
     // The line break that `echo` adds is not part of the text.
-    checked(text.trim_end_matches(['\n', '\r']).to_owned(), saying)
+    checked(text.trim_end_matches(['\n', '\r']).to_owned(), kind)
 }
 
 /// Rejects an empty text and a text with a zero byte, which no program can get as an argument.
 /// Other control characters are allowed, because they can be intended.
-fn checked(text: String, saying: Saying) -> Result<String> {
+fn checked(text: String, kind: TextKind) -> Result<String> {
     if text.trim().is_empty() {
-        return Err(saying.empty());
+        return Err(kind.empty());
     }
-    let word = saying.word();
+    let word = kind.word();
     match text.find('\0') {
         Some(place) => Err(Error::usage(format!("the {word} has a zero byte at offset {place}"))
             .caused_by("no program can be given one in an argument")
@@ -83,16 +83,19 @@ mod tests {
     fn valid_text_is_returned_unchanged() {
         let long = "x".repeat(1 << 20);
         for text in ["hello", "- a list\n- of things", "tab\tbell\u{7}escape\u{1b}[31m", &long] {
-            assert_eq!(read(Some(text.to_owned()), Saying::Prompt).unwrap().as_deref(), Some(text));
-            assert_eq!(from(text.as_bytes(), Saying::Prompt).unwrap(), text);
+            assert_eq!(
+                read(Some(text.to_owned()), TextKind::Prompt).unwrap().as_deref(),
+                Some(text)
+            );
+            assert_eq!(from(text.as_bytes(), TextKind::Prompt).unwrap(), text);
         }
-        assert_eq!(read(None, Saying::Prompt).unwrap(), None);
+        assert_eq!(read(None, TextKind::Prompt).unwrap(), None);
     }
 
     #[test]
     fn line_breaks_at_the_end_of_standard_input_are_removed() {
-        assert_eq!(from("hello\n".as_bytes(), Saying::Prompt).unwrap(), "hello");
-        assert_eq!(from("two\n\nlines\r\n".as_bytes(), Saying::Prompt).unwrap(), "two\n\nlines");
+        assert_eq!(from("hello\n".as_bytes(), TextKind::Prompt).unwrap(), "hello");
+        assert_eq!(from("two\n\nlines\r\n".as_bytes(), TextKind::Prompt).unwrap(), "two\n\nlines");
     }
 
     #[test]
@@ -104,13 +107,13 @@ mod tests {
             (b"caf\xe9", "the prompt on standard input is not UTF-8"),
         ];
         for (bytes, message) in table {
-            let error = from(bytes, Saying::Prompt).unwrap_err();
+            let error = from(bytes, TextKind::Prompt).unwrap_err();
             assert_eq!(error.message, message);
             assert_eq!(error.kind.exit_status(), 2);
         }
         let endless = io::repeat(b'x');
         assert_eq!(
-            from(endless, Saying::Message).unwrap_err().message,
+            from(endless, TextKind::Message).unwrap_err().message,
             "the message is longer than 16 MiB"
         );
     }

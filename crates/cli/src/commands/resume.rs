@@ -6,7 +6,7 @@ use segue_core::api::{Caller, ResumeAnswer, ResumeRequest, Selection};
 
 use super::outcomes;
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 
 /// Bring sessions back into their conversations
@@ -17,7 +17,7 @@ use crate::progress::{self, Task, watching};
     and --stopped is given. It can be interrupted and repeated; the exit status is 8 when a conversation is not back.\n\n\
     Examples:\n  segue resume\n  segue resume --all --plan\n  segue resume --fresh shop/coder")]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command")]
-pub(crate) struct Arguments {
+pub(crate) struct ResumeArguments {
     /// Fleets or sessions
     #[arg(value_name = "FLEET|SESSION", add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
@@ -39,7 +39,10 @@ pub(crate) struct Arguments {
     pub(crate) fresh: Vec<String>,
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(
+    arguments: ResumeArguments,
+    context: &mut Context,
+) -> Result<CommandEnding> {
     let typed = typed(&arguments);
     let request = request(arguments, context.caller());
     let client = progress::connect(context).await?;
@@ -57,12 +60,12 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
 }
 
 /// Returns the arguments that bring one fleet or session back, for `segue up --resume NAME`.
-pub(crate) fn of_one(name: String, fresh: Vec<String>, stopped: bool) -> Arguments {
-    Arguments { names: vec![name], all: false, plan: false, stopped, fresh }
+pub(crate) fn of_one(name: String, fresh: Vec<String>, stopped: bool) -> ResumeArguments {
+    ResumeArguments { names: vec![name], all: false, plan: false, stopped, fresh }
 }
 
 /// Returns the part of the typed command that selects sessions, such as `resume --all`.
-fn typed(arguments: &Arguments) -> String {
+fn typed(arguments: &ResumeArguments) -> String {
     let all = arguments.all.then_some("--all");
     let words = arguments.names.iter().map(String::as_str).chain(all);
     words.fold("resume".to_owned(), |typed, word| format!("{typed} {word}"))
@@ -74,8 +77,8 @@ pub(crate) fn here(caller: Caller) -> ResumeRequest {
     ResumeRequest { caller, selection, fresh, plan: false, stopped: false }
 }
 
-fn request(arguments: Arguments, caller: Caller) -> ResumeRequest {
-    let Arguments { names, all, plan, stopped, fresh } = arguments;
+fn request(arguments: ResumeArguments, caller: Caller) -> ResumeRequest {
+    let ResumeArguments { names, all, plan, stopped, fresh } = arguments;
     let selection = match (all, names.is_empty(), fresh.is_empty()) {
         (true, _, _) => Selection::All,
         (false, false, _) => Selection::Named(names),
@@ -94,7 +97,7 @@ mod tests {
     fn selection(names: &[&str], all: bool, fresh: &[&str]) -> Selection {
         let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         let (names, fresh) = (owned(names), owned(fresh));
-        let arguments = Arguments { names, all, plan: false, stopped: false, fresh };
+        let arguments = ResumeArguments { names, all, plan: false, stopped: false, fresh };
         let caller = Caller { cwd: "/".into(), environment: Environment::default() };
         request(arguments, caller).selection
     }

@@ -6,9 +6,9 @@ use segue_core::{Error, Result};
 use segue_server::client::Client;
 use serde::Serialize;
 
-use super::targets::{self, Names, Tally};
+use super::targets::{self, NameMatching, Tally};
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::output::Output;
 use crate::progress::{self, Task, watching};
 use crate::render::sessions::{address, counted};
@@ -21,7 +21,7 @@ use crate::render::sessions::{address, counted};
     same; the exit status is then 8.\n\n\
     Examples:\n  segue rm coder\n  segue rm coder tester\n  segue rm shop/tester --purge --yes"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct RmArguments {
     /// Sessions, or fleets with all their sessions
     #[arg(value_name = "SESSION|FLEET", required = true, add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
@@ -37,22 +37,22 @@ pub(crate) struct Arguments {
 
 /// A session as it was before its removal, as `segue rm --json` prints it.
 #[derive(Debug, Serialize)]
-struct Removed<'a> {
+struct RemovedSession<'a> {
     #[serde(flatten)]
     session: &'a SessionView,
     outcome: &'static str,
 }
 
-pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(arguments: &RmArguments, context: &mut Context) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
-    let chosen = targets::select(&client, context, &arguments.names, Names::Whole).await?;
+    let chosen = targets::select(&client, context, &arguments.names, NameMatching::Whole).await?;
     let mut tally = Tally::of(&chosen.failed, context);
     confirm(arguments, &chosen.sessions, context)?;
     for session in &chosen.sessions {
         match remove(session, arguments.purge, &client, context).await {
             Ok(()) => {
                 tally.succeed();
-                tell(session, context)?;
+                print_removed(session, context)?;
             }
             Err(error) if context.is_interrupted() => return Err(error),
             Err(error) => tally.fail(&error, context),
@@ -76,14 +76,14 @@ async fn remove(
     watching(context, task, client.remove(&id, context.cwd(), purge)).await
 }
 
-fn tell(session: &SessionView, context: &mut Context) -> Result<()> {
+fn print_removed(session: &SessionView, context: &mut Context) -> Result<()> {
     if context.wants_json() {
-        return context.output.json(&Removed { session, outcome: "removed" });
+        return context.output.json(&RemovedSession { session, outcome: "removed" });
     }
     context.output.text(&format!("{} is forgotten\n", address(session)))
 }
 
-fn confirm(arguments: &Arguments, sessions: &[SessionView], context: &Context) -> Result<()> {
+fn confirm(arguments: &RmArguments, sessions: &[SessionView], context: &Context) -> Result<()> {
     if arguments.yes || sessions.is_empty() {
         return Ok(());
     }

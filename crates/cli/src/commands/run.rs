@@ -8,11 +8,11 @@ use segue_core::model::Permission;
 use segue_core::{Error, Result};
 use serde::Serialize;
 
-use super::prompt::{self, Saying};
+use super::prompt::{self, TextKind};
 use super::{attach, failure, trust, wait};
 use crate::args::not_built;
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 use crate::render::sessions::address;
 
@@ -23,7 +23,7 @@ use crate::render::sessions::address;
     for a flag unless there is a space in it: give it on standard input.\n\n\
     Examples:\n  segue run \"fix the flaky test\"\n  name=$(segue run -d --name fixer - < task.md)\n  \
     segue run --headless \"which tests are slow?\"")]
-pub(crate) struct Arguments {
+pub(crate) struct RunArguments {
     /// The first message; - reads it from standard input
     #[arg(value_name = "PROMPT|-")]
     pub(crate) prompt: Option<String>,
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     pub(crate) headless: bool,
 
     #[command(flatten)]
-    pub(crate) waiting: Waiting,
+    pub(crate) waiting: RunWaiting,
 
     /// Arguments for the vendor's own program
     #[arg(last = true, value_name = "VENDOR-ARGS")]
@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
 
 /// How long the command stays.
 #[derive(Debug, Args)]
-pub(crate) struct Waiting {
+pub(crate) struct RunWaiting {
     /// Stay until the turn ends; a headless run does so unless -d is given
     #[arg(long, conflicts_with = "detach")]
     pub(crate) wait: bool,
@@ -106,7 +106,7 @@ enum Afterwards {
     PrintAddress,
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(arguments: RunArguments, context: &mut Context) -> Result<CommandEnding> {
     let can_attach = attach::can_attach() && !context.wants_json();
     let afterwards = afterwards(&arguments, can_attach)?;
     let request = request(arguments, context.caller())?;
@@ -131,7 +131,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     }
 }
 
-fn afterwards(arguments: &Arguments, can_attach: bool) -> Result<Afterwards> {
+fn afterwards(arguments: &RunArguments, can_attach: bool) -> Result<Afterwards> {
     if arguments.worktree.is_some() {
         return Err(not_built("segue run --worktree"));
     }
@@ -147,10 +147,10 @@ fn afterwards(arguments: &Arguments, can_attach: bool) -> Result<Afterwards> {
     }
 }
 
-fn request(arguments: Arguments, caller: Caller) -> Result<RunRequest> {
+fn request(arguments: RunArguments, caller: Caller) -> Result<RunRequest> {
     let cwd = arguments.cwd.map(|folder| caller.cwd.join(folder));
     Ok(RunRequest {
-        prompt: prompt::read(arguments.prompt, Saying::Prompt)?,
+        prompt: prompt::read(arguments.prompt, TextKind::Prompt)?,
         caller,
         agent: arguments.agent,
         vendor: arguments.vendor,
@@ -163,36 +163,40 @@ fn request(arguments: Arguments, caller: Caller) -> Result<RunRequest> {
     })
 }
 
-fn show_address(session: &SessionView, context: &mut Context) -> Result<Ending> {
+fn show_address(session: &SessionView, context: &mut Context) -> Result<CommandEnding> {
     if context.wants_json() {
         context.output.json(session)?;
-        return Ok(Ending::Done);
+        return Ok(CommandEnding::Done);
     }
     let name = address(session);
     context.output.text(&format!("{name}\n"))?;
     let command = if session.headless { "log" } else { "attach" };
     context.output.hint(&format!("run `segue {command} {name}` to see it work"));
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
 /// The session with the result of its turn, as `segue run --json` prints them.
 #[derive(Serialize)]
-struct Turn<'a> {
+struct HeadlessTurn<'a> {
     #[serde(flatten)]
     session: &'a SessionView,
     ok: bool,
     text: &'a str,
 }
 
-fn show_turn(turn: &TurnReport, context: &mut Context) -> Result<Ending> {
+fn show_turn(turn: &TurnReport, context: &mut Context) -> Result<CommandEnding> {
     let name = address(&turn.session);
     if context.wants_json() && turn.ok {
-        context.output.json(&Turn { session: &turn.session, ok: turn.ok, text: &turn.text })?;
+        context.output.json(&HeadlessTurn {
+            session: &turn.session,
+            ok: turn.ok,
+            text: &turn.text,
+        })?;
     } else if turn.ok {
         context.output.words_of_agent(&turn.text)?;
     }
     if turn.ok {
-        return Ok(Ending::Done);
+        return Ok(CommandEnding::Done);
     }
     if let Some(failed) = &turn.failure {
         return Err(failure::turn(&name, failed));
@@ -207,13 +211,13 @@ mod tests {
     use segue_core::model::Environment;
 
     use super::*;
-    use crate::args::{self, Command};
+    use crate::args::{self, SegueCommand};
 
-    fn parsed(words: &[&str]) -> Arguments {
+    fn parsed(words: &[&str]) -> RunArguments {
         let words: Vec<String> =
             ["segue", "run"].iter().chain(words).map(|&word| word.to_owned()).collect();
         match args::parse(&words).unwrap().command {
-            Some(Command::Run(arguments)) => arguments,
+            Some(SegueCommand::Run(arguments)) => arguments,
             other => panic!("{other:?}"),
         }
     }

@@ -6,7 +6,7 @@ use segue_core::api::{RestoreReport, ScaleReport, ScaleRequest};
 
 use super::{outcomes, trust};
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 
 /// Have more or fewer agents of one kind, without editing segue.toml
@@ -17,7 +17,7 @@ use crate::progress::{self, Task, watching};
     `segue resume` keep to it. With 0 all are stopped.\n\n\
     Examples:\n  segue scale coder 3\n  segue scale coder 0 --json"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct ScaleArguments {
     /// An agent as the project file calls it
     #[arg(value_name = "AGENT", add = complete::agents())]
     pub(crate) agent: String,
@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     pub(crate) fleet: Option<String>,
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
-    let Arguments { agent, count, fleet } = arguments;
+pub(crate) async fn run(arguments: ScaleArguments, context: &mut Context) -> Result<CommandEnding> {
+    let ScaleArguments { agent, count, fleet } = arguments;
     let request = ScaleRequest { caller: context.caller(), agent, count, fleet };
     let client = progress::connect(context).await?;
     let task = Task::new("starting and stopping agents")
@@ -50,7 +50,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     }
     if agents.is_empty() && left_alone.is_empty() {
         context.output.note("none of it is to run");
-        return Ok(Ending::Done);
+        return Ok(CommandEnding::Done);
     }
     let (surplus, failed) = (Vec::new(), Vec::new());
     outcomes::show(&RestoreReport { agents, left_alone, surplus, complete, failed }, "up", context)

@@ -11,14 +11,14 @@ use segue_core::{Error, Result};
 use segue_server::client::Client;
 use tokio::task::JoinSet;
 
-use super::prompt::{self, Saying};
-use super::targets::{self, Names, Tally};
+use super::prompt::{self, TextKind};
+use super::targets::{self, NameMatching, NamePrinting, Tally};
 use super::{duration, failure, outcomes};
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 use crate::render::sessions::{address, asks};
-use crate::render::style::Tone;
+use crate::render::style::TextTone;
 
 /// The timeout of `--wait` without `--timeout`: a year, which is no limit in practice.
 const NO_LIMIT_MS: u64 = 365 * 24 * 3_600 * 1_000;
@@ -36,7 +36,7 @@ const LAST_LOOK: Duration = Duration::from_secs(2);
     of its own, and the exit status is 8 if only some of them took it.\n\n\
     Examples:\n  segue send coder \"now the tests\"\n  segue send coder --wait - < review.md\n  \
     segue send coder --interrupt \"stop, look at this first\"\n  segue send shop \"commit, please\"")]
-pub(crate) struct Arguments {
+pub(crate) struct SendArguments {
     /// A session, or a fleet with all its sessions
     #[arg(value_name = "SESSION|FLEET", add = complete::sessions_and_fleets())]
     pub(crate) session: String,
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     pub(crate) interrupt: bool,
 
     #[command(flatten)]
-    pub(crate) waiting: Waiting,
+    pub(crate) waiting: SendWaiting,
 
     /// How long to wait at most [default: 30s, with --wait no limit]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
 
 /// How long the command stays.
 #[derive(Debug, Args)]
-pub(crate) struct Waiting {
+pub(crate) struct SendWaiting {
     /// Stay until its turn ends, and print what it said
     #[arg(long, conflicts_with = "no_wait")]
     pub(crate) wait: bool,
@@ -69,7 +69,7 @@ pub(crate) struct Waiting {
     pub(crate) no_wait: bool,
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(arguments: SendArguments, context: &mut Context) -> Result<CommandEnding> {
     let until = match (arguments.waiting.wait, arguments.waiting.no_wait) {
         (_, true) => Until::Recorded,
         (true, _) => Until::TurnEnded,
@@ -79,7 +79,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     let client = progress::connect(context).await?;
     let names = [request.session.clone()];
     let SelectReport { sessions, left_out, .. } =
-        targets::select(&client, context, &names, Names::Going).await?;
+        targets::select(&client, context, &names, NameMatching::Going).await?;
     if let Some(note) = outcomes::left_alone(&left_out) {
         context.output.note(&note);
     }
@@ -94,7 +94,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
                 Err(_) if context.is_interrupted() => return Err(left(only, context).await),
                 sent => sent?,
             };
-            show(&report, until, Naming::Left, context)
+            show(&report, until, NamePrinting::Omitted, context)
         }
         _ => send_to_all(requests, &sessions, context).await,
     }
@@ -111,7 +111,7 @@ async fn send_to_all(
     requests: Vec<SendRequest>,
     sessions: &[SessionView],
     context: &mut Context,
-) -> Result<Ending> {
+) -> Result<CommandEnding> {
     let task = Task::new("waiting for the agents").of(sessions.iter().map(address));
     let task = task.goes_on("messages stay queued", "run `segue messages` to see them");
     let mut tally = Tally::default();
@@ -131,28 +131,20 @@ async fn send_to_all(
             joined.map_err(|error| Error::internal("a message failed").caused_by(error))
         };
         let shown = match watching(context, task.clone(), next).await? {
-            Ok((report, until)) => show(&report, until, Naming::Given, context),
+            Ok((report, until)) => show(&report, until, NamePrinting::Printed, context),
             Err(error) => Err(error),
         };
         match shown {
-            Ok(Ending::Done) => tally.succeed(),
-            Ok(Ending::Told(kind)) => tally.fail_silently(kind),
+            Ok(CommandEnding::Done) => tally.succeed(),
+            Ok(CommandEnding::Reported(kind)) => tally.fail_silently(kind),
             Err(error) => tally.fail(&error, context),
         }
     }
     Ok(tally.ending())
 }
 
-/// Whether the name of the session is printed with its result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Naming {
-    Given,
-    /// Not printed, because there is only one session.
-    Left,
-}
-
-fn request(arguments: Arguments, until: Until, context: &Context) -> Result<SendRequest> {
-    let text = prompt::read(arguments.text.or_else(|| Some("-".to_owned())), Saying::Message)?;
+fn request(arguments: SendArguments, until: Until, context: &Context) -> Result<SendRequest> {
+    let text = prompt::read(arguments.text.or_else(|| Some("-".to_owned())), TextKind::Message)?;
     let limit = arguments.timeout.map_or(default_limit(until), duration::milliseconds);
     Ok(SendRequest {
         caller: context.caller(),
@@ -190,25 +182,25 @@ fn default_limit(until: Until) -> u64 {
 }
 
 /// Returns the ending for `--json`. The printed report has the reason of a failure.
-fn ending(report: &SendReport, until: Until) -> Ending {
+fn ending(report: &SendReport, until: Until) -> CommandEnding {
     if report.failure.is_some() {
-        return Ending::Told(segue_core::Kind::Vendor);
+        return CommandEnding::Reported(segue_core::Kind::Vendor);
     }
     match report.message.state.known() {
-        _ if until == Until::Recorded => Ending::Done,
+        _ if until == Until::Recorded => CommandEnding::Done,
         Some(MessageStateKind::Delivered) if until == Until::Taken || report.turn_ended => {
-            Ending::Done
+            CommandEnding::Done
         }
-        _ => Ending::Told(segue_core::Kind::Conflict),
+        _ => CommandEnding::Reported(segue_core::Kind::Conflict),
     }
 }
 
 fn show(
     report: &SendReport,
     until: Until,
-    naming: Naming,
+    naming: NamePrinting,
     context: &mut Context,
-) -> Result<Ending> {
+) -> Result<CommandEnding> {
     if context.wants_json() {
         context.output.json(report)?;
         return Ok(ending(report, until));
@@ -219,19 +211,20 @@ fn show(
     }
     match report.message.state.known() {
         _ if until == Until::Recorded => {
-            let name = if naming == Naming::Given { format!("  {name}") } else { String::new() };
+            let name =
+                if naming == NamePrinting::Printed { format!("  {name}") } else { String::new() };
             context.output.text(&format!("{id}{name}\n"))?;
-            Ok(Ending::Done)
+            Ok(CommandEnding::Done)
         }
         Some(MessageStateKind::Delivered) if report.turn_ended => {
-            if naming == Naming::Given {
-                let heading = context.output.colour().paint(Tone::Strong, &format!("{name}:"));
+            if naming == NamePrinting::Printed {
+                let heading = context.output.colour().paint(TextTone::Strong, &format!("{name}:"));
                 context.output.text(&format!("{heading}\n"))?;
             }
             context.output.words_of_agent(report.answer.as_deref().unwrap_or_default())?;
-            Ok(Ending::Done)
+            Ok(CommandEnding::Done)
         }
-        Some(MessageStateKind::Delivered) if until == Until::Taken => Ok(Ending::Done),
+        Some(MessageStateKind::Delivered) if until == Until::Taken => Ok(CommandEnding::Done),
         Some(MessageStateKind::Delivered) => Err(not_over(report, &name)),
         Some(MessageStateKind::Uncertain) => Err(uncertain(report, &name)),
         Some(MessageStateKind::Queued | MessageStateKind::Typing | MessageStateKind::Cancelled)

@@ -11,13 +11,13 @@ use segue_server::conversation::{self, Numbered, Reading};
 use segue_server::wiring::Size;
 
 use crate::complete;
-use crate::context::{Context, Ending};
-use crate::output::Format;
+use crate::context::{CommandEnding, Context};
+use crate::output::OutputFormat;
 use crate::paged::Paged;
 use crate::progress::{self, Counter};
 use crate::render::json;
 use crate::render::raw::Harmless;
-use crate::render::turns::{self, Line, Look};
+use crate::render::turns::{self, TurnLine, TurnStyle};
 
 /// Show a conversation, whatever the vendor's format
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ use crate::render::turns::{self, Line, Look};
     Examples:\n  segue show coder\n  segue show coder --last 5 --full\n  \
     segue show coder --follow\n  segue show demo:0198f9d2-0000-7000-8000-000000000001 --json"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct ShowArguments {
     /// `fleet/name`, a name, an id or its beginning; or a conversation as its vendor calls it
     #[arg(value_name = "SESSION|VENDOR:ID", add = complete::sessions())]
     pub(crate) session: String,
@@ -46,14 +46,14 @@ pub(crate) struct Arguments {
     pub(crate) follow: bool,
 
     #[command(flatten)]
-    pub(crate) what: What,
+    pub(crate) what: ShowSource,
 
     #[command(flatten)]
-    pub(crate) how: How,
+    pub(crate) how: ShowLayout,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct What {
+pub(crate) struct ShowSource {
     /// The transcript's own bytes, or what the vendor would take in again
     #[arg(long, conflicts_with_all = ["last", "follow", "story"])]
     pub(crate) raw: bool,
@@ -64,7 +64,7 @@ pub(crate) struct What {
 }
 
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct How {
+pub(crate) struct ShowLayout {
     /// Everything that tools were given and gave
     #[arg(long)]
     pub(crate) full: bool,
@@ -82,7 +82,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(arguments: ShowArguments, context: &mut Context) -> Result<CommandEnding> {
     if arguments.what.raw && context.wants_json() {
         return Err(Error::usage("`--raw` has no other form than its own")
             .hint("leave out `--json`, or `--raw`"));
@@ -96,7 +96,7 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         Some(error) => context.output.note(&error.to_string()),
         None => {}
     }
-    let look = Look {
+    let look = TurnStyle {
         colour: context.output.colour(),
         clock: context.clock().clone(),
         columns: Size::of_output().map(|size| size.columns),
@@ -108,12 +108,12 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         return following::follow(reading, arguments.last, &look, context).await;
     }
     show(&arguments, &parts, look, context)?;
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
 /// Asks the daemon where the conversation is stored. With `--story` it has several parts.
 async fn find(
-    arguments: &Arguments,
+    arguments: &ShowArguments,
     context: &Context,
 ) -> Result<Vec<(ConversationPart, Reading)>> {
     let client = progress::connect(context).await?;
@@ -128,26 +128,31 @@ async fn find(
 }
 
 fn show(
-    arguments: &Arguments,
+    arguments: &ShowArguments,
     parts: &[(ConversationPart, Reading)],
-    look: Look,
+    look: TurnStyle,
     context: &mut Context,
 ) -> Result<()> {
     let format = context.output.format();
-    let wants_pager = !arguments.how.no_pager && format == Format::Text;
+    let wants_pager = !arguments.how.no_pager && format == OutputFormat::Text;
     let size = Size::of_output().filter(|_| wants_pager);
     let is_seen = Size::of_output().is_some();
     let counter = if is_seen { Counter::silent() } else { Counter::new(context) };
     let mut page = Paged::new(&mut context.output, context.local.environment(), size);
     let shown = match parts.last() {
         Some((_, reading)) if arguments.what.raw => raw(reading, &mut page, counter)?,
-        _ => {
-            Telling { page: &mut page, look, format, story: arguments.what.story, told: 0, counter }
-                .tell(parts, arguments.last)?
+        _ => TurnPrinter {
+            page: &mut page,
+            look,
+            format,
+            story: arguments.what.story,
+            printed: 0,
+            counter,
         }
+        .print(parts, arguments.last)?,
     };
     page.finish()?;
-    if let (0, Format::Text, Some((_, reading))) = (shown, format, parts.last()) {
+    if let (0, OutputFormat::Text, Some((_, reading))) = (shown, format, parts.last()) {
         context.output.note(&format!("nothing was said in {} yet", reading.name()));
     }
     Ok(())
@@ -171,17 +176,17 @@ fn raw(reading: &Reading, page: &mut Paged<'_>, mut counter: Counter) -> Result<
 }
 
 /// Writes turns to the output or the pager, and counts them.
-struct Telling<'a, 'b> {
+struct TurnPrinter<'a, 'b> {
     page: &'a mut Paged<'b>,
-    look: Look,
-    format: Format,
+    look: TurnStyle,
+    format: OutputFormat,
     story: bool,
-    told: u64,
+    printed: u64,
     counter: Counter,
 }
 
-impl Telling<'_, '_> {
-    fn tell(mut self, parts: &[(ConversationPart, Reading)], last: Option<usize>) -> Result<u64> {
+impl TurnPrinter<'_, '_> {
+    fn print(mut self, parts: &[(ConversationPart, Reading)], last: Option<usize>) -> Result<u64> {
         match last {
             Some(last) if parts.len() > 1 => self.end_of_story(parts, last)?,
             last => {
@@ -190,7 +195,7 @@ impl Telling<'_, '_> {
                 }
             }
         }
-        Ok(self.told)
+        Ok(self.printed)
     }
 
     /// Writes the turns of one conversation while they are read.
@@ -234,7 +239,7 @@ impl Telling<'_, '_> {
     }
 
     fn heading(&mut self, (part, reading): &(ConversationPart, Reading)) -> Result<()> {
-        if !self.story || self.format == Format::Json {
+        if !self.story || self.format == OutputFormat::Json {
             return Ok(());
         }
         let from = part.taken_over.as_ref().map(|it| (it.mode.as_str(), it.at));
@@ -247,12 +252,14 @@ impl Telling<'_, '_> {
         turn: &Numbered,
         (_, reading): &(ConversationPart, Reading),
     ) -> Result<ControlFlow<()>> {
-        self.told += 1;
-        let told = self.told;
-        self.counter.show(|| format!("reading: {told} turns"));
+        self.printed += 1;
+        let printed = self.printed;
+        self.counter.show(|| format!("reading: {printed} turns"));
         let text = match self.format {
-            Format::Json => json::line(&Line::new(turn, self.story.then(|| reading.name())))?,
-            Format::Text => turns::block(turn, &self.look),
+            OutputFormat::Json => {
+                json::line(&TurnLine::new(turn, self.story.then(|| reading.name())))?
+            }
+            OutputFormat::Text => turns::block(turn, &self.look),
         };
         self.page.text(&text)
     }

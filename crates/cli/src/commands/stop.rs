@@ -6,10 +6,10 @@ use segue_core::{Kind, Result};
 
 use super::targets;
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
-use crate::render::style::Tone;
-use crate::render::table::{Cell, Table};
+use crate::render::style::TextTone;
+use crate::render::table::{TableCell, TextTable};
 
 /// End the processes of sessions; their conversations stay
 #[derive(Debug, Args)]
@@ -17,7 +17,7 @@ use crate::render::table::{Cell, Table};
     same; the exit status is then 8.\n\n\
     Examples:\n  segue stop coder\n  segue stop coder shop/tester\n  segue stop shop\n  \
     segue stop --all")]
-pub(crate) struct Arguments {
+pub(crate) struct StopArguments {
     /// Sessions, or fleets with all their sessions
     #[arg(value_name = "SESSION|FLEET", required_unless_present = "all", add = complete::running())]
     pub(crate) names: Vec<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     pub(crate) all: bool,
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(arguments: StopArguments, context: &mut Context) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     let names = arguments.names.clone();
     let task = Task::new("stopping");
@@ -46,22 +46,23 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
     }
     targets::report(&report.failed, context);
     let is_complete = report.failed.is_empty();
-    Ok(if is_complete { Ending::Done } else { Ending::Told(Kind::Partial) })
+    Ok(if is_complete { CommandEnding::Done } else { CommandEnding::Reported(Kind::Partial) })
 }
 
-fn request(arguments: Arguments, context: &Context) -> StopRequest {
+fn request(arguments: StopArguments, context: &Context) -> StopRequest {
     let selection = if arguments.all { Selection::All } else { Selection::Named(arguments.names) };
     StopRequest { cwd: context.cwd().to_owned(), selection }
 }
 
-fn table(report: &StopReport) -> Table {
-    let mut table = Table::new(&["NAME", "RESULT"]);
+fn table(report: &StopReport) -> TextTable {
+    let mut table = TextTable::new(&["NAME", "RESULT"]);
     for session in &report.stopped {
         let result = match session.outcome {
             StopOutcome::Stopped => "stopped",
             StopOutcome::NotRunning => "was not running",
         };
-        table.row([Cell::toned(&session.of.address, Tone::Strong), Cell::new(result)]);
+        table
+            .row([TableCell::toned(&session.of.address, TextTone::Strong), TableCell::new(result)]);
     }
     table
 }

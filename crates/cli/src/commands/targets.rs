@@ -5,11 +5,11 @@ use segue_core::api::{FailedTarget, SelectReport, SelectRequest};
 use segue_core::{Error, Kind, Result};
 use segue_server::client::Client;
 
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 
 /// Which sessions a name can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
+pub(crate) enum NameMatching {
     /// The beginning of a name is enough. A fleet means all its sessions, also those that ended for
     /// good.
     Loose,
@@ -20,18 +20,26 @@ pub(crate) enum Names {
     Whole,
 }
 
+/// Whether the name of a session is printed with its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NamePrinting {
+    Printed,
+    /// Not printed, because there is only one session.
+    Omitted,
+}
+
 /// Asks the daemon which sessions the names mean. An error if no name matches a session.
 pub(crate) async fn select(
     client: &Client,
     context: &Context,
     names: &[String],
-    how: Names,
+    how: NameMatching,
 ) -> Result<SelectReport> {
     let request = SelectRequest {
         cwd: context.cwd().to_owned(),
         names: names.to_vec(),
-        whole: how == Names::Whole,
-        finished: how != Names::Going,
+        whole: how == NameMatching::Whole,
+        finished: how != NameMatching::Going,
     };
     client.select(&request).await
 }
@@ -71,11 +79,11 @@ impl Tally {
 
     /// Returns the ending of the command: `Done` without failures, `Partial` if only some sessions
     /// failed, and otherwise the kind of the first failure.
-    pub(crate) fn ending(&self) -> Ending {
+    pub(crate) fn ending(&self) -> CommandEnding {
         match (self.failed.first(), self.done) {
-            (None, _) => Ending::Done,
-            (Some(first), 0) => Ending::Told(*first),
-            (Some(_), _) => Ending::Told(Kind::Partial),
+            (None, _) => CommandEnding::Done,
+            (Some(first), 0) => CommandEnding::Reported(*first),
+            (Some(_), _) => CommandEnding::Reported(Kind::Partial),
         }
     }
 }
@@ -92,12 +100,12 @@ mod tests {
 
     #[test]
     fn ending_is_partial_if_some_targets_fail_and_the_first_failure_if_all_fail() {
-        let table: [(usize, &[Kind], Ending); 5] = [
-            (0, &[], Ending::Done),
-            (2, &[], Ending::Done),
-            (1, &[Kind::NotFound], Ending::Told(Kind::Partial)),
-            (0, &[Kind::NotFound, Kind::Conflict], Ending::Told(Kind::NotFound)),
-            (0, &[Kind::Conflict], Ending::Told(Kind::Conflict)),
+        let table: [(usize, &[Kind], CommandEnding); 5] = [
+            (0, &[], CommandEnding::Done),
+            (2, &[], CommandEnding::Done),
+            (1, &[Kind::NotFound], CommandEnding::Reported(Kind::Partial)),
+            (0, &[Kind::NotFound, Kind::Conflict], CommandEnding::Reported(Kind::NotFound)),
+            (0, &[Kind::Conflict], CommandEnding::Reported(Kind::Conflict)),
         ];
         for (done, failed, expected) in table {
             let tally = Tally { done, failed: failed.to_vec() };

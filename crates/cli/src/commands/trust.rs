@@ -7,7 +7,7 @@ use segue_core::api::{TrustRequest, TrustView};
 use segue_core::{Error, Kind, Result};
 use segue_server::client::Client;
 
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::output::Output;
 use crate::progress;
 use crate::render::plain::one_line;
@@ -22,7 +22,7 @@ use crate::render::shell;
     instructions; when any of it changes, it must be allowed again, and what changed is shown.\n\n\
     Examples:\n  segue trust\n  segue trust ~/src/shop --yes"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct TrustArguments {
     /// The project's folder; this one when left out
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
@@ -32,7 +32,10 @@ pub(crate) struct Arguments {
     pub(crate) yes: bool,
 }
 
-pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(
+    arguments: &TrustArguments,
+    context: &mut Context,
+) -> Result<CommandEnding> {
     let folder = context.cwd().join(arguments.folder.as_deref().unwrap_or_else(|| "".as_ref()));
     let client = progress::connect(context).await?;
     let mut view = client.trust(&TrustRequest { folder, digest: None }).await?;
@@ -48,7 +51,7 @@ pub(crate) async fn run(arguments: &Arguments, context: &mut Context) -> Result<
         let folder = place(&view.folder, context.surroundings().home);
         context.output.text(&format!("{} is {already}trusted\n", one_line(&folder)))?;
     }
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
 /// Runs `attempt`. If it fails because the project file of `folder` is not trusted, shows the user

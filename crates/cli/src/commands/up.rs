@@ -6,7 +6,7 @@ use segue_core::api::UpRequest;
 
 use super::{outcomes, resume, trust};
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 
 /// Start the agents of segue.toml, or bring them back
@@ -16,7 +16,7 @@ use crate::progress::{self, Task, watching};
     --stopped. The exit status is 8 when a conversation is not back.\n\n\
     Examples:\n  segue up\n  segue up coder reviewer\n  segue up --stopped\n  \
     segue up --fleet night")]
-pub(crate) struct Arguments {
+pub(crate) struct UpArguments {
     /// Only these agents of the project file
     #[arg(value_name = "AGENT", add = complete::agents())]
     pub(crate) agents: Vec<String>,
@@ -38,8 +38,8 @@ pub(crate) struct Arguments {
     pub(crate) resume: Option<String>,
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
-    let Arguments { agents, fleet, fresh, stopped, resume } = arguments;
+pub(crate) async fn run(arguments: UpArguments, context: &mut Context) -> Result<CommandEnding> {
+    let UpArguments { agents, fleet, fresh, stopped, resume } = arguments;
     if let Some(name) = resume {
         return resume::run(resume::of_one(name, fresh, stopped), context).await;
     }

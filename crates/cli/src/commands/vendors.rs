@@ -11,29 +11,29 @@ use segue_core::Result;
 use segue_core::api::VendorReport;
 use segue_server::vendors;
 
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::render::sessions::place;
-use crate::render::style::Tone;
-use crate::render::table::{Cell, Cut, Table};
+use crate::render::style::TextTone;
+use crate::render::table::{CutPlace, TableCell, TextTable};
 
 /// Show which agent programs are installed and how well each is supported
 #[derive(Debug, Args)]
 #[command(after_help = "Nothing is started to find that out.\n\n\
     Examples:\n  segue vendors\n  segue vendors check NAME\n  \
     segue vendors check NAME --only two-at-once")]
-pub(crate) struct Arguments {
+pub(crate) struct VendorsArguments {
     #[command(subcommand)]
-    pub(crate) action: Option<Action>,
+    pub(crate) action: Option<VendorsAction>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Action {
-    Check(check::Arguments),
+pub(crate) enum VendorsAction {
+    Check(check::VendorsCheckArguments),
 }
 
-pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) fn run(arguments: &VendorsArguments, context: &mut Context) -> Result<CommandEnding> {
     match &arguments.action {
-        Some(Action::Check(arguments)) => check::run(arguments, context),
+        Some(VendorsAction::Check(arguments)) => check::run(arguments, context),
         None => list(context),
     }
 }
@@ -43,14 +43,14 @@ pub(crate) fn rehearse(arguments: &[OsString]) -> ExitCode {
     check::rehearse(arguments)
 }
 
-fn list(context: &mut Context) -> Result<Ending> {
+fn list(context: &mut Context) -> Result<CommandEnding> {
     let list = vendors::list(&context.local);
     if context.wants_json() {
         context.output.json(&list)?;
-        return Ok(Ending::Done);
+        return Ok(CommandEnding::Done);
     }
-    let mut table = Table::new(&["VENDOR", "INSTALLED", "TRIED", "SUPPORT", "PROGRAM"])
-        .cutting(&[("PROGRAM", Cut::Front), ("SUPPORT", Cut::End)]);
+    let mut table = TextTable::new(&["VENDOR", "INSTALLED", "TRIED", "SUPPORT", "PROGRAM"])
+        .cutting(&[("PROGRAM", CutPlace::Front), ("SUPPORT", CutPlace::End)]);
     for vendor in &list.vendors {
         table.row(row(vendor, context));
     }
@@ -62,7 +62,7 @@ fn list(context: &mut Context) -> Result<Ending> {
     for vendor in list.vendors.iter().filter(|vendor| !vendor.installed) {
         context.output.note(&format!("{} is not installed: {}", vendor.title, vendor.install));
     }
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
 /// Returns the note about an installed version that is newer than all tested versions.
@@ -72,11 +72,11 @@ fn newer(vendor: &VendorReport) -> String {
     format!("{} {installed} is newer than what was tried, which is {tried}", vendor.title)
 }
 
-fn row(vendor: &VendorReport, context: &Context) -> [Cell; 5] {
+fn row(vendor: &VendorReport, context: &Context) -> [TableCell; 5] {
     let tone = match (vendor.installed, vendor.newer_than_tried) {
-        (true, true) => Tone::Attention,
-        (true, false) => Tone::Good,
-        (false, _) => Tone::Faint,
+        (true, true) => TextTone::Attention,
+        (true, false) => TextTone::Good,
+        (false, _) => TextTone::Faint,
     };
     let installed = match (&vendor.version, vendor.installed) {
         (Some(version), _) if vendor.newer_than_tried => format!("{version} (newer)"),
@@ -87,11 +87,11 @@ fn row(vendor: &VendorReport, context: &Context) -> [Cell; 5] {
     let home = context.surroundings().home;
     let program = vendor.path.as_ref().map(|path| place(path, home)).unwrap_or_default();
     [
-        Cell::toned(vendor.name.as_str(), Tone::Strong),
-        Cell::toned(installed, tone),
-        Cell::new(vendor.versions_tried.last().map_or("", String::as_str)),
-        Cell::new(support(vendor)),
-        Cell::new(program),
+        TableCell::toned(vendor.name.as_str(), TextTone::Strong),
+        TableCell::toned(installed, tone),
+        TableCell::new(vendor.versions_tried.last().map_or("", String::as_str)),
+        TableCell::new(support(vendor)),
+        TableCell::new(program),
     ]
 }
 

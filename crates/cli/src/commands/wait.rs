@@ -11,9 +11,9 @@ use serde::Serialize;
 use tokio::task::JoinSet;
 
 use super::duration;
-use super::targets::{self, Names, Tally};
+use super::targets::{self, NameMatching, NamePrinting, Tally};
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 use crate::render::sessions::{address, asking, asks, status};
 
@@ -27,14 +27,14 @@ use crate::render::sessions::{address, asking, asks, status};
     Examples:\n  segue wait coder\n  segue wait coder --for idle --timeout 10m\n  \
     segue wait shop --for ended"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct WaitArguments {
     /// Sessions, or fleets with all their sessions
     #[arg(value_name = "SESSION|FLEET", required = true, add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
 
     /// What to wait for
     #[arg(long = "for", value_enum, value_name = "STATUS")]
-    pub(crate) target: Option<Target>,
+    pub(crate) target: Option<WaitTargetArgument>,
 
     /// How long to wait at most
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
@@ -43,18 +43,18 @@ pub(crate) struct Arguments {
 
 /// The words for [`WaitTarget`] on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Target {
+pub(crate) enum WaitTargetArgument {
     Idle,
     Waiting,
     Ended,
 }
 
-pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(arguments: WaitArguments, context: &mut Context) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     let target = match arguments.target {
-        Some(Target::Idle) => WaitTarget::Idle,
-        Some(Target::Waiting) => WaitTarget::Waiting,
-        Some(Target::Ended) => WaitTarget::Ended,
+        Some(WaitTargetArgument::Idle) => WaitTarget::Idle,
+        Some(WaitTargetArgument::Waiting) => WaitTarget::Waiting,
+        Some(WaitTargetArgument::Ended) => WaitTarget::Ended,
         None => WaitTarget::Rest,
     };
     let timeout_ms = arguments.timeout.map(duration::milliseconds);
@@ -64,11 +64,11 @@ pub(crate) async fn run(arguments: Arguments, context: &mut Context) -> Result<E
         target,
         timeout_ms,
     };
-    let chosen = targets::select(&client, context, &arguments.names, Names::Loose).await?;
+    let chosen = targets::select(&client, context, &arguments.names, NameMatching::Loose).await?;
     if let ([only], []) = (chosen.sessions.as_slice(), chosen.failed.as_slice()) {
         let request = request(only);
         let report = waited(&client, &request, &address(only), context).await?;
-        return show(&report, target, Naming::Left, context);
+        return show(&report, target, NamePrinting::Omitted, context);
     }
     let requests = chosen.sessions.iter().map(|it| (address(it), request(it))).collect();
     let mut tally = Tally::of(&chosen.failed, context);
@@ -101,12 +101,12 @@ async fn wait_for_all(
             joined.map_err(|error| Error::internal("a wait failed").caused_by(error))
         };
         let shown = match watching(context, task.clone(), next).await? {
-            Ok((report, target)) => show(&report, target, Naming::Given, context),
+            Ok((report, target)) => show(&report, target, NamePrinting::Printed, context),
             Err(error) => Err(error),
         };
         match shown {
-            Ok(Ending::Done) => tally.succeed(),
-            Ok(Ending::Told(kind)) => tally.fail_silently(kind),
+            Ok(CommandEnding::Done) => tally.succeed(),
+            Ok(CommandEnding::Reported(kind)) => tally.fail_silently(kind),
             Err(error) => tally.fail(&error, context),
         }
     }
@@ -126,14 +126,6 @@ async fn waited(
     let task = Task::new("waiting").of([name.to_owned()]);
     let task = task.goes_on("the agent goes on", format!("run `segue wait {name}` to wait again"));
     watching(context, task, client.wait(request)).await
-}
-
-/// Whether the name of the session is printed with its status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Naming {
-    Given,
-    /// Not printed, because there is only one session.
-    Left,
 }
 
 /// The session, and why the wait is over, as `segue wait --json` prints them.
@@ -158,22 +150,22 @@ pub(crate) async fn for_rest(
     session: &SessionView,
     client: &Client,
     context: &mut Context,
-) -> Result<Ending> {
+) -> Result<CommandEnding> {
     if !context.wants_json() {
         context.output.text(&format!("{}\n", address(session)))?;
     }
     let (cwd, id) = (context.cwd().to_owned(), session.session.to_string());
     let request = WaitRequest { cwd, session: id, target: WaitTarget::Rest, timeout_ms: None };
     let report = waited(client, &request, &address(session), context).await?;
-    show(&report, request.target, Naming::Left, context)
+    show(&report, request.target, NamePrinting::Omitted, context)
 }
 
 fn show(
     report: &WaitReport,
     target: WaitTarget,
-    naming: Naming,
+    naming: NamePrinting,
     context: &mut Context,
-) -> Result<Ending> {
+) -> Result<CommandEnding> {
     let session = &report.session;
     let outcome = match report.reached {
         _ if needs_person(session, target) => WaitOutcome::NeedsPerson,
@@ -183,7 +175,11 @@ fn show(
     if context.wants_json() {
         context.output.json(&Waited { session, outcome })?;
         let is_done = outcome == WaitOutcome::Reached;
-        return Ok(if is_done { Ending::Done } else { Ending::Told(Kind::Conflict) });
+        return Ok(if is_done {
+            CommandEnding::Done
+        } else {
+            CommandEnding::Reported(Kind::Conflict)
+        });
     }
     let name = address(session);
     let status = status(session);
@@ -198,13 +194,14 @@ fn show(
                 .hint(format!("run `segue log {name}` to see why")))
         }
         WaitOutcome::Reached => {
-            let name = if naming == Naming::Given { format!("{name}  ") } else { String::new() };
+            let name =
+                if naming == NamePrinting::Printed { format!("{name}  ") } else { String::new() };
             context.output.text(&format!("{name}{status}\n"))?;
             report.why.iter().for_each(|why| context.output.note(why));
             if asks(session) {
                 context.output.hint(&asking(session));
             }
-            Ok(Ending::Done)
+            Ok(CommandEnding::Done)
         }
     }
 }

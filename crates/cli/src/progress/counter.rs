@@ -2,21 +2,21 @@
 
 use std::time::{Duration, Instant};
 
-use super::line::Line;
-use super::{PATIENCE, text};
+use super::line::ProgressLine;
+use super::{REDRAW_INTERVAL, text};
 use crate::context::Context;
 
 /// Shows on the terminal how much of the work is done.
 #[derive(Debug)]
 pub(crate) struct Counter {
-    line: Option<Line>,
+    line: Option<ProgressLine>,
     began: Instant,
     drawn: Duration,
 }
 
 impl Counter {
     pub(crate) fn new(context: &Context) -> Self {
-        Self { line: Line::new(context), began: Instant::now(), drawn: Duration::ZERO }
+        Self { line: ProgressLine::new(context), began: Instant::now(), drawn: Duration::ZERO }
     }
 
     /// Makes a counter that shows nothing, for an answer that is itself written to the terminal.
@@ -28,7 +28,7 @@ impl Counter {
     pub(crate) fn show(&mut self, doing: impl FnOnce() -> String) {
         let Some(line) = &mut self.line else { return };
         let elapsed = self.began.elapsed();
-        if elapsed >= self.drawn + PATIENCE {
+        if elapsed >= self.drawn + REDRAW_INTERVAL {
             self.drawn = elapsed;
             line.draw(&text(&doing(), "", elapsed));
         }

@@ -12,11 +12,11 @@ const ERASE: &str = "\r\u{1b}[2K";
 
 /// The progress line. It needs a terminal as standard error.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct ProgressLine {
     is_drawn: bool,
 }
 
-impl Line {
+impl ProgressLine {
     /// `None` if standard error is not a terminal, if `TERM` is missing or `dumb`, or with
     /// `--json`.
     pub(crate) fn new(context: &Context) -> Option<Self> {
@@ -48,7 +48,7 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.erase();
     }

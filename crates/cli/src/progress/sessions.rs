@@ -15,7 +15,7 @@ use crate::render::sessions::{address, status};
 
 /// The sessions whose status the progress line shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum About {
+pub(super) enum ProgressSubject {
     Nothing,
     /// The sessions that have changed since the command began.
     Changed,
@@ -27,10 +27,10 @@ pub(super) enum About {
 /// daemon is lost. Never returns.
 pub(super) async fn follow(
     context: &Context,
-    about: &About,
+    about: &ProgressSubject,
     states: watch::Sender<String>,
 ) -> Infallible {
-    if *about != About::Nothing {
+    if *about != ProgressSubject::Nothing {
         // Ignores the error, because the command's own request reports what is wrong with the
         // daemon.
         let _lost = follow_until_lost(context, about, &states).await;
@@ -40,7 +40,7 @@ pub(super) async fn follow(
 
 async fn follow_until_lost(
     context: &Context,
-    about: &About,
+    about: &ProgressSubject,
     states: &watch::Sender<String>,
 ) -> Result<()> {
     let began = context.surroundings().now;
@@ -64,7 +64,7 @@ async fn follow_until_lost(
 
 /// Returns the selected sessions with their statuses as text. The sessions that the command
 /// probably waits for come first, because the line can be cut at its end.
-fn words(about: &About, sessions: &[SessionView], began: Timestamp) -> String {
+fn words(about: &ProgressSubject, sessions: &[SessionView], began: Timestamp) -> String {
     let mut meant: Vec<&SessionView> =
         sessions.iter().filter(|session| is_meant(about, session, began)).collect();
     meant.sort_by_key(|session| rank(session.status.known()));
@@ -73,11 +73,11 @@ fn words(about: &About, sessions: &[SessionView], began: Timestamp) -> String {
     words.join(", ")
 }
 
-fn is_meant(about: &About, session: &SessionView, began: Timestamp) -> bool {
+fn is_meant(about: &ProgressSubject, session: &SessionView, began: Timestamp) -> bool {
     match about {
-        About::Nothing => false,
-        About::Changed => session.updated_at >= began,
-        About::Named(names) => names.iter().any(|name| {
+        ProgressSubject::Nothing => false,
+        ProgressSubject::Changed => session.updated_at >= began,
+        ProgressSubject::Named(names) => names.iter().any(|name| {
             let id = session.id.to_string();
             *name == session.name.to_string()
                 || *name == session.fleet.to_string()

@@ -5,16 +5,16 @@ use segue_core::{Error, Result};
 
 use super::json;
 use super::plain::plain;
-use super::style::{Colour, Tone};
+use super::style::{Colour, TextTone};
 
 /// Returns the message, the causes and the hints as text, each on its own line.
 pub(crate) fn text(error: &Error, colour: Colour) -> String {
-    let mut text = entry(&colour.paint(Tone::Bad, "error:"), &error.message);
+    let mut text = entry(&colour.paint(TextTone::Bad, "error:"), &error.message);
     for cause in &error.causes {
-        text.push_str(&entry(&format!("  {}", colour.paint(Tone::Faint, "caused by:")), cause));
+        text.push_str(&entry(&format!("  {}", colour.paint(TextTone::Faint, "caused by:")), cause));
     }
     for hint in &error.hints {
-        text.push_str(&entry(&colour.paint(Tone::Help, "hint:"), hint));
+        text.push_str(&entry(&colour.paint(TextTone::Help, "hint:"), hint));
     }
     text
 }

@@ -8,28 +8,28 @@ use segue_core::model::{StatusKind, WaitingFor};
 use segue_core::rules::dialog;
 pub(crate) use segue_core::rules::display::counted;
 
-use super::style::Tone;
-use super::table::{Cell, Cut, Table};
+use super::style::TextTone;
+use super::table::{CutPlace, TableCell, TextTable};
 use super::time::since;
 
 /// The current time and the user's home folder, which are needed to render times and paths.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct DisplayContext<'a> {
     pub(crate) now: Timestamp,
     pub(crate) home: Option<&'a Path>,
 }
 
 /// Returns the table of `segue ls`.
-pub(crate) fn table(sessions: &[SessionView], surroundings: Surroundings<'_>) -> Table {
-    let mut table = Table::new(&["NAME", "VENDOR", "STATUS", "SINCE", "WHERE"])
-        .cutting(&[("WHERE", Cut::Front), ("STATUS", Cut::End)]);
+pub(crate) fn table(sessions: &[SessionView], surroundings: DisplayContext<'_>) -> TextTable {
+    let mut table = TextTable::new(&["NAME", "VENDOR", "STATUS", "SINCE", "WHERE"])
+        .cutting(&[("WHERE", CutPlace::Front), ("STATUS", CutPlace::End)]);
     for session in sessions {
         table.row([
-            Cell::toned(address(session), Tone::Strong),
-            Cell::new(session.vendor.as_str()),
-            Cell::toned(status(session), tone(session.status.known())),
-            Cell::new(since(session.updated_at, surroundings.now)),
-            Cell::new(place(&session.cwd, surroundings.home)),
+            TableCell::toned(address(session), TextTone::Strong),
+            TableCell::new(session.vendor.as_str()),
+            TableCell::toned(status(session), tone(session.status.known())),
+            TableCell::new(since(session.updated_at, surroundings.now)),
+            TableCell::new(place(&session.cwd, surroundings.home)),
         ]);
     }
     table
@@ -80,8 +80,8 @@ fn is_cut_short(session: &SessionView) -> bool {
         || waiting_for(session) == Some(WaitingFor::Environment)
 }
 
-/// Hints name at most this many sessions.
-const NAMED: usize = 5;
+/// Hints and notes name at most this many sessions.
+pub(crate) const NAMED_SESSIONS: usize = 5;
 
 /// Returns hints for sessions that are to be started: they were interrupted, they need the user's
 /// environment, their agent ended at once, or their conversation is lost.
@@ -95,7 +95,7 @@ pub(crate) fn to_start(sessions: &[SessionView]) -> Vec<String> {
         [only] => {
             steps.push(format!("run `segue resume {only}` to start it with your environment"));
         }
-        some if some.len() <= NAMED => {
+        some if some.len() <= NAMED_SESSIONS => {
             let names = some.join(" ");
             steps.push(format!("run `segue resume {names}` to start them with your environment"));
         }
@@ -108,7 +108,7 @@ pub(crate) fn to_start(sessions: &[SessionView]) -> Vec<String> {
         }
     }
     let waits_for_choice = |it: &SessionView| waiting_for(it) == Some(WaitingFor::Choice);
-    for name in which(waits_for_choice).iter().take(NAMED) {
+    for name in which(waits_for_choice).iter().take(NAMED_SESSIONS) {
         steps.push(format!(
             "run `segue log {name}` to see why it ended at once, `segue resume {name}` to try again"
         ));
@@ -140,13 +140,13 @@ pub(crate) fn status(session: &SessionView) -> String {
     }
 }
 
-fn tone(status: Option<StatusKind>) -> Tone {
+fn tone(status: Option<StatusKind>) -> TextTone {
     match status {
-        Some(StatusKind::Working) => Tone::Good,
-        Some(StatusKind::Waiting | StatusKind::Interrupted) => Tone::Attention,
-        Some(StatusKind::Lost) => Tone::Bad,
-        Some(StatusKind::Ended) => Tone::Faint,
-        Some(StatusKind::Starting | StatusKind::Idle) | None => Tone::Plain,
+        Some(StatusKind::Working) => TextTone::Good,
+        Some(StatusKind::Waiting | StatusKind::Interrupted) => TextTone::Attention,
+        Some(StatusKind::Lost) => TextTone::Bad,
+        Some(StatusKind::Ended) => TextTone::Faint,
+        Some(StatusKind::Starting | StatusKind::Idle) | None => TextTone::Plain,
     }
 }
 
@@ -176,8 +176,8 @@ pub(crate) mod tests {
         .unwrap()
     }
 
-    fn surroundings() -> Surroundings<'static> {
-        Surroundings {
+    fn surroundings() -> DisplayContext<'static> {
+        DisplayContext {
             now: Timestamp::from_second(NOW).unwrap(),
             home: Some(Path::new("/home/ann")),
         }
@@ -235,7 +235,7 @@ shop/tester    demo    ended (crashed: signal 9)  1d     ~/shop
     fn words_of_a_newer_daemon_are_shown_as_they_are() {
         let new = session("a", "dreaming", Some("of sheep"), 1);
         assert_eq!((status(&new).as_str(), asks(&new)), ("dreaming (of sheep)", false));
-        assert_eq!(tone(new.status.known()), Tone::Plain);
+        assert_eq!(tone(new.status.known()), TextTone::Plain);
         let waits = session("a", "waiting", Some("new reason"), 1);
         assert_eq!((status(&waits).as_str(), asks(&waits)), ("waiting (new reason)", true));
     }

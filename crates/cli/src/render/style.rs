@@ -2,7 +2,7 @@
 
 /// What a piece of text means to its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub(crate) enum TextTone {
     Plain,
     Strong,
     Good,
@@ -21,7 +21,7 @@ pub(crate) enum Colour {
 
 impl Colour {
     /// Returns the text in the colour of its tone. The text must not contain control characters.
-    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+    pub(crate) fn paint(self, tone: TextTone, text: &str) -> String {
         match (self, tone.code()) {
             (Self::On, Some(code)) if !text.is_empty() => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
             _ => text.to_owned(),
@@ -29,7 +29,7 @@ impl Colour {
     }
 }
 
-impl Tone {
+impl TextTone {
     fn code(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -49,9 +49,9 @@ mod tests {
 
     #[test]
     fn paint_adds_a_code_only_if_colours_are_on_and_there_is_text_with_a_tone() {
-        assert_eq!(Colour::On.paint(Tone::Good, "working"), "\u{1b}[32mworking\u{1b}[0m");
-        assert_eq!(Colour::Off.paint(Tone::Good, "working"), "working");
-        assert_eq!(Colour::On.paint(Tone::Plain, "idle"), "idle");
-        assert_eq!(Colour::On.paint(Tone::Good, ""), "");
+        assert_eq!(Colour::On.paint(TextTone::Good, "working"), "\u{1b}[32mworking\u{1b}[0m");
+        assert_eq!(Colour::Off.paint(TextTone::Good, "working"), "working");
+        assert_eq!(Colour::On.paint(TextTone::Plain, "idle"), "idle");
+        assert_eq!(Colour::On.paint(TextTone::Good, ""), "");
     }
 }

@@ -3,22 +3,23 @@
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::plain::one_line;
-use super::style::{Colour, Tone};
+use super::style::{Colour, TextTone};
 
-const GAP: usize = 2;
+/// The space between two columns of a table.
+const GAP_COLUMNS: usize = 2;
 
 /// Rows under a heading.
 #[derive(Debug)]
-pub(crate) struct Table {
-    heading: Vec<Cell>,
-    rows: Vec<Vec<Cell>>,
+pub(crate) struct TextTable {
+    heading: Vec<TableCell>,
+    rows: Vec<Vec<TableCell>>,
     /// The columns that are cut first to fit a terminal, in the order in which they are cut.
-    cuts: Vec<(usize, Cut)>,
+    cuts: Vec<(usize, CutPlace)>,
 }
 
 /// Where characters are removed from a text that is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum CutPlace {
     /// At the beginning. For paths, because their end is more important.
     Front,
     /// In the middle. For names, because they differ at both ends: in the fleet, and in the number
@@ -31,47 +32,47 @@ pub(crate) enum Cut {
 const NAMES: &str = "NAME";
 
 /// The widths to which columns are cut. The steps are applied in this order until a line fits.
-const STEPS: [Step; 7] = [
-    Step { columns: Columns::Chosen, width: 16 },
-    Step { columns: Columns::Others, width: 24 },
+const STEPS: [CutStep; 7] = [
+    CutStep { columns: ColumnGroup::Chosen, width: 16 },
+    CutStep { columns: ColumnGroup::Others, width: 24 },
     // Still wide enough for the longest status without its detail (`starting`).
-    Step { columns: Columns::Chosen, width: 8 },
-    Step { columns: Columns::Others, width: 16 },
-    Step { columns: Columns::Chosen, width: 4 },
-    Step { columns: Columns::Others, width: 4 },
-    Step { columns: Columns::All, width: 1 },
+    CutStep { columns: ColumnGroup::Chosen, width: 8 },
+    CutStep { columns: ColumnGroup::Others, width: 16 },
+    CutStep { columns: ColumnGroup::Chosen, width: 4 },
+    CutStep { columns: ColumnGroup::Others, width: 4 },
+    CutStep { columns: ColumnGroup::All, width: 1 },
 ];
 
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    columns: Columns,
+struct CutStep {
+    columns: ColumnGroup,
     width: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Columns {
-    /// The columns that were given to [`Table::cutting`], in that order.
+enum ColumnGroup {
+    /// The columns that were given to [`TextTable::cutting`], in that order.
     Chosen,
     /// All other columns, the last one first.
     Others,
     All,
 }
 
-/// One field of a [`Table`].
+/// One field of a [`TextTable`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cell {
+pub(crate) struct TableCell {
     text: String,
-    tone: Tone,
+    tone: TextTone,
 }
 
-impl Cell {
+impl TableCell {
     /// Makes a cell from any text. Control sequences are removed, so the text may come from other
     /// programs.
     pub(crate) fn new(text: impl AsRef<str>) -> Self {
-        Self::toned(text, Tone::Plain)
+        Self::toned(text, TextTone::Plain)
     }
 
-    pub(crate) fn toned(text: impl AsRef<str>, tone: Tone) -> Self {
+    pub(crate) fn toned(text: impl AsRef<str>, tone: TextTone) -> Self {
         Self { text: one_line(text.as_ref()), tone }
     }
 
@@ -80,22 +81,22 @@ impl Cell {
     }
 }
 
-impl Table {
+impl TextTable {
     pub(crate) fn new(heading: &[&str]) -> Self {
-        let heading = heading.iter().map(|text| Cell::toned(text, Tone::Faint)).collect();
+        let heading = heading.iter().map(|text| TableCell::toned(text, TextTone::Faint)).collect();
         Self { heading, rows: Vec::new(), cuts: Vec::new() }
     }
 
     /// Sets the columns that are cut first to fit a terminal, the least important one first. The
     /// other columns are cut if that is not enough or if they are very wide, the last column first.
-    pub(crate) fn cutting(mut self, columns: &[(&str, Cut)]) -> Self {
+    pub(crate) fn cutting(mut self, columns: &[(&str, CutPlace)]) -> Self {
         let place = |title: &str| self.heading.iter().position(|cell| cell.text == title);
         self.cuts = columns.iter().filter_map(|(title, cut)| Some((place(title)?, *cut))).collect();
         self
     }
 
     /// Adds a row. It must have as many cells as the heading.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = TableCell>) {
         self.rows.push(cells.into_iter().collect());
     }
 
@@ -109,7 +110,7 @@ impl Table {
         if let Some(columns) = columns {
             self.narrow(&mut widths, columns);
         }
-        let heading = fitted(&self.heading, &widths, |_| Cut::End);
+        let heading = fitted(&self.heading, &widths, |_| CutPlace::End);
         let rows = self.rows.iter().map(|cells| fitted(cells, &widths, |column| self.cut(column)));
         let lines = std::iter::once(heading).chain(rows);
         lines.map(|cells| line(&cells, &widths, colour)).collect()
@@ -117,7 +118,7 @@ impl Table {
 
     /// Makes columns narrower until a line fits into the terminal.
     fn narrow(&self, widths: &mut [usize], columns: usize) {
-        let gaps = GAP * widths.len().saturating_sub(1);
+        let gaps = GAP_COLUMNS * widths.len().saturating_sub(1);
         for step in STEPS {
             for column in self.columns(step.columns) {
                 let excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(columns);
@@ -127,55 +128,59 @@ impl Table {
         }
     }
 
-    fn columns(&self, columns: Columns) -> Vec<usize> {
+    fn columns(&self, columns: ColumnGroup) -> Vec<usize> {
         let all = (0..self.heading.len()).rev();
         match columns {
-            Columns::Chosen => self.cuts.iter().map(|(column, _)| *column).collect(),
-            Columns::Others => {
+            ColumnGroup::Chosen => self.cuts.iter().map(|(column, _)| *column).collect(),
+            ColumnGroup::Others => {
                 all.filter(|it| self.cuts.iter().all(|(column, _)| column != it)).collect()
             }
-            Columns::All => all.collect(),
+            ColumnGroup::All => all.collect(),
         }
     }
 
     /// Returns where the cells of a column are cut.
-    fn cut(&self, column: usize) -> Cut {
+    fn cut(&self, column: usize) -> CutPlace {
         if let Some((_, cut)) = self.cuts.iter().find(|(it, _)| *it == column) {
             return *cut;
         }
         let is_name = self.heading.get(column).is_some_and(|cell| cell.text == NAMES);
-        if is_name { Cut::Middle } else { Cut::End }
+        if is_name { CutPlace::Middle } else { CutPlace::End }
     }
 
     fn widths(&self) -> Vec<usize> {
         let widest = |column: usize| {
             let cells = std::iter::once(&self.heading).chain(&self.rows);
-            cells.filter_map(|row| row.get(column)).map(Cell::width).max().unwrap_or(0)
+            cells.filter_map(|row| row.get(column)).map(TableCell::width).max().unwrap_or(0)
         };
         (0..self.heading.len()).map(widest).collect()
     }
 }
 
 /// Returns cells that are at most as wide as their columns.
-fn fitted(cells: &[Cell], widths: &[usize], cut: impl Fn(usize) -> Cut) -> Vec<Cell> {
-    let fit = |(column, cell): (usize, &Cell)| {
+fn fitted(
+    cells: &[TableCell],
+    widths: &[usize],
+    cut: impl Fn(usize) -> CutPlace,
+) -> Vec<TableCell> {
+    let fit = |(column, cell): (usize, &TableCell)| {
         let width = widths.get(column).copied().unwrap_or(usize::MAX);
-        Cell { text: shortened(&cell.text, width, cut(column)), tone: cell.tone }
+        TableCell { text: shortened(&cell.text, width, cut(column)), tone: cell.tone }
     };
     cells.iter().enumerate().map(fit).collect()
 }
 
 /// Shortens a text to at most this many columns of a terminal, with an ellipsis in place of the
 /// removed characters.
-pub(crate) fn shortened(text: &str, width: usize, cut: Cut) -> String {
+pub(crate) fn shortened(text: &str, width: usize, cut: CutPlace) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
     let room = width.saturating_sub(1);
     match cut {
-        Cut::End => beginning(text, room) + "…",
-        Cut::Front => format!("…{}", end(text, room)),
-        Cut::Middle => {
+        CutPlace::End => beginning(text, room) + "…",
+        CutPlace::Front => format!("…{}", end(text, room)),
+        CutPlace::Middle => {
             let begins = beginning(text, room.div_ceil(2));
             // If a wide character did not fit at the beginning, the end gets its columns.
             let ends = end(text, room - begins.width());
@@ -204,13 +209,13 @@ fn fitting(mut room: usize) -> impl FnMut(&char) -> bool {
     }
 }
 
-fn line(cells: &[Cell], widths: &[usize], colour: Colour) -> String {
+fn line(cells: &[TableCell], widths: &[usize], colour: Colour) -> String {
     let last = cells.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |index| index + 1);
     let mut line = String::new();
     for (index, (cell, width)) in cells.iter().zip(widths).take(last).enumerate() {
         line.push_str(&colour.paint(cell.tone, &cell.text));
         if index + 1 < last {
-            line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width()) + GAP));
+            line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width()) + GAP_COLUMNS));
         }
     }
     line.push('\n');
@@ -221,10 +226,14 @@ fn line(cells: &[Cell], widths: &[usize], colour: Colour) -> String {
 mod tests {
     use super::*;
 
-    fn table() -> Table {
-        let mut table = Table::new(&["NAME", "STATUS", "WHERE"]);
-        table.row([Cell::new("shop/coder"), Cell::toned("working", Tone::Good), Cell::new("/src")]);
-        table.row([Cell::new("漢字"), Cell::new("idle"), Cell::new("")]);
+    fn table() -> TextTable {
+        let mut table = TextTable::new(&["NAME", "STATUS", "WHERE"]);
+        table.row([
+            TableCell::new("shop/coder"),
+            TableCell::toned("working", TextTone::Good),
+            TableCell::new("/src"),
+        ]);
+        table.row([TableCell::new("漢字"), TableCell::new("idle"), TableCell::new("")]);
         table
     }
 
@@ -247,22 +256,22 @@ shop/coder  working  /src
 
     #[test]
     fn control_characters_in_a_cell_do_not_break_the_table() {
-        let mut table = Table::new(&["NAME", "NOTE"]);
-        table.row([Cell::new("x\u{1b}[2J\ny"), Cell::new("\u{9b}31mred\r\nnext")]);
+        let mut table = TextTable::new(&["NAME", "NOTE"]);
+        table.row([TableCell::new("x\u{1b}[2J\ny"), TableCell::new("\u{9b}31mred\r\nnext")]);
         assert_eq!(table.render(Colour::Off, None), "NAME  NOTE\nx y   red next\n");
     }
 
     #[test]
     fn table_without_rows_is_an_empty_string() {
-        assert_eq!(Table::new(&["NAME"]).render(Colour::Off, None), "");
+        assert_eq!(TextTable::new(&["NAME"]).render(Colour::Off, None), "");
     }
 
-    fn wide() -> Table {
-        let mut table = Table::new(&["NAME", "STATUS", "WHERE"])
-            .cutting(&[("WHERE", Cut::Front), ("STATUS", Cut::End)]);
+    fn wide() -> TextTable {
+        let mut table = TextTable::new(&["NAME", "STATUS", "WHERE"])
+            .cutting(&[("WHERE", CutPlace::Front), ("STATUS", CutPlace::End)]);
         let cells = ["shop/coder", "waiting (permission)", "~/src/company/projects/shop"];
-        table.row(cells.map(Cell::new));
-        table.row(["blog/漢字漢字", "idle", "~/src/漢字漢字漢字漢字/blog"].map(Cell::new));
+        table.row(cells.map(TableCell::new));
+        table.row(["blog/漢字漢字", "idle", "~/src/漢字漢字漢字漢字/blog"].map(TableCell::new));
         table
     }
 
@@ -284,11 +293,12 @@ shop/coder  working  /src
     #[test]
     fn long_name_is_cut_in_the_middle_before_a_status_is_unreadable() {
         let table = |columns| {
-            let mut table = Table::new(&["NAME", "VENDOR", "STATUS", "SINCE", "WHERE"])
-                .cutting(&[("WHERE", Cut::Front), ("STATUS", Cut::End)]);
+            let mut table = TextTable::new(&["NAME", "VENDOR", "STATUS", "SINCE", "WHERE"])
+                .cutting(&[("WHERE", CutPlace::Front), ("STATUS", CutPlace::End)]);
             let name = format!("shop/{}1", "a".repeat(63));
             table.row(
-                [&*name, "demo", "ended (crashed: signal 9)", "3m", "~/src/shop"].map(Cell::new),
+                [&*name, "demo", "ended (crashed: signal 9)", "3m", "~/src/shop"]
+                    .map(TableCell::new),
             );
             table.render(Colour::Off, Some(columns))
         };
@@ -302,25 +312,25 @@ shop/aaaaaaaaaaa…aaaaaaaaaaaaaaa1  demo    ended (crashed:…  3m     ~/src/sh
 
     #[test]
     fn headings_are_cut_at_their_end() {
-        let mut table = Table::new(&["STATUS", "WHERE"]).cutting(&[("WHERE", Cut::Front)]);
-        table.row(["idle", "~/src/shop"].map(Cell::new));
+        let mut table = TextTable::new(&["STATUS", "WHERE"]).cutting(&[("WHERE", CutPlace::Front)]);
+        table.row(["idle", "~/src/shop"].map(TableCell::new));
         assert_eq!(table.render(Colour::Off, Some(12)), "STATUS  WHE…\nidle    …hop\n");
     }
 
     #[test]
     fn a_text_is_shortened_by_display_width() {
         let table = [
-            ("abcdef", 6, Cut::End, "abcdef"),
-            ("abcdef", 4, Cut::End, "abc…"),
-            ("abcdef", 4, Cut::Front, "…def"),
-            ("abcdef", 5, Cut::Middle, "ab…ef"),
-            ("abcdef", 4, Cut::Middle, "ab…f"),
-            ("漢字漢字", 6, Cut::Middle, "漢…字"),
-            ("abc", 1, Cut::Middle, "…"),
-            ("漢字漢字", 6, Cut::End, "漢字…"),
-            ("漢字漢字", 4, Cut::Front, "…字"),
-            ("abc", 1, Cut::End, "…"),
-            ("", 0, Cut::End, ""),
+            ("abcdef", 6, CutPlace::End, "abcdef"),
+            ("abcdef", 4, CutPlace::End, "abc…"),
+            ("abcdef", 4, CutPlace::Front, "…def"),
+            ("abcdef", 5, CutPlace::Middle, "ab…ef"),
+            ("abcdef", 4, CutPlace::Middle, "ab…f"),
+            ("漢字漢字", 6, CutPlace::Middle, "漢…字"),
+            ("abc", 1, CutPlace::Middle, "…"),
+            ("漢字漢字", 6, CutPlace::End, "漢字…"),
+            ("漢字漢字", 4, CutPlace::Front, "…字"),
+            ("abc", 1, CutPlace::End, "…"),
+            ("", 0, CutPlace::End, ""),
         ];
         for (text, width, cut, expected) in table {
             assert_eq!(shortened(text, width, cut), expected, "{text} in {width}");

@@ -26,12 +26,12 @@ pub(crate) fn since(then: Timestamp, now: Timestamp) -> String {
 
 /// The time zone in which timestamps are shown.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock {
+pub(crate) struct DisplayClock {
     /// `None` shows UTC, with a `Z` at the end.
     zone: Option<TimeZone>,
 }
 
-impl Clock {
+impl DisplayClock {
     /// Shows UTC: for text that goes into a file or to another program.
     pub(crate) fn utc() -> Self {
         Self { zone: None }
@@ -84,10 +84,10 @@ mod tests {
     #[test]
     fn a_timestamp_is_in_utc_or_in_the_users_time_zone() {
         let then = at(1_767_323_472);
-        assert_eq!(Clock::utc().moment(then), "2026-01-02 03:11:12Z");
+        assert_eq!(DisplayClock::utc().moment(then), "2026-01-02 03:11:12Z");
         // The zone comes from the bundled database: no file of this machine is read.
         let zone = jiff::tz::TimeZoneDatabase::bundled().get("Asia/Kolkata").unwrap();
-        let clock = Clock { zone: Some(zone) };
+        let clock = DisplayClock { zone: Some(zone) };
         assert_eq!(clock.moment(then), "2026-01-02 08:41:12");
     }
 }

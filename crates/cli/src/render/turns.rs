@@ -7,22 +7,22 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::plain::{one_line, plain};
-use super::style::{Colour, Tone};
-use super::time::Clock;
+use super::style::{Colour, TextTone};
+use super::time::DisplayClock;
 use super::wrap::wrap;
 
 const INDENT: &str = "    ";
 
 /// How much of the arguments of a tool call is shown.
-const SHOWN_OF_CALL: Shown = Shown { lines: 6, characters: 600 };
+const SHOWN_OF_CALL: ShownLength = ShownLength { lines: 6, characters: 600 };
 /// How much of the result of a tool call is shown.
-const SHOWN_OF_RESULT: Shown = Shown { lines: 10, characters: 1000 };
+const SHOWN_OF_RESULT: ShownLength = ShownLength { lines: 10, characters: 1000 };
 
 /// How turns are shown.
 #[derive(Clone, Debug)]
-pub(crate) struct Look {
+pub(crate) struct TurnStyle {
     pub(crate) colour: Colour,
-    pub(crate) clock: Clock,
+    pub(crate) clock: DisplayClock,
     /// The width of the terminal. `None` if lines are not wrapped.
     pub(crate) columns: Option<usize>,
     /// Shows the arguments and results of tool calls in full.
@@ -30,13 +30,13 @@ pub(crate) struct Look {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Shown {
+struct ShownLength {
     lines: usize,
     characters: usize,
 }
 
 /// Returns a turn as a block of lines, followed by an empty line.
-pub(crate) fn block(numbered: &Numbered, look: &Look) -> String {
+pub(crate) fn block(numbered: &Numbered, look: &TurnStyle) -> String {
     let turn = &numbered.turn;
     let width = look.columns.map(|columns| columns.saturating_sub(INDENT.len()));
     let (body, hidden) = body(turn, look.full);
@@ -44,7 +44,7 @@ pub(crate) fn block(numbered: &Numbered, look: &Look) -> String {
     let lines = body.lines().flat_map(|line| wrap(line, width));
     lines.for_each(|line| push_line(&mut block, &line));
     if let Some(hidden) = hidden {
-        push_line(&mut block, &look.colour.paint(Tone::Faint, &hidden));
+        push_line(&mut block, &look.colour.paint(TextTone::Faint, &hidden));
     }
     block.push('\n');
     block
@@ -58,18 +58,18 @@ fn push_line(block: &mut String, line: &str) {
     block.push('\n');
 }
 
-fn heading(Numbered { index, turn }: &Numbered, look: &Look) -> String {
+fn heading(Numbered { index, turn }: &Numbered, look: &TurnStyle) -> String {
     let colour = look.colour;
-    let faint = |text: String| colour.paint(Tone::Faint, &text);
+    let faint = |text: String| colour.paint(TextTone::Faint, &text);
     let tool = turn.tool.as_ref();
     let failed = tool.is_some_and(|tool| tool.failed);
     let (word, tone) = match turn.role {
-        Role::User => ("user", Tone::Good),
-        Role::Assistant => ("assistant", Tone::Help),
-        Role::ToolCall => ("tool call", Tone::Attention),
-        Role::ToolResult if failed => ("tool result, failed", Tone::Bad),
-        Role::ToolResult => ("tool result", Tone::Attention),
-        Role::Summary => ("summary of what was said before", Tone::Strong),
+        Role::User => ("user", TextTone::Good),
+        Role::Assistant => ("assistant", TextTone::Help),
+        Role::ToolCall => ("tool call", TextTone::Attention),
+        Role::ToolResult if failed => ("tool result, failed", TextTone::Bad),
+        Role::ToolResult => ("tool result", TextTone::Attention),
+        Role::Summary => ("summary of what was said before", TextTone::Strong),
     };
     let pieces = [
         index.map(|index| faint(index.to_string())),
@@ -107,7 +107,7 @@ fn arguments(text: &str) -> String {
     fields.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn shortened(text: &str, shown: Shown) -> (String, Option<String>) {
+fn shortened(text: &str, shown: ShownLength) -> (String, Option<String>) {
     let lines: Vec<&str> = text.lines().collect();
     // A single extra line is shown: the note about it would take a line, too.
     let kept = if lines.len() <= shown.lines + 1 { lines.len() } else { shown.lines };
@@ -131,19 +131,19 @@ pub(crate) fn divider(
     vendor: &str,
     name: &str,
     from: Option<(&str, Timestamp)>,
-    look: &Look,
+    look: &TurnStyle,
 ) -> String {
     let how = match from {
         Some((mode, at)) => format!(", handed over ({mode}) {}", look.clock.moment(at)),
         None => String::new(),
     };
     let line = one_line(&format!("── {name} ({vendor}){how} ──"));
-    format!("{}\n\n", look.colour.paint(Tone::Strong, &line))
+    format!("{}\n\n", look.colour.paint(TextTone::Strong, &line))
 }
 
 /// A turn as `segue show --json` prints it.
 #[derive(Debug, Serialize)]
-pub(crate) struct Line<'a> {
+pub(crate) struct TurnLine<'a> {
     index: Option<u64>,
     role: &'static str,
     text: &'a str,
@@ -158,7 +158,7 @@ pub(crate) struct Line<'a> {
     conversation: Option<&'a str>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> TurnLine<'a> {
     pub(crate) fn new(numbered: &'a Numbered, conversation: Option<&'a str>) -> Self {
         let Numbered { index, turn } = numbered;
         let tool = turn.tool.as_ref();

@@ -5,17 +5,17 @@ use segue_core::rules::attach::{self, Choice, OpenTerminal};
 use segue_core::{Error, Result};
 use segue_server::client::Client;
 
-use super::super::glance;
+use super::super::overview;
 use crate::context::Context;
 use crate::render::sessions::{address, asks, status};
-use crate::render::style::Tone;
-use crate::render::table::{Cell, Cut, Table};
+use crate::render::style::TextTone;
+use crate::render::table::{CutPlace, TableCell, TextTable};
 
 /// Returns the id or the name of the session to attach to. Asks the user if several sessions are
 /// possible. An error if no session has an open terminal.
 pub(super) async fn choose(client: &Client, context: &mut Context) -> Result<String> {
     let sessions = client.list(&ListRequest::default()).await?.sessions;
-    let folder = glance::home_of(context.cwd());
+    let folder = overview::home_of(context.cwd());
     let open: Vec<OpenTerminal> = sessions
         .iter()
         .filter(|session| session.holder_pid.is_some() && !session.headless)
@@ -39,13 +39,14 @@ pub(super) async fn choose(client: &Client, context: &mut Context) -> Result<Str
 
 /// Prints a numbered list, and asks until the user enters a number of the list or a name.
 fn ask(sessions: &[&SessionView], context: &mut Context) -> Result<String> {
-    let mut table = Table::new(&["", "NAME", "VENDOR", "STATUS"]).cutting(&[("STATUS", Cut::End)]);
+    let mut table =
+        TextTable::new(&["", "NAME", "VENDOR", "STATUS"]).cutting(&[("STATUS", CutPlace::End)]);
     for (number, session) in (1..).zip(sessions) {
         table.row([
-            Cell::new(format!("{number}")),
-            Cell::toned(address(session), Tone::Strong),
-            Cell::new(session.vendor.as_str()),
-            Cell::new(status(session)),
+            TableCell::new(format!("{number}")),
+            TableCell::toned(address(session), TextTone::Strong),
+            TableCell::new(session.vendor.as_str()),
+            TableCell::new(status(session)),
         ]);
     }
     context.output.table(&table)?;
@@ -54,29 +55,33 @@ fn ask(sessions: &[&SessionView], context: &mut Context) -> Result<String> {
             return Err(Error::usage("no session was chosen"));
         };
         match meant(sessions, &answer) {
-            Meant::Session(session) => return Ok(session),
-            Meant::Again => context.output.note(&format!("use 1 to {}, or a name", sessions.len())),
+            ChosenSession::Session(session) => return Ok(session),
+            ChosenSession::Again => {
+                context.output.note(&format!("use 1 to {}, or a name", sessions.len()));
+            }
         }
     }
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Meant {
+enum ChosenSession {
     /// An id, or a name that the daemon has to look up.
     Session(String),
     Again,
 }
 
-fn meant(sessions: &[&SessionView], answer: &str) -> Meant {
+fn meant(sessions: &[&SessionView], answer: &str) -> ChosenSession {
     let answer = answer.trim();
     // A number always means a row of the list, even if an agent has named a session with a number.
     match answer.parse::<usize>() {
         Ok(number) => {
             let place = number.checked_sub(1).and_then(|place| sessions.get(place));
-            place.map_or(Meant::Again, |session| Meant::Session(session.session.to_string()))
+            place.map_or(ChosenSession::Again, |session| {
+                ChosenSession::Session(session.session.to_string())
+            })
         }
-        Err(_) if answer.is_empty() => Meant::Again,
-        Err(_) => Meant::Session(answer.to_owned()),
+        Err(_) if answer.is_empty() => ChosenSession::Again,
+        Err(_) => ChosenSession::Session(answer.to_owned()),
     }
 }
 
@@ -89,15 +94,15 @@ mod tests {
     fn list_number_or_name_is_accepted_and_other_input_is_asked_again() {
         let (coder, one) = (session("coder", "idle", None, 1), session("1", "idle", None, 1));
         let listed = [&coder, &one];
-        let id = Meant::Session(coder.session.to_string());
+        let id = ChosenSession::Session(coder.session.to_string());
         let table = [
             ("1\n", id),
-            ("2", Meant::Session(one.session.to_string())),
-            ("3", Meant::Again),
-            ("0", Meant::Again),
-            ("-1", Meant::Session("-1".to_owned())),
-            (" \n", Meant::Again),
-            ("shop/coder", Meant::Session("shop/coder".to_owned())),
+            ("2", ChosenSession::Session(one.session.to_string())),
+            ("3", ChosenSession::Again),
+            ("0", ChosenSession::Again),
+            ("-1", ChosenSession::Session("-1".to_owned())),
+            (" \n", ChosenSession::Again),
+            ("shop/coder", ChosenSession::Session("shop/coder".to_owned())),
         ];
         for (answer, expected) in table {
             assert_eq!(meant(&listed, answer), expected, "{answer:?}");

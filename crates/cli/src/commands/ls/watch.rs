@@ -11,11 +11,11 @@ use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::hidden;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::Interrupts;
 use crate::render::plain::one_line;
 use crate::render::sessions::{address, place, status, table};
-use crate::render::table::{Cut, shortened};
+use crate::render::table::{CutPlace, shortened};
 
 /// Switches to the alternate screen and hides the cursor. [`LEAVE`] undoes both, so that the user's
 /// own screen is as it was before.
@@ -29,15 +29,15 @@ const REST_OF_SCREEN: &str = "\u{1b}[J";
 
 /// Shows the list again after every event. Ends on SIGINT (Ctrl-C), on SIGTERM, or if the reader
 /// closes standard output.
-pub(super) async fn watch(request: &ListRequest, context: &mut Context) -> Result<Ending> {
-    let mut stop = Stop::new()?;
+pub(super) async fn watch(request: &ListRequest, context: &mut Context) -> Result<CommandEnding> {
+    let mut stop = StopSignals::new()?;
     let is_drawn = Size::of_output().is_some() && !context.wants_json();
-    let mut view = if is_drawn { View::Screen } else { View::Lines(BTreeMap::new()) };
+    let mut view = if is_drawn { WatchView::Screen } else { WatchView::Lines(BTreeMap::new()) };
     // Connects before the switch to the alternate screen, so that an error of the request is
     // reported on the user's own screen.
     let mut source = tokio::select! {
-        () = stop.asked() => return Ok(Ending::Done),
-        source = Source::connect(request, context) => source?,
+        () = stop.asked() => return Ok(CommandEnding::Done),
+        source = WatchedList::connect(request, context) => source?,
     };
     if is_drawn {
         context.output.text(ENTER)?;
@@ -46,14 +46,14 @@ pub(super) async fn watch(request: &ListRequest, context: &mut Context) -> Resul
     if is_drawn {
         context.output.text(LEAVE)?;
     }
-    watched.map(|()| Ending::Done)
+    watched.map(|()| CommandEnding::Done)
 }
 
 async fn show_changes(
-    view: &mut View,
-    source: &mut Source,
+    view: &mut WatchView,
+    source: &mut WatchedList,
     request: &ListRequest,
-    (stop, context): (&mut Stop, &mut Context),
+    (stop, context): (&mut StopSignals, &mut Context),
 ) -> Result<()> {
     let mut resized = signal(SignalKind::window_change()).map_err(no_signals)?;
     while !context.output.reader_gone() {
@@ -68,12 +68,12 @@ async fn show_changes(
 }
 
 /// Waits for SIGINT (Ctrl-C) or SIGTERM.
-struct Stop {
+struct StopSignals {
     interrupts: Interrupts,
     ended: Signal,
 }
 
-impl Stop {
+impl StopSignals {
     fn new() -> Result<Self> {
         let ended = signal(SignalKind::terminate()).map_err(no_signals)?;
         Ok(Self { interrupts: Interrupts::take()?, ended })
@@ -92,24 +92,24 @@ fn no_signals(error: std::io::Error) -> Error {
 }
 
 /// Reads the list from the daemon, and waits for changes.
-struct Source {
+struct WatchedList {
     client: Client,
     events: EventStream,
     list: SessionList,
     /// An event that `list` does not contain yet. It is stored here, because `changed` can be
     /// cancelled after the event and before the list was read.
-    news: Option<News>,
+    news: Option<ListChange>,
     /// The daemon has ended. `list` is as it was before.
     is_lost: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum News {
+enum ListChange {
     Event,
     DaemonEnded,
 }
 
-impl Source {
+impl WatchedList {
     async fn connect(request: &ListRequest, context: &Context) -> Result<Self> {
         Self::with(Client::connect(&context.local).await?, request, context).await
     }
@@ -133,10 +133,11 @@ impl Source {
         if self.news.is_none() {
             // Many events at once need only one redraw.
             let is_connected = matches!(self.events.next_burst().await, Some(Ok(())));
-            self.news = Some(if is_connected { News::Event } else { News::DaemonEnded });
+            self.news =
+                Some(if is_connected { ListChange::Event } else { ListChange::DaemonEnded });
         }
         let list = match self.news {
-            Some(News::DaemonEnded) => Err(Error::unavailable("the daemon ended")),
+            Some(ListChange::DaemonEnded) => Err(Error::unavailable("the daemon ended")),
             _ => self.client.list(request).await,
         };
         match list {
@@ -154,7 +155,7 @@ impl Source {
 }
 
 /// How the list is shown.
-enum View {
+enum WatchView {
     /// Redraws the whole list in place, on a terminal.
     Screen,
     /// Prints a line for each session that has changed. The map has the sessions as they were last
@@ -162,16 +163,16 @@ enum View {
     Lines(BTreeMap<SessionId, SessionView>),
 }
 
-impl View {
-    fn show(&mut self, source: &Source, context: &mut Context) -> Result<()> {
+impl WatchView {
+    fn show(&mut self, source: &WatchedList, context: &mut Context) -> Result<()> {
         match self {
             Self::Screen => draw(source, context),
-            Self::Lines(known) => tell(known, &source.list, context),
+            Self::Lines(known) => print_changes(known, &source.list, context),
         }
     }
 }
 
-fn draw(Source { list, is_lost, .. }: &Source, context: &mut Context) -> Result<()> {
+fn draw(WatchedList { list, is_lost, .. }: &WatchedList, context: &mut Context) -> Result<()> {
     let size = Size::of_output().unwrap_or(Size { rows: 24, columns: 80 });
     let surroundings = context.surroundings_now();
     let text =
@@ -193,14 +194,14 @@ fn draw(Source { list, is_lost, .. }: &Source, context: &mut Context) -> Result<
         footer.insert(0, format!("… {} more", lines.len() - room));
         lines.truncate(room);
     }
-    lines.extend(footer.iter().map(|line| shortened(line, size.columns, Cut::End)));
+    lines.extend(footer.iter().map(|line| shortened(line, size.columns, CutPlace::End)));
     let lines = lines.join(&format!("{REST_OF_LINE}\r\n"));
     context.output.text(&format!("{HOME}{lines}{REST_OF_LINE}{REST_OF_SCREEN}"))
 }
 
 /// A session that is not in the list any more, as `--json` prints it.
 #[derive(Serialize)]
-struct Gone<'a> {
+struct GoneSession<'a> {
     session: SessionId,
     name: &'a str,
     fleet: &'a str,
@@ -208,7 +209,7 @@ struct Gone<'a> {
     outcome: &'static str,
 }
 
-fn tell(
+fn print_changes(
     known: &mut BTreeMap<SessionId, SessionView>,
     list: &SessionList,
     context: &mut Context,
@@ -233,7 +234,7 @@ fn tell(
         if context.wants_json() {
             let (name, fleet) = (gone.name.as_str(), gone.fleet.as_str());
             let (session, address) = (gone.session, gone.address.as_str());
-            let gone = Gone { session, name, fleet, address, outcome: "gone" };
+            let gone = GoneSession { session, name, fleet, address, outcome: "gone" };
             context.output.json(&gone)?;
         } else {
             context.output.text(&format!("{}  gone\n", address(gone)))?;

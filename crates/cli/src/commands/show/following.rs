@@ -3,9 +3,9 @@
 use segue_core::Result;
 use segue_server::conversation::{Follower, Numbered, Reading};
 
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::Interrupts;
-use crate::render::turns::{self, Line, Look};
+use crate::render::turns::{self, TurnLine, TurnStyle};
 
 /// How many existing turns are printed first if `--last` is not given.
 const LAST: usize = 10;
@@ -15,13 +15,13 @@ const LAST: usize = 10;
 pub(super) async fn follow(
     reading: Reading,
     last: Option<usize>,
-    look: &Look,
+    look: &TurnStyle,
     context: &mut Context,
-) -> Result<Ending> {
+) -> Result<CommandEnding> {
     let mut interrupts = Interrupts::take()?;
     let name = reading.name().to_owned();
     let (mut follower, turns) = Follower::start(reading, last.unwrap_or(LAST))?;
-    tell(&turns, look, context)?;
+    print(&turns, look, context)?;
     while !context.output.reader_gone() {
         tokio::select! {
             () = interrupts.next() => break,
@@ -31,15 +31,15 @@ pub(super) async fn follow(
         if news.rewritten {
             context.output.note(&format!("{name} was rewritten; this is its end"));
         }
-        tell(&news.turns, look, context)?;
+        print(&news.turns, look, context)?;
     }
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
-fn tell(turns: &[Numbered], look: &Look, context: &mut Context) -> Result<()> {
+fn print(turns: &[Numbered], look: &TurnStyle, context: &mut Context) -> Result<()> {
     for turn in turns {
         if context.wants_json() {
-            context.output.json(&Line::new(turn, None))?;
+            context.output.json(&TurnLine::new(turn, None))?;
         } else {
             context.output.text(&turns::block(turn, look))?;
         }

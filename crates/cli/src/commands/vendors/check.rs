@@ -24,7 +24,7 @@ use segue_server::vendors;
 
 use super::matrix;
 use crate::complete;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress::Counter;
 use crate::render::plain::plain;
 
@@ -36,7 +36,7 @@ use crate::render::plain::plain;
     Examples:\n  segue vendors check\n  segue vendors check NAME --quick\n  \
     segue vendors check NAME --only mid-tool --only messages"
 )]
-pub(crate) struct Arguments {
+pub(crate) struct VendorsCheckArguments {
     /// The vendors; every one that is installed when left out
     #[arg(value_name = "VENDOR", add = complete::vendors())]
     pub(crate) vendors: Vec<String>,
@@ -55,11 +55,14 @@ pub(crate) struct Arguments {
 }
 
 /// The interval at which the progress line is redrawn.
-const REDRAW: Duration = Duration::from_secs(1);
+const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
 type Task = (Arc<dyn Vendor>, &'static Behaviour);
 
-pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending> {
+pub(crate) fn run(
+    arguments: &VendorsCheckArguments,
+    context: &mut Context,
+) -> Result<CommandEnding> {
     let vendors = chosen(&arguments.vendors, context)?;
     let behaviours = behaviours(arguments)?;
     isolation::check().map_err(|why| {
@@ -78,16 +81,16 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> Result<Ending
         .flat_map(|vendor| behaviours.iter().map(|it| (Arc::clone(vendor), *it)))
         .collect();
     let cells = try_all(&setting, tasks, context);
-    tell(arguments, &vendors, &behaviours, &cells, context)
+    print_results(arguments, &vendors, &behaviours, &cells, context)
 }
 
-fn tell(
-    arguments: &Arguments,
+fn print_results(
+    arguments: &VendorsCheckArguments,
     vendors: &[Arc<dyn Vendor>],
     behaviours: &[&'static Behaviour],
     cells: &[BehaviourResult],
     context: &mut Context,
-) -> Result<Ending> {
+) -> Result<CommandEnding> {
     let list = vendors::list(&context.local);
     let matrix = matrix::Matrix { vendors, behaviours, cells, reports: &list.vendors };
     if context.wants_json() {
@@ -101,7 +104,7 @@ fn tell(
         }
     }
     let failed = matrix.failures().next().is_some();
-    Ok(if failed { Ending::Told(Kind::Vendor) } else { Ending::Done })
+    Ok(if failed { CommandEnding::Reported(Kind::Vendor) } else { CommandEnding::Done })
 }
 
 /// Returns the named vendors, or all installed vendors that can be checked. An error if a named
@@ -152,7 +155,7 @@ fn can_be_tried(vendor: &dyn Vendor) -> bool {
     vendor.rehearsal(&Stage::nowhere()).is_some()
 }
 
-fn behaviours(arguments: &Arguments) -> Result<Vec<&'static Behaviour>> {
+fn behaviours(arguments: &VendorsCheckArguments) -> Result<Vec<&'static Behaviour>> {
     let named = |name: &String| {
         Behaviour::named(name).ok_or_else(|| {
             let names: Vec<&str> = BEHAVIOURS.iter().map(|it| it.name).collect();
@@ -199,7 +202,7 @@ fn collect(
 ) -> Vec<BehaviourResult> {
     let (mut cells, mut counter) = (Vec::new(), Counter::new(context));
     loop {
-        match receiver.recv_timeout(REDRAW) {
+        match receiver.recv_timeout(REDRAW_INTERVAL) {
             Ok(cell) => {
                 counter.erase();
                 context.output.note(&line(&cell));

@@ -8,8 +8,8 @@ use segue_core::api::VendorReport;
 use segue_core::ports::Vendor;
 use serde_json::{Value, json};
 
-use crate::render::style::Tone;
-use crate::render::table::{self, Table};
+use crate::render::style::TextTone;
+use crate::render::table::{self, TextTable};
 
 /// The text before the table in the Markdown file.
 const INTRODUCTION: &str = "# What every vendor's program does\n\n\
@@ -26,16 +26,16 @@ pub(super) struct Matrix<'a> {
 }
 
 impl Matrix<'_> {
-    pub(super) fn table(&self) -> Table {
+    pub(super) fn table(&self) -> TextTable {
         let names: Vec<String> = self.vendors.iter().map(|it| it.id().to_string()).collect();
         let mut heading = vec!["BEHAVIOUR"];
         heading.extend(names.iter().map(String::as_str));
-        let mut table = Table::new(&heading);
+        let mut table = TextTable::new(&heading);
         for behaviour in self.behaviours {
-            let name = table::Cell::new(behaviour.name);
+            let name = table::TableCell::new(behaviour.name);
             let verdicts = names.iter().map(|vendor| {
                 let (word, tone) = word(self.verdict(vendor, behaviour.name));
-                table::Cell::toned(word, tone)
+                table::TableCell::toned(word, tone)
             });
             table.row(std::iter::once(name).chain(verdicts));
         }
@@ -109,12 +109,12 @@ impl Matrix<'_> {
     }
 }
 
-fn word(verdict: Option<&BehaviourVerdict>) -> (&'static str, Tone) {
+fn word(verdict: Option<&BehaviourVerdict>) -> (&'static str, TextTone) {
     match verdict {
-        Some(BehaviourVerdict::Pass) => ("pass", Tone::Good),
-        Some(BehaviourVerdict::Fail(_)) => ("FAIL", Tone::Bad),
-        Some(BehaviourVerdict::NotApplicable(_)) => ("n/a", Tone::Faint),
-        None => ("", Tone::Plain),
+        Some(BehaviourVerdict::Pass) => ("pass", TextTone::Good),
+        Some(BehaviourVerdict::Fail(_)) => ("FAIL", TextTone::Bad),
+        Some(BehaviourVerdict::NotApplicable(_)) => ("n/a", TextTone::Faint),
+        None => ("", TextTone::Plain),
     }
 }
 

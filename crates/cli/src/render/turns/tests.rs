@@ -2,8 +2,8 @@ use segue_core::model::Tool;
 
 use super::*;
 
-fn look() -> Look {
-    Look { colour: Colour::Off, clock: Clock::utc(), columns: None, full: false }
+fn look() -> TurnStyle {
+    TurnStyle { colour: Colour::Off, clock: DisplayClock::utc(), columns: None, full: false }
 }
 
 fn numbered(index: u64, turn: Turn) -> Numbered {
@@ -31,7 +31,7 @@ fn turn_is_shown_as_a_heading_and_indented_text() {
 #[test]
 fn text_is_wrapped_to_the_terminal() {
     let turn = Numbered { index: None, turn: Turn::new(Role::User, "one two three four") };
-    let look = Look { columns: Some(14), ..look() };
+    let look = TurnStyle { columns: Some(14), ..look() };
     assert_eq!(block(&turn, &look), "user\n    one two\n    three four\n\n");
 }
 
@@ -79,7 +79,7 @@ fn long_tool_result_is_shortened_and_the_hidden_rest_is_counted() {
         "{shown}"
     );
     assert!(!shown.contains("line 11"), "{shown}");
-    let full = block(&result, &Look { full: true, ..look() });
+    let full = block(&result, &TurnStyle { full: true, ..look() });
     assert!(full.contains("line 40\n\n") && !full.contains('…'), "{full}");
     let long = block(&tool(Role::ToolResult, &"ä".repeat(5000), false), &look());
     assert!(long.contains("… 4000 more characters; --full shows them"), "{long}");
@@ -90,7 +90,7 @@ fn long_tool_result_is_shortened_and_the_hidden_rest_is_counted() {
 
 #[test]
 fn role_is_coloured_and_the_rest_of_the_heading_is_faint() {
-    let look = Look { colour: Colour::On, ..look() };
+    let look = TurnStyle { colour: Colour::On, ..look() };
     let shown = block(&numbered(7, Turn::new(Role::User, "x")), &look);
     assert!(
         shown.starts_with("\u{1b}[2m7\u{1b}[0m  \u{1b}[32muser\u{1b}[0m  \u{1b}[2m2026"),
@@ -100,7 +100,7 @@ fn role_is_coloured_and_the_rest_of_the_heading_is_faint() {
 
 #[test]
 fn json_line_has_every_field_and_null_for_unknown_values() {
-    let line = |turn: &Numbered, part| serde_json::to_string(&Line::new(turn, part)).unwrap();
+    let line = |turn: &Numbered, part| serde_json::to_string(&TurnLine::new(turn, part)).unwrap();
     let bare = Numbered { index: None, turn: Turn::new(Role::User, "hi") };
     assert_eq!(
         line(&bare, None),

@@ -8,22 +8,22 @@ use segue_core::api::{SessionView, Stranger};
 use serde::Serialize;
 
 use super::resume;
-use crate::context::{Context, Ending};
+use crate::context::{CommandEnding, Context};
 use crate::progress;
 use crate::render::plain::one_line;
 use crate::render::sessions::{asking, asks, counted, place, table};
-use crate::render::table::{Cell, Cut, Table};
+use crate::render::table::{CutPlace, TableCell, TextTable};
 use crate::render::time::since;
 
 /// The name of a project file.
 pub(crate) const PROJECT_FILE: &str = "segue.toml";
 
 /// At most this many unknown conversations are shown.
-const SHOWN: usize = 5;
+const SHOWN_CONVERSATIONS: usize = 5;
 
 /// The sessions and conversations of a folder, as `--json` prints them.
 #[derive(Debug, Serialize)]
-struct Glance {
+struct FolderOverview {
     folder: PathBuf,
     project_file: Option<PathBuf>,
     sessions: Vec<SessionView>,
@@ -35,40 +35,40 @@ struct Glance {
     unknown: Vec<Stranger>,
 }
 
-pub(crate) async fn run(context: &mut Context) -> Result<Ending> {
+pub(crate) async fn run(context: &mut Context) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
-    let mut glance = look(context.cwd(), client.sessions().await?.sessions);
+    let mut overview = look(context.cwd(), client.sessions().await?.sessions);
     // The daemon rejects this request if an agent makes it: an agent sees only its own sessions.
-    glance.unknown = client.strangers(&context.caller()).await.unwrap_or_default();
+    overview.unknown = client.strangers(&context.caller()).await.unwrap_or_default();
     let resume = resume::here(context.caller());
-    glance.to_bring_back = client.resume_count(&resume).await.ok().map(|it| it.to_bring_back);
+    overview.to_bring_back = client.resume_count(&resume).await.ok().map(|it| it.to_bring_back);
     if context.wants_json() {
-        context.output.json(&glance)?;
-        return Ok(Ending::Done);
+        context.output.json(&overview)?;
+        return Ok(CommandEnding::Done);
     }
-    let heading = one_line(&heading(&glance, context.surroundings().home));
-    let table = table(&glance.sessions, context.surroundings());
+    let heading = one_line(&heading(&overview, context.surroundings().home));
+    let table = table(&overview.sessions, context.surroundings());
     context.output.text(&format!("{heading}\n"))?;
     context.output.table(&table)?;
-    if !glance.unknown.is_empty() {
-        let unknown = strangers(&glance.unknown, context.surroundings().now);
+    if !overview.unknown.is_empty() {
+        let unknown = unknown_table(&overview.unknown, context.surroundings().now);
         context.output.text("\n")?;
         context.output.table(&unknown)?;
     }
-    for step in next_steps(&glance) {
+    for step in next_steps(&overview) {
         context.output.hint(&step);
     }
-    Ok(Ending::Done)
+    Ok(CommandEnding::Done)
 }
 
-fn look(cwd: &Path, all: Vec<SessionView>) -> Glance {
+fn look(cwd: &Path, all: Vec<SessionView>) -> FolderOverview {
     let project_file = project_file(cwd);
     let folder = home_of(cwd);
     let count = all.len();
     let sessions = at_home(&folder, all);
     let sessions_elsewhere = count - sessions.len();
     let (to_bring_back, unknown) = (None, Vec::new());
-    Glance { sessions_elsewhere, folder, project_file, sessions, to_bring_back, unknown }
+    FolderOverview { sessions_elsewhere, folder, project_file, sessions, to_bring_back, unknown }
 }
 
 fn project_file(cwd: &Path) -> Option<PathBuf> {
@@ -86,39 +86,39 @@ fn at_home(folder: &Path, all: Vec<SessionView>) -> Vec<SessionView> {
     all.into_iter().filter(|session| session.cwd.starts_with(folder)).collect()
 }
 
-fn heading(glance: &Glance, home: Option<&Path>) -> String {
-    let folder = place(&glance.folder, home);
-    if glance.sessions.is_empty() {
+fn heading(overview: &FolderOverview, home: Option<&Path>) -> String {
+    let folder = place(&overview.folder, home);
+    if overview.sessions.is_empty() {
         format!("no sessions in {folder}")
     } else {
-        format!("{} in {folder}", counted(glance.sessions.len(), "session"))
+        format!("{} in {folder}", counted(overview.sessions.len(), "session"))
     }
 }
 
 /// Returns a table of the newest conversations that were started without Segue.
-fn strangers(unknown: &[Stranger], now: Timestamp) -> Table {
-    let mut table = Table::new(&["NOT KNOWN TO SEGUE YET", "SINCE", "BEGINS WITH"])
-        .cutting(&[("BEGINS WITH", Cut::End)]);
-    for stranger in unknown.iter().take(SHOWN) {
+fn unknown_table(unknown: &[Stranger], now: Timestamp) -> TextTable {
+    let mut table = TextTable::new(&["NOT KNOWN TO SEGUE YET", "SINCE", "BEGINS WITH"])
+        .cutting(&[("BEGINS WITH", CutPlace::End)]);
+    for stranger in unknown.iter().take(SHOWN_CONVERSATIONS) {
         table.row([
-            Cell::new(format!("{}:{}", stranger.vendor, stranger.vendor_session_id)),
-            Cell::new(since(stranger.began_at, now)),
-            Cell::new(one_line(stranger.begins.as_deref().unwrap_or("(nothing said)"))),
+            TableCell::new(format!("{}:{}", stranger.vendor, stranger.vendor_session_id)),
+            TableCell::new(since(stranger.began_at, now)),
+            TableCell::new(one_line(stranger.begins.as_deref().unwrap_or("(nothing said)"))),
         ]);
     }
     table
 }
 
-fn next_steps(glance: &Glance) -> Vec<String> {
+fn next_steps(overview: &FolderOverview) -> Vec<String> {
     let mut steps = Vec::new();
-    for session in glance.sessions.iter().filter(|session| asks(session)) {
+    for session in overview.sessions.iter().filter(|session| asks(session)) {
         steps.push(asking(session));
     }
-    if let Some(count @ 1..) = glance.to_bring_back {
+    if let Some(count @ 1..) = overview.to_bring_back {
         let sessions = counted(count, "session");
         steps.push(format!("run `segue resume` to bring back what does not run: {sessions}"));
     }
-    match glance.unknown.as_slice() {
+    match overview.unknown.as_slice() {
         [] => {}
         [only] => {
             let (vendor, id) = (&only.vendor, &only.vendor_session_id);
@@ -131,11 +131,11 @@ fn next_steps(glance: &Glance) -> Vec<String> {
             );
         }
     }
-    if glance.sessions.is_empty() {
-        steps.extend(first_steps(glance.project_file.is_some()));
+    if overview.sessions.is_empty() {
+        steps.extend(first_steps(overview.project_file.is_some()));
     }
-    if glance.sessions_elsewhere > 0 {
-        let sessions = counted(glance.sessions_elsewhere, "session");
+    if overview.sessions_elsewhere > 0 {
+        let sessions = counted(overview.sessions_elsewhere, "session");
         steps.push(format!("run `segue ls` to see {sessions} in other folders"));
     }
     steps
@@ -156,15 +156,22 @@ mod tests {
     use super::*;
     use crate::render::sessions::tests::session;
 
-    fn glance(sessions: Vec<SessionView>) -> Glance {
+    fn overview(sessions: Vec<SessionView>) -> FolderOverview {
         let folder = PathBuf::from("/home/ann/shop");
         let (sessions_elsewhere, to_bring_back, unknown) = (0, None, Vec::new());
-        Glance { folder, project_file: None, sessions, sessions_elsewhere, to_bring_back, unknown }
+        FolderOverview {
+            folder,
+            project_file: None,
+            sessions,
+            sessions_elsewhere,
+            to_bring_back,
+            unknown,
+        }
     }
 
     #[test]
     fn next_steps_name_questions_sessions_to_resume_and_other_folders() {
-        let mut some = glance(vec![
+        let mut some = overview(vec![
             session("coder", "waiting", Some("permission"), 1),
             session("busy", "working", None, 1),
         ]);
@@ -178,7 +185,7 @@ mod tests {
                 "run `segue ls` to see 1 session in other folders",
             ]
         );
-        assert_eq!(next_steps(&glance(vec![session("a", "idle", None, 1)])), [""; 0]);
+        assert_eq!(next_steps(&overview(vec![session("a", "idle", None, 1)])), [""; 0]);
     }
 
     #[test]
@@ -190,7 +197,7 @@ mod tests {
             }))
             .unwrap()
         };
-        let mut some = glance(vec![session("a", "idle", None, 1)]);
+        let mut some = overview(vec![session("a", "idle", None, 1)]);
         some.unknown = vec![stranger("abc")];
         let one = "run `segue adopt demo:abc` to go on with that conversation";
         assert_eq!(next_steps(&some), [one]);
@@ -203,21 +210,21 @@ mod tests {
     #[test]
     fn folder_without_sessions_gets_hints_for_the_first_start() {
         assert_eq!(
-            next_steps(&glance(vec![])),
+            next_steps(&overview(vec![])),
             [
                 "run `segue run \"what is to be done\"` to start an agent",
                 "run `segue init` to write a project file with several",
             ]
         );
-        let with_project = Glance { project_file: Some("x".into()), ..glance(vec![]) };
+        let with_project = FolderOverview { project_file: Some("x".into()), ..overview(vec![]) };
         assert_eq!(next_steps(&with_project), ["run `segue up` to start the agents of segue.toml"]);
     }
 
     #[test]
     fn heading_has_the_number_of_sessions() {
         let home = Some(Path::new("/home/ann"));
-        assert_eq!(heading(&glance(vec![]), home), "no sessions in ~/shop");
-        let one = glance(vec![session("a", "idle", None, 1)]);
+        assert_eq!(heading(&overview(vec![]), home), "no sessions in ~/shop");
+        let one = overview(vec![session("a", "idle", None, 1)]);
         assert_eq!(heading(&one, home), "1 session in ~/shop");
     }
 
