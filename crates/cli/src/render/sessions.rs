@@ -114,7 +114,7 @@ pub(crate) fn to_start(sessions: &[SessionView]) -> Vec<String> {
         ));
     }
     let is_lost = |it: &SessionView| it.status.known() == Some(StatusKind::Lost);
-    for name in which(is_lost).iter().take(NAMED) {
+    for name in which(is_lost).iter().take(NAMED_SESSIONS) {
         steps.push(format!("run `segue resume {name}` to see what is missing and what to do"));
     }
     steps
