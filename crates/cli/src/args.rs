@@ -40,9 +40,9 @@ const HELP: &str = "help";
 
 /// Keeps the conversations of coding agents alive.
 ///
-/// Segue starts agents, knows which conversation each one is in, and brings every one of them back
-/// into that same conversation: after a crash, a reboot or an upgrade. Without a command it shows
-/// what runs in this folder.
+/// Segue starts coding agents, records which conversation each agent is in, and brings every agent
+/// back into that same conversation after a crash, a reboot or an upgrade. Without a command, it
+/// shows the sessions of this folder.
 #[derive(Debug, Parser)]
 #[command(
     name = "segue",
@@ -50,11 +50,11 @@ const HELP: &str = "help";
     disable_help_subcommand = true,
     infer_subcommands = true,
     after_help = "Examples:\n  \
-        segue run \"fix the flaky test\"      start an agent here and attach to it\n  \
+        segue run \"fix the flaky test\"      start an agent here and open its terminal\n  \
         segue up                            start or bring back the agents of segue.toml\n  \
         segue resume --all                  bring everything back after a reboot\n\n\
-        SESSION is `fleet/name`, a name, or an id by four or more characters. The beginning of a \
-        name is enough if nothing else begins so (not for `segue rm`), and so it is for commands."
+        SESSION is `fleet/name`, a name, or at least four characters of an id. The beginning of a \
+        name is enough if it is unambiguous, except for `segue rm`. The same holds for commands."
 )]
 pub(crate) struct SegueArguments {
     /// Print JSON for programs instead of text for people
@@ -187,7 +187,7 @@ fn in_our_words(error: &clap::Error, words: &[String]) -> Error {
     // Clap suggests to put the argument behind `--`. That would be wrong here: such arguments go to
     // the vendor's program.
     for tip in tips.filter(|tip| !tip.contains("use '-- ")) {
-        ours = ours.hint(tip);
+        ours = ours.hint(did_you_mean(tip));
     }
     // Clap prints no usage line if the value of a flag is invalid.
     let usage = lines.iter().find_map(|line| line.strip_prefix("Usage: "));
@@ -198,11 +198,23 @@ fn in_our_words(error: &clap::Error, words: &[String]) -> Error {
     ours.hint(format!("run `{command} --help` to see how it is used"))
 }
 
-/// Replaces the standard library's messages about integers with messages that describe a valid
-/// value.
+/// Rewrites clap's tip about similar words as the question that all other errors ask.
+fn did_you_mean(tip: &str) -> String {
+    match tip.split_once("similar") {
+        Some((_, words)) => {
+            let words: Vec<String> =
+                words.split('\'').skip(1).step_by(2).map(|word| format!("`{word}`")).collect();
+            format!("did you mean {}?", words.join(" or "))
+        }
+        None => tip.to_owned(),
+    }
+}
+
+/// Replaces messages of clap and of the standard library with messages that describe a valid value.
 fn wanted_instead(message: String) -> String {
     const NUMBER: &str = "a whole number is wanted";
     let reasons = [
+        ("unrecognized subcommand", "unknown command"),
         ("invalid digit found in string", NUMBER),
         ("cannot parse integer from empty string", NUMBER),
         ("number too large to fit in target type", "a smaller whole number is wanted"),

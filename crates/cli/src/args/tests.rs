@@ -110,10 +110,20 @@ fn usage_error_keeps_the_tips_of_clap_and_names_the_command() {
     assert_eq!(
         failure("segue run --vender demo"),
         Error::usage("unexpected argument '--vender' found")
-            .hint("a similar argument exists: '--vendor'")
+            .hint("did you mean `--vendor`?")
             .hint("if it is the prompt, run `echo PROMPT | segue run -`")
             .hint("run `segue run --help` to see how it is used"),
     );
+    let table = [
+        ("segue atach", "unknown command 'atach'", "did you mean `attach`?"),
+        ("segue daemon strt", "unknown command 'strt'", "did you mean `status` or `start`?"),
+        ("segue wait a --for idel", "invalid value 'idel'", "did you mean `idle`?"),
+    ];
+    for (line, message, hint) in table {
+        let error = failure(line);
+        assert!(error.message.starts_with(message), "{error:?}");
+        assert!(error.hints.contains(&hint.to_owned()), "{error:?}");
+    }
     assert_eq!(
         failure("segue show"),
         Error::usage("the following required arguments were not provided: <SESSION|VENDOR:ID>")

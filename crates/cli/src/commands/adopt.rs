@@ -15,29 +15,29 @@ use crate::render::style::TextTone;
 use crate::render::table::{CutPlace, TableCell, TextTable};
 use crate::render::time::since;
 
-/// Take in conversations that were started by hand
+/// Make sessions of conversations that were started without Segue
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without an id it lists what could be taken in, from every folder. Nothing is \
-    started: a conversation that is open in somebody's terminal stays there, and `segue resume` \
-    brings a finished one back.\n\n\
+    after_help = "Without an id, it lists the conversations that no session has, from every \
+    folder. It starts nothing: a conversation that is open in a terminal stays there, and \
+    `segue resume` brings back one that is not.\n\n\
     Examples:\n  segue adopt\n  segue adopt demo:0198f9d2-0000-7000-8000-000000000001 --name fox\n  \
     segue adopt --all --since 7d"
 )]
 pub(crate) struct AdoptArguments {
-    /// The vendor, and which of its conversations
+    /// The vendor, and the vendor's id of the conversation
     #[arg(value_name = "VENDOR[:ID]", add = complete::vendors())]
     pub(crate) which: Option<String>,
 
-    /// The session's name; made up when left out
+    /// The name of the session [default: a generated name]
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
     pub(crate) name: Option<String>,
 
-    /// Take in everything that no session has
+    /// Make a session of every conversation that has none
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Only conversations in which something was said since then, such as 7d
+    /// Only conversations that changed in this time, such as 7d
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) since: Option<SignedDuration>,
 }
@@ -46,7 +46,7 @@ pub(crate) async fn run(arguments: AdoptArguments, context: &mut Context) -> Res
     let request = request(arguments, context)?;
     let client = progress::connect(context).await?;
     let task = Task::new("looking for conversations");
-    let task = task.goes_on("what was begun goes on", "run `segue ls` to see what was taken in");
+    let task = task.goes_on("the daemon continues", "run `segue ls` to see which sessions it made");
     let report = watching(context, task, client.adopt(&request)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
@@ -66,7 +66,7 @@ fn request(arguments: AdoptArguments, context: &Context) -> Result<AdoptRequest>
     };
     if id.as_deref() == Some("") {
         return Err(Error::usage("there is no id after the colon")
-            .hint("run `segue adopt` to see what could be taken in"));
+            .hint("run `segue adopt` to see which conversations there are"));
     }
     if arguments.name.is_some() && id.is_none() {
         return Err(Error::usage("a name can be given to one conversation only")
@@ -92,7 +92,7 @@ fn show_candidates(report: &AdoptReport, context: &mut Context) -> Result<()> {
             let AdoptCandidate { vendor, vendor_session_id, .. } = first;
             context.output.hint(&format!("run `segue adopt {vendor}:{vendor_session_id}`"));
         }
-        None => context.output.note("there is nothing that could be taken in"),
+        None => context.output.note("no conversation without a session was found"),
     }
     Ok(())
 }
@@ -128,12 +128,12 @@ fn show_adopted(report: &AdoptReport, context: &mut Context) -> Result<()> {
     context.output.table(&table)?;
     for skipped in &report.skipped {
         let which = format!("{}:{}", skipped.vendor, skipped.vendor_session_id);
-        context.output.note(&format!("not taken in: {which}: {}", skipped.why));
+        context.output.note(&format!("not adopted: {which}: {}", skipped.why));
     }
     if let [only] = report.adopted.as_slice() {
         context.output.hint(&format!("run `segue resume {}` to bring it back", address(only)));
     } else {
-        context.output.note(&format!("{} taken in", counted(report.adopted.len(), "conversation")));
+        context.output.note(&format!("{} adopted", counted(report.adopted.len(), "conversation")));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `segue handoff`: continues a conversation with another vendor.
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use segue_core::Result;
 use segue_core::api::{DryRun, HandoffReport, HandoffRequest};
 use segue_core::rules::handoff::HandoffMode;
@@ -15,36 +16,36 @@ use crate::render::plain;
 use crate::render::sessions::counted;
 use crate::render::turns::{self, TurnStyle};
 
-/// Carry a conversation over to another vendor
+/// Continue a conversation with another vendor
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The old agent stops at the end of its turn; the new one goes on in the same \
-    folder, under a session of its own. A conversation that goes back to where it came from takes \
-    along only what was said since. Secrets are taken out of what crosses over.\n\n\
-    `native` writes the conversation as the other vendor's own, so that its model gets the earlier \
-    turns; `digest` tells the next agent about it in one message; `auto` is native where the other \
-    vendor takes that.\n\n\
+    after_help = "The old agent stops at the end of its turn. The new agent continues in the same \
+    folder, in a session of its own. If the conversation goes back to a session that it came from, \
+    only the turns since then are carried. Secrets are removed from carried turns.\n\n\
+    Mode `native` writes the conversation in the other vendor's own format, so that its model gets \
+    the earlier turns. Mode `digest` sends the new agent one message about the conversation. Mode \
+    `auto` is `native` if the other vendor supports it, and `digest` otherwise.\n\n\
     Examples:\n  segue handoff coder --to VENDOR\n  segue handoff coder --to reviewer --dry-run\n  \
     segue handoff VENDOR:ID --to VENDOR --name fox"
 )]
 pub(crate) struct HandoffArguments {
-    /// The session, or a conversation that was begun by hand
+    /// The session, or a conversation that was started without Segue
     #[arg(value_name = "SESSION|VENDOR:ID", add = complete::sessions())]
     pub(crate) from: String,
 
-    /// The vendor, or the agent of segue.toml, that goes on
+    /// The vendor, or the agent of segue.toml, that continues the conversation
     #[arg(long, value_name = "VENDOR|AGENT", add = complete::vendors_and_agents())]
     pub(crate) to: String,
 
-    /// The new session's name; a session is made even where the conversation was before
+    /// The name of the new session; a new session is made even if the conversation was there before
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
-    /// In which form it is carried
-    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = mode)]
+    /// How the conversation is carried
+    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = modes())]
     pub(crate) mode: HandoffMode,
 
-    /// How many characters are carried at most; the oldest turns are left out first
+    /// The largest number of characters to carry; the oldest turns are left out first
     #[arg(long, value_name = "CHARS")]
     pub(crate) budget: Option<usize>,
 
@@ -62,7 +63,7 @@ pub(crate) struct DryRunArguments {
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// With --dry-run: show exactly what the other vendor would be given
+    /// With --dry-run: print exactly what the other vendor would get
     #[arg(long, requires = "dry_run")]
     pub(crate) raw: bool,
 }
@@ -77,9 +78,9 @@ impl DryRunArguments {
     }
 }
 
-fn mode(word: &str) -> std::result::Result<HandoffMode, String> {
-    // Clap accepts only a string as an error, so the hints go into the same line.
-    HandoffMode::parse(word).map_err(|error| error.in_one_line())
+fn modes() -> impl TypedValueParser<Value = HandoffMode> {
+    PossibleValuesParser::new(HandoffMode::ALL.iter().map(|it| it.word()))
+        .try_map(|word| HandoffMode::parse(&word))
 }
 
 pub(crate) async fn run(

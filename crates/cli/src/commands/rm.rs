@@ -13,12 +13,12 @@ use crate::output::Output;
 use crate::progress::{self, Task, watching};
 use crate::render::sessions::{address, counted};
 
-/// Forget sessions; their transcripts stay unless --purge
+/// Delete the records of sessions; their transcripts stay unless --purge is given
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A name must be given whole, or the beginning of an id. Without a terminal \
-    it must be told --yes. If one of several cannot be forgotten, the others are forgotten all the \
-    same; the exit status is then 8.\n\n\
+    after_help = "It needs a whole name, or the beginning of an id. Without a terminal, it needs \
+    --yes. If one of several sessions cannot be removed, the others are removed, and the exit \
+    status is 8.\n\n\
     Examples:\n  segue rm coder\n  segue rm coder tester\n  segue rm shop/tester --purge --yes"
 )]
 pub(crate) struct RmArguments {
@@ -26,7 +26,7 @@ pub(crate) struct RmArguments {
     #[arg(value_name = "SESSION|FLEET", required = true, add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
 
-    /// Delete their transcripts too: nothing can bring the conversations back
+    /// Delete their transcripts, too: nothing can bring the conversations back
     #[arg(long)]
     pub(crate) purge: bool,
 
@@ -68,8 +68,8 @@ async fn remove(
     context: &Context,
 ) -> Result<()> {
     let name = address(session);
-    let task = Task::new("ending and forgetting").of([name.clone()]);
-    let task = task.goes_on(format!("{name} is being forgotten"), "run `segue ls --all` to see");
+    let task = Task::new("removing").of([name.clone()]);
+    let task = task.goes_on(format!("{name} is being removed"), "run `segue ls --all` to see");
     // Uses the id, so that exactly the confirmed session is removed: a name could mean another
     // session by now.
     let id = session.session.to_string();
@@ -80,7 +80,7 @@ fn print_removed(session: &SessionView, context: &mut Context) -> Result<()> {
     if context.wants_json() {
         return context.output.json(&RemovedSession { session, outcome: "removed" });
     }
-    context.output.text(&format!("{} is forgotten\n", address(session)))
+    context.output.text(&format!("{} removed\n", address(session)))
 }
 
 fn confirm(arguments: &RmArguments, sessions: &[SessionView], context: &Context) -> Result<()> {
@@ -110,10 +110,10 @@ fn question(names: &[String], purge: bool) -> String {
         }
     };
     if purge {
-        return format!("forget {what} and delete {its}? nothing can bring that back");
+        return format!("remove {what} and delete {its}? nothing can bring that back");
     }
     let stays = if names.len() == 1 { "stays" } else { "stay" };
-    format!("forget {what}? {its} {stays}")
+    format!("remove {what}? {its} {stays}")
 }
 
 #[cfg(test)]
@@ -124,9 +124,9 @@ mod tests {
     fn confirmation_question_names_every_session() {
         let names = |names: &[&str]| names.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
         let table: [(&[&str], bool, &str); 3] = [
-            (&["a/b"], false, "forget a/b? its transcript stays"),
-            (&["a/b"], true, "forget a/b and delete its transcript? nothing can bring that back"),
-            (&["a/b", "a/c"], false, "forget 2 sessions (a/b, a/c)? their transcripts stay"),
+            (&["a/b"], false, "remove a/b? its transcript stays"),
+            (&["a/b"], true, "remove a/b and delete its transcript? nothing can bring that back"),
+            (&["a/b", "a/c"], false, "remove 2 sessions (a/b, a/c)? their transcripts stay"),
         ];
         for (given, purge, expected) in table {
             assert_eq!(question(&names(given), purge), expected);

@@ -26,45 +26,48 @@ const NO_LIMIT_MS: u64 = 365 * 24 * 3_600 * 1_000;
 /// How long an interrupted command may take to look up its message.
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
-/// Tell an agent something, exactly once
+/// Send a message to an agent, exactly once
 #[derive(Debug, Args)]
-#[command(after_help = "The message is recorded first and typed when the agent's input is free: \
-    never into a dialog, never over unsent text. It ends with 0 when the agent has taken it; \
-    after the timeout it ends with 4, and the message stays queued. If the agent asks a person \
-    something, it does not wait for the timeout: it prints the question and ends with 4, and the \
-    message is delivered after the answer. A fleet means each of its sessions: each gets a message \
-    of its own, and the exit status is 8 if only some of them took it.\n\n\
+#[command(
+    after_help = "The message is recorded first. It is typed when the agent is idle and its \
+    input is empty: never into a dialog, never over unsent text.\n\n\
+    The exit status is 0 if the message is delivered. After the timeout it is 4, and the message \
+    stays queued. If the agent asks a person a question, the command prints the question and ends \
+    with 4 at once; the message is delivered after the answer.\n\n\
+    With a fleet, each of its sessions gets a message. The exit status is 8 if only some messages \
+    are delivered.\n\n\
     Examples:\n  segue send coder \"now the tests\"\n  segue send coder --wait - < review.md\n  \
-    segue send coder --interrupt \"stop, look at this first\"\n  segue send shop \"commit, please\"")]
+    segue send coder --interrupt \"stop, look at this first\"\n  segue send shop \"commit, please\""
+)]
 pub(crate) struct SendArguments {
     /// A session, or a fleet with all its sessions
     #[arg(value_name = "SESSION|FLEET", add = complete::sessions_and_fleets())]
     pub(crate) session: String,
 
-    /// What to say; - or nothing reads it from standard input
+    /// The message; - or no text reads it from standard input
     #[arg(value_name = "TEXT|-")]
     pub(crate) text: Option<String>,
 
-    /// Break off what it does now
+    /// Interrupt the turn that the agent works on
     #[arg(long)]
     pub(crate) interrupt: bool,
 
     #[command(flatten)]
     pub(crate) waiting: SendWaiting,
 
-    /// How long to wait at most [default: 30s, with --wait no limit]
+    /// The longest time to wait, such as 90s or 20m [default: 30s; with --wait no limit]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) timeout: Option<SignedDuration>,
 }
 
-/// How long the command stays.
+/// When the command ends.
 #[derive(Debug, Args)]
 pub(crate) struct SendWaiting {
-    /// Stay until its turn ends, and print what it said
+    /// Wait until the agent's turn ends, and print its answer
     #[arg(long, conflicts_with = "no_wait")]
     pub(crate) wait: bool,
 
-    /// Come back as soon as the message is recorded
+    /// End as soon as the message is recorded
     #[arg(long)]
     pub(crate) no_wait: bool,
 }
@@ -233,7 +236,7 @@ fn show(
 }
 
 fn uncertain(report: &SendReport, name: &str) -> Error {
-    Error::conflict(format!("nobody can tell whether `{name}` took it"))
+    Error::conflict(format!("it is not known whether `{name}` got the message"))
         .caused_by(report.note.as_deref().unwrap_or("nothing shows whether it arrived"))
         .caused_by("it is not typed again")
         .hint(format!("run `segue attach {name}` to look"))

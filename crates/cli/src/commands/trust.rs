@@ -14,16 +14,16 @@ use crate::render::plain::one_line;
 use crate::render::sessions::place;
 use crate::render::shell;
 
-/// Allow a project file to run what it says
+/// Allow a project file to run what it contains
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A project file can run commands and tell agents what to do. Everything in \
-    it that runs, loosens or reaches an agent is shown first, with the texts of prompts and \
-    instructions; when any of it changes, it must be allowed again, and what changed is shown.\n\n\
+    after_help = "A project file can run commands and give texts to agents. Segue first shows \
+    everything in it that runs a program, loosens a permission or reaches an agent, with the texts \
+    of prompts and instructions. If any of this changes, Segue shows the changes and asks again.\n\n\
     Examples:\n  segue trust\n  segue trust ~/src/shop --yes"
 )]
 pub(crate) struct TrustArguments {
-    /// The project's folder; this one when left out
+    /// The folder of the project [default: this folder]
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 
@@ -105,9 +105,9 @@ async fn grant(client: &Client, view: &TrustView) -> Result<TrustView> {
 fn contents(folder: &str, view: &TrustView) -> String {
     let lines: Vec<String> = view.contents.iter().map(|line| indented(line)).collect();
     if lines.is_empty() {
-        return format!("the project file of {folder} asks for nothing special");
+        return format!("the project file of {folder} runs nothing and gives no text to an agent");
     }
-    let all = format!("the project file of {folder} asks for this:\n{}", lines.join("\n"));
+    let all = format!("the project file of {folder} would do this:\n{}", lines.join("\n"));
     if view.changes.is_empty() {
         return all;
     }
@@ -134,7 +134,7 @@ mod tests {
             contents: vec!["coder: runs `mytool\u{1b}[8m chat`".to_owned(), "a\nb".to_owned()],
             changes: Vec::new(),
         };
-        let all = "the project file of ~/shop asks for this:\n  coder: runs `mytool chat`\n  a b";
+        let all = "the project file of ~/shop would do this:\n  coder: runs `mytool chat`\n  a b";
         assert_eq!(contents("~/shop", &view), all);
         let changes = vec!["changed: prompt".to_owned(), "  + \u{1b}[8mnew".to_owned()];
         let changed = contents("~/shop", &TrustView { changes, ..view });

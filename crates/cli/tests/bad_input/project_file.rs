@@ -65,7 +65,7 @@ fn changed_project_file_must_be_trusted_again() {
     assert_refused(&world.segue(["run", "-d", "--agent", "coder"]), 5, "`");
     let outcome = world.segue(["trust"]);
     assert_eq!(outcome.status, 5, "{outcome:?}");
-    assert!(outcome.stderr.contains("agent coder: demo with permission ask"), "{outcome:?}");
+    assert!(outcome.stderr.contains("agent coder: runs demo, asks before acting"), "{outcome:?}");
     assert_nothing_started(&world);
 
     world.ok(["trust", "--yes"]);

@@ -17,7 +17,7 @@ fn message_without_evidence_is_uncertain_and_is_not_typed_again() {
     let sender = world.start(["send", "alpha", SWALLOWED, "--timeout", "50s"]);
     let next = world.start(["send", "alpha", "after it", "--timeout", "50s"]);
     let told = Outcome::from(sender.wait_with_output().unwrap());
-    assert_error(&told, 4, "nobody can tell whether `default/alpha` took it");
+    assert_error(&told, 4, "it is not known whether `default/alpha` got the message");
     assert!(told.stderr.contains("segue attach default/alpha"), "{told:#?}");
     let next = Outcome::from(next.wait_with_output().unwrap());
     assert_eq!(next.status, 0, "{next:#?}");
@@ -43,7 +43,7 @@ fn clock_set_back_while_a_message_is_typed_does_not_delay_its_result() {
     kit::wait_event(&mut events, "message_typed", "message ");
     std::fs::write(&clock, "-3600").unwrap();
     let told = Outcome::from(sender.wait_with_output().unwrap());
-    assert_error(&told, 4, "nobody can tell whether `default/alpha` took it");
+    assert_error(&told, 4, "it is not known whether `default/alpha` got the message");
     assert_eq!(states(&world), ["uncertain"]);
 }
 

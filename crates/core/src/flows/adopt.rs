@@ -106,7 +106,7 @@ async fn unknown(ports: &Ports, wanted: &Wanted) -> Result<Error> {
                 .hint(format!("run `segue resume {name}` to go on with it"))
         }
         None => Error::not_found(format!("there is no conversation `{id}`"))
-            .hint("run `segue adopt` to see what could be taken in"),
+            .hint("run `segue adopt` to see which conversations there are"),
     })
 }
 

@@ -86,11 +86,12 @@ pub fn choose_method(
 
 /// Returns an error if a budget in characters is too small for a conversation.
 pub fn check_budget(budget: Option<usize>) -> Result<()> {
-    if budget.is_none_or(|budget| budget >= LEAST_BUDGET) {
-        return Ok(());
+    match budget {
+        Some(budget) if budget < LEAST_BUDGET => Err(Error::usage(format!(
+            "`--budget` must be at least {LEAST_BUDGET} characters, got {budget}"
+        ))),
+        _ => Ok(()),
     }
-    Err(Error::usage("with so few characters nothing can be told")
-        .hint(format!("use `--budget {LEAST_BUDGET}` or more")))
 }
 
 /// Returns whether a transcript of this length is converted as a stream. All turns are written

@@ -33,7 +33,11 @@ impl Project {
 
     /// Returns the agent with exactly this name.
     pub fn whole_agent(&self, name: &str) -> Result<&ProjectAgent> {
-        self.agent_of_name(name).ok_or_else(|| self.unknown(name, &self.agent_names()))
+        self.agent_of_name(name).ok_or_else(|| {
+            let known = self.agent_names();
+            let similar = address::nearest(name, known.iter().copied());
+            Unclear::Unknown { similar }.explain(name, self.unknown(name, &known))
+        })
     }
 
     pub fn agent_names(&self) -> Vec<&str> {

@@ -9,7 +9,7 @@ use segue_core::model::{
     AgentName, DescribedVendors, FleetName, FleetScale, Permission, Project, ProjectAgent, Restart,
     Timer, TrustClaim, VendorId,
 };
-use segue_core::ports::Vendors;
+use segue_core::ports::{PermissionEffect, Vendors};
 use segue_core::rules::address::{self, Unclear};
 use segue_core::rules::{environment, scale, secrets, words};
 use segue_core::{Error, Result};
@@ -136,7 +136,7 @@ impl Written {
         let (mut agents, mut kinds) = (Vec::new(), Vec::new());
         let mut claims: Vec<TrustClaim> = described.iter().map(vendors::claim).collect();
         for written in self.agents {
-            claims.extend(written.claims(source)?);
+            claims.extend(written.claims(source, vendors)?);
             kinds.push(AgentName::parse(written.name.as_ref())?);
             agents.extend(written.mean((source, scaled), (&fleet, folder), &names)?);
         }
@@ -259,9 +259,27 @@ impl WrittenAgent {
         scale::names(kind.as_str(), counts, exists).iter().map(|name| parse(name)).collect()
     }
 
+    /// Describes in words which program the agent runs, what it may do, and with which arguments.
+    fn words(&self, vendors: &dyn Vendors) -> String {
+        let vendor = self.vendor.as_ref();
+        let known = vendors.get(&VendorId::new(vendor.clone())).ok();
+        let effect = known.map_or(PermissionEffect::Nothing, |it| it.capabilities().permission);
+        let may = match (effect, self.permission.unwrap_or(Permission::Ask)) {
+            (PermissionEffect::Nothing, _) => "Segue cannot limit what it does",
+            (PermissionEffect::Limits, Permission::Ask) => "asks before acting",
+            (PermissionEffect::Limits, Permission::AcceptEdits) => "may edit files without asking",
+            (PermissionEffect::Limits, Permission::Auto) => "may act without asking",
+        };
+        let model = self.model.as_ref().map(|it| format!(", model {:?}", it.as_ref()));
+        let args: &[String] = self.args.as_ref().map_or(&[], |it| it.as_ref());
+        let args: Vec<String> = args.iter().map(|it| format!("{it:?}")).collect();
+        let args = (!args.is_empty()).then(|| format!(", with arguments {}", args.join(" ")));
+        format!("runs {vendor}, {may}{}{}", model.unwrap_or_default(), args.unwrap_or_default())
+    }
+
     /// Returns the claims that the user has to trust. Texts are compared before variables are
     /// filled in: the values are only names of the project, its agents, its folder and its branch.
-    fn claims(&self, source: &Source) -> Result<Vec<TrustClaim>> {
+    fn claims(&self, source: &Source, vendors: &dyn Vendors) -> Result<Vec<TrustClaim>> {
         let name = self.name.as_ref();
         let agent = format!("agent {name}");
         let permission = self.permission.unwrap_or(Permission::Ask).word();
@@ -271,7 +289,7 @@ impl WrittenAgent {
         if let Some(model) = &self.model {
             what = format!("{what}, model {:?}", model.as_ref());
         }
-        let mut claims = vec![TrustClaim::setting(&agent, what)];
+        let mut claims = vec![TrustClaim::setting(&agent, what).in_words(self.words(vendors))];
         let variables = self.env.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default();
         claims.extend(variables.iter().map(|(name, value)| {
             TrustClaim::setting(format!("{agent}: environment {name}"), format!("{value:?}"))
