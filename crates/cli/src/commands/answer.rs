@@ -15,19 +15,21 @@ use crate::render::sessions::{address, asks};
 
 /// Answer an agent's permission or trust question
 #[derive(Debug, Args)]
-#[command(after_help = "A fleet means its only session that asks something.\n\n\
+#[command(
+    after_help = "With a fleet, it answers the only session of the fleet that asks a question.\n\n\
     Examples:\n  segue answer coder yes\n  segue answer coder no\n  \
-    segue answer coder 2")]
+    segue answer coder 2"
+)]
 pub(crate) struct AnswerArguments {
-    /// A session, or a fleet of which one session asks
+    /// The session, or a fleet in which one session asks a question
     #[arg(value_name = "SESSION|FLEET", add = complete::asking())]
     pub(crate) session: String,
 
-    /// yes, no, or a choice by its number or first words; without it the question is shown
+    /// `yes`, `no`, or the number or first words of a choice; without it, the question is printed
     #[arg(value_name = "yes|no|CHOICE", add = complete::answers())]
     pub(crate) answer: Option<String>,
 
-    /// Answer only this question, not one that was asked since it was shown
+    /// Answer only the question with this id, and no later question
     #[arg(long, value_name = "ID")]
     pub(crate) question: Option<String>,
 }

@@ -20,13 +20,14 @@ use crate::render::shell;
 /// Open the live terminal of a session; Ctrl-\ d leaves it running
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without a name: the only session that asks something, or else the only one that \
-    runs, in this folder first; of several you choose one.\n\n\
+    after_help = "Without a name, it opens the only session that asks a question, or else the \
+    only session that runs. Sessions of this folder come first. If there are several, you choose \
+    one.\n\n\
     Keys:\n  \
-    Ctrl-\\ d        detach; the agent goes on\n  \
-    Ctrl-\\ [        scroll through what the agent wrote; PageUp and the wheel do it, too,\n                  \
+    Ctrl-\\ d        detach; the agent keeps running\n  \
+    Ctrl-\\ [        scroll through the agent's output; PageUp and the wheel do it, too,\n                  \
     unless the agent uses them itself\n  \
-    Ctrl-\\ m        have the mouse for your terminal, or for the wheel again\n  \
+    Ctrl-\\ m        use the mouse to select text; again: to scroll\n  \
     Ctrl-\\ ?        show all keys; any key closes them\n  \
     Ctrl-\\ Ctrl-\\   send Ctrl-\\ itself\n\n\
     While you scroll: arrows or j k, PageUp PageDown, Ctrl-U Ctrl-D, g G, / ? n N to search,\n\
@@ -34,7 +35,7 @@ use crate::render::shell;
     Examples:\n  segue attach\n  segue attach coder\n  segue attach shop/reviewer"
 )]
 pub(crate) struct AttachArguments {
-    /// `fleet/name`, a name, an id or its beginning
+    /// The session: `fleet/name`, a name, or at least four characters of an id
     #[arg(value_name = "SESSION", add = complete::terminals())]
     pub(crate) session: Option<String>,
 }

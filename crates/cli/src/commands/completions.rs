@@ -8,16 +8,17 @@ use crate::complete;
 use crate::context::CommandEnding;
 use crate::output::Output;
 
-/// Print the completions for a shell
+/// Print the completion script for a shell
 #[derive(Debug, Args)]
-#[command(after_help = "Sessions, fleets, agents and vendors are completed, too. The script asks \
-    this program, which starts nothing for that and takes at most 0.3 s; SEGUE_COMPLETE_WAIT=2s \
-    gives a slow machine more time.\n\n\
+#[command(after_help = "Sessions, fleets, agents and vendors are completed, too. The script runs \
+    `segue`, which starts no daemon and takes at most 0.3 s; SEGUE_COMPLETE_WAIT=2s gives a slow \
+    machine more time.\n\n\
     Examples:\n  \
     segue completions bash > ~/.local/share/bash-completion/completions/segue\n  \
     segue completions zsh > ~/.zfunc/_segue\n  \
     segue completions fish > ~/.config/fish/completions/segue.fish")]
 pub(crate) struct CompletionsArguments {
+    /// The shell
     #[arg(value_enum, value_name = "SHELL")]
     pub(crate) shell: Shell,
 }

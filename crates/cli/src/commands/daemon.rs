@@ -11,11 +11,11 @@ use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 use crate::render::time::since;
 
-/// TurnStyle after the daemon, which is normally started for you
+/// Start, stop and show the daemon; commands start it by themselves
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Agents go on while the daemon is not there. Without a further word it says the \
-    status, and ends with 7 when no daemon runs or when it is stopping.\n\n\
+    after_help = "Agents keep running without the daemon. Without a subcommand, it prints the \
+    status; the exit status is 7 if no daemon runs or if it is stopping.\n\n\
     Examples:\n  segue daemon\n  segue daemon stop\n  segue daemon stop --force"
 )]
 pub(crate) struct DaemonArguments {
@@ -25,19 +25,19 @@ pub(crate) struct DaemonArguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum DaemonAction {
-    /// Start it, unless it runs
+    /// Start the daemon, unless it runs
     Start,
-    /// Stop it; agents go on
+    /// Stop the daemon; agents keep running
     Stop(DaemonStopArguments),
-    /// Say whether it runs
+    /// Print whether the daemon runs
     Status,
-    /// Be the daemon, in the foreground
+    /// Run the daemon in the foreground
     Run,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Args)]
 pub(crate) struct DaemonStopArguments {
-    /// Kill it without asking, if it does not answer; agents go on all the same
+    /// Kill the daemon if it does not answer; agents keep running
     #[arg(long)]
     pub(crate) force: bool,
 }

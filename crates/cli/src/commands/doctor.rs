@@ -9,12 +9,12 @@ use crate::progress::{self, Task, watching};
 use crate::render::plain::one_line;
 use crate::render::style::{Colour, TextTone};
 
-/// Compare store, processes and files; say what disagrees, and the cure
+/// Compare store, processes and files; report each difference and how to repair it
 #[derive(Debug, Args)]
-#[command(after_help = "The exit status is 0 when nothing is wrong or all of it was cured.\n\n\
+#[command(after_help = "The exit status is 0 if nothing is wrong or everything was repaired.\n\n\
     Examples:\n  segue doctor\n  segue doctor --fix")]
 pub(crate) struct DoctorArguments {
-    /// Cure what can be cured without losing anything
+    /// Repair what can be repaired without losing anything
     #[arg(long)]
     pub(crate) fix: bool,
 }

@@ -30,21 +30,21 @@ const KIND_COLUMNS: usize = 20;
 /// The column of names is at most this wide. A longer name shifts only its own lines.
 const WIDEST_NAME_COLUMNS: usize = 24;
 
-/// Show what happened: events, and bindings with their evidence
+/// Print the events of sessions, and bindings with their evidence
 #[derive(Debug, Args)]
-#[command(after_help = "On a terminal what does not fit on the screen goes through $SEGUE_PAGER, \
-    $PAGER or `less`. With --json each event is one line.\n\n\
+#[command(after_help = "On a terminal, output that does not fit on the screen goes through \
+    $SEGUE_PAGER, $PAGER or `less`. With --json, each event is one line.\n\n\
     Examples:\n  segue log coder\n  segue log coder tester --last 20\n  segue log --follow")]
 pub(crate) struct LogArguments {
-    /// Only what happened to these sessions and fleets
+    /// Only events of these sessions and fleets
     #[arg(value_name = "SESSION|FLEET", add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
 
-    /// Only the last events
+    /// Only the last N events
     #[arg(long, short = 'n', value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub(crate) last: Option<u32>,
 
-    /// Go on with what happens from now on
+    /// Continue with new events as they happen
     #[arg(long, short)]
     pub(crate) follow: bool,
 

@@ -18,12 +18,12 @@ use crate::render::sessions::{asking, asks, counted, table, to_start};
 /// List the sessions: name, vendor, status, since, where
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Sessions that ended more than a day ago are counted, and shown with --all or \
-    --status ended. Several filters of one kind mean any of them; filters of different kinds have \
-    to fit together. The beginning of a fleet's or a vendor's name is enough.\n\n\
-    With --watch the list is drawn again whenever something happens, until Ctrl-C. Without a \
-    terminal, or with --json, it prints a line for each session, and another one whenever that \
-    session has changed; what leaves the list has the outcome `gone`.\n\n\
+    after_help = "Sessions that ended more than a day ago are only counted; --all or --status \
+    ended lists them. A session must match one of several filters of the same kind, and a filter \
+    of each kind. The beginning of a fleet's or a vendor's name is enough.\n\n\
+    With --watch, the list is redrawn whenever a session changes, until Ctrl-C. Without a \
+    terminal, or with --json, it prints one line for each session, and another line whenever that \
+    session changes. A session that leaves the list has the outcome `gone`.\n\n\
     Examples:\n  segue ls\n  segue ls --fleet shop --status waiting,idle\n  segue ls --cwd . --watch\n  \
     segue ls --all --json | jq -r '.sessions[].address'"
 )]
@@ -49,7 +49,7 @@ pub(crate) struct LsArguments {
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// Draw the list again whenever something happens
+    /// Redraw the list whenever a session changes
     #[arg(long, short)]
     pub(crate) watch: bool,
 }

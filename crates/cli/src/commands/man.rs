@@ -1,5 +1,7 @@
 //! `segue man`: prints the manual page, or writes the pages of all commands.
 
+mod markdown;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory as _};
@@ -13,13 +15,18 @@ use crate::output::Output;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  segue man | man -l -\n  segue man ~/.local/share/man/man1")]
 pub(crate) struct ManArguments {
-    /// Where the pages go
+    /// The folder for the pages of all commands
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
+
+    /// Print all commands as one page of Markdown, for the documentation
+    #[arg(long, hide = true, conflicts_with = "folder")]
+    pub(crate) markdown: bool,
 }
 
 pub(crate) fn run(arguments: &ManArguments, output: &mut Output) -> Result<CommandEnding> {
     match &arguments.folder {
+        _ if arguments.markdown => output.text(&markdown::page(args::SegueArguments::command()))?,
         Some(folder) => write_pages(folder)?,
         None => output.text(&page()?)?,
     }

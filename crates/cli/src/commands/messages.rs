@@ -23,16 +23,16 @@ const SHORTEST_ID_CHARACTERS: usize = 13;
 /// At most this many characters of a message are shown.
 const SHOWN_CHARACTERS: usize = 60;
 
-/// Show what is queued, delivered and uncertain
+/// List the messages to agents and their states, or cancel a queued message
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  segue messages\n  segue messages coder\n  \
     segue messages --cancel 0198f9d2")]
 pub(crate) struct MessagesArguments {
-    /// Only those of these sessions and fleets
+    /// Only messages to these sessions and fleets
     #[arg(value_name = "SESSION|FLEET", add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
 
-    /// Take back a message that is still queued
+    /// Cancel a message that is still queued
     #[arg(long, value_name = "ID", conflicts_with = "names")]
     pub(crate) cancel: Option<String>,
 }

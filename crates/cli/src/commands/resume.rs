@@ -11,30 +11,34 @@ use crate::progress::{self, Task, watching};
 
 /// Bring sessions back into their conversations
 #[derive(Debug, Args)]
-#[command(after_help = "Without an argument: the sessions of this folder. What was ended on \
-    purpose (`segue stop`, or a person left the agent) is left alone unless it is named or \
-    --stopped is given. A session whose conversation was handed over is resumed only if it is named \
-    and --stopped is given. It can be interrupted and repeated; the exit status is 8 when a conversation is not back.\n\n\
-    Examples:\n  segue resume\n  segue resume --all --plan\n  segue resume --fresh shop/coder")]
+#[command(
+    after_help = "Without an argument, it brings back the sessions of this folder. Sessions \
+    that were stopped on purpose, with `segue stop` or by leaving the agent, are left alone unless \
+    they are named or --stopped is given. A session whose conversation was handed over is resumed \
+    only if it is named and --stopped is given.\n\n\
+    The command can be interrupted and repeated. The exit status is 8 if a conversation is not \
+    back.\n\n\
+    Examples:\n  segue resume\n  segue resume --all --plan\n  segue resume --fresh shop/coder"
+)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command")]
 pub(crate) struct ResumeArguments {
     /// Fleets or sessions
     #[arg(value_name = "FLEET|SESSION", add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
 
-    /// Everything that is recorded on this machine
+    /// Every session on this machine
     #[arg(long, conflicts_with = "names")]
     pub(crate) all: bool,
 
-    /// Say what would be done, and do nothing
+    /// Print what would be done, and do nothing
     #[arg(long)]
     pub(crate) plan: bool,
 
-    /// Also what was stopped on purpose, or left by a person
+    /// Also sessions that were stopped on purpose: with `segue stop`, or by leaving the agent
     #[arg(long)]
     pub(crate) stopped: bool,
 
-    /// Begin this session's conversation anew; alone, bring back only this session
+    /// Start this session with a new conversation; without names, bring back only this session
     #[arg(long, value_name = "SESSION", add = complete::sessions())]
     pub(crate) fresh: Vec<String>,
 }

@@ -18,9 +18,9 @@ use crate::render::sessions::address;
 
 /// Start one agent
 #[derive(Debug, Args)]
-#[command(after_help = "On a terminal it attaches to the agent unless -d is given; \
-    otherwise it prints the session's address and ends. A prompt that begins with a dash is taken \
-    for a flag unless there is a space in it: give it on standard input.\n\n\
+#[command(after_help = "On a terminal, it opens the agent's live terminal unless -d is given. \
+    Otherwise it prints the session's address and ends. A prompt that begins with a dash is taken \
+    for a flag unless it contains a space: pass such a prompt on standard input.\n\n\
     Examples:\n  segue run \"fix the flaky test\"\n  name=$(segue run -d --name fixer - < task.md)\n  \
     segue run --headless \"which tests are slow?\"")]
 pub(crate) struct RunArguments {
@@ -32,30 +32,30 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "AGENT", conflicts_with = "vendor", add = complete::agents())]
     pub(crate) agent: Option<String>,
 
-    /// The kind of agent to start
+    /// The vendor of the agent; see `segue vendors`
     #[arg(long, value_name = "VENDOR", add = complete::vendors())]
     pub(crate) vendor: Option<String>,
 
-    /// The session's name; made up when left out
+    /// The name of the session [default: a generated name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
-    /// Where it works; this folder when left out
+    /// The folder in which the agent works [default: this folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// The vendor's model
+    /// The model, as the vendor names it
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
 
-    /// What it may do without asking
+    /// What the agent may do without asking a person
     #[arg(long, value_enum, value_name = "PERMISSION")]
     pub(crate) permission: Option<PermissionArgument>,
 
     #[arg(long, value_name = "BRANCH", hide = true)]
     pub(crate) worktree: Option<String>,
 
-    /// Without a terminal: one turn, whose answer is printed
+    /// Run one turn without a terminal, and print the answer
     #[arg(long)]
     pub(crate) headless: bool,
 
@@ -67,14 +67,14 @@ pub(crate) struct RunArguments {
     pub(crate) vendor_arguments: Vec<String>,
 }
 
-/// How long the command stays.
+/// When the command ends.
 #[derive(Debug, Args)]
 pub(crate) struct RunWaiting {
-    /// Stay until the turn ends; a headless run does so unless -d is given
+    /// Wait until the turn ends; a headless run always does unless -d is given
     #[arg(long, conflicts_with = "detach")]
     pub(crate) wait: bool,
 
-    /// Come back at once; the agent goes on
+    /// End as soon as the agent is started; the agent keeps running
     #[arg(long, short)]
     pub(crate) detach: bool,
 }

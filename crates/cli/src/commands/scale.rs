@@ -9,24 +9,24 @@ use crate::complete;
 use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 
-/// Have more or fewer agents of one kind, without editing segue.toml
+/// Change how many agents of one kind run, without editing segue.toml
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Missing ones are brought back or started; of too many those with the highest \
-    numbers are stopped, and their conversations stay. The number is remembered: `segue up` and \
-    `segue resume` keep to it. With 0 all are stopped.\n\n\
+    after_help = "Missing agents are brought back or started. If too many run, those with the \
+    highest numbers are stopped, and their conversations stay. `segue up` and `segue resume` use \
+    the recorded number from then on.\n\n\
     Examples:\n  segue scale coder 3\n  segue scale coder 0 --json"
 )]
 pub(crate) struct ScaleArguments {
-    /// An agent as the project file calls it
+    /// The name of the agent in the project file
     #[arg(value_name = "AGENT", add = complete::agents())]
     pub(crate) agent: String,
 
-    /// How many of it there shall be
+    /// The number of agents; 0 stops all of them
     #[arg(value_name = "N")]
     pub(crate) count: u32,
 
-    /// The set of sessions, when it is not the project file's own
+    /// The fleet of the sessions [default: the fleet of the project file]
     #[arg(long, visible_alias = "session", value_name = "NAME", add = complete::fleets())]
     pub(crate) fleet: Option<String>,
 }

@@ -22,26 +22,26 @@ use crate::render::turns::{self, TurnLine, TurnStyle};
 /// Show a conversation, whatever the vendor's format
 #[derive(Debug, Args)]
 #[command(
-    after_help = "On a terminal what does not fit on the screen goes through $SEGUE_PAGER, $PAGER or \
-    `less`.\n\n\
-    With --json each turn is one line: index, role (user, assistant, tool_call, tool_result, \
-    summary), text, tool, at, model, usage, tool_id, failed; what is not known is null. The index \
-    counts from the beginning of the conversation, the first turn is 1; with --last it is null \
-    where a long transcript would have to be read from its beginning to know it. With --story \
-    each line also says of which conversation it is.\n\n\
+    after_help = "On a terminal, output that does not fit on the screen goes through $SEGUE_PAGER, \
+    $PAGER or `less`.\n\n\
+    With --json, each turn is one line with the fields index, role (user, assistant, tool_call, \
+    tool_result, summary), text, tool, at, model, usage, tool_id and failed. Unknown values are \
+    null. The index of the first turn of the conversation is 1. With --last, the index is null if \
+    counting would need the whole of a long transcript. With --story, each line also names its \
+    conversation.\n\n\
     Examples:\n  segue show coder\n  segue show coder --last 5 --full\n  \
     segue show coder --follow\n  segue show demo:0198f9d2-0000-7000-8000-000000000001 --json"
 )]
 pub(crate) struct ShowArguments {
-    /// `fleet/name`, a name, an id or its beginning; or a conversation as its vendor calls it
+    /// The session, or a conversation by its vendor and the vendor's id
     #[arg(value_name = "SESSION|VENDOR:ID", add = complete::sessions())]
     pub(crate) session: String,
 
-    /// Only the last turns; of a long conversation no more is read than that
+    /// Only the last N turns; the rest of a long transcript is not read
     #[arg(long, short = 'n', value_name = "N", value_parser = at_least_one)]
     pub(crate) last: Option<usize>,
 
-    /// Show the last turns (10, or --last), and then each new one as it happens
+    /// Print the last turns (10, or --last), and then each new turn as it happens
     #[arg(long, short)]
     pub(crate) follow: bool,
 
@@ -54,18 +54,18 @@ pub(crate) struct ShowArguments {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ShowSource {
-    /// The transcript's own bytes, or what the vendor would take in again
+    /// Print the transcript unchanged; for a vendor with a database, its export
     #[arg(long, conflicts_with_all = ["last", "follow", "story"])]
     pub(crate) raw: bool,
 
-    /// With what was said before it was handed over, and after
+    /// Also the conversations that this one was handed over from and to
     #[arg(long, conflicts_with = "follow")]
     pub(crate) story: bool,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ShowLayout {
-    /// Everything that tools were given and gave
+    /// The whole input and output of tools
     #[arg(long)]
     pub(crate) full: bool,
 

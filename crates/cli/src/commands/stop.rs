@@ -13,10 +13,12 @@ use crate::render::table::{TableCell, TextTable};
 
 /// End the processes of sessions; their conversations stay
 #[derive(Debug, Args)]
-#[command(after_help = "If one of several cannot be stopped, the others are stopped all the \
-    same; the exit status is then 8.\n\n\
+#[command(
+    after_help = "If one of several sessions cannot be stopped, the others are stopped, and \
+    the exit status is 8.\n\n\
     Examples:\n  segue stop coder\n  segue stop coder shop/tester\n  segue stop shop\n  \
-    segue stop --all")]
+    segue stop --all"
+)]
 pub(crate) struct StopArguments {
     /// Sessions, or fleets with all their sessions
     #[arg(value_name = "SESSION|FLEET", required_unless_present = "all", add = complete::running())]

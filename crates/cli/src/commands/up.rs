@@ -11,9 +11,9 @@ use crate::progress::{self, Task, watching};
 
 /// Start the agents of segue.toml, or bring them back
 #[derive(Debug, Args)]
-#[command(after_help = "Each agent resumes its conversation if it has one, and starts otherwise; \
-    what runs already is left alone, and so is what was ended on purpose: name it, or use \
-    --stopped. The exit status is 8 when a conversation is not back.\n\n\
+#[command(after_help = "Each agent resumes its conversation, or starts if it has none. Agents \
+    that run are left alone. Agents that were stopped on purpose are left alone unless they are \
+    named or --stopped is given. The exit status is 8 if a conversation is not back.\n\n\
     Examples:\n  segue up\n  segue up coder reviewer\n  segue up --stopped\n  \
     segue up --fleet night")]
 pub(crate) struct UpArguments {
@@ -21,15 +21,15 @@ pub(crate) struct UpArguments {
     #[arg(value_name = "AGENT", add = complete::agents())]
     pub(crate) agents: Vec<String>,
 
-    /// The set of sessions, when it is not the project file's own
+    /// The fleet of the sessions [default: the fleet of the project file]
     #[arg(long, visible_alias = "session", value_name = "NAME", add = complete::fleets())]
     pub(crate) fleet: Option<String>,
 
-    /// Begin this agent's conversation anew
+    /// Start this agent with a new conversation
     #[arg(long, value_name = "AGENT", add = complete::agents())]
     pub(crate) fresh: Vec<String>,
 
-    /// Also agents that were stopped on purpose, or that a person left
+    /// Also agents that were stopped on purpose: with `segue stop`, or by leaving the agent
     #[arg(long)]
     pub(crate) stopped: bool,
 

@@ -16,9 +16,9 @@ use crate::render::sessions::place;
 use crate::render::style::TextTone;
 use crate::render::table::{CutPlace, TableCell, TextTable};
 
-/// Show which agent programs are installed and how well each is supported
+/// List the agent programs: which are installed, and how well each is supported
 #[derive(Debug, Args)]
-#[command(after_help = "Nothing is started to find that out.\n\n\
+#[command(after_help = "It starts no program.\n\n\
     Examples:\n  segue vendors\n  segue vendors check NAME\n  \
     segue vendors check NAME --only two-at-once")]
 pub(crate) struct VendorsArguments {

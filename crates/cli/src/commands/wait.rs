@@ -17,13 +17,13 @@ use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, watching};
 use crate::render::sessions::{address, asking, asks, status};
 
-/// Wait until agents are idle, wait for an answer, or have ended
+/// Wait until agents are idle, ask a question, or have ended
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --for it waits until the agent neither starts nor works. Idle means \
-    also that no message is queued. After the timeout it ends with 4. So it does as soon as the \
-    agent asks a person something, unless --for says otherwise. Of several agents each is waited \
-    for; the exit status is 8 if only some of them got there.\n\n\
+    after_help = "Without --for, it waits until the agent neither starts nor works. An agent \
+    with a queued message is not idle. After the timeout, the exit status is 4. It is also 4 as \
+    soon as the agent asks a person a question, unless --for is `waiting` or `ended`. With several \
+    agents, it waits for all of them; the exit status is 8 if only some of them get there.\n\n\
     Examples:\n  segue wait coder\n  segue wait coder --for idle --timeout 10m\n  \
     segue wait shop --for ended"
 )]
@@ -32,11 +32,11 @@ pub(crate) struct WaitArguments {
     #[arg(value_name = "SESSION|FLEET", required = true, add = complete::sessions_and_fleets())]
     pub(crate) names: Vec<String>,
 
-    /// What to wait for
+    /// The status to wait for
     #[arg(long = "for", value_enum, value_name = "STATUS")]
     pub(crate) target: Option<WaitTargetArgument>,
 
-    /// How long to wait at most
+    /// The longest time to wait, such as 90s or 20m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) timeout: Option<SignedDuration>,
 }

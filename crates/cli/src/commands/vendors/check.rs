@@ -28,16 +28,16 @@ use crate::context::{CommandEnding, Context};
 use crate::progress::Counter;
 use crate::render::plain::plain;
 
-/// Try a vendor's installed program for real, against a scripted model
+/// Try installed agent programs against a scripted model
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every behaviour is tried in a home and a network of its own: no account is \
-    used, no settings are read, nothing leaves the machine.\n\n\
+    after_help = "Every behaviour is tried in a home and a network of its own. No account is \
+    used, no settings are read, and nothing leaves the machine.\n\n\
     Examples:\n  segue vendors check\n  segue vendors check NAME --quick\n  \
     segue vendors check NAME --only mid-tool --only messages"
 )]
 pub(crate) struct VendorsCheckArguments {
-    /// The vendors; every one that is installed when left out
+    /// The vendors to try [default: all that are installed]
     #[arg(value_name = "VENDOR", add = complete::vendors())]
     pub(crate) vendors: Vec<String>,
 
@@ -45,7 +45,7 @@ pub(crate) struct VendorsCheckArguments {
     #[arg(long, value_name = "BEHAVIOUR")]
     pub(crate) only: Vec<String>,
 
-    /// Try only what hurts most when it is missing
+    /// Try only the most important behaviours
     #[arg(long, conflicts_with = "only")]
     pub(crate) quick: bool,
 
