@@ -1,4 +1,4 @@
-# Everything a fresh Debian machine needs is installed by these targets; what is there is left alone.
+# These targets install everything that a fresh Debian machine needs, and leave alone what is there.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -8,17 +8,20 @@ CARGO ?= cargo
 # program that people run is never built with them.
 TEST_TARGET := target/failpoints
 
-.PHONY: help run test bench fuzz fmt check setup tools vendors conformance soak
+.PHONY: help run test bench fuzz fmt check docs picture setup tools vendors conformance soak
 
 help:
-	@echo "make run    the main job: a fleet of demo agents that survives everything"
-	@echo "make test   all tests and checks"
-	@echo "make bench  what things cost, against a baseline measured in the same run"
-	@echo "make fuzz   every reader with damaged transcripts, for 30 minutes, or SECONDS=…"
-	@echo "make conformance  what every vendor's real program does, and every handoff between two of them; writes docs/vendors.md"
-	@echo "                  LATEST=1: the same with the newest releases, and what differs; writes target/vendors-latest.md"
-	@echo "make soak   the long form of the survival tests"
-	@echo "make fmt    format the code"
+	@echo "make run      start a fleet of demo agents, and a shell to kill it and bring it back"
+	@echo "make test     run all tests and checks"
+	@echo "make check    run the checks alone: format, lints, documentation, dependencies, licences"
+	@echo "make fmt      format the code"
+	@echo "make docs     write docs/commands.md, and the documentation as a book into target/book"
+	@echo "make picture  draw the picture in the README again"
+	@echo "make bench    measure costs against a baseline of the same run"
+	@echo "make fuzz     give damaged transcripts to every parser for 30 minutes, or SECONDS=…"
+	@echo "make soak     run the long form of the survival tests"
+	@echo "make conformance  try the vendors' real programs, and handoffs between them; writes docs/vendors.md"
+	@echo "                  LATEST=1: the newest releases, and what differs; writes target/vendors-latest.md"
 
 run: setup
 	@$(CARGO) build --quiet -p segue-cli -p segue-testkit
@@ -27,7 +30,7 @@ run: setup
 test: setup tools vendors check
 	SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run --workspace --features segue-cli/failpoints --target-dir $(TEST_TARGET)
 
-# What can be told without running anything.
+# The checks that run no test.
 check: tools
 	@./scripts/links
 	$(CARGO) fmt --all --check
@@ -40,7 +43,7 @@ bench: setup
 	$(CARGO) build --quiet --release -p segue-cli -p segue-testkit
 	target/release/bench
 
-# Half an hour of what `make test` does for a minute, with other cases each time.
+# `make test` runs the same fuzzer for a minute, always with the same cases.
 SECONDS := 1800
 
 fuzz: setup
@@ -55,6 +58,16 @@ conformance: setup tools vendors
 	@$(CARGO) build --quiet -p segue-cli
 	@./scripts/conformance $(if $(LATEST),latest,pinned)
 	SEGUE_TEST_VENDORS=$(if $(LATEST),target/vendors-latest,target/vendors) SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test handoffs --run-ignored all
+
+docs: setup
+	@./scripts/tools docs
+	@$(CARGO) build --quiet -p segue-cli
+	@./scripts/docs
+
+# The test of the README fails if the picture does not show its tour.
+picture: setup
+	@$(CARGO) build --quiet -p segue-cli -p segue-testkit --bin segue --bin picture
+	@./scripts/picture
 
 fmt:
 	$(CARGO) fmt --all
