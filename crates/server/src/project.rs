@@ -82,4 +82,6 @@ fn root(folder: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
+mod reference_tests;
+#[cfg(test)]
 mod tests;

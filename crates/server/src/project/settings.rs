@@ -23,7 +23,7 @@ const SHELL_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Settings {
+pub(super) struct Settings {
     /// The default vendor.
     vendor: Option<String>,
     /// How long a headless turn may print nothing before it is ended.

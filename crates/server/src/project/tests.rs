@@ -291,3 +291,25 @@ fn timers_are_parsed_and_checked_and_belong_to_the_claims_to_trust() {
         assert!(error.message.contains(word), "{text}: {error}");
     }
 }
+
+#[test]
+fn trust_prompt_says_in_words_what_an_agent_may_do() {
+    let table = [
+        ("", "runs demo, asks before acting"),
+        ("permission = \"accept-edits\"", "runs demo, may edit files without asking"),
+        (
+            "permission = \"auto\"\nmodel = \"m\"\nargs = [\"-x\", \"a b\"]",
+            "runs demo, may act without asking, model \"m\", with arguments \"-x\" \"a b\"",
+        ),
+    ];
+    for (keys, expected) in table {
+        let project = read(&format!("{CODER}{keys}\n")).unwrap();
+        assert_eq!(project.claims[0].words.as_deref(), Some(expected));
+    }
+    let unlimited = CODER.replace("demo", "pi");
+    let project = read(&unlimited).unwrap();
+    assert_eq!(
+        project.claims[0].words.as_deref(),
+        Some("runs pi, Segue cannot limit what it does")
+    );
+}
