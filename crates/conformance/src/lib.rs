@@ -13,6 +13,7 @@ pub mod isolation;
 pub mod model;
 pub mod processes;
 pub mod report;
+pub mod styled;
 pub mod terminal;
 mod trial;
 mod verdict;

@@ -26,6 +26,7 @@ pub mod isolation;
 pub mod launches;
 pub mod passing;
 pub mod raw_client;
+pub mod readme;
 pub mod scene;
 pub mod stand_in;
 pub mod vendor_scene;

@@ -220,7 +220,6 @@ pub fn refused(summary: &SessionSummary, resting: &Resting) -> AgentOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::bringing_back::Rest;
 
     #[test]
     fn session_at_rest_is_refused_if_named_and_otherwise_reported_or_skipped() {

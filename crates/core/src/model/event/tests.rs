@@ -1,7 +1,7 @@
 use uuid::Uuid;
 
 use super::*;
-use crate::model::{EnvironmentSource, WaitingFor};
+use crate::model::WaitingFor;
 
 /// Payloads with their sentences.
 type Table = Vec<(EventPayload, &'static str)>;
@@ -24,7 +24,7 @@ fn some(text: &str) -> Option<String> {
 
 fn sessions() -> Table {
     let status = |status, source, note| EventPayload::StatusChanged { status, source, note };
-    let (to, form) = ("shop/next".to_owned(), Form::Native);
+    let (to, form) = ("shop/next".to_owned(), HandoffForm::Native);
     vec![
         (EventPayload::SessionCreated { address: address() }, "shop/coder"),
         (EventPayload::SessionRemoved { address: address() }, "shop/coder"),
