@@ -1,0 +1,89 @@
+//! Copies of conversations, guards, and making room.
+
+use segue_core::flows::{archive, guard};
+use segue_core::model::{Exit, Session};
+use segue_core::ports::Archived;
+use segue_fakes::{FakeVendor, samples};
+
+use crate::scene::Scene;
+
+fn filed(scene: &Scene) -> Archived {
+    Archived { vendor: scene.state.session.vendor.clone(), id: scene.id() }
+}
+
+#[tokio::test]
+async fn guard_marks_the_conversation_as_begun_once_it_has_content() {
+    let mut scene = Scene::new();
+    let launch = scene.start("hi").await;
+    guard::keep(&scene.ports, &mut scene.state).await.unwrap();
+    assert!(!scene.state.session.spoke, "there is no transcript yet");
+    scene.say("user", "hi");
+    guard::keep(&scene.ports, &mut scene.state).await.unwrap();
+    assert!(scene.state.session.spoke);
+    assert!(scene.ports.folders.has_guard(launch, &scene.transcript()));
+    assert!(scene.world.folders.record(launch).unwrap().session.spoke);
+    scene.assert_stored().await;
+}
+
+#[tokio::test]
+async fn transcript_on_another_filesystem_is_reported_as_unguarded() {
+    let mut scene = Scene::new();
+    scene.start("hi").await;
+    scene.say("user", "hi");
+    scene.world.folders.move_to_other_filesystem();
+    guard::keep(&scene.ports, &mut scene.state).await.unwrap();
+    assert!(scene.state.session.spoke);
+    assert!(scene.log().iter().any(|it| it.contains("no guard")), "{:?}", scene.log());
+}
+
+#[tokio::test]
+async fn conversation_is_copied_unless_archiving_is_off() {
+    for (is_on, expected) in [(true, true), (false, false)] {
+        let session = Session { archive: is_on, ..samples::session(1, "fox") };
+        let mut scene = Scene::with(FakeVendor::default(), session);
+        scene.talk().await;
+        assert_eq!(archive::is_behind(&scene.ports, &scene.state.session, &scene.id()), expected);
+        let copied = archive::keep(&scene.ports, &scene.state.session, &scene.id()).unwrap();
+        assert_eq!(copied > 0, expected);
+        assert_eq!(scene.world.archive.copy(&filed(&scene)).is_some(), expected);
+        assert!(!archive::is_behind(&scene.ports, &scene.state.session, &scene.id()));
+    }
+}
+
+#[tokio::test]
+async fn damaged_copy_is_renewed_from_the_transcript_or_else_from_its_guard() {
+    for (has_transcript, from) in [(true, "its transcript"), (false, "its guard")] {
+        let mut scene = Scene::new();
+        scene.talk().await;
+        let (id, whole) = (scene.id(), scene.world.disk.read(scene.transcript()));
+        archive::keep(&scene.ports, &scene.state.session, &id).unwrap();
+        scene.world.archive.damage(&filed(&scene));
+        if !has_transcript {
+            scene.world.disk.remove(scene.transcript());
+        }
+        let launches = &scene.state.launches;
+        let renewal = archive::renewal(&scene.ports, &scene.state.session, &id, launches);
+        let renewal = renewal.unwrap().unwrap();
+        assert_eq!(renewal.from, from);
+        let damaged = scene.ports.archive.damaged(&[]).unwrap();
+        archive::renew(&scene.ports, &damaged[0], &renewal).unwrap();
+        assert_eq!(scene.world.archive.copy(&filed(&scene)), whole);
+        assert!(scene.ports.archive.damaged(&[]).unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn room_is_made_by_dropping_copies_of_ended_sessions_only() {
+    let mut scene = Scene::new();
+    scene.talk().await;
+    archive::keep(&scene.ports, &scene.state.session, &scene.id()).unwrap();
+    let dropped = archive::make_room(&scene.ports, 0).await.unwrap();
+    assert!(dropped.is_empty(), "the session is alive: {dropped:?}");
+    scene.end(Exit::Code(0)).await;
+    let large = archive::make_room(&scene.ports, 1_000_000).await.unwrap();
+    assert!(large.is_empty(), "there is room");
+    let dropped = archive::make_room(&scene.ports, 0).await.unwrap();
+    assert_eq!(dropped.len(), 1);
+    assert!(!scene.ports.archive.has(&filed(&scene)));
+    assert!(scene.log().iter().any(|it| it.contains("the archive was full")));
+}

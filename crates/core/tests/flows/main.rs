@@ -1,0 +1,11 @@
+//! Tables of what the flows do, on ports in memory.
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
+
+mod archive;
+mod doctor;
+mod launch;
+mod look;
+mod messages;
+mod observe;
+mod restore;
+mod scene;

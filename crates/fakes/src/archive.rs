@@ -1,0 +1,153 @@
+//! The archive in memory.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use jiff::Timestamp;
+use segue_core::ports::{
+    Archive, ArchiveOrder, Archived, Content, DamagedCopy, Holding, RestoreOrder,
+};
+use segue_core::{Error, Result};
+
+use crate::{Calls, Disk};
+
+/// Copies of conversations. Transcripts are read from and restored to a [`Disk`].
+#[derive(Debug)]
+pub struct FakeArchive {
+    calls: Calls,
+    disk: Disk,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    copies: HashMap<Archived, ArchiveCopy>,
+    damaged: Vec<DamagedCopy>,
+}
+
+#[derive(Clone, Debug)]
+struct ArchiveCopy {
+    bytes: Vec<u8>,
+    ancestors: Vec<(PathBuf, Vec<u8>)>,
+    kept_at: Timestamp,
+}
+
+impl FakeArchive {
+    pub(crate) fn new(calls: Calls, disk: Disk) -> Self {
+        Self { calls, disk, state: Mutex::default() }
+    }
+
+    /// Returns the copy of a conversation.
+    pub fn copy(&self, conversation: &Archived) -> Option<Vec<u8>> {
+        self.state.lock().unwrap().copies.get(conversation).map(|it| it.bytes.clone())
+    }
+
+    /// Damages a copy.
+    pub fn damage(&self, conversation: &Archived) {
+        let copy = DamagedCopy {
+            conversation: Some(conversation.clone()),
+            folder: Path::new("/data/archive").join(conversation.id.as_str()),
+            why: "its checksum is wrong".to_owned(),
+        };
+        self.state.lock().unwrap().damaged.push(copy);
+    }
+
+    fn found(&self, conversation: &Archived) -> Result<ArchiveCopy> {
+        let found = self.state.lock().unwrap().copies.get(conversation).cloned();
+        found.ok_or_else(|| Error::not_found("there is no copy of this conversation"))
+    }
+}
+
+impl Archive for FakeArchive {
+    fn keep(&self, order: &ArchiveOrder) -> Result<u64> {
+        self.calls.enter("archive.keep")?;
+        let bytes = match &order.content {
+            Content::Transcript(path) => self.disk.read(path).unwrap_or_default(),
+            Content::Export(document) => document.clone(),
+        };
+        let read = |path: &PathBuf| Some((path.clone(), self.disk.read(path)?));
+        let ancestors = order.ancestors.iter().filter_map(read).collect();
+        let known = self.copy(&order.conversation).map_or(0, |copy| copy.len());
+        let added = bytes.len().saturating_sub(known) as u64;
+        let copy = ArchiveCopy { bytes, ancestors, kept_at: order.now };
+        self.state.lock().unwrap().copies.insert(order.conversation.clone(), copy);
+        Ok(added)
+    }
+
+    fn has(&self, conversation: &Archived) -> bool {
+        self.copy(conversation).is_some()
+    }
+
+    fn lacks(&self, conversation: &Archived, transcript: &Path) -> bool {
+        self.disk.read(transcript).is_some_and(|now| self.copy(conversation) != Some(now))
+    }
+
+    fn ancestors(&self, conversation: &Archived) -> Vec<PathBuf> {
+        let copy = self.found(conversation).ok();
+        copy.map(|it| it.ancestors.into_iter().map(|(path, _)| path).collect()).unwrap_or_default()
+    }
+
+    fn restore(&self, order: &RestoreOrder) -> Result<()> {
+        self.calls.enter("archive.restore")?;
+        let copy = self.found(&order.conversation)?;
+        if let Some(transcript) = &order.transcript {
+            if self.disk.read(transcript).is_some() {
+                return Err(Error::conflict(format!("`{}` exists", transcript.display())));
+            }
+            self.disk.write(transcript, copy.bytes);
+        }
+        for (path, bytes) in copy.ancestors {
+            if self.disk.read(&path).is_none() {
+                self.disk.write(path, bytes);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_out(&self, conversation: &Archived, folder: &Path) -> Result<PathBuf> {
+        self.calls.enter("archive.read_out")?;
+        let path = folder.join(conversation.id.as_str());
+        self.disk.write(&path, self.found(conversation)?.bytes);
+        Ok(path)
+    }
+
+    fn remove(&self, conversation: &Archived) -> Result<()> {
+        self.calls.enter("archive.remove")?;
+        self.state.lock().unwrap().copies.remove(conversation);
+        Ok(())
+    }
+
+    fn holdings(&self) -> Result<Vec<Holding>> {
+        self.calls.enter("archive.holdings")?;
+        let state = self.state.lock().unwrap();
+        let holding = |(conversation, copy): (&Archived, &ArchiveCopy)| Holding {
+            conversation: conversation.clone(),
+            bytes: copy.bytes.len() as u64,
+            kept_at: copy.kept_at,
+        };
+        let mut holdings: Vec<Holding> = state.copies.iter().map(holding).collect();
+        holdings.sort_by(|a, b| a.conversation.id.cmp(&b.conversation.id));
+        Ok(holdings)
+    }
+
+    fn damaged(&self, _known: &[Archived]) -> Result<Vec<DamagedCopy>> {
+        self.calls.enter("archive.damaged")?;
+        Ok(self.state.lock().unwrap().damaged.clone())
+    }
+
+    fn set_aside(&self, copy: &DamagedCopy) -> Result<PathBuf> {
+        self.calls.enter("archive.set_aside")?;
+        let mut state = self.state.lock().unwrap();
+        state.damaged.retain(|it| it != copy);
+        if let Some(conversation) = &copy.conversation {
+            state.copies.remove(conversation);
+        }
+        Ok(copy.folder.with_extension("damaged"))
+    }
+
+    fn size(&self) -> Result<u64> {
+        self.calls.enter("archive.size")?;
+        Ok(self.state.lock().unwrap().copies.values().map(|it| it.bytes.len() as u64).sum())
+    }
+}

@@ -1,0 +1,98 @@
+//! Implementations of every port in memory: deterministic, observable, and able to fail.
+//!
+//! [`World`] has one fake for each port. A test sets it up, runs a flow with [`World::ports`], and
+//! then looks at the fakes. [`Calls`] lists what was called, in order, and makes a chosen call fail.
+//!
+//! This crate depends on `core` alone, so that the tests of `core` can use it.
+
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
+#![expect(clippy::significant_drop_tightening, reason = "nothing waits for the locks of a test")]
+
+mod archive;
+mod calls;
+mod clock;
+mod disk;
+mod files;
+mod folders;
+mod holders;
+mod machine;
+pub mod samples;
+mod store;
+mod vendor;
+
+use std::sync::Arc;
+
+use segue_core::ports::Ports;
+
+pub use archive::FakeArchive;
+pub use calls::Calls;
+pub use clock::FakeClock;
+pub use disk::Disk;
+pub use files::FakeFiles;
+pub use folders::FakeFolders;
+pub use holders::FakeHolders;
+pub use machine::FakeMachine;
+pub use store::FakeStore;
+pub use vendor::{FakeVendor, FakeVendors, Storage, transcript_line};
+
+/// One fake for each port. They share a disk and a list of calls.
+#[derive(Clone, Debug)]
+pub struct World {
+    pub calls: Calls,
+    pub disk: Disk,
+    pub store: Arc<FakeStore>,
+    pub vendors: Arc<FakeVendors>,
+    pub holders: Arc<FakeHolders>,
+    pub folders: Arc<FakeFolders>,
+    pub archive: Arc<FakeArchive>,
+    pub files: Arc<FakeFiles>,
+    pub machine: Arc<FakeMachine>,
+    pub clock: Arc<FakeClock>,
+}
+
+impl World {
+    /// Creates a world in which a program of the vendor `tool` is installed, and the folder
+    /// [`samples::CWD`] exists.
+    pub fn new() -> Self {
+        Self::with_vendor(FakeVendor::default())
+    }
+
+    /// Creates a world whose only vendor is this one.
+    pub fn with_vendor(vendor: FakeVendor) -> Self {
+        let (calls, disk) = (Calls::default(), Disk::default());
+        disk.create_folder(samples::CWD);
+        let folders = Arc::new(FakeFolders::new(calls.clone(), disk.clone()));
+        Self {
+            store: Arc::new(FakeStore::new(calls.clone())),
+            vendors: Arc::new(FakeVendors::new(vendor)),
+            holders: Arc::new(FakeHolders::new(calls.clone(), Arc::clone(&folders))),
+            archive: Arc::new(FakeArchive::new(calls.clone(), disk.clone())),
+            files: Arc::new(FakeFiles::new(calls.clone(), disk.clone())),
+            machine: Arc::new(FakeMachine::new(calls.clone(), disk.clone())),
+            clock: Arc::new(FakeClock::default()),
+            folders,
+            calls,
+            disk,
+        }
+    }
+
+    /// Returns the fakes as ports.
+    pub fn ports(&self) -> Ports {
+        Ports {
+            store: self.store.clone(),
+            vendors: self.vendors.clone(),
+            holders: self.holders.clone(),
+            folders: self.folders.clone(),
+            archive: self.archive.clone(),
+            files: self.files.clone(),
+            machine: self.machine.clone(),
+            clock: self.clock.clone(),
+        }
+    }
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self::new()
+    }
+}

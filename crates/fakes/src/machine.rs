@@ -1,0 +1,132 @@
+//! The processes, programs and folders of a machine, in memory.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use segue_core::model::{Environment, LaunchId, ProcessRef};
+use segue_core::ports::{Ended, Folder, Machine, Program, ProgramSpec};
+use segue_core::rules::digest::FolderState;
+use segue_core::{Error, Result};
+
+use crate::{Calls, Disk, samples};
+
+/// A machine whose processes a test starts and ends.
+#[derive(Debug)]
+pub struct FakeMachine {
+    calls: Calls,
+    disk: Disk,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    processes: BTreeMap<u32, FakeProcess>,
+    links: BTreeMap<PathBuf, PathBuf>,
+    is_uninstalled: bool,
+}
+
+#[derive(Debug)]
+struct FakeProcess {
+    command: String,
+    mark: Option<LaunchId>,
+}
+
+impl FakeMachine {
+    pub(crate) fn new(calls: Calls, disk: Disk) -> Self {
+        Self { calls, disk, state: Mutex::default() }
+    }
+
+    /// Starts a process. `mark` is the launch that its environment names.
+    pub fn start_process(&self, pid: u32, command: &str, mark: Option<LaunchId>) {
+        let process = FakeProcess { command: command.to_owned(), mark };
+        self.state.lock().unwrap().processes.insert(pid, process);
+    }
+
+    pub fn end_process(&self, pid: u32) {
+        self.state.lock().unwrap().processes.remove(&pid);
+    }
+
+    /// Removes the programs of all vendors.
+    pub fn uninstall(&self) {
+        self.state.lock().unwrap().is_uninstalled = true;
+    }
+
+    /// Makes a path a symlink.
+    pub fn link(&self, path: impl Into<PathBuf>, target: impl Into<PathBuf>) {
+        self.state.lock().unwrap().links.insert(path.into(), target.into());
+    }
+}
+
+#[async_trait]
+impl Machine for FakeMachine {
+    fn process(&self, pid: u32) -> Option<ProcessRef> {
+        self.state.lock().unwrap().processes.contains_key(&pid).then(|| samples::process(pid))
+    }
+
+    fn is_alive(&self, process: &ProcessRef) -> bool {
+        self.process(process.pid).as_ref() == Some(process)
+    }
+
+    fn describe(&self, pid: u32) -> Option<String> {
+        self.state.lock().unwrap().processes.get(&pid).map(|it| it.command.clone())
+    }
+
+    fn mark(&self, pid: u32) -> Option<LaunchId> {
+        self.state.lock().unwrap().processes.get(&pid).and_then(|it| it.mark)
+    }
+
+    fn has_cgroup(&self, process: &ProcessRef, launch: LaunchId) -> bool {
+        self.mark(process.pid) == Some(launch)
+    }
+
+    fn marked(&self) -> Vec<(u32, LaunchId)> {
+        let state = self.state.lock().unwrap();
+        state.processes.iter().filter_map(|(pid, it)| Some((*pid, it.mark?))).collect()
+    }
+
+    async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<Ended>> {
+        self.calls.enter("machine.end_marked")?;
+        let mut state = self.state.lock().unwrap();
+        let is_left = |it: &FakeProcess| it.mark.is_some_and(|mark| dead.contains(&mark));
+        let left: Vec<u32> =
+            state.processes.iter().filter(|(_, it)| is_left(it)).map(|(pid, _)| *pid).collect();
+        let end = |pid: u32| {
+            let command = state.processes.remove(&pid).map(|it| it.command).unwrap_or_default();
+            Ended { pid, command }
+        };
+        Ok(left.into_iter().map(end).collect())
+    }
+
+    fn find_program(&self, spec: &ProgramSpec, _environment: &Environment) -> Option<Program> {
+        let is_uninstalled = self.state.lock().unwrap().is_uninstalled;
+        let (path, arguments) = match spec {
+            ProgramSpec::Itself { subcommand } => {
+                ("segue".to_owned(), vec![(*subcommand).to_owned()])
+            }
+            ProgramSpec::Named { .. } if is_uninstalled => return None,
+            ProgramSpec::Named { name, .. } => (name.clone(), Vec::new()),
+        };
+        let path = Path::new("/usr/bin").join(path);
+        Some(Program { path, arguments, version: Some("1.0.0".to_owned()) })
+    }
+
+    fn folder_state(&self, _path: &Path) -> FolderState {
+        FolderState::default()
+    }
+
+    fn variable_files(&self, folder: &Path) -> Vec<String> {
+        self.disk.text(folder.join(".env")).into_iter().collect()
+    }
+
+    fn folder(&self, path: &Path) -> Result<Folder> {
+        self.calls.enter("machine.folder")?;
+        let real_path = self.state.lock().unwrap().links.get(path).cloned();
+        let real_path = real_path.unwrap_or_else(|| path.to_owned());
+        if !self.disk.has_folder(&real_path) {
+            return Err(Error::not_found(format!("there is no folder `{}`", path.display())));
+        }
+        Ok(Folder { real_path, git_commit: None, git_branch: None })
+    }
+}

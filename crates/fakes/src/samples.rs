@@ -1,0 +1,63 @@
+//! Sample values.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use segue_core::model::{
+    Environment, FleetName, Permission, ProcessRef, Restart, Session, SessionId, SessionName,
+    Status, VendorId, VendorSessionId,
+};
+use uuid::Uuid;
+
+/// The folder in which sample sessions work.
+pub const CWD: &str = "/work";
+/// The config dir of the sample vendor.
+pub const CONFIG_DIR: &str = "/home/tool";
+
+/// Returns the time at which a world begins.
+pub fn start() -> Timestamp {
+    "2030-01-02T03:04:05Z".parse().unwrap()
+}
+
+/// Returns a process of this boot.
+pub fn process(pid: u32) -> ProcessRef {
+    ProcessRef { pid, started: u64::from(pid) * 10, boot: "boot".to_owned() }
+}
+
+/// Returns an environment like that of a user's shell.
+pub fn environment() -> Environment {
+    Environment::new([("PATH".to_owned(), "/usr/bin".to_owned())])
+}
+
+/// Returns the path of a conversation's transcript.
+pub fn transcript(id: &VendorSessionId) -> PathBuf {
+    Path::new(CONFIG_DIR).join(format!("{id}.txt"))
+}
+
+/// Returns a session of the fleet `default` that is not stored yet.
+pub fn session(number: u128, name: &str) -> Session {
+    Session {
+        id: SessionId::new(Uuid::from_u128(number)),
+        name: SessionName::parse(name).unwrap(),
+        fleet: FleetName::parse("default").unwrap(),
+        agent: None,
+        vendor: VendorId::new("tool"),
+        description: None,
+        cwd: CWD.into(),
+        config_dir: CONFIG_DIR.into(),
+        model: None,
+        permission: Permission::Ask,
+        instructions: None,
+        headless: false,
+        restart: Restart::OnCrash,
+        archive: true,
+        args: Vec::new(),
+        env: BTreeMap::new(),
+        parent: None,
+        status: Status::Starting,
+        spoke: false,
+        created_at: start(),
+        updated_at: start(),
+    }
+}

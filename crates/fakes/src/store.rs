@@ -1,0 +1,222 @@
+//! A store in memory. It passes the same contract suite as the real one.
+
+mod changes;
+mod queries;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use segue_core::Result;
+use segue_core::model::{
+    AgentName, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId,
+    RequestKey, RequestRecord, RequestStep, Session, SessionId, Timer, Trust, VendorId,
+};
+use segue_core::ports::{
+    Commit, EventQuery, MessageQuery, SessionQuery, SessionSummary, Store, VendorPlace,
+};
+use tokio::sync::watch;
+
+use crate::Calls;
+
+/// Everything that is stored. A commit changes a copy, which then replaces the original, so that a
+/// commit that fails changes nothing.
+#[derive(Clone, Debug, Default)]
+struct Tables {
+    fleets: Vec<Fleet>,
+    /// In the order in which they were added, as are all lists.
+    sessions: Vec<Session>,
+    launches: Vec<Launch>,
+    bindings: Vec<Binding>,
+    events: Vec<Event>,
+    counts: BTreeMap<(FleetName, AgentName), u32>,
+    timers: BTreeMap<SessionId, Vec<Timer>>,
+    trusts: BTreeMap<PathBuf, Trust>,
+    messages: Vec<Message>,
+    handoffs: Vec<Handoff>,
+    requests: Vec<RequestRecord>,
+}
+
+/// A store in memory. Clones are handles of the same store.
+#[derive(Clone, Debug)]
+pub struct FakeStore {
+    calls: Calls,
+    tables: Arc<Mutex<Tables>>,
+    newest: Arc<watch::Sender<i64>>,
+}
+
+impl FakeStore {
+    pub fn new(calls: Calls) -> Self {
+        Self { calls, tables: Arc::default(), newest: Arc::new(watch::Sender::new(0)) }
+    }
+
+    /// Returns the texts of a session's events, oldest first.
+    pub fn event_texts(&self, session: SessionId) -> Vec<String> {
+        let tables = self.tables.lock().unwrap();
+        let own = tables.events.iter().filter(|it| it.fact.session == Some(session));
+        own.map(|it| format!("{}: {}", it.fact.kind.word(), it.fact.text)).collect()
+    }
+
+    /// Reads the tables, unless this call has to fail.
+    fn read<T>(&self, call: &'static str, read: impl FnOnce(&Tables) -> T) -> Result<T> {
+        self.calls.enter(call)?;
+        Ok(read(&self.tables.lock().unwrap()))
+    }
+}
+
+#[async_trait]
+impl Store for FakeStore {
+    async fn commit(&self, commit: Commit) -> Result<i64> {
+        self.calls.enter("store.commit")?;
+        let newest = {
+            let mut tables = self.tables.lock().unwrap();
+            let mut changed = tables.clone();
+            for change in commit.changes {
+                changed.apply(change)?;
+            }
+            commit.events.into_iter().for_each(|event| changed.append(event));
+            let newest = changed.events.last().map_or(0, |event| event.seq);
+            *tables = changed;
+            newest
+        };
+        self.newest.send_replace(newest);
+        Ok(newest)
+    }
+
+    async fn session(&self, id: SessionId) -> Result<Option<Session>> {
+        self.read("store.session", |it| it.session(id).cloned())
+    }
+
+    async fn sessions(&self, query: &SessionQuery) -> Result<Vec<SessionSummary>> {
+        self.read("store.sessions", |it| it.summaries(query))
+    }
+
+    async fn count_sessions(&self, query: &SessionQuery) -> Result<u32> {
+        let sessions = self.read("store.count_sessions", |it| it.summaries(query))?;
+        Ok(u32::try_from(sessions.len()).unwrap())
+    }
+
+    async fn resting_places(&self, limit: u32) -> Result<Vec<VendorPlace>> {
+        self.read("store.resting_places", |it| it.resting_places(limit as usize))
+    }
+
+    async fn vendor_ids(&self) -> Result<Vec<VendorId>> {
+        self.read("store.vendor_ids", |it| {
+            let mut ids: Vec<VendorId> = it.sessions.iter().map(|it| it.vendor.clone()).collect();
+            ids.sort();
+            ids.dedup();
+            ids
+        })
+    }
+
+    async fn config_dirs(&self, vendor: &VendorId) -> Result<Vec<PathBuf>> {
+        self.read("store.config_dirs", |it| {
+            let own = it.sessions.iter().filter(|it| it.vendor == *vendor);
+            let mut dirs: Vec<PathBuf> = own.map(|it| it.config_dir.clone()).collect();
+            dirs.sort();
+            dirs.dedup();
+            dirs
+        })
+    }
+
+    async fn launches(&self, session: SessionId) -> Result<Vec<Launch>> {
+        self.read("store.launches", |it| {
+            let own = it.launches.iter().filter(|it| it.session == session);
+            let mut own: Vec<Launch> = own.cloned().collect();
+            own.sort_by_key(|it| (it.number, it.created_at, it.id));
+            own
+        })
+    }
+
+    async fn open_launches(&self) -> Result<Vec<Launch>> {
+        self.read("store.open_launches", |it| {
+            let open = it.launches.iter().filter(|it| it.is_open());
+            let mut open: Vec<Launch> = open.cloned().collect();
+            open.sort_by_key(|it| (it.created_at, it.id));
+            open
+        })
+    }
+
+    async fn bindings(&self, session: SessionId) -> Result<Vec<Binding>> {
+        self.read("store.bindings", |it| {
+            it.bindings.iter().filter(|it| it.session == session).cloned().collect()
+        })
+    }
+
+    async fn events(&self, query: &EventQuery) -> Result<Vec<Event>> {
+        self.read("store.events", |it| it.events_of(query))
+    }
+
+    async fn wait_for_events(&self, after: i64) -> Result<i64> {
+        self.calls.enter("store.wait_for_events")?;
+        let mut newest = self.newest.subscribe();
+        // This store keeps the sender alive, so this cannot fail.
+        Ok(*newest.wait_for(|newest| *newest > after).await.unwrap())
+    }
+
+    async fn fleet(&self, name: &FleetName) -> Result<Option<Fleet>> {
+        self.read("store.fleet", |it| it.fleets.iter().find(|it| it.name == *name).cloned())
+    }
+
+    async fn fleet_names(&self) -> Result<Vec<FleetName>> {
+        self.read("store.fleet_names", |it| {
+            let mut names: Vec<FleetName> = it.fleets.iter().map(|it| it.name.clone()).collect();
+            names.sort();
+            names
+        })
+    }
+
+    async fn fleets_of(&self, folder: &Path) -> Result<Vec<Fleet>> {
+        self.read("store.fleets_of", |it| {
+            let own = |it: &&Fleet| it.folder.as_deref() == Some(folder);
+            it.fleets.iter().filter(own).cloned().collect()
+        })
+    }
+
+    async fn counts(&self, fleet: &FleetName) -> Result<Counts> {
+        self.read("store.counts", |it| {
+            let own = it.counts.iter().filter(|((of, _), _)| of == fleet);
+            own.map(|((_, agent), count)| (agent.clone(), *count)).collect()
+        })
+    }
+
+    async fn timers(&self, session: SessionId) -> Result<Vec<Timer>> {
+        self.read("store.timers", |it| it.timers.get(&session).cloned().unwrap_or_default())
+    }
+
+    async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {
+        self.read("store.trust", |it| it.trusts.get(folder).cloned())
+    }
+
+    async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>> {
+        self.read("store.messages", |it| {
+            let is_meant = |it: &&Message| {
+                query.session.is_none_or(|session| session == it.session)
+                    && !(query.open && it.state.is_settled())
+            };
+            it.messages.iter().filter(is_meant).cloned().collect()
+        })
+    }
+
+    async fn handoffs(&self, session: SessionId) -> Result<Vec<Handoff>> {
+        self.handoffs_of(&[session]).await
+    }
+
+    async fn handoffs_of(&self, sessions: &[SessionId]) -> Result<Vec<Handoff>> {
+        self.read("store.handoffs_of", |it| {
+            let is_meant = |it: &&Handoff| sessions.contains(&it.from) || sessions.contains(&it.to);
+            it.handoffs.iter().filter(is_meant).cloned().collect()
+        })
+    }
+
+    async fn message(&self, id: MessageId) -> Result<Option<Message>> {
+        self.read("store.message", |it| it.messages.iter().find(|it| it.id == id).cloned())
+    }
+
+    async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>> {
+        self.read("store.request", |it| {
+            it.requests.iter().filter(|it| it.key == key).map(|it| it.step.clone()).collect()
+        })
+    }
+}

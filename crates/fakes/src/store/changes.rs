@@ -1,0 +1,220 @@
+//! Changes of the tables, with the conflicts that the port describes.
+
+use jiff::{SignedDuration, Timestamp};
+use segue_core::Result;
+use segue_core::model::{
+    Binding, Event, Fleet, Launch, LaunchEnd, LaunchId, Message, MessageId, MessageState, NewEvent,
+    ProcessRef, RequestRecord, Session, SessionId, SessionName,
+};
+use segue_core::ports::{Change, Conflict, Missing};
+
+use super::Tables;
+
+/// How long a step of a request is kept.
+const KEPT: SignedDuration = SignedDuration::from_hours(24);
+/// How many of the newest steps of each caller are kept.
+const KEPT_PER_CALLER: usize = 512;
+
+impl Tables {
+    pub(super) fn append(&mut self, fact: NewEvent) {
+        let seq = self.events.last().map_or(1, |event| event.seq + 1);
+        self.events.push(Event { seq, fact });
+    }
+
+    pub(super) fn apply(&mut self, change: Change) -> Result<()> {
+        match change {
+            Change::PutFleet(fleet) => self.put_fleet(fleet)?,
+            Change::CreateSession(session) => self.create_session(*session)?,
+            Change::SetStatus { session, status, at } => {
+                let session = self.session_mut(session)?;
+                session.status = status;
+                session.updated_at = at;
+            }
+            Change::MarkSpoke { session } => self.session_mut(session)?.spoke = true,
+            Change::Configure { session, settings } => {
+                self.session_mut(session)?.configure(*settings);
+            }
+            Change::RenameSession { session, name } => self.rename(session, &name)?,
+            Change::CreateLaunch(launch) => self.create_launch(*launch)?,
+            Change::SetProcesses { launch, holder, agent } => {
+                self.set_processes(launch, holder, agent)?;
+            }
+            Change::EndLaunch { launch, end } => self.end_launch(launch, end)?,
+            Change::AddBinding(binding) => self.add_binding(binding)?,
+            Change::RemoveSession(session) => self.remove_session(session)?,
+            Change::AddHandoff(handoff) => {
+                self.session_mut(handoff.from)?;
+                self.session_mut(handoff.to)?;
+                self.handoffs.push(*handoff);
+            }
+            Change::PutTrust(trust) => drop(self.trusts.insert(trust.folder.clone(), trust)),
+            Change::SetCount { fleet, agent, count } => {
+                self.counts.insert((fleet, agent), count);
+            }
+            Change::SetTimers { session, timers } => {
+                self.session_mut(session)?;
+                self.timers.insert(session, timers);
+            }
+            Change::AddMessage(message) => {
+                self.session_mut(message.session)?;
+                self.messages.push(*message);
+            }
+            Change::SetMessage { message, state, at } => self.set_message(message, state, at)?,
+            Change::RecordRequest(record) => self.record_request(*record)?,
+        }
+        Ok(())
+    }
+
+    fn put_fleet(&mut self, wanted: Fleet) -> Result<()> {
+        match self.fleets.iter().find(|it| it.name == wanted.name).cloned() {
+            None => self.fleets.push(wanted),
+            Some(known) if known == wanted => {}
+            Some(known) => return Err(Conflict::FleetOfAnotherFolder { known, wanted }.into()),
+        }
+        Ok(())
+    }
+
+    fn session_mut(&mut self, id: SessionId) -> Result<&mut Session> {
+        let found = self.sessions.iter_mut().find(|it| it.id == id);
+        Ok(found.ok_or(Missing::Session(id))?)
+    }
+
+    fn address(&mut self, id: SessionId) -> Result<String> {
+        Ok(self.session_mut(id)?.address())
+    }
+
+    fn check_name_is_free(&self, session: &Session) -> Result<()> {
+        let Session { fleet, name, .. } = session;
+        if self.sessions.iter().all(|it| it.fleet != *fleet || it.name != *name) {
+            return Ok(());
+        }
+        Err(Conflict::NameTaken { fleet: fleet.clone(), name: name.clone() }.into())
+    }
+
+    fn create_session(&mut self, session: Session) -> Result<()> {
+        self.check_name_is_free(&session)?;
+        if let Some(known) = self.session(session.id) {
+            let (id, owner) = (session.id, known.address());
+            return Err(Conflict::SessionIdTaken { id, owner }.into());
+        }
+        self.sessions.push(session);
+        Ok(())
+    }
+
+    fn rename(&mut self, id: SessionId, name: &SessionName) -> Result<()> {
+        let renamed = Session { name: name.clone(), ..self.session_mut(id)?.clone() };
+        if self.session_mut(id)?.name != *name {
+            self.check_name_is_free(&renamed)?;
+        }
+        *self.session_mut(id)? = renamed;
+        Ok(())
+    }
+
+    fn remove_session(&mut self, id: SessionId) -> Result<()> {
+        let session = self.address(id)?;
+        if self.has_open_launch(id) {
+            return Err(Conflict::SessionIsOpen { session }.into());
+        }
+        self.sessions.retain(|it| it.id != id);
+        self.launches.retain(|it| it.session != id);
+        self.bindings.retain(|it| it.session != id);
+        self.messages.retain(|it| it.session != id);
+        self.handoffs.retain(|it| it.from != id && it.to != id);
+        self.requests.retain(|it| it.key.caller != Some(id));
+        self.timers.remove(&id);
+        Ok(())
+    }
+
+    fn create_launch(&mut self, launch: Launch) -> Result<()> {
+        let session = self.address(launch.session)?;
+        if launch.is_open() && self.has_open_launch(launch.session) {
+            return Err(Conflict::SecondOpenLaunch { session }.into());
+        }
+        if self.launches.iter().any(|it| it.id == launch.id) {
+            return Err(Conflict::LaunchIdTaken { id: launch.id }.into());
+        }
+        self.launches.push(launch);
+        Ok(())
+    }
+
+    fn launch_mut(&mut self, id: LaunchId) -> Result<&mut Launch> {
+        let found = self.launches.iter_mut().find(|it| it.id == id);
+        Ok(found.ok_or(Missing::Launch(id))?)
+    }
+
+    fn set_processes(
+        &mut self,
+        id: LaunchId,
+        holder: Option<ProcessRef>,
+        agent: Option<ProcessRef>,
+    ) -> Result<()> {
+        let launch = self.launch_mut(id)?;
+        if launch.is_open() {
+            launch.holder = holder.or(launch.holder.take());
+            launch.agent = agent.or(launch.agent.take());
+            return Ok(());
+        }
+        let session = launch.session;
+        let session = self.address(session)?;
+        Err(Conflict::LaunchHasEnded { id, session }.into())
+    }
+
+    fn end_launch(&mut self, id: LaunchId, end: LaunchEnd) -> Result<()> {
+        self.launch_mut(id)?.end.get_or_insert(end);
+        Ok(())
+    }
+
+    fn add_binding(&mut self, binding: Binding) -> Result<()> {
+        let vendor = self.session_mut(binding.session)?.vendor.clone();
+        if let Some(id) = binding.launch {
+            let owner = self.launch_mut(id)?.session;
+            if owner != binding.session {
+                let (owner, session) = (self.address(owner)?, self.address(binding.session)?);
+                return Err(Conflict::LaunchOfAnotherSession { id, owner, session }.into());
+            }
+        }
+        let id = binding.vendor_session.clone();
+        let others = self.bindings.iter().filter(|it| it.session != binding.session);
+        let same =
+            others.filter(|it| it.vendor_session == id).filter_map(|it| self.session(it.session));
+        if let Some(owner) = same.into_iter().find(|it| it.vendor == vendor) {
+            let owner = owner.address();
+            return Err(Conflict::ConversationTaken { vendor, id, owner }.into());
+        }
+        let newest = self.bindings.iter().rfind(|it| it.session == binding.session);
+        if newest.is_none_or(|it| it.vendor_session != id) {
+            self.session_mut(binding.session)?.spoke = false;
+        }
+        self.bindings.push(binding);
+        Ok(())
+    }
+
+    fn set_message(&mut self, id: MessageId, state: MessageState, at: Timestamp) -> Result<()> {
+        let found = self.messages.iter_mut().find(|it| it.id == id);
+        let message: &mut Message = found.ok_or(Missing::Message(id))?;
+        if message.state.is_settled() {
+            return Err(Conflict::MessageIsSettled { id, state: message.state.clone() }.into());
+        }
+        message.state = state;
+        message.updated_at = at;
+        Ok(())
+    }
+
+    fn record_request(&mut self, record: RequestRecord) -> Result<()> {
+        let is_same =
+            |it: &RequestRecord| it.key == record.key && it.step.name() == record.step.name();
+        if self.requests.iter().any(is_same) {
+            return Err(Conflict::RequestRepeated { id: record.key.id }.into());
+        }
+        let (caller, now) = (record.key.caller, record.at);
+        self.requests.push(record);
+        let own = self.requests.iter().filter(|it| it.key.caller == caller).count();
+        let mut surplus = own.saturating_sub(KEPT_PER_CALLER);
+        self.requests.retain(|it| {
+            let is_surplus = it.key.caller == caller && surplus > 0;
+            surplus -= usize::from(is_surplus);
+            !is_surplus && it.at.duration_until(now) <= KEPT
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! Reads of the tables.
+
+use segue_core::model::{Event, Session, SessionId};
+use segue_core::ports::{
+    EventQuery, OpenLaunch, Place, SessionActivity, SessionQuery, SessionSummary, VendorPlace,
+};
+
+use super::Tables;
+
+impl Tables {
+    pub(super) fn session(&self, id: SessionId) -> Option<&Session> {
+        self.sessions.iter().find(|it| it.id == id)
+    }
+
+    pub(super) fn has_open_launch(&self, id: SessionId) -> bool {
+        self.launches.iter().any(|it| it.session == id && it.is_open())
+    }
+
+    pub(super) fn summaries(&self, query: &SessionQuery) -> Vec<SessionSummary> {
+        let mut sessions: Vec<&Session> =
+            self.sessions.iter().filter(|it| self.is_meant(it, query)).collect();
+        sessions.sort_by_key(|it| (it.created_at, it.id));
+        if let Some(after) = query.page.and_then(|page| page.after) {
+            sessions.retain(|it| (it.created_at, it.id) > after);
+        }
+        let size = query.page.map_or(usize::MAX, |page| page.size as usize);
+        sessions.into_iter().take(size).map(|it| self.summary(it)).collect()
+    }
+
+    fn is_meant(&self, it: &Session, query: &SessionQuery) -> bool {
+        let reaches = |from| it.id == from || it.parent == Some(from);
+        query.ids.as_ref().is_none_or(|ids| ids.contains(&it.id))
+            && query.fleet.as_ref().is_none_or(|fleet| *fleet == it.fleet)
+            && query.name.as_ref().is_none_or(|name| *name == it.name)
+            && query.vendor.as_ref().is_none_or(|vendor| *vendor == it.vendor)
+            && query.config_dir.as_ref().is_none_or(|dir| *dir == it.config_dir)
+            && query.cwd.as_ref().is_none_or(|cwd| *cwd == it.cwd)
+            && query.reachable_from.is_none_or(reaches)
+            && query.activity.is_none_or(|activity| self.is_active(it, activity))
+            && (!query.is_agents || it.agent.is_some())
+            && self.is_bound_to_one(it.id, query)
+    }
+
+    fn is_bound_to_one(&self, session: SessionId, query: &SessionQuery) -> bool {
+        let Some(ids) = &query.vendor_sessions else { return true };
+        let mut own = self.bindings.iter().filter(|it| it.session == session);
+        own.any(|it| ids.contains(&it.vendor_session))
+    }
+
+    fn is_active(&self, it: &Session, activity: SessionActivity) -> bool {
+        let is_open = self.has_open_launch(it.id);
+        let is_unsettled = || is_open || self.queued_messages(it.id) > 0 || !it.is_settled();
+        match activity {
+            SessionActivity::Open => is_open,
+            SessionActivity::Unsettled => is_unsettled(),
+            SessionActivity::UnsettledOrChangedSince(time) => {
+                is_unsettled() || it.updated_at >= time
+            }
+        }
+    }
+
+    fn queued_messages(&self, session: SessionId) -> usize {
+        let own = self.messages.iter().filter(|it| it.session == session);
+        own.filter(|it| !it.state.is_settled()).count()
+    }
+
+    fn summary(&self, session: &Session) -> SessionSummary {
+        let own = || self.launches.iter().filter(|it| it.session == session.id);
+        let number = |number: usize| u32::try_from(number).unwrap();
+        SessionSummary {
+            session: session.clone(),
+            binding: self.bindings.iter().rfind(|it| it.session == session.id).cloned(),
+            open: own().find(|it| it.is_open()).map(|it| OpenLaunch {
+                id: it.id,
+                holder: it.holder.clone(),
+                agent: it.agent.clone(),
+            }),
+            launches: number(own().count()),
+            queued_messages: number(self.queued_messages(session.id)),
+        }
+    }
+
+    pub(super) fn resting_places(&self, limit: usize) -> Vec<VendorPlace> {
+        let mut newest_first: Vec<&Session> = self.sessions.iter().collect();
+        newest_first.sort_by_key(|it| std::cmp::Reverse((it.created_at, it.id)));
+        let mut places = Vec::new();
+        for session in newest_first {
+            let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+            let place = VendorPlace { vendor: session.vendor.clone(), place };
+            if !places.contains(&place) && self.has_rest(&place) {
+                places.push(place);
+            }
+        }
+        places.truncate(limit);
+        places
+    }
+
+    /// Returns whether a session of this place has no open launch.
+    fn has_rest(&self, VendorPlace { vendor, place }: &VendorPlace) -> bool {
+        let is_there = |it: &&Session| {
+            it.vendor == *vendor && it.cwd == place.cwd && it.config_dir == place.config_dir
+        };
+        self.sessions.iter().filter(is_there).any(|it| !self.has_open_launch(it.id))
+    }
+
+    pub(super) fn events_of(&self, query: &EventQuery) -> Vec<Event> {
+        let EventQuery { after, sessions, limit, newest } = query;
+        let is_meant = |it: &&Event| {
+            let of = it.fact.session;
+            it.seq > *after
+                && (sessions.is_empty() || of.is_some_and(|session| sessions.contains(&session)))
+        };
+        let mut events: Vec<Event> = self.events.iter().filter(is_meant).cloned().collect();
+        let limit = *limit as usize;
+        if *newest {
+            events.drain(..events.len().saturating_sub(limit));
+        }
+        events.truncate(limit);
+        events
+    }
+}
