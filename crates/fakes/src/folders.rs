@@ -92,6 +92,10 @@ impl LaunchRecords for FakeFolders {
         self.state.lock().unwrap().last_words.get(&launch).cloned()
     }
 
+    fn hook_report(&self, line: &str, _agent: u32) -> Option<String> {
+        Some(line.to_owned())
+    }
+
     fn write_message(&self, launch: LaunchId, message: &str) -> Result<()> {
         self.calls.enter("folders.write_message")?;
         self.disk.write(self.message(launch), message);
@@ -199,6 +203,10 @@ impl TranscriptGuards for FakeFolders {
 impl LaunchPaths for FakeFolders {
     fn folder(&self, launch: LaunchId) -> PathBuf {
         Path::new(LAUNCHES).join(launch.to_string())
+    }
+
+    fn socket(&self, launch: LaunchId) -> PathBuf {
+        self.folder(launch).join("socket")
     }
 
     fn stream(&self, launch: LaunchId) -> PathBuf {

@@ -18,6 +18,7 @@ mod holders;
 mod machine;
 pub mod samples;
 mod store;
+mod user;
 mod vendor;
 
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub use folders::FakeFolders;
 pub use holders::FakeHolders;
 pub use machine::FakeMachine;
 pub use store::FakeStore;
+pub use user::{FakeEnvironments, FakeNotifier, FakeProjects, FakeWatchers};
 pub use vendor::{FakeVendor, FakeVendors, Storage, transcript_line};
 
 /// One fake for each port. They share a disk and a list of calls.
@@ -47,6 +49,10 @@ pub struct World {
     pub archive: Arc<FakeArchive>,
     pub files: Arc<FakeFiles>,
     pub machine: Arc<FakeMachine>,
+    pub projects: Arc<FakeProjects>,
+    pub watchers: FakeWatchers,
+    pub environments: Arc<FakeEnvironments>,
+    pub notifier: Arc<FakeNotifier>,
     pub clock: Arc<FakeClock>,
 }
 
@@ -69,6 +75,10 @@ impl World {
             archive: Arc::new(FakeArchive::new(calls.clone(), disk.clone())),
             files: Arc::new(FakeFiles::new(calls.clone(), disk.clone())),
             machine: Arc::new(FakeMachine::new(calls.clone(), disk.clone())),
+            projects: Arc::new(FakeProjects::new(calls.clone())),
+            watchers: FakeWatchers::default(),
+            environments: Arc::new(FakeEnvironments::new(calls.clone())),
+            notifier: Arc::default(),
             clock: Arc::new(FakeClock::default()),
             folders,
             calls,
@@ -86,6 +96,10 @@ impl World {
             archive: self.archive.clone(),
             files: self.files.clone(),
             machine: self.machine.clone(),
+            projects: self.projects.clone(),
+            watchers: Arc::new(self.watchers.clone()),
+            environments: self.environments.clone(),
+            notifier: self.notifier.clone(),
             clock: self.clock.clone(),
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use segue_core::model::{Environment, LaunchId, ProcessRef};
+use segue_core::model::{Environment, LaunchId, MachineIds, ProcessRef};
 use segue_core::ports::{Ended, Folder, Machine, Program, ProgramSpec};
 use segue_core::rules::digest::FolderState;
 use segue_core::{Error, Result};
@@ -17,6 +17,7 @@ use crate::{Calls, Disk, samples};
 pub struct FakeMachine {
     calls: Calls,
     disk: Disk,
+    ids: MachineIds,
     state: Mutex<State>,
 }
 
@@ -35,7 +36,12 @@ struct FakeProcess {
 
 impl FakeMachine {
     pub(crate) fn new(calls: Calls, disk: Disk) -> Self {
-        Self { calls, disk, state: Mutex::default() }
+        let ids = MachineIds {
+            own: samples::machine(),
+            replaced: Vec::new(),
+            file: "/state/machine-id".into(),
+        };
+        Self { calls, disk, ids, state: Mutex::default() }
     }
 
     /// Starts a process. `mark` is the launch that its environment names.
@@ -61,6 +67,15 @@ impl FakeMachine {
 
 #[async_trait]
 impl Machine for FakeMachine {
+    fn ids(&self) -> &MachineIds {
+        &self.ids
+    }
+
+    fn is_program(&self, name: &str, environment: &Environment) -> bool {
+        let spec = ProgramSpec::Named { name: name.to_owned(), native: &[] };
+        self.find_program(&spec, environment).is_some()
+    }
+
     fn process(&self, pid: u32) -> Option<ProcessRef> {
         self.state.lock().unwrap().processes.contains_key(&pid).then(|| samples::process(pid))
     }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::model::{
-    Environment, FleetName, Permission, ProcessRef, Restart, Session, SessionId, SessionName,
-    Status, VendorId, VendorSessionId,
+    Environment, FleetName, MachineId, Permission, ProcessRef, Restart, Session, SessionId,
+    SessionName, Status, VendorId, VendorSessionId,
 };
 use uuid::Uuid;
 
@@ -18,6 +18,11 @@ pub const CONFIG_DIR: &str = "/home/tool";
 /// Returns the time at which a world begins.
 pub fn start() -> Timestamp {
     "2030-01-02T03:04:05Z".parse().unwrap()
+}
+
+/// Returns the id of the machine.
+pub fn machine() -> MachineId {
+    MachineId::new(Uuid::from_u128(0xbeef))
 }
 
 /// Returns a process of this boot.

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use segue_core::Result;
 use segue_core::model::{
-    AgentName, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, Message, MessageId,
-    RequestKey, RequestRecord, RequestStep, Session, SessionId, Timer, Trust, VendorId,
+    AgentName, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId, Message,
+    MessageId, RequestKey, RequestRecord, RequestStep, Session, SessionId, Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, SessionQuery, SessionSummary, Store, VendorPlace,
@@ -55,7 +55,7 @@ impl FakeStore {
     pub fn event_texts(&self, session: SessionId) -> Vec<String> {
         let tables = self.tables.lock().unwrap();
         let own = tables.events.iter().filter(|it| it.fact.session == Some(session));
-        own.map(|it| format!("{}: {}", it.fact.kind.word(), it.fact.text)).collect()
+        own.map(|it| format!("{}: {}", it.fact.payload.kind().word(), it.fact.payload)).collect()
     }
 
     /// Reads the tables, unless this call has to fail.
@@ -129,9 +129,10 @@ impl Store for FakeStore {
         })
     }
 
-    async fn open_launches(&self) -> Result<Vec<Launch>> {
+    async fn open_launches(&self, machines: &[MachineId]) -> Result<Vec<Launch>> {
         self.read("store.open_launches", |it| {
-            let open = it.launches.iter().filter(|it| it.is_open());
+            let is_there = |it: &&Launch| it.machine.is_none_or(|id| machines.contains(&id));
+            let open = it.launches.iter().filter(|it| it.is_open()).filter(is_there);
             let mut open: Vec<Launch> = open.cloned().collect();
             open.sort_by_key(|it| (it.created_at, it.id));
             open

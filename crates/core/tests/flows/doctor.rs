@@ -89,8 +89,7 @@ async fn folders_of_a_removed_session_are_deleted_and_not_taken_in() {
         changes: vec![Change::RemoveSession(scene.state.session.id)],
         events: vec![scene.state.event(
             &scene.ports,
-            segue_core::model::EventKind::SessionRemoved,
-            "default/fox",
+            segue_core::model::EventPayload::SessionRemoved { address: "default/fox".to_owned() },
         )],
     };
     scene.ports.store.commit(removed).await.unwrap();

@@ -72,6 +72,7 @@ impl Tables {
             binding: self.bindings.iter().rfind(|it| it.session == session.id).cloned(),
             open: own().find(|it| it.is_open()).map(|it| OpenLaunch {
                 id: it.id,
+                machine: it.machine,
                 holder: it.holder.clone(),
                 agent: it.agent.clone(),
             }),

@@ -94,9 +94,11 @@ fn page_lists_exactly_the_keys_of_the_project_file() {
 #[test]
 fn page_lists_exactly_the_keys_of_the_settings() {
     let mut keys = known::<Settings>(&format!("{UNKNOWN} = 1\n"));
-    assert!(keys.remove("attention"));
-    let below = known::<Settings>(&format!("[attention]\n{UNKNOWN} = 1\n"));
-    keys.extend(below.iter().map(|key| format!("attention.{key}")));
+    for table in ["attention", "environment"] {
+        assert!(keys.remove(table), "{table}");
+        let below = known::<Settings>(&format!("[{table}]\n{UNKNOWN} = 1\n"));
+        keys.extend(below.iter().map(|key| format!("{table}.{key}")));
+    }
     assert_eq!(documented("## config.toml"), keys);
 }
 
@@ -108,14 +110,15 @@ fn project(text: &str) -> (TempDir, PathBuf) {
     for name in ["coder", "start", "review"] {
         fs::write(folder.join(format!("prompts/{name}.md")), "a text").unwrap();
     }
-    fs::write(folder.join(FILE), text).unwrap();
+    fs::write(folder.join(PROJECT_FILE), text).unwrap();
     (temporary, folder)
 }
 
 #[track_caller]
 fn assert_accepted(text: &str) {
     let (_temporary, folder) = project(text);
-    if let Err(error) = Project::read(&folder, &segue_vendors::all()) {
+    let projects = ProjectFolders::new(Arc::new(segue_vendors::all()), PathBuf::new());
+    if let Err(error) = projects.around(&folder) {
         panic!("{error:?}: {text}");
     }
 }

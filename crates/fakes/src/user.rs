@@ -1,0 +1,178 @@
+//! What belongs to the user: project files, the login shell, notifications and watched folders.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use segue_core::model::{Environment, FleetScale, Project, VendorId};
+use segue_core::ports::{
+    EnvironmentSettings, Environments, FolderChange, FolderWatcher, FolderWatchers, Notification,
+    Notifier, ProjectFile, Projects,
+};
+use segue_core::{Error, Result};
+use tokio::sync::Notify;
+
+use crate::Calls;
+
+/// Project files that a test writes as data.
+#[derive(Debug)]
+pub struct FakeProjects {
+    calls: Calls,
+    state: Mutex<ProjectState>,
+}
+
+#[derive(Debug, Default)]
+struct ProjectState {
+    projects: BTreeMap<PathBuf, Project>,
+    default_vendor: Option<VendorId>,
+}
+
+impl FakeProjects {
+    pub(crate) fn new(calls: Calls) -> Self {
+        Self { calls, state: Mutex::default() }
+    }
+
+    /// Writes a project file into the project's folder.
+    pub fn write(&self, project: Project) {
+        self.state.lock().unwrap().projects.insert(project.folder.clone(), project);
+    }
+
+    /// Sets the default vendor of the user's settings.
+    pub fn set_default_vendor(&self, vendor: &str) {
+        self.state.lock().unwrap().default_vendor = Some(VendorId::new(vendor));
+    }
+}
+
+impl Projects for FakeProjects {
+    fn root(&self, folder: &Path) -> Option<PathBuf> {
+        let state = self.state.lock().unwrap();
+        folder.ancestors().find(|it| state.projects.contains_key(*it)).map(Path::to_owned)
+    }
+
+    fn read(&self, root: &Path) -> Result<Arc<dyn ProjectFile>> {
+        self.calls.enter("projects.read")?;
+        let project = self.state.lock().unwrap().projects.get(root).cloned();
+        let missing = || Error::config(format!("there is no project in `{}`", root.display()));
+        Ok(Arc::new(FakeProjectFile(project.ok_or_else(missing)?)))
+    }
+
+    fn default_vendor(&self) -> Result<Option<VendorId>> {
+        self.calls.enter("projects.default_vendor")?;
+        Ok(self.state.lock().unwrap().default_vendor.clone())
+    }
+}
+
+/// A project that has the same agents whatever `segue scale` says.
+#[derive(Debug)]
+struct FakeProjectFile(Project);
+
+impl ProjectFile for FakeProjectFile {
+    fn project(&self, _scale: &FleetScale) -> Result<Project> {
+        Ok(self.0.clone())
+    }
+}
+
+/// A login shell whose variables a test sets.
+#[derive(Debug)]
+pub struct FakeEnvironments {
+    calls: Calls,
+    shell: Mutex<Environment>,
+}
+
+impl FakeEnvironments {
+    pub(crate) fn new(calls: Calls) -> Self {
+        Self { calls, shell: Mutex::default() }
+    }
+
+    /// Sets the variables of the login shell.
+    pub fn set_login_shell(&self, environment: Environment) {
+        *self.shell.lock().unwrap() = environment;
+    }
+}
+
+#[async_trait]
+impl Environments for FakeEnvironments {
+    async fn login_shell(&self, _settings: &EnvironmentSettings) -> Result<Environment> {
+        self.calls.enter("environments.login_shell")?;
+        Ok(self.shell.lock().unwrap().clone())
+    }
+
+    fn check_files(&self, _settings: &EnvironmentSettings) -> Vec<Error> {
+        Vec::new()
+    }
+}
+
+/// Remembers notifications.
+#[derive(Debug, Default)]
+pub struct FakeNotifier(Mutex<Vec<Notification>>);
+
+impl FakeNotifier {
+    /// Returns the notifications so far, oldest first.
+    pub fn shown(&self) -> Vec<Notification> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Notifier for FakeNotifier {
+    fn show(&self, notification: Notification) {
+        self.0.lock().unwrap().push(notification);
+    }
+
+    fn run(&self, _command: Vec<String>, notification: Notification) {
+        self.show(notification);
+    }
+}
+
+/// Watchers that report the changes that a test makes.
+#[derive(Clone, Debug, Default)]
+pub struct FakeWatchers(Arc<Watched>);
+
+#[derive(Debug, Default)]
+struct Watched {
+    folders: Mutex<BTreeSet<PathBuf>>,
+    changes: Mutex<VecDeque<FolderChange>>,
+    has_changed: Notify,
+}
+
+impl FakeWatchers {
+    /// Reports a change of a file, if its folder is watched.
+    pub fn change(&self, path: impl Into<PathBuf>) {
+        let path = path.into();
+        let is_watched =
+            path.parent().is_some_and(|it| self.0.folders.lock().unwrap().contains(it));
+        if is_watched {
+            let change = FolderChange::At { path, gone: false };
+            self.0.changes.lock().unwrap().push_back(change);
+            self.0.has_changed.notify_one();
+        }
+    }
+}
+
+impl FolderWatchers for FakeWatchers {
+    fn watcher(&self) -> Result<Box<dyn FolderWatcher>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+#[async_trait]
+impl FolderWatcher for FakeWatchers {
+    fn add(&mut self, folder: &Path) -> Result<()> {
+        self.0.folders.lock().unwrap().insert(folder.to_owned());
+        Ok(())
+    }
+
+    fn remove(&mut self, folder: &Path) {
+        self.0.folders.lock().unwrap().remove(folder);
+    }
+
+    async fn next(&mut self) -> Result<FolderChange> {
+        loop {
+            let next = self.0.changes.lock().unwrap().pop_front();
+            match next {
+                Some(change) => return Ok(change),
+                None => self.0.has_changed.notified().await,
+            }
+        }
+    }
+}
