@@ -130,5 +130,5 @@ fn stop_of_a_headless_session_whose_next_turn_waits_leaves_the_message_queued() 
     let session = world.session("late");
     assert_eq!((&session["status"], &session["launches"]), (&"ended".into(), &1.into()));
     let messages = world.json(["messages", "late", "--json"]);
-    assert_eq!(messages[0]["state"], "queued", "{messages:#}");
+    assert_eq!(messages["messages"][0]["state"], "queued", "{messages:#}");
 }

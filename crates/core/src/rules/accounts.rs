@@ -5,7 +5,7 @@ use crate::model::{Failure, FailureClass};
 
 /// What is known about whether the service accepts an account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
+pub enum AccountStatus {
     /// No agent has used the account yet.
     #[default]
     Unknown,
@@ -52,29 +52,28 @@ pub enum Admission {
 }
 
 /// Decides whether a start may begin.
-pub fn admit(standing: Standing, scout: Scout, wanted: Wanted, since: Since) -> Admission {
+pub fn admit(standing: AccountStatus, scout: Scout, wanted: Wanted, since: Since) -> Admission {
     let tries = match scout {
         Scout::None => Admission::EnterAsScout,
         Scout::Out => Admission::WaitForScout,
     };
     match (standing, wanted, since) {
         // A user who starts a single agent does not have to wait for another one.
-        (Standing::Open, _, _) | (Standing::Unknown, Wanted::One, _) => Admission::Enter,
-        (Standing::Unknown, Wanted::Many | Wanted::ByItself, _) => tries,
-        (Standing::Refused, Wanted::ByItself, _) | (Standing::Refused, _, Since::BeforeRefusal) => {
-            Admission::Hold
-        }
+        (AccountStatus::Open, _, _) | (AccountStatus::Unknown, Wanted::One, _) => Admission::Enter,
+        (AccountStatus::Unknown, Wanted::Many | Wanted::ByItself, _) => tries,
+        (AccountStatus::Refused, Wanted::ByItself, _)
+        | (AccountStatus::Refused, _, Since::BeforeRefusal) => Admission::Hold,
         // The user may have signed in since the refusal, so try the account again.
-        (Standing::Refused, Wanted::One | Wanted::Many, Since::AfterRefusal) => tries,
+        (AccountStatus::Refused, Wanted::One | Wanted::Many, Since::AfterRefusal) => tries,
     }
 }
 
 /// Returns what the result of a turn shows about the account. `None` if it shows nothing.
-pub fn told_by(failure: Option<&Failure>) -> Option<Standing> {
+pub fn told_by(failure: Option<&Failure>) -> Option<AccountStatus> {
     match failure.map(|failure| failure.class) {
-        Some(FailureClass::Account) => Some(Standing::Refused),
+        Some(FailureClass::Account) => Some(AccountStatus::Refused),
         // Only an account that the service knows reaches a usage limit or gets its request checked.
-        None | Some(FailureClass::UsageLimit | FailureClass::Request) => Some(Standing::Open),
+        None | Some(FailureClass::UsageLimit | FailureClass::Request) => Some(AccountStatus::Open),
         Some(_) => None,
     }
 }
@@ -89,23 +88,23 @@ mod tests {
         use Since::{AfterRefusal as After, BeforeRefusal as Before};
         use Wanted::{ByItself, Many, One};
         let table = [
-            (Standing::Unknown, Scout::None, One, Before, Enter),
-            (Standing::Unknown, Scout::Out, One, Before, Enter),
-            (Standing::Unknown, Scout::None, Many, Before, EnterAsScout),
-            (Standing::Unknown, Scout::Out, Many, Before, WaitForScout),
-            (Standing::Unknown, Scout::None, ByItself, Before, EnterAsScout),
-            (Standing::Unknown, Scout::Out, ByItself, Before, WaitForScout),
-            (Standing::Open, Scout::None, One, Before, Enter),
-            (Standing::Open, Scout::Out, Many, Before, Enter),
-            (Standing::Open, Scout::None, ByItself, After, Enter),
-            (Standing::Refused, Scout::None, One, Before, Hold),
-            (Standing::Refused, Scout::Out, Many, Before, Hold),
-            (Standing::Refused, Scout::None, One, After, EnterAsScout),
-            (Standing::Refused, Scout::Out, One, After, WaitForScout),
-            (Standing::Refused, Scout::None, Many, After, EnterAsScout),
-            (Standing::Refused, Scout::Out, Many, After, WaitForScout),
-            (Standing::Refused, Scout::None, ByItself, After, Hold),
-            (Standing::Refused, Scout::Out, ByItself, Before, Hold),
+            (AccountStatus::Unknown, Scout::None, One, Before, Enter),
+            (AccountStatus::Unknown, Scout::Out, One, Before, Enter),
+            (AccountStatus::Unknown, Scout::None, Many, Before, EnterAsScout),
+            (AccountStatus::Unknown, Scout::Out, Many, Before, WaitForScout),
+            (AccountStatus::Unknown, Scout::None, ByItself, Before, EnterAsScout),
+            (AccountStatus::Unknown, Scout::Out, ByItself, Before, WaitForScout),
+            (AccountStatus::Open, Scout::None, One, Before, Enter),
+            (AccountStatus::Open, Scout::Out, Many, Before, Enter),
+            (AccountStatus::Open, Scout::None, ByItself, After, Enter),
+            (AccountStatus::Refused, Scout::None, One, Before, Hold),
+            (AccountStatus::Refused, Scout::Out, Many, Before, Hold),
+            (AccountStatus::Refused, Scout::None, One, After, EnterAsScout),
+            (AccountStatus::Refused, Scout::Out, One, After, WaitForScout),
+            (AccountStatus::Refused, Scout::None, Many, After, EnterAsScout),
+            (AccountStatus::Refused, Scout::Out, Many, After, WaitForScout),
+            (AccountStatus::Refused, Scout::None, ByItself, After, Hold),
+            (AccountStatus::Refused, Scout::Out, ByItself, Before, Hold),
         ];
         for (standing, scout, wanted, since, admission) in table {
             let row = (standing, scout, wanted, since);
@@ -117,9 +116,9 @@ mod tests {
     fn only_account_failures_refuse_an_account_and_unclear_failures_change_nothing() {
         let failure = |class| Failure { class, message: String::new(), resets_at: None };
         let table = [
-            (FailureClass::Account, Some(Standing::Refused)),
-            (FailureClass::UsageLimit, Some(Standing::Open)),
-            (FailureClass::Request, Some(Standing::Open)),
+            (FailureClass::Account, Some(AccountStatus::Refused)),
+            (FailureClass::UsageLimit, Some(AccountStatus::Open)),
+            (FailureClass::Request, Some(AccountStatus::Open)),
             (FailureClass::Service, None),
             (FailureClass::Connection, None),
             (FailureClass::Stream, None),
@@ -130,6 +129,6 @@ mod tests {
         for (class, told) in table {
             assert_eq!(told_by(Some(&failure(class))), told, "{class:?}");
         }
-        assert_eq!(told_by(None), Some(Standing::Open));
+        assert_eq!(told_by(None), Some(AccountStatus::Open));
     }
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use segue_core::model::{Failure, VendorId};
-use segue_core::rules::accounts::{self, Admission, Since, Standing, Wanted};
+use segue_core::rules::accounts::{self, AccountStatus, Admission, Since, Wanted};
 use segue_core::{Error, Result};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -25,12 +25,12 @@ pub(crate) struct Account {
 
 /// Who requested a start, and when.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct StartTrigger {
     pub(crate) wanted: Wanted,
     pub(crate) at: Instant,
 }
 
-impl Wish {
+impl StartTrigger {
     pub(crate) fn now(wanted: Wanted) -> Self {
         Self { wanted, at: Instant::now() }
     }
@@ -38,25 +38,25 @@ impl Wish {
 
 /// The known state of one account.
 #[derive(Debug, Default)]
-struct Known {
-    standing: Standing,
+struct AccountRecord {
+    standing: AccountStatus,
     refusal: Option<(Instant, Failure)>,
     /// The number of the scout that tries the account now. Each scout has its own number.
     scout: Option<u64>,
     scouts: u64,
 }
 
-impl Known {
-    fn admission(&self, wish: Wish) -> Admission {
+impl AccountRecord {
+    fn admission(&self, trigger: StartTrigger) -> Admission {
         let scout = match self.scout {
             Some(_) => accounts::Scout::Out,
             None => accounts::Scout::None,
         };
         let since = match &self.refusal {
-            Some((at, _)) if wish.at > *at => Since::AfterRefusal,
+            Some((at, _)) if trigger.at > *at => Since::AfterRefusal,
             _ => Since::BeforeRefusal,
         };
-        accounts::admit(self.standing, scout, wish.wanted, since)
+        accounts::admit(self.standing, scout, trigger.wanted, since)
     }
 
     fn send_scout(&mut self) -> u64 {
@@ -64,7 +64,7 @@ impl Known {
         *self.scout.insert(self.scouts)
     }
 
-    fn settle(&mut self, standing: Standing) {
+    fn settle(&mut self, standing: AccountStatus) {
         self.standing = standing;
         self.scout = None;
     }
@@ -74,7 +74,7 @@ impl Known {
 /// the next session becomes the scout.
 #[derive(Debug)]
 pub(crate) struct Scout {
-    account: Arc<watch::Sender<Known>>,
+    account: Arc<watch::Sender<AccountRecord>>,
     number: u64,
 }
 
@@ -84,7 +84,7 @@ impl Scout {
         self.account.send_if_modified(|known| {
             let is_out = known.scout == Some(self.number);
             if is_out {
-                known.settle(Standing::Open);
+                known.settle(AccountStatus::Open);
             }
             is_out
         });
@@ -105,16 +105,20 @@ impl Drop for Scout {
 
 /// All accounts that were used since the daemon started.
 #[derive(Debug, Default)]
-pub(crate) struct Accounts(Mutex<HashMap<Account, Arc<watch::Sender<Known>>>>);
+pub(crate) struct Accounts(Mutex<HashMap<Account, Arc<watch::Sender<AccountRecord>>>>);
 
 impl Accounts {
     /// Waits until this start is admitted. Returns a `Scout` if this session has to try the account
     /// first. Returns an error if the account is refused.
-    pub(crate) async fn enter(&self, account: &Account, wish: Wish) -> Result<Option<Scout>> {
+    pub(crate) async fn enter(
+        &self,
+        account: &Account,
+        trigger: StartTrigger,
+    ) -> Result<Option<Scout>> {
         let known = self.known(account);
         let mut changes = known.subscribe();
         loop {
-            match admit(&known, wish) {
+            match admit(&known, trigger) {
                 (Admission::Enter, _) => return Ok(None),
                 (Admission::EnterAsScout, number) => {
                     return Ok(Some(Scout { account: Arc::clone(&known), number }));
@@ -127,10 +131,10 @@ impl Accounts {
     }
 
     /// Returns an error if the account was refused after this start was admitted.
-    pub(crate) fn check(&self, account: &Account, wish: Wish) -> Result<()> {
+    pub(crate) fn check(&self, account: &Account, trigger: StartTrigger) -> Result<()> {
         let known = self.known(account);
         let known = known.borrow();
-        match known.admission(wish) {
+        match known.admission(trigger) {
             Admission::Hold => Err(held(account, &known)),
             _ => Ok(()),
         }
@@ -138,7 +142,7 @@ impl Accounts {
 
     /// Returns whether the service has refused the account and has not accepted it since.
     pub(crate) fn is_held(&self, account: &Account) -> bool {
-        self.known(account).borrow().standing == Standing::Refused
+        self.known(account).borrow().standing == AccountStatus::Refused
     }
 
     /// Records what the result of a turn shows about the account.
@@ -146,13 +150,13 @@ impl Accounts {
         let Some(standing) = accounts::told_by(failure) else { return };
         self.known(account).send_modify(|known| {
             known.refusal = failure
-                .filter(|_| standing == Standing::Refused)
+                .filter(|_| standing == AccountStatus::Refused)
                 .map(|failure| (Instant::now(), failure.clone()));
             known.settle(standing);
         });
     }
 
-    fn known(&self, account: &Account) -> Arc<watch::Sender<Known>> {
+    fn known(&self, account: &Account) -> Arc<watch::Sender<AccountRecord>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry(account.clone()).or_insert_with(|| Arc::new(watch::Sender::default())))
     }
@@ -160,10 +164,10 @@ impl Accounts {
 
 /// Decides about a start. If the start becomes the scout, that is recorded atomically with the
 /// decision.
-fn admit(known: &watch::Sender<Known>, wish: Wish) -> (Admission, u64) {
+fn admit(known: &watch::Sender<AccountRecord>, trigger: StartTrigger) -> (Admission, u64) {
     let mut decided = (Admission::Hold, 0);
     known.send_if_modified(|known| {
-        decided.0 = known.admission(wish);
+        decided.0 = known.admission(trigger);
         let goes_ahead = decided.0 == Admission::EnterAsScout;
         if goes_ahead {
             decided.1 = known.send_scout();
@@ -174,7 +178,7 @@ fn admit(known: &watch::Sender<Known>, wish: Wish) -> (Admission, u64) {
     decided
 }
 
-fn held(account: &Account, known: &Known) -> Error {
+fn held(account: &Account, known: &AccountRecord) -> Error {
     let Account { vendor, config_dir } = account;
     let error = Error::vendor(format!(
         "not started: the service of `{vendor}` refuses the account in `{}`",
@@ -206,31 +210,31 @@ mod tests {
     #[tokio::test]
     async fn others_wait_for_the_scout_and_are_refused_if_it_is_refused() {
         let accounts = Accounts::default();
-        let wish = Wish::now(Wanted::Many);
-        let scout = accounts.enter(&account(), wish).await.unwrap();
+        let trigger = StartTrigger::now(Wanted::Many);
+        let scout = accounts.enter(&account(), trigger).await.unwrap();
         assert!(scout.is_some());
         let account = account();
-        let second = accounts.enter(&account, wish);
+        let second = accounts.enter(&account, trigger);
         tokio::pin!(second);
         let waits = tokio::time::timeout(std::time::Duration::ZERO, &mut second).await;
         assert!(waits.is_err(), "the second session did not wait");
         accounts.note(&account, Some(&refusal()));
         let error = second.await.unwrap_err().to_string();
         assert!(error.contains("`tool`") && error.contains("/home"), "{error}");
-        accounts.check(&account, wish).unwrap_err();
-        let again = accounts.enter(&account, Wish::now(Wanted::One)).await.unwrap();
+        accounts.check(&account, trigger).unwrap_err();
+        let again = accounts.enter(&account, StartTrigger::now(Wanted::One)).await.unwrap();
         assert!(again.is_some(), "no session tries the account again");
         accounts.note(&account, None);
-        assert!(accounts.enter(&account, wish).await.unwrap().is_none());
+        assert!(accounts.enter(&account, trigger).await.unwrap().is_none());
     }
 
     #[tokio::test]
     async fn next_session_becomes_the_scout_after_a_scout_is_dropped() {
         let accounts = Accounts::default();
-        let wish = Wish::now(Wanted::Many);
-        drop(accounts.enter(&account(), wish).await.unwrap());
-        let second = accounts.enter(&account(), wish).await.unwrap().unwrap();
+        let trigger = StartTrigger::now(Wanted::Many);
+        drop(accounts.enter(&account(), trigger).await.unwrap());
+        let second = accounts.enter(&account(), trigger).await.unwrap().unwrap();
         second.heard_nothing();
-        assert!(accounts.enter(&account(), wish).await.unwrap().is_none());
+        assert!(accounts.enter(&account(), trigger).await.unwrap().is_none());
     }
 }

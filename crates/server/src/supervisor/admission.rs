@@ -3,14 +3,14 @@
 use segue_core::Result;
 use segue_core::ports::{FirstTurn, Pace, Place};
 
-use super::accounts::{Account, Accounts, Scout, Wish};
-use super::gate::{Gates, Key, Pass};
+use super::accounts::{Account, Accounts, Scout, StartTrigger};
+use super::gate::{GateKey, GatePermit, Gates};
 
 /// A start that needs permission.
 #[derive(Clone, Debug)]
 pub(crate) struct AdmissionRequest {
     pub(crate) account: Account,
-    pub(crate) wish: Wish,
+    pub(crate) trigger: StartTrigger,
     pub(crate) first_turn: FirstTurn,
     pub(crate) pace: Pace,
     /// The place of the conversation if the vendor chooses its id. Only one session at a time may
@@ -21,7 +21,7 @@ pub(crate) struct AdmissionRequest {
 /// The permission to start. It is returned when dropped.
 #[derive(Debug)]
 pub(crate) struct StartPermits {
-    pub(crate) passes: Vec<Pass>,
+    pub(crate) gates: Vec<GatePermit>,
     /// `Some` if this session has to try the account before the others.
     pub(crate) scout: Option<Scout>,
 }
@@ -33,23 +33,23 @@ pub(crate) async fn admit(
     accounts: &Accounts,
     request: AdmissionRequest,
 ) -> Result<StartPermits> {
-    let AdmissionRequest { account, wish, first_turn, pace, finding } = request;
+    let AdmissionRequest { account, trigger, first_turn, pace, finding } = request;
     let scout = match first_turn == FirstTurn::ShowsAccount || accounts.is_held(&account) {
-        true => accounts.enter(&account, wish).await?,
+        true => accounts.enter(&account, trigger).await?,
         false => None,
     };
-    let mut passes = Vec::new();
-    passes.extend(gates.enter(Key::Account(account.clone()), pace).await);
+    let mut gates_passed = Vec::new();
+    gates_passed.extend(gates.enter(GateKey::Account(account.clone()), pace).await);
     if let Some(place) = finding {
-        let key = Key::Finding { vendor: account.vendor.clone(), place };
-        passes.extend(gates.enter(key, Pace { at_once: 1, first_alone: false }).await);
+        let key = GateKey::Finding { vendor: account.vendor.clone(), place };
+        gates_passed.extend(gates.enter(key, Pace { at_once: 1, first_alone: false }).await);
     }
     // A session ahead in the queue may have found out that the account is refused. The scout is
     // exempt: it tries a refused account on purpose.
     if scout.is_none() {
-        accounts.check(&account, wish)?;
+        accounts.check(&account, trigger)?;
     }
-    Ok(StartPermits { passes, scout })
+    Ok(StartPermits { gates: gates_passed, scout })
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
     fn request(finding: Option<Place>) -> AdmissionRequest {
         AdmissionRequest {
             account: Account { vendor: VendorId::new("tool"), config_dir: "/home".into() },
-            wish: Wish::now(Wanted::One),
+            trigger: StartTrigger::now(Wanted::One),
             first_turn: FirstTurn::ShowsNothing,
             pace: Pace { at_once: 2, first_alone: false },
             finding,
@@ -92,7 +92,7 @@ mod tests {
             assert!(poll(third.as_mut()).is_pending());
         }
         let third = admit(&gates, &accounts, request(None)).await.unwrap();
-        assert_eq!((first.passes.len(), third.passes.len()), (2, 1));
+        assert_eq!((first.gates.len(), third.gates.len()), (2, 1));
     }
 
     #[tokio::test]

@@ -13,16 +13,16 @@ use segue_core::{Kind, Result};
 
 use super::concurrent::all;
 use super::handoff::{self, ChangedVendor};
-use super::resume::{bring_back, wish};
-use super::{Account, Renewal, SessionRequest, Start, Supervisor, Wish, ask};
+use super::resume::{bring_back, trigger};
+use super::{Account, ConversationRenewal, SessionRequest, Start, StartTrigger, Supervisor, ask};
 
 /// One agent of a project that is being brought up.
 struct AgentStart {
     supervisor: Arc<Supervisor>,
     plan: AgentPlan,
     /// `Some` starts a new conversation.
-    fresh: Option<Renewal>,
-    wish: Wish,
+    fresh: Option<ConversationRenewal>,
+    trigger: StartTrigger,
 }
 
 /// The result of bringing up an agent.
@@ -39,12 +39,12 @@ pub(super) async fn bring_up(
     agents: Vec<AgentPlan>,
     key: Option<RequestKey>,
 ) -> Result<RestoreReport> {
-    let wish = wish(agents.len());
+    let trigger = trigger(agents.len());
     let starts = agents.into_iter().map(|plan| AgentStart {
         supervisor: Arc::clone(supervisor),
-        fresh: plan.requested.is_fresh.then_some(Renewal(key)),
+        fresh: plan.requested.is_fresh.then_some(ConversationRenewal(key)),
         plan,
-        wish,
+        trigger,
     });
     let (mut agents, mut left_alone) = (Vec::new(), Vec::new());
     for brought_up in all(starts.map(AgentStart::up)).await? {
@@ -190,7 +190,7 @@ impl AgentStart {
         let was_open = self.is_open(id).await?;
         let changed = self.configure(id).await?;
         let how = (self.plan.environment.clone(), self.fresh);
-        let start = (self.plan.requested.asked, self.wish);
+        let start = (self.plan.requested.asked, self.trigger);
         let outcome = bring_back(&self.supervisor, id, start, how).await?;
         Ok(self.plan.with_changed_settings(outcome, (&changed, was_open)))
     }
@@ -209,7 +209,7 @@ impl AgentStart {
     async fn start(&self) -> Result<AgentOutcome> {
         let AgentPlan { draft, prompt, environment, .. } = self.plan.clone();
         let inbox = self.supervisor.adopt_new(SessionState::new(draft));
-        let start = Start { message: prompt, environment, wish: self.wish, request: None };
+        let start = Start { message: prompt, environment, trigger: self.trigger, request: None };
         ask(&inbox, |reply| SessionRequest::StartVerified { start: Box::new(start), reply }).await
     }
 

@@ -12,7 +12,7 @@ use super::accounts::Account;
 
 /// The launches that share one limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Key {
+pub(crate) enum GateKey {
     /// A vendor's account, with the vendor's own limit.
     Account(Account),
     /// A place in which the vendor chooses the id of a conversation. One launch at a time may start
@@ -22,12 +22,12 @@ pub(crate) enum Key {
 
 /// The permit to be starting. It is returned when dropped.
 #[derive(Debug)]
-pub(crate) struct Pass {
+pub(crate) struct GatePermit {
     gate: Arc<Gate>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Pass {
+impl GatePermit {
     /// Reports that this launch is up. If only the first launch was allowed until now, the gate
     /// opens for the others.
     pub(crate) fn arrived(&self) {
@@ -54,18 +54,18 @@ impl Gate {
 
 /// All gates. A gate is created when it is first used.
 #[derive(Debug, Default)]
-pub(crate) struct Gates(Mutex<HashMap<Key, Arc<Gate>>>);
+pub(crate) struct Gates(Mutex<HashMap<GateKey, Arc<Gate>>>);
 
 impl Gates {
     /// Waits for a permit. The pace is used only when the gate is created.
-    pub(crate) async fn enter(&self, key: Key, pace: Pace) -> Option<Pass> {
+    pub(crate) async fn enter(&self, key: GateKey, pace: Pace) -> Option<GatePermit> {
         let gate = {
             let mut gates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(gates.entry(key).or_insert_with(|| Arc::new(Gate::new(pace))))
         };
         // The semaphore is never closed, so this does not fail.
         let permit = Arc::clone(&gate.open).acquire_owned().await.ok()?;
-        Some(Pass { gate, _permit: permit })
+        Some(GatePermit { gate, _permit: permit })
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
     async fn gate_admits_one_launch_until_the_first_has_come_up() {
         let gates = Gates::default();
         let account = Account { vendor: VendorId::new("tool"), config_dir: "/home".into() };
-        let key = Key::Account(account);
+        let key = GateKey::Account(account);
         let pace = Pace { at_once: 3, first_alone: true };
         let first = gates.enter(key.clone(), pace).await.unwrap();
         let gate = Arc::clone(&first.gate);

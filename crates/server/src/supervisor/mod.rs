@@ -19,10 +19,10 @@ mod resume;
 mod run;
 mod scale;
 mod scribe;
-mod shown;
 mod stop;
 mod stream;
 mod up;
+mod view_extras;
 mod watch;
 
 use std::collections::{HashMap, VecDeque};
@@ -39,10 +39,10 @@ use segue_core::rules::machines::ON_ANOTHER_MACHINE;
 use segue_core::{Error, Result};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-pub(crate) use accounts::{Account, Wish};
+pub(crate) use accounts::{Account, StartTrigger};
 pub(crate) use actor::{
-    ActorMessage, Outgoing, Renewal, SessionObservation, SessionRequest, SessionTimeout, Start,
-    Waiter,
+    ActorMessage, ConversationRenewal, Outgoing, SessionObservation, SessionRequest,
+    SessionTimeout, Start, Waiter,
 };
 pub(crate) use adopt::adopt;
 pub(crate) use handoff::handoff;
@@ -60,7 +60,7 @@ use gate::Gates;
 use handoff::HandoffClaims;
 use live::LiveLaunches;
 use scribe::Scribe;
-use shown::Shown;
+use view_extras::ViewExtras;
 use watch::Watch;
 
 /// Sends messages to an actor.
@@ -80,7 +80,7 @@ pub(crate) struct Supervisor {
     /// At most one task at a time makes room in the archive.
     room: Arc<Semaphore>,
     handoff_claims: HandoffClaims,
-    shown: Shown,
+    view_extras: ViewExtras,
     /// Sessions whose actors have nothing left to do. The session that has been idle longest comes
     /// first.
     resting: Mutex<VecDeque<SessionId>>,
@@ -108,7 +108,7 @@ impl Supervisor {
             config_file,
             room,
             handoff_claims,
-            shown: Shown::default(),
+            view_extras: ViewExtras::default(),
             resting: Mutex::default(),
         });
         router.start(Arc::downgrade(&supervisor));
@@ -157,7 +157,7 @@ impl Supervisor {
     }
 
     /// Sends a message to a session's actor, if it is in memory.
-    pub(crate) fn tell(&self, session: SessionId, message: impl Into<ActorMessage>) {
+    pub(crate) fn send_to_actor(&self, session: SessionId, message: impl Into<ActorMessage>) {
         if let Some(inbox) = self.actors().get(&session) {
             // An actor that has just ended does not need the message.
             let _ended = inbox.send(message.into());
@@ -200,13 +200,13 @@ impl Supervisor {
 
     /// Returns the question that a session shows now.
     pub(crate) fn question(&self, session: SessionId) -> Option<Dialog> {
-        self.shown.dialog(session)
+        self.view_extras.dialog(session)
     }
 
     /// Returns the view of a session for clients. It includes the agent's question and faults of
     /// its processes.
     pub(crate) fn view(&self, summary: &SessionSummary) -> SessionView {
-        let mut view = self.shown.complete(view::session(summary));
+        let mut view = self.view_extras.complete(view::session(summary));
         let open = summary.open.as_ref();
         let fault = if machines::other_machine(&self.ports, open).is_some() {
             (view.pid, view.holder_pid) = (None, None);
@@ -296,7 +296,7 @@ impl Supervisor {
     }
 
     fn forget_extras(&self, id: SessionId) {
-        self.shown.forget(id);
+        self.view_extras.forget(id);
     }
 
     /// Records that a session has nothing left to do. If too many sessions are idle, the one that
@@ -309,7 +309,7 @@ impl Supervisor {
             if resting.len() > MAX_RESTING { resting.pop_front() } else { None }
         };
         if let Some(oldest) = oldest {
-            self.tell(oldest, SessionRequest::Retire);
+            self.send_to_actor(oldest, SessionRequest::Retire);
         }
     }
 

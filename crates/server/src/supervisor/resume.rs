@@ -13,7 +13,7 @@ use segue_core::rules::accounts::Wanted;
 use tokio::time::timeout;
 
 use super::concurrent::{all, each};
-use super::{Renewal, SessionRequest, Supervisor, Wish};
+use super::{ConversationRenewal, SessionRequest, StartTrigger, Supervisor};
 
 /// How long `count` waits for one session.
 const COUNT_PATIENCE: Duration = Duration::from_secs(1);
@@ -28,18 +28,18 @@ pub(crate) async fn resume(
     let plan = settled(supervisor, principal, &request).await?;
     let sent = request.caller.environment;
     let environment = caller_environment::environment(&supervisor.ports, principal, sent).await?;
-    let wish = wish(plan.to_start());
+    let trigger = trigger(plan.to_start());
     let tasks =
         plan.sessions.into_iter().map(|SessionToResume { summary, asked, is_fresh, refused }| {
             let environment = environment.clone();
-            let fresh = is_fresh.then_some(Renewal(key));
+            let fresh = is_fresh.then_some(ConversationRenewal(key));
             let supervisor = Arc::clone(supervisor);
             async move {
                 match refused {
                     Some(resting) => Ok(resume::refused(&summary, &resting)),
                     None => {
                         let id = summary.session.id;
-                        bring_back(&supervisor, id, (asked, wish), (environment, fresh)).await
+                        bring_back(&supervisor, id, (asked, trigger), (environment, fresh)).await
                     }
                 }
             }
@@ -104,18 +104,18 @@ async fn settled(
 }
 
 /// Returns the start request for this number of sessions.
-pub(super) fn wish(sessions: usize) -> Wish {
-    Wish::now(if sessions > 1 { Wanted::Many } else { Wanted::One })
+pub(super) fn trigger(sessions: usize) -> StartTrigger {
+    StartTrigger::now(if sessions > 1 { Wanted::Many } else { Wanted::One })
 }
 
 /// Asks a session's actor to bring the session back.
 pub(super) async fn bring_back(
     supervisor: &Arc<Supervisor>,
     id: SessionId,
-    (asked, wish): (Asked, Wish),
-    (environment, fresh): (Environment, Option<Renewal>),
+    (asked, trigger): (Asked, StartTrigger),
+    (environment, fresh): (Environment, Option<ConversationRenewal>),
 ) -> Result<AgentOutcome> {
     supervisor
-        .ask(id, |reply| SessionRequest::Resume { environment, asked, fresh, wish, reply })
+        .ask(id, |reply| SessionRequest::Resume { environment, asked, fresh, trigger, reply })
         .await
 }

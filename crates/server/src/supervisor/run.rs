@@ -12,7 +12,7 @@ use segue_core::rules::accounts::Wanted;
 use segue_core::{Error, Result};
 
 use super::resume::bring_back;
-use super::{SessionRequest, Start, Supervisor, Wish, ask};
+use super::{SessionRequest, Start, StartTrigger, Supervisor, ask};
 
 /// How many suggested names are tried if other requests take them.
 const NAMES_TRIED: usize = 5;
@@ -36,7 +36,7 @@ pub(crate) async fn run(
         let start = Start {
             message: plan.prompt.clone(),
             environment: request.caller.environment.clone(),
-            wish: Wish::now(Wanted::One),
+            trigger: StartTrigger::now(Wanted::One),
             request: key,
         };
         let inbox = supervisor.adopt_new(SessionState::new(plan.session(ports).await?));
@@ -56,7 +56,7 @@ async fn go_on(
     environment: Environment,
 ) -> Result<SessionView> {
     if is_cut_short {
-        let start = (Asked::ByName, Wish::now(Wanted::One));
+        let start = (Asked::ByName, StartTrigger::now(Wanted::One));
         bring_back(supervisor, session, start, (environment, None)).await?;
     }
     let sessions = supervisor.ports.store.sessions(&SessionQuery::id(session)).await?;

@@ -233,7 +233,7 @@ impl Router {
         let Some(supervisor) = self.supervisor.upgrade() else { return };
         sessions
             .into_iter()
-            .for_each(|session| supervisor.tell(session, SessionObservation::LookAgain));
+            .for_each(|session| supervisor.send_to_actor(session, SessionObservation::LookAgain));
     }
 
     fn leave(&mut self, session: SessionId) {
@@ -255,8 +255,10 @@ impl Router {
             FolderChange::At { path, .. } => {
                 let Some(supervisor) = self.supervisor.upgrade() else { return };
                 for session in self.interested(&path) {
-                    supervisor
-                        .tell(session, SessionObservation::FileChanged { path: path.clone() });
+                    supervisor.send_to_actor(
+                        session,
+                        SessionObservation::FileChanged { path: path.clone() },
+                    );
                 }
             }
             FolderChange::Overflow => {

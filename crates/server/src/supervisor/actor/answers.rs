@@ -10,8 +10,8 @@ use segue_core::rules::{dialog, redaction};
 use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
+use super::delivery::DISTURBED_AT_MOST;
 use super::dialogs::REMOVES_WITHIN;
-use super::messages::DISTURBED_AT_MOST;
 use super::{Actor, Reply, SessionTimeout, answer};
 use crate::requests::step;
 
@@ -33,7 +33,7 @@ pub(super) struct HeldAnswer {
 
 /// The screen that showed an answered question, and when it was answered.
 #[derive(Debug)]
-pub(super) struct Answered {
+pub(super) struct AnsweredQuestion {
     rows: Vec<String>,
     at: Instant,
 }
@@ -68,12 +68,12 @@ impl Actor {
     }
 
     fn answer_later(&mut self, held: HeldAnswer, after: Duration) {
-        self.tell_later(after, SessionTimeout::TryAgain);
-        self.post.answers.push(held);
+        self.send_later(after, SessionTimeout::TryAgain);
+        self.delivery.answers.push(held);
     }
 
     pub(super) async fn answer_dialogs(&mut self) {
-        for held in std::mem::take(&mut self.post.answers) {
+        for held in std::mem::take(&mut self.delivery.answers) {
             if !held.reply.is_closed() {
                 self.answer_dialog(held).await;
             }
@@ -108,7 +108,8 @@ impl Actor {
             };
             self.begin_answer(held).await?;
             if self.ports.holders.press(launch, &keys, screen.revision).await? {
-                self.post.answered = Some(Answered { rows: screen.rows, at: Instant::now() });
+                self.delivery.answered =
+                    Some(AnsweredQuestion { rows: screen.rows, at: Instant::now() });
                 failpoint::hit("answer.press.after");
                 let report = AnswerReport { answered: true, dialog: self.dialog().cloned() };
                 self.dialog_answered();
@@ -126,7 +127,7 @@ impl Actor {
     /// time.
     fn is_answered(&self, screen: &ports::Screen) -> bool {
         let is_idle = self.state.session.status == Status::Idle;
-        self.post.answered.as_ref().is_some_and(|answered| {
+        self.delivery.answered.as_ref().is_some_and(|answered| {
             let is_fresh = answered.at.elapsed() < DISTURBED_AT_MOST;
             let is_same = answered.rows == screen.rows && answered.at.elapsed() < REMOVES_WITHIN;
             is_same || (is_idle && is_fresh)
@@ -136,7 +137,7 @@ impl Actor {
     /// Forgets the question that was answered in an earlier launch. The new launch may show the
     /// same question again.
     pub(super) fn forget_answer(&mut self) {
-        self.post.answered = None;
+        self.delivery.answered = None;
     }
 
     /// Returns an error if the answer names another question than the one on the screen.

@@ -33,12 +33,12 @@ pub(super) struct Asking {
 
 /// A question without an answer.
 #[derive(Clone, Debug)]
-pub(super) struct Question {
+pub(super) struct UnansweredQuestion {
     pub(super) kind: WaitingFor,
     pub(super) dialog: Option<Dialog>,
 }
 
-impl Question {
+impl UnansweredQuestion {
     /// Describes the question and the command that answers it in one line.
     pub(super) fn note(&self) -> String {
         let described = dialog::describe(self.kind, self.dialog.as_ref());
@@ -66,7 +66,7 @@ impl Actor {
         let Some(kind) = self.waits_for() else {
             if self.asking.since.is_some() {
                 self.asking = Asking::default();
-                self.supervisor.shown.set_dialog(self.id(), None);
+                self.supervisor.view_extras.set_dialog(self.id(), None);
             }
             return;
         };
@@ -87,7 +87,7 @@ impl Actor {
         if dialog != self.asking.dialog {
             self.asking.drawn = dialog.as_ref().map(|_| Instant::now());
             self.asking.dialog = dialog.clone();
-            self.supervisor.shown.set_dialog(self.id(), dialog);
+            self.supervisor.view_extras.set_dialog(self.id(), dialog);
         }
     }
 
@@ -134,7 +134,7 @@ impl Actor {
             yes: takes(&Answer::Yes),
             choice: !text.choices.is_empty() && takes(&Answer::Choice("1".to_owned())),
         };
-        let id = self.supervisor.shown.question_id(self.id(), &text);
+        let id = self.supervisor.view_extras.question_id(self.id(), &text);
         dialog::dialog(&self.state.session.address(), id, kind, text, takes)
     }
 
@@ -145,7 +145,7 @@ impl Actor {
 
     /// Schedules another reading of the screen.
     fn look_later(&self, after: Duration) {
-        self.tell_later(after, SessionTimeout::ReadDialog);
+        self.send_later(after, SessionTimeout::ReadDialog);
     }
 
     /// Records that the question on the screen was answered.
@@ -166,7 +166,7 @@ impl Actor {
     }
 
     /// Returns the unanswered question of the agent, even if it is not drawn yet.
-    pub(super) fn question(&self) -> Option<Question> {
+    pub(super) fn question(&self) -> Option<UnansweredQuestion> {
         let kind = self.waits_for()?;
         let Asking { dialog, answered, .. } = &self.asking;
         let is_answered = match (dialog, answered) {
@@ -174,12 +174,12 @@ impl Actor {
             (None, Some(_)) => true,
             (_, None) => false,
         };
-        (!is_answered).then(|| Question { kind, dialog: dialog.clone() })
+        (!is_answered).then(|| UnansweredQuestion { kind, dialog: dialog.clone() })
     }
 
     /// Returns the unanswered question of the agent after it was drawn, or after the time to draw
     /// it has passed.
-    pub(super) fn drawn_question(&self) -> Option<Question> {
+    pub(super) fn drawn_question(&self) -> Option<UnansweredQuestion> {
         self.question().filter(|question| question.dialog.is_some() || self.is_overdue())
     }
 }

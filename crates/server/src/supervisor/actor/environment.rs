@@ -100,7 +100,7 @@ impl Actor {
             }
             Err(error) => (Vec::new(), Some(error)),
         };
-        self.supervisor.shown.set_missing_variables(self.id(), missing);
+        self.supervisor.view_extras.set_missing_variables(self.id(), missing);
         self.not_restarted(is_due, error).await
     }
 

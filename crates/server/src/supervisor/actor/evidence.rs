@@ -8,8 +8,8 @@ use segue_core::model::{EventPayload, LaunchId, Status, WaitingFor};
 use segue_core::ports::Commit;
 use segue_core::{Error, Result};
 
-use super::dialogs::Question;
-use super::{Actor, Came, Left, Reply, SessionTimeout, answer};
+use super::dialogs::UnansweredQuestion;
+use super::{Actor, BroughtBack, LeftBehind, Reply, SessionTimeout, answer};
 
 /// A launch without any evidence is reported after this time.
 const NO_SIGN_AFTER: Duration = Duration::from_secs(5);
@@ -21,16 +21,16 @@ const MISSING: &str = "its program has not shown its conversation yet";
 
 /// A request that waits until a launch has proven which conversation it is in.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(super) struct PendingEvidence {
     launch: LaunchId,
-    came: Came,
+    result: BroughtBack,
     reply: Reply<AgentOutcome>,
 }
 
 impl Actor {
     /// Sends the reply when the launch has proven its conversation, asks a person, has ended, or
     /// has shown nothing within the time limit of its vendor.
-    pub(super) fn expect_evidence(&mut self, came: Came, reply: Reply<AgentOutcome>) {
+    pub(super) fn expect_evidence(&mut self, result: BroughtBack, reply: Reply<AgentOutcome>) {
         let Some(open) = self.state.open() else {
             let error = Error::vendor("it ended before it showed its conversation");
             return answer(reply, Ok(self.refused(&error)));
@@ -46,16 +46,17 @@ impl Actor {
             vendor.as_ref().map(|vendor| vendor.signals().map(|it| it.evidence_within()));
         if let (Ok(None), Ok(vendor)) = (&patience, &vendor) {
             let unverified = vendor.transcripts().is_none().then(|| "unverified".to_owned());
-            let note = [unverified, came.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
+            let note =
+                [unverified, result.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
             let note = Some(note).filter(|note| !note.is_empty());
-            return answer(reply, Ok(self.outcome(Came { note, ..came })));
+            return answer(reply, Ok(self.outcome(BroughtBack { note, ..result })));
         }
-        self.pending.push(Pending { launch, came, reply });
+        self.pending.push(PendingEvidence { launch, result, reply });
         if let Ok(Some(patience)) = patience {
             // If the system clock was set back, no time counts as passed.
             let passed = Duration::try_from(began.duration_until(self.ports.clock.now()));
             let left = patience.saturating_sub(passed.unwrap_or_default());
-            self.tell_later(left, SessionTimeout::Deadline { launch });
+            self.send_later(left, SessionTimeout::Deadline { launch });
         }
     }
 
@@ -71,20 +72,20 @@ impl Actor {
         if question.is_none() && !has_shown {
             return;
         }
-        let is_own = |pending: &mut Pending| pending.launch == launch;
+        let is_own = |pending: &mut PendingEvidence| pending.launch == launch;
         for pending in self.pending.extract_if(.., is_own).collect::<Vec<_>>() {
-            let came = match &question {
-                Some(question) => pending.came.until_answered(question),
-                None => pending.came,
+            let result = match &question {
+                Some(question) => pending.result.until_answered(question),
+                None => pending.result,
             };
-            answer(pending.reply, Ok(self.outcome(came)));
+            answer(pending.reply, Ok(self.outcome(result)));
         }
     }
 
     /// Reports a session for which no process was started.
-    pub(super) fn report_running(&mut self, came: Came, reply: Reply<AgentOutcome>) {
+    pub(super) fn report_running(&mut self, result: BroughtBack, reply: Reply<AgentOutcome>) {
         if let Some(question) = self.question() {
-            return answer(reply, Ok(self.outcome(came.until_answered(&question))));
+            return answer(reply, Ok(self.outcome(result.until_answered(&question))));
         }
         let is_unproven = self.state.open().is_some_and(|open| {
             let status = self.state.session.status;
@@ -92,9 +93,9 @@ impl Actor {
             begins && !self.state.session.headless && !self.state.is_confirmed(open.id)
         });
         if is_unproven {
-            return self.expect_evidence(came, reply);
+            return self.expect_evidence(result, reply);
         }
-        answer(reply, Ok(self.outcome(came)));
+        answer(reply, Ok(self.outcome(result)));
     }
 
     pub(super) fn came_up_elsewhere(&self) -> Error {
@@ -108,7 +109,7 @@ impl Actor {
     pub(super) fn give_up_waiting(&mut self, launch: LaunchId) {
         self.heard_nothing(launch);
         if self.pending.iter().any(|pending| pending.launch == launch) {
-            self.passes.clear();
+            self.permits.clear();
             self.refuse_pending(
                 &Error::vendor("it runs, but has not shown which conversation it is in")
                     .hint(format!("run `segue attach {}` to look", self.state.session.address())),
@@ -129,13 +130,13 @@ impl Actor {
         let within = vendor.ok().and_then(|vendor| vendor.signals().map(|it| it.evidence_within()));
         let Some(within) = within else {
             // This vendor never shows evidence.
-            self.passes.clear();
+            self.permits.clear();
             return;
         };
-        self.tell_later(NO_SIGN_AFTER, SessionTimeout::NoSign { launch });
+        self.send_later(NO_SIGN_AFTER, SessionTimeout::NoSign { launch });
         let is_turn = self.state.session.headless;
         let at_most = if is_turn { within } else { within.min(HOLDS_UP_AT_MOST) };
-        self.tell_later(at_most, SessionTimeout::HoldsUp { launch });
+        self.send_later(at_most, SessionTimeout::HoldsUp { launch });
     }
 
     /// Reports a launch that is still starting and has shown nothing.
@@ -145,7 +146,7 @@ impl Actor {
         if !is_open || !starts || self.state.is_confirmed(launch) {
             return Ok(());
         }
-        self.supervisor.shown.set_missing(self.id(), Some(MISSING.to_owned()));
+        self.supervisor.view_extras.set_missing(self.id(), Some(MISSING.to_owned()));
         let (status, note) = (Status::Starting, Some(MISSING.to_owned()));
         let payload = EventPayload::StatusChanged { status, source: None, note };
         let events = vec![self.state.event(&self.ports, payload)];
@@ -155,30 +156,30 @@ impl Actor {
     /// Lets other launches start although this one has shown no evidence.
     pub(super) fn holds_up(&mut self, launch: LaunchId) {
         if self.state.open().is_some_and(|open| open.id == launch) {
-            self.passes.clear();
+            self.permits.clear();
         }
     }
 
     /// Lets other launches start while this one waits for a person.
     pub(super) fn let_others_start(&mut self) {
         if self.question().is_some() {
-            self.passes.clear();
+            self.permits.clear();
         }
     }
 
     /// Clears the note about missing evidence, because the launch has shown it or has ended.
     pub(super) fn has_shown(&self) {
-        self.supervisor.shown.set_missing(self.id(), None);
+        self.supervisor.view_extras.set_missing(self.id(), None);
     }
 }
 
-impl Came {
+impl BroughtBack {
     /// Returns the result to report while a person has yet to answer the question.
-    fn until_answered(self, question: &Question) -> Self {
+    fn until_answered(self, question: &UnansweredQuestion) -> Self {
         let note = [Some(question.note()), self.note].into_iter().flatten();
         let note = Some(note.collect::<Vec<_>>().join("; "));
         // Only a new conversation leaves an older one behind.
-        let left = if self.outcome == Outcome::Fresh { self.left } else { Left::Nothing };
+        let left = if self.outcome == Outcome::Fresh { self.left } else { LeftBehind::Nothing };
         Self { outcome: Outcome::Waiting, note, left, dialog: question.dialog.clone() }
     }
 }

@@ -14,8 +14,8 @@ use segue_core::model::{
 use segue_core::ports::{self, Change, HolderEvent};
 use tokio::sync::oneshot;
 
-use super::super::accounts::Wish;
-use super::{Outgoing, Renewal, Reply, Start, Waiter};
+use super::super::accounts::StartTrigger;
+use super::{ConversationRenewal, Outgoing, Reply, Start, Waiter};
 
 /// Everything that an actor handles, one after the other.
 #[derive(Debug)]
@@ -60,14 +60,14 @@ pub(crate) enum SessionRequest {
         environment: Environment,
         asked: Asked,
         /// `Some` starts a new conversation.
-        fresh: Option<Renewal>,
-        wish: Wish,
+        fresh: Option<ConversationRenewal>,
+        trigger: StartTrigger,
         reply: Reply<AgentOutcome>,
     },
     /// Starts the session with a conversation that a handoff brought to it.
     Arrive {
         launch: Box<LaunchRequest>,
-        wish: Wish,
+        trigger: StartTrigger,
         reply: Reply<AgentOutcome>,
     },
     Rename {

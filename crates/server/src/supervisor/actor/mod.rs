@@ -1,26 +1,26 @@
 //! The actor: the owner of one session. It handles one message at a time.
 
-mod account;
+mod account_reporting;
 mod answers;
 mod archiving;
-mod arrival;
-mod attention;
-mod behind;
-mod clockwork;
+mod delivery;
 mod dialogs;
 mod ending;
 mod environment;
 mod evidence;
 mod inbox;
-mod messages;
+mod notifications;
 mod observe;
 mod reconcile;
 mod reports;
 mod screen;
+mod settings;
 mod start_queue;
 mod starting;
-mod verbs;
-mod waiting;
+mod timer_schedule;
+mod turns;
+mod unrecorded_events;
+mod waiters;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,19 +37,19 @@ use segue_core::rules::attention::{Reason, reason};
 use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
-use self::account::Standing;
+use self::account_reporting::AccountReporting;
 use self::archiving::Archiving;
-use self::behind::Behind;
-use self::clockwork::Clockwork;
+use self::delivery::DeliveryState;
+pub(crate) use self::delivery::Outgoing;
 use self::dialogs::Asking;
-use self::evidence::Pending;
+use self::evidence::PendingEvidence;
 pub(crate) use self::inbox::{ActorMessage, SessionObservation, SessionRequest, SessionTimeout};
-pub(crate) use self::messages::Outgoing;
-use self::messages::Post;
 use self::start_queue::{FirstReply, StartQueue, StartRequest, StartStep};
-pub(crate) use self::waiting::Waiter;
-use super::accounts::Wish;
-use super::gate::Pass;
+use self::timer_schedule::TimerSchedule;
+use self::unrecorded_events::UnrecordedEvents;
+pub(crate) use self::waiters::Waiter;
+use super::accounts::StartTrigger;
+use super::gate::GatePermit;
 use super::stream::StreamReader;
 use super::{Inbox, Supervisor};
 use crate::requests::step;
@@ -62,34 +62,34 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
 pub(crate) struct Start {
     pub(crate) message: Option<String>,
     pub(crate) environment: Environment,
-    pub(crate) wish: Wish,
+    pub(crate) trigger: StartTrigger,
     /// The request that creates the session.
     pub(crate) request: Option<RequestKey>,
 }
 
 /// A request to start a new conversation, with its key.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Renewal(pub(crate) Option<RequestKey>);
+pub(crate) struct ConversationRenewal(pub(crate) Option<RequestKey>);
 
 /// The result of bringing a session back. It is reported after the process has proven it.
 #[derive(Debug)]
-struct Came {
+struct BroughtBack {
     outcome: Outcome,
     note: Option<String>,
-    left: Left,
+    left: LeftBehind,
     /// The question that the agent asks a person first.
     dialog: Option<Dialog>,
 }
 
-impl Came {
+impl BroughtBack {
     fn new(outcome: Outcome, note: Option<String>) -> Self {
-        Self { outcome, note, left: Left::Nothing, dialog: None }
+        Self { outcome, note, left: LeftBehind::Nothing, dialog: None }
     }
 }
 
 /// What a session leaves behind if it starts a new conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Left {
+enum LeftBehind {
     Nothing,
     Conversation,
 }
@@ -106,16 +106,16 @@ pub(crate) struct Actor {
     ports: Ports,
     state: SessionState,
     own: mpsc::WeakUnboundedSender<ActorMessage>,
-    pending: Vec<Pending>,
+    pending: Vec<PendingEvidence>,
     asking: Asking,
     /// The requested starts. One of them may wait at the gates.
     starts: StartQueue,
     /// The permits to start. They are returned when the launch is confirmed or has ended.
-    passes: Vec<Pass>,
+    permits: Vec<GatePermit>,
     stream: Option<StreamReader>,
     /// Reads what the vendor reported to our hook.
     hooks: Option<StreamReader>,
-    post: Post,
+    delivery: DeliveryState,
     waiters: Vec<Waiter>,
     /// The number of output lines of headless launches.
     heard: u64,
@@ -123,14 +123,14 @@ pub(crate) struct Actor {
     /// The ended launch after which a restart is scheduled. Its holder, if it still has one, keeps
     /// the environment.
     keeper: Option<LaunchId>,
-    behind: Behind,
-    standing: Standing,
-    clockwork: Clockwork,
+    unrecorded: UnrecordedEvents,
+    account_reporting: AccountReporting,
+    timer_schedule: TimerSchedule,
     archiving: Archiving,
     /// The reason for the last notification, while it lasts.
-    needed: Option<Reason>,
+    notified_reason: Option<Reason>,
     /// The id of the question in the last notification.
-    told_question: Option<String>,
+    notified_question: Option<String>,
     removed: bool,
 }
 
@@ -138,7 +138,7 @@ impl Actor {
     pub(crate) fn start(supervisor: &Arc<Supervisor>, state: SessionState) -> Inbox {
         let (inbox, messages) = mpsc::unbounded_channel();
         // This reason was reported before the actor started, so it is not reported again.
-        let needed = reason(state.session.status, None);
+        let notified_reason = reason(state.session.status, None);
         let actor = Self {
             supervisor: Arc::clone(supervisor),
             ports: supervisor.ports.clone(),
@@ -147,20 +147,20 @@ impl Actor {
             pending: Vec::new(),
             asking: Asking::default(),
             starts: StartQueue::default(),
-            passes: Vec::new(),
+            permits: Vec::new(),
             stream: None,
             hooks: None,
-            post: Post::default(),
+            delivery: DeliveryState::default(),
             waiters: Vec::new(),
             heard: 0,
             waiting_for_turn: Vec::new(),
             keeper: None,
-            behind: Behind::default(),
-            standing: Standing::new(Wish::now(Wanted::ByItself)),
-            clockwork: Clockwork::default(),
+            unrecorded: UnrecordedEvents::default(),
+            account_reporting: AccountReporting::new(StartTrigger::now(Wanted::ByItself)),
+            timer_schedule: TimerSchedule::default(),
             archiving: Archiving::default(),
-            needed,
-            told_question: None,
+            notified_reason,
+            notified_question: None,
             removed: false,
         };
         tokio::spawn(actor.run(messages));
@@ -177,7 +177,7 @@ impl Actor {
                 continue;
             }
             if let Err(error) = self.handle(work).await {
-                self.fall_behind(&error);
+                self.retry_recording_later(&error);
             }
             self.note_dialog().await;
             self.let_others_start();
@@ -221,9 +221,9 @@ impl Actor {
             && self.waiters.is_empty()
             && self.waiting_for_turn.is_empty()
             && self.keeper.is_none()
-            && self.passes.is_empty()
+            && self.permits.is_empty()
             && self.archiving.is_idle()
-            && self.behind.is_caught_up()
+            && self.unrecorded.is_caught_up()
             // The names of the missing variables are only in memory.
             && self.state.session.status != Status::Waiting(WaitingFor::Environment)
     }
@@ -249,13 +249,14 @@ impl Actor {
                 let reply = FirstReply::Verified(reply);
                 self.starts.push(StartRequest::First { start, reply });
             }
-            SessionRequest::Resume { environment, asked, fresh, wish, reply } => {
-                let left = Left::Nothing;
-                let request = StartRequest::Resume { environment, asked, fresh, wish, left, reply };
+            SessionRequest::Resume { environment, asked, fresh, trigger, reply } => {
+                let left = LeftBehind::Nothing;
+                let request =
+                    StartRequest::Resume { environment, asked, fresh, trigger, left, reply };
                 self.starts.push(request);
             }
-            SessionRequest::Arrive { launch, wish, reply } => {
-                self.starts.push(StartRequest::Handoff { launch, wish, reply });
+            SessionRequest::Arrive { launch, trigger, reply } => {
+                self.starts.push(StartRequest::Handoff { launch, trigger, reply });
             }
             SessionRequest::Stop { reply } => return self.stop_and_answer(reply).await,
             SessionRequest::Remove { purge, along, reply } => {
@@ -299,7 +300,7 @@ impl Actor {
 
     async fn reconcile_and_answer(&mut self, reply: oneshot::Sender<()>) -> Result<()> {
         let result = self.reconcile().await;
-        self.take_up_attention();
+        self.suppress_known_failure();
         // The daemon may have stopped waiting.
         let _gone = reply.send(());
         result
@@ -307,7 +308,7 @@ impl Actor {
 
     async fn time_out(&mut self, timeout: SessionTimeout) -> Result<()> {
         match timeout {
-            SessionTimeout::CatchUp => return self.catch_up().await,
+            SessionTimeout::CatchUp => return self.retry_recording().await,
             SessionTimeout::RestartDue { after } => return self.restart(after).await,
             SessionTimeout::Silent { launch, heard } => return self.silent(launch, heard).await,
             SessionTimeout::NoSign { launch } => return self.no_sign(launch).await,
@@ -334,7 +335,7 @@ impl Actor {
     }
 
     /// Sends a message to this actor after a delay, without blocking.
-    fn tell_later(&self, after: Duration, message: impl Into<ActorMessage>) {
+    fn send_later(&self, after: Duration, message: impl Into<ActorMessage>) {
         let message = message.into();
         let own = self.own.clone();
         tokio::spawn(async move {
@@ -347,7 +348,7 @@ impl Actor {
     }
 
     /// Returns the report about a session that was brought back.
-    fn outcome(&self, Came { outcome, note, left, dialog }: Came) -> AgentOutcome {
+    fn outcome(&self, BroughtBack { outcome, note, left, dialog }: BroughtBack) -> AgentOutcome {
         AgentOutcome {
             of: SessionRef::of(&self.state.session),
             vendor: self.state.session.vendor.clone(),
@@ -357,7 +358,7 @@ impl Actor {
             dialog,
             lost: match outcome {
                 Outcome::Refused => true,
-                Outcome::Fresh | Outcome::Waiting => left == Left::Conversation,
+                Outcome::Fresh | Outcome::Waiting => left == LeftBehind::Conversation,
                 _ => false,
             },
         }
@@ -365,7 +366,7 @@ impl Actor {
 
     fn refused(&self, error: &Error) -> AgentOutcome {
         let note = Some(error.in_one_line());
-        self.outcome(Came::new(Outcome::Refused, note))
+        self.outcome(BroughtBack::new(Outcome::Refused, note))
     }
 }
 

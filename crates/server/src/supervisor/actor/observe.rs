@@ -9,8 +9,9 @@ use segue_core::model::{LaunchEnd, LaunchId};
 use segue_core::ports::{HolderEvent, Readiness, Signal};
 use segue_core::rules::last_words::cause;
 use segue_core::rules::lifecycle::Kept;
-use segue_core::{Error, Result};
+use segue_core::{Error, Result, failpoint};
 
+use super::super::stream::StreamReader;
 use super::{Actor, SessionObservation, SessionTimeout, answer};
 
 /// After an agent has proven its conversation, it draws its input within this time, unless it had
@@ -38,6 +39,33 @@ impl Actor {
                 self.environment_read(after, read).await
             }
         }
+    }
+
+    /// Follows a launch that was just started or found alive.
+    pub(super) async fn after_start(&mut self) -> Result<()> {
+        let Some(launch) = self.state.open() else { return Ok(()) };
+        self.supervisor.live.insert(self.ports.machine.as_ref(), launch);
+        let launch = launch.id;
+        self.release_keeper().await;
+        self.forget_answer();
+        self.stream = self
+            .state
+            .session
+            .headless
+            .then(|| StreamReader::new(self.ports.folders.stream(launch)));
+        let hooks = self.ports.folders.hooks(launch);
+        self.hooks = Some(StreamReader::near_end(self.ports.files.as_ref(), hooks));
+        self.expect_scout(launch);
+        self.expect_sign(launch);
+        self.listen(launch);
+        self.subscribe(launch);
+        self.follow_files().await?;
+        self.supervisor.scribe.write(&self.state.session.fleet).await?;
+        failpoint::hit("start.fleet.after");
+        self.look_again().await?;
+        self.track_typed_message().await?;
+        self.schedule_timers().await?;
+        self.look_at_screen(launch).await
     }
 
     async fn observe_holder(&mut self, launch: LaunchId, event: HolderEvent) -> Result<()> {
@@ -199,7 +227,7 @@ impl Actor {
     ) -> Result<()> {
         if self.stream.is_none() && self.state.session.headless {
             let path = self.ports.folders.stream(launch);
-            self.stream = Some(super::super::stream::StreamReader::new(path));
+            self.stream = Some(StreamReader::new(path));
         }
         if let Err(error) = self.look_again().await {
             // Close the launch even if its last signals cannot be read.
@@ -228,7 +256,7 @@ impl Actor {
                 }
                 FollowUp::RestartAfter(after) => {
                     let keeper = *self.keeper.get_or_insert(launch);
-                    self.tell_later(after, SessionTimeout::RestartDue { after: keeper });
+                    self.send_later(after, SessionTimeout::RestartDue { after: keeper });
                 }
             }
         }
@@ -241,14 +269,14 @@ impl Actor {
         guard::keep(&self.ports, &mut self.state).await?;
         neighbours::put_back(&self.ports, &mut self.state, launch).await?;
         self.supervisor.scribe.write(&self.state.session.fleet).await?;
-        self.passes.drain(..).for_each(|pass| pass.arrived());
+        self.permits.drain(..).for_each(|permit| permit.arrived());
         self.listen_to_scout(launch);
         self.has_shown();
         let vendor = self.ports.vendors.of(&self.state.session)?;
         if vendor.interaction().readiness() == Readiness::Shown {
             // If the agent draws nothing more, read what it has drawn already.
             let event = HolderEvent::Settled;
-            self.tell_later(STILL, SessionObservation::Holder { launch, event });
+            self.send_later(STILL, SessionObservation::Holder { launch, event });
         }
         Ok(())
     }
@@ -258,7 +286,7 @@ impl Actor {
         // Before the permits are returned: the next start must know what this launch showed about
         // the account.
         self.note_account();
-        self.passes.clear();
+        self.permits.clear();
         self.supervisor.live.remove(launch);
         self.supervisor.watch.leave(self.id());
         self.stream = None;

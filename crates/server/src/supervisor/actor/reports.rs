@@ -40,7 +40,7 @@ impl Actor {
 
     /// Returns why the next message has to wait.
     pub(super) fn hindrance(&self) -> Option<String> {
-        if let Some(hindrance) = &self.post.hindrance {
+        if let Some(hindrance) = &self.delivery.hindrance {
             return Some(hindrance.clone());
         }
         match self.state.session.status {
@@ -157,7 +157,7 @@ impl Actor {
 
     /// Returns whether a process that can receive the message runs, or will start without a user.
     fn will_go_on(&self) -> bool {
-        let begins_turn = self.state.session.headless && self.post.turn_wanted;
+        let begins_turn = self.state.session.headless && self.delivery.turn_wanted;
         let will_run = self.keeper.is_some() || !self.starts.is_empty();
         self.state.open().is_some() || will_run || begins_turn || self.begins_turns()
     }
@@ -166,7 +166,7 @@ impl Actor {
     pub(super) fn begins_turns(&self) -> bool {
         self.state.session.headless
             && self.state.session.status == Status::Idle
-            && self.post.sender.is_some()
-            && self.post.hindrance.is_none()
+            && self.delivery.sender.is_some()
+            && self.delivery.hindrance.is_none()
     }
 }

@@ -105,7 +105,7 @@ impl Actor {
     pub(super) fn listen(&self, launch: LaunchId) {
         if self.state.session.headless {
             let (heard, silence) = (self.heard, self.supervisor.longest_silence());
-            self.tell_later(silence, SessionTimeout::Silent { launch, heard });
+            self.send_later(silence, SessionTimeout::Silent { launch, heard });
         }
     }
 

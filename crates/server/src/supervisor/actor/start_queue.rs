@@ -33,9 +33,9 @@ use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::look::Asked;
 use segue_core::model::{Environment, LaunchId};
 
-use super::super::accounts::Wish;
+use super::super::accounts::StartTrigger;
 use super::super::admission::StartPermits;
-use super::{Left, Renewal, Reply, Start};
+use super::{ConversationRenewal, LeftBehind, Reply, Start};
 
 /// A requested start of the session's agent.
 #[derive(Debug)]
@@ -47,14 +47,14 @@ pub(super) enum StartRequest {
         environment: Environment,
         asked: Asked,
         /// `Some` starts a new conversation.
-        fresh: Option<Renewal>,
-        wish: Wish,
+        fresh: Option<ConversationRenewal>,
+        trigger: StartTrigger,
         /// What a new conversation leaves behind. Known when the start begins.
-        left: Left,
+        left: LeftBehind,
         reply: Reply<AgentOutcome>,
     },
     /// Starts the session with a conversation that a handoff brought to it.
-    Handoff { launch: Box<LaunchRequest>, wish: Wish, reply: Reply<AgentOutcome> },
+    Handoff { launch: Box<LaunchRequest>, trigger: StartTrigger, reply: Reply<AgentOutcome> },
     /// Restarts a crashed agent, without a request of a user. `after` is the crashed launch.
     Restart { after: LaunchId, environment: Environment },
     /// Starts the next turn of a headless session, with its oldest queued message.
@@ -193,7 +193,7 @@ mod tests {
     }
 
     fn permits() -> StartPermits {
-        StartPermits { passes: Vec::new(), scout: None }
+        StartPermits { gates: Vec::new(), scout: None }
     }
 
     #[test]

@@ -3,19 +3,22 @@
 
 use std::sync::Arc;
 
-use segue_core::api::{AgentOutcome, Outcome};
+use segue_core::api::{AgentOutcome, Outcome, PlannedDecision, PlannedOutcome, SessionRef};
 use segue_core::flows::launch::{self, LaunchRequest};
 use segue_core::flows::look::{self, Asked, Sight};
 use segue_core::flows::restore::{self, Done};
-use segue_core::model::{Environment, LaunchMode, MessageState, RequestStep};
+use segue_core::model::{
+    Environment, EventPayload, LaunchId, LaunchMode, MessageState, RequestStep,
+};
+use segue_core::ports::Commit;
 use segue_core::rules::accounts::Wanted;
 use segue_core::rules::recovery::{self, Decision};
 use segue_core::{Error, Result, failpoint};
 
-use super::super::accounts::Wish;
+use super::super::accounts::StartTrigger;
 use super::super::admission::{AdmissionRequest, StartPermits, admit};
 use super::start_queue::{FirstReply, PermitWait, StartRequest, StartStep};
-use super::{Actor, Came, Left, Renewal, Reply, answer, first_launch};
+use super::{Actor, BroughtBack, ConversationRenewal, LeftBehind, Reply, answer, first_launch};
 use crate::requests::step;
 
 /// The result of preparing a start.
@@ -65,12 +68,16 @@ impl Actor {
     async fn prepare_start(&mut self, request: &mut StartRequest) -> Result<Preparation> {
         match request {
             StartRequest::First { start, .. } => {
-                self.standing.wish = start.wish;
+                self.account_reporting.trigger = start.trigger;
                 Ok(Preparation::NeedsPermits { finds_own_id: self.finds_own_id()? })
             }
-            StartRequest::Resume { environment, asked, fresh, wish, left, .. } => {
-                self.standing.wish = *wish;
-                *left = if self.state.session.spoke { Left::Conversation } else { Left::Nothing };
+            StartRequest::Resume { environment, asked, fresh, trigger, left, .. } => {
+                self.account_reporting.trigger = *trigger;
+                *left = if self.state.session.spoke {
+                    LeftBehind::Conversation
+                } else {
+                    LeftBehind::Nothing
+                };
                 self.want_turn(environment.clone());
                 if self.has_renewed(*fresh).await? {
                     (*fresh, *asked) = (None, Asked::ByName);
@@ -80,8 +87,8 @@ impl Actor {
                     None => self.prepare_to_bring_back(*asked).await,
                 }
             }
-            StartRequest::Handoff { launch, wish, .. } => {
-                self.standing.wish = *wish;
+            StartRequest::Handoff { launch, trigger, .. } => {
+                self.account_reporting.trigger = *trigger;
                 self.prepare_handoff(launch).await
             }
             StartRequest::Restart { after, .. } => {
@@ -113,7 +120,7 @@ impl Actor {
     }
 
     async fn prepare_restart(&mut self) -> Result<Preparation> {
-        self.standing.wish = Wish::now(Wanted::ByItself);
+        self.account_reporting.trigger = StartTrigger::now(Wanted::ByItself);
         self.prepare_to_bring_back(Asked::InBulk).await
     }
 
@@ -142,13 +149,13 @@ impl Actor {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         // An earlier launch of this session that was the scout has ended, otherwise there would be
         // nothing to start. Drop its role, so that the session does not wait for itself.
-        self.standing.scout = None;
+        self.account_reporting.scout = None;
         let capabilities = vendor.capabilities();
         // If the vendor never shows an id, there is nothing to wait for.
         let is_shown = vendor.signals().is_some();
         let request = AdmissionRequest {
             account: self.account(),
-            wish: self.standing.wish,
+            trigger: self.account_reporting.trigger,
             first_turn: capabilities.first_turn,
             pace: capabilities.pace,
             finding: (finds_own_id && is_shown).then(|| self.state.place()),
@@ -162,8 +169,8 @@ impl Actor {
         request: StartRequest,
         permits: StartPermits,
     ) -> Result<()> {
-        self.passes = permits.passes;
-        self.standing.scout = permits.scout;
+        self.permits = permits.gates;
+        self.account_reporting.scout = permits.scout;
         let done = self.launch(&request).await;
         if matches!(done, Ok(Done::Launched { .. })) {
             self.follow().await;
@@ -223,7 +230,7 @@ impl Actor {
     async fn launch_new_conversation(
         &mut self,
         environment: Environment,
-        Renewal(request): Renewal,
+        ConversationRenewal(request): ConversationRenewal,
     ) -> Result<Done> {
         let along = step(&self.ports, request, RequestStep::Renewed { session: self.id() });
         restore::fresh(&self.ports, &mut self.state, environment, along).await?;
@@ -234,7 +241,7 @@ impl Actor {
     /// Answers a request after its start was carried out, refused, or has failed.
     async fn report_start(&mut self, request: StartRequest, done: Result<Done>) -> Result<()> {
         if !matches!(done, Ok(Done::Launched { .. })) {
-            self.passes.clear();
+            self.permits.clear();
         }
         match request {
             StartRequest::First { reply, .. } => {
@@ -244,7 +251,7 @@ impl Actor {
             }
             StartRequest::Resume { left, reply, .. } => self.report_resume(done, left, reply),
             StartRequest::Handoff { reply, .. } => {
-                self.report_resume(done, Left::Nothing, reply);
+                self.report_resume(done, LeftBehind::Nothing, reply);
                 self.removed = self.state.launches.is_empty() && self.state.bindings.is_empty();
             }
             StartRequest::Restart { .. } => return self.report_restart(done).await,
@@ -257,23 +264,60 @@ impl Actor {
         match (done, reply) {
             (Ok(_), FirstReply::Started(reply)) => answer(reply, Ok(self.view())),
             (Ok(_), FirstReply::Verified(reply)) => {
-                self.expect_evidence(Came::new(Outcome::Started, None), reply);
+                self.expect_evidence(BroughtBack::new(Outcome::Started, None), reply);
             }
             (Err(error), FirstReply::Started(reply)) => answer(reply, Err(error)),
             (Err(error), FirstReply::Verified(reply)) => answer(reply, Err(error)),
         }
     }
 
-    fn report_resume(&mut self, done: Result<Done>, left: Left, reply: Reply<AgentOutcome>) {
+    fn report_resume(&mut self, done: Result<Done>, left: LeftBehind, reply: Reply<AgentOutcome>) {
         match done {
             Ok(Done::Settled { outcome, note }) => {
-                self.report_running(Came { left, ..Came::new(outcome, note) }, reply);
+                self.report_running(BroughtBack { left, ..BroughtBack::new(outcome, note) }, reply);
             }
             Ok(Done::Launched { outcome, note }) => {
-                self.expect_evidence(Came { left, ..Came::new(outcome, note) }, reply);
+                self.expect_evidence(
+                    BroughtBack { left, ..BroughtBack::new(outcome, note) },
+                    reply,
+                );
             }
             Ok(Done::Refused { error }) | Err(error) => answer(reply, Ok(self.refused(&error))),
         }
+    }
+
+    /// Ends the processes that closed launches of this session left running.
+    pub(super) async fn end_leftovers(&mut self) -> Result<()> {
+        let dead: Vec<LaunchId> =
+            self.state.launches.iter().filter(|it| !it.is_open()).map(|it| it.id).collect();
+        let ended = self.ports.machine.end_marked(&dead).await?;
+        if ended.is_empty() {
+            return Ok(());
+        }
+        let processes = ended.into_iter().map(Into::into).collect();
+        let payload = EventPayload::LeftoversEnded { of: None, processes };
+        let events = vec![self.state.event(&self.ports, payload)];
+        self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
+    }
+
+    pub(super) async fn plan(&mut self, asked: Asked) -> Result<PlannedOutcome> {
+        let (_, decision) = self.decide(asked).await?;
+        restore::note_look(&self.ports, &mut self.state, &decision).await?;
+        let question = self.question().filter(|_| decision == Decision::Attach);
+        let (decision, note) = match question {
+            Some(question) => (PlannedDecision::Waiting, format!("runs: {}", question.note())),
+            None => (
+                restore::planned(&decision),
+                restore::describe(&decision, &self.state.session.address()),
+            ),
+        };
+        Ok(PlannedOutcome {
+            of: SessionRef::of(&self.state.session),
+            vendor: self.state.session.vendor.clone(),
+            decision,
+            vendor_session_id: self.state.vendor_session().cloned(),
+            note,
+        })
     }
 
     /// Answers and removes all starts, because a user stops the session.
@@ -301,7 +345,7 @@ impl Actor {
     /// does not stay open.
     fn unsettled(&mut self, error: Error) -> Error {
         if self.state.open().is_some() {
-            self.fall_behind(&error);
+            self.retry_recording_later(&error);
         }
         error
     }
@@ -322,8 +366,8 @@ impl Actor {
 
     /// Returns whether an earlier attempt of the same request has started the new conversation. In
     /// that case the session is brought back.
-    async fn has_renewed(&self, fresh: Option<Renewal>) -> Result<bool> {
-        let Some(Renewal(Some(request))) = fresh else { return Ok(false) };
+    async fn has_renewed(&self, fresh: Option<ConversationRenewal>) -> Result<bool> {
+        let Some(ConversationRenewal(Some(request))) = fresh else { return Ok(false) };
         let renewed = RequestStep::Renewed { session: self.id() };
         Ok(self.ports.store.request(request).await?.contains(&renewed))
     }

@@ -10,7 +10,7 @@ use segue_core::model::RequestKey;
 use segue_core::rules::accounts::Wanted;
 
 use super::super::resume::bring_back;
-use super::super::{Supervisor, Wish};
+use super::super::{StartTrigger, Supervisor};
 use super::start_target::did_not_start;
 
 /// Returns the result of an earlier attempt of the same request. `None` if no attempt recorded a
@@ -25,7 +25,7 @@ pub(super) async fn finish_earlier_attempt(
     };
     let (id, to) = (recorded.session.id, recorded.session.address());
     let from = recorded.from_or(&request.from);
-    let how = (Asked::ByName, Wish::now(Wanted::One));
+    let how = (Asked::ByName, StartTrigger::now(Wanted::One));
     let environment = request.caller.environment.clone();
     let outcome = bring_back(supervisor, id, how, (environment, None)).await?;
     if outcome.outcome == Outcome::Refused {

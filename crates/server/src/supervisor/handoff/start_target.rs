@@ -11,7 +11,7 @@ use segue_core::model::Environment;
 use segue_core::rules::accounts::Wanted;
 use segue_core::{Error, Result};
 
-use super::super::{Outgoing, SessionRequest, Supervisor, Wish};
+use super::super::{Outgoing, SessionRequest, StartTrigger, Supervisor};
 
 /// A handoff whose old agent has ended.
 pub(super) struct Transfer {
@@ -30,8 +30,8 @@ impl Transfer {
     /// Starts the session with a conversation. Returns after its process has shown which
     /// conversation it has.
     pub(super) async fn launch(&self, request: LaunchRequest) -> Result<AgentOutcome> {
-        let (launch, wish) = (Box::new(request), Wish::now(Wanted::One));
-        let message = |reply| SessionRequest::Arrive { launch, wish, reply };
+        let (launch, trigger) = (Box::new(request), StartTrigger::now(Wanted::One));
+        let message = |reply| SessionRequest::Arrive { launch, trigger, reply };
         self.supervisor.ask(self.target.session.id, message).await
     }
 
@@ -77,9 +77,9 @@ impl Transfer {
         } else {
             self.record(summary).await?;
         }
-        let (asked, fresh, wish) = (Asked::ByName, None, Wish::now(Wanted::One));
+        let (asked, fresh, trigger) = (Asked::ByName, None, StartTrigger::now(Wanted::One));
         self.supervisor
-            .ask(id, |reply| SessionRequest::Resume { environment, asked, fresh, wish, reply })
+            .ask(id, |reply| SessionRequest::Resume { environment, asked, fresh, trigger, reply })
             .await
     }
 

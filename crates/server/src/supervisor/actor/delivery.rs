@@ -13,8 +13,8 @@ use segue_core::rules::delivery::Patience;
 use segue_core::{Error, Result};
 use tokio::time::Instant;
 
-use super::super::accounts::Wish;
-use super::answers::{Answered, HeldAnswer};
+use super::super::accounts::StartTrigger;
+use super::answers::{AnsweredQuestion, HeldAnswer};
 use super::start_queue::StartRequest;
 use super::{Actor, Reply, SessionTimeout};
 
@@ -46,7 +46,7 @@ pub(crate) struct Outgoing {
 
 /// The state of message delivery that is not part of the session.
 #[derive(Debug, Default)]
-pub(super) struct Post {
+pub(super) struct DeliveryState {
     /// The environment of the last command that sent a message. It is kept in memory only.
     pub(super) sender: Option<Environment>,
     /// Whether a user requested the next headless turn. After a failed turn the next one does not
@@ -64,7 +64,7 @@ pub(super) struct Post {
     /// Answers that wait until the agent has drawn its question.
     pub(super) answers: Vec<HeldAnswer>,
     /// The question that was answered last.
-    pub(super) answered: Option<Answered>,
+    pub(super) answered: Option<AnsweredQuestion>,
 }
 
 impl Actor {
@@ -91,7 +91,7 @@ impl Actor {
             return Ok(id);
         }
         self.want_turn(environment);
-        self.standing.wish = Wish::now(Wanted::One);
+        self.account_reporting.trigger = StartTrigger::now(Wanted::One);
         if interrupt
             && self.state.session.status == Status::Working
             && let Err(error) = self.interrupt().await
@@ -104,19 +104,19 @@ impl Actor {
 
     /// Allows typing again, because the screen has settled.
     pub(super) fn undisturbed(&mut self) {
-        self.post.disturbed = false;
+        self.delivery.disturbed = false;
     }
 
     /// Allows the next turn of a headless session, with this environment.
     pub(super) fn want_turn(&mut self, environment: Environment) {
-        self.post.sender = Some(environment);
-        self.post.turn_wanted = true;
+        self.delivery.sender = Some(environment);
+        self.delivery.turn_wanted = true;
     }
 
     /// Stops the queue of a headless session: its next turn needs a new request of a user.
     pub(super) fn want_no_turn(&mut self) {
-        self.post.sender = None;
-        self.post.turn_wanted = false;
+        self.delivery.sender = None;
+        self.delivery.turn_wanted = false;
     }
 
     pub(super) async fn interrupt(&mut self) -> Result<()> {
@@ -136,7 +136,7 @@ impl Actor {
     /// it.
     pub(super) async fn deliver(&mut self) {
         self.answer_dialogs().await;
-        let failed = self.post.failed_start.take();
+        let failed = self.delivery.failed_start.take();
         if self.state.outbox.is_empty() {
             return;
         }
@@ -145,7 +145,7 @@ impl Actor {
             Some(error) => Err(error),
             None => self.try_to_deliver().await,
         };
-        self.post.hindrance = match attempted {
+        self.delivery.hindrance = match attempted {
             Ok(()) => None,
             Err(error) => {
                 let session = self.state.session.address();
@@ -162,19 +162,19 @@ impl Actor {
         if self.state.session.headless {
             return self.begin_next_turn();
         }
-        if self.state.session.status != Status::Idle || self.post.disturbed {
+        if self.state.session.status != Status::Idle || self.delivery.disturbed {
             return Ok(());
         }
         match messages::type_next(&self.ports, &mut self.state).await? {
             Attempt::Typed(message) => {
-                self.tell_later(TAKES_USUALLY, SessionTimeout::Follow { message });
+                self.send_later(TAKES_USUALLY, SessionTimeout::Follow { message });
                 self.expect_until_overdue(message);
             }
             // After a message that no signal can confirm, wait until the agent has drawn it before
             // typing the next one.
             Attempt::Disturbed | Attempt::Unconfirmed => {
-                self.post.disturbed = true;
-                self.tell_later(DISTURBED_AT_MOST, SessionTimeout::TryAgain);
+                self.delivery.disturbed = true;
+                self.send_later(DISTURBED_AT_MOST, SessionTimeout::TryAgain);
             }
             Attempt::Unanswered(message, error) => {
                 self.expect_until_overdue(message);
@@ -195,15 +195,15 @@ impl Actor {
         let runs = self.state.open().is_some() && !self.state.session.headless;
         if runs && self.state.outbox.iter().any(is_typing) {
             messages::press_enter_again(&self.ports, &self.state, message).await?;
-            self.tell_later(TAKES_USUALLY, SessionTimeout::Follow { message });
+            self.send_later(TAKES_USUALLY, SessionTimeout::Follow { message });
         }
         Ok(())
     }
 
     /// Records when a message was typed, and schedules the check for an overdue message.
     fn expect_until_overdue(&mut self, message: MessageId) {
-        self.post.typed = Some((message, Instant::now()));
-        self.tell_later(TAKES_AT_MOST, SessionTimeout::Overdue { message });
+        self.delivery.typed = Some((message, Instant::now()));
+        self.send_later(TAKES_AT_MOST, SessionTimeout::Overdue { message });
     }
 
     /// Settles a message that is overdue.
@@ -215,7 +215,7 @@ impl Actor {
         let is_overdue =
             |(typed, at): (MessageId, Instant)| typed == message && at.elapsed() >= TAKES_AT_MOST;
         let waits =
-            self.state.outbox.iter().any(is_typing) && self.post.typed.is_some_and(is_overdue);
+            self.state.outbox.iter().any(is_typing) && self.delivery.typed.is_some_and(is_overdue);
         if waits && self.state.open().is_some() && !self.state.session.headless {
             // The holder knows if it never typed the message.
             messages::take_up(&self.ports, &mut self.state).await?;
@@ -225,7 +225,7 @@ impl Actor {
     }
 
     /// Continues to follow a message that was being typed while no daemon ran.
-    pub(super) async fn take_up_messages(&mut self) -> Result<()> {
+    pub(super) async fn track_typed_message(&mut self) -> Result<()> {
         messages::take_up(&self.ports, &mut self.state).await?;
         let typing = |it: &&segue_core::model::Message| matches!(it.state, MessageState::Typing(_));
         if let Some(message) = self.state.outbox.iter().find(typing).map(|it| it.id) {
@@ -236,23 +236,23 @@ impl Actor {
 
     /// Requests the next turn of a headless session if a message is queued.
     fn begin_next_turn(&mut self) -> Result<()> {
-        let wanted = self.post.turn_wanted || self.state.session.status == Status::Idle;
+        let wanted = self.delivery.turn_wanted || self.state.session.status == Status::Idle;
         let can_begin = self.state.open().is_none() && self.starts.is_empty();
         if !self.has_queued_message() || !wanted || !can_begin {
             return Ok(());
         }
-        let Some(environment) = self.post.sender.clone() else {
+        let Some(environment) = self.delivery.sender.clone() else {
             return Err(Error::conflict("its next turn needs the environment of a command")
                 .hint(format!("run `segue resume {}`", self.state.session.address())));
         };
-        self.post.turn_wanted = false;
+        self.delivery.turn_wanted = false;
         self.starts.push(StartRequest::NextTurn { environment });
         Ok(())
     }
 
     /// Keeps the reason if the next turn did not begin.
     pub(super) fn report_next_turn(&mut self, done: Result<Done>) {
-        self.post.failed_start = match done {
+        self.delivery.failed_start = match done {
             Ok(Done::Refused { error }) | Err(error) => Some(error),
             Ok(Done::Launched { .. } | Done::Settled { .. }) => None,
         };

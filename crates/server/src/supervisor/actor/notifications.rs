@@ -16,10 +16,10 @@ impl Actor {
         if self.waits_for().is_some() && self.drawn_question().is_none() {
             return;
         }
-        let now = self.needs();
-        let is_new = std::mem::replace(&mut self.needed, now) != now;
+        let now = self.attention_reason();
+        let is_new = std::mem::replace(&mut self.notified_reason, now) != now;
         let asks_next = self.asks_another_after_an_answer();
-        self.told_question = self.dialog().map(|dialog| dialog.id.clone());
+        self.notified_question = self.dialog().map(|dialog| dialog.id.clone());
         if !is_new && !asks_next {
             return;
         }
@@ -31,19 +31,22 @@ impl Actor {
     /// Returns whether the last reported question was answered and the agent asks another one. An
     /// agent can ask again before its status changes.
     fn asks_another_after_an_answer(&self) -> bool {
-        let is_other = self.dialog().is_some_and(|it| Some(&it.id) != self.told_question.as_ref());
-        self.told_question.is_some() && is_other && self.was_answered(self.told_question.as_deref())
+        let is_other =
+            self.dialog().is_some_and(|it| Some(&it.id) != self.notified_question.as_ref());
+        self.notified_question.is_some()
+            && is_other
+            && self.was_answered(self.notified_question.as_deref())
     }
 
     /// Suppresses notifications about failures from before this daemon started.
-    pub(super) fn take_up_attention(&mut self) {
-        if let Some(reason @ Reason::Failed(_)) = self.needs() {
-            self.needed = Some(reason);
+    pub(super) fn suppress_known_failure(&mut self) {
+        if let Some(reason @ Reason::Failed(_)) = self.attention_reason() {
+            self.notified_reason = Some(reason);
         }
     }
 
     /// Returns why the session needs a person now. `None` if it needs none.
-    pub(super) fn needs(&self) -> Option<Reason> {
+    pub(super) fn attention_reason(&self) -> Option<Reason> {
         attention::reason(self.state.session.status, self.failure_class())
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use segue_core::model::{FailureClass, LaunchId, Status};
 
-use super::super::accounts::{Account, Scout, Wish};
+use super::super::accounts::{Account, Scout, StartTrigger};
 use super::{Actor, SessionTimeout};
 
 /// How long the other sessions wait for the result of the scout's first turn. A service refuses an
@@ -17,19 +17,19 @@ const COMES_UP: Duration = Duration::from_secs(30);
 
 /// The actor's view of its account.
 #[derive(Debug)]
-pub(super) struct Standing {
+pub(super) struct AccountReporting {
     /// Who requested the next start, and when.
-    pub(super) wish: Wish,
+    pub(super) trigger: StartTrigger,
     /// `Some` while this session is the scout. Other sessions may wait for its result.
     pub(super) scout: Option<Scout>,
     /// The last result that was reported to the account: the launch, and the class of its failure
     /// if its turn failed.
-    told: Option<(LaunchId, Option<FailureClass>)>,
+    reported: Option<(LaunchId, Option<FailureClass>)>,
 }
 
-impl Standing {
-    pub(super) fn new(wish: Wish) -> Self {
-        Self { wish, scout: None, told: None }
+impl AccountReporting {
+    pub(super) fn new(trigger: StartTrigger) -> Self {
+        Self { trigger, scout: None, reported: None }
     }
 }
 
@@ -41,22 +41,22 @@ impl Actor {
 
     /// Starts the timeout after which the other sessions no longer wait for the scout to come up.
     pub(super) fn expect_scout(&self, launch: LaunchId) {
-        if self.standing.scout.is_some() {
-            self.tell_later(COMES_UP, SessionTimeout::HeardNothing { launch });
+        if self.account_reporting.scout.is_some() {
+            self.send_later(COMES_UP, SessionTimeout::HeardNothing { launch });
         }
     }
 
     /// Starts the timeout after which the other sessions no longer wait for the result of the
     /// scout's first turn.
     pub(super) fn listen_to_scout(&self, launch: LaunchId) {
-        if self.standing.scout.is_some() {
-            self.tell_later(LISTENS, SessionTimeout::HeardNothing { launch });
+        if self.account_reporting.scout.is_some() {
+            self.send_later(LISTENS, SessionTimeout::HeardNothing { launch });
         }
     }
 
     pub(super) fn heard_nothing(&mut self, launch: LaunchId) {
         if self.state.open().is_some_and(|open| open.id == launch) {
-            self.standing.scout.take().into_iter().for_each(Scout::heard_nothing);
+            self.account_reporting.scout.take().into_iter().for_each(Scout::heard_nothing);
         }
     }
 
@@ -67,13 +67,13 @@ impl Actor {
             (Some(turn), Some(launch)) => {
                 let word = Some((launch, turn.failure.as_ref().map(|failure| failure.class)));
                 let known = turn.ok || turn.failure.is_some();
-                if known && self.standing.told != word {
-                    self.standing.told = word;
+                if known && self.account_reporting.reported != word {
+                    self.account_reporting.reported = word;
                     self.supervisor.accounts.note(&self.account(), turn.failure.as_ref());
-                    self.standing.scout = None;
+                    self.account_reporting.scout = None;
                 }
             }
-            _ => self.standing.told = None,
+            _ => self.account_reporting.reported = None,
         }
         self.come_back();
     }
@@ -82,7 +82,7 @@ impl Actor {
     /// without a message, or it waits for a person.
     fn come_back(&mut self) {
         let Some(open) = self.state.open() else {
-            self.standing.scout = None;
+            self.account_reporting.scout = None;
             return;
         };
         let rests = match self.state.session.status {

@@ -17,7 +17,7 @@ const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// The timers of a session, and when they are due.
 #[derive(Debug, Default)]
-pub(super) struct Clockwork {
+pub(super) struct TimerSchedule {
     /// `None` until the timers are read from the store.
     timers: Option<Vec<Timer>>,
     /// When each timer is due. An `Instant` is not affected if the system clock is set.
@@ -35,52 +35,55 @@ impl Actor {
         let change = Change::SetTimers { session: self.id(), timers: wanted.clone() };
         let commit = Commit { changes: vec![change], events: Vec::new() };
         self.state.commit(&self.ports, commit).await?;
-        self.clockwork.timers = Some(wanted);
-        self.wind_up().await
+        self.timer_schedule.timers = Some(wanted);
+        self.schedule_timers().await
     }
 
     async fn timers(&mut self) -> Result<Vec<Timer>> {
-        if let Some(timers) = &self.clockwork.timers {
+        if let Some(timers) = &self.timer_schedule.timers {
             return Ok(timers.clone());
         }
         let timers = self.ports.store.timers(self.id()).await?;
-        Ok(self.clockwork.timers.insert(timers).clone())
+        Ok(self.timer_schedule.timers.insert(timers).clone())
     }
 
     /// Computes when each timer is due, and waits for the first. Times count from the start of the
     /// launch, so another daemon keeps the same schedule. Timers that fell due while no daemon ran
     /// are skipped.
-    pub(super) async fn wind_up(&mut self) -> Result<()> {
+    pub(super) async fn schedule_timers(&mut self) -> Result<()> {
         let timers = self.timers().await?;
         let Some(launch) = self.state.open() else { return Ok(()) };
         let (launch, began, now) = (launch.id, launch.created_at, self.ports.clock.now());
         let due = |timer: &Timer| in_a_while(timers::until_due(began, timer.every, now));
-        self.clockwork.due = timers.iter().map(due).collect();
+        self.timer_schedule.due = timers.iter().map(due).collect();
         self.wait_for_next(launch);
         Ok(())
     }
 
     fn wait_for_next(&mut self, launch: LaunchId) {
-        self.clockwork.round += 1;
-        let Some(first) = self.clockwork.due.iter().min() else { return };
+        self.timer_schedule.round += 1;
+        let Some(first) = self.timer_schedule.due.iter().min() else { return };
         let after = first.saturating_duration_since(Instant::now());
-        self.tell_later(after, SessionTimeout::TimerDue { launch, round: self.clockwork.round });
+        self.send_later(
+            after,
+            SessionTimeout::TimerDue { launch, round: self.timer_schedule.round },
+        );
     }
 
     pub(super) async fn timer_due(&mut self, launch: LaunchId, round: u64) -> Result<()> {
         let is_open = self.state.open().is_some_and(|it| it.id == launch);
-        if !is_open || round != self.clockwork.round {
+        if !is_open || round != self.timer_schedule.round {
             return Ok(());
         }
         let now = Instant::now();
         let mut said = Ok(());
         for (number, timer) in self.timers().await?.into_iter().enumerate() {
-            if self.clockwork.due.get(number).is_some_and(|due| *due <= now) {
+            if self.timer_schedule.due.get(number).is_some_and(|due| *due <= now) {
                 // Keep the schedule, and skip the intervals that passed meanwhile.
-                let late = now.saturating_duration_since(self.clockwork.due[number]);
+                let late = now.saturating_duration_since(self.timer_schedule.due[number]);
                 let rounds = late.as_nanos() / timer.every.as_nanos().max(1) + 1;
                 let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
-                self.clockwork.due[number] += timer.every.saturating_mul(rounds).min(FAR);
+                self.timer_schedule.due[number] += timer.every.saturating_mul(rounds).min(FAR);
                 said = said.and(self.say(timer).await);
             }
         }

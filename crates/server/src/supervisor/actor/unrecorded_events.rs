@@ -15,7 +15,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
 
 /// The events that the actor could not record. Nothing is retried while there are none.
 #[derive(Debug, Default)]
-pub(super) struct Behind {
+pub(super) struct UnrecordedEvents {
     /// The length of the last pause. `None` if everything is recorded.
     pause: Option<Duration>,
     /// Whether a retry is scheduled.
@@ -27,7 +27,7 @@ pub(super) struct Behind {
     asked_to_end: Option<LaunchId>,
 }
 
-impl Behind {
+impl UnrecordedEvents {
     /// Returns whether everything that happened is recorded.
     pub(super) fn is_caught_up(&self) -> bool {
         self.pause.is_none() && !self.due && self.end.is_none() && self.asked_to_end.is_none()
@@ -43,31 +43,31 @@ impl Actor {
     /// Follows a running launch. What cannot be recorded now is retried later.
     pub(super) async fn follow(&mut self) {
         if let Err(error) = self.after_start().await {
-            self.fall_behind(&error);
+            self.retry_recording_later(&error);
         }
     }
 
     /// Logs an error of recording, and schedules a retry.
-    pub(super) fn fall_behind(&mut self, error: &Error) {
+    pub(super) fn retry_recording_later(&mut self, error: &Error) {
         let session = self.state.session.address();
         tracing::error!(%session, %error, "something that happened could not be recorded");
-        if !self.behind.due {
-            self.behind.due = true;
-            let pause = self.behind.next_pause();
-            self.tell_later(pause, SessionTimeout::CatchUp);
+        if !self.unrecorded.due {
+            self.unrecorded.due = true;
+            let pause = self.unrecorded.next_pause();
+            self.send_later(pause, SessionTimeout::CatchUp);
         }
     }
 
     /// Retries to record everything that may have happened since an error of recording.
-    pub(super) async fn catch_up(&mut self) -> Result<()> {
-        self.behind.due = false;
-        self.look_over().await?;
-        self.behind.pause = None;
+    pub(super) async fn retry_recording(&mut self) -> Result<()> {
+        self.unrecorded.due = false;
+        self.record_missing_events().await?;
+        self.unrecorded.pause = None;
         Ok(())
     }
 
-    async fn look_over(&mut self) -> Result<()> {
-        if let Some((launch, end, environment)) = self.behind.end.take() {
+    async fn record_missing_events(&mut self) -> Result<()> {
+        if let Some((launch, end, environment)) = self.unrecorded.end.take() {
             return self.launch_ended(launch, end, environment).await;
         }
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
@@ -88,7 +88,7 @@ impl Actor {
 
     /// Remembers that this launch ends because a user asked for it.
     pub(super) fn expect_end(&mut self, launch: LaunchId) {
-        self.behind.asked_to_end = Some(launch);
+        self.unrecorded.asked_to_end = Some(launch);
     }
 
     /// Records how a launch ended. If that fails, keeps the end for a retry.
@@ -98,9 +98,10 @@ impl Actor {
         end: LaunchEnd,
         environment: Kept,
     ) -> Result<Vec<FollowUp>> {
-        let end = LaunchEnd { asked: end.asked || self.behind.asked_to_end == Some(launch), ..end };
+        let end =
+            LaunchEnd { asked: end.asked || self.unrecorded.asked_to_end == Some(launch), ..end };
         let recorded = observe::ended(&self.ports, &mut self.state, launch, end, environment).await;
-        self.behind.end = recorded.is_err().then_some((launch, end, environment));
+        self.unrecorded.end = recorded.is_err().then_some((launch, end, environment));
         recorded
     }
 }
@@ -111,8 +112,8 @@ mod tests {
 
     #[test]
     fn retry_pauses_double_up_to_five_minutes() {
-        let mut behind = Behind::default();
-        let pauses: Vec<u64> = (0..12).map(|_| behind.next_pause().as_secs()).collect();
+        let mut unrecorded = UnrecordedEvents::default();
+        let pauses: Vec<u64> = (0..12).map(|_| unrecorded.next_pause().as_secs()).collect();
         assert_eq!(pauses[..5], [1, 2, 4, 8, 16]);
         assert_eq!(pauses[11], 300);
     }

@@ -12,7 +12,7 @@ use segue_core::ports::DialogText;
 
 /// What clients are shown about sessions in addition to the store.
 #[derive(Debug, Default)]
-pub(crate) struct Shown {
+pub(crate) struct ViewExtras {
     extras: Mutex<HashMap<SessionId, Extra>>,
     /// Makes the ids of questions unpredictable for agents.
     ids: RandomState,
@@ -27,7 +27,7 @@ struct Extra {
     missing_variables: Vec<String>,
 }
 
-impl Shown {
+impl ViewExtras {
     /// Returns the id of a session's question.
     pub(crate) fn question_id(&self, session: SessionId, text: &DialogText) -> String {
         let DialogText { question, choices, .. } = text;

@@ -1,0 +1,40 @@
+//! Reports the turns of a headless session to the requests that wait for them.
+
+use segue_core::api::TurnReport;
+use segue_core::flows::last_words;
+use segue_core::model::Status;
+use segue_core::rules::last_words::cause;
+
+use super::{Actor, Reply, answer};
+
+impl Actor {
+    pub(super) fn wait_turn(&mut self, reply: Reply<TurnReport>) {
+        self.waiting_for_turn.push(reply);
+    }
+
+    /// Answers the requests that wait for a turn if no turn runs and none is about to start.
+    pub(super) fn answer_turn_waiters(&mut self) {
+        if self.state.open().is_some() || !self.starts.is_empty() {
+            return;
+        }
+        for reply in std::mem::take(&mut self.waiting_for_turn) {
+            let report = self.turn_report();
+            answer(reply, Ok(report));
+        }
+    }
+
+    pub(super) fn turn_report(&mut self) -> TurnReport {
+        let ok = self.state.session.status == Status::Idle;
+        let said = self.state.turn.as_ref().map(|turn| turn.text.clone());
+        // A turn that failed without an answer may have printed the reason.
+        let output = || last_words::of_session(&self.ports, &self.state);
+        let said = match said.filter(|said| ok || !said.is_empty()) {
+            None if !ok => output().map(|output| cause(&output)),
+            said => said,
+        };
+        // If no daemon saw the end of the turn, the answer is in the transcript.
+        let text = said.or_else(|| self.conversation().ok()??.last_answer).unwrap_or_default();
+        let failure = self.state.turn.as_ref().and_then(|turn| turn.failure.clone());
+        TurnReport { session: self.view(), ok, text, failure }
+    }
+}
