@@ -8,16 +8,14 @@ use std::time::Duration;
 
 use hyper::Method;
 use segue_core::model::RequestId;
-use segue_core::ports::Clock as _;
 use segue_core::{Error, Result};
-use segue_host::clock::SystemClock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::Client;
 use crate::connection::{Connection, Failure};
-use crate::wiring::Local;
+use crate::wiring::{self, Local};
 
 /// A request is sent again at most this many times.
 const RETRIES: usize = 3;
@@ -76,7 +74,7 @@ impl Line {
         path: &str,
         body: impl Fn(Duration) -> B,
     ) -> Result<A> {
-        let id = RequestId::new(SystemClock.new_id());
+        let id = wiring::new_request_id();
         self.attempts((method, path, Some(id)), body).await
     }
 

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
-use segue_core::model::Environment;
+use segue_core::model::{Environment, RequestId};
 use segue_core::ports::{Files, Ports, Program, ProgramSpec, Projects, Store, Terminals, Vendors};
 use segue_core::rules::{self, environment};
 use segue_core::{Error, Result};
@@ -180,6 +180,12 @@ pub(crate) fn find_program(spec: &ProgramSpec, environment: &Environment) -> Opt
 pub fn now() -> jiff::Timestamp {
     use segue_core::ports::Clock as _;
     SystemClock.now()
+}
+
+/// Creates the id of a request.
+pub(crate) fn new_request_id() -> RequestId {
+    use segue_core::ports::Clock as _;
+    RequestId::new(SystemClock.new_id())
 }
 
 /// Returns whether a launch was ever recorded here.

@@ -86,7 +86,7 @@ struct Room {
     allowed: &'static [&'static str],
 }
 
-const ROOMS: [Room; 5] = [
+const ROOMS: [Room; 6] = [
     Room {
         what: "a vendor's name",
         words: &[
@@ -130,6 +130,28 @@ const ROOMS: [Room; 5] = [
         allowed: &["crates/host/", "crates/conformance/", "crates/testkit/"],
     },
     Room {
+        what: "an implementation of a port",
+        words: &[
+            "DiskArchive",
+            "DiskFolders",
+            "LocalFiles",
+            "LocalHolders",
+            "LocalMachine",
+            "LocalWatchers",
+            "ProjectFolders",
+            "SystemClock",
+            "segue_vendors::",
+        ],
+        allowed: &[
+            "crates/host/",
+            "crates/conformance/",
+            "crates/testkit/",
+            "crates/server/src/project.rs",
+            "crates/server/src/wiring.rs",
+            "crates/server/src/wiring/",
+        ],
+    },
+    Room {
         what: "the machine's clock or environment",
         words: &["SystemTime::now", "Timestamp::now", "env::var", "Uuid::now_v7", "Uuid::new_v4"],
         // The built-in demo agent is a separate program, although it is part of the same
@@ -155,6 +177,92 @@ fn restricted_code_is_only_in_allowed_folders() {
         }
     }
     assert!(astray.is_empty(), "code in the wrong folder:\n{}", astray.join("\n"));
+}
+
+/// A rule for the imports of a module: the names that its files must not contain.
+struct ModuleEdge {
+    module: &'static str,
+    forbidden: &'static [&'static str],
+    /// Files to which the rule does not apply yet.
+    except: &'static [&'static str],
+}
+
+const MODULE_EDGES: [ModuleEdge; 6] = [
+    ModuleEdge {
+        module: "crates/core/src/model/",
+        forbidden: &["api", "flows", "ports", "rules"],
+        except: &[],
+    },
+    ModuleEdge { module: "crates/core/src/rules/", forbidden: &["flows", "ports"], except: &[] },
+    ModuleEdge { module: "crates/core/src/ports/", forbidden: &["flows"], except: &[] },
+    ModuleEdge { module: "crates/core/src/flows/", forbidden: &["tokio", "tracing"], except: &[] },
+    ModuleEdge {
+        module: "crates/server/src/supervisor/",
+        forbidden: &["routes", "segue_host", "segue_store", "segue_vendors"],
+        except: &[
+            "crates/server/src/supervisor/actor/attention.rs",
+            "crates/server/src/supervisor/actor/observe.rs",
+        ],
+    },
+    ModuleEdge {
+        module: "crates/server/src/routes/",
+        forbidden: &["segue_store", "segue_vendors"],
+        except: &[],
+    },
+];
+
+#[test]
+fn modules_import_only_allowed_modules() {
+    let code = production_code();
+    let mut wrong = Vec::new();
+    for edge in &MODULE_EDGES {
+        let files: Vec<_> = code.iter().filter(|(path, _)| path.starts_with(edge.module)).collect();
+        assert!(!files.is_empty(), "`{}` is not a module", edge.module);
+        for (path, text) in files {
+            let names = edge.forbidden.iter().filter(|name| imports(text, name));
+            let names = names.filter(|_| !edge.except.contains(&path.as_str()));
+            wrong.extend(names.map(|name| format!("{path} imports `{name}`")));
+        }
+    }
+    assert!(wrong.is_empty(), "forbidden imports:\n{}", wrong.join("\n"));
+}
+
+/// Returns whether code names a module or a crate in a path, such as `ports` in `crate::ports::Store`
+/// or in `use crate::{model, ports}`.
+fn imports(code: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let flat = code.split_whitespace().collect::<Vec<_>>().join(" ");
+    let uses =
+        flat.split(';').filter(|it| it.contains("use crate::{") || it.contains("use super::"));
+    let in_list = |it: &str| it.split(|c| !is_word(c)).any(|word| word == name);
+    let is_path = |at: usize| {
+        let (before, after) = (&flat[..at], &flat[at + name.len()..]);
+        let is_whole = !before.ends_with(is_word) && !after.starts_with(is_word);
+        let is_crate = name.starts_with("segue_") || name == "tokio" || name == "tracing";
+        is_whole && (before.ends_with("crate::") || is_crate && after.starts_with("::"))
+    };
+    uses.into_iter().any(in_list) || flat.match_indices(name).any(|(at, _)| is_path(at))
+}
+
+#[test]
+fn imports_are_found_in_paths_and_in_lists() {
+    let found = [
+        "use crate::ports::Store;",
+        "use crate::ports;",
+        "use crate::{model, ports};",
+        "use crate::{\n    model::Session,\n    ports::Store,\n};",
+        "use super::ports::Store;",
+        "fn f(store: &dyn crate::ports::Store) {}",
+    ];
+    for code in found {
+        assert!(imports(code, "ports"), "{code}");
+    }
+    let others = ["let ports = 1;", "use crate::exports::X;", "use crate::reports;", "ports.store"];
+    for code in others {
+        assert!(!imports(code, "ports"), "{code}");
+    }
+    assert!(imports("let path = segue_host::hold::socket_path(x);", "segue_host"));
+    assert!(!imports("let segue_host = 1;", "segue_host"));
 }
 
 /// Returns the path of every source file, relative to the repository, and its code without tests
