@@ -42,6 +42,6 @@ async fn adopt_one(
     how: (Option<&str>, Option<RequestKey>),
 ) -> Result<SessionView> {
     let state = adopt::adopt(&supervisor.ports, candidate, how).await?;
-    supervisor.scribe.write(&state.session.fleet).await?;
+    supervisor.fleet_files.write(&state.session.fleet).await?;
     Ok(view::session(&view::summary(&state)))
 }

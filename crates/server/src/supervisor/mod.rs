@@ -11,14 +11,14 @@ mod adopt;
 mod agent_start;
 mod archive;
 mod concurrent;
+mod fleet_files;
 mod gate;
 mod handoff;
 mod list;
-mod live;
+mod live_launches;
 mod resume;
 mod run;
 mod scale;
-mod scribe;
 mod stop;
 mod stream;
 mod up;
@@ -56,10 +56,10 @@ pub(crate) use up::up;
 use crate::project;
 use accounts::Accounts;
 use actor::Actor;
+use fleet_files::FleetFiles;
 use gate::Gates;
 use handoff::HandoffClaims;
-use live::LiveLaunches;
-use scribe::Scribe;
+use live_launches::LiveLaunches;
 use view_extras::ViewExtras;
 use watch::Watch;
 
@@ -73,7 +73,7 @@ pub(crate) struct Supervisor {
     actors: Mutex<HashMap<SessionId, Inbox>>,
     gates: Gates,
     accounts: Accounts,
-    scribe: Scribe,
+    fleet_files: FleetFiles,
     pub(crate) watch: Watch,
     pub(crate) live: LiveLaunches,
     config_file: PathBuf,
@@ -92,7 +92,7 @@ const MAX_RESTING: usize = 64;
 
 impl Supervisor {
     pub(crate) fn new(ports: Ports, config_file: PathBuf) -> Arc<Self> {
-        let scribe = Scribe::start(ports.clone());
+        let fleet_files = FleetFiles::start(ports.clone());
         let (watch, router) = Watch::new(Arc::clone(&ports.watchers));
         let (actors, gates, live) = (Mutex::default(), Gates::default(), LiveLaunches::default());
         let (accounts, room) = (Accounts::default(), Arc::new(Semaphore::new(1)));
@@ -102,7 +102,7 @@ impl Supervisor {
             actors,
             gates,
             accounts,
-            scribe,
+            fleet_files,
             watch,
             live,
             config_file,

@@ -25,6 +25,6 @@ pub(crate) async fn scale(
     stopped.retain(|it| it.outcome == StopOutcome::Stopped);
     let report = bring_up(supervisor, agents, None).await?;
     let RestoreReport { agents, left_alone, complete, .. } = report;
-    supervisor.scribe.write(&fleet).await?;
+    supervisor.fleet_files.write(&fleet).await?;
     Ok(ScaleReport { agents, stopped, left_alone, complete })
 }

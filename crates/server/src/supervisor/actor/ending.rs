@@ -106,7 +106,7 @@ impl Actor {
         failpoint::hit("remove.commit.before");
         self.state.commit(&self.ports, commit).await?;
         failpoint::hit("remove.commit.after");
-        self.supervisor.scribe.write(&self.state.session.fleet).await
+        self.supervisor.fleet_files.write(&self.state.session.fleet).await
     }
 
     fn transcripts(&self) -> Result<Vec<PathBuf>> {

@@ -42,7 +42,7 @@ impl Actor {
         if session.status == Status::Interrupted {
             self.keeper = Some(last);
             let timeout = SessionTimeout::RestartDue { after: last };
-            self.tell_later(lifecycle::USER_FIRST, timeout);
+            self.send_later(lifecycle::USER_FIRST, timeout);
         } else {
             self.read_login_shell(last);
         }

@@ -60,7 +60,7 @@ impl Actor {
         self.listen(launch);
         self.subscribe(launch);
         self.follow_files().await?;
-        self.supervisor.scribe.write(&self.state.session.fleet).await?;
+        self.supervisor.fleet_files.write(&self.state.session.fleet).await?;
         failpoint::hit("start.fleet.after");
         self.look_again().await?;
         self.track_typed_message().await?;
@@ -268,7 +268,7 @@ impl Actor {
         self.follow_files().await?;
         guard::keep(&self.ports, &mut self.state).await?;
         neighbours::put_back(&self.ports, &mut self.state, launch).await?;
-        self.supervisor.scribe.write(&self.state.session.fleet).await?;
+        self.supervisor.fleet_files.write(&self.state.session.fleet).await?;
         self.permits.drain(..).for_each(|permit| permit.arrived());
         self.listen_to_scout(launch);
         self.has_shown();

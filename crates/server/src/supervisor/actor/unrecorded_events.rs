@@ -78,7 +78,7 @@ impl Actor {
             Some(held) if held.end.is_none() && self.hooks.is_some() => {
                 self.record_processes(launch, held).await?;
                 self.follow_files().await?;
-                self.supervisor.scribe.write(&self.state.session.fleet).await?;
+                self.supervisor.fleet_files.write(&self.state.session.fleet).await?;
                 self.look_again().await
             }
             Some(held) => self.found(launch, held).await,

@@ -24,7 +24,7 @@ impl Transfer {
     /// Stores the session, its conversation and the handoff in one commit.
     pub(super) async fn record(&mut self, summary: &TransferSummary) -> Result<()> {
         self.plan.record(&self.supervisor.ports, &mut self.target, summary).await?;
-        self.supervisor.scribe.write(&self.target.session.fleet).await
+        self.supervisor.fleet_files.write(&self.target.session.fleet).await
     }
 
     /// Starts the session with a conversation. Returns after its process has shown which

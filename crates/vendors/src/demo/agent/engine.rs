@@ -233,7 +233,7 @@ impl Engine {
             (Permission::Auto, _) => self.settle_permission("allowed without asking", true),
             (_, DemoMode::Headless) => self.settle_permission("denied: nobody can be asked", false),
             (_, DemoMode::Interactive) => {
-                self.ask(PendingQuestion::Permission, LiveStatus::WaitingPermission)
+                self.ask(PendingQuestion::Permission, LiveStatus::WaitingPermission);
             }
         }
     }
@@ -248,7 +248,7 @@ impl Engine {
         self.emit(DemoEffect::Record(LineAuthor::ToolCall, "ask for a colour".to_owned()));
         match self.mode {
             DemoMode::Interactive => {
-                self.ask(PendingQuestion::Question, LiveStatus::WaitingQuestion)
+                self.ask(PendingQuestion::Question, LiveStatus::WaitingQuestion);
             }
             DemoMode::Headless => self.settle_question(None),
         }

@@ -9,16 +9,16 @@ use segue_core::model::FleetName;
 use segue_core::ports::Ports;
 use tokio::sync::{mpsc, oneshot};
 
-type Order = (FleetName, oneshot::Sender<Result<()>>);
+type WriteRequest = (FleetName, oneshot::Sender<Result<()>>);
 
 /// Sends requests to the writer.
 #[derive(Clone, Debug)]
-pub(crate) struct Scribe(mpsc::UnboundedSender<Order>);
+pub(crate) struct FleetFiles(mpsc::UnboundedSender<WriteRequest>);
 
-impl Scribe {
+impl FleetFiles {
     pub(crate) fn start(ports: Ports) -> Self {
-        let (sender, orders) = mpsc::unbounded_channel();
-        tokio::spawn(write_all(ports, orders));
+        let (sender, requests) = mpsc::unbounded_channel();
+        tokio::spawn(write_all(ports, requests));
         Self(sender)
     }
 
@@ -33,10 +33,10 @@ impl Scribe {
     }
 }
 
-async fn write_all(ports: Ports, mut orders: mpsc::UnboundedReceiver<Order>) {
-    while let Some((fleet, reply)) = orders.recv().await {
+async fn write_all(ports: Ports, mut requests: mpsc::UnboundedReceiver<WriteRequest>) {
+    while let Some((fleet, reply)) = requests.recv().await {
         let mut waiting = BTreeMap::from([(fleet, vec![reply])]);
-        while let Ok((fleet, reply)) = orders.try_recv() {
+        while let Ok((fleet, reply)) = requests.try_recv() {
             waiting.entry(fleet).or_default().push(reply);
         }
         for (fleet, replies) in waiting {
