@@ -91,6 +91,26 @@ fn lose(world: &World, session: &Value) {
 }
 
 #[test]
+fn session_is_lost_while_no_copy_of_its_conversation_exists() {
+    let world = world();
+    let session = talked_and_killed(&world);
+    let path = transcript(&world, &session);
+    let backup = fs::read(&path).unwrap();
+    lose(&world, &session);
+    let status = || world.session("coder")["status"].clone();
+    assert_eq!(status(), "interrupted");
+    world.ok(["resume", "--all", "--plan"]);
+    assert_eq!(status(), "lost");
+    let listed = world.segue(["ls", "--status", "lost"]);
+    assert!(listed.stderr.contains("run `segue resume default/coder` to see what"), "{listed:#?}");
+    fs::write(&path, backup).unwrap();
+    world.ok(["resume", "--all", "--plan"]);
+    assert_eq!(status(), "interrupted");
+    world.resume(["coder"]).assert_back("coder", "resumed");
+    assert_knows(&world, "coder", "fox");
+}
+
+#[test]
 fn resume_without_any_copy_of_the_transcript_is_refused_with_choices() {
     let world = world();
     let session = talked_and_killed(&world);
