@@ -1,7 +1,7 @@
 //! Tests with the real Gemini CLI in a home with default settings, of what only Gemini does. Each
 //! session must resume its own conversation. The requests that the scripted model receives prove it.
 //! `real.rs` has the tests that are the same for other vendors.
-#![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
 #[path = "gemini/losses.rs"]
 mod losses;

@@ -199,10 +199,7 @@ const MODULE_EDGES: [ModuleEdge; 6] = [
     ModuleEdge {
         module: "crates/server/src/supervisor/",
         forbidden: &["routes", "segue_host", "segue_store", "segue_vendors"],
-        except: &[
-            "crates/server/src/supervisor/actor/attention.rs",
-            "crates/server/src/supervisor/actor/observe.rs",
-        ],
+        except: &[],
     },
     ModuleEdge {
         module: "crates/server/src/routes/",
