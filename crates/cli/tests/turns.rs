@@ -16,7 +16,7 @@ use segue_core::model::{Environment, Role, Tool, Turn, VendorSessionId};
 use segue_core::ports::{Place, ProgramSpec, Target, TranscriptionOrder, Transcripts, Vendor};
 use segue_host::LocalFiles;
 use segue_testkit::acting::Acting;
-use segue_testkit::model::{self, ConversationPart, Exchange, ScriptStep};
+use segue_testkit::model::{self, Exchange, ExchangePart, ScriptStep};
 use segue_testkit::scene::text;
 use segue_testkit::vendors::{command, vendor, with_all};
 use segue_testkit::{Outcome, Terminal, isolated};
@@ -156,7 +156,7 @@ impl Scenery {
         let exchange = self.ask_and_wait(name, question);
         let mut told = exchange.turns.iter();
         for turn in turns {
-            let is_it = |said: &&ConversationPart| is_said(said, turn);
+            let is_it = |said: &&ExchangePart| is_said(said, turn);
             assert!(told.any(|said| is_it(&said)), "{turn:#?} is not in {:#?}", exchange.turns);
         }
         let mut tools =
@@ -183,7 +183,7 @@ fn append(path: &Path, bytes: &[u8]) {
 }
 
 /// Returns whether a message of a request is this turn.
-fn is_said(said: &ConversationPart, turn: &Turn) -> bool {
+fn is_said(said: &ExchangePart, turn: &Turn) -> bool {
     let is_same = said.text.trim() == turn.text.trim();
     match (said.role, turn.role) {
         (model::SpeakerRole::User, Role::User | Role::Summary)
@@ -200,12 +200,12 @@ fn is_said(said: &ConversationPart, turn: &Turn) -> bool {
 }
 
 /// Returns the answer of the model.
-fn answer(exchange: &Exchange) -> ConversationPart {
+fn answer(exchange: &Exchange) -> ExchangePart {
     let texts = exchange.answer.iter().filter_map(|step| match step {
         ScriptStep::Say(text) => Some(text.as_str()),
         _ => None,
     });
-    ConversationPart {
+    ExchangePart {
         role: model::SpeakerRole::Assistant,
         text: texts.collect::<Vec<_>>().join("\n\n"),
     }
@@ -255,7 +255,7 @@ fn reads_and_adds(scenery: &Scenery) {
     let last = scenery.ask_and_wait("coder", "which word was it?");
     let transcript = scenery.transcript(text(&session, "vendor_session_id"));
     let turns = scenery.read(&transcript);
-    let told: Vec<ConversationPart> = last.turns.iter().cloned().chain([answer(&last)]).collect();
+    let told: Vec<ExchangePart> = last.turns.iter().cloned().chain([answer(&last)]).collect();
     assert_eq!(told.len(), 7, "{told:#?}");
     assert_eq!(turns.len(), told.len(), "{turns:#?}");
     for (turn, said) in turns.iter().zip(&told) {

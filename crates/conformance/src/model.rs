@@ -35,7 +35,7 @@ use play::{Fails, Play, Voice};
 use request::ParsedRequest;
 use responses::Responses;
 
-pub use log::{AnswerStage, Api, ConversationPart, Exchange, SpeakerRole};
+pub use log::{AnswerStage, Api, Exchange, ExchangePart, SpeakerRole};
 pub use script::ScriptStep;
 
 /// A model server on loopback. It runs until this value is dropped.

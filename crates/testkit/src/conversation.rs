@@ -156,13 +156,13 @@ fn answers(transcript: &Path, question: &str) -> Vec<String> {
 }
 
 #[derive(Default)]
-struct Exchange {
+struct TranscriptExchange {
     question: String,
     answer: String,
 }
 
-fn exchanges(transcript: &Path) -> Vec<Exchange> {
-    let (mut whole, mut open) = (Vec::new(), Exchange::default());
+fn exchanges(transcript: &Path) -> Vec<TranscriptExchange> {
+    let (mut whole, mut open) = (Vec::new(), TranscriptExchange::default());
     for record in records(transcript) {
         let text = || record["text"].as_str().unwrap_or_default().to_owned();
         match record["type"].as_str() {

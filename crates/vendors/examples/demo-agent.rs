@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
 use jiff::Timestamp;
 use rustix::process::{Signal, getpid, ioctl_tiocsctty, kill_process, setsid};
 use segue_core::model::{Environment, ProcessRef};
-use segue_vendors::demo::agent::{AgentHost, Tool, run};
+use segue_vendors::demo::agent::{AgentHost, AgentTool, run};
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = env::args().skip(1).collect();
@@ -59,7 +59,7 @@ impl AgentHost for Host {
         &self,
         arguments: &[String],
         variables: &[(String, String)],
-    ) -> io::Result<Box<dyn Tool>> {
+    ) -> io::Result<Box<dyn AgentTool>> {
         let mut child = Command::new(env::current_exe()?)
             .args(arguments)
             .envs(variables.iter().cloned())
@@ -90,7 +90,7 @@ struct Process {
     output: ChildStdout,
 }
 
-impl Tool for Process {
+impl AgentTool for Process {
     fn pid(&self) -> u32 {
         self.child.id()
     }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::log::{Api, ConversationPart, SpeakerRole};
+use super::log::{Api, ExchangePart, SpeakerRole};
 use super::play::{ApiFailure, Fails, Voice, event};
 use super::request::ParsedRequest;
 use super::tool::{ScriptedToolCall, Shell};
@@ -80,7 +80,7 @@ fn is_background(body: &Value) -> bool {
     texts.iter().any(|block| block["text"].as_str().is_some_and(begins))
 }
 
-fn turns(body: &Value) -> Vec<ConversationPart> {
+fn turns(body: &Value) -> Vec<ExchangePart> {
     let all = messages(body).flat_map(|message| {
         let role = message["role"].as_str().unwrap_or_default().to_owned();
         blocks(message).into_iter().flat_map(move |block| said(&role, &block))
@@ -88,20 +88,20 @@ fn turns(body: &Value) -> Vec<ConversationPart> {
     all.collect()
 }
 
-fn said(role: &str, block: &Value) -> Vec<ConversationPart> {
+fn said(role: &str, block: &Value) -> Vec<ExchangePart> {
     let text = block["text"].as_str().unwrap_or_default();
     match (role, block["type"].as_str().unwrap_or_default()) {
         ("user", "text") => user(text),
         ("system", "text") => queued(text).into_iter().collect(),
         ("assistant", "text") if !SYNTHETIC.contains(&text.trim()) => {
-            vec![ConversationPart::new(SpeakerRole::Assistant, text)]
+            vec![ExchangePart::new(SpeakerRole::Assistant, text)]
         }
         ("assistant", "tool_use") => {
             let call = format!("{} {}", block["name"].as_str().unwrap_or_default(), block["input"]);
-            vec![ConversationPart::new(SpeakerRole::ToolCall, call)]
+            vec![ExchangePart::new(SpeakerRole::ToolCall, call)]
         }
         ("user", "tool_result") => {
-            vec![ConversationPart::new(SpeakerRole::ToolResult, result(&block["content"]))]
+            vec![ExchangePart::new(SpeakerRole::ToolResult, result(&block["content"]))]
         }
         _ => Vec::new(),
     }
@@ -116,7 +116,7 @@ fn result(content: &Value) -> String {
 
 /// Returns the user's messages in a text. Reminders of the vendor are left out, except the messages
 /// that they contain.
-fn user(text: &str) -> Vec<ConversationPart> {
+fn user(text: &str) -> Vec<ExchangePart> {
     let (mut own, mut said, mut rest) = (String::new(), Vec::new(), text);
     while let Some((before, after)) = rest.split_once("<system-reminder>") {
         own.push_str(before);
@@ -131,19 +131,19 @@ fn user(text: &str) -> Vec<ConversationPart> {
     if own.trim_start().starts_with(QUEUED) {
         said.extend(queued(own));
     } else if own.trim_start().starts_with(SUMMARY) {
-        said.insert(0, ConversationPart::new(SpeakerRole::Summary, own));
+        said.insert(0, ExchangePart::new(SpeakerRole::Summary, own));
     } else if !own.trim().is_empty() && !OWN.iter().any(|begin| own.trim_start().starts_with(begin))
     {
-        said.insert(0, ConversationPart::new(SpeakerRole::User, own));
+        said.insert(0, ExchangePart::new(SpeakerRole::User, own));
     }
     said
 }
 
-fn queued(reminder: &str) -> Option<ConversationPart> {
+fn queued(reminder: &str) -> Option<ExchangePart> {
     let (_, after) = reminder.split_once(QUEUED)?;
     let end = BEHIND_QUEUED.iter().filter_map(|begin| after.find(begin)).min();
     let text = &after[..end.unwrap_or(after.len())];
-    Some(ConversationPart::new(SpeakerRole::User, text.trim()))
+    Some(ExchangePart::new(SpeakerRole::User, text.trim()))
 }
 
 /// Writes an answer.
@@ -321,6 +321,6 @@ mod tests {
             (SpeakerRole::ToolCall, "Bash {\"command\":\"ls\"}"),
             (SpeakerRole::ToolResult, "r"),
         ];
-        assert_eq!(said, expected.map(|(role, text)| ConversationPart::new(role, text)));
+        assert_eq!(said, expected.map(|(role, text)| ExchangePart::new(role, text)));
     }
 }

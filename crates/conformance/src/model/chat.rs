@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::log::{Api, ConversationPart, SpeakerRole};
+use super::log::{Api, ExchangePart, SpeakerRole};
 use super::play::{ApiFailure, Fails, Voice, data};
 use super::request::ParsedRequest;
 use super::responses::Responses;
@@ -43,19 +43,19 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
     }
 }
 
-fn said(message: &Value) -> Vec<ConversationPart> {
+fn said(message: &Value) -> Vec<ExchangePart> {
     match message["role"].as_str().unwrap_or_default() {
         "user" => texts(message).filter_map(user).collect(),
         "assistant" => {
             let texts = texts(message).filter(|it| !it.is_empty());
             let calls = message["tool_calls"].as_array().into_iter().flatten();
             texts
-                .map(|it| ConversationPart::new(SpeakerRole::Assistant, it))
+                .map(|it| ExchangePart::new(SpeakerRole::Assistant, it))
                 .chain(calls.map(call))
                 .collect()
         }
         "tool" => {
-            vec![ConversationPart::new(SpeakerRole::ToolResult, texts(message).collect::<String>())]
+            vec![ExchangePart::new(SpeakerRole::ToolResult, texts(message).collect::<String>())]
         }
         _ => Vec::new(),
     }
@@ -66,16 +66,16 @@ fn texts(message: &Value) -> impl Iterator<Item = &str> {
     message["content"].as_str().into_iter().chain(parts.filter_map(|part| part["text"].as_str()))
 }
 
-fn call(call: &Value) -> ConversationPart {
+fn call(call: &Value) -> ExchangePart {
     let text = |key: &str| call["function"][key].as_str().unwrap_or_default();
-    ConversationPart::new(SpeakerRole::ToolCall, format!("{} {}", text("name"), text("arguments")))
+    ExchangePart::new(SpeakerRole::ToolCall, format!("{} {}", text("name"), text("arguments")))
 }
 
 /// Returns the user's message in a text. `None` if it contains none.
-fn user(text: &str) -> Option<ConversationPart> {
+fn user(text: &str) -> Option<ExchangePart> {
     let begins = |begin: &&str| text.trim_start().starts_with(*begin);
     if SUMMARIES.iter().any(begins) {
-        return Some(ConversationPart::new(SpeakerRole::Summary, text));
+        return Some(ExchangePart::new(SpeakerRole::Summary, text));
     }
     if OWN.iter().any(begins) {
         return None;
@@ -83,7 +83,7 @@ fn user(text: &str) -> Option<ConversationPart> {
     let own = AROUND.iter().fold(text.to_owned(), |text, name| without(&text, name));
     // A text without such elements keeps the whitespace around it.
     let own = if own.len() == text.len() { own.as_str() } else { own.trim() };
-    (!own.trim().is_empty()).then(|| ConversationPart::new(SpeakerRole::User, own))
+    (!own.trim().is_empty()).then(|| ExchangePart::new(SpeakerRole::User, own))
 }
 
 /// Removes all elements of this name from a text.
@@ -238,7 +238,7 @@ mod tests {
             (SpeakerRole::Assistant, "two"),
             (SpeakerRole::User, " three <b>\n"),
         ];
-        assert_eq!(asked.turns, expected.map(|(role, text)| ConversationPart::new(role, text)));
+        assert_eq!(asked.turns, expected.map(|(role, text)| ExchangePart::new(role, text)));
         assert!(asked.background);
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::log::{Api, ConversationPart, SpeakerRole};
+use super::log::{Api, ExchangePart, SpeakerRole};
 use super::play::{ApiFailure, Fails, Voice, data};
 use super::request::ParsedRequest;
 use super::tool::{ScriptedToolCall, Shell};
@@ -46,7 +46,7 @@ pub(crate) fn read(body: Value) -> ParsedRequest {
     }
 }
 
-fn turns(body: &Value) -> Vec<ConversationPart> {
+fn turns(body: &Value) -> Vec<ExchangePart> {
     let all = body["contents"].as_array().into_iter().flatten().flat_map(|content| {
         let parts = content["parts"].as_array().into_iter().flatten();
         parts.filter_map(|part| said(content["role"].as_str().unwrap_or("user"), part))
@@ -54,25 +54,22 @@ fn turns(body: &Value) -> Vec<ConversationPart> {
     all.collect()
 }
 
-fn said(role: &str, part: &Value) -> Option<ConversationPart> {
+fn said(role: &str, part: &Value) -> Option<ExchangePart> {
     if let Some(call) = part.get("functionCall") {
         let name = call["name"].as_str().unwrap_or_default();
-        return Some(ConversationPart::new(
-            SpeakerRole::ToolCall,
-            format!("{name} {}", call["args"]),
-        ));
+        return Some(ExchangePart::new(SpeakerRole::ToolCall, format!("{name} {}", call["args"])));
     }
     if let Some(answer) = part.get("functionResponse") {
-        return Some(ConversationPart::new(SpeakerRole::ToolResult, result(&answer["response"])));
+        return Some(ExchangePart::new(SpeakerRole::ToolResult, result(&answer["response"])));
     }
     let text = part["text"].as_str().filter(|it| !it.is_empty() && part["thought"] != true)?;
     match role {
-        "model" => Some(ConversationPart::new(SpeakerRole::Assistant, text)),
+        "model" => Some(ExchangePart::new(SpeakerRole::Assistant, text)),
         _ if text.trim_start().starts_with(SUMMARY) => {
-            Some(ConversationPart::new(SpeakerRole::Summary, text))
+            Some(ExchangePart::new(SpeakerRole::Summary, text))
         }
         _ if OWN.iter().any(|begin| text.trim_start().starts_with(begin)) => None,
-        _ => Some(ConversationPart::new(SpeakerRole::User, text)),
+        _ => Some(ExchangePart::new(SpeakerRole::User, text)),
     }
 }
 
@@ -200,7 +197,7 @@ mod tests {
             (SpeakerRole::ToolResult, "r"),
             (SpeakerRole::Assistant, "two"),
         ];
-        assert_eq!(asked.turns, expected.map(|(role, text)| ConversationPart::new(role, text)));
+        assert_eq!(asked.turns, expected.map(|(role, text)| ExchangePart::new(role, text)));
         assert!(asked.background);
     }
 }

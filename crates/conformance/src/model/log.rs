@@ -36,12 +36,12 @@ pub enum SpeakerRole {
 
 /// One part of a conversation, without what the vendor added.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConversationPart {
+pub struct ExchangePart {
     pub role: SpeakerRole,
     pub text: String,
 }
 
-impl ConversationPart {
+impl ExchangePart {
     pub(crate) fn new(role: SpeakerRole, text: impl Into<String>) -> Self {
         Self { role, text: text.into() }
     }
@@ -74,7 +74,7 @@ pub struct Exchange {
     /// The vendor's own id of the conversation, from the request's headers.
     pub session: Option<String>,
     /// The conversation, the oldest part first.
-    pub turns: Vec<ConversationPart>,
+    pub turns: Vec<ExchangePart>,
     /// Whether the request offers tools.
     pub tools: bool,
     /// Whether the vendor makes the request for itself: for titles, token counts, suggestions or

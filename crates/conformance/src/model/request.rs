@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::log::{AnswerStage, Api, ConversationPart, Exchange};
+use super::log::{AnswerStage, Api, Exchange, ExchangePart};
 use super::script::{self, ScriptStep};
 use super::tool::Shell;
 
@@ -13,7 +13,7 @@ use super::tool::Shell;
 pub(crate) struct ParsedRequest {
     pub(crate) api: Api,
     pub(crate) session: Option<String>,
-    pub(crate) turns: Vec<ConversationPart>,
+    pub(crate) turns: Vec<ExchangePart>,
     pub(crate) shell: Option<Shell>,
     pub(crate) tools: bool,
     pub(crate) background: bool,

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::log::{Api, ConversationPart, SpeakerRole};
+use super::log::{Api, ExchangePart, SpeakerRole};
 use super::play::{ApiFailure, Fails, Voice, event};
 use super::request::ParsedRequest;
 use super::tool::{ScriptedToolCall, Shell};
@@ -51,19 +51,19 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
     }
 }
 
-fn said(item: &Value) -> Vec<ConversationPart> {
+fn said(item: &Value) -> Vec<ExchangePart> {
     let text = |key: &str| item[key].as_str().unwrap_or_default();
     match (text("type"), text("role")) {
         ("message" | "", "user") => texts(item).filter(|it| !is_own(it)).map(user).collect(),
         ("message" | "", "assistant") => {
-            texts(item).map(|text| ConversationPart::new(SpeakerRole::Assistant, text)).collect()
+            texts(item).map(|text| ExchangePart::new(SpeakerRole::Assistant, text)).collect()
         }
         ("function_call", _) => {
             let call = format!("{} {}", text("name"), text("arguments"));
-            vec![ConversationPart::new(SpeakerRole::ToolCall, call)]
+            vec![ExchangePart::new(SpeakerRole::ToolCall, call)]
         }
         ("function_call_output", _) => {
-            vec![ConversationPart::new(SpeakerRole::ToolResult, output(&item["output"]))]
+            vec![ExchangePart::new(SpeakerRole::ToolResult, output(&item["output"]))]
         }
         _ => Vec::new(),
     }
@@ -85,9 +85,9 @@ fn is_own(text: &str) -> bool {
     OWN.iter().any(|begin| text.trim_start().starts_with(begin))
 }
 
-fn user(text: &str) -> ConversationPart {
+fn user(text: &str) -> ExchangePart {
     let role = if text.starts_with(SUMMARY) { SpeakerRole::Summary } else { SpeakerRole::User };
-    ConversationPart::new(role, text)
+    ExchangePart::new(role, text)
 }
 
 /// Writes an answer.
@@ -268,7 +268,7 @@ mod tests {
             (SpeakerRole::ToolResult, "r"),
             (SpeakerRole::Assistant, "two"),
         ];
-        assert_eq!(asked.turns, expected.map(|(role, text)| ConversationPart::new(role, text)));
+        assert_eq!(asked.turns, expected.map(|(role, text)| ExchangePart::new(role, text)));
         assert!(asked.background);
     }
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::log::{ConversationPart, SpeakerRole};
+use super::log::{ExchangePart, SpeakerRole};
 use super::tool::unfinished;
 
 /// How many characters of a text an answer repeats.
@@ -46,7 +46,7 @@ pub enum ScriptStep {
 }
 
 /// Decides the answer to a conversation: the steps up to the first tool call, failure or end.
-pub(crate) fn plan(turns: &[ConversationPart]) -> Vec<ScriptStep> {
+pub(crate) fn plan(turns: &[ExchangePart]) -> Vec<ScriptStep> {
     let newest = turns.iter().rposition(|said| said.role == SpeakerRole::User);
     let (text, since) = newest.map_or(("", turns), |at| (turns[at].text.as_str(), &turns[at..]));
     let results = since.iter().filter(|said| said.role == SpeakerRole::ToolResult);
@@ -98,7 +98,7 @@ fn up_to_the_end(steps: impl Iterator<Item = ScriptStep>) -> Vec<ScriptStep> {
 }
 
 /// Returns a text that reports how much of the conversation the request carried.
-pub(crate) fn carried(turns: &[ConversationPart]) -> String {
+pub(crate) fn carried(turns: &[ExchangePart]) -> String {
     let said: Vec<&str> =
         turns.iter().filter(|it| it.role == SpeakerRole::User).map(|it| it.text.as_str()).collect();
     let first = clipped(said.first().copied().unwrap_or_default());
@@ -159,19 +159,19 @@ fn step(marker: &str) -> Option<ScriptStep> {
 mod tests {
     use super::*;
 
-    fn user(text: &str) -> ConversationPart {
-        ConversationPart::new(SpeakerRole::User, text)
+    fn user(text: &str) -> ExchangePart {
+        ExchangePart::new(SpeakerRole::User, text)
     }
 
-    fn result(text: &str) -> ConversationPart {
-        ConversationPart::new(SpeakerRole::ToolResult, text)
+    fn result(text: &str) -> ExchangePart {
+        ExchangePart::new(SpeakerRole::ToolResult, text)
     }
 
     #[test]
     fn answer_without_markers_reports_what_the_request_carried() {
         let turns = [
             user("one [[hang]]"),
-            ConversationPart::new(SpeakerRole::Assistant, "a [[cut]]"),
+            ExchangePart::new(SpeakerRole::Assistant, "a [[cut]]"),
             user("two"),
         ];
         let said = "turns=2 first=<<one [[hang]]>> last=<<two>>".to_owned();

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use segue_core::model::{Environment, ProcessRef};
 use segue_host::tools::{self, ToolProcess, ToolRunner};
 use segue_host::{ProcessContext, process};
-use segue_vendors::demo::agent::{self, AgentHost, Tool};
+use segue_vendors::demo::agent::{self, AgentHost, AgentTool};
 
 /// The subcommand that runs the agent.
 const SUBCOMMAND: &str = "demo-agent";
@@ -50,7 +50,7 @@ impl AgentHost for Host {
         &self,
         arguments: &[String],
         variables: &[(String, String)],
-    ) -> io::Result<Box<dyn Tool>> {
+    ) -> io::Result<Box<dyn AgentTool>> {
         let tool = ToolRunner::itself(SUBCOMMAND).start(arguments, variables)?;
         Ok(Box::new(RunningTool(tool)))
     }
@@ -63,7 +63,7 @@ impl AgentHost for Host {
 #[derive(Debug)]
 struct RunningTool(ToolProcess);
 
-impl Tool for RunningTool {
+impl AgentTool for RunningTool {
     fn pid(&self) -> u32 {
         self.0.pid()
     }

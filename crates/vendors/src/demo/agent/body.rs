@@ -12,7 +12,7 @@ use super::effect::{DemoEffect, DemoEvent, Placement};
 use super::engine::Engine;
 use super::log::DemoTranscript;
 use super::presence::{self, LiveEntryFile};
-use super::{AgentHost, Tool, tool};
+use super::{AgentHost, AgentTool, tool};
 
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 
@@ -33,7 +33,7 @@ pub(super) struct DemoBody<'a> {
 /// A tool that has not ended yet.
 #[derive(Debug)]
 pub(super) struct Running {
-    tool: Box<dyn Tool>,
+    tool: Box<dyn AgentTool>,
     placement: Placement,
 }
 

@@ -51,14 +51,14 @@ pub trait AgentHost: Debug {
         &self,
         arguments: &[String],
         variables: &[(String, String)],
-    ) -> io::Result<Box<dyn Tool>>;
+    ) -> io::Result<Box<dyn AgentTool>>;
 
     /// Ends this process by a signal, as a memory access violation would.
     fn crash(&self);
 }
 
 /// A tool that the agent started. Dropping this value does not end the tool.
-pub trait Tool: Debug {
+pub trait AgentTool: Debug {
     fn pid(&self) -> u32;
 
     /// Returns the standard output of the tool. It reaches EOF when the tool has ended.

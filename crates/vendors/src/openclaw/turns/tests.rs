@@ -8,12 +8,12 @@ const RECORDED: &str = include_str!("../fixtures/recorded.sql");
 const ANSWERED: &str = "019a0000-0000-7000-8000-000000000001";
 const REFUSED: &str = "019a0000-0000-7000-8000-000000000004";
 
-struct Recorded {
+struct RecordedEvents {
     home: Home,
     writer: Connection,
 }
 
-impl Recorded {
+impl RecordedEvents {
     fn new() -> Self {
         let home = Home::new();
         let writer = Connection::open(home.write("claw.sqlite", "")).unwrap();
@@ -62,7 +62,7 @@ fn message(id: &str, parent: &str, message: &serde_json::Value) -> serde_json::V
 
 #[test]
 fn recorded_conversation_is_read_as_turns() {
-    let recorded = Recorded::new();
+    let recorded = RecordedEvents::new();
     let turns = recorded.turns(ANSWERED);
     let said: Vec<_> = turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect();
     let (user, assistant) = (Role::User, Role::Assistant);
@@ -85,7 +85,7 @@ fn recorded_conversation_is_read_as_turns() {
 
 #[test]
 fn tool_calls_results_and_summaries_are_turns_and_thinking_is_not() {
-    let recorded = Recorded::new();
+    let recorded = RecordedEvents::new();
     let call = json!({"role": "assistant", "stopReason": "toolUse", "content": [
         {"type": "thinking", "thinking": "hm", "text": "hm"}, {"type": "text", "text": "I look"},
         {"type": "toolCall", "id": "call_1", "name": "exec", "arguments": {"command": "ls"}},
@@ -111,7 +111,7 @@ fn tool_calls_results_and_summaries_are_turns_and_thinking_is_not() {
 
 #[test]
 fn abandoned_branch_is_left_out() {
-    let recorded = Recorded::new();
+    let recorded = RecordedEvents::new();
     let answer = "33212237-e91f-4cad-88c3-bc663d2f9d6f";
     recorded.add(20, &message("x1", answer, &json!({"role": "user", "content": "rather this"})));
     assert_eq!(recorded.texts(), ["hello one", "answer 2", "rather this"]);
@@ -119,7 +119,7 @@ fn abandoned_branch_is_left_out() {
 
 #[test]
 fn unreadable_rows_are_skipped_and_earlier_rows_are_read() {
-    let recorded = Recorded::new();
+    let recorded = RecordedEvents::new();
     let row = "UPDATE transcript_events SET event_json = ?1 WHERE session_id = ?2 AND seq = 7";
     for broken in [None, Some("{\"type\":\"mess"), Some("[]"), Some("{\"id\":1}")] {
         recorded.writer.execute(row, params![broken, ANSWERED]).unwrap();
@@ -134,7 +134,7 @@ fn unreadable_rows_are_skipped_and_earlier_rows_are_read() {
 
 #[test]
 fn long_conversation_is_read_in_pages_until_the_caller_stops() {
-    let recorded = Recorded::new();
+    let recorded = RecordedEvents::new();
     let mut parent = TIP.to_owned();
     for number in 20..120 {
         let id = format!("x{number}");
