@@ -61,13 +61,13 @@ impl VendorDatabase {
 fn unreadable(shown: &str, error: &rusqlite::Error) -> Error {
     let hint = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            "another program keeps it: try again when it is done"
+            "another program has locked it: try again when that program is done"
         }
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            "put it back from a backup, then try again"
+            "restore it from a backup, then try again"
         }
         // For example, a column that no longer exists.
-        _ => "a newer version of the vendor's program may keep its conversations in another way",
+        _ => "a newer version of the vendor's program may store its conversations differently",
     };
     Error::vendor(format!("cannot read `{shown}`")).caused_by(error).hint(hint)
 }

@@ -1,5 +1,19 @@
 //! Support for agent CLIs, one folder per vendor: command lines, and readers for the files and the
 //! output of the vendor's program. This crate spawns no process.
+//!
+//! A vendor's folder has a file for each topic: `home` (paths), `launch` (arguments), `transcript`
+//! and `turns` (reading), `signals`, `screen`, `typing`, `failures`, `conversion` (writing). What
+//! several vendors do in the same way is beside the folders:
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `reading` | reads transcripts with one record per line: beginning, end, turns, new messages |
+//! | `database` | reads a vendor's SQLite database |
+//! | `stored` | finds a vendor's folder and lists its transcripts |
+//! | `launching`, `texts` | flags among a session's own arguments, texts in files |
+//! | `ids` | ids that are UUIDs |
+//! | `choices`, `typed_text` | answers to dialogs, text for a terminal |
+//! | `failure_classes` | classes of failures by status and by words |
 
 mod backwards;
 mod choices;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 use segue_core::model::{Environment, LaunchMode, Session, VendorSessionId};
-use segue_core::ports::{CommandPlan, FileFacts, Files, NewContents, Place};
+use segue_core::ports::{CommandPlan, FileFacts, Files, NewContents, Place, Screen};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -49,6 +49,27 @@ pub(crate) fn plan<'a>(
         hook: "'/bin/segue' hook",
         now: Timestamp::UNIX_EPOCH,
     }
+}
+
+/// Parses a recorded screen, in which faint text is between `⟦` and `⟧`.
+pub(crate) fn recorded_screen(text: &str) -> Screen {
+    let (mut rows, mut firm_rows) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        let (mut row, mut firm, mut faint) = (String::new(), String::new(), false);
+        for c in line.chars() {
+            match c {
+                '⟦' => faint = true,
+                '⟧' => faint = false,
+                c => {
+                    row.push(c);
+                    firm.push(if faint { ' ' } else { c });
+                }
+            }
+        }
+        rows.push(row.trim_end().to_owned());
+        firm_rows.push(firm.trim_end().to_owned());
+    }
+    Screen { rows, firm_rows, ..Screen::default() }
 }
 
 /// A vendor's config dir in a temporary folder.

@@ -17,7 +17,7 @@ pub(crate) fn home(
 ) -> Result<PathBuf> {
     let named = environment.get(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     let Some(home) = named.or(usual) else {
-        return Err(Error::config(format!("cannot tell where {title} keeps its files"))
+        return Err(Error::config(format!("cannot determine where {title} keeps its files"))
             .caused_by(format!("neither `{variable}` nor `HOME` is set"))
             .hint("run `export HOME=~` and try again"));
     };
@@ -26,6 +26,13 @@ pub(crate) fn home(
     }
     Err(Error::config(format!("`{}` is not an absolute path", home.display()))
         .caused_by(format!("the folder of its files comes from `{variable}` or `HOME`")))
+}
+
+/// Returns the error for a vendor whose folder is named neither by this variable nor by `HOME`.
+pub(crate) fn unknown_home(title: &str, variable: &str) -> Error {
+    Error::config(format!("cannot determine where {title} keeps its files"))
+        .caused_by(format!("neither `{variable}` nor `HOME` is an absolute path"))
+        .hint("run `export HOME=~` and try again")
 }
 
 /// Returns the transcripts among these paths. `id_of` reads the id from a path. Paths without an id

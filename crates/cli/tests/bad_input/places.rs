@@ -83,7 +83,7 @@ fn missing_home_variable_is_reported_with_the_variable_to_set() {
     let outcome = Outcome::of(command.env_remove("HOME"));
     assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "{\"sessions\":[]}\n"));
     let outcome = Outcome::of(world.command(["run", "-d", "hello"]).env_remove("HOME"));
-    assert_refused(&outcome, 5, "cannot tell where the demo agent keeps its files\n");
+    assert_refused(&outcome, 5, "cannot determine where the demo agent keeps its files\n");
     assert_eq!(world.sessions().len(), 0);
 }
 

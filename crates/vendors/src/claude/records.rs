@@ -29,7 +29,7 @@ pub(super) const SYNTHETIC: &str = "<synthetic>";
 /// Texts that the vendor records as the model's message if the model wrote none.
 const PLACEHOLDERS: [&str; 2] = ["No response requested.", "(no content)"];
 
-/// A message in the tree of records. Lines of other types are no such record.
+/// A message in the tree of records. Lines of other types are not parsed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "these are the vendor's fields")]

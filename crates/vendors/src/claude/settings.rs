@@ -65,12 +65,12 @@ fn read(files: &dyn Files, cwd: &Path, value: &str) -> Result<Map<String, Value>
         files.head(&path, LARGEST).map_err(|error| {
             Error::config(format!("cannot read the settings `{}`", path.display()))
                 .caused_by(error)
-                .hint(format!("mend the value of `{FLAG}` in the agent's arguments"))
+                .hint(format!("correct the value of `{FLAG}` in the agent's arguments"))
         })?
     };
     let shown = if inline { FLAG } else { value };
     serde_json::from_slice(&text).map_err(|error| {
-        Error::config(format!("the settings `{shown}` cannot be understood"))
+        Error::config(format!("cannot parse the settings `{shown}`"))
             .caused_by(error)
             .hint("write one JSON object, such as `{}`")
     })
@@ -81,8 +81,8 @@ fn add_hooks(settings: &mut Map<String, Value>, command: &str) -> Result<()> {
     for event in HOOKS {
         let all = hooks.as_object_mut().map(|hooks| hooks.entry(event).or_insert(json!([])));
         let all = all.and_then(Value::as_array_mut).ok_or_else(|| {
-            Error::config("the hooks in the settings of the agent's arguments are no hooks")
-                .caused_by("`hooks` is an object that has an array for each event")
+            Error::config("invalid `hooks` in the settings of the agent's arguments")
+                .caused_by("`hooks` must be an object that has an array for each event")
         })?;
         let hook = json!({"type": "command", "command": command, "timeout": PATIENCE});
         all.push(json!({"hooks": [hook]}));

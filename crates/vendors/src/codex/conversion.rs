@@ -1,5 +1,5 @@
 //! Writes turns as a rollout. The lines of a new rollout have no ordinals. Lines that are added to
-//! a rollout have the same form as that rollout.
+//! an existing rollout have ordinals if its other lines have them.
 
 use std::io;
 use std::ops::ControlFlow;

@@ -11,6 +11,8 @@ use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
+use crate::stored;
+
 pub(super) use crate::ids::{created_at as began_at, is_uuid as is_id};
 
 /// Environment variable that names the folder of Codex's files. If it is set, the folder must
@@ -41,9 +43,7 @@ pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     match (set(HOME_VARIABLE), set("HOME")) {
         (Some(home), _) => chosen(Path::new(home)),
         (None, Some(user)) if Path::new(user).is_absolute() => Ok(Path::new(user).join(".codex")),
-        (None, _) => Err(Error::config("cannot tell where Codex keeps its files")
-            .caused_by(format!("neither `{HOME_VARIABLE}` nor `HOME` is an absolute path"))
-            .hint("run `export HOME=~` and try again")),
+        (None, _) => Err(stored::unknown_home("Codex", HOME_VARIABLE)),
     }
 }
 

@@ -14,10 +14,9 @@ use crate::reading::{self, Belongs, TranscriptFormat};
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     for part in lineage::parts(files, path) {
-        let told = until_told(each, |each| {
-            reading::turns_back(files, &part.path, Items::of(&part), each)
-        })?;
-        if told.is_break() {
+        let flow =
+            read_part(each, |each| reading::turns_back(files, &part.path, Items::of(&part), each))?;
+        if flow.is_break() {
             break;
         }
     }
@@ -26,9 +25,9 @@ pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>
 
 pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     for part in lineage::parts(files, path).iter().rev() {
-        let told =
-            until_told(each, |each| reading::turns(files, &part.path, Items::of(part), each))?;
-        if told.is_break() {
+        let flow =
+            read_part(each, |each| reading::turns(files, &part.path, Items::of(part), each))?;
+        if flow.is_break() {
             break;
         }
     }
@@ -36,16 +35,16 @@ pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> 
 }
 
 /// Reads one part, and returns whether the caller wants more turns.
-fn until_told(
+fn read_part(
     each: &mut EachTurn<'_>,
     read: impl FnOnce(&mut EachTurn<'_>) -> Result<()>,
 ) -> Result<ControlFlow<()>> {
-    let mut told = ControlFlow::Continue(());
+    let mut flow = ControlFlow::Continue(());
     read(&mut |turn| {
-        told = each(turn);
-        told
+        flow = each(turn);
+        flow
     })?;
-    Ok(told)
+    Ok(flow)
 }
 
 /// The model's history in one rollout.

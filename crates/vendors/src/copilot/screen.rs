@@ -8,10 +8,10 @@ use segue_core::rules::dialog::{self, Choices};
 
 use crate::choices::{meant, number_of};
 
-/// Stands before the input, and before the selected choice of a dialog.
+/// Drawn before the input, and before the selected choice of a dialog.
 const MARK: char = '❯';
 
-/// Stands before each row of the input if the input is drawn in its own colour.
+/// Drawn before each row of the input if the input is drawn in its own colour.
 const BAR: char = '┃';
 
 /// How the borders above and below the input begin, in both styles of the input.

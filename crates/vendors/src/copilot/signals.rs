@@ -56,7 +56,7 @@ fn turn(files: &dyn Files, path: &Path) -> Vec<Signal> {
     signals
 }
 
-/// What the newer records have shown, while the transcript is read from its end.
+/// State of reading a transcript from its end: what the records that were read so far show.
 #[derive(Default)]
 struct Newest {
     given: HashSet<String>,

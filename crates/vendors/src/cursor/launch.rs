@@ -74,8 +74,10 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Option<String>> {
             Ok(Some(format!("{RESUME}={id}")))
         }
         (LaunchMode::Fresh, None) => Ok(None),
-        (_, Some(id)) => Err(Error::vendor(format!("`{id}` is not a conversation to go on with"))
-            .caused_by("Cursor makes the ids of new conversations itself, and they are UUIDs")),
+        (_, Some(id)) => {
+            Err(Error::vendor(format!("`{id}` is not an id of a conversation that can be resumed"))
+                .caused_by("Cursor makes the ids of new conversations itself, and they are UUIDs"))
+        }
         (LaunchMode::Resume, None) => Err(launching::missing_id(session)),
     }
 }

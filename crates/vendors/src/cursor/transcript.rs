@@ -55,7 +55,7 @@ fn chat(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Chat> 
 fn lost(id: &VendorSessionId) -> Error {
     Error::vendor(format!("Cursor has no database of conversation `{id}` in this folder"))
         .caused_by("it would begin a blank conversation under the same id")
-        .hint("put its folder below `chats` of Cursor's config dir back, if there is a copy")
+        .hint("if there is a copy of its folder, restore it below `chats` in Cursor's config dir")
 }
 
 /// Lists the conversations that were begun in this folder according to Cursor's records.

@@ -101,7 +101,7 @@ impl Launching for DescribedVendor {
 
     fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
         environment.get("HOME").map(PathBuf::from).ok_or_else(|| {
-            Error::config("HOME is not set").hint("set HOME to the folder of the user")
+            Error::config("HOME is not set").hint("run `export HOME=~` and try again")
         })
     }
 
@@ -144,7 +144,8 @@ impl Transcripts for TranscriptPattern {
     ) -> Result<Option<Conversation>> {
         let transcript = self.transcript(files, place, id);
         let facts = files.facts(&transcript).map_err(|error| {
-            Error::vendor(format!("cannot look at `{}`", transcript.display())).caused_by(error)
+            Error::vendor(format!("cannot read the metadata of `{}`", transcript.display()))
+                .caused_by(error)
         })?;
         Ok(facts.filter(|facts| facts.length > 0).map(|facts| Conversation {
             id: id.clone(),

@@ -148,7 +148,7 @@ impl TurnWriter for GeminiWriter {
         let is_blank = turn.text.trim().is_empty();
         match turn.role {
             Role::User | Role::Summary if !is_blank => {
-                let content = json!([{"text": typing::kept(&turn.text)}]);
+                let content = json!([{"text": typing::guarded_for_resume(&turn.text)}]);
                 line(&self.record("user", turn, content), out);
             }
             Role::Assistant if !is_blank => {

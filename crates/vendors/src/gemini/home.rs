@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use segue_core::Result;
 use segue_core::model::{Environment, VendorSessionId};
 use segue_core::ports::{Files, Kept, Place};
-use segue_core::{Error, Result};
 use serde::Deserialize;
 
 pub(super) use crate::ids::{created_at as began_at, is_uuid as is_id};
 
 use super::{records, transcript as words};
+use crate::stored;
 
 /// Environment variable that names the folder in which the folder of Gemini's files is.
 const HOME_VARIABLE: &str = "GEMINI_CLI_HOME";
@@ -48,9 +49,7 @@ pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let home = set(HOME_VARIABLE).or_else(|| set("HOME"));
     match home.map(Path::new) {
         Some(home) if home.is_absolute() => Ok(home.join(FOLDER)),
-        _ => Err(Error::config("cannot tell where Gemini keeps its files")
-            .caused_by(format!("neither `{HOME_VARIABLE}` nor `HOME` is an absolute path"))
-            .hint("run `export HOME=~` and try again")),
+        _ => Err(stored::unknown_home("Gemini", HOME_VARIABLE)),
     }
 }
 

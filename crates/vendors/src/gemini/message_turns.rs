@@ -82,7 +82,7 @@ fn of_user(message: &GeminiMessage) -> Vec<Turn> {
     } else {
         words.collect()
     };
-    let text = typing::seen(&text);
+    let text = typing::without_guard(&text);
     if !text.trim().is_empty() {
         turns.push(Turn::new(Role::User, text).at(message.timestamp));
     }

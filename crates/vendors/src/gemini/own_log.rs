@@ -72,7 +72,7 @@ pub(super) fn begun(
     noted.iter().rev().filter(|at| **at > started).find_map(begun)
 }
 
-/// Returns the times at which the process logged that it began something.
+/// Returns the times of the lines that can mean that the process began a conversation.
 fn noted(files: &dyn Files, log: &Path) -> Vec<Timestamp> {
     let mut found = Vec::new();
     let each = |line: &[u8]| {

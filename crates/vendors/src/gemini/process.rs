@@ -42,8 +42,8 @@ fn pids(files: &dyn Files) -> Vec<u32> {
 /// Returns the conversation that a process is in: the one that it began last, or else the one on
 /// its command line.
 pub(super) fn current(files: &dyn Files, chats: &Path, pid: u32) -> Option<VendorSessionId> {
-    let told = told(files, pid)?;
-    Some(own_log::begun(files, chats, &environment(files, pid)).unwrap_or(told))
+    let named = named_conversation(files, pid)?;
+    Some(own_log::begun(files, chats, &environment(files, pid)).unwrap_or(named))
 }
 
 /// Returns the environment with which a process was started.
@@ -55,12 +55,12 @@ pub(super) fn environment(files: &dyn Files, pid: u32) -> Environment {
 }
 
 /// Returns the conversation on the command line of a process, if the process is a Gemini.
-fn told(files: &dyn Files, pid: u32) -> Option<VendorSessionId> {
+fn named_conversation(files: &dyn Files, pid: u32) -> Option<VendorSessionId> {
     let bytes = files.head(&about(pid, "cmdline"), LARGEST).ok()?;
-    told_in(&bytes)
+    conversation_in(&bytes)
 }
 
-fn told_in(command_line: &[u8]) -> Option<VendorSessionId> {
+fn conversation_in(command_line: &[u8]) -> Option<VendorSessionId> {
     let text = String::from_utf8_lossy(command_line);
     let words: Vec<&str> = text.split('\0').collect();
     let script = script_in(command_line)?;
@@ -133,14 +133,15 @@ mod tests {
 
     #[test]
     fn conversation_is_read_from_the_command_line_of_gemini() {
-        let told = |words: &[&str]| told_in(words.join("\0").as_bytes()).map(|id| id.to_string());
+        let named =
+            |words: &[&str]| conversation_in(words.join("\0").as_bytes()).map(|id| id.to_string());
         let joined = format!("--resume={ID}");
         for words in [
             &["node", "/opt/bin/gemini", "--resume", ID, "-i", "x"][..],
             &["/usr/bin/node", "--max-old-space-size=9", "/x/bundle/gemini.js", "-m", "m", &joined],
             &["gemini", "--session-id", ID],
         ] {
-            assert_eq!(told(words).as_deref(), Some(ID), "{words:?}");
+            assert_eq!(named(words).as_deref(), Some(ID), "{words:?}");
         }
         for words in [
             &["vim", "/x/gemini.md", "--resume", ID][..],
@@ -150,7 +151,7 @@ mod tests {
             &["node", "/opt/bin/other", "--resume", ID],
             &[],
         ] {
-            assert_eq!(told(words), None, "{words:?}");
+            assert_eq!(named(words), None, "{words:?}");
         }
     }
 

@@ -28,14 +28,14 @@ pub(super) fn guarded(text: &str) -> String {
 
 /// Puts a zero-width space before a text of a user that would be lost at a resume, or that looks
 /// like an addition.
-pub(super) fn kept(text: &str) -> String {
+pub(super) fn guarded_for_resume(text: &str) -> String {
     let begin = text.trim_start();
     let is_lost = begin.starts_with(['/', '?', ZERO_WIDTH_SPACE]) || records::is_addition(begin);
     if is_lost { format!("{ZERO_WIDTH_SPACE}{text}") } else { text.to_owned() }
 }
 
 /// Returns a text without the zero-width space before it.
-pub(super) fn seen(text: &str) -> &str {
+pub(super) fn without_guard(text: &str) -> &str {
     text.strip_prefix(ZERO_WIDTH_SPACE).unwrap_or(text)
 }
 

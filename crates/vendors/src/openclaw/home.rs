@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use segue_core::Result;
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Place};
-use segue_core::{Error, Result};
+
+use crate::stored;
 
 pub(super) use crate::ids::is_uuid as is_id;
 
@@ -19,11 +21,9 @@ pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let set = |name| environment.get(name).filter(|value| !value.trim().is_empty());
     let named = set(HOME_VARIABLE).map(PathBuf::from);
     let found = named.or_else(|| set("HOME").map(|home| Path::new(home).join(".openclaw")));
-    found.filter(|folder| folder.is_absolute()).ok_or_else(|| {
-        Error::config("cannot tell where OpenClaw keeps its files")
-            .caused_by(format!("neither `{HOME_VARIABLE}` nor `HOME` is an absolute path"))
-            .hint("run `export HOME=~` and try again")
-    })
+    found
+        .filter(|folder| folder.is_absolute())
+        .ok_or_else(|| stored::unknown_home("OpenClaw", HOME_VARIABLE))
 }
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {

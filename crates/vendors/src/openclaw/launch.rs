@@ -40,7 +40,7 @@ fn check(session: &Session) -> Result<()> {
     let address = session.address();
     if !session.headless {
         return Err(Error::usage(format!("session `{address}` cannot be interactive"))
-            .caused_by("OpenClaw is driven one turn at a time")
+            .caused_by("OpenClaw runs only one turn at a time, without a terminal")
             .hint("run `segue run --headless PROMPT`"));
     }
     if session.instructions.is_some() {
@@ -68,7 +68,7 @@ fn identity<'a>(plan: &CommandPlan<'a>) -> Result<&'a VendorSessionId> {
     if plan.mode == LaunchMode::Resume && found.is_none() {
         return Err(Error::vendor(format!("OpenClaw has no conversation `{id}`"))
             .caused_by("it would begin a blank one under the same id")
-            .hint("put its database back, if there is a copy"));
+            .hint("restore its database if there is a copy"));
     }
     Ok(id)
 }

@@ -89,9 +89,9 @@ fn tip(order: &TranscriptionOrder<'_>) -> Result<OpencodeTip> {
     }
     let cut = RevertPoint::of(&database, session)?;
     if cut.as_ref().is_some_and(|cut| cut.part.is_some()) {
-        return Err(Error::vendor(format!("nothing can be added to conversation `{session}`"))
-            .caused_by("it was taken back to the middle of a message")
-            .hint("say something in it, then try again"));
+        return Err(Error::vendor(format!("cannot add turns to conversation `{session}`"))
+            .caused_by("it was reverted to the middle of a message")
+            .hint("send a message in it with OpenCode, then try again"));
     }
     let mut tip = OpencodeTip {
         latest: cut.as_ref().map(|cut| cut.time().saturating_sub(1)),

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use segue_core::Result;
 use segue_core::model::{Environment, VendorSessionId};
 use segue_core::ports::Place;
-use segue_core::{Error, Result};
+
+use crate::stored;
 
 /// The environment variable that names the parent of `OpenCode`'s data folder.
 const DATA_VARIABLE: &str = "XDG_DATA_HOME";
@@ -29,11 +31,8 @@ pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let absolute = |name| environment.get(name).map(Path::new).filter(|path| path.is_absolute());
     let data = absolute(DATA_VARIABLE).map(Path::to_owned);
     let data = data.or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
-    data.map(|data| data.join(FOLDER)).ok_or_else(|| {
-        Error::config("cannot tell where OpenCode keeps its files")
-            .caused_by(format!("neither `{DATA_VARIABLE}` nor `HOME` is an absolute path"))
-            .hint("run `export HOME=~` and try again")
-    })
+    data.map(|data| data.join(FOLDER))
+        .ok_or_else(|| stored::unknown_home("OpenCode", DATA_VARIABLE))
 }
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {

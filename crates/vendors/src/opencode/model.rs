@@ -64,8 +64,8 @@ pub(super) fn of(order: &TranscriptionOrder<'_>) -> Result<OpencodeModel> {
 }
 
 fn unknown() -> Error {
-    Error::config("cannot tell which model OpenCode would use")
-        .caused_by("its settings name none, and none was used before")
+    Error::config("cannot determine which model OpenCode would use")
+        .caused_by("its settings name no model, and no conversation has used one")
         .hint("give the agent a model: `model = \"provider/model\"`")
 }
 

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use segue_core::Result;
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Place};
-use segue_core::{Error, Result};
+
+use crate::stored;
 
 pub(super) use crate::ids::{created_at as began_at, is_uuid as is_id};
 
@@ -30,11 +32,9 @@ pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
         Some(named) => below_home(named, user),
         None => user.map(|user| user.join(".pi/agent")),
     };
-    found.filter(|folder| folder.is_absolute()).ok_or_else(|| {
-        Error::config("cannot tell where Pi keeps its files")
-            .caused_by(format!("neither `{HOME_VARIABLE}` nor `HOME` is an absolute path"))
-            .hint("run `export HOME=~` and try again")
-    })
+    found
+        .filter(|folder| folder.is_absolute())
+        .ok_or_else(|| stored::unknown_home("Pi", HOME_VARIABLE))
 }
 
 /// Expands `~` as Pi does.

@@ -62,7 +62,9 @@ pub(super) fn check(files: &dyn Files, path: &Path, id: &VendorSessionId) -> Res
 fn damaged(path: &Path, id: &VendorSessionId) -> Error {
     Error::vendor(format!("the first line of `{}` is damaged", path.display()))
         .caused_by("Pi would empty the file and begin a new conversation in it")
-        .hint(format!("mend its first line, which names the conversation `{id}` and its folder"))
+        .hint(format!(
+            "repair its first line, which must name the conversation `{id}` and its folder"
+        ))
 }
 
 /// Reads what decisions need about one conversation. `None` if the file is missing, has no message,

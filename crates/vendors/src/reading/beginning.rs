@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use segue_core::ports::{Beginning, Files, Kept};
 
-/// Finds something in the first lines of a file. Reads as many bytes as the first limit says, then
-/// as many as the next one, until `find` returns a value or the whole file was read.
+/// Searches the first lines of a file. Reads as many bytes as the first limit allows, then as many as
+/// the next one, until `find` returns a value or the whole file was read. The limits are in bytes and
+/// grow.
 pub(crate) fn find_in_beginning<T>(
     files: &dyn Files,
     path: &Path,

@@ -12,7 +12,7 @@ use crate::backwards::{self, StopReason};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TurnMark {
     Nothing,
-    /// The turn goes on after this line.
+    /// The turn continues after this line.
     Open,
     /// The turn ended without an answer.
     Ended,

@@ -118,7 +118,7 @@ pub(crate) fn each_forward(
         for at in memchr::memchr_iter(b'\n', &piece) {
             let part = &piece[begin..at];
             let end = offset + at as u64;
-            let told = if is_long || held.len() + part.len() > LONG {
+            let flow = if is_long || held.len() + part.len() > LONG {
                 give(start, clip::read(files, path, (start, end))?.as_deref(), &mut each)
             } else if held.is_empty() {
                 give(start, Some(part), &mut each)
@@ -126,7 +126,7 @@ pub(crate) fn each_forward(
                 held.extend_from_slice(part);
                 give(start, Some(&held), &mut each)
             };
-            if told.is_break() {
+            if flow.is_break() {
                 return Ok(());
             }
             (begin, start, is_long) = (at + 1, end + 1, false);

@@ -18,9 +18,9 @@ pub(crate) fn whole(files: &dyn Files, path: &Path) -> Result<Vec<u8>> {
     if length > LARGEST {
         return Err(Error::vendor(format!("cannot read the transcript `{}`", path.display()))
             .caused_by(format!(
-                "it is too large: one JSON document of {length} bytes, and {LARGEST} are the most"
+                "one JSON document may have at most {LARGEST} bytes, and this one has {length}"
             ))
-            .hint("let its agent write one record a line, where it can"));
+            .hint("let the agent write one record per line, if it can"));
     }
     files.head(path, usize::try_from(length).unwrap_or(usize::MAX)).map_err(failed)
 }

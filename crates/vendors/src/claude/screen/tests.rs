@@ -1,29 +1,9 @@
 use super::*;
-
-/// Reads a recorded screen. Faint text is between `⟦` and `⟧`.
-fn recorded(text: &str) -> Screen {
-    let (mut rows, mut firm_rows) = (Vec::new(), Vec::new());
-    for line in text.lines() {
-        let (mut row, mut firm, mut faint) = (String::new(), String::new(), false);
-        for c in line.chars() {
-            match c {
-                '⟦' => faint = true,
-                '⟧' => faint = false,
-                c => {
-                    row.push(c);
-                    firm.push(if faint { ' ' } else { c });
-                }
-            }
-        }
-        rows.push(row.trim_end().to_owned());
-        firm_rows.push(firm.trim_end().to_owned());
-    }
-    Screen { rows, firm_rows, ..Screen::default() }
-}
+use crate::samples::recorded_screen;
 
 macro_rules! screen {
     ($name:literal) => {
-        recorded(include_str!(concat!("../fixtures/screens/", $name, ".txt")))
+        recorded_screen(include_str!(concat!("../fixtures/screens/", $name, ".txt")))
     };
 }
 
@@ -79,7 +59,7 @@ fn a_working_agent_is_busy_and_a_placeholder_is_no_draft() {
 fn one_letter_is_a_draft_unless_a_faint_rest_follows_it() {
     let typed = |row: &str| {
         let text = include_str!("../fixtures/screens/ready-80.txt");
-        read(&recorded(&text.replace("\n❯\n", &format!("\n{row}\n"))))
+        read(&recorded_screen(&text.replace("\n❯\n", &format!("\n{row}\n"))))
     };
     assert_eq!(typed("❯ a"), Some(Showing::Draft));
     assert_eq!(typed("❯ T⟦ry \"fix the tests\"⟧"), Some(Showing::Ready));
@@ -201,7 +181,7 @@ fn answer_is_the_number_of_the_choice_or_moves_the_mark_to_it() {
 fn yes_that_fits_several_choices_returns_no_keys() {
     let rows = "──────────\n Do you want to proceed?\n ❯ 1. Yes, and accept edits\n   \
                 2. Yes, and ask\n   3. No, keep planning\n\n Esc to cancel\n";
-    let screen = recorded(rows);
+    let screen = recorded_screen(rows);
     assert_eq!(answer(&screen, &Answer::Yes), None);
     assert_eq!(answer(&screen, &Answer::No), Some(b"3".to_vec()));
 }
@@ -235,7 +215,7 @@ fn rows_of_a_command_are_neither_choices_nor_tips_nor_about_trust() {
     for row in
         [" 3. No", " ❯ 1. No\n   2. Yes", " Tip: nothing happens", " Yes, I trust this folder"]
     {
-        let screen = recorded(&recorded_rows.replace(command, &format!("{command}{row}\n")));
+        let screen = recorded_screen(&recorded_rows.replace(command, &format!("{command}{row}\n")));
         assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Permission)), "{row}");
         assert_eq!(answer(&screen, &Answer::Yes), Some(b"1".to_vec()), "{row}");
         assert_eq!(answer(&screen, &Answer::No), Some(b"4".to_vec()), "{row}");

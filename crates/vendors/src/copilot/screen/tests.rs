@@ -1,29 +1,9 @@
 use super::*;
-
-/// Parses a recorded screen, in which faint text is between `⟦` and `⟧`.
-fn recorded(text: &str) -> Screen {
-    let (mut rows, mut firm_rows) = (Vec::new(), Vec::new());
-    for line in text.lines() {
-        let (mut row, mut firm, mut faint) = (String::new(), String::new(), false);
-        for c in line.chars() {
-            match c {
-                '⟦' => faint = true,
-                '⟧' => faint = false,
-                c => {
-                    row.push(c);
-                    firm.push(if faint { ' ' } else { c });
-                }
-            }
-        }
-        rows.push(row.trim_end().to_owned());
-        firm_rows.push(firm.trim_end().to_owned());
-    }
-    Screen { rows, firm_rows, ..Screen::default() }
-}
+use crate::samples::recorded_screen;
 
 macro_rules! screen {
     ($name:literal) => {
-        recorded(include_str!(concat!("../fixtures/screens/", $name, ".txt")))
+        recorded_screen(include_str!(concat!("../fixtures/screens/", $name, ".txt")))
     };
 }
 
@@ -91,8 +71,8 @@ fn signed_out_screen_waits_for_a_person() {
 
 #[test]
 fn screen_without_input_or_dialog_is_none() {
-    assert_eq!(read(&recorded("$ copilot\n")), None);
-    assert_eq!(read(&recorded("╭───╮\n│ 1. one │\n╰───╯\n")), None);
+    assert_eq!(read(&recorded_screen("$ copilot\n")), None);
+    assert_eq!(read(&recorded_screen("╭───╮\n│ 1. one │\n╰───╯\n")), None);
 }
 
 #[test]
@@ -102,7 +82,7 @@ fn command_rows_are_part_of_the_question_and_not_choices() {
     for text in ["2. No         ", "❯ 1. No       ", "──────────────"]
     {
         let more = command.replace("touch made.txt", text);
-        let screen = recorded(&rows.replace(command, &format!("{command}\n{more}")));
+        let screen = recorded_screen(&rows.replace(command, &format!("{command}\n{more}")));
         assert_eq!(answer(&screen, &Answer::Yes), Some(b"1".to_vec()), "{text}");
         assert_eq!(answer(&screen, &Answer::No), Some(ESCAPE.to_vec()), "{text}");
         let DialogText { question, choices, .. } = dialog_text(&screen).unwrap();

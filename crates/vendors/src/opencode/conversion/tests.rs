@@ -165,5 +165,5 @@ fn reverted_messages_stay_reverted_when_turns_are_added() {
     assert_eq!(essence(&recorded.turns(FIRST_ID)), essence(&[there, turns()].concat()));
     take_back(r#"{"messageID":"msg_1e2699251001nrkyPlUrQQ6qM7","partID":"prt_1"}"#);
     let error = written(&recorded, FIRST_ID, true, &turns()).unwrap_err();
-    assert!(error.hints[0].contains("say something"), "{error:?}");
+    assert!(error.hints[0].contains("send a message"), "{error:?}");
 }
