@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 
 use segue_testkit::scene::{assert_knows, kill_daemon, process, text, told};
-use segue_testkit::{World, launches, processes};
+use segue_testkit::{Terminal, World, launches, processes};
 
 use crate::world;
 
@@ -39,8 +39,11 @@ fn open_launch_of_another_machine_is_listed_and_left_alone() {
     assert!(text(&there, "status_detail").contains("on another machine"), "{there:#}");
     assert!(there["pid"].is_null() && there["holder_pid"].is_null(), "{there:#}");
     assert_refused(&world, ["stop", "coder"]);
-    assert_refused(&world, ["rm", "coder"]);
+    assert_refused(&world, ["rm", "coder", "--yes"]);
     assert_refused(&world, ["send", "coder", "--no-wait", "are you here?"]);
+    let mut person = Terminal::start(&world.command(["attach", "coder"]), 24, 100);
+    person.wait_for("`default/coder` runs on another machine");
+    assert_eq!(person.wait(), 4);
     let report = world.resume(["coder"]);
     report.assert_not_back("coder", "refused");
     assert!(report.note("coder").contains("it runs on another machine"), "{report:#?}");

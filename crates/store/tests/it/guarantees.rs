@@ -40,7 +40,7 @@ fn database_refuses_changes_that_break_a_guarantee() {
         ("UPDATE launches SET ended = NULL WHERE id = 'ended'", "first end"),
         ("UPDATE launches SET ended = '[]' WHERE id = 'ended'", "first end"),
         (
-            "INSERT INTO launches SELECT 'second', session, number, mode, created_at, holder, agent,
+            "INSERT INTO launches SELECT 'second', session, number, mode, created_at, machine, holder, agent,
              ended, planned, vendor_version, git_commit, program, cwd, environment, argv, message
              FROM launches WHERE id = 'open'",
             "UNIQUE",
