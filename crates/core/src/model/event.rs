@@ -33,14 +33,17 @@ pub struct NewEvent {
 
 /// What happened. Its `Display` is one sentence for the user.
 ///
-/// Each kind of event has one variant. A path is text, because it is only shown.
+/// Each kind of event has one variant. A path is text, because it is only shown. The address of a
+/// session is the one that it had then; in JSON, `address` is the one that it has now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
 pub enum EventPayload {
     SessionCreated {
+        #[serde(rename = "address_then")]
         address: String,
     },
     SessionRemoved {
+        #[serde(rename = "address_then")]
         address: String,
     },
     LaunchPlanned {
@@ -112,6 +115,7 @@ pub enum EventPayload {
         folder: String,
     },
     StoreRebuilt {
+        #[serde(rename = "address_then")]
         address: String,
         launch_folders: usize,
     },
