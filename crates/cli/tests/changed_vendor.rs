@@ -67,7 +67,7 @@ fn up_with_a_changed_vendor_hands_over_and_changing_back_resumes_the_old_session
     let scene = Scene::new();
     let started = scene.up("mytool");
     assert_eq!(started["outcome"], "started", "{started:#}");
-    scene.world.ok(["wait", "coder", "--for", "idle", "--timeout", "50s"]);
+    scene.world.ok(["wait", "coder", "--for", "idle", "--timeout", "170s"]);
     let first = scene.world.session("coder");
     let carried = scene.up("demo");
     assert_eq!(carried["outcome"], "handed_over", "{carried:#}");
@@ -126,7 +126,7 @@ fn up_fresh_after_a_change_of_vendor_hands_nothing_over() {
 fn two_concurrent_ups_after_a_change_of_vendor_hand_over_once() {
     let scene = Scene::new();
     scene.up("mytool");
-    scene.world.ok(["wait", "coder", "--for", "idle", "--timeout", "50s"]);
+    scene.world.ok(["wait", "coder", "--for", "idle", "--timeout", "170s"]);
     scene.write_project("demo");
     let reports: Vec<Value> = thread::scope(|threads| {
         let ups = [(); 2].map(|()| threads.spawn(|| scene.world.json(["up", "--json"])));

@@ -28,7 +28,7 @@ fn project(world: &World, agents: &[&str]) {
 }
 
 fn wait_ended(world: &World, name: &str) {
-    world.ok(["wait", name, "--for", "ended", "--timeout", "50s"]);
+    world.ok(["wait", name, "--for", "ended", "--timeout", "170s"]);
 }
 
 /// Quits an agent as a person does.
@@ -257,7 +257,7 @@ fn session_whose_holder_got_sigterm_is_resumed() {
 fn session_that_resume_would_refuse_is_not_counted_as_to_bring_back() {
     let world = world();
     world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "hi", "--", "--bogus"]);
-    world.ok(["wait", "fox", "--for", "waiting", "--timeout", "50s"]);
+    world.ok(["wait", "fox", "--for", "waiting", "--timeout", "170s"]);
     let plan = world.json(["resume", "--plan", "--json"]);
     assert_eq!(plan["plan"][0]["decision"], "refuse", "{plan:#}");
     assert_eq!(plan["to_bring_back"], 0, "{plan:#}");

@@ -31,7 +31,7 @@ fn one_resume_command_brings_back_an_agent_of_every_vendor() {
         project(&world, &[&PINNED[..], &[BUILT_IN]].concat());
         world.ok(["up"]);
         for name in PINNED.iter().chain([&BUILT_IN]) {
-            world.ok(["wait", name, "--for", "idle", "--timeout", "55s"]);
+            world.ok(["wait", name, "--for", "idle", "--timeout", "170s"]);
         }
         let before = world.sessions();
         assert_eq!(before.len(), PINNED.len() + 1);
@@ -46,7 +46,7 @@ fn one_resume_command_brings_back_an_agent_of_every_vendor() {
         }
         for name in PINNED {
             let question = format!("which word, {name}?");
-            world.ok(["send", name, "--wait", "--timeout", "55s", &question]);
+            world.ok(["send", name, "--wait", "--timeout", "170s", &question]);
             let carried = model.conversation_of(&question).unwrap();
             let told: Vec<&str> = carried.user_texts().into_iter().map(str::trim).collect();
             assert_eq!(told, [format!("remember the word {name}"), question], "{name}");
@@ -135,7 +135,7 @@ fn up_reports_the_trust_question_of_every_vendor_that_asks_first() {
             let asked = world.segue(["send", name, "--wait", &second]);
             assert_eq!(asked.status, 4, "{asked:#?}");
             world.ok(["answer", name, "yes"]);
-            world.ok(["wait", name, "--for", "idle", "--timeout", "55s"]);
+            world.ok(["wait", name, "--for", "idle", "--timeout", "170s"]);
             let session = world.session(name);
             assert_eq!(session["launches"], 1, "{session:#}");
             let heard = model.exchanges().into_iter().filter(|it| it.newest() == second).count();
@@ -201,7 +201,7 @@ fn long_prompts_and_instructions_reach_every_model_but_not_arguments_or_records(
                 assert!(!record.contains(&word) && !record.contains(&role), "{name}: {record}");
             }
             model.release(name);
-            world.ok(["wait", name, "--timeout", "55s"]);
+            world.ok(["wait", name, "--timeout", "170s"]);
         }
     });
 }

@@ -13,7 +13,7 @@ fn world() -> World {
 fn gave_up() -> World {
     let world = world();
     world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "hi", "--", "--bogus"]);
-    world.ok(["wait", "fox", "--for", "waiting", "--timeout", "50s"]);
+    world.ok(["wait", "fox", "--for", "waiting", "--timeout", "170s"]);
     world
 }
 
@@ -49,7 +49,7 @@ fn attach_reports_why_the_agent_ended_and_why_it_does_not_run() {
     let mut person = Terminal::start(&run, 40, 200);
     person.wait_for("its last output: error: unknown argument `--bogus`");
     assert_eq!(person.wait(), 6);
-    world.ok(["wait", "fox", "--for", "waiting", "--timeout", "50s"]);
+    world.ok(["wait", "fox", "--for", "waiting", "--timeout", "170s"]);
     let mut person = Terminal::start(&world.command(["attach", "fox"]), 40, 200);
     person.wait_for("caused by: it gave up after 3 failures in a row");
     person.wait_for("its last output: error: unknown argument `--bogus`");
@@ -72,7 +72,7 @@ fn secrets_of_the_environment_are_not_in_the_last_output() {
     world.set("SHOP_API_KEY", "tr0ub4dor-and-3-horses");
     let bogus = "--tr0ub4dor-and-3-horses";
     world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "hi", "--", bogus]);
-    world.ok(["wait", "fox", "--for", "waiting", "--timeout", "50s"]);
+    world.ok(["wait", "fox", "--for", "waiting", "--timeout", "170s"]);
     let log = world.ok(["log", "fox"]);
     assert!(log.contains("unknown argument `--[redacted]`"), "{log}");
     assert!(!log.contains("tr0ub4dor"), "{log}");
@@ -104,7 +104,7 @@ fn every_command_hints_at_resume_for_a_session_that_gave_up() {
 fn message_to_a_session_that_was_killed_hints_at_resume() {
     let world = world();
     world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "hello"]);
-    world.ok(["wait", "fox", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", "fox", "--for", "idle", "--timeout", "170s"]);
     world.kill_everything();
     assert_eq!(world.session("fox")["status"], "interrupted");
     let sent = world.segue(["send", "fox", "hello"]);

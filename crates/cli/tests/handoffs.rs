@@ -43,12 +43,12 @@ impl Scene {
     }
 
     fn wait_idle(&self, name: &str) {
-        let waited = self.world.segue(["wait", name, "--for", "idle", "--timeout", "55s"]);
+        let waited = self.world.segue(["wait", name, "--for", "idle", "--timeout", "170s"]);
         assert_eq!(waited.status, 0, "{waited:#?}\n{}", self.world.segue(["log", name]).stdout);
     }
 
     fn ask(&self, name: &str, message: &str) -> Exchange {
-        let sent = self.world.segue(["send", name, "--wait", "--timeout", "55s", message]);
+        let sent = self.world.segue(["send", name, "--wait", "--timeout", "170s", message]);
         assert_eq!(sent.status, 0, "{sent:#?}\n{}", self.world.segue(["log", name]).stdout);
         self.model.conversation_of(message).unwrap_or_else(|| panic!("`{message}` is lost"))
     }

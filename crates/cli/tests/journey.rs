@@ -27,12 +27,12 @@ impl Journey {
     }
 
     fn wait_idle(&self, name: &str) {
-        self.world.ok(["wait", name, "--for", "idle", "--timeout", "55s"]);
+        self.world.ok(["wait", name, "--for", "idle", "--timeout", "170s"]);
     }
 
     /// Sends a message, waits for the end of its turn, and returns the request that carried it.
     fn ask(&self, name: &str, message: &str) -> Exchange {
-        self.world.ok(["send", name, "--wait", "--timeout", "55s", message]);
+        self.world.ok(["send", name, "--wait", "--timeout", "170s", message]);
         self.model.conversation_of(message).unwrap()
     }
 
@@ -66,7 +66,7 @@ impl Journey {
         let file = self.world.project().join("made");
         let command = format!("[[ask: touch {}]] please", file.display());
         self.world.ok(["send", "coder", &command]);
-        self.world.ok(["wait", "coder", "--for", "waiting", "--timeout", "55s"]);
+        self.world.ok(["wait", "coder", "--for", "waiting", "--timeout", "170s"]);
         self.world.ok(["answer", "coder", "yes"]);
         self.wait_idle("coder");
         assert!(file.exists(), "the command was not approved");

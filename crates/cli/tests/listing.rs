@@ -30,7 +30,7 @@ fn agents(names: &[&str]) -> World {
         world.ok(["run", "-d", "--name", name, "hello"]);
     }
     for name in names {
-        world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]);
+        world.ok(["wait", name, "--for", "idle", "--timeout", "170s"]);
     }
     world
 }

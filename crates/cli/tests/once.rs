@@ -24,7 +24,7 @@ fn agent(name: &str) -> World {
 }
 
 fn wait_idle(world: &World, name: &str) {
-    assert_eq!(world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]), "idle\n");
+    assert_eq!(world.ok(["wait", name, "--for", "idle", "--timeout", "170s"]), "idle\n");
 }
 
 /// Returns how often this message is in the conversations of this world.

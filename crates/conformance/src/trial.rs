@@ -108,7 +108,7 @@ impl VendorTrial {
     }
 
     pub fn wait_idle(&self, name: &str) {
-        let waited = self.world.segue(["wait", name, "--for", "idle", "--timeout", "50s"]);
+        let waited = self.world.segue(["wait", name, "--for", "idle", "--timeout", "170s"]);
         let expected = format!("`{name}` finishes its turn and is idle");
         self.expect(name, waited.status == 0, expected, || waited.to_string());
     }
@@ -130,7 +130,7 @@ impl VendorTrial {
     /// Sends a message to a session and waits for the end of its turn. Returns the request that
     /// carried the message.
     pub fn ask(&self, name: &str, message: &str) -> Exchange {
-        let words = ["send", name, "--wait", "--timeout", "50s", message];
+        let words = ["send", name, "--wait", "--timeout", "170s", message];
         let sent = self.world.segue(words);
         let expected = format!("`{name}` takes the message \"{message}\" and answers it");
         self.expect(name, sent.status == 0, expected, || sent.to_string());

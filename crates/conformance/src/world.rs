@@ -17,7 +17,7 @@ use crate::expectation::{expect, unmet};
 use crate::processes;
 
 /// How long an operation may take before a test reports that it hangs.
-pub const DEADLINE: std::time::Duration = std::time::Duration::from_secs(60);
+pub const DEADLINE: std::time::Duration = std::time::Duration::from_secs(180);
 
 /// The id of a user and of a group without privileges.
 const NOBODY: u32 = 65534;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::model::{
-    Environment, FleetName, MachineId, Permission, ProcessRef, Restart, Session, SessionId,
-    SessionName, Status, VendorId, VendorSessionId,
+    AgentName, Environment, FleetName, MachineId, Permission, ProcessRef, Project, ProjectAgent,
+    Restart, Session, SessionId, SessionName, Status, TrustClaim, VendorId, VendorSessionId,
 };
 use uuid::Uuid;
 
@@ -64,5 +64,33 @@ pub fn session(number: u128, name: &str) -> Session {
         spoke: false,
         created_at: start(),
         updated_at: start(),
+    }
+}
+
+/// Returns a project in [`CWD`] with these agents of the sample vendor.
+pub fn project(agents: &[&str]) -> Project {
+    Project {
+        folder: CWD.into(),
+        fleet: FleetName::parse("shop").unwrap(),
+        agents: agents.iter().map(|name| agent(name)).collect(),
+        kinds: agents.iter().map(|name| AgentName::parse(name).unwrap()).collect(),
+        vendors: BTreeMap::new(),
+        claims: agents.iter().map(|name| TrustClaim::setting(*name, "runs tool")).collect(),
+    }
+}
+
+fn agent(name: &str) -> ProjectAgent {
+    ProjectAgent {
+        name: AgentName::parse(name).unwrap(),
+        vendor: VendorId::new("tool"),
+        model: None,
+        permission: Permission::Ask,
+        instructions: None,
+        prompt: Some("begin".to_owned()),
+        restart: Restart::OnCrash,
+        archive: true,
+        env: BTreeMap::new(),
+        args: Vec::new(),
+        timers: Vec::new(),
     }
 }

@@ -34,7 +34,7 @@ fn attach_without_a_name_takes_the_only_session() {
 fn attach_without_a_name_takes_the_only_session_that_asks_a_question() {
     let world = agents(&["fox", "owl"]);
     world.ok(["send", "owl", "--no-wait", "/ask"]);
-    world.ok(["wait", "owl", "--for", "waiting", "--timeout", "50s"]);
+    world.ok(["wait", "owl", "--for", "waiting", "--timeout", "170s"]);
     assert_attached(attach(&world), "owl");
 }
 

@@ -10,7 +10,7 @@ use segue_testkit::{Outcome, Terminal, World, scene};
 use crate::agents;
 
 /// Timeout for completion in tests. A loaded machine may need longer than the default of 0.3 s.
-const WAIT: &str = "50s";
+const WAIT: &str = "170s";
 
 /// Puts `segue` on the `PATH` of a world.
 fn with_path(world: &mut World) {

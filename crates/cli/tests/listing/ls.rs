@@ -48,7 +48,7 @@ fn ls_filters_by_fleet_vendor_status_and_folder() {
     let home = world.home();
     let home = home.to_str().unwrap();
     world.ok(["run", "-d", "--name", "fox", "--cwd", home, "hello"]);
-    world.ok(["wait", "fox", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", "fox", "--for", "idle", "--timeout", "170s"]);
     world.ok(["stop", "fox"]);
     let table: [(&[&str], &[&str]); 11] = [
         (&[], &["coder", "fox"]),

@@ -11,7 +11,7 @@ fn fleet() -> World {
     world.ok(["up"]);
     scene::wait_all_told(&world);
     world.ok(["run", "-d", "--name", "fox", "--cwd", "/", "remember the word fox"]);
-    world.ok(["wait", "fox", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", "fox", "--for", "idle", "--timeout", "170s"]);
     world
 }
 
@@ -69,7 +69,7 @@ fn exit_status_is_that_of_the_first_failure_if_every_name_is_unknown() {
 #[test]
 fn fleet_name_selects_all_sessions_of_the_fleet() {
     let world = fleet();
-    let waited = world.ok(["wait", "shop", "--for", "idle", "--timeout", "50s"]);
+    let waited = world.ok(["wait", "shop", "--for", "idle", "--timeout", "170s"]);
     let mut waited: Vec<&str> = waited.lines().collect();
     waited.sort_unstable();
     assert_eq!(waited, ["shop/coder  idle", "shop/tester  idle"]);
@@ -106,7 +106,7 @@ fn send_to_a_fleet_sends_one_message_to_each_session() {
     assert_eq!(answers, [said("coder"), said("tester")]);
 
     scene::kill(scene::process(&world.session("tester"), "holder_pid"));
-    world.ok(["wait", "tester", "--for", "waiting", "--timeout", "50s"]);
+    world.ok(["wait", "tester", "--for", "waiting", "--timeout", "170s"]);
     let late = world.segue(["send", "shop", "--timeout", "5s", "hello"]);
     assert_partly(&late, "not yet taken by `shop/tester`: queued as");
     world.ok(["stop", "tester"]);
@@ -124,7 +124,7 @@ fn answer_to_a_fleet_needs_exactly_one_session_that_asks() {
     assert!(!nobody.stderr.contains("shop/coder"), "{nobody:#?}");
     for name in ["coder", "tester"] {
         world.ok(["send", name, "--no-wait", "/ask"]);
-        world.ok(["wait", name, "--for", "waiting", "--timeout", "50s"]);
+        world.ok(["wait", name, "--for", "waiting", "--timeout", "170s"]);
     }
     let unclear = world.segue(["answer", "shop", "yes"]);
     assert_eq!(unclear.status, 2, "{unclear:#?}");
@@ -144,8 +144,8 @@ fn answer_to_a_fleet_needs_exactly_one_session_that_asks() {
         "{unanswered:#?}"
     );
     world.ok(["answer", "tester", "yes"]);
-    world.ok(["wait", "tester", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", "tester", "--for", "idle", "--timeout", "170s"]);
     let answered = world.json(["answer", "shop", "yes", "--json"]);
     assert_eq!(answered["address"], "shop/coder");
-    world.ok(["wait", "shop", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", "shop", "--for", "idle", "--timeout", "170s"]);
 }

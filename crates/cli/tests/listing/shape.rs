@@ -141,7 +141,7 @@ fn check_starts(world: &World) {
     assert_eq!(started[0]["address"], "shop/fox");
     let turn = run(world, ["run", "--headless", "--name", "owl", "remember the word owl"]);
     assert_eq!((&turn[0]["name"], &turn[0]["ok"]), (&"owl".into(), &true.into()));
-    world.ok(["wait", "fox", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", "fox", "--for", "idle", "--timeout", "170s"]);
 
     let plan = run(world, ["resume", "shop", "--plan"]);
     let planned = &plan[0]["plan"][0];
@@ -197,16 +197,16 @@ fn check_messages(world: &World) {
     assert_eq!(run(world, ["messages", "--cancel", id])[0]["state"], "cancelled");
     assert_eq!(world.session("fox")["queued_messages"], 1);
     world.ok(["resume", "fox"]);
-    world.ok(["wait", "fox", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", "fox", "--for", "idle", "--timeout", "170s"]);
     assert_eq!(world.session("fox")["queued_messages"], 0);
     run(world, ["send", "fox", "--no-wait", "/ask"]);
-    world.ok(["wait", "fox", "--for", "waiting", "--timeout", "50s"]);
+    world.ok(["wait", "fox", "--for", "waiting", "--timeout", "170s"]);
     let answered = run(world, ["answer", "fox", "yes"]);
     assert_eq!(
         (&answered[0]["name"], &answered[0]["outcome"]),
         (&"fox".into(), &"answered".into())
     );
-    world.ok(["wait", "fox", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", "fox", "--for", "idle", "--timeout", "170s"]);
 }
 
 fn check_others(world: &World) {

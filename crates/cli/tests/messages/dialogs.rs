@@ -111,7 +111,7 @@ fn answering_no_to_the_trust_question_ends_the_agent_and_keeps_the_message() {
     wait_asking(&world, "alpha", "trust");
     queued_as(&world.segue(["send", "alpha", "under it", "--timeout", "1s"]));
     world.ok(["answer", "alpha", "no"]);
-    world.ok(["wait", "alpha", "--for", "ended", "--timeout", "50s"]);
+    world.ok(["wait", "alpha", "--for", "ended", "--timeout", "170s"]);
     assert_eq!(world.session("alpha")["status_detail"], "quit");
     assert_eq!(world.session("alpha")["launches"], 1);
     assert_eq!(states(&world), ["queued"]);

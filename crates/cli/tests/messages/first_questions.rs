@@ -84,7 +84,7 @@ fn agent_that_quit_after_no_asks_again_at_the_next_up() {
     let world = asking("");
     assert_waiting(&up(&world), "coder");
     world.ok(["answer", "coder", "no"]);
-    world.ok(["wait", "shop/coder", "--for", "ended", "--timeout", "50s"]);
+    world.ok(["wait", "shop/coder", "--for", "ended", "--timeout", "170s"]);
     let session = world.session("coder");
     assert_eq!((&session["status_detail"], &session["launches"]), (&"quit".into(), &1.into()));
     let named = Report::of(&world.segue(["up", "coder", "--json"]));

@@ -27,12 +27,12 @@ pub(crate) fn headless(name: &str) -> World {
 
 /// Waits until an agent is idle and has no queued messages.
 pub(crate) fn wait_idle(world: &World, name: &str) {
-    assert_eq!(world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]), "idle\n");
+    assert_eq!(world.ok(["wait", name, "--for", "idle", "--timeout", "170s"]), "idle\n");
 }
 
 /// Waits until an agent asks a question of this kind.
 pub(crate) fn wait_asking(world: &World, name: &str, what: &str) {
-    let shown = world.ok(["wait", name, "--for", "waiting", "--timeout", "50s"]);
+    let shown = world.ok(["wait", name, "--for", "waiting", "--timeout", "170s"]);
     assert_eq!(shown, format!("waiting ({what})\n"));
 }
 

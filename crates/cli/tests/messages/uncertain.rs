@@ -14,8 +14,8 @@ const SWALLOWED: &str = "/stray";
 #[test]
 fn message_without_evidence_is_uncertain_and_is_not_typed_again() {
     let world = agent("alpha");
-    let sender = world.start(["send", "alpha", SWALLOWED, "--timeout", "50s"]);
-    let next = world.start(["send", "alpha", "after it", "--timeout", "50s"]);
+    let sender = world.start(["send", "alpha", SWALLOWED, "--timeout", "170s"]);
+    let next = world.start(["send", "alpha", "after it", "--timeout", "170s"]);
     let told = Outcome::from(sender.wait_with_output().unwrap());
     assert_error(&told, 4, "it is not known whether `default/alpha` got the message");
     assert!(told.stderr.contains("segue attach default/alpha"), "{told:#?}");
@@ -39,7 +39,7 @@ fn clock_set_back_while_a_message_is_typed_does_not_delay_its_result() {
     world.set("SEGUE_FAILPOINT_CLOCK", clock.to_str().unwrap());
     crate::scene::add(&world, "alpha");
     let mut events = Events::of(&world);
-    let sender = world.start(["send", "alpha", SWALLOWED, "--timeout", "55s"]);
+    let sender = world.start(["send", "alpha", SWALLOWED, "--timeout", "170s"]);
     kit::wait_event(&mut events, "message_typed", "message ");
     std::fs::write(&clock, "-3600").unwrap();
     let told = Outcome::from(sender.wait_with_output().unwrap());

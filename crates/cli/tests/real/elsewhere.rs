@@ -15,7 +15,7 @@ fn transcript_on_another_filesystem_is_restored_from_the_archive_only<V: PinnedV
     let mounted = Command::new("mount").args(["-t", "tmpfs", "tmpfs"]).arg(&folder).status();
     assert!(mounted.unwrap().success(), "cannot mount another filesystem");
     world.ok(["run", "-d", "--vendor", V::NAME, "--name", "a", "the word is fox"]);
-    world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", "a", "--for", "idle", "--timeout", "170s"]);
     let log = world.ok(["log", "a"]);
     assert!(log.contains("another filesystem: no guard"), "{log}");
     let lose = || {
@@ -27,7 +27,7 @@ fn transcript_on_another_filesystem_is_restored_from_the_archive_only<V: PinnedV
     lose();
     let report = world.json(["resume", "a", "--json"]);
     assert_eq!(report["agents"][0]["outcome"], "restored", "{report:#}");
-    world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", "a", "--for", "idle", "--timeout", "170s"]);
     lose();
     archive::remove_all(&world);
     let report = world.json(["resume", "a", "--json"]);

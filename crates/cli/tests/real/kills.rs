@@ -21,7 +21,7 @@ fn messages_arrive_once_while_daemon_and_holders_are_killed<V: PinnedVendor>() {
     for name in NAMES {
         let word = format!("the word of {name}");
         world.ok(["run", "-d", "--vendor", V::NAME, "--name", name, &word]);
-        world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]);
+        world.ok(["wait", name, "--for", "idle", "--timeout", "170s"]);
     }
     let mut chance = Chance::new();
     for number in 0..count() {
@@ -32,7 +32,7 @@ fn messages_arrive_once_while_daemon_and_holders_are_killed<V: PinnedVendor>() {
     }
     for name in NAMES {
         world.resume([name]);
-        world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]);
+        world.ok(["wait", name, "--for", "idle", "--timeout", "170s"]);
     }
     check(&world, &model);
 }

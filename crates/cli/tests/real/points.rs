@@ -41,7 +41,7 @@ fn live_on(world: &mut World) {
 
 /// Waits until Segue has seen the first turn in the agent's own transcript.
 fn wait_recorded(world: &World) {
-    world.ok(["wait", "a", "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", "a", "--for", "idle", "--timeout", "170s"]);
     let session = world.session("a");
     let newest = || launches::of(world, &session).pop();
     let (folder, _) = newest().unwrap();
@@ -61,9 +61,9 @@ fn check<V: PinnedVendor>(world: &World, model: &Model, point: &str) {
     assert_eq!(world.sessions().len(), 1, "{at}");
     // Some agents are idle for a moment before they take their first message.
     model.wait_answered(TOLD);
-    let waited = world.segue(["wait", "a", "--for", "idle", "--timeout", "50s"]);
+    let waited = world.segue(["wait", "a", "--for", "idle", "--timeout", "170s"]);
     assert_eq!(waited.status, 0, "{at}: {waited:#?}\n{}", world.ok(["log", "a"]));
-    let sent = world.segue(["send", "a", "--wait", "--timeout", "50s", "and now"]);
+    let sent = world.segue(["send", "a", "--wait", "--timeout", "170s", "and now"]);
     assert_eq!(sent.status, 0, "{at}: {sent:#?}\n{}", world.ok(["log", "a"]));
     let carried = model.conversation_of("and now").unwrap_or_else(|| panic!("{at}: lost"));
     let told = carried.user_texts();

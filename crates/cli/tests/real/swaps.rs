@@ -23,7 +23,7 @@ fn four_sessions_in_one_folder_resume_their_own_conversations<V: PinnedVendor>()
     let (world, model) = with_vendor::<V>();
     start_all_at_once::<V>(&world);
     for (name, _, _) in AGENTS {
-        world.ok(["wait", name, "--for", "idle", "--timeout", "50s"]);
+        world.ok(["wait", name, "--for", "idle", "--timeout", "170s"]);
     }
     for round in 0..rounds() {
         world.kill_everything();
@@ -54,7 +54,7 @@ fn start_all_at_once<V: PinnedVendor>(world: &World) {
 /// no others.
 fn ask(world: &World, model: &Model, (name, word): (&str, &str), round: usize) {
     let question = format!("question-{name}-{round}.");
-    let sent = world.segue(["send", name, "--wait", "--timeout", "50s", &question]);
+    let sent = world.segue(["send", name, "--wait", "--timeout", "170s", &question]);
     assert_eq!(sent.status, 0, "{sent:#?}\n{}", world.ok(["log", name]));
     let carried = model.conversation_of(&question).unwrap_or_else(|| panic!("{question} is lost"));
     let mut wanted = vec![word.to_owned()];

@@ -115,7 +115,7 @@ fn all_is_kept_after(damage: impl FnOnce(&World)) {
 /// Resumes the agent, and checks that each queued message is delivered once.
 fn assert_said_once(world: &World) {
     world.ok(["resume", "next"]);
-    assert_eq!(world.ok(["wait", "next", "--for", "idle", "--timeout", "55s"]), "idle\n");
+    assert_eq!(world.ok(["wait", "next", "--for", "idle", "--timeout", "170s"]), "idle\n");
     let all = conversation::all(world);
     let said: Vec<String> = all.iter().flat_map(|it| conversation::said(it)).collect();
     for number in 0..40 {

@@ -497,7 +497,7 @@ fn message_was_heard(world: &World, outcome: &Outcome) {
 /// Checks that a recorded message is delivered exactly once, and one that is not recorded never.
 fn message_is_heard_if_recorded(world: &World) {
     assert_eq!(world.resume(["--all"]).status, 0);
-    world.ok(["wait", NAME, "--for", "idle", "--timeout", "50s"]);
+    world.ok(["wait", NAME, "--for", "idle", "--timeout", "170s"]);
     let list = world.json(["messages", "--json"]);
     let all = list["messages"].as_array().unwrap();
     assert!(all.iter().all(|message| message["state"] == "delivered"), "{list:#}");

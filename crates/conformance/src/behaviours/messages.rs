@@ -26,7 +26,7 @@ const QUEUED: i32 = 4;
 
 /// Sends a text, waits for the end of its turn, and returns what the model received.
 fn received(trial: &VendorTrial, text: &str, unique: &str) -> String {
-    let words = ["send", "a", "--wait", "--timeout", "55s", "-"];
+    let words = ["send", "a", "--wait", "--timeout", "170s", "-"];
     let sent = trial.world.with_input(words, text.as_bytes());
     trial.expect("a", sent.status == 0, format!("the agent takes the message {text:?}"), || {
         sent.to_string()
@@ -60,7 +60,7 @@ pub(super) fn long(trial: &mut VendorTrial) {
     trial.told("a", "remember ALPHA");
     let lines: String = (0..2_000).map(|n| format!("line {n} of a long text\n")).collect();
     let text = format!("long50 begins\n{lines}");
-    let words = ["send", "a", "--wait", "--timeout", "55s", "-"];
+    let words = ["send", "a", "--wait", "--timeout", "170s", "-"];
     let sent = trial.world.with_input(words, text.as_bytes());
     trial.expect("a", sent.status == 0, "the agent takes a message of 50 KB", || sent.to_string());
     let asked = trial.model.conversations().pop().expect("a request");
@@ -177,7 +177,7 @@ fn expect_answer(trial: &VendorTrial, answer: &str) {
 }
 
 fn wait_for_question(trial: &VendorTrial) -> Value {
-    trial.world.json(["wait", "a", "--for", "waiting", "--timeout", "50s", "--json"])
+    trial.world.json(["wait", "a", "--for", "waiting", "--timeout", "170s", "--json"])
 }
 
 fn status(session: &Value) -> String {

@@ -3,9 +3,12 @@
 
 mod archive;
 mod doctor;
+mod environment;
+mod fleet;
 mod launch;
 mod look;
 mod messages;
 mod observe;
 mod restore;
+mod run;
 mod scene;

@@ -25,7 +25,7 @@ use tokio::net::unix::pipe;
 use uuid::Uuid;
 
 /// Longer than anything here takes on a busy machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(180);
 
 /// Returns the holder program, which is built with these tests.
 pub(crate) fn holder_program() -> PathBuf {

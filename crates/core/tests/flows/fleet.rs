@@ -1,0 +1,281 @@
+//! Commands on several sessions: resume, stop and up.
+
+use segue_core::Kind;
+use segue_core::api::{Caller, ResumeRequest, Selection, StopOutcome, StopRequest, UpRequest};
+use segue_core::flows::{resume, select, stop, trust, up};
+use segue_core::model::{
+    AgentName, Exit, Fleet, Handoff, HandoffForm, How, Launch, LaunchEnd, LaunchId, LaunchMode,
+    Principal, RequestId, RequestKey, Session, SessionId, Status,
+};
+use segue_core::ports::{Change, Commit};
+use segue_core::rules::bringing_back::Rest;
+use segue_fakes::{World, samples};
+use uuid::Uuid;
+
+/// A world in which sessions are only stored.
+struct Stored {
+    world: World,
+}
+
+impl Stored {
+    fn new() -> Self {
+        Self { world: World::new() }
+    }
+
+    async fn commit(&self, changes: Vec<Change>) {
+        let commit = Commit { changes, events: Vec::new() };
+        self.world.ports().store.commit(commit).await.unwrap();
+    }
+
+    /// Stores a session with this status. It has an open launch if its status expects a process.
+    async fn add(&self, number: u128, name: &str, status: Status) -> Session {
+        self.add_session(Session { status, ..samples::session(number, name) }).await
+    }
+
+    async fn add_session(&self, session: Session) -> Session {
+        let is_open = session.status.expects_process();
+        let end = LaunchEnd { exit: Exit::Signal(9), asked: false, at: samples::start() };
+        let launch = Launch {
+            id: LaunchId::new(Uuid::from_u128(session.id.uuid().as_u128() + 100)),
+            session: session.id,
+            machine: Some(samples::machine()),
+            number: 1,
+            mode: LaunchMode::Fresh,
+            planned: None,
+            message: None,
+            program: "/usr/bin/tool".into(),
+            argv: Vec::new(),
+            cwd: samples::CWD.into(),
+            vendor_version: None,
+            git_commit: None,
+            environment: Vec::new(),
+            created_at: samples::start(),
+            holder: None,
+            agent: None,
+            end: (!is_open).then_some(end),
+        };
+        let created = Change::CreateSession(Box::new(session.clone()));
+        self.commit(vec![created, Change::CreateLaunch(Box::new(launch))]).await;
+        session
+    }
+
+    async fn resume(&self, selection: Selection, stopped: bool) -> resume::ResumePlan {
+        let request =
+            ResumeRequest { caller: caller(), selection, fresh: Vec::new(), plan: false, stopped };
+        resume::plan(&self.world.ports(), &Principal::User, &request).await.unwrap()
+    }
+}
+
+fn caller() -> Caller {
+    Caller { cwd: samples::CWD.into(), environment: samples::environment() }
+}
+
+fn named(names: &[&str]) -> Selection {
+    Selection::Named(names.iter().map(|name| (*name).to_owned()).collect())
+}
+
+fn names(plan: &resume::ResumePlan) -> Vec<&str> {
+    plan.sessions.iter().map(|it| it.summary.session.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn resume_brings_back_what_was_interrupted_and_leaves_deliberate_ends_alone() {
+    let stored = Stored::new();
+    stored.add(1, "runs", Status::Idle).await;
+    stored.add(2, "killed", Status::Interrupted).await;
+    stored.add(3, "crashed", Status::Ended(How::Crashed(Exit::Signal(9)))).await;
+    stored.add(4, "stopped", Status::Ended(How::Stopped)).await;
+    stored.add(5, "quit", Status::Ended(How::Quit)).await;
+    let plan = stored.resume(Selection::All, false).await;
+    assert_eq!(names(&plan), ["runs", "killed", "crashed"]);
+    let left: Vec<_> = plan.left_alone.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(left, ["stopped", "quit"]);
+    assert_eq!(plan.not_running().len(), 2);
+    let due: Vec<_> = plan.sessions.iter().filter(|it| it.is_due()).collect();
+    assert_eq!(due.len(), 2, "the one that runs is not started");
+    let plan = stored.resume(Selection::All, true).await;
+    assert_eq!(names(&plan), ["runs", "killed", "crashed", "stopped", "quit"]);
+}
+
+#[tokio::test]
+async fn named_session_is_resumed_although_it_was_stopped() {
+    let stored = Stored::new();
+    stored.add(1, "stopped", Status::Ended(How::Stopped)).await;
+    let plan = stored.resume(named(&["stopped"]), false).await;
+    assert_eq!((names(&plan), plan.to_start()), (vec!["stopped"], 1));
+}
+
+#[tokio::test]
+async fn session_that_was_handed_over_is_refused_with_its_successor() {
+    let stored = Stored::new();
+    let from = stored.add(1, "old", Status::Ended(How::Stopped)).await;
+    let to = stored.add(2, "new", Status::Idle).await;
+    let handoff = Handoff {
+        from: from.id,
+        to: to.id,
+        from_conversation: None,
+        to_conversation: None,
+        form: HandoffForm::Native,
+        turns_carried: 1,
+        turns_left_out: None,
+        at: samples::start(),
+    };
+    stored.commit(vec![Change::AddHandoff(Box::new(handoff))]).await;
+    let plan = stored.resume(named(&["old"]), false).await;
+    let refused = plan.sessions[0].refused.as_ref().unwrap();
+    assert_eq!(refused.rest, Rest::HandedOver);
+    let outcome = resume::refused(&plan.sessions[0].summary, refused);
+    assert!(outcome.note.unwrap().contains("default/new"));
+    assert_eq!(plan.to_start(), 0);
+}
+
+#[tokio::test]
+async fn launch_of_another_machine_is_never_started_here() {
+    let stored = Stored::new();
+    stored.add(1, "far", Status::Idle).await;
+    let other = segue_core::model::MachineId::new(Uuid::from_u128(77));
+    let launches = stored.world.ports().store;
+    let own = launches.launches(SessionId::new(Uuid::from_u128(1))).await.unwrap().remove(0);
+    let stored = Stored::new();
+    let session = samples::session(1, "far");
+    let session = Session { status: Status::Idle, ..session };
+    let far = Launch { machine: Some(other), ..own };
+    let created = Change::CreateSession(Box::new(session));
+    stored.commit(vec![created, Change::CreateLaunch(Box::new(far))]).await;
+    let plan = stored.resume(named(&["far"]), false).await;
+    assert_eq!(plan.sessions[0].refused.as_ref().unwrap().rest, Rest::OtherMachine);
+    let planned = plan.without_other_machines();
+    assert!(planned.sessions.is_empty());
+    assert_eq!(planned.failed[0].error.kind, Kind::Conflict);
+}
+
+#[tokio::test]
+async fn unknown_names_fail_beside_known_ones_and_alone() {
+    let stored = Stored::new();
+    stored.add(1, "fox", Status::Interrupted).await;
+    let plan = stored.resume(named(&["fox", "fax"]), false).await;
+    assert_eq!(names(&plan), ["fox"]);
+    assert_eq!(plan.failed[0].target, "fax");
+    let hints = &plan.failed[0].error.hints;
+    assert!(hints.iter().any(|it| it.contains("fox")), "{hints:?}");
+    let cwd = samples::CWD.as_ref();
+    let found = select::find(&stored.world.ports(), &Principal::User, "fax", cwd).await;
+    assert_eq!(found.unwrap_err().kind, Kind::NotFound);
+}
+
+#[tokio::test]
+async fn agent_selects_only_its_own_session_and_its_children() {
+    let stored = Stored::new();
+    let own = stored.add(1, "own", Status::Idle).await;
+    stored.add(2, "other", Status::Idle).await;
+    let child = Session { parent: Some(own.id), ..samples::session(3, "child") };
+    stored.add_session(Session { status: Status::Idle, ..child }).await;
+    let principal = Principal::Agent(Box::new(own));
+    let ports = stored.world.ports();
+    let to_stop = async |names: &[&str]| {
+        let request = StopRequest { cwd: samples::CWD.into(), selection: named(names) };
+        stop::to_stop(&ports, &principal, &request).await
+    };
+    let chosen = to_stop(&["child", "own"]).await.unwrap();
+    assert_eq!(chosen.sessions.len(), 2);
+    let error = to_stop(&["child", "other"]).await.unwrap_err();
+    assert!(error.to_string().contains("neither its own nor its child"), "{error}");
+}
+
+#[tokio::test]
+async fn repeated_stop_reports_what_its_first_attempt_stopped() {
+    let stored = Stored::new();
+    let session = stored.add(1, "fox", Status::Idle).await;
+    let ports = stored.world.ports();
+    let key = Some(RequestKey { caller: None, id: RequestId::new(Uuid::from_u128(5)) });
+    let request = StopRequest { cwd: samples::CWD.into(), selection: Selection::All };
+    let chosen = stop::to_stop(&ports, &Principal::User, &request).await.unwrap();
+    let first = stop::record(&ports, key, &chosen.sessions).await.unwrap();
+    assert!(first.before.is_empty() && first.unrecorded.is_none());
+    let again = stop::record(&ports, key, &chosen.sessions).await.unwrap();
+    let report = stop::report(vec![stop::stopped(&session, false)], Vec::new(), &again.before);
+    assert_eq!(report.unwrap().stopped[0].outcome, StopOutcome::Stopped);
+}
+
+#[tokio::test]
+async fn stop_that_cannot_be_recorded_is_carried_out_all_the_same() {
+    let stored = Stored::new();
+    stored.add(1, "fox", Status::Idle).await;
+    let ports = stored.world.ports();
+    let key = Some(RequestKey { caller: None, id: RequestId::new(Uuid::from_u128(5)) });
+    let request = StopRequest { cwd: samples::CWD.into(), selection: Selection::All };
+    let chosen = stop::to_stop(&ports, &Principal::User, &request).await.unwrap();
+    stored.world.calls.fail("store.commit", 1);
+    let steps = stop::record(&ports, key, &chosen.sessions).await.unwrap();
+    assert!(steps.unrecorded.is_some());
+    assert_eq!(chosen.sessions.len(), 1);
+}
+
+async fn trusted_project(stored: &Stored, agents: &[&str]) {
+    stored.world.projects.write(samples::project(agents));
+    let ports = stored.world.ports();
+    let ask = |digest| segue_core::api::TrustRequest { folder: samples::CWD.into(), digest };
+    let digest = trust::trust(&ports, &ask(None)).await.unwrap().digest;
+    trust::trust(&ports, &ask(Some(digest))).await.unwrap();
+}
+
+fn up_request(agents: &[&str]) -> UpRequest {
+    UpRequest {
+        caller: caller(),
+        agents: agents.iter().map(|name| (*name).to_owned()).collect(),
+        fleet: None,
+        fresh: Vec::new(),
+        stopped: false,
+    }
+}
+
+#[tokio::test]
+async fn up_brings_all_agents_up_in_the_order_of_the_file_or_the_named_ones() {
+    let stored = Stored::new();
+    let ports = stored.world.ports();
+    trusted_project(&stored, &["writer", "coder"]).await;
+    let drafts = async |agents: &[&str]| {
+        let plan = up::plan(&ports, &Principal::User, &up_request(agents)).await.unwrap();
+        let names = plan.agents.iter().map(|it| it.draft.name.to_string());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(drafts(&[]).await, ["writer", "coder"]);
+    assert_eq!(drafts(&["coder"]).await, ["coder"]);
+    let unknown = up::plan(&ports, &Principal::User, &up_request(&["codr"])).await.unwrap_err();
+    assert!(unknown.hints.iter().any(|it| it.contains("coder")), "{unknown:?}");
+}
+
+#[tokio::test]
+async fn up_needs_a_trusted_project_and_a_user() {
+    let stored = Stored::new();
+    let ports = stored.world.ports();
+    let none = up::plan(&ports, &Principal::User, &up_request(&[])).await.unwrap_err();
+    assert!(none.hints.iter().any(|it| it.contains("segue init")), "{none:?}");
+    stored.world.projects.write(samples::project(&["coder"]));
+    let untrusted = up::plan(&ports, &Principal::User, &up_request(&[])).await.unwrap_err();
+    assert!(untrusted.hints.iter().any(|it| it.contains("segue trust")), "{untrusted:?}");
+    trusted_project(&stored, &["coder"]).await;
+    let agent = Principal::Agent(Box::new(samples::session(1, "fox")));
+    up::plan(&ports, &agent, &up_request(&[])).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn running_session_of_an_agent_that_left_the_file_is_surplus() {
+    let stored = Stored::new();
+    let ports = stored.world.ports();
+    trusted_project(&stored, &["coder"]).await;
+    let plan = up::plan(&ports, &Principal::User, &up_request(&[])).await.unwrap();
+    let fleet = samples::project(&["coder"]).fleet;
+    let known = Fleet { name: fleet.clone(), folder: Some(samples::CWD.into()) };
+    assert_eq!(ports.store.fleet(&fleet).await.unwrap(), Some(known));
+    let former = Session {
+        fleet,
+        agent: Some(AgentName::parse("former").unwrap()),
+        status: Status::Idle,
+        ..samples::session(9, "former")
+    };
+    stored.add_session(former).await;
+    let surplus = plan.surplus(&ports).await.unwrap();
+    assert_eq!(surplus.len(), 1);
+    assert_eq!(surplus[0].stop, "segue stop shop/former");
+}
