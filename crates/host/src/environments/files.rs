@@ -6,7 +6,6 @@
 //! - In `'single quotes'` everything is meant literally. In `"double quotes"`, `\"`, `\\`, `\$` and
 //!   `` \` `` stand for the second character, and `\n` for a newline. Nothing is expanded.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -16,6 +15,7 @@ use segue_core::rules::environment::check_variable;
 use segue_core::{Error, Result};
 
 use crate::failure::quoted;
+use crate::files::open_regular;
 
 /// Maximum length of a file.
 const LONGEST_FILE_BYTES: u64 = 1 << 20;
@@ -29,13 +29,10 @@ pub(super) fn read(path: &Path) -> Result<Vec<(String, String)>> {
         Error::config(format!("cannot use `{}` as a source of variables", path.display()))
             .caused_by(why)
     };
-    let file = File::open(path).map_err(|error| {
+    let file = open_regular(path).map_err(|error| {
         cannot(error.to_string()).hint("correct `files` under `[environment]` in config.toml")
     })?;
     let facts = file.metadata().map_err(|error| cannot(error.to_string()))?;
-    if !facts.is_file() {
-        return Err(cannot("it is not a file".to_owned()));
-    }
     if facts.uid() != geteuid().as_raw() {
         return Err(cannot("it belongs to another user".to_owned())
             .hint("use a file of your own: its variables go to your agents"));
@@ -152,7 +149,10 @@ mod tests {
         }
         fs::write(&file, "KEY=hush-hush\n").unwrap();
         assert_eq!(read(&file).unwrap(), [("KEY".to_owned(), "hush-hush".to_owned())]);
-        assert!(read(folder.path()).unwrap_err().causes[0].contains("not a file"));
+        assert!(read(folder.path()).unwrap_err().causes[0].contains("regular file"));
         assert!(read(&folder.path().join("none")).is_err());
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        assert!(read(&pipe).unwrap_err().causes[0].contains("regular file"));
     }
 }
