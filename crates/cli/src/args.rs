@@ -202,8 +202,10 @@ fn in_our_words(error: &clap::Error, words: &[String]) -> Error {
 fn did_you_mean(tip: &str) -> String {
     match tip.split_once("similar") {
         Some((_, words)) => {
-            let words: Vec<String> =
+            let mut words: Vec<String> =
                 words.split('\'').skip(1).step_by(2).map(|word| format!("`{word}`")).collect();
+            // Clap lists the most similar word last.
+            words.reverse();
             format!("did you mean {}?", words.join(" or "))
         }
         None => tip.to_owned(),

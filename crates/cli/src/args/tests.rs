@@ -116,7 +116,7 @@ fn usage_error_keeps_the_tips_of_clap_and_names_the_command() {
     );
     let table = [
         ("segue atach", "unknown command 'atach'", "did you mean `attach`?"),
-        ("segue daemon strt", "unknown command 'strt'", "did you mean `status` or `start`?"),
+        ("segue daemon strt", "unknown command 'strt'", "did you mean `start` or `status`?"),
         ("segue wait a --for idel", "invalid value 'idel'", "did you mean `idle`?"),
     ];
     for (line, message, hint) in table {

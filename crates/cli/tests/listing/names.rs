@@ -46,7 +46,7 @@ fn unique_prefix_of_an_agent_vendor_or_command_is_enough_except_for_fresh() {
     let list = world.json(["vend", "--json"]);
     assert!(list["vendors"].is_array(), "{list:#}");
     let unknown = world.segue(["resmue"]);
-    assert_error(&unknown, 2, &["resmue", "'resume'"]);
+    assert_error(&unknown, 2, &["resmue", "did you mean `resume`"]);
     // A flag that replaces the conversation needs the whole name.
     assert_error(&world.segue(["up", "--fresh", "cod"]), 3, &["there is no agent `cod`"]);
     assert_error(&world.segue(["resume", "--fresh", "cod"]), 3, &["did you mean `shop/coder`?"]);

@@ -106,7 +106,7 @@ fn send_to_a_fleet_sends_one_message_to_each_session() {
     assert_eq!(answers, [said("coder"), said("tester")]);
 
     scene::kill(scene::process(&world.session("tester"), "holder_pid"));
-    world.ok(["wait", "tester", "--for", "waiting", "--timeout", "170s"]);
+    world.ok(["wait", "tester", "--for", "ended", "--timeout", "170s"]);
     let late = world.segue(["send", "shop", "--timeout", "5s", "hello"]);
     assert_partly(&late, "not yet taken by `shop/tester`: queued as");
     world.ok(["stop", "tester"]);
