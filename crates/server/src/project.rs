@@ -82,6 +82,4 @@ fn root(folder: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-mod reference_tests;
-#[cfg(test)]
 mod tests;

@@ -1,3 +1,5 @@
+mod reference;
+
 use segue_core::model::{AgentName, Counts};
 use tempfile::TempDir;
 

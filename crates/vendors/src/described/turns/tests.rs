@@ -179,5 +179,5 @@ fn document_above_the_size_limit_is_an_error() {
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     file.write_all_at(b"\n]", reading::LARGEST).unwrap();
     let error = turns(&home.disk, &path, &mut |turn| panic!("{turn:?}")).unwrap_err();
-    assert!(format!("{error:?}").contains("too large"), "{error:?}");
+    assert!(format!("{error:?}").contains("at most 67108864 bytes"), "{error:?}");
 }

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
-use super::settings::Settings;
-use super::source::NOT_BUILT;
-use super::*;
+use crate::project::settings::Settings;
+use crate::project::source::NOT_BUILT;
+use crate::project::*;
 
-const PAGE: &str = include_str!("../../../../docs/configuration.md");
+const PAGE: &str = include_str!("../../../../../docs/configuration.md");
 
 /// A key that no parser knows. The parser's error about it lists the keys that it does know.
 const UNKNOWN: &str = "no_such_key";
