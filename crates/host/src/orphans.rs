@@ -4,7 +4,7 @@
 //! kernel gives its descendants to the next subreaper above it: the daemon that started it. The
 //! daemon recognizes them by their session (`setsid`): a holder leaves the daemon's session before
 //! it does anything else, and no process can join an existing session. Processes that the daemon
-//! starts for itself stay in the daemon's session, or are recorded as [`OwnProcess`].
+//! starts for itself stay in the daemon's session, or are recorded as `OwnProcess`.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
