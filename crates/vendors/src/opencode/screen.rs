@@ -29,6 +29,10 @@ const QUESTIONS: [(&str, WaitingFor); 4] = [
 /// appear.
 const CHOICES: [&str; 3] = ["Allow once", "Allow always", "Reject"];
 
+/// The heading of a question about a command. `OpenCode` may draw the command below it later than
+/// the choices.
+const COMMAND_HEADING: &str = "# Shell command";
+
 const RIGHT: &[u8] = b"\x1b[C";
 const ENTER: &[u8] = b"\r";
 
@@ -52,7 +56,15 @@ fn question(screen: &Screen) -> Option<WaitingFor> {
         return None;
     }
     let asks = |words: &str| screen.rows.iter().any(|row| row.contains(words));
-    QUESTIONS.iter().find(|(words, _)| asks(words)).map(|(_, asked)| *asked)
+    let (_, asked) = QUESTIONS.iter().find(|(words, _)| asks(words))?;
+    (!lacks_command(screen)).then_some(*asked)
+}
+
+/// Returns whether a question about a command is drawn without the command.
+fn lacks_command(screen: &Screen) -> bool {
+    let text = |row: &String| row.trim_start().trim_start_matches(EDGE).trim().to_owned();
+    let mut texts = above_choices(screen).unwrap_or_default().iter().map(text);
+    texts.rfind(|text| !text.is_empty()).is_some_and(|last| last == COMMAND_HEADING)
 }
 
 /// The position of the input on the screen.
@@ -128,7 +140,11 @@ pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
 
 /// Returns the rows of the permission question above its choices.
 fn permission(screen: &Screen) -> Option<&[String]> {
-    (question(screen) == Some(WaitingFor::Permission)).then_some(())?;
+    (question(screen) == Some(WaitingFor::Permission)).then(|| above_choices(screen))?
+}
+
+/// Returns the rows with a left border right above the choices.
+fn above_choices(screen: &Screen) -> Option<&[String]> {
     let row_of_choices = |row: &String| CHOICES.iter().all(|choice| row.contains(choice));
     let end = screen.rows.iter().rposition(row_of_choices)?;
     let edged = |row: &&String| row.trim_start().starts_with(EDGE);

@@ -59,6 +59,14 @@ fn permission_question_is_answered_with_arrow_keys_and_enter() {
 }
 
 #[test]
+fn permission_question_without_its_command_is_still_being_drawn() {
+    let half = PERMISSION.replace("$ echo hi", "");
+    assert_ne!(half, PERMISSION);
+    assert_eq!(read(&screen(&half, None)), Some(Showing::Busy));
+    assert_eq!(answer(&screen(&half, None), &Answer::Yes), None);
+}
+
+#[test]
 fn permission_question_does_not_include_text_of_the_agent() {
     let rows = include_str!("../fixtures/screen-permission.txt");
     let said =
