@@ -53,7 +53,7 @@ pub(crate) fn project(kinds: &[&str], agents: &[(&str, &str)]) -> Project {
         timers: Vec::new(),
     };
     Project {
-        folder: PathBuf::from("/work/shop"),
+        folder: PathBuf::from("/src/shop"),
         fleet: FleetName::parse("shop").unwrap(),
         agents: agents.iter().map(agent).collect(),
         kinds: kinds.iter().map(|name| AgentName::parse(name).unwrap()).collect(),

@@ -233,7 +233,9 @@ fn key(text: &str) -> Option<&str> {
 
 fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
-        .hint("its keys are `vendor = \"…\"`, `silence = \"30m\"`, `archive_limit = \"10 GB\"`, under `[attention]` `command = [\"…\"]` and `desktop = true`, and under `[environment]` `shell = true`, `files = [\"…\"]` and `timeout = \"10s\"`")
+        .hint("its keys are `vendor`, `silence` and `archive_limit`: `silence = \"30m\"`")
+        .hint("keys under `[attention]`: `command = [\"…\"]`, `desktop = true`")
+        .hint("keys under `[environment]`: `shell = true`, `files = [\"…\"]`, `timeout = \"10s\"`")
 }
 
 #[cfg(test)]
