@@ -90,13 +90,15 @@ async fn migration_to_version_8_settles_the_sessions_that_rest() {
 }
 
 #[tokio::test]
-async fn migration_to_version_9_keeps_launches_which_have_no_machine() {
+async fn migration_to_version_9_keeps_launches_without_a_machine_and_their_bindings() {
     let place = Place::new();
     database_of_version(&place.store, 8);
     let launch = old_launch(&place.store);
     let store = segue_store::open(&place.store).await.unwrap();
     let open = store.open_launches(&[]).await.unwrap();
     assert_eq!(open.iter().map(|it| (it.id, it.machine)).collect::<Vec<_>>(), [(launch, None)]);
+    let bindings = store.bindings(open[0].session).await.unwrap();
+    assert_eq!(bindings.iter().map(|it| it.launch).collect::<Vec<_>>(), [None, Some(launch)]);
     let second = Samples::default().launch(open[0].session, 2);
     let refused = store.commit(commit([Change::CreateLaunch(Box::new(second))])).await;
     assert!(refused.is_err(), "a session has two open launches");
@@ -136,6 +138,13 @@ fn old_launch(path: &Path) -> LaunchId {
                NULL, NULL, NULL, NULL, NULL, NULL, '/bin/sample', '/code/shop', '[]', '[]', 'hi')";
     let database = Connection::open(path).unwrap();
     assert_eq!(database.execute(sql, [id, OLD_SESSION_ID]).unwrap(), 1);
+    let bind = format!(
+        "INSERT INTO claims (vendor, vendor_session, session)
+         SELECT vendor, 'one', id FROM sessions WHERE id = '{OLD_SESSION_ID}';
+         INSERT INTO bindings (session, launch, vendor_session, evidence, at)
+         VALUES ('{OLD_SESSION_ID}', '{id}', 'one', 'registry', '2026-01-02T03:04:05.000000006Z');"
+    );
+    database.execute_batch(&bind).unwrap();
     id.parse().unwrap()
 }
 
