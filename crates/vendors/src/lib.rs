@@ -101,7 +101,7 @@ impl BuiltInVendors {
         let names: Vec<String> =
             self.vendors.iter().map(|vendor| format!("`{}`", vendor.id())).collect();
         let shown: String = id.as_str().chars().take(64).collect();
-        Error::usage(format!("`{}` is not a vendor that can be driven", shown.escape_debug()))
+        Error::usage(format!("there is no vendor `{}`", shown.escape_debug()))
             .hint(format!("use one of the known vendors: {}", names.join(", ")))
     }
 }
@@ -133,7 +133,7 @@ mod tests {
         let known = all();
         let error = known.get(&VendorId::new("nobody\u{1b}")).unwrap_err();
         assert_eq!(error.kind, Kind::Usage);
-        assert_eq!(error.message, "`nobody\\u{1b}` is not a vendor that can be driven");
+        assert_eq!(error.message, "there is no vendor `nobody\\u{1b}`");
         let names = known.all().iter().map(|it| format!("`{}`", it.id())).collect::<Vec<_>>();
         assert_eq!(error.hints, [format!("use one of the known vendors: {}", names.join(", "))]);
     }

@@ -43,7 +43,11 @@ fn unreadable(line: &str, file: &Path) -> Error {
     let shown = line.escape_debug();
     Error::config(format!("`{}` has the line `{shown}` where a UUID must be", file.display()))
         .caused_by("it contains the ids of this machine, one on each line, its own first")
-        .hint(format!("correct it, or let a new id be made: `rm {}`", quoted(file)))
+        .hint(format!("correct or delete that line of {}", quoted(file)))
+        .hint(
+            "if no line is left, delete the file: Segue makes a new id, and names the line to add \
+             when it meets a launch of the old one",
+        )
 }
 
 #[cfg(test)]
@@ -81,7 +85,7 @@ mod tests {
             let error = parse(content, Path::new("/s/machine-id")).unwrap_err();
             assert_eq!(error.kind, Kind::Config);
             assert!(error.message.contains(line), "{error}");
-            assert!(error.hints[0].contains("rm /s/machine-id"), "{error:?}");
+            assert!(error.hints[0].contains("/s/machine-id"), "{error:?}");
         }
     }
 }

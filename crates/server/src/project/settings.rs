@@ -233,7 +233,10 @@ fn key(text: &str) -> Option<&str> {
 
 fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
-        .hint("its keys are `vendor`, `silence` and `archive_limit`: `silence = \"30m\"`")
+        .hint(
+            "its keys are `vendor`, `silence`, `archive_limit`, and those under `[attention]` and \
+             `[environment]`",
+        )
         .hint("keys under `[attention]`: `command = [\"…\"]`, `desktop = true`")
         .hint("keys under `[environment]`: `shell = true`, `files = [\"…\"]`, `timeout = \"10s\"`")
 }

@@ -142,7 +142,7 @@ fn chosen(names: &[String], context: &Context) -> Result<Vec<Arc<dyn Vendor>>> {
 }
 
 fn unknown(name: &str) -> Error {
-    Error::not_found(format!("`{name}` is not a vendor that can be driven"))
+    Error::not_found(format!("there is no vendor `{name}`"))
         .hint("run `segue vendors` to see which there are")
 }
 
