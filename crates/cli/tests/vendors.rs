@@ -73,7 +73,7 @@ fn installed_version_newer_than_the_tried_one_is_marked() {
 fn check_of_an_unknown_untestable_or_missing_vendor_fails_with_the_reason() {
     let world = with_program("codex", "0.166.0");
     for (words, status, told) in [
-        (["check", "nobody"].as_slice(), 3, "`nobody` is not a vendor"),
+        (["check", "nobody"].as_slice(), 3, "there is no vendor `nobody`"),
         (&["check", "demo"], 2, "`demo` cannot be tried"),
         (&["check", "cursor"], 2, "`cursor` cannot be tried"),
         (&["check", "claude"], 6, "`claude` is not installed"),

@@ -19,7 +19,7 @@ fn mistake_is_reported_with_file_and_line_and_nothing_is_started() {
         ("args = [\"--api-key\", \"abc\"]\n", 4, "`--api-key` would put a secret"),
         (&format!("count = 2\n\n{CODER}count = 3\n"), 7, "a second agent is called `coder-1`"),
         ("[[agents]]\nname = \"a b\"\nvendor = \"demo\"\n", 5, "`a b` cannot be the name of an"),
-        ("[[agents]]\nname = \"a\"\nvendor = \"nobody\"\n", 6, "`nobody` is not a vendor"),
+        ("[[agents]]\nname = \"a\"\nvendor = \"nobody\"\n", 6, "there is no vendor `nobody`"),
     ];
     let file = world.project().join("segue.toml");
     for (more, line, words) in table {

@@ -72,7 +72,7 @@ fn settings_with_an_unknown_vendor_or_program_are_findings_without_a_fix() {
     assert_eq!(found.status, 1, "{found:#?}");
     let names_it = format!("`vendor` in `{}` names it", file.display());
     for part in
-        ["`nope` is not a vendor", names_it.as_str(), "there is no program `no-such-program`"]
+        ["there is no vendor `nope`", names_it.as_str(), "there is no program `no-such-program`"]
     {
         assert!(found.stdout.contains(part), "`{part}` is missing: {found:#?}");
     }
