@@ -50,10 +50,6 @@ impl FakeMachine {
         self.state.lock().unwrap().processes.insert(pid, process);
     }
 
-    pub fn end_process(&self, pid: u32) {
-        self.state.lock().unwrap().processes.remove(&pid);
-    }
-
     /// Removes the programs of all vendors.
     pub fn uninstall(&self) {
         self.state.lock().unwrap().is_uninstalled = true;

@@ -3,6 +3,7 @@
 //! A line is `WHO: TEXT`, with `user` or `agent` for `WHO`; an agent's line ends the turn. So
 //! `user: hi` alone is a turn that was cut off.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,10 +14,10 @@ use segue_core::model::{
     VendorSessionId, WaitingFor,
 };
 use segue_core::ports::{
-    Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn,
-    HeadlessLaunching, Interaction, Launching, Live, Pace, PermissionEffect, Place, ProgramSpec,
-    Proof, Screen, Showing, SignalSources, Support, TranscriptDatabase, TranscriptFiles,
-    TranscriptStorage, Transcripts, Vendor, Vendors, WriteMode,
+    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn,
+    HeadlessLaunching, Interaction, Kept, Launching, Live, Pace, PermissionEffect, Place,
+    ProgramSpec, Proof, Screen, Showing, SignalSources, Support, TranscriptDatabase,
+    TranscriptFiles, TranscriptStorage, Transcripts, Vendor, Vendors, WriteMode,
 };
 use segue_core::rules::recovery::Resumes;
 use segue_core::{Error, Result};
@@ -217,6 +218,23 @@ impl Transcripts for FakeVendor {
         paths.iter().filter_map(id).filter_map(|id| read(id).transpose()).collect()
     }
 
+    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+        let kept = |path: PathBuf| {
+            let id = VendorSessionId::new(path.file_stem()?.to_str()?);
+            Some(Kept { id, transcript: path, modified: crate::samples::start() })
+        };
+        Ok(files.list(config_dir)?.into_iter().filter_map(kept).collect())
+    }
+
+    fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+        let said = parsed(&files.head(&kept.transcript, usize::MAX)?);
+        Ok(said.into_iter().next().map(|(_, text)| Beginning {
+            cwd: crate::samples::CWD.into(),
+            began_at: crate::samples::start(),
+            first_message: Some(text),
+        }))
+    }
+
     fn live(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
         Ok(self.live.lock().unwrap().clone())
     }
@@ -294,7 +312,7 @@ fn parsed(bytes: &[u8]) -> Vec<(String, String)> {
     text.lines().filter_map(line).collect()
 }
 
-fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.display().to_string();
     move |error| Error::internal(format!("cannot read `{path}`")).caused_by(error)
 }

@@ -119,10 +119,22 @@ pub async fn adopt(
     let session = draft(ports, candidate, name).await?;
     let conversation = candidate.vendor_session_id.clone();
     let along = step(ports, key, RequestStep::Adopted { session: session.id, conversation });
-    take_in(ports, session, &candidate.vendor_session_id, along).await
+    record(ports, session, &candidate.vendor_session_id, along).await
 }
 
-/// Returns the session to create for a conversation.
+/// Records the session of a [`draft`] and its fleet.
+pub async fn record(
+    ports: &Ports,
+    drafted: Session,
+    id: &VendorSessionId,
+    along: Vec<Change>,
+) -> Result<SessionState> {
+    let project = ports.projects.around(&drafted.cwd)?;
+    projects::ensure_fleet(ports, project.as_ref()).await?;
+    take_in(ports, drafted, id, along).await
+}
+
+/// Returns the session to create for a conversation. Records nothing, so its fleet may be missing.
 pub async fn draft(
     ports: &Ports,
     candidate: &AdoptCandidate,
@@ -134,7 +146,7 @@ pub async fn draft(
         return Err(error.caused_by(format!("it leads to `{}`", folder.real_path.display())));
     }
     let project = ports.projects.around(&candidate.cwd)?;
-    let fleet = projects::ensure_fleet(ports, project.as_ref()).await?;
+    let fleet = projects::fleet(project.as_ref())?.name;
     let name = match name {
         Some(name) => SessionName::parse(name)?,
         None => {
@@ -176,8 +188,8 @@ pub async fn candidates(
     let read = kept.iter().filter_map(|(vendor, home, kept)| candidate(ports, vendor, home, kept));
     let read = read.filter(|it| wanted.cwd.as_ref().is_none_or(|cwd| it.cwd == *cwd));
     let mut candidates: Vec<_> = read.take(wanted.at_most.unwrap_or(usize::MAX)).collect();
-    // Without these filters the caller adopts all candidates and shows none of them.
-    if wanted.at_most.is_some() || wanted.cwd.is_some() {
+    // A caller without these filters adopts all candidates and shows none of them.
+    if wanted.at_most.is_some() || wanted.cwd.is_some() || wanted.id.is_some() {
         mark_open(ports, &mut candidates);
     }
     Ok(candidates)

@@ -3,11 +3,10 @@
 use crate::api::{AdoptCandidate, AgentOutcome, LeftAlone, Outcome, SessionRef};
 use crate::error::{Error, Result};
 use crate::flows::bringing_back::Sorter;
+use crate::flows::create::SessionBeginning;
 use crate::flows::resume::{RequestedStart, refused};
 use crate::flows::{adopt, naming, projects};
-use crate::model::{
-    Environment, How, Project, ProjectAgent, Session, SessionId, SessionName, Status, Timer,
-};
+use crate::model::{Environment, Project, ProjectAgent, Session, SessionId, SessionName, Timer};
 use crate::ports::{Ports, SessionQuery, SessionSummary};
 use crate::rules;
 use crate::rules::bringing_back::Rest;
@@ -130,8 +129,7 @@ impl AgentPlan {
         if only.open_in.is_some() || self.draft.config_dir != only.config_dir {
             return Ok(None);
         }
-        let status = Status::Ended(How::Quit);
-        let session = Session { status, spoke: true, ..self.draft.clone() };
+        let session = SessionBeginning::Adoption.begin(self.draft.clone());
         let id = session.id;
         match adopt::take_in(ports, session, &only.vendor_session_id, Vec::new()).await {
             Ok(_) => Ok(Some(id)),

@@ -36,16 +36,23 @@ pub enum SessionBeginning {
     Handoff,
 }
 
+impl SessionBeginning {
+    /// Returns a session that is not stored yet, as it begins in this way.
+    pub fn begin(self, session: Session) -> Session {
+        let (status, spoke) = match self {
+            Self::Launch => (Status::Starting, false),
+            Self::Adoption => (Status::Ended(How::Quit), true),
+            Self::Handoff => (Status::Ended(How::NeverStarted), false),
+        };
+        Session { status, spoke, ..session }
+    }
+}
+
 /// Makes the session of a draft. Nothing is stored.
 pub fn create(ports: &Ports, draft: SessionDraft) -> Session {
     let settings = draft.settings;
-    let (status, spoke) = match draft.beginning {
-        SessionBeginning::Launch => (Status::Starting, false),
-        SessionBeginning::Adoption => (Status::Ended(How::Quit), true),
-        SessionBeginning::Handoff => (Status::Ended(How::NeverStarted), false),
-    };
     let now = ports.clock.now();
-    Session {
+    draft.beginning.begin(Session {
         id: SessionId::new(ports.clock.new_id()),
         name: draft.name,
         fleet: draft.fleet,
@@ -63,9 +70,9 @@ pub fn create(ports: &Ports, draft: SessionDraft) -> Session {
         args: settings.args,
         env: settings.env,
         parent: draft.parent,
-        status,
-        spoke,
+        status: Status::Starting,
+        spoke: false,
         created_at: now,
         updated_at: now,
-    }
+    })
 }

@@ -55,14 +55,18 @@ impl OpenProject {
     }
 }
 
-/// Returns the fleet of a project, or of sessions without a project. Records the fleet, so that it
-/// exists before its first session.
-pub async fn ensure_fleet(ports: &Ports, project: Option<&Project>) -> Result<FleetName> {
+/// Returns the fleet of a project, or of sessions without a project.
+pub fn fleet(project: Option<&Project>) -> Result<Fleet> {
     let name = match project {
         Some(project) => project.fleet.clone(),
         None => FleetName::parse(NO_PROJECT)?,
     };
-    let fleet = Fleet { name, folder: project.map(|project| project.folder.clone()) };
+    Ok(Fleet { name, folder: project.map(|project| project.folder.clone()) })
+}
+
+/// Records the fleet of a project, so that it exists before its first session. Returns its name.
+pub async fn ensure_fleet(ports: &Ports, project: Option<&Project>) -> Result<FleetName> {
+    let fleet = fleet(project)?;
     let name = fleet.name.clone();
     if ports.store.fleet(&name).await?.as_ref() != Some(&fleet) {
         let changes = vec![Change::PutFleet(fleet)];

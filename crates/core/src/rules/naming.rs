@@ -36,7 +36,7 @@ pub fn names_with_vendor(name: &str, vendor: &str) -> impl Iterator<Item = Strin
     std::iter::once(base).chain(numbered)
 }
 
-/// Returns whether `with_vendor` can have generated `made` from this name and this vendor.
+/// Returns whether [`names_with_vendor`] can have generated `made` from this name and this vendor.
 pub fn is_with_vendor(made: &str, name: &str, vendor: &str) -> bool {
     let Some(rest) = made.strip_prefix(&vendor_base(name, vendor)) else { return false };
     let number = rest.strip_prefix('-').unwrap_or_default();

@@ -5,7 +5,7 @@ use segue_core::api::{Caller, ResumeRequest, Selection, StopOutcome, StopRequest
 use segue_core::flows::{resume, select, stop, trust, up};
 use segue_core::model::{
     AgentName, Exit, Fleet, Handoff, HandoffForm, How, Launch, LaunchEnd, LaunchId, LaunchMode,
-    Principal, RequestId, RequestKey, Session, SessionId, Status,
+    MachineId, Principal, RequestId, RequestKey, Session, Status,
 };
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::bringing_back::Rest;
@@ -33,12 +33,17 @@ impl Stored {
     }
 
     async fn add_session(&self, session: Session) -> Session {
+        self.add_on(samples::machine(), session).await
+    }
+
+    /// Stores a session whose launch is on this machine.
+    async fn add_on(&self, machine: MachineId, session: Session) -> Session {
         let is_open = session.status.expects_process();
         let end = LaunchEnd { exit: Exit::Signal(9), asked: false, at: samples::start() };
         let launch = Launch {
             id: LaunchId::new(Uuid::from_u128(session.id.uuid().as_u128() + 100)),
             session: session.id,
-            machine: Some(samples::machine()),
+            machine: Some(machine),
             number: 1,
             mode: LaunchMode::Fresh,
             planned: None,
@@ -132,16 +137,8 @@ async fn session_that_was_handed_over_is_refused_with_its_successor() {
 #[tokio::test]
 async fn launch_of_another_machine_is_never_started_here() {
     let stored = Stored::new();
-    stored.add(1, "far", Status::Idle).await;
-    let other = segue_core::model::MachineId::new(Uuid::from_u128(77));
-    let launches = stored.world.ports().store;
-    let own = launches.launches(SessionId::new(Uuid::from_u128(1))).await.unwrap().remove(0);
-    let stored = Stored::new();
-    let session = samples::session(1, "far");
-    let session = Session { status: Status::Idle, ..session };
-    let far = Launch { machine: Some(other), ..own };
-    let created = Change::CreateSession(Box::new(session));
-    stored.commit(vec![created, Change::CreateLaunch(Box::new(far))]).await;
+    let far = Session { status: Status::Idle, ..samples::session(1, "far") };
+    stored.add_on(MachineId::new(Uuid::from_u128(77)), far).await;
     let plan = stored.resume(named(&["far"]), false).await;
     assert_eq!(plan.sessions[0].refused.as_ref().unwrap().rest, Rest::OtherMachine);
     let planned = plan.without_other_machines();
@@ -198,7 +195,7 @@ async fn repeated_stop_reports_what_its_first_attempt_stopped() {
 }
 
 #[tokio::test]
-async fn stop_that_cannot_be_recorded_is_carried_out_all_the_same() {
+async fn stop_that_cannot_be_recorded_is_reported_and_is_no_error() {
     let stored = Stored::new();
     stored.add(1, "fox", Status::Idle).await;
     let ports = stored.world.ports();
@@ -208,7 +205,6 @@ async fn stop_that_cannot_be_recorded_is_carried_out_all_the_same() {
     stored.world.calls.fail("store.commit", 1);
     let steps = stop::record(&ports, key, &chosen.sessions).await.unwrap();
     assert!(steps.unrecorded.is_some());
-    assert_eq!(chosen.sessions.len(), 1);
 }
 
 async fn trusted_project(stored: &Stored, agents: &[&str]) {

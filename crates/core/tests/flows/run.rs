@@ -60,6 +60,16 @@ async fn request_without_words_runs_the_only_installed_vendor_in_the_default_fle
 }
 
 #[tokio::test]
+async fn default_vendor_of_the_settings_wins_over_the_only_installed_one() {
+    let world = World::new();
+    world.projects.set_default_vendor("other");
+    let error = session(&world, &request()).await.unwrap_err();
+    assert!(error.to_string().contains("`other`"), "{error}");
+    let named = RunRequest { vendor: Some("tool".into()), ..request() };
+    session(&world, &named).await.unwrap();
+}
+
+#[tokio::test]
 async fn bad_requests_are_refused_before_anything_is_recorded() {
     let with = |change: fn(&mut RunRequest)| {
         let mut request = request();

@@ -245,7 +245,7 @@ fn model_or_instructions_for_a_vendor_of_the_file_are_refused() {
 fn a_vendor_that_could_resume_a_wrong_conversation_is_refused() {
     let table = [
         ("[vendors.mytool]\ncommand = []\n".to_owned(), "is empty"),
-        (format!("{VENDOR}resume = [\"--continue\"]\n"), "does not say which"),
+        (format!("{VENDOR}resume = [\"--continue\"]\n"), "must contain `{id}`"),
         (format!("{VENDOR}resume = [\"--resume\", \"{{id}}\"]\n"), "known id"),
         (format!("{VENDOR}transcript = \"~/log\"\n"), "the same for all"),
         (format!("{VENDOR}format = \"yaml\"\n"), "not known"),

@@ -91,8 +91,8 @@ impl WrittenVendor {
             words.is_some_and(|words| words.iter().any(|word| word.contains(ID)))
         };
         if self.resume.is_some() && !has_id(self.resume.as_ref()) {
-            return Err(Error::config(format!("`resume` of `{name}` does not say which"))
-                .caused_by("what resumes the newest conversation can resume a wrong one")
+            return Err(Error::config(format!("`resume` of vendor `{name}` must contain `{ID}`"))
+                .caused_by("without an id, the program resumes its newest conversation, which can be a wrong one")
                 .hint("use the id, such as `resume = [\"--resume\", \"{id}\"]`"));
         }
         if self.resume.is_some() && !has_id(self.new.as_ref()) {

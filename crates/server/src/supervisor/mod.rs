@@ -270,8 +270,8 @@ impl Supervisor {
     }
 
     /// Reports settings that cannot be read, and settings that name a missing vendor, a missing
-    /// program or a file of variables that cannot be used.
-    /// Settings that cannot be read have their default values.
+    /// program or a file of variables that cannot be used. Settings that cannot be read have their
+    /// default values.
     pub(crate) fn examine_settings(&self, environment: &Environment) -> Vec<Finding> {
         if let Err(error) = project::check_settings(&self.config_file) {
             let what = format!("{error}; until it can be read, every setting has its default");

@@ -4,10 +4,9 @@
 use super::{HandoffPlan, TargetSession, TransferSummary};
 use crate::error::Result;
 use crate::failpoint;
-use crate::flows::SessionState;
+use crate::flows::{SessionState, requests};
 use crate::model::{
-    Binding, EventPayload, Evidence, Handoff, HandoffForm, RequestRecord, RequestStep, Session,
-    Status,
+    Binding, EventPayload, Evidence, Handoff, HandoffForm, RequestStep, Session, Status,
 };
 use crate::ports::{Change, Commit, Ports};
 
@@ -52,11 +51,8 @@ impl HandoffPlan {
             |session: &Session| SessionState::new(session.clone()).event(ports, payload.clone());
         let events = vec![event(from), event(to)];
         let mut changes = vec![Change::AddHandoff(Box::new(self.handoff(ports, target, summary)))];
-        let step = RequestStep::Carried { session: to.id, characters: summary.characters };
-        if let Some(key) = target.request.take() {
-            let at = ports.clock.now();
-            changes.push(Change::RecordRequest(Box::new(RequestRecord { key, step, at })));
-        }
+        let carried = RequestStep::Carried { session: to.id, characters: summary.characters };
+        changes.extend(requests::step(ports, target.request.take(), carried));
         Commit { changes, events }
     }
 

@@ -111,7 +111,7 @@ impl HandoffSource {
     /// Creates the session of a conversation that has none.
     pub async fn adopted(mut self, ports: &Ports) -> Result<Self> {
         if let Some(id) = self.unadopted.take() {
-            adopt::take_in(ports, self.session.clone(), &id, Vec::new()).await?;
+            adopt::record(ports, self.session.clone(), &id, Vec::new()).await?;
         }
         Ok(self)
     }

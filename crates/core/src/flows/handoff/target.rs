@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::flows::create::{SessionBeginning, SessionDraft, create};
-use crate::flows::naming;
+use crate::flows::{naming, projects};
 use crate::model::{
-    AgentName, Environment, How, RequestKey, Session, SessionName, SessionSettings, Status,
-    VendorDescription, VendorId, VendorSessionId,
+    AgentName, Environment, RequestKey, Session, SessionName, SessionSettings, VendorDescription,
+    VendorId, VendorSessionId,
 };
 use crate::ports::{Ports, Vendor};
 use crate::rules;
@@ -55,10 +55,7 @@ impl HandoffTarget {
         agent: Option<TargetAgent>,
         environment: Environment,
     ) -> Result<Self> {
-        let vendor = match &description {
-            Some(description) => ports.vendors.described(&id, description),
-            None => ports.vendors.get(&id)?,
-        };
+        let vendor = projects::vendor(ports, &id, description.as_ref())?;
         let program = vendor.launching().program();
         if ports.machine.find_program(&program, &environment).is_none() {
             return Err(Error::vendor(format!("the program of `{id}` is not installed"))
@@ -116,7 +113,7 @@ impl HandoffTarget {
     /// settings that only the other vendor understands.
     fn session(&self, ports: &Ports, from: &Session, name: SessionName) -> Result<Session> {
         if let Some(draft) = &self.draft {
-            return Ok(Session { status: Status::Ended(How::NeverStarted), ..draft.clone() });
+            return Ok(SessionBeginning::Handoff.begin(draft.clone()));
         }
         if from.headless && self.vendor.launching().headless().is_none() {
             let error = Error::usage(format!("`{}` cannot run headless", self.vendor.id()));
