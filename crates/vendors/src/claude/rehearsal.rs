@@ -6,7 +6,7 @@ use serde_json::json;
 pub(super) const SUPPORT: Support = Support {
     title: "Claude Code",
     proof: Proof::Program,
-    tried: &["2.1.197", "2.1.325"],
+    tried: &["2.1.197", "2.1.325", "2.1.326"],
     install: "npm install -g @anthropic-ai/claude-code",
     notes: &["as root it takes `auto` only where its own `IS_SANDBOX=1` is set"],
 };

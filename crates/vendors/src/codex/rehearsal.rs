@@ -6,7 +6,7 @@ use serde_json::json;
 pub(super) const SUPPORT: Support = Support {
     title: "Codex",
     proof: Proof::Program,
-    tried: &["0.166.0"],
+    tried: &["0.166.0", "0.169.0"],
     install: "npm install -g @openai/codex",
     notes: &["text that begins with `!` is typed behind a zero-width space, or it would be run"],
 };
