@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use segue_core::model::{Environment, Role, VendorSessionId};
-use segue_core::ports::{Place, ProgramSpec, Rehearsal, Stage, Transcripts, Vendor};
+use segue_core::ports::{Place, ProgramSpec, Rehearsal, Transcripts, TrialSetup, Vendor};
 use segue_host::files::LocalFiles;
 use serde_json::Value;
 
@@ -238,7 +238,8 @@ pub fn prepare(world: &mut World, model: &Model, vendor: &dyn Vendor) -> Rehears
     let project = world.project().canonicalize().expect("a folder");
     let (home, url) = (world.home(), model.url());
     let shared = env::var_os(SHARED).map_or_else(|| world.root().join("shared"), PathBuf::from);
-    let stage = Stage { home: &home, project: &project, shared: &shared, model: &url, key: KEY };
+    let stage =
+        TrialSetup { home: &home, project: &project, shared: &shared, model: &url, key: KEY };
     let rehearsal = vendor.rehearsal(&stage);
     let rehearsal = rehearsal.unwrap_or_else(|| panic!("{} cannot be tried", vendor.id()));
     for (variable, value) in &rehearsal.environment {

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use segue_core::model::Environment;
-use segue_core::ports::{ProgramSpec, Stage, Vendor};
+use segue_core::ports::{ProgramSpec, TrialSetup, Vendor};
 use segue_host::programs;
 
 use crate::behaviours::Behaviour;
@@ -101,7 +101,7 @@ fn program(vendor: &dyn Vendor, environment: &Environment) -> Option<PathBuf> {
 
 /// Returns why a behaviour cannot be checked for a vendor. `None` if it can.
 fn exemption(vendor: &dyn Vendor, behaviour: &str) -> Option<&'static str> {
-    let exempt = vendor.rehearsal(&Stage::nowhere())?.exempt;
+    let exempt = vendor.rehearsal(&TrialSetup::nowhere())?.exempt;
     exempt.iter().find(|(name, _)| *name == behaviour).map(|(_, reason)| *reason)
 }
 

@@ -64,7 +64,7 @@ mod tests {
         EventKind, Evidence, FailureClass, HandoffForm, LaunchMode, MessageStateKind, Permission,
         Restart, Role, StatusKind, WaitingFor,
     };
-    use crate::rules::bringing_back::Rest;
+    use crate::rules::bringing_back::LeftAloneReason;
     use crate::rules::handoff::HandoffMode;
 
     fn check<T>(all: &[T], from_word: fn(&str) -> Option<T>)
@@ -98,7 +98,7 @@ mod tests {
         check(Outcome::ALL, Outcome::from_word);
         check(Permission::ALL, Permission::from_word);
         check(PlannedDecision::ALL, PlannedDecision::from_word);
-        check(Rest::ALL, Rest::from_word);
+        check(LeftAloneReason::ALL, LeftAloneReason::from_word);
         check(Restart::ALL, Restart::from_word);
         check(Role::ALL, Role::from_word);
         check(Severity::ALL, Severity::from_word);

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use segue_core::model::{Environment, LaunchId, MachineIds, ProcessRef};
-use segue_core::ports::{Ended, Folder, Machine, Program, ProgramSpec};
+use segue_core::ports::{EndedProcess, Folder, Machine, Program, ProgramSpec};
 use segue_core::rules::digest::FolderState;
 use segue_core::{Error, Result};
 
@@ -97,7 +97,7 @@ impl Machine for FakeMachine {
         state.processes.iter().filter_map(|(pid, it)| Some((*pid, it.mark?))).collect()
     }
 
-    async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<Ended>> {
+    async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<EndedProcess>> {
         self.calls.enter("machine.end_marked")?;
         let mut state = self.state.lock().unwrap();
         let is_left = |it: &FakeProcess| it.mark.is_some_and(|mark| dead.contains(&mark));
@@ -105,7 +105,7 @@ impl Machine for FakeMachine {
             state.processes.iter().filter(|(_, it)| is_left(it)).map(|(pid, _)| *pid).collect();
         let end = |pid: u32| {
             let command = state.processes.remove(&pid).map(|it| it.command).unwrap_or_default();
-            Ended { pid, command }
+            EndedProcess { pid, command }
         };
         Ok(left.into_iter().map(end).collect())
     }

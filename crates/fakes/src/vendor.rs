@@ -15,8 +15,8 @@ use segue_core::model::{
 };
 use segue_core::ports::{
     Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn,
-    HeadlessLaunching, Interaction, Kept, Launching, Live, Pace, PermissionEffect, Place,
-    ProgramSpec, Proof, Screen, Showing, SignalSources, Support, TranscriptDatabase,
+    HeadlessLaunching, Interaction, Launching, Live, Pace, PermissionEffect, Place, ProgramSpec,
+    Proof, Screen, Showing, SignalSources, StoredConversation, Support, TranscriptDatabase,
     TranscriptFiles, TranscriptStorage, Transcripts, Vendor, Vendors, WriteMode,
 };
 use segue_core::rules::recovery::Resumes;
@@ -218,15 +218,19 @@ impl Transcripts for FakeVendor {
         paths.iter().filter_map(id).filter_map(|id| read(id).transpose()).collect()
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         let kept = |path: PathBuf| {
             let id = VendorSessionId::new(path.file_stem()?.to_str()?);
-            Some(Kept { id, transcript: path, modified: crate::samples::start() })
+            Some(StoredConversation { id, transcript: path, modified: crate::samples::start() })
         };
         Ok(files.list(config_dir)?.into_iter().filter_map(kept).collect())
     }
 
-    fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+    fn beginning(
+        &self,
+        files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
         let said = parsed(&files.head(&kept.transcript, usize::MAX)?);
         Ok(said.into_iter().next().map(|(_, text)| Beginning {
             cwd: crate::samples::CWD.into(),

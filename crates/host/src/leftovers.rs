@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use segue_core::model::LaunchId;
-use segue_core::ports::Ended;
+use segue_core::ports::EndedProcess;
 use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
@@ -52,7 +52,7 @@ fn mark_in(environment: &[u8]) -> Option<LaunchId> {
 }
 
 /// Ends every process of these dead launches. Returns when a survey finds no more of them.
-pub(crate) async fn end_marked(dead: &[LaunchId]) -> Result<Vec<Ended>> {
+pub(crate) async fn end_marked(dead: &[LaunchId]) -> Result<Vec<EndedProcess>> {
     let marks: HashSet<LaunchId> = dead.iter().copied().collect();
     let mut ended = Vec::new();
     if marks.is_empty() {
@@ -95,7 +95,7 @@ async fn end(
 
 /// A process of a dead launch, with a handle, so that signals cannot hit another process.
 struct Leftover {
-    ended: Ended,
+    ended: EndedProcess,
     handle: ProcessHandle,
 }
 
@@ -124,7 +124,7 @@ fn hold(pid: u32, marks: &HashSet<LaunchId>) -> Option<Leftover> {
     mark(pid).is_some_and(|mark| marks.contains(&mark)).then_some(())?;
     let command = process::command_line(pid).unwrap_or_default();
     let handle = ProcessHandle::open(&process).ok()??;
-    Some(Leftover { ended: Ended { pid, command }, handle })
+    Some(Leftover { ended: EndedProcess { pid, command }, handle })
 }
 
 fn signal(leftovers: &[Leftover], signal: Signal) -> Result<()> {
@@ -147,7 +147,7 @@ async fn wait(leftovers: &[Leftover], limit: Duration) -> Result<bool> {
     Ok(true)
 }
 
-fn cannot_end(process: &Ended) -> Error {
+fn cannot_end(process: &EndedProcess) -> Error {
     Error::unavailable(format!(
         "cannot end process {} (`{}`), which a dead launch left behind",
         process.pid, process.command

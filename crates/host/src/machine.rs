@@ -7,7 +7,7 @@ use std::path::Path;
 use async_trait::async_trait;
 use segue_core::Result;
 use segue_core::model::{Environment, LaunchId, MachineIds, ProcessRef};
-use segue_core::ports::{Ended, Folder, Machine, Program, ProgramSpec};
+use segue_core::ports::{EndedProcess, Folder, Machine, Program, ProgramSpec};
 use segue_core::rules::digest::FolderState;
 
 use crate::paths::Paths;
@@ -56,7 +56,7 @@ impl Machine for LocalMachine {
         leftovers::marked()
     }
 
-    async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<Ended>> {
+    async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<EndedProcess>> {
         leftovers::end_marked(dead).await
     }
 

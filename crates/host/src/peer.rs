@@ -7,7 +7,7 @@ use std::path::Path;
 use nix::sys::socket::{getsockopt, sockopt};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use segue_core::rules::origin::{Evidence, Reach, Trace};
+use segue_core::rules::origin::{CallerEvidence, LaunchSign, LineageReach};
 use segue_core::{Error, Result};
 use tokio::net::UnixStream;
 
@@ -18,7 +18,7 @@ use crate::{cgroup, daemon, hold, leftovers, orphans};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     pub uid: u32,
-    pub evidence: Evidence,
+    pub evidence: CallerEvidence,
 }
 
 impl Peer {
@@ -32,7 +32,7 @@ impl Peer {
         let evidence = match pid.zip(pid.and_then(|pid| handle(stream, pid))) {
             Some((pid, handle)) => evidence_with(pid, &handle),
             // The process is in another PID namespace or has exited.
-            None => Evidence::none(),
+            None => CallerEvidence::none(),
         };
         Ok(Self { uid: credentials.uid(), evidence })
     }
@@ -54,10 +54,10 @@ fn handle_by_number(pid: u32) -> Option<OwnedFd> {
     pidfd_open(pid, PidfdFlags::empty()).ok()
 }
 
-fn evidence_with(pid: u32, handle: &OwnedFd) -> Evidence {
+fn evidence_with(pid: u32, handle: &OwnedFd) -> CallerEvidence {
     let found = evidence(pid);
     // If the process is still alive, its id was not reused during the examination.
-    if has_ended(handle) { Evidence::none() } else { found }
+    if has_ended(handle) { CallerEvidence::none() } else { found }
 }
 
 fn has_ended(handle: &OwnedFd) -> bool {
@@ -71,23 +71,23 @@ fn has_ended(handle: &OwnedFd) -> bool {
 }
 
 /// Collects the evidence of a process's origin. The caller makes sure that the process stays alive.
-pub(crate) fn evidence(pid: u32) -> Evidence {
+pub(crate) fn evidence(pid: u32) -> CallerEvidence {
     let Lineage { members, reach } = process::lineage(pid);
-    if reach == Reach::Unknown {
-        return Evidence::none();
+    if reach == LineageReach::Unknown {
+        return CallerEvidence::none();
     }
     let trace = trace(&members).or_else(|| adopted(&members));
-    Evidence { lineage: members.into_iter().map(|it| it.process).collect(), reach, trace }
+    CallerEvidence { lineage: members.into_iter().map(|it| it.process).collect(), reach, trace }
 }
 
 /// Finds a trace of a launch in a lineage. Environments are read last: an agent can make them long,
 /// and it can create many ancestors.
-fn trace(members: &[Member]) -> Option<Trace> {
+fn trace(members: &[Member]) -> Option<LaunchSign> {
     let is_any = |has_sign: fn(u32) -> bool| members.iter().any(|it| has_sign(it.process.pid));
-    let sign = |found: bool, trace: Trace| found.then_some(trace);
-    sign(is_any(|pid| cgroup::launch_of(pid).is_some()), Trace::Cgroup)
-        .or_else(|| sign(is_any(is_like_a_holder), Trace::Holder))
-        .or_else(|| sign(is_any(|pid| leftovers::mark(pid).is_some()), Trace::Mark))
+    let sign = |found: bool, trace: LaunchSign| found.then_some(trace);
+    sign(is_any(|pid| cgroup::launch_of(pid).is_some()), LaunchSign::Cgroup)
+        .or_else(|| sign(is_any(is_like_a_holder), LaunchSign::Holder))
+        .or_else(|| sign(is_any(|pid| leftovers::mark(pid).is_some()), LaunchSign::Mark))
 }
 
 fn is_like_a_holder(pid: u32) -> bool {
@@ -130,7 +130,7 @@ fn listening_pid(stream: &UnixStream) -> Option<u32> {
 /// Finds a process that a daemon adopted when a holder died. Processes that a daemon starts for
 /// itself stay in its session. A holder leaves that session before it does anything else, and no
 /// process can join a session.
-fn adopted(members: &[Member]) -> Option<Trace> {
+fn adopted(members: &[Member]) -> Option<LaunchSign> {
     let is_adopted = |pair: &[Member]| match pair {
         [child, parent] => {
             child.session != parent.session
@@ -138,14 +138,14 @@ fn adopted(members: &[Member]) -> Option<Trace> {
         }
         _ => false,
     };
-    members.windows(2).any(is_adopted).then_some(Trace::Orphan)
+    members.windows(2).any(is_adopted).then_some(LaunchSign::Orphan)
 }
 
 /// Returns whether a process belongs to an agent of any launch, or cannot be distinguished from
 /// one.
 pub fn is_of_an_agent(pid: u32) -> bool {
     let evidence = evidence(pid);
-    evidence.reach == Reach::Unknown || evidence.trace.is_some()
+    evidence.reach == LineageReach::Unknown || evidence.trace.is_some()
 }
 
 /// Returns whether the cgroup or the environment of a process shows that an agent started it.
@@ -161,7 +161,7 @@ fn is_agents_holder(pid: u32) -> bool {
     }
     let Lineage { members, reach } = process::lineage(pid);
     let ancestors = members.get(1..).unwrap_or_default();
-    reach == Reach::Unknown || is_marked(pid) || trace(ancestors).is_some()
+    reach == LineageReach::Unknown || is_marked(pid) || trace(ancestors).is_some()
 }
 
 #[cfg(test)]
@@ -177,7 +177,7 @@ mod tests {
         let peer = Peer::of(&served).unwrap();
         assert_eq!(peer.uid, rustix::process::geteuid().as_raw());
         assert_eq!(peer.evidence.lineage.first(), process::find(std::process::id()).as_ref());
-        assert_eq!(peer.evidence.reach, Reach::Root);
+        assert_eq!(peer.evidence.reach, LineageReach::Root);
         drop(client);
     }
 
@@ -186,11 +186,11 @@ mod tests {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
         let handle = handle_by_number(child.id()).unwrap();
         assert!(!has_ended(&handle));
-        assert_eq!(evidence_with(child.id(), &handle).reach, Reach::Root);
+        assert_eq!(evidence_with(child.id(), &handle).reach, LineageReach::Root);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(has_ended(&handle));
-        assert_eq!(evidence_with(child.id(), &handle), Evidence::none());
+        assert_eq!(evidence_with(child.id(), &handle), CallerEvidence::none());
         assert!(handle_by_number(u32::MAX).is_none());
     }
 
@@ -203,7 +203,7 @@ mod tests {
         // It answers only after `exec`, when it is no longer a copy of this process.
         std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"x").unwrap();
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
-        assert_eq!(evidence(child.id()).trace, Some(Trace::Mark));
+        assert_eq!(evidence(child.id()).trace, Some(LaunchSign::Mark));
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hyper::Method;
 use segue_core::api::Health;
-use segue_core::rules::origin::Reach;
+use segue_core::rules::origin::LineageReach;
 use segue_core::{Error, Result};
 use segue_host::daemon_process::{self, Condition};
 use segue_host::peer::Peer;
@@ -60,7 +60,7 @@ pub(crate) async fn dial(socket: &Path, lock: &Path) -> Result<Option<Dialled>> 
             match (listener.reach, listener.trace) {
                 (_, Some(_)) => Err(foreign(socket, pid)),
                 // The daemon has ended, even if another process still has its socket open.
-                (Reach::Unknown, None) => Ok(None),
+                (LineageReach::Unknown, None) => Ok(None),
                 _ => Ok(Some(Dialled { stream, resident: resident(pid) })),
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use segue_core::api::{Exemption, VendorList, VendorReport};
-use segue_core::ports::{Proof, Stage, Vendor};
+use segue_core::ports::{Proof, TrialSetup, Vendor};
 use segue_core::rules::recovery::Resumes;
 use segue_core::rules::versions;
 
@@ -62,7 +62,7 @@ fn proof(proof: Proof) -> &'static str {
 }
 
 fn exempt(vendor: &dyn Vendor) -> Vec<Exemption> {
-    let rehearsal = vendor.rehearsal(&Stage::nowhere()).unwrap_or_default();
+    let rehearsal = vendor.rehearsal(&TrialSetup::nowhere()).unwrap_or_default();
     let told = |(behaviour, why): &(&str, &str)| Exemption {
         behaviour: (*behaviour).to_owned(),
         why: (*why).to_owned(),

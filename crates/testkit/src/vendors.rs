@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use segue_conformance::{Behaviour, BehaviourVerdict, KEY, Setting};
 use segue_core::model::{Environment, VendorId};
-use segue_core::ports::{ProgramSpec, Stage, Vendor, Vendors as _};
+use segue_core::ports::{ProgramSpec, TrialSetup, Vendor, Vendors as _};
 use serde_json::Value;
 
 use crate::model::Model;
@@ -99,7 +99,7 @@ pub fn behaviours() -> Vec<&'static str> {
 pub fn exemptions() -> Vec<(VendorId, &'static str, &'static str)> {
     let vendors = segue_vendors::all().all();
     let of = |vendor: &Arc<dyn Vendor>| {
-        let exempt = vendor.rehearsal(&Stage::nowhere()).map_or(&[][..], |it| it.exempt);
+        let exempt = vendor.rehearsal(&TrialSetup::nowhere()).map_or(&[][..], |it| it.exempt);
         let id = vendor.id();
         exempt.iter().map(move |(behaviour, reason)| (id.clone(), *behaviour, *reason))
     };

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::{Environment, VendorSessionId};
-use segue_core::ports::{Conversation, Files, Kept};
+use segue_core::ports::{Conversation, Files, StoredConversation};
 use segue_core::{Error, Result};
 
 /// Returns the folder that the environment variable names, or else the default folder `usual`.
@@ -41,11 +41,11 @@ pub(crate) fn kept(
     files: &dyn Files,
     paths: impl IntoIterator<Item = PathBuf>,
     id_of: impl Fn(&Path) -> Option<VendorSessionId>,
-) -> Vec<Kept> {
+) -> Vec<StoredConversation> {
     let one = |path: PathBuf| {
         let id = id_of(&path)?;
         let modified = files.facts(&path).ok()??.modified;
-        Some(Kept { id, transcript: path, modified })
+        Some(StoredConversation { id, transcript: path, modified })
     };
     paths.into_iter().filter_map(one).collect()
 }

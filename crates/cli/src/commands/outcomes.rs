@@ -6,7 +6,7 @@ use segue_core::api::{
     AgentOutcome, LeftAlone, Outcome, PlanReport, PlannedDecision, PlannedOutcome, RestoreReport,
     SurplusSession,
 };
-use segue_core::rules::bringing_back::Rest;
+use segue_core::rules::bringing_back::LeftAloneReason;
 use segue_core::{Kind, Result};
 
 use super::targets;
@@ -102,11 +102,12 @@ pub(crate) fn left_alone(sessions: &[LeftAlone]) -> Option<String> {
 /// Returns a hint with the command that starts the sessions that were left alone. `None` if there
 /// are none, or if all of them go on in other sessions or run on other machines.
 fn ways_on(sessions: &[LeftAlone], command: &str) -> Option<String> {
-    let is_startable =
-        |it: &&LeftAlone| it.goes_on_as.is_none() && it.why.known() != Some(Rest::OtherMachine);
+    let is_startable = |it: &&LeftAlone| {
+        it.goes_on_as.is_none() && it.why.known() != Some(LeftAloneReason::OtherMachine)
+    };
     let ended: Vec<&LeftAlone> = sessions.iter().filter(is_startable).collect();
     // `--stopped` does not start sessions that never ran here. The user has to name them.
-    let never_ran = |it: &&&LeftAlone| it.why.known() == Some(Rest::NeverRan);
+    let never_ran = |it: &&&LeftAlone| it.why.known() == Some(LeftAloneReason::NeverRan);
     let named = ended.iter().all(|it| never_ran(&it));
     let first = ended.iter().find(|it| !never_ran(it)).or(ended.first())?;
     let one = if command.starts_with("up") {

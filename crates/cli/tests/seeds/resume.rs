@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use segue_core::rules::recovery::{
-    Decision, History, Place, Process, Resumes, Seen, Transcript, Turn, Unproven, decide,
+    Decision, FolderPresence, History, OpeningProcess, RecoveryFacts, Resumes, TranscriptLocation,
+    TurnState, Unproven, decide,
 };
 use segue_testkit::events::Events;
 use segue_testkit::hold::kill_both_at;
@@ -87,15 +88,15 @@ fn resume_uses_the_stored_id_although_another_transcript_was_touched_later() {
 /// an id to resume.
 #[test]
 fn vendor_that_cannot_resume_starts_without_an_id() {
-    let seen = |spoke| Seen {
-        process: Process::None,
-        folder: Place::There,
+    let seen = |spoke| RecoveryFacts {
+        process: OpeningProcess::None,
+        folder: FolderPresence::There,
         proven: None,
-        transcript: Transcript::Gone,
+        transcript: TranscriptLocation::Gone,
         spoke,
         unproven: Unproven::default(),
         vendor: Resumes::No,
-        turn: Turn::Interactive,
+        turn: TurnState::Interactive,
         history: History::Unremarkable,
     };
     assert_eq!(decide(&seen(true)), Decision::Fresh);

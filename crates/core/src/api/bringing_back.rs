@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::MaybeKnown;
 use crate::model::{AgentName, FleetName, SessionId, SessionName, VendorId};
-use crate::rules::bringing_back::Rest;
+use crate::rules::bringing_back::LeftAloneReason;
 
 /// A session that is not brought back: it was ended on purpose, handed over, or adopted and never
 /// run.
@@ -15,7 +15,7 @@ pub struct LeftAlone {
     pub fleet: FleetName,
     pub address: String,
     pub vendor: VendorId,
-    pub why: MaybeKnown<Rest>,
+    pub why: MaybeKnown<LeftAloneReason>,
     /// The address of the session in which its conversation continues.
     pub goes_on_as: Option<String>,
 }

@@ -18,7 +18,7 @@ use crate::model::{
     Binding, Environment, EventPayload, Evidence, RequestKey, RequestStep, Session, SessionName,
     SessionSettings, VendorId, VendorSessionId,
 };
-use crate::ports::{Change, Commit, Kept, Live, Place, Ports, SessionQuery, Vendor};
+use crate::ports::{Change, Commit, Live, Place, Ports, SessionQuery, StoredConversation, Vendor};
 use crate::rules::{self, words};
 
 /// At most this many characters of a first message are shown.
@@ -28,7 +28,7 @@ const MOST_LISTED: usize = 50;
 
 /// Filters for conversations that can be adopted.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct AdoptFilter {
     pub vendor: Option<VendorId>,
     pub id: Option<VendorSessionId>,
     /// Only conversations that were started in this folder.
@@ -56,7 +56,7 @@ pub async fn plan(
 ) -> Result<AdoptPlan> {
     let adopts = request.id.is_some() || request.all;
     let vendor = request.vendor.as_deref().map(|word| ports.vendors.named(word)).transpose()?;
-    let wanted = Wanted {
+    let wanted = AdoptFilter {
         vendor: vendor.map(|vendor| vendor.id()),
         id: request.id.clone().map(VendorSessionId::new),
         cwd: None,
@@ -91,7 +91,7 @@ async fn adopted_before(ports: &Ports, key: Option<RequestKey>) -> Result<Vec<Se
 
 /// Returns the error for a conversation that cannot be adopted: it belongs to a session already, or
 /// it does not exist.
-async fn unknown(ports: &Ports, wanted: &Wanted) -> Result<Error> {
+async fn unknown(ports: &Ports, wanted: &AdoptFilter) -> Result<Error> {
     let id = wanted.id.as_ref().map(ToString::to_string).unwrap_or_default();
     let query = SessionQuery {
         vendor: wanted.vendor.clone(),
@@ -174,7 +174,7 @@ pub async fn draft(
 pub async fn candidates(
     ports: &Ports,
     environment: &Environment,
-    wanted: &Wanted,
+    wanted: &AdoptFilter,
 ) -> Result<Vec<AdoptCandidate>> {
     let mut kept = Vec::new();
     for vendor in vendors(ports, wanted.vendor.as_ref())? {
@@ -196,7 +196,7 @@ pub async fn candidates(
 }
 
 /// Returns the ids of those found conversations that belong or belonged to a session.
-async fn known(ports: &Ports, found: &[Found]) -> Result<BTreeSet<VendorSessionId>> {
+async fn known(ports: &Ports, found: &[FoundConversation]) -> Result<BTreeSet<VendorSessionId>> {
     let ids = found.iter().map(|(_, _, kept)| kept.id.clone()).collect();
     let query = SessionQuery { vendor_sessions: Some(ids), ..SessionQuery::default() };
     let sessions = ports.store.sessions(&query).await?;
@@ -237,14 +237,14 @@ fn vendors(ports: &Ports, wanted: Option<&VendorId>) -> Result<Vec<Arc<dyn Vendo
     }
 }
 
-type Found = (Arc<dyn Vendor>, PathBuf, Kept);
+type FoundConversation = (Arc<dyn Vendor>, PathBuf, StoredConversation);
 
 fn of_home(
     ports: &Ports,
     vendor: &Arc<dyn Vendor>,
     home: &Path,
-    wanted: &Wanted,
-) -> Result<Vec<Found>> {
+    wanted: &AdoptFilter,
+) -> Result<Vec<FoundConversation>> {
     let Some(transcripts) = vendor.transcripts() else { return Ok(Vec::new()) };
     let mut kept = transcripts.kept(ports.files.as_ref(), home).map_err(|error| {
         Error::vendor(format!("cannot list the conversations in `{}`", home.display()))
@@ -261,7 +261,7 @@ fn candidate(
     ports: &Ports,
     vendor: &Arc<dyn Vendor>,
     home: &Path,
-    kept: &Kept,
+    kept: &StoredConversation,
 ) -> Option<AdoptCandidate> {
     let transcripts = vendor.transcripts()?;
     let beginning = transcripts.beginning(ports.files.as_ref(), kept).ok().flatten()?;

@@ -9,7 +9,7 @@ use crate::flows::{adopt, naming, projects};
 use crate::model::{Environment, Project, ProjectAgent, Session, SessionId, SessionName, Timer};
 use crate::ports::{Ports, SessionQuery, SessionSummary};
 use crate::rules;
-use crate::rules::bringing_back::Rest;
+use crate::rules::bringing_back::LeftAloneReason;
 use crate::rules::handoff::{ContinuedConversation, HandoffCandidate, continued_conversation};
 
 /// An agent of a project that is to be brought up.
@@ -81,7 +81,9 @@ impl AgentPlan {
     pub async fn current(&self, ports: &Ports, own: &SessionSummary) -> Result<CurrentSession> {
         let asked = self.requested.asked_for();
         let resting = Sorter::new(ports).await?.resting(own, asked).await?;
-        if let Some(resting) = resting.as_ref().filter(|it| it.rest == Rest::OtherMachine) {
+        if let Some(resting) =
+            resting.as_ref().filter(|it| it.rest == LeftAloneReason::OtherMachine)
+        {
             return Ok(CurrentSession::OnOtherMachine(resting.report(&own.session)));
         }
         Ok(match resting.filter(|it| it.rest.is_deliberate()) {
@@ -119,7 +121,7 @@ impl AgentPlan {
         if ports.store.count_sessions(&query).await? > 0 {
             return Ok(Vec::new());
         }
-        let wanted = adopt::Wanted { vendor, cwd, ..adopt::Wanted::default() };
+        let wanted = adopt::AdoptFilter { vendor, cwd, ..adopt::AdoptFilter::default() };
         adopt::candidates(ports, &self.environment, &wanted).await
     }
 

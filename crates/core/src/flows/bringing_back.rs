@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::flows::machines;
 use crate::model::{Handoff, Session, SessionId};
 use crate::ports::{MessageQuery, Ports, SessionSummary};
-use crate::rules::bringing_back::{self, AskedFor, BringingBack, LastSeen, Rest};
+use crate::rules::bringing_back::{self, AskedFor, BringingBack, LastSeen, LeftAloneReason};
 
 /// Decides for several sessions whether they are brought back. Reads the unsettled messages once
 /// for all of them.
@@ -21,7 +21,7 @@ pub struct Sorter<'a> {
 /// Why a session is not brought back, and the session in which its conversation continues.
 #[derive(Clone, Debug)]
 pub struct Resting {
-    pub rest: Rest,
+    pub rest: LeftAloneReason,
     pub successor: Option<Session>,
 }
 
@@ -162,7 +162,9 @@ impl Resting {
     pub fn reason(&self) -> String {
         match &self.successor {
             Some(successor) => format!("its conversation goes on as `{}`", successor.address()),
-            None if self.rest == Rest::OtherMachine => "it runs on another machine".to_owned(),
+            None if self.rest == LeftAloneReason::OtherMachine => {
+                "it runs on another machine".to_owned()
+            }
             None => self.rest.word().replace('_', " "),
         }
     }

@@ -10,7 +10,9 @@ use crate::flows::archive;
 use crate::flows::elsewhere::known_homes;
 use crate::flows::view;
 use crate::model::{Environment, Launch, Session, VendorId, VendorSessionId};
-use crate::ports::{Conversation, Kept, Place, Ports, SessionQuery, SessionSummary, Vendor};
+use crate::ports::{
+    Conversation, Place, Ports, SessionQuery, SessionSummary, StoredConversation, Vendor,
+};
 
 /// Returns where the current conversation of a session can be read.
 pub async fn of_session(ports: &Ports, summary: &SessionSummary) -> Result<ConversationPart> {
@@ -104,7 +106,12 @@ pub async fn of_nobody(
         .hint(format!("run `segue adopt {}` to see which there are", vendor.id())))
 }
 
-fn found(ports: &Ports, vendor: &dyn Vendor, config_dir: PathBuf, kept: Kept) -> ConversationPart {
+fn found(
+    ports: &Ports,
+    vendor: &dyn Vendor,
+    config_dir: PathBuf,
+    kept: StoredConversation,
+) -> ConversationPart {
     // If the beginning cannot be read, the end of the conversation may still be readable.
     let beginning = vendor.transcripts().map(|it| it.beginning(ports.files.as_ref(), &kept));
     let beginning = beginning.and_then(io::Result::ok).flatten();

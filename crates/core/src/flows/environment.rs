@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::flows::{SessionState, launch};
 use crate::model::{Environment, EnvironmentSource};
 use crate::ports::Ports;
-use crate::rules::environment::{Candidate, Choice, choose};
+use crate::rules::environment::{EnvironmentCandidate, EnvironmentChoice, choose};
 
 /// Errors and status details name at most this many variables.
 const NAMED: usize = 5;
@@ -16,12 +16,12 @@ pub fn check(
     state: &SessionState,
     source: EnvironmentSource,
     environment: Environment,
-) -> Result<Choice> {
+) -> Result<EnvironmentChoice> {
     let Some(last) = state.launches.last() else {
-        return Ok(Choice::Use { source, environment });
+        return Ok(EnvironmentChoice::Use { source, environment });
     };
     let names = launch::variable_names(ports, &state.session, last, &environment)?;
-    Ok(choose(&last.environment, vec![Candidate { source, environment, names }]))
+    Ok(choose(&last.environment, vec![EnvironmentCandidate { source, environment, names }]))
 }
 
 /// Returns the error for a restart that lacks variables.

@@ -9,27 +9,32 @@ use crate::ports::{
 };
 use crate::rules::display::program_name;
 use crate::rules::recovery::{
-    Candidate, History, Place, Process, Seen, Transcript, Turn, Unproven,
+    FolderPresence, History, OpeningProcess, RecoveryFacts, ResumeCandidate, TranscriptLocation,
+    TurnState, Unproven,
 };
 
 /// Whether the user named exactly this session, which counts as a decision, or selected many
 /// sessions at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum SelectionMode {
     ByName,
     InBulk,
 }
 
 /// The facts about a session, and the data that are needed to carry out a decision.
 #[derive(Clone, Debug)]
-pub struct Sight {
-    pub seen: Seen,
+pub struct ObservedSession {
+    pub seen: RecoveryFacts,
     /// The conversation of the proven id. `None` if its transcript is missing.
     pub conversation: Option<Conversation>,
 }
 
 /// Checks a session's processes, folder, bindings and transcript.
-pub async fn look(ports: &Ports, state: &SessionState, asked: Asked) -> Result<Sight> {
+pub async fn look(
+    ports: &Ports,
+    state: &SessionState,
+    asked: SelectionMode,
+) -> Result<ObservedSession> {
     let vendor = ports.vendors.of(&state.session)?;
     let proven = state.vendor_session().cloned();
     let process = process(ports, state, vendor.as_ref(), proven.as_ref()).await?;
@@ -47,9 +52,9 @@ pub async fn look(ports: &Ports, state: &SessionState, asked: Asked) -> Result<S
     // there.
     let there = ports.machine.folder(&state.session.cwd);
     let there = there.is_ok_and(|folder| folder.real_path == state.session.cwd);
-    let seen = Seen {
+    let seen = RecoveryFacts {
         process,
-        folder: if there { Place::There } else { Place::Gone },
+        folder: if there { FolderPresence::There } else { FolderPresence::Gone },
         transcript: transcript(ports, state, vendor.as_ref(), conversation.as_ref()),
         spoke: state.session.spoke || conversation.is_some() || may_have_spoken,
         proven,
@@ -58,7 +63,7 @@ pub async fn look(ports: &Ports, state: &SessionState, asked: Asked) -> Result<S
         turn: turn(state, conversation.as_ref()),
         history: history(state, asked),
     };
-    Ok(Sight { seen, conversation })
+    Ok(ObservedSession { seen, conversation })
 }
 
 async fn process(
@@ -66,14 +71,14 @@ async fn process(
     state: &SessionState,
     vendor: &dyn Vendor,
     id: Option<&VendorSessionId>,
-) -> Result<Process> {
+) -> Result<OpeningProcess> {
     if let Some(launch) = state.open()
         && let Some(held) = ports.holders.find(launch.id).await?
         && held.end.is_none()
     {
-        return Ok(Process::Ours);
+        return Ok(OpeningProcess::Ours);
     }
-    let Some(id) = id else { return Ok(Process::None) };
+    let Some(id) = id else { return Ok(OpeningProcess::None) };
     let live = live(ports, state, vendor)?;
     Ok(foreign(ports, &state.launches, &live, id))
 }
@@ -92,10 +97,10 @@ pub(crate) fn foreign(
     launches: &[Launch],
     live: &[Live],
     id: &VendorSessionId,
-) -> Process {
+) -> OpeningProcess {
     let mut claims = live.iter().filter(|live| live.id == *id);
     let foreign = claims.find(|live| is_foreign(ports, launches, live));
-    foreign.map_or(Process::None, |live| Process::Foreign {
+    foreign.map_or(OpeningProcess::None, |live| OpeningProcess::Foreign {
         pid: live.pid,
         command: program_name(&ports.machine.describe(live.pid).unwrap_or_default()),
     })
@@ -117,13 +122,13 @@ fn transcript(
     state: &SessionState,
     vendor: &dyn Vendor,
     conversation: Option<&Conversation>,
-) -> Transcript {
-    let Some(id) = state.vendor_session() else { return Transcript::Gone };
+) -> TranscriptLocation {
+    let Some(id) = state.vendor_session() else { return TranscriptLocation::Gone };
     let Some(transcripts) = vendor.transcripts() else {
         // Without transcripts this cannot be checked. The conversation counts as present if an
         // agent process that could have started it ever ran.
         let ran = state.launches.iter().any(|launch| launch.agent.is_some());
-        return if ran { Transcript::There } else { Transcript::Gone };
+        return if ran { TranscriptLocation::There } else { TranscriptLocation::Gone };
     };
     let is_there = conversation.is_some();
     let kept = match transcripts.storage() {
@@ -132,10 +137,12 @@ fn transcript(
     };
     let is_there = is_there || launch::pending_import(ports, vendor, &state.session).is_some();
     match kept {
-        Some(launch) => Transcript::Guarded(launch),
-        None if is_there => Transcript::There,
-        None if ports.archive.has(&archive::filed(&state.session, id)) => Transcript::Archived,
-        None => Transcript::Gone,
+        Some(launch) => TranscriptLocation::Guarded(launch),
+        None if is_there => TranscriptLocation::There,
+        None if ports.archive.has(&archive::filed(&state.session, id)) => {
+            TranscriptLocation::Archived
+        }
+        None => TranscriptLocation::Gone,
     }
 }
 
@@ -157,9 +164,9 @@ fn guarded(
 
 /// Returns whether a headless session's turn was interrupted or is over. Interactive sessions have
 /// no such state.
-pub(crate) fn turn(state: &SessionState, conversation: Option<&Conversation>) -> Turn {
+pub(crate) fn turn(state: &SessionState, conversation: Option<&Conversation>) -> TurnState {
     if !state.session.headless {
-        return Turn::Interactive;
+        return TurnState::Interactive;
     }
     let cut = conversation.is_none_or(|conversation| conversation.turn_open);
     // If the end of the process was not observed, the transcript decides. A turn that is known to
@@ -168,12 +175,12 @@ pub(crate) fn turn(state: &SessionState, conversation: Option<&Conversation>) ->
         state.session.status,
         Status::Ended(How::TurnFailed | How::Failed(_) | How::Crashed(_))
     );
-    if cut || failed { Turn::Cut } else { Turn::Over }
+    if cut || failed { TurnState::Cut } else { TurnState::Over }
 }
 
-fn history(state: &SessionState, asked: Asked) -> History {
+fn history(state: &SessionState, asked: SelectionMode) -> History {
     let gave_up = state.session.status == Status::Waiting(WaitingFor::Choice);
-    if gave_up && asked == Asked::InBulk { History::GaveUp } else { History::Unremarkable }
+    if gave_up && asked == SelectionMode::InBulk { History::GaveUp } else { History::Unremarkable }
 }
 
 async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> Result<Unproven> {
@@ -224,8 +231,8 @@ fn candidate(
     ports: &Ports,
     state: &SessionState,
     conversation: &Conversation,
-    process: Process,
-) -> Candidate {
+    process: OpeningProcess,
+) -> ResumeCandidate {
     let began = conversation.began_at;
     let during = |launch: &Launch| {
         launch.created_at <= began && began <= launch.end.map_or(ports.clock.now(), |end| end.at)
@@ -236,7 +243,7 @@ fn candidate(
         message.is_some_and(|message| said == Some(&launch::said(ports, launch.id, message)))
     };
     let first_words: String = said.unwrap_or("(nothing said)").chars().take(60).collect();
-    Candidate {
+    ResumeCandidate {
         id: conversation.id.clone(),
         began_during_launch: state.launches.iter().any(during),
         first_message_is_ours: state.launches.iter().any(ours),

@@ -9,7 +9,9 @@ use crate::model::{
     RequestStep, Status, Trace, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Conflict, Ports, Screen, TypeOrder, Typed, Vendor};
-use crate::rules::delivery::{self, Launch, Patience, Seen, Transcript, Verdict};
+use crate::rules::delivery::{
+    self, DeliveryFacts, LaunchState, Patience, TranscriptEvidence, Verdict,
+};
 
 /// A revision that no screen has. An order with this revision types nothing; it only asks whether
 /// the message was typed before.
@@ -167,7 +169,7 @@ pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience)
     });
     let Some((id, text, trace)) = on_its_way else { return Ok(false) };
     let vendor = ports.vendors.of(&state.session)?;
-    let seen = Seen {
+    let seen = DeliveryFacts {
         transcript: look_for(ports, state, vendor.as_ref(), (id, &text, &trace)),
         launch: became_of(state, trace.launch),
         patience,
@@ -197,14 +199,14 @@ pub fn why_uncertain(vendor: &dyn Vendor) -> String {
 }
 
 /// Returns the state of the launch that a message was sent to.
-fn became_of(state: &SessionState, launch: LaunchId) -> Launch {
+fn became_of(state: &SessionState, launch: LaunchId) -> LaunchState {
     let is_last = state.launches.last().is_some_and(|last| last.id == launch);
     if state.open().is_some_and(|open| open.id == launch) {
-        return Launch::Alive;
+        return LaunchState::Alive;
     }
     // A headless session is idle between turns only if its last turn succeeded.
     let answered = state.session.headless && is_last && state.session.status == Status::Idle;
-    if answered { Launch::Answered } else { Launch::Over }
+    if answered { LaunchState::Answered } else { LaunchState::Over }
 }
 
 /// Asks the holder whether it typed the message that is recorded as being typed, for example after
@@ -319,15 +321,17 @@ fn look_for(
     state: &SessionState,
     vendor: &dyn Vendor,
     (id, text, trace): (MessageId, &str, &Trace),
-) -> Transcript {
+) -> TranscriptEvidence {
     let now = state.vendor_session();
-    let Some(then) = trace.conversation.as_ref().or(now) else { return Transcript::CannotTell };
+    let Some(then) = trace.conversation.as_ref().or(now) else {
+        return TranscriptEvidence::CannotTell;
+    };
     let said = if state.session.headless {
         Ok(launch::said(ports, trace.launch, text))
     } else {
         launch::said_later(ports, trace.launch, id, text)
     };
-    let Ok(said) = said else { return Transcript::CannotTell };
+    let Ok(said) = said else { return TranscriptEvidence::CannotTell };
     // The transcript contains a message from the command line either unchanged or in the form of a
     // typed message.
     let mut wanted = vec![vendor.interaction().typing(&said).recorded_as];
@@ -335,9 +339,9 @@ fn look_for(
     let found = look_in(ports, state, vendor, ((then, trace.offset), &wanted));
     // The agent may have switched to a new conversation that became known only when this message
     // was recorded in it.
-    let next = now.filter(|now| *now != then && found != Transcript::HasIt);
+    let next = now.filter(|now| *now != then && found != TranscriptEvidence::HasIt);
     match next.map(|next| look_in(ports, state, vendor, ((next, 0), &wanted))) {
-        Some(Transcript::HasIt) => Transcript::HasIt,
+        Some(TranscriptEvidence::HasIt) => TranscriptEvidence::HasIt,
         _ => found,
     }
 }
@@ -347,7 +351,7 @@ pub(crate) fn anywhere(
     ports: &Ports,
     state: &SessionState,
     message: &Message,
-) -> Result<Transcript> {
+) -> Result<TranscriptEvidence> {
     let vendor = ports.vendors.of(&state.session)?;
     let mut wanted =
         vec![message.text.clone(), vendor.interaction().typing(&message.text).recorded_as];
@@ -357,10 +361,10 @@ pub(crate) fn anywhere(
     );
     let look = |id| look_in(ports, state, vendor.as_ref(), ((id, 0), &wanted));
     let mut all = state.bindings.iter().map(|binding| look(&binding.vendor_session));
-    if all.any(|found| found == Transcript::HasIt) {
-        return Ok(Transcript::HasIt);
+    if all.any(|found| found == TranscriptEvidence::HasIt) {
+        return Ok(TranscriptEvidence::HasIt);
     }
-    Ok(state.vendor_session().map_or(Transcript::CannotTell, look))
+    Ok(state.vendor_session().map_or(TranscriptEvidence::CannotTell, look))
 }
 
 fn look_in(
@@ -368,20 +372,20 @@ fn look_in(
     state: &SessionState,
     vendor: &dyn Vendor,
     ((conversation, offset), wanted): ((&VendorSessionId, u64), &[String]),
-) -> Transcript {
-    let Some(transcripts) = vendor.transcripts() else { return Transcript::CannotTell };
+) -> TranscriptEvidence {
+    let Some(transcripts) = vendor.transcripts() else { return TranscriptEvidence::CannotTell };
     let files = ports.files.as_ref();
     let extent = transcripts.extent(files, &state.place(), conversation);
     // A missing transcript is no evidence: the message may have been recorded before the file was
     // deleted.
     let is_gone = extent.is_none() && state.session.spoke;
     if is_gone || extent.unwrap_or(0) < offset {
-        return Transcript::CannotTell;
+        return TranscriptEvidence::CannotTell;
     }
     match transcripts.said_since(files, &state.place(), conversation, offset) {
-        Ok(said) if said.iter().any(|it| is_one_of(it, wanted)) => Transcript::HasIt,
-        Ok(_) => Transcript::HasItNot,
-        Err(_) => Transcript::CannotTell,
+        Ok(said) if said.iter().any(|it| is_one_of(it, wanted)) => TranscriptEvidence::HasIt,
+        Ok(_) => TranscriptEvidence::HasItNot,
+        Err(_) => TranscriptEvidence::CannotTell,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::ports::{Activity, Change, Commit, Ports, Screen, Signal};
 use crate::rules;
-use crate::rules::lifecycle::{self, Action, Kept, Observation};
+use crate::rules::lifecycle::{self, Action, EnvironmentKept, Observation};
 use crate::rules::restarts::Failures;
 
 /// Grace period for an agent that started in the wrong conversation to exit by itself.
@@ -77,7 +77,7 @@ pub async fn ended(
     state: &mut SessionState,
     launch: LaunchId,
     end: LaunchEnd,
-    environment: Kept,
+    environment: EnvironmentKept,
 ) -> Result<Vec<FollowUp>> {
     let is_open = state.open().is_some_and(|open| open.id == launch);
     let came_up = state.is_confirmed(launch) || end.asked || end.exit.is_clean();

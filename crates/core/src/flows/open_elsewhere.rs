@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::flows::look;
 use crate::model::{Session, SessionId, VendorId};
 use crate::ports::{Live, Place, Ports, SessionQuery, SessionSummary, VendorPlace};
-use crate::rules::recovery::Process;
+use crate::rules::recovery::OpeningProcess;
 
 /// At most this many places are checked, those of the newest sessions. For some vendors, one check
 /// reads the open files of every process on the machine.
@@ -81,7 +81,7 @@ async fn foreign_process(
     let (Some(binding), None) = (&summary.binding, &summary.open) else { return Ok(None) };
     let launches = ports.store.launches(summary.session.id).await?;
     Ok(match look::foreign(ports, &launches, live, &binding.vendor_session) {
-        Process::Foreign { pid, command } => Some((pid, command)),
+        OpeningProcess::Foreign { pid, command } => Some((pid, command)),
         _ => None,
     })
 }

@@ -8,7 +8,7 @@ use crate::flows::SessionState;
 use crate::flows::archive::filed;
 use crate::model::{EventPayload, LaunchId, RestoreSource, VendorSessionId};
 use crate::ports::{Commit, Ports, RestoreOrder, TranscriptFiles, WriteMode};
-use crate::rules::recovery::Keeper;
+use crate::rules::recovery::CopyLocation;
 
 /// Restores the transcript and the files that accompany it. For a vendor without transcript files,
 /// returns the path of a document that the vendor's program must import.
@@ -16,15 +16,15 @@ pub(super) async fn put_back(
     ports: &Ports,
     state: &mut SessionState,
     id: &VendorSessionId,
-    from: Keeper,
+    from: CopyLocation,
 ) -> Result<Option<PathBuf>> {
     let (what, import) = match from {
-        Keeper::Guard(launch) => (from_guard(ports, state, id, launch)?, None),
-        Keeper::Archive => from_archive(ports, state, id)?,
+        CopyLocation::Guard(launch) => (from_guard(ports, state, id, launch)?, None),
+        CopyLocation::Archive => from_archive(ports, state, id)?,
     };
     let from = match from {
-        Keeper::Guard(launch) => RestoreSource::Guard(launch),
-        Keeper::Archive => RestoreSource::Archive,
+        CopyLocation::Guard(launch) => RestoreSource::Guard(launch),
+        CopyLocation::Archive => RestoreSource::Archive,
     };
     let payload = EventPayload::TranscriptRestored { what, from, error: None };
     let events = vec![state.event(ports, payload)];
@@ -33,10 +33,10 @@ pub(super) async fn put_back(
 }
 
 /// Returns a note for the user about the source of a restored transcript.
-pub(super) fn note(from: Keeper) -> &'static str {
+pub(super) fn note(from: CopyLocation) -> &'static str {
     match from {
-        Keeper::Guard(_) => "the transcript was gone; its guard had it",
-        Keeper::Archive => "the transcript was gone; the archive had it",
+        CopyLocation::Guard(_) => "the transcript was gone; its guard had it",
+        CopyLocation::Archive => "the transcript was gone; the archive had it",
     }
 }
 

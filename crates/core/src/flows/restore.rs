@@ -6,14 +6,16 @@ use crate::api::{Outcome, PlannedDecision};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::launch::{self, LaunchRequest};
-use crate::flows::look::{self, Sight};
+use crate::flows::look::{self, ObservedSession};
 use crate::flows::{SessionState, conversation, elsewhere, last_words, put_back};
 use crate::model::{
     Binding, Environment, EventPayload, Evidence, Launch, LaunchMode, MessageId, MessageState,
     Status, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Guarded, Ports, TranscriptFiles};
-use crate::rules::recovery::{self, Candidate, Decision, Keeper, Refusal, Turn};
+use crate::rules::recovery::{
+    self, CopyLocation, Decision, ResumeCandidate, ResumeRefusal, TurnState,
+};
 
 /// Message to an agent whose turn was interrupted. It is not sent in any other case.
 const NUDGE: &str = "Your process ended in the middle of this turn and was started again. \
@@ -41,7 +43,7 @@ pub enum Done {
 pub async fn carry_out(
     ports: &Ports,
     state: &mut SessionState,
-    sight: &Sight,
+    sight: &ObservedSession,
     decision: Decision,
     environment: Environment,
 ) -> Result<Done> {
@@ -83,11 +85,11 @@ pub async fn carry_out(
         Decision::Refuse(refusal) => {
             let error = refused(state, &refusal);
             let error = match refusal {
-                Refusal::DiedAtOnce => {
+                ResumeRefusal::DiedAtOnce => {
                     let causes = last_words::why_not_running(ports, state);
                     causes.into_iter().fold(error, Error::caused_by)
                 }
-                Refusal::TranscriptGone { id } => {
+                ResumeRefusal::TranscriptGone { id } => {
                     set_status(ports, state, Status::Lost).await?;
                     elsewhere::offer(ports, state, (&id, &environment), error).await?
                 }
@@ -103,7 +105,7 @@ pub async fn carry_out(
 pub async fn next_turn(
     ports: &Ports,
     state: &mut SessionState,
-    sight: &Sight,
+    sight: &ObservedSession,
     decision: Decision,
     environment: Environment,
 ) -> Result<Done> {
@@ -139,10 +141,10 @@ pub async fn next_turn(
 
 /// Returns whether a headless session whose conversation was restored is between turns. A
 /// conversation that is not imported yet cannot be read, so that the session's last status decides.
-fn is_over(state: &SessionState, sight: &Sight, import: Option<&Path>) -> bool {
+fn is_over(state: &SessionState, sight: &ObservedSession, import: Option<&Path>) -> bool {
     match import {
         Some(_) => state.session.headless && state.session.status == Status::Idle,
-        None => look::turn(state, sight.conversation.as_ref()) == Turn::Over,
+        None => look::turn(state, sight.conversation.as_ref()) == TurnState::Over,
     }
 }
 
@@ -178,7 +180,7 @@ fn launched(outcome: Outcome, note: Option<&str>) -> Done {
 async fn resume(
     ports: &Ports,
     state: &mut SessionState,
-    sight: &Sight,
+    sight: &ObservedSession,
     (id, import): (VendorSessionId, Option<PathBuf>),
     environment: Environment,
 ) -> Result<()> {
@@ -241,7 +243,7 @@ fn carried(state: &SessionState, told: &str) -> Option<MessageId> {
 /// Returns the message for a resumed agent. If its turn was interrupted, the message asks it to
 /// continue. A headless agent that ended before its message was in the transcript gets that message
 /// again.
-fn message_for(state: &SessionState, sight: &Sight) -> Option<String> {
+fn message_for(state: &SessionState, sight: &ObservedSession) -> Option<String> {
     if sight.conversation.as_ref().is_some_and(|conversation| conversation.turn_open) {
         return Some(NUDGE.to_owned());
     }
@@ -252,12 +254,12 @@ fn message_for(state: &SessionState, sight: &Sight) -> Option<String> {
 fn with_conversation(
     ports: &Ports,
     state: &SessionState,
-    sight: &Sight,
+    sight: &ObservedSession,
     id: &VendorSessionId,
-) -> Result<Sight> {
+) -> Result<ObservedSession> {
     let vendor = ports.vendors.of(&state.session)?;
     let conversation = conversation::read(ports, vendor.as_ref(), &state.place(), id)?;
-    Ok(Sight { seen: sight.seen.clone(), conversation })
+    Ok(ObservedSession { seen: sight.seen.clone(), conversation })
 }
 
 async fn adopt(ports: &Ports, state: &mut SessionState, id: &VendorSessionId) -> Result<()> {
@@ -377,66 +379,69 @@ pub fn describe(decision: &Decision, name: &str) -> String {
         Decision::Attach => "runs: nothing to do".to_owned(),
         Decision::Rest { .. } => "headless and between turns: nothing to start".to_owned(),
         Decision::Resume { .. } => "resume".to_owned(),
-        Decision::Restore { from: Keeper::Guard(_), .. } => {
+        Decision::Restore { from: CopyLocation::Guard(_), .. } => {
             "restore the transcript from its guard, then resume".to_owned()
         }
-        Decision::Restore { from: Keeper::Archive, .. } => {
+        Decision::Restore { from: CopyLocation::Archive, .. } => {
             "restore the transcript from the archive, then resume".to_owned()
         }
         Decision::Adopt { .. } => "take in the only possible conversation, then resume".to_owned(),
         Decision::StartAgain => "start: nothing had been said yet".to_owned(),
         Decision::Fresh => "start fresh: the vendor cannot resume".to_owned(),
-        Decision::Refuse(Refusal::DiedAtOnce) => {
-            format!("refuse: {}; `segue resume {name}` tries again", reason(&Refusal::DiedAtOnce))
+        Decision::Refuse(ResumeRefusal::DiedAtOnce) => {
+            format!(
+                "refuse: {}; `segue resume {name}` tries again",
+                reason(&ResumeRefusal::DiedAtOnce)
+            )
         }
         Decision::Refuse(refusal) => format!("refuse: {}", reason(refusal)),
     }
 }
 
-fn reason(refusal: &Refusal) -> String {
+fn reason(refusal: &ResumeRefusal) -> String {
     match refusal {
-        Refusal::OpenElsewhere { pid, command } => {
+        ResumeRefusal::OpenElsewhere { pid, command } => {
             format!("its conversation is open in process {pid} ({command})")
         }
-        Refusal::FolderGone => "the folder it works in is gone from its place".to_owned(),
-        Refusal::TranscriptGone { id } => {
+        ResumeRefusal::FolderGone => "the folder it works in is gone from its place".to_owned(),
+        ResumeRefusal::TranscriptGone { id } => {
             format!(
                 "the transcript of conversation {id} is gone, and neither a guard nor the archive has it"
             )
         }
-        Refusal::Ambiguous { candidates } if candidates.is_empty() => {
+        ResumeRefusal::Ambiguous { candidates } if candidates.is_empty() => {
             "its conversation was never identified, and none is there".to_owned()
         }
-        Refusal::Ambiguous { candidates } => {
+        ResumeRefusal::Ambiguous { candidates } => {
             format!("which of {} conversations it is cannot be told", candidates.len())
         }
-        Refusal::DiedAtOnce => "it gave up after failures".to_owned(),
+        ResumeRefusal::DiedAtOnce => "it gave up after failures".to_owned(),
     }
 }
 
-fn refused(state: &SessionState, refusal: &Refusal) -> Error {
+fn refused(state: &SessionState, refusal: &ResumeRefusal) -> Error {
     let name = state.session.address();
     let error = Error::conflict(format!("cannot resume `{name}`: {}", reason(refusal)));
     let fresh = format!("run `segue resume {name} --fresh {name}` to begin a new conversation");
     match refusal {
-        Refusal::OpenElsewhere { .. } => error.hint("end that process, then resume again"),
-        Refusal::FolderGone => {
+        ResumeRefusal::OpenElsewhere { .. } => error.hint("end that process, then resume again"),
+        ResumeRefusal::FolderGone => {
             error.hint(format!("bring `{}` back, then resume again", state.session.cwd.display()))
         }
-        Refusal::TranscriptGone { .. } => error
+        ResumeRefusal::TranscriptGone { .. } => error
             .caused_by(format!("nothing is under `{}`", state.session.config_dir.display()))
             .hint("put the transcript back from a backup, then resume again")
             .hint(fresh),
-        Refusal::Ambiguous { candidates } => {
+        ResumeRefusal::Ambiguous { candidates } => {
             candidates.iter().fold(error, with_candidate).hint(fresh)
         }
-        Refusal::DiedAtOnce => error
+        ResumeRefusal::DiedAtOnce => error
             .hint(format!("run `segue log {name}` to see why"))
             .hint(format!("run `segue resume {name}` to try again"))
             .hint(fresh),
     }
 }
 
-fn with_candidate(error: Error, candidate: &Candidate) -> Error {
+fn with_candidate(error: Error, candidate: &ResumeCandidate) -> Error {
     error.caused_by(format!("candidate {}: {}", candidate.id, candidate.description))
 }

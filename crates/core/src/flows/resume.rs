@@ -8,11 +8,11 @@ use crate::api::{
 };
 use crate::error::Result;
 use crate::flows::bringing_back::{Resting, Sorter};
-use crate::flows::look::Asked;
+use crate::flows::look::SelectionMode;
 use crate::flows::select::{self, Chosen, Selected};
 use crate::model::{FleetName, Principal, Session, SessionId};
 use crate::ports::{Ports, SessionSummary};
-use crate::rules::bringing_back::{AskedFor, Rest};
+use crate::rules::bringing_back::{AskedFor, LeftAloneReason};
 use crate::rules::scale;
 
 /// What a resume does with the sessions of a request.
@@ -29,7 +29,7 @@ pub struct ResumePlan {
 #[derive(Clone, Debug)]
 pub struct SessionToResume {
     pub summary: SessionSummary,
-    pub asked: Asked,
+    pub asked: SelectionMode,
     /// Whether a new conversation starts.
     pub is_fresh: bool,
     /// Why the session is refused although the request names it.
@@ -39,7 +39,7 @@ pub struct SessionToResume {
 /// How a request wants one session to be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestedStart {
-    pub asked: Asked,
+    pub asked: SelectionMode,
     /// Whether a new conversation starts.
     pub is_fresh: bool,
     /// Whether a session that was stopped on purpose is started, too.
@@ -51,7 +51,7 @@ impl RequestedStart {
     /// named.
     pub fn asked_for(self) -> AskedFor {
         AskedFor {
-            by_name: self.asked == Asked::ByName || self.is_fresh,
+            by_name: self.asked == SelectionMode::ByName || self.is_fresh,
             with_stopped: self.with_stopped || self.is_fresh,
         }
     }
@@ -72,7 +72,7 @@ pub async fn plan(
         let id = summary.session.id;
         fresh.push(id);
         if chosen.sessions.iter().all(|it| it.summary.session.id != id) {
-            chosen.sessions.push(Selected { summary, asked: Asked::ByName });
+            chosen.sessions.push(Selected { summary, asked: SelectionMode::ByName });
         }
     }
     sorted(ports, chosen, &fresh, request.stopped).await
@@ -119,10 +119,10 @@ enum Fate {
 }
 
 impl Fate {
-    fn of(resting: Option<Resting>, asked: Asked) -> Self {
+    fn of(resting: Option<Resting>, asked: SelectionMode) -> Self {
         match resting {
             None => Self::BroughtBack,
-            Some(resting) if asked == Asked::ByName => Self::Refused(resting),
+            Some(resting) if asked == SelectionMode::ByName => Self::Refused(resting),
             Some(resting) if resting.rest.is_reported() => Self::LeftAlone(resting),
             Some(_) => Self::Skipped,
         }
@@ -139,7 +139,9 @@ async fn leave_out_too_many(ports: &Ports, chosen: &mut Vec<Selected>) -> Result
         chosen.retain(|it| {
             let Session { fleet: own, agent, .. } = &it.summary.session;
             let too_many = |agent| scale::is_too_many(&counts, agent);
-            it.asked == Asked::ByName || *own != fleet || !agent.as_ref().is_some_and(too_many)
+            it.asked == SelectionMode::ByName
+                || *own != fleet
+                || !agent.as_ref().is_some_and(too_many)
         });
     }
     Ok(())
@@ -172,7 +174,7 @@ impl ResumePlan {
 
 impl SessionToResume {
     fn is_elsewhere(&self) -> bool {
-        self.refused.as_ref().is_some_and(|it| it.rest == Rest::OtherMachine)
+        self.refused.as_ref().is_some_and(|it| it.rest == LeftAloneReason::OtherMachine)
     }
 
     fn failure(&self) -> Option<FailedTarget> {
@@ -224,14 +226,14 @@ mod tests {
     #[test]
     fn session_at_rest_is_refused_if_named_and_otherwise_reported_or_skipped() {
         let table = [
-            (None, Asked::InBulk, "brought back"),
-            (None, Asked::ByName, "brought back"),
-            (Some(Rest::HandedOver), Asked::ByName, "refused"),
-            (Some(Rest::HandedOver), Asked::InBulk, "left alone"),
-            (Some(Rest::Stopped), Asked::InBulk, "left alone"),
-            (Some(Rest::NeverRan), Asked::InBulk, "left alone"),
-            (Some(Rest::BetweenTurns), Asked::InBulk, "skipped"),
-            (Some(Rest::TurnFailed), Asked::InBulk, "skipped"),
+            (None, SelectionMode::InBulk, "brought back"),
+            (None, SelectionMode::ByName, "brought back"),
+            (Some(LeftAloneReason::HandedOver), SelectionMode::ByName, "refused"),
+            (Some(LeftAloneReason::HandedOver), SelectionMode::InBulk, "left alone"),
+            (Some(LeftAloneReason::Stopped), SelectionMode::InBulk, "left alone"),
+            (Some(LeftAloneReason::NeverRan), SelectionMode::InBulk, "left alone"),
+            (Some(LeftAloneReason::BetweenTurns), SelectionMode::InBulk, "skipped"),
+            (Some(LeftAloneReason::TurnFailed), SelectionMode::InBulk, "skipped"),
         ];
         for (rest, asked, expected) in table {
             let resting = rest.map(|rest| Resting { rest, successor: None });
@@ -248,11 +250,11 @@ mod tests {
     #[test]
     fn session_with_a_new_conversation_counts_as_named_and_may_have_been_stopped() {
         let table = [
-            ((Asked::InBulk, false, false), (false, false)),
-            ((Asked::InBulk, false, true), (false, true)),
-            ((Asked::InBulk, true, false), (true, true)),
-            ((Asked::ByName, false, false), (true, false)),
-            ((Asked::ByName, false, true), (true, true)),
+            ((SelectionMode::InBulk, false, false), (false, false)),
+            ((SelectionMode::InBulk, false, true), (false, true)),
+            ((SelectionMode::InBulk, true, false), (true, true)),
+            ((SelectionMode::ByName, false, false), (true, false)),
+            ((SelectionMode::ByName, false, true), (true, true)),
         ];
         for ((asked, is_fresh, with_stopped), (by_name, stopped)) in table {
             let expected = AskedFor { by_name, with_stopped: stopped };

@@ -8,7 +8,7 @@ use crate::failpoint;
 use crate::flows::{SessionState, messages};
 use crate::model::{EventKind, Message, MessageState, NewEvent, RequestRecord, SessionId};
 use crate::ports::{Change, Commit, Ports, Salvaged, SalvagedSession, SessionQuery};
-use crate::rules::delivery::Transcript;
+use crate::rules::delivery::TranscriptEvidence;
 use crate::rules::salvage::{Typist, message_state};
 
 /// At most this many changes or events are committed together.
@@ -151,7 +151,7 @@ async fn state_of(ports: &Ports, message: &Message) -> Result<MessageState> {
         },
     };
     let transcript = match typist {
-        Typist::None => Transcript::CannotTell,
+        Typist::None => TranscriptEvidence::CannotTell,
         _ => messages::anywhere(ports, &state, message)?,
     };
     Ok(message_state(&message.state, typist, transcript))

@@ -3,7 +3,7 @@
 use crate::api::ScaleRequest;
 use crate::error::{Error, Result};
 use crate::flows::agent::AgentPlan;
-use crate::flows::look::Asked;
+use crate::flows::look::SelectionMode;
 use crate::flows::projects::{OpenProject, ensure_fleet};
 use crate::flows::resume::RequestedStart;
 use crate::flows::trust;
@@ -39,7 +39,8 @@ pub async fn plan(
     record(ports, &fleet, &kind, *count).await?;
     let to_stop = too_many(ports, &fleet, Counts::from([(kind.clone(), *count)])).await?;
     // A request for this number of agents includes those that were stopped.
-    let requested = RequestedStart { asked: Asked::InBulk, is_fresh: false, with_stopped: true };
+    let requested =
+        RequestedStart { asked: SelectionMode::InBulk, is_fresh: false, with_stopped: true };
     let is_own = |it: &&ProjectAgent| scale::number(kind.as_str(), it.name.as_str()).is_some();
     let own = project.agents.iter().filter(is_own);
     let agents =

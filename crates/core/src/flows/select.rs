@@ -8,12 +8,14 @@ use jiff::Timestamp;
 use crate::api::{self, FailedTarget, LeftAlone, SelectRequest, Selection};
 use crate::error::{Error, Kind, Result};
 use crate::flows::bringing_back::Sorter;
-use crate::flows::look::Asked;
+use crate::flows::look::SelectionMode;
 use crate::model::{
     Dialog, FleetName, How, Principal, SessionId, SessionName, Status, VendorSessionId,
 };
 use crate::ports::{Ports, SessionQuery, SessionSummary};
-use crate::rules::address::{self, Addressable, Candidate, Found, Precision, Reach, Reading};
+use crate::rules::address::{
+    self, AddressMatch, AddressReading, AddressTargets, Addressable, Precision, ResolvedAddress,
+};
 use crate::rules::bringing_back::AskedFor;
 use crate::rules::scope::RestrictedAction;
 use crate::rules::{dialog, words};
@@ -22,7 +24,7 @@ use crate::rules::{dialog, words};
 #[derive(Clone, Debug)]
 pub struct Selected {
     pub summary: SessionSummary,
-    pub asked: Asked,
+    pub asked: SelectionMode,
 }
 
 /// The sessions of a selection, oldest first, and the names that match no session.
@@ -62,7 +64,8 @@ pub async fn find_asking(
     question: impl Fn(SessionId) -> Option<Dialog>,
 ) -> Result<SessionSummary> {
     let names = [text.to_owned()];
-    let known = Known::of_names(ports, principal, (cwd, Precision::Beginning), &names).await?;
+    let known =
+        SelectableSessions::of_names(ports, principal, (cwd, Precision::Beginning), &names).await?;
     let members = match known.find(text)? {
         Meant::Session(summary) => return Ok(summary.clone()),
         Meant::Fleet(members) => members,
@@ -110,7 +113,9 @@ async fn find_one(
     (text, cwd): (&str, &Path),
     precision: Precision,
 ) -> Result<SessionSummary> {
-    let known = Known::of_names(ports, principal, (cwd, precision), &[text.to_owned()]).await?;
+    let known =
+        SelectableSessions::of_names(ports, principal, (cwd, precision), &[text.to_owned()])
+            .await?;
     match known.find(text)? {
         Meant::Session(summary) => Ok(summary.clone()),
         Meant::Fleet(members) => match members.as_slice() {
@@ -140,14 +145,14 @@ pub async fn selected(
     let sessions = match selection {
         Selection::Named(names) => {
             let reading = (cwd, Precision::Beginning);
-            let known = Known::of_names(ports, principal, reading, names).await?;
+            let known = SelectableSessions::of_names(ports, principal, reading, names).await?;
             return known.named(names, Finished::Included);
         }
         Selection::All => ports.store.sessions(&SessionQuery::default()).await?,
         Selection::Here => sessions_here(ports, cwd).await?,
     };
     principal.allow(RestrictedAction::Everything)?;
-    let in_bulk = |summary| Selected { summary, asked: Asked::InBulk };
+    let in_bulk = |summary| Selected { summary, asked: SelectionMode::InBulk };
     Ok(Chosen { sessions: sessions.into_iter().map(in_bulk).collect(), failed: Vec::new() })
 }
 
@@ -160,7 +165,7 @@ pub async fn select(
     let SelectRequest { cwd, names, whole, finished } = request;
     let precision = if *whole { Precision::Whole } else { Precision::Beginning };
     let finished = if *finished { Finished::Included } else { Finished::LeftOut };
-    let known = Known::of_names(ports, principal, (cwd, precision), names).await?;
+    let known = SelectableSessions::of_names(ports, principal, (cwd, precision), names).await?;
     known.named(names, finished)
 }
 
@@ -172,8 +177,8 @@ pub async fn without_resting(ports: &Ports, chosen: Chosen) -> Result<(Chosen, V
     let (mut sessions, mut left_out) = (Vec::new(), Vec::new());
     for selected in chosen.sessions {
         let resting = match selected.asked {
-            Asked::ByName => None,
-            Asked::InBulk => sorter.resting(&selected.summary, asked).await?,
+            SelectionMode::ByName => None,
+            SelectionMode::InBulk => sorter.resting(&selected.summary, asked).await?,
         };
         match resting.filter(|it| it.rest.is_deliberate()) {
             Some(resting) => left_out.push(resting.report(&selected.summary.session)),
@@ -208,7 +213,7 @@ impl Selected {
     /// Returns whether a command that ends processes skips the session, because it ended by itself
     /// and was not named.
     pub fn is_finished(&self) -> bool {
-        self.asked == Asked::InBulk && ended_by_itself(&self.summary)
+        self.asked == SelectionMode::InBulk && ended_by_itself(&self.summary)
     }
 }
 
@@ -223,7 +228,7 @@ enum Meant<'a> {
 }
 
 /// The sessions that a caller's words may mean, and the rules to read these words.
-struct Known<'a> {
+struct SelectableSessions<'a> {
     principal: &'a Principal,
     sessions: Vec<SessionSummary>,
     /// The fleets that belong to the caller's folder. The project's own fleet comes first.
@@ -231,7 +236,7 @@ struct Known<'a> {
     precision: Precision,
 }
 
-impl<'a> Known<'a> {
+impl<'a> SelectableSessions<'a> {
     /// Loads the sessions that these names may mean. If every name is complete, few sessions are
     /// loaded. Otherwise all sessions that the caller may reach are loaded.
     async fn of_names(
@@ -255,7 +260,7 @@ impl<'a> Known<'a> {
             match self.find(name) {
                 Ok(Meant::Session(summary)) if known.insert(summary.session.id) => {
                     let summary = summary.clone();
-                    chosen.sessions.push(Selected { summary, asked: Asked::ByName });
+                    chosen.sessions.push(Selected { summary, asked: SelectionMode::ByName });
                 }
                 Ok(Meant::Session(_)) => {}
                 Ok(Meant::Fleet(members)) => {
@@ -264,8 +269,10 @@ impl<'a> Known<'a> {
                     };
                     let new = members.iter().filter(wanted);
                     let new = new.filter(|it| known.insert(it.session.id));
-                    let new =
-                        new.map(|it| Selected { summary: (*it).clone(), asked: Asked::InBulk });
+                    let new = new.map(|it| Selected {
+                        summary: (*it).clone(),
+                        asked: SelectionMode::InBulk,
+                    });
                     chosen.sessions.extend(new);
                 }
                 // If an agent names a session that it may not reach, its whole request fails.
@@ -288,19 +295,20 @@ impl<'a> Known<'a> {
         let addressable: Vec<_> = self.sessions.iter().map(as_addressable).collect();
         // A fleet contains sessions that an agent may not reach.
         let is_agent = self.principal.parent().is_some();
-        let reach = if is_agent { Reach::Sessions } else { Reach::SessionsAndFleets };
+        let reach =
+            if is_agent { AddressTargets::Sessions } else { AddressTargets::SessionsAndFleets };
         let here = self.here.first().map(FleetName::as_str);
-        let reading = Reading { here, precision: self.precision, reach };
+        let reading = AddressReading { here, precision: self.precision, reach };
         match address::find(&addressable, text, reading) {
-            Found::Session(id) => {
+            ResolvedAddress::Session(id) => {
                 let found = self.sessions.iter().find(|it| it.session.id == id);
                 found
                     .map(Meant::Session)
                     .ok_or_else(|| Error::internal("an address led to nothing"))
             }
-            Found::Fleet(name) => Ok(Meant::Fleet(self.fleet(&name))),
-            Found::Several(candidates) => Err(self.ambiguous(text, &candidates)),
-            Found::Nothing { similar } => {
+            ResolvedAddress::Fleet(name) => Ok(Meant::Fleet(self.fleet(&name))),
+            ResolvedAddress::Several(candidates) => Err(self.ambiguous(text, &candidates)),
+            ResolvedAddress::Nothing { similar } => {
                 Err(in_scope(self.principal, unknown(text, &similar, reach)))
             }
         }
@@ -310,13 +318,13 @@ impl<'a> Known<'a> {
         self.sessions.iter().filter(|it| it.session.fleet.as_str() == name).collect()
     }
 
-    fn ambiguous(&self, text: &str, candidates: &[Candidate]) -> Error {
-        let are_sessions = candidates.iter().all(|it| matches!(it, Candidate::Session(_)));
+    fn ambiguous(&self, text: &str, candidates: &[AddressMatch]) -> Error {
+        let are_sessions = candidates.iter().all(|it| matches!(it, AddressMatch::Session(_)));
         let what = if are_sessions { "sessions" } else { "sessions or fleets" };
         let error = Error::usage(format!("`{text}` can mean {} {what}", candidates.len()));
         candidates.iter().take(MOST_LISTED).fold(error, |error, candidate| match candidate {
-            Candidate::Fleet(name) => error.hint(format!("use `{name}` (the fleet)")),
-            Candidate::Session(id) => {
+            AddressMatch::Fleet(name) => error.hint(format!("use `{name}` (the fleet)")),
+            AddressMatch::Session(id) => {
                 let found = self.sessions.iter().find(|it| it.session.id == *id);
                 let address = found.map(|it| it.session.address()).unwrap_or_default();
                 error.hint(format!("use `{address}` ({id})"))
@@ -328,8 +336,8 @@ impl<'a> Known<'a> {
 /// An error lists at most this many sessions.
 const MOST_LISTED: usize = 10;
 
-fn unknown(text: &str, similar: &[String], reach: Reach) -> Error {
-    let what = if reach == Reach::Sessions { "session" } else { "session or fleet" };
+fn unknown(text: &str, similar: &[String], reach: AddressTargets) -> Error {
+    let what = if reach == AddressTargets::Sessions { "session" } else { "session or fleet" };
     let error = Error::not_found(format!("there is no {what} `{text}`"));
     let error = similar.iter().fold(error, |error, it| error.hint(format!("did you mean `{it}`?")));
     error.hint("run `segue ls --all` to see all sessions")

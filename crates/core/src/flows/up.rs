@@ -3,7 +3,7 @@
 use crate::api::{SurplusSession, UpRequest};
 use crate::error::Result;
 use crate::flows::agent::AgentPlan;
-use crate::flows::look::Asked;
+use crate::flows::look::SelectionMode;
 use crate::flows::projects::{OpenProject, ensure_fleet};
 use crate::flows::resume::RequestedStart;
 use crate::flows::{machines, trust};
@@ -34,7 +34,7 @@ pub async fn plan(ports: &Ports, principal: &Principal, request: &UpRequest) -> 
     trust::require(ports, &project).await?;
     ensure_fleet(ports, Some(&project)).await?;
     let is_whole_project = request.agents.is_empty();
-    let asked = if is_whole_project { Asked::InBulk } else { Asked::ByName };
+    let asked = if is_whole_project { SelectionMode::InBulk } else { SelectionMode::ByName };
     let mut agents = Vec::new();
     // Create the drafts in order, so that new sessions are listed in the order of the file.
     for agent in wanted {

@@ -37,7 +37,7 @@ pub trait Machine: Debug + Send + Sync {
 
     /// Ends every process whose cgroup or environment names one of these launches. Returns when
     /// they are gone.
-    async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<Ended>>;
+    async fn end_marked(&self, dead: &[LaunchId]) -> Result<Vec<EndedProcess>>;
 
     /// Searches for a vendor's program in the PATH of the given environment, then in the usual
     /// folders.
@@ -61,13 +61,13 @@ pub trait Machine: Debug + Send + Sync {
 
 /// A process that was ended because its launch is dead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct EndedProcess {
     pub pid: u32,
     pub command: String,
 }
 
-impl From<Ended> for LeftoverProcess {
-    fn from(Ended { pid, command }: Ended) -> Self {
+impl From<EndedProcess> for LeftoverProcess {
+    fn from(EndedProcess { pid, command }: EndedProcess) -> Self {
         Self { pid, command }
     }
 }

@@ -32,7 +32,7 @@ pub use environments::{EnvironmentSettings, Environments};
 pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders, LaunchPaths, LaunchRecords, TranscriptGuards};
 pub use holders::{Fault, Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrder, Typed};
-pub use machine::{Ended, Folder, Machine, Program};
+pub use machine::{EndedProcess, Folder, Machine, Program};
 pub use notifier::{Notification, Notifier};
 pub use projects::{ProjectFile, Projects};
 pub use salvage::{Salvaged, SalvagedSession};
@@ -40,7 +40,7 @@ pub use store::{
     Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionActivity, SessionPage,
     SessionQuery, SessionSummary, Store, VendorPlace,
 };
-pub use support::{Proof, Rehearsal, Stage, Support};
+pub use support::{Proof, Rehearsal, Support, TrialSetup};
 pub use terminal::{
     ScrollbackPage, ScrollbackRange, TerminalAccess, TerminalClients, TerminalEvent,
     TerminalSnapshot, TerminalStream, TerminalUses, Terminals,
@@ -48,9 +48,9 @@ pub use terminal::{
 pub use transcription::{Target, Transcription, TranscriptionOrder, TurnWriter};
 pub use vendor::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,
-    FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live, NewFile, Pace, Place,
-    ProgramSpec, Readiness, SignalSources, TranscriptDatabase, TranscriptFiles, TranscriptStorage,
-    Transcripts, Typing, Vendor, Vendors, WriteMode,
+    FirstTurn, HeadlessLaunching, Interaction, Launching, Live, NewFile, Pace, Place, ProgramSpec,
+    Readiness, SignalSources, StoredConversation, TranscriptDatabase, TranscriptFiles,
+    TranscriptStorage, Transcripts, Typing, Vendor, Vendors, WriteMode,
 };
 pub use watch::{FolderChange, FolderWatcher, FolderWatchers};
 

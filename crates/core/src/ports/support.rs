@@ -33,7 +33,7 @@ pub enum Proof {
 
 /// A test environment for a vendor's program. It contains no data of a real user.
 #[derive(Clone, Copy, Debug)]
-pub struct Stage<'a> {
+pub struct TrialSetup<'a> {
     /// A new home folder.
     pub home: &'a Path,
     /// The folder to work in, without symlinks.
@@ -47,7 +47,7 @@ pub struct Stage<'a> {
     pub key: &'a str,
 }
 
-impl Stage<'static> {
+impl TrialSetup<'static> {
     /// Returns a placeholder for callers that only need information about a rehearsal and do not
     /// run it.
     pub fn nowhere() -> Self {

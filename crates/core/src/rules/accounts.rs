@@ -17,7 +17,7 @@ pub enum AccountStatus {
 
 /// Who requested a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum StartRequester {
     /// A user, for one session.
     One,
     /// A user, for several sessions at once.
@@ -35,7 +35,7 @@ pub enum Since {
 
 /// Whether a scout is trying the account at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scout {
+pub enum ScoutState {
     Out,
     None,
 }
@@ -52,19 +52,30 @@ pub enum Admission {
 }
 
 /// Decides whether a start may begin.
-pub fn admit(standing: AccountStatus, scout: Scout, wanted: Wanted, since: Since) -> Admission {
+pub fn admit(
+    standing: AccountStatus,
+    scout: ScoutState,
+    wanted: StartRequester,
+    since: Since,
+) -> Admission {
     let tries = match scout {
-        Scout::None => Admission::EnterAsScout,
-        Scout::Out => Admission::WaitForScout,
+        ScoutState::None => Admission::EnterAsScout,
+        ScoutState::Out => Admission::WaitForScout,
     };
     match (standing, wanted, since) {
         // A user who starts a single agent does not have to wait for another one.
-        (AccountStatus::Open, _, _) | (AccountStatus::Unknown, Wanted::One, _) => Admission::Enter,
-        (AccountStatus::Unknown, Wanted::Many | Wanted::ByItself, _) => tries,
-        (AccountStatus::Refused, Wanted::ByItself, _)
+        (AccountStatus::Open, _, _) | (AccountStatus::Unknown, StartRequester::One, _) => {
+            Admission::Enter
+        }
+        (AccountStatus::Unknown, StartRequester::Many | StartRequester::ByItself, _) => tries,
+        (AccountStatus::Refused, StartRequester::ByItself, _)
         | (AccountStatus::Refused, _, Since::BeforeRefusal) => Admission::Hold,
         // The user may have signed in since the refusal, so try the account again.
-        (AccountStatus::Refused, Wanted::One | Wanted::Many, Since::AfterRefusal) => tries,
+        (
+            AccountStatus::Refused,
+            StartRequester::One | StartRequester::Many,
+            Since::AfterRefusal,
+        ) => tries,
     }
 }
 
@@ -86,25 +97,25 @@ mod tests {
     fn scout_tries_an_unknown_account_and_a_refusal_holds_the_other_starts() {
         use Admission::{Enter, EnterAsScout, Hold, WaitForScout};
         use Since::{AfterRefusal as After, BeforeRefusal as Before};
-        use Wanted::{ByItself, Many, One};
+        use StartRequester::{ByItself, Many, One};
         let table = [
-            (AccountStatus::Unknown, Scout::None, One, Before, Enter),
-            (AccountStatus::Unknown, Scout::Out, One, Before, Enter),
-            (AccountStatus::Unknown, Scout::None, Many, Before, EnterAsScout),
-            (AccountStatus::Unknown, Scout::Out, Many, Before, WaitForScout),
-            (AccountStatus::Unknown, Scout::None, ByItself, Before, EnterAsScout),
-            (AccountStatus::Unknown, Scout::Out, ByItself, Before, WaitForScout),
-            (AccountStatus::Open, Scout::None, One, Before, Enter),
-            (AccountStatus::Open, Scout::Out, Many, Before, Enter),
-            (AccountStatus::Open, Scout::None, ByItself, After, Enter),
-            (AccountStatus::Refused, Scout::None, One, Before, Hold),
-            (AccountStatus::Refused, Scout::Out, Many, Before, Hold),
-            (AccountStatus::Refused, Scout::None, One, After, EnterAsScout),
-            (AccountStatus::Refused, Scout::Out, One, After, WaitForScout),
-            (AccountStatus::Refused, Scout::None, Many, After, EnterAsScout),
-            (AccountStatus::Refused, Scout::Out, Many, After, WaitForScout),
-            (AccountStatus::Refused, Scout::None, ByItself, After, Hold),
-            (AccountStatus::Refused, Scout::Out, ByItself, Before, Hold),
+            (AccountStatus::Unknown, ScoutState::None, One, Before, Enter),
+            (AccountStatus::Unknown, ScoutState::Out, One, Before, Enter),
+            (AccountStatus::Unknown, ScoutState::None, Many, Before, EnterAsScout),
+            (AccountStatus::Unknown, ScoutState::Out, Many, Before, WaitForScout),
+            (AccountStatus::Unknown, ScoutState::None, ByItself, Before, EnterAsScout),
+            (AccountStatus::Unknown, ScoutState::Out, ByItself, Before, WaitForScout),
+            (AccountStatus::Open, ScoutState::None, One, Before, Enter),
+            (AccountStatus::Open, ScoutState::Out, Many, Before, Enter),
+            (AccountStatus::Open, ScoutState::None, ByItself, After, Enter),
+            (AccountStatus::Refused, ScoutState::None, One, Before, Hold),
+            (AccountStatus::Refused, ScoutState::Out, Many, Before, Hold),
+            (AccountStatus::Refused, ScoutState::None, One, After, EnterAsScout),
+            (AccountStatus::Refused, ScoutState::Out, One, After, WaitForScout),
+            (AccountStatus::Refused, ScoutState::None, Many, After, EnterAsScout),
+            (AccountStatus::Refused, ScoutState::Out, Many, After, WaitForScout),
+            (AccountStatus::Refused, ScoutState::None, ByItself, After, Hold),
+            (AccountStatus::Refused, ScoutState::Out, ByItself, Before, Hold),
         ];
         for (standing, scout, wanted, since, admission) in table {
             let row = (standing, scout, wanted, since);

@@ -34,7 +34,7 @@ pub enum Precision {
 
 /// What an address can refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum AddressTargets {
     Sessions,
     /// Sessions, or a fleet, which stands for all of its sessions.
     SessionsAndFleets,
@@ -42,11 +42,11 @@ pub enum Reach {
 
 /// The result of resolving an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ResolvedAddress {
     Session(SessionId),
     Fleet(String),
     /// The address matches all of these equally well.
-    Several(Vec<Candidate>),
+    Several(Vec<AddressMatch>),
     /// Nothing matches. `similar` contains the most similar addresses.
     Nothing {
         similar: Vec<String>,
@@ -55,18 +55,18 @@ pub enum Found {
 
 /// One of several matches of an address.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Candidate {
+pub enum AddressMatch {
     Session(SessionId),
     Fleet(String),
 }
 
 /// How to interpret an address.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading<'a> {
+pub struct AddressReading<'a> {
     /// The fleet of the caller's folder. Its names are preferred.
     pub here: Option<&'a str>,
     pub precision: Precision,
-    pub reach: Reach,
+    pub reach: AddressTargets,
 }
 
 /// Resolves `text`. Exact matches are tried first, so that a complete name never resolves to a
@@ -74,21 +74,25 @@ pub struct Reading<'a> {
 /// `here`, a name in any fleet, the vendor's id, a fleet. Then prefixes are tried: of an id, and of
 /// a name in the fleet `here`. If no name in that fleet matches, prefixes of names in any fleet and
 /// of fleets are tried, too.
-pub fn find(sessions: &[Addressable<'_>], text: &str, reading: Reading<'_>) -> Found {
+pub fn find(
+    sessions: &[Addressable<'_>],
+    text: &str,
+    reading: AddressReading<'_>,
+) -> ResolvedAddress {
     let text = without_scheme(text);
     if text.is_empty() {
-        return Found::Nothing { similar: Vec::new() };
+        return ResolvedAddress::Nothing { similar: Vec::new() };
     }
     if let Ok(id) = text.parse::<SessionId>()
         && sessions.iter().any(|session| session.id == id)
     {
-        return Found::Session(id);
+        return ResolvedAddress::Session(id);
     }
     let all = Pool { sessions, text, reading };
     all.shadowed()
         .or_else(|| all.whole())
         .or_else(|| all.beginning())
-        .unwrap_or_else(|| Found::Nothing { similar: all.similar() })
+        .unwrap_or_else(|| ResolvedAddress::Nothing { similar: all.similar() })
 }
 
 /// Returns the id in a `segue://session/` URL. Returns any other text unchanged.
@@ -156,13 +160,13 @@ fn ambiguous(word: &str, names: &[String]) -> Error {
 struct Pool<'a> {
     sessions: &'a [Addressable<'a>],
     text: &'a str,
-    reading: Reading<'a>,
+    reading: AddressReading<'a>,
 }
 
 impl Pool<'_> {
     /// Detects that an agent gave its child session a name with which the name of a user's session
     /// begins. Then the word is ambiguous, because the user may mean either session.
-    fn shadowed(&self) -> Option<Found> {
+    fn shadowed(&self) -> Option<ResolvedAddress> {
         let is_name = |it: &Addressable<'_>| it.name == self.text;
         let is_loose = self.reading.precision == Precision::Beginning;
         let own = self.matching(&|it| is_name(it) && !it.is_child);
@@ -172,10 +176,10 @@ impl Pool<'_> {
         }
         let begins = |it: &Addressable<'_>| it.name.starts_with(self.text) && !it.is_child;
         meant.extend(self.matching(&begins));
-        decided(meant).filter(|found| matches!(found, Found::Several(_)))
+        decided(meant).filter(|found| matches!(found, ResolvedAddress::Several(_)))
     }
 
-    fn whole(&self) -> Option<Found> {
+    fn whole(&self) -> Option<ResolvedAddress> {
         let text = self.text;
         let readings: [&dyn Fn(&Addressable<'_>) -> bool; 4] = [
             &|it| text.split_once('/') == Some((it.fleet, it.name)),
@@ -189,7 +193,7 @@ impl Pool<'_> {
 
     /// Matches the text as a prefix of an id and, if allowed, of a name. Both are matched together,
     /// so that a text that fits both is reported as ambiguous.
-    fn beginning(&self) -> Option<Found> {
+    fn beginning(&self) -> Option<ResolvedAddress> {
         let is_id = self.text.len() >= SHORTEST_ID_PREFIX;
         let mut candidates = self.matching(&|it| is_id && it.id.to_string().starts_with(self.text));
         if self.reading.precision == Precision::Beginning {
@@ -200,7 +204,7 @@ impl Pool<'_> {
         decided(candidates)
     }
 
-    fn beginning_anywhere(&self) -> BTreeSet<Candidate> {
+    fn beginning_anywhere(&self) -> BTreeSet<AddressMatch> {
         let Some((fleet, name)) = self.text.split_once('/') else {
             let mut candidates = self.matching(&|it| it.name.starts_with(self.text));
             candidates.extend(self.fleets(|fleet| fleet.starts_with(self.text)));
@@ -213,17 +217,17 @@ impl Pool<'_> {
         self.matching(&|it| it.fleet.starts_with(fleet) && it.name.starts_with(name))
     }
 
-    fn matching(&self, reading: &dyn Fn(&Addressable<'_>) -> bool) -> BTreeSet<Candidate> {
+    fn matching(&self, reading: &dyn Fn(&Addressable<'_>) -> bool) -> BTreeSet<AddressMatch> {
         let fitting = self.sessions.iter().filter(|it| reading(it));
-        fitting.map(|it| Candidate::Session(it.id)).collect()
+        fitting.map(|it| AddressMatch::Session(it.id)).collect()
     }
 
-    fn fleets(&self, reading: impl Fn(&str) -> bool) -> BTreeSet<Candidate> {
-        if self.reading.reach == Reach::Sessions {
+    fn fleets(&self, reading: impl Fn(&str) -> bool) -> BTreeSet<AddressMatch> {
+        if self.reading.reach == AddressTargets::Sessions {
             return BTreeSet::new();
         }
         let fleets = self.sessions.iter().map(|it| it.fleet).filter(|fleet| reading(fleet));
-        fleets.map(|fleet| Candidate::Fleet(fleet.to_owned())).collect()
+        fleets.map(|fleet| AddressMatch::Fleet(fleet.to_owned())).collect()
     }
 
     /// Returns the addresses that are most similar to the text: first the same name in another
@@ -245,7 +249,7 @@ impl Pool<'_> {
         if self.text.contains('/') {
             similar.extend(nearest(self.text, addresses.iter().map(String::as_str)));
         }
-        if self.reading.reach == Reach::SessionsAndFleets {
+        if self.reading.reach == AddressTargets::SessionsAndFleets {
             let fleets: BTreeSet<&str> = self.sessions.iter().map(|it| it.fleet).collect();
             let begins = |fleet: &&&str| fleet.starts_with(self.text);
             similar.extend(fleets.iter().filter(begins).map(|&fleet| fleet.to_owned()));
@@ -258,15 +262,15 @@ impl Pool<'_> {
     }
 }
 
-fn decided(candidates: BTreeSet<Candidate>) -> Option<Found> {
-    let mut candidates: Vec<Candidate> = candidates.into_iter().collect();
+fn decided(candidates: BTreeSet<AddressMatch>) -> Option<ResolvedAddress> {
+    let mut candidates: Vec<AddressMatch> = candidates.into_iter().collect();
     match (candidates.pop(), candidates.is_empty()) {
         (None, _) => None,
-        (Some(Candidate::Session(id)), true) => Some(Found::Session(id)),
-        (Some(Candidate::Fleet(name)), true) => Some(Found::Fleet(name)),
+        (Some(AddressMatch::Session(id)), true) => Some(ResolvedAddress::Session(id)),
+        (Some(AddressMatch::Fleet(name)), true) => Some(ResolvedAddress::Fleet(name)),
         (Some(last), false) => {
             candidates.push(last);
-            Some(Found::Several(candidates))
+            Some(ResolvedAddress::Several(candidates))
         }
     }
 }

@@ -8,7 +8,7 @@ pub const MUCH: u64 = 256 * 1024;
 
 /// The state of a session that determines whether its conversation is copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sight {
+pub struct ArchiveFacts {
     pub conversation: Option<VendorSessionId>,
     pub status: Status,
     /// Whether a launch is open.
@@ -26,7 +26,7 @@ pub struct Sight {
 /// - if a turn has added more than [`MUCH`] bytes.
 ///
 /// `copied` is the length of the transcript at the last copy.
-pub fn is_due(before: Option<&Sight>, now: &Sight, copied: u64) -> bool {
+pub fn is_due(before: Option<&ArchiveFacts>, now: &ArchiveFacts, copied: u64) -> bool {
     let Some(before) = before else { return true };
     before.conversation != now.conversation
         || (before.lives && !now.lives)
@@ -77,9 +77,9 @@ mod tests {
     use super::*;
     use crate::model::{How, VendorId, WaitingFor};
 
-    fn sight(status: Status) -> Sight {
+    fn sight(status: Status) -> ArchiveFacts {
         let lives = !matches!(status, Status::Ended(_) | Status::Lost);
-        Sight { conversation: Some(VendorSessionId::new("a")), status, lives, length: 1000 }
+        ArchiveFacts { conversation: Some(VendorSessionId::new("a")), status, lives, length: 1000 }
     }
 
     #[test]
@@ -105,15 +105,16 @@ mod tests {
         }
         let working = sight(Working);
         assert!(is_due(None, &working, 0), "the session was not seen before");
-        let other = Sight { conversation: Some(VendorSessionId::new("b")), ..sight(Working) };
+        let other =
+            ArchiveFacts { conversation: Some(VendorSessionId::new("b")), ..sight(Working) };
         assert!(is_due(Some(&working), &other, 1000));
         for (status, due) in [(Idle, true), (Working, false)] {
-            let more = Sight { length: 1001, ..sight(status) };
+            let more = ArchiveFacts { length: 1001, ..sight(status) };
             assert_eq!(is_due(Some(&more), &more, 1000), due, "{status:?}, and more was said");
         }
-        let long = Sight { length: 1000 + MUCH, ..working.clone() };
+        let long = ArchiveFacts { length: 1000 + MUCH, ..working.clone() };
         assert!(!is_due(Some(&working), &long, 1000));
-        assert!(is_due(Some(&working), &Sight { length: long.length + 1, ..long }, 1000));
+        assert!(is_due(Some(&working), &ArchiveFacts { length: long.length + 1, ..long }, 1000));
     }
 
     fn holding(name: &str, bytes: u64, kept: i64) -> Holding {

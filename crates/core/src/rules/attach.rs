@@ -14,7 +14,7 @@ pub struct OpenTerminal {
 
 /// The terminal to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum AttachChoice {
     One(SessionId),
     /// The user must choose one of these sessions. The most likely ones come first.
     Ask(Vec<SessionId>),
@@ -23,7 +23,7 @@ pub enum Choice {
 
 /// Chooses the only session that needs a user or, if no session needs one, the only session with a
 /// terminal. In both cases, sessions in the caller's folder are preferred.
-pub fn choose(open: &[OpenTerminal]) -> Choice {
+pub fn choose(open: &[OpenTerminal]) -> AttachChoice {
     let needs = |it: &&OpenTerminal| it.needs_person;
     let here = |it: &&OpenTerminal| it.is_here;
     let is_anybody_waiting = open.iter().any(|it| it.needs_person);
@@ -31,9 +31,9 @@ pub fn choose(open: &[OpenTerminal]) -> Choice {
         open.iter().filter(|it| !is_anybody_waiting || needs(it)).collect();
     let own: Vec<&OpenTerminal> = likely.iter().copied().filter(here).collect();
     match (own.as_slice(), likely.as_slice()) {
-        ([only], _) | ([], [only]) => Choice::One(only.id),
-        (_, []) => Choice::Nothing,
-        _ => Choice::Ask(in_order(open)),
+        ([only], _) | ([], [only]) => AttachChoice::One(only.id),
+        (_, []) => AttachChoice::Nothing,
+        _ => AttachChoice::Ask(in_order(open)),
     }
 }
 
@@ -60,10 +60,10 @@ mod tests {
         const ASKS: (bool, bool) = (true, false);
         const RUNS_HERE: (bool, bool) = (false, true);
         const RUNS: (bool, bool) = (false, false);
-        let one = |number| Choice::One(id(number));
-        let ask = |numbers: &[u128]| Choice::Ask(numbers.iter().map(|it| id(*it)).collect());
-        let table: [(&[(bool, bool)], Choice); 11] = [
-            (&[], Choice::Nothing),
+        let one = |number| AttachChoice::One(id(number));
+        let ask = |numbers: &[u128]| AttachChoice::Ask(numbers.iter().map(|it| id(*it)).collect());
+        let table: [(&[(bool, bool)], AttachChoice); 11] = [
+            (&[], AttachChoice::Nothing),
             (&[RUNS], one(0)),
             (&[RUNS_HERE], one(0)),
             (&[RUNS, RUNS_HERE], one(1)),

@@ -32,12 +32,12 @@ pub enum BringingBack {
     Runs,
     /// The session did not end on purpose: crash, signal, reboot or failed start.
     Due,
-    Left(Rest),
+    Left(LeftAloneReason),
 }
 
 word_enum! {
     /// Why a session is not brought back.
-    pub enum Rest {
+    pub enum LeftAloneReason {
         /// The user ran `segue stop`.
         Stopped = "stopped",
         /// The user quit the agent.
@@ -67,27 +67,31 @@ pub struct AskedFor {
 /// Decides what to do with a session that the user did not name.
 pub fn bringing_back(seen: &LastSeen) -> BringingBack {
     if seen.is_open && seen.is_on_other_machine {
-        return BringingBack::Left(Rest::OtherMachine);
+        return BringingBack::Left(LeftAloneReason::OtherMachine);
     }
     if seen.is_open {
         return BringingBack::Runs;
     }
     if seen.went_on {
-        return BringingBack::Left(Rest::HandedOver);
+        return BringingBack::Left(LeftAloneReason::HandedOver);
     }
     match seen.status {
-        Status::Ended(How::Stopped) => BringingBack::Left(Rest::Stopped),
-        Status::Ended(How::Quit) if !seen.was_launched => BringingBack::Left(Rest::NeverRan),
-        Status::Ended(How::Quit) => BringingBack::Left(Rest::Quit),
-        Status::Ended(How::TurnFailed | How::Failed(_)) => BringingBack::Left(Rest::TurnFailed),
+        Status::Ended(How::Stopped) => BringingBack::Left(LeftAloneReason::Stopped),
+        Status::Ended(How::Quit) if !seen.was_launched => {
+            BringingBack::Left(LeftAloneReason::NeverRan)
+        }
+        Status::Ended(How::Quit) => BringingBack::Left(LeftAloneReason::Quit),
+        Status::Ended(How::TurnFailed | How::Failed(_)) => {
+            BringingBack::Left(LeftAloneReason::TurnFailed)
+        }
         Status::Idle if seen.is_headless && !seen.has_messages => {
-            BringingBack::Left(Rest::BetweenTurns)
+            BringingBack::Left(LeftAloneReason::BetweenTurns)
         }
         _ => BringingBack::Due,
     }
 }
 
-impl Rest {
+impl LeftAloneReason {
     /// Returns whether this reason keeps a session from being brought back. A conversation that
     /// continues in another session is resumed in this one only if the user names this session and
     /// gives `--stopped`.

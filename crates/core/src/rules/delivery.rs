@@ -23,15 +23,15 @@ pub fn is_left_in_input(showing: Option<Showing>, screen: &Screen, text: &str) -
 
 /// What is known about a message that was being typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
-    pub transcript: Transcript,
-    pub launch: Launch,
+pub struct DeliveryFacts {
+    pub transcript: TranscriptEvidence,
+    pub launch: LaunchState,
     pub patience: Patience,
 }
 
 /// What the transcript shows about the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transcript {
+pub enum TranscriptEvidence {
     HasIt,
     HasItNot,
     /// The transcript is missing or cannot be read.
@@ -40,7 +40,7 @@ pub enum Transcript {
 
 /// The state of the launch that the message was typed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Launch {
+pub enum LaunchState {
     Alive,
     /// The process is gone, so that the transcript cannot grow any more.
     Over,
@@ -72,14 +72,13 @@ pub enum Verdict {
 }
 
 /// Decides whether a message that was being typed has arrived.
-pub fn judge(seen: Seen) -> Verdict {
+pub fn judge(seen: DeliveryFacts) -> Verdict {
     match (seen.transcript, seen.launch, seen.patience) {
-        (Transcript::HasIt, _, _) | (_, Launch::Answered, _) => Verdict::Delivered,
-        (Transcript::HasItNot, Launch::Over, _) => Verdict::Again,
-        (Transcript::CannotTell, Launch::Over, _) | (_, Launch::Alive, Patience::Over) => {
-            Verdict::Uncertain
-        }
-        (_, Launch::Alive, Patience::Left) => Verdict::Wait,
+        (TranscriptEvidence::HasIt, _, _) | (_, LaunchState::Answered, _) => Verdict::Delivered,
+        (TranscriptEvidence::HasItNot, LaunchState::Over, _) => Verdict::Again,
+        (TranscriptEvidence::CannotTell, LaunchState::Over, _)
+        | (_, LaunchState::Alive, Patience::Over) => Verdict::Uncertain,
+        (_, LaunchState::Alive, Patience::Left) => Verdict::Wait,
     }
 }
 
@@ -132,8 +131,8 @@ mod tests {
 
     #[test]
     fn message_is_typed_again_only_if_the_transcript_shows_that_it_is_missing() {
-        use Launch::{Alive, Answered, Over};
-        use Transcript::{CannotTell, HasIt, HasItNot};
+        use LaunchState::{Alive, Answered, Over};
+        use TranscriptEvidence::{CannotTell, HasIt, HasItNot};
         let table = [
             (HasIt, Alive, Patience::Left, Verdict::Delivered),
             (HasIt, Alive, Patience::Over, Verdict::Delivered),
@@ -152,7 +151,7 @@ mod tests {
             (CannotTell, Answered, Patience::Over, Verdict::Delivered),
         ];
         for (transcript, launch, patience, wanted) in table {
-            let seen = Seen { transcript, launch, patience };
+            let seen = DeliveryFacts { transcript, launch, patience };
             assert_eq!(judge(seen), wanted, "{seen:?}");
         }
     }

@@ -2,7 +2,7 @@
 
 mod choice;
 
-pub use choice::{Candidate, Choice, choose, without_shell_internals};
+pub use choice::{EnvironmentCandidate, EnvironmentChoice, choose, without_shell_internals};
 
 use crate::error::{Error, Result};
 use crate::model::{Environment, Launch, Session};

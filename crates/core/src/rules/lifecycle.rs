@@ -50,12 +50,12 @@ pub enum Observation {
     /// The launch's own process sent a signal.
     Signal(Signal),
     /// The launch has ended. The exit is unknown if no process collected it.
-    Ended { end: LaunchEnd, environment: Kept, failures: Failures },
+    Ended { end: LaunchEnd, environment: EnvironmentKept, failures: Failures },
 }
 
 /// Whether the values of the agent's environment are still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum EnvironmentKept {
     /// A holder has them in memory.
     Yes,
     /// No holder has them, but the user's login shell may have the same variables.
@@ -186,7 +186,7 @@ fn ended(
     standing: &Standing,
     open: &OpenStanding,
     end: LaunchEnd,
-    environment: Kept,
+    environment: EnvironmentKept,
     failures: Failures,
 ) -> Vec<Action> {
     let mut actions = vec![Action::EndLeftovers, Action::CloseLaunch { end }];
@@ -228,21 +228,25 @@ pub fn is_to_read_login_shell(standing: &Standing, settled_for: Duration) -> boo
     }
 }
 
-fn after_crash(end: LaunchEnd, environment: Kept, failures: Failures) -> Vec<Action> {
+fn after_crash(end: LaunchEnd, environment: EnvironmentKept, failures: Failures) -> Vec<Action> {
     match (failures.next(), environment) {
         (Next::GiveUp, _) => vec![
             Action::SetStatus(Status::Waiting(WaitingFor::Choice)),
             Action::ReleaseHolder,
             Action::GiveUp { failures },
         ],
-        (Next::RestartAfter(after), Kept::InLoginShell) if !failures.is_killed_often() => vec![
-            Action::SetStatus(Status::Interrupted),
-            Action::Restart { after: after.max(USER_FIRST) },
-        ],
-        (Next::RestartAfter(_), Kept::No | Kept::InLoginShell) => {
+        (Next::RestartAfter(after), EnvironmentKept::InLoginShell)
+            if !failures.is_killed_often() =>
+        {
+            vec![
+                Action::SetStatus(Status::Interrupted),
+                Action::Restart { after: after.max(USER_FIRST) },
+            ]
+        }
+        (Next::RestartAfter(_), EnvironmentKept::No | EnvironmentKept::InLoginShell) => {
             vec![Action::SetStatus(Status::Interrupted)]
         }
-        (Next::RestartAfter(after), Kept::Yes) => {
+        (Next::RestartAfter(after), EnvironmentKept::Yes) => {
             vec![Action::SetStatus(over(end.exit)), Action::Restart { after }]
         }
     }

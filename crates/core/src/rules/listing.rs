@@ -26,7 +26,7 @@ pub struct Filter {
 
 /// What a list does with a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Visibility {
     Shown,
     /// The session matches the filter but ended long ago. It is only counted.
     Counted,
@@ -35,7 +35,7 @@ pub enum Place {
 
 /// Decides what a list does with a session. If the filter names a status, ended sessions of any age
 /// are shown.
-pub fn place(session: &Session, filter: &Filter, now: Timestamp) -> Place {
+pub fn place(session: &Session, filter: &Filter, now: Timestamp) -> Visibility {
     let Filter { all, fleets, vendors, statuses, folder } = filter;
     let is_wanted = (fleets.is_empty() || fleets.contains(&session.fleet))
         && (vendors.is_empty() || vendors.contains(&session.vendor))
@@ -44,11 +44,11 @@ pub fn place(session: &Session, filter: &Filter, now: Timestamp) -> Place {
     let is_over = matches!(session.status, Status::Ended(_)) || session.is_settled();
     let is_old = now.duration_since(session.updated_at) > RECENT;
     if !is_wanted {
-        Place::LeftOut
+        Visibility::LeftOut
     } else if is_over && is_old && !*all && statuses.is_empty() {
-        Place::Counted
+        Visibility::Counted
     } else {
-        Place::Shown
+        Visibility::Shown
     }
 }
 
@@ -104,23 +104,23 @@ mod tests {
     fn sessions_that_ended_more_than_a_day_ago_are_only_counted() {
         let ended = Status::Ended(How::Quit);
         let table = [
-            (Status::Working, 90 * HOUR, Place::Shown),
-            (Status::Idle, 90 * HOUR, Place::Shown),
-            (Status::Starting, 90 * HOUR, Place::Shown),
-            (Status::Waiting(WaitingFor::Permission), 90 * HOUR, Place::Shown),
-            (Status::Waiting(WaitingFor::Environment), 90 * HOUR, Place::Shown),
-            (Status::Interrupted, 90 * HOUR, Place::Shown),
-            (Status::Lost, 90 * HOUR, Place::Shown),
-            (ended, 23 * HOUR, Place::Shown),
-            (ended, 24 * HOUR, Place::Shown),
-            (ended, 25 * HOUR, Place::Counted),
-            (Status::Ended(How::Stopped), 25 * HOUR, Place::Counted),
+            (Status::Working, 90 * HOUR, Visibility::Shown),
+            (Status::Idle, 90 * HOUR, Visibility::Shown),
+            (Status::Starting, 90 * HOUR, Visibility::Shown),
+            (Status::Waiting(WaitingFor::Permission), 90 * HOUR, Visibility::Shown),
+            (Status::Waiting(WaitingFor::Environment), 90 * HOUR, Visibility::Shown),
+            (Status::Interrupted, 90 * HOUR, Visibility::Shown),
+            (Status::Lost, 90 * HOUR, Visibility::Shown),
+            (ended, 23 * HOUR, Visibility::Shown),
+            (ended, 24 * HOUR, Visibility::Shown),
+            (ended, 25 * HOUR, Visibility::Counted),
+            (Status::Ended(How::Stopped), 25 * HOUR, Visibility::Counted),
         ];
         for (status, age, expected) in table {
             let (session, now) = session(status, age);
             assert_eq!(place(&session, &Filter::default(), now), expected, "{status:?} {age}");
             let all = Filter { all: true, ..Filter::default() };
-            assert_eq!(place(&session, &all, now), Place::Shown, "{status:?} {age}");
+            assert_eq!(place(&session, &all, now), Visibility::Shown, "{status:?} {age}");
         }
     }
 
@@ -128,10 +128,10 @@ mod tests {
     fn headless_session_whose_last_turn_is_long_over_is_only_counted() {
         let (session, now) = session(Status::Idle, 25 * HOUR);
         let headless = Session { headless: true, ..session.clone() };
-        assert_eq!(place(&headless, &Filter::default(), now), Place::Counted);
-        assert_eq!(place(&session, &Filter::default(), now), Place::Shown);
+        assert_eq!(place(&headless, &Filter::default(), now), Visibility::Counted);
+        assert_eq!(place(&session, &Filter::default(), now), Visibility::Shown);
         let recent = Session { updated_at: now, ..headless };
-        assert_eq!(place(&recent, &Filter::default(), now), Place::Shown);
+        assert_eq!(place(&recent, &Filter::default(), now), Visibility::Shown);
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
         ];
         let (session, now) = session(Status::Idle, 0);
         for (filter, shown) in table {
-            let expected = if shown { Place::Shown } else { Place::LeftOut };
+            let expected = if shown { Visibility::Shown } else { Visibility::LeftOut };
             assert_eq!(place(&session, &filter, now), expected, "{filter:?}");
         }
     }
@@ -167,8 +167,8 @@ mod tests {
     fn ended_sessions_of_any_age_are_shown_if_their_status_is_requested() {
         let (session, now) = session(Status::Ended(How::Quit), 90 * HOUR);
         let wanted = |status| Filter { statuses: vec![status], ..Filter::default() };
-        assert_eq!(place(&session, &wanted(StatusKind::Ended), now), Place::Shown);
-        assert_eq!(place(&session, &wanted(StatusKind::Idle), now), Place::LeftOut);
+        assert_eq!(place(&session, &wanted(StatusKind::Ended), now), Visibility::Shown);
+        assert_eq!(place(&session, &wanted(StatusKind::Idle), now), Visibility::LeftOut);
     }
 
     #[test]

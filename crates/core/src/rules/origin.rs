@@ -6,17 +6,17 @@ use crate::model::{LaunchId, ProcessRef};
 /// What the kernel shows about the process at the other end of a connection, at the time when the
 /// connection is accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Evidence {
+pub struct CallerEvidence {
     /// The process and its ancestors, nearest first.
     pub lineage: Vec<ProcessRef>,
-    pub reach: Reach,
+    pub reach: LineageReach,
     /// The first sign that a launch of any Segue installation started the process.
-    pub trace: Option<Trace>,
+    pub trace: Option<LaunchSign>,
 }
 
 /// How far the ancestors of a process could be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum LineageReach {
     /// Up to the first process of the system.
     Root,
     /// Up to an ancestor that this user may not inspect.
@@ -27,7 +27,7 @@ pub enum Reach {
 
 /// A sign that a launch started a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trace {
+pub enum LaunchSign {
     /// It is in the cgroup of an agent.
     Cgroup,
     /// An environment variable of the process or of an ancestor names a launch.
@@ -52,12 +52,12 @@ pub struct LiveLaunch {
 pub enum Origin {
     Person,
     Launch(LaunchId),
-    Refused(Refusal),
+    Refused(CallerRefusal),
 }
 
 /// Why a caller gets no rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CallerRefusal {
     /// The caller ended before its connection was accepted, or its ancestors cannot be determined.
     Unidentified,
     /// The caller was started by a launch that has ended or whose holder is gone.
@@ -66,24 +66,24 @@ pub enum Refusal {
     HiddenAncestor,
 }
 
-impl Evidence {
+impl CallerEvidence {
     /// Returns the evidence for a process that cannot be identified.
     pub fn none() -> Self {
-        Self { lineage: Vec::new(), reach: Reach::Unknown, trace: None }
+        Self { lineage: Vec::new(), reach: LineageReach::Unknown, trace: None }
     }
 
     /// Returns whether there is no evidence against a person as the caller.
     pub fn is_of_a_person(&self) -> bool {
-        self.reach == Reach::Root && self.trace.is_none()
+        self.reach == LineageReach::Root && self.trace.is_none()
     }
 }
 
 /// Decides where a request comes from. Only a live holder among the ancestors gives the rights of
 /// its launch. Environments, command lines and cgroups can be entered or forged, so they can only
 /// take rights away.
-pub fn origin(evidence: &Evidence, live: &[LiveLaunch]) -> Origin {
-    if evidence.reach == Reach::Unknown {
-        return Origin::Refused(Refusal::Unidentified);
+pub fn origin(evidence: &CallerEvidence, live: &[LiveLaunch]) -> Origin {
+    if evidence.reach == LineageReach::Unknown {
+        return Origin::Refused(CallerRefusal::Unidentified);
     }
     let held = |process: &ProcessRef| live.iter().find(|it| it.holder.as_ref() == Some(process));
     // Use the outermost holder: an agent can start any process, also another holder, below its own.
@@ -91,23 +91,25 @@ pub fn origin(evidence: &Evidence, live: &[LiveLaunch]) -> Origin {
         return Origin::Launch(found.launch);
     }
     if evidence.trace.is_some() {
-        return Origin::Refused(Refusal::DeadLaunch);
+        return Origin::Refused(CallerRefusal::DeadLaunch);
     }
-    if evidence.reach == Reach::Hidden && !live.iter().all(|it| it.has_cgroup) {
-        return Origin::Refused(Refusal::HiddenAncestor);
+    if evidence.reach == LineageReach::Hidden && !live.iter().all(|it| it.has_cgroup) {
+        return Origin::Refused(CallerRefusal::HiddenAncestor);
     }
     Origin::Person
 }
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<CallerRefusal> for Error {
+    fn from(refusal: CallerRefusal) -> Self {
         match refusal {
-            Refusal::Unidentified => Self::usage("the calling process cannot be identified")
+            CallerRefusal::Unidentified => Self::usage("the calling process cannot be identified")
                 .caused_by("it ended before its connection was accepted, or its parents change")
                 .hint("run the command again, in a terminal of your own"),
-            Refusal::DeadLaunch => Self::usage("an agent whose launch is over may not use Segue")
-                .hint("run the command in a terminal of your own"),
-            Refusal::HiddenAncestor => {
+            CallerRefusal::DeadLaunch => {
+                Self::usage("an agent whose launch is over may not use Segue")
+                    .hint("run the command in a terminal of your own")
+            }
+            CallerRefusal::HiddenAncestor => {
                 Self::usage("the calling process cannot be told from an agent's")
                     .caused_by("`/proc` hides one of its ancestors (mount option `hidepid`)")
                     .hint("run `segue doctor` for what is missing; docs/security.md explains it")
@@ -134,28 +136,28 @@ mod tests {
         LiveLaunch { launch: launch(number), holder: Some(process(holder)), has_cgroup }
     }
 
-    fn evidence(pids: &[u32], reach: Reach, trace: Option<Trace>) -> Evidence {
-        Evidence { lineage: pids.iter().copied().map(process).collect(), reach, trace }
+    fn evidence(pids: &[u32], reach: LineageReach, trace: Option<LaunchSign>) -> CallerEvidence {
+        CallerEvidence { lineage: pids.iter().copied().map(process).collect(), reach, trace }
     }
 
     #[test]
     fn only_a_complete_lineage_without_a_trace_is_a_person() {
-        use Reach::{Hidden, Root, Unknown};
-        use Refusal::{DeadLaunch, HiddenAncestor, Unidentified};
+        use CallerRefusal::{DeadLaunch, HiddenAncestor, Unidentified};
+        use LineageReach::{Hidden, Root, Unknown};
         let holders = [live(1, 50, true), live(2, 60, false)];
         let in_cgroups = [live(1, 50, true)];
         let table = [
             (evidence(&[9, 8, 1], Root, None), Origin::Person),
-            (evidence(&[9, 50, 1], Root, Some(Trace::Holder)), Origin::Launch(launch(1))),
+            (evidence(&[9, 50, 1], Root, Some(LaunchSign::Holder)), Origin::Launch(launch(1))),
             (evidence(&[9, 50, 1], Root, None), Origin::Launch(launch(1))),
-            (evidence(&[9, 60, 50, 1], Root, Some(Trace::Mark)), Origin::Launch(launch(1))),
+            (evidence(&[9, 60, 50, 1], Root, Some(LaunchSign::Mark)), Origin::Launch(launch(1))),
             (evidence(&[9, 50], Hidden, None), Origin::Launch(launch(1))),
             (evidence(&[9, 50, 1], Unknown, None), Origin::Refused(Unidentified)),
             (evidence(&[], Unknown, None), Origin::Refused(Unidentified)),
-            (evidence(&[9, 1], Root, Some(Trace::Cgroup)), Origin::Refused(DeadLaunch)),
-            (evidence(&[9, 1], Root, Some(Trace::Mark)), Origin::Refused(DeadLaunch)),
-            (evidence(&[9, 8, 1], Root, Some(Trace::Orphan)), Origin::Refused(DeadLaunch)),
-            (evidence(&[9, 8, 1], Root, Some(Trace::Holder)), Origin::Refused(DeadLaunch)),
+            (evidence(&[9, 1], Root, Some(LaunchSign::Cgroup)), Origin::Refused(DeadLaunch)),
+            (evidence(&[9, 1], Root, Some(LaunchSign::Mark)), Origin::Refused(DeadLaunch)),
+            (evidence(&[9, 8, 1], Root, Some(LaunchSign::Orphan)), Origin::Refused(DeadLaunch)),
+            (evidence(&[9, 8, 1], Root, Some(LaunchSign::Holder)), Origin::Refused(DeadLaunch)),
             (evidence(&[9, 8], Hidden, None), Origin::Refused(HiddenAncestor)),
         ];
         for (evidence, expected) in table {
@@ -168,9 +170,9 @@ mod tests {
     #[test]
     fn reused_pid_of_a_dead_holder_gives_no_rights() {
         let another = ProcessRef { started: 8, ..process(50) };
-        let mut evidence = evidence(&[9], Reach::Root, Some(Trace::Holder));
+        let mut evidence = evidence(&[9], LineageReach::Root, Some(LaunchSign::Holder));
         evidence.lineage.push(another);
-        let expected = Origin::Refused(Refusal::DeadLaunch);
+        let expected = Origin::Refused(CallerRefusal::DeadLaunch);
         assert_eq!(origin(&evidence, &[live(1, 50, true)]), expected);
     }
 }

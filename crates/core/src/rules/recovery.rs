@@ -4,23 +4,23 @@ use crate::model::{How, LaunchId, Status, VendorSessionId, WaitingFor};
 
 /// The facts for the decision. All of them are observed now; none of them is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
-    pub process: Process,
-    pub folder: Place,
+pub struct RecoveryFacts {
+    pub process: OpeningProcess,
+    pub folder: FolderPresence,
     /// The id of the newest binding, if evidence proves that it belongs to this session.
     pub proven: Option<VendorSessionId>,
-    pub transcript: Transcript,
+    pub transcript: TranscriptLocation,
     /// The conversation has content, so that a missing transcript is a loss.
     pub spoke: bool,
     pub unproven: Unproven,
     pub vendor: Resumes,
-    pub turn: Turn,
+    pub turn: TurnState,
     pub history: History,
 }
 
 /// Which process has the conversation open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Process {
+pub enum OpeningProcess {
     None,
     /// Segue's own holder, and its agent is alive.
     Ours,
@@ -33,14 +33,14 @@ pub enum Process {
 
 /// Whether the folder in which the session works exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FolderPresence {
     There,
     Gone,
 }
 
 /// Where the transcript of the proven id is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transcript {
+pub enum TranscriptLocation {
     There,
     /// Missing, but the guard of this launch has it.
     Guarded(LaunchId),
@@ -54,19 +54,19 @@ pub enum Transcript {
 pub struct Unproven {
     /// No other launch without an id was started for this vendor, config dir and folder.
     pub only_one: bool,
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<ResumeCandidate>,
 }
 
 /// A conversation that belongs to no session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct ResumeCandidate {
     pub id: VendorSessionId,
     /// It started while the session's launch was alive.
     pub began_during_launch: bool,
     /// Its first message is the message that the launch was given.
     pub first_message_is_ours: bool,
     /// Which process has it open.
-    pub process: Process,
+    pub process: OpeningProcess,
     /// For the user: when it started, and its first words.
     pub description: String,
 }
@@ -80,7 +80,7 @@ pub enum Resumes {
 
 /// The state of a headless session's turn. An interactive session has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum TurnState {
     Interactive,
     Cut,
     Over,
@@ -109,7 +109,7 @@ pub enum Decision {
     /// Restore the transcript from its copy, then resume.
     Restore {
         id: VendorSessionId,
-        from: Keeper,
+        from: CopyLocation,
     },
     /// Bind the only possible conversation, report this, then resume.
     Adopt {
@@ -119,12 +119,12 @@ pub enum Decision {
     StartAgain,
     /// The vendor cannot resume. Start a new conversation.
     Fresh,
-    Refuse(Refusal),
+    Refuse(ResumeRefusal),
 }
 
 /// Where the copy of a missing transcript is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeper {
+pub enum CopyLocation {
     /// In the guard of this launch.
     Guard(LaunchId),
     Archive,
@@ -132,7 +132,7 @@ pub enum Keeper {
 
 /// Why a session cannot be brought back without the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ResumeRefusal {
     OpenElsewhere {
         pid: u32,
         command: String,
@@ -143,23 +143,23 @@ pub enum Refusal {
     },
     /// It is not clear which conversation belongs to the session.
     Ambiguous {
-        candidates: Vec<Candidate>,
+        candidates: Vec<ResumeCandidate>,
     },
     DiedAtOnce,
 }
 
 /// Decides how a session is brought back.
-pub fn decide(seen: &Seen) -> Decision {
+pub fn decide(seen: &RecoveryFacts) -> Decision {
     match &seen.process {
-        Process::Ours => return Decision::Attach,
-        Process::Foreign { pid, command } => return elsewhere(*pid, command),
-        Process::None => {}
+        OpeningProcess::Ours => return Decision::Attach,
+        OpeningProcess::Foreign { pid, command } => return elsewhere(*pid, command),
+        OpeningProcess::None => {}
     }
-    if seen.folder == Place::Gone {
-        return Decision::Refuse(Refusal::FolderGone);
+    if seen.folder == FolderPresence::Gone {
+        return Decision::Refuse(ResumeRefusal::FolderGone);
     }
     if seen.history == History::GaveUp {
-        return Decision::Refuse(Refusal::DiedAtOnce);
+        return Decision::Refuse(ResumeRefusal::DiedAtOnce);
     }
     match (&seen.proven, seen.vendor) {
         (_, Resumes::No) if seen.spoke => Decision::Fresh,
@@ -180,7 +180,9 @@ pub fn status_after_look(status: Status, decision: &Decision) -> Option<Status> 
             | Status::Ended(How::Crashed(_) | How::NeverStarted)
     );
     match decision {
-        Decision::Refuse(Refusal::TranscriptGone { .. }) => is_expected.then_some(Status::Lost),
+        Decision::Refuse(ResumeRefusal::TranscriptGone { .. }) => {
+            is_expected.then_some(Status::Lost)
+        }
         Decision::Rest { .. } | Decision::Resume { .. } | Decision::Restore { .. } => {
             (status == Status::Lost).then_some(Status::Interrupted)
         }
@@ -189,30 +191,34 @@ pub fn status_after_look(status: Status, decision: &Decision) -> Option<Status> 
 }
 
 fn elsewhere(pid: u32, command: &str) -> Decision {
-    Decision::Refuse(Refusal::OpenElsewhere { pid, command: command.to_owned() })
+    Decision::Refuse(ResumeRefusal::OpenElsewhere { pid, command: command.to_owned() })
 }
 
-fn with_id(seen: &Seen, id: VendorSessionId) -> Decision {
+fn with_id(seen: &RecoveryFacts, id: VendorSessionId) -> Decision {
     match (seen.transcript, seen.turn) {
-        (Transcript::There, Turn::Over) => Decision::Rest { id },
-        (Transcript::There, _) => Decision::Resume { id },
-        (Transcript::Guarded(from), _) => Decision::Restore { id, from: Keeper::Guard(from) },
-        (Transcript::Archived, _) => Decision::Restore { id, from: Keeper::Archive },
-        (Transcript::Gone, _) if seen.spoke => Decision::Refuse(Refusal::TranscriptGone { id }),
-        (Transcript::Gone, _) => Decision::StartAgain,
+        (TranscriptLocation::There, TurnState::Over) => Decision::Rest { id },
+        (TranscriptLocation::There, _) => Decision::Resume { id },
+        (TranscriptLocation::Guarded(from), _) => {
+            Decision::Restore { id, from: CopyLocation::Guard(from) }
+        }
+        (TranscriptLocation::Archived, _) => Decision::Restore { id, from: CopyLocation::Archive },
+        (TranscriptLocation::Gone, _) if seen.spoke => {
+            Decision::Refuse(ResumeRefusal::TranscriptGone { id })
+        }
+        (TranscriptLocation::Gone, _) => Decision::StartAgain,
     }
 }
 
-fn without_id(seen: &Seen) -> Decision {
+fn without_id(seen: &RecoveryFacts) -> Decision {
     let candidates = &seen.unproven.candidates;
     let began: Vec<_> = candidates.iter().filter(|it| it.began_during_launch).collect();
     match began.as_slice() {
         [only] if seen.unproven.only_one && only.first_message_is_ours => match &only.process {
-            Process::Foreign { pid, command } => elsewhere(*pid, command),
-            Process::None | Process::Ours => Decision::Adopt { id: only.id.clone() },
+            OpeningProcess::Foreign { pid, command } => elsewhere(*pid, command),
+            OpeningProcess::None | OpeningProcess::Ours => Decision::Adopt { id: only.id.clone() },
         },
         [] if !seen.spoke => Decision::StartAgain,
-        _ => Decision::Refuse(Refusal::Ambiguous { candidates: candidates.clone() }),
+        _ => Decision::Refuse(ResumeRefusal::Ambiguous { candidates: candidates.clone() }),
     }
 }
 

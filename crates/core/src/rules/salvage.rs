@@ -1,7 +1,7 @@
 //! Decides the state of a message that was recovered from a damaged store.
 
 use crate::model::MessageState;
-use crate::rules::delivery::Transcript;
+use crate::rules::delivery::TranscriptEvidence;
 
 /// What is known about the process to which a message may have been typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,25 +20,25 @@ pub enum Typist {
 pub fn message_state(
     stored: &MessageState,
     typist: Typist,
-    transcript: Transcript,
+    transcript: TranscriptEvidence,
 ) -> MessageState {
     if stored.is_settled() {
         return stored.clone();
     }
     match (typist, transcript) {
-        (Typist::None, _) | (_, Transcript::HasItNot) => MessageState::Queued,
+        (Typist::None, _) | (_, TranscriptEvidence::HasItNot) => MessageState::Queued,
         // The same text may have been sent before, so its presence in the transcript proves
         // nothing.
-        (_, Transcript::HasIt) => MessageState::Uncertain,
-        (Typist::Lives, Transcript::CannotTell) => MessageState::Queued,
-        (Typist::Gone, Transcript::CannotTell) => MessageState::Uncertain,
+        (_, TranscriptEvidence::HasIt) => MessageState::Uncertain,
+        (Typist::Lives, TranscriptEvidence::CannotTell) => MessageState::Queued,
+        (Typist::Gone, TranscriptEvidence::CannotTell) => MessageState::Uncertain,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Transcript::{CannotTell, HasIt, HasItNot};
+    use TranscriptEvidence::{CannotTell, HasIt, HasItNot};
 
     #[test]
     fn only_messages_that_may_have_been_typed_become_uncertain() {

@@ -22,11 +22,11 @@ const LOOKED_AT_PARTS: usize = 4 * 1024;
 
 /// One kind of key or token that is recognized by its prefix.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct KeyShape {
     /// The name under which removals are counted.
     pub(super) kind: &'static str,
     pub(super) start: &'static str,
-    rest: Rest,
+    rest: KeyCharacters,
     /// Minimum number of characters after the prefix. Real keys are longer, but a key that was cut
     /// off must be recognized, too.
     least: usize,
@@ -37,8 +37,8 @@ pub(super) struct Shape {
 pub(super) struct Infix {
     pub(super) kind: &'static str,
     pub(super) middle: &'static str,
-    before: (Rest, Range2),
-    after: (Rest, Range2),
+    before: (KeyCharacters, Range2),
+    after: (KeyCharacters, Range2),
 }
 
 /// The minimum and the maximum number of characters.
@@ -46,14 +46,14 @@ type Range2 = (usize, usize);
 
 /// Which characters a key consists of, and what else must be true of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rest {
+enum KeyCharacters {
     /// Letters, digits, `_` and `-`. The prefix alone identifies the key.
     Anything,
     /// The same characters. Ordinary names begin with this prefix, too, so a part must look random.
     Drawn,
     /// Letters and digits, at least one of which is not a lowercase letter.
     Letters,
-    /// Uppercase letters and digits. Exactly `Shape::least` of them.
+    /// Uppercase letters and digits. Exactly `KeyShape::least` of them.
     Capitals,
     /// Lowercase hexadecimal digits.
     Hex,
@@ -72,14 +72,14 @@ enum Rest {
     Routed,
     /// Letters, digits, `_`, `-`, `~`, `$` and `.`.
     Tilde,
-    /// Letters and digits that form no words. Exactly `Shape::least` of them.
+    /// Letters and digits that form no words. Exactly `KeyShape::least` of them.
     Random,
     /// Lowercase hexadecimal digits with `-` in the positions of a UUID.
     Uuid,
 }
 
 /// Shapes by the first byte of their prefix.
-static BY_FIRST_BYTE: LazyLock<Vec<Vec<&'static Shape>>> = LazyLock::new(|| {
+static BY_FIRST_BYTE: LazyLock<Vec<Vec<&'static KeyShape>>> = LazyLock::new(|| {
     let mut table = vec![Vec::new(); 256];
     for shape in SHAPES {
         table[usize::from(shape.start.as_bytes()[0])].push(shape);
@@ -159,12 +159,12 @@ pub(super) fn has_words(text: &str) -> bool {
     usual * 4 >= pairs * 3
 }
 
-impl Shape {
+impl KeyShape {
     fn length(&self, text: &str) -> Option<usize> {
         let rest = text.strip_prefix(self.start)?;
         let length =
             |most: usize| rest.bytes().take(most).take_while(|byte| self.rest.takes(*byte)).count();
-        let most = if self.rest == Rest::Parts { LOOKED_AT_PARTS } else { LOOKED_AT };
+        let most = if self.rest == KeyCharacters::Parts { LOOKED_AT_PARTS } else { LOOKED_AT };
         let body = trimmed(rest.get(..length(most))?);
         let is_key = body.len() >= self.least && self.rest.fits(body, self.least);
         // Remove the complete key, however long it is.
@@ -189,7 +189,7 @@ impl Infix {
     }
 }
 
-impl Rest {
+impl KeyCharacters {
     fn takes(self, byte: u8) -> bool {
         match self {
             Self::Anything | Self::Drawn => is_word(byte),

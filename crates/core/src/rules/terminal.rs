@@ -33,8 +33,8 @@ mod tests {
 
     #[test]
     fn initial_size_is_that_of_the_callers_terminal_within_limits() {
-        type Variables = &'static [(&'static str, &'static str)];
-        let table: [(Variables, (u16, u16)); 9] = [
+        type TerminalVariables = &'static [(&'static str, &'static str)];
+        let table: [(TerminalVariables, (u16, u16)); 9] = [
             (&[], (40, 120)),
             (&[(ROWS, "24"), (COLS, "80")], (24, 80)),
             (&[(ROWS, "24")], (24, 120)),

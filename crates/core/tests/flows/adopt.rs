@@ -1,6 +1,6 @@
 //! Conversations that were started without Segue.
 
-use segue_core::flows::adopt::{self, Wanted};
+use segue_core::flows::adopt::{self, AdoptFilter};
 use segue_core::model::VendorSessionId;
 use segue_core::ports::Live;
 use segue_fakes::{FakeVendor, World, samples, transcript_line};
@@ -10,8 +10,8 @@ fn by_hand(world: &World, id: &str) {
     world.disk.write(path, transcript_line("user", "hello"));
 }
 
-fn only(id: &str) -> Wanted {
-    Wanted { id: Some(VendorSessionId::new(id)), ..Wanted::default() }
+fn only(id: &str) -> AdoptFilter {
+    AdoptFilter { id: Some(VendorSessionId::new(id)), ..AdoptFilter::default() }
 }
 
 #[tokio::test]

@@ -5,15 +5,15 @@ use segue_core::model::{Exit, Session};
 use segue_core::ports::Archived;
 use segue_fakes::{FakeVendor, samples};
 
-use crate::scene::Scene;
+use crate::scene::FlowScene;
 
-fn filed(scene: &Scene) -> Archived {
+fn filed(scene: &FlowScene) -> Archived {
     Archived { vendor: scene.state.session.vendor.clone(), id: scene.id() }
 }
 
 #[tokio::test]
 async fn guard_marks_the_conversation_as_begun_once_it_has_content() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.start("hi").await;
     guard::keep(&scene.ports, &mut scene.state).await.unwrap();
     assert!(!scene.state.session.spoke, "there is no transcript yet");
@@ -27,7 +27,7 @@ async fn guard_marks_the_conversation_as_begun_once_it_has_content() {
 
 #[tokio::test]
 async fn transcript_on_another_filesystem_is_reported_as_unguarded() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.start("hi").await;
     scene.say("user", "hi");
     scene.world.folders.move_to_other_filesystem();
@@ -40,7 +40,7 @@ async fn transcript_on_another_filesystem_is_reported_as_unguarded() {
 async fn conversation_is_copied_unless_archiving_is_off() {
     for (is_on, expected) in [(true, true), (false, false)] {
         let session = Session { archive: is_on, ..samples::session(1, "fox") };
-        let mut scene = Scene::with(FakeVendor::default(), session);
+        let mut scene = FlowScene::with(FakeVendor::default(), session);
         scene.talk().await;
         assert_eq!(archive::is_behind(&scene.ports, &scene.state.session, &scene.id()), expected);
         let copied = archive::keep(&scene.ports, &scene.state.session, &scene.id()).unwrap();
@@ -53,7 +53,7 @@ async fn conversation_is_copied_unless_archiving_is_off() {
 #[tokio::test]
 async fn damaged_copy_is_renewed_from_the_transcript_or_else_from_its_guard() {
     for (has_transcript, from) in [(true, "its transcript"), (false, "its guard")] {
-        let mut scene = Scene::new();
+        let mut scene = FlowScene::new();
         scene.talk().await;
         let (id, whole) = (scene.id(), scene.world.disk.read(scene.transcript()));
         archive::keep(&scene.ports, &scene.state.session, &id).unwrap();
@@ -74,7 +74,7 @@ async fn damaged_copy_is_renewed_from_the_transcript_or_else_from_its_guard() {
 
 #[tokio::test]
 async fn room_is_made_by_dropping_copies_of_ended_sessions_only() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.talk().await;
     archive::keep(&scene.ports, &scene.state.session, &scene.id()).unwrap();
     let dropped = archive::make_room(&scene.ports, 0).await.unwrap();

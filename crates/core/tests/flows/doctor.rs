@@ -6,22 +6,22 @@ use segue_core::model::{Exit, LaunchRecord};
 use segue_core::ports::{Change, Commit, Fault};
 use segue_fakes::World;
 
-use crate::scene::Scene;
+use crate::scene::FlowScene;
 
-async fn examine(scene: &Scene, mode: Mode) -> Vec<segue_core::api::Finding> {
+async fn examine(scene: &FlowScene, mode: Mode) -> Vec<segue_core::api::Finding> {
     doctor::examine(&scene.ports, mode).await.unwrap()
 }
 
 #[tokio::test]
 async fn healthy_session_has_no_findings() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.talk().await;
     assert_eq!(examine(&scene, Mode::Look).await, []);
 }
 
 #[tokio::test]
 async fn launch_folder_that_cannot_be_read_is_a_warning() {
-    let scene = Scene::new();
+    let scene = FlowScene::new();
     scene.world.folders.add_unreadable("/state/launches/odd");
     let findings = examine(&scene, Mode::Fix).await;
     assert_eq!(findings.len(), 1);
@@ -29,7 +29,7 @@ async fn launch_folder_that_cannot_be_read_is_a_warning() {
 }
 
 /// A world that has the launch folders of a scene, and an empty store.
-fn without_store(scene: &Scene) -> World {
+fn without_store(scene: &FlowScene) -> World {
     let world = World::new();
     for launch in &scene.state.launches {
         world.folders.add_record(scene.world.folders.record(launch.id).unwrap());
@@ -39,7 +39,7 @@ fn without_store(scene: &Scene) -> World {
 
 #[tokio::test]
 async fn store_is_rebuilt_from_launch_folders_with_launches_and_bindings() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.talk().await;
     scene.end(Exit::Signal(9)).await;
     let request = segue_core::flows::launch::LaunchRequest::resume(
@@ -62,7 +62,7 @@ async fn store_is_rebuilt_from_launch_folders_with_launches_and_bindings() {
 
 #[tokio::test]
 async fn one_session_that_cannot_be_taken_in_does_not_stop_the_others() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.talk().await;
     let world = without_store(&scene);
     let mut other = scene.world.folders.record(scene.launch()).unwrap();
@@ -81,7 +81,7 @@ async fn one_session_that_cannot_be_taken_in_does_not_stop_the_others() {
 
 #[tokio::test]
 async fn folders_of_a_removed_session_are_deleted_and_not_taken_in() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.talk().await;
     scene.end(Exit::Code(0)).await;
     let record: LaunchRecord = scene.world.folders.record(launch).unwrap();
@@ -103,7 +103,7 @@ async fn folders_of_a_removed_session_are_deleted_and_not_taken_in() {
 
 #[tokio::test]
 async fn processes_of_ended_launches_are_found_and_ended_but_no_others() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.talk().await;
     scene.end(Exit::Code(0)).await;
     let foreign = segue_core::model::LaunchId::new(uuid::Uuid::from_u128(99));
@@ -120,7 +120,7 @@ async fn processes_of_ended_launches_are_found_and_ended_but_no_others() {
 
 #[tokio::test]
 async fn fault_of_a_holder_is_reported_and_cured() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.talk().await;
     let faults = [
         Fault::HolderStopped { pid: 100 },
@@ -142,7 +142,7 @@ async fn fault_of_a_holder_is_reported_and_cured() {
 
 #[tokio::test]
 async fn holder_that_does_not_answer_is_a_fault() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.talk().await;
     scene.world.calls.fail("holders.find", 1);
     let findings = examine(&scene, Mode::Look).await;
@@ -151,12 +151,12 @@ async fn holder_that_does_not_answer_is_a_fault() {
 
 #[tokio::test]
 async fn missing_transcript_is_a_problem_unless_a_guard_or_the_archive_has_it() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.talk().await;
     let (id, path) = (scene.id(), scene.transcript());
     segue_core::flows::archive::keep(&scene.ports, &scene.state.session, &id).unwrap();
     scene.world.disk.remove(&path);
-    let cure = async |scene: &Scene| {
+    let cure = async |scene: &FlowScene| {
         let findings = examine(scene, Mode::Look).await;
         assert_eq!(findings.len(), 1, "{findings:?}");
         findings[0].cure.clone().unwrap()

@@ -5,9 +5,9 @@ use segue_core::flows::launch::{self, LaunchRequest};
 use segue_core::model::{Evidence, Exit, How, LaunchMode, SessionId, Status, VendorSessionId};
 use segue_fakes::{FakeVendor, Storage, samples};
 
-use crate::scene::Scene;
+use crate::scene::FlowScene;
 
-async fn try_to_start(scene: &mut Scene) -> segue_core::Error {
+async fn try_to_start(scene: &mut FlowScene) -> segue_core::Error {
     let request = LaunchRequest {
         creates_session: true,
         ..LaunchRequest::fresh(scene.preset_id(), samples::environment())
@@ -17,7 +17,7 @@ async fn try_to_start(scene: &mut Scene) -> segue_core::Error {
 
 #[tokio::test]
 async fn launch_is_committed_and_written_before_the_holder_starts() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.start("remember amber").await;
     let calls = scene.world.calls.take();
     let position = |call| calls.iter().position(|it| *it == call).unwrap();
@@ -32,7 +32,7 @@ async fn launch_is_committed_and_written_before_the_holder_starts() {
 
 #[tokio::test]
 async fn preset_id_is_bound_as_preset_and_passed_to_the_program() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.start("remember amber").await;
     let binding = scene.state.bound().unwrap().clone();
     assert_eq!(binding.evidence, Evidence::Preset);
@@ -43,7 +43,7 @@ async fn preset_id_is_bound_as_preset_and_passed_to_the_program() {
 #[tokio::test]
 async fn vendor_that_chooses_its_ids_starts_without_a_binding() {
     let vendor = FakeVendor { has_preset_ids: false, ..FakeVendor::default() };
-    let mut scene = Scene::with(vendor, samples::session(1, "fox"));
+    let mut scene = FlowScene::with(vendor, samples::session(1, "fox"));
     scene.start("hi").await;
     assert!(scene.state.bound().is_none());
     assert_eq!(scene.arguments(), ["hi"]);
@@ -51,7 +51,7 @@ async fn vendor_that_chooses_its_ids_starts_without_a_binding() {
 
 #[tokio::test]
 async fn record_has_neither_the_message_nor_the_instructions_in_its_command() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.state.session.instructions = Some("be secret".to_owned());
     let launch = scene.start("the message").await;
     let record = scene.world.folders.record(launch).unwrap();
@@ -63,7 +63,7 @@ async fn record_has_neither_the_message_nor_the_instructions_in_its_command() {
 
 #[tokio::test]
 async fn environment_is_recorded_by_name_only_and_has_the_marks_of_the_launch() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.start("hi").await;
     let order = scene.world.holders.started().pop().unwrap();
     assert_eq!(order.environment.get("SEGUE_LAUNCH"), Some(launch.to_string().as_str()));
@@ -73,7 +73,7 @@ async fn environment_is_recorded_by_name_only_and_has_the_marks_of_the_launch() 
 
 #[tokio::test]
 async fn message_that_is_too_long_for_an_argument_goes_into_a_file() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let long = "x".repeat(100_001);
     let launch = scene.start(&long).await;
     let path = scene.ports.folders.message(launch);
@@ -84,13 +84,13 @@ async fn message_that_is_too_long_for_an_argument_goes_into_a_file() {
 
 #[tokio::test]
 async fn start_that_cannot_be_prepared_records_nothing() {
-    let missing_program = Scene::new();
+    let missing_program = FlowScene::new();
     missing_program.world.machine.uninstall();
-    let missing_folder = Scene::new();
+    let missing_folder = FlowScene::new();
     missing_folder.world.disk.remove(samples::CWD);
-    let mut bad_model = Scene::new();
+    let mut bad_model = FlowScene::new();
     bad_model.state.session.model = Some("--yolo".to_owned());
-    let unstored = Scene::new();
+    let unstored = FlowScene::new();
     unstored.world.calls.fail("store.commit", 1);
     let table = [
         (missing_program, Kind::Vendor, "is not installed"),
@@ -110,7 +110,7 @@ async fn start_that_cannot_be_prepared_records_nothing() {
 
 #[tokio::test]
 async fn failure_before_the_holder_ends_the_launch_as_never_started() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.world.calls.fail("folders.write", 1);
     try_to_start(&mut scene).await;
     assert_eq!(scene.state.launches[0].end.unwrap().exit, Exit::NeverStarted);
@@ -121,7 +121,7 @@ async fn failure_before_the_holder_ends_the_launch_as_never_started() {
 
 #[tokio::test]
 async fn holder_that_fails_is_abandoned_and_its_processes_are_ended() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.world.calls.fail("holders.start", 1);
     try_to_start(&mut scene).await;
     let calls = scene.world.calls.take();
@@ -133,7 +133,7 @@ async fn holder_that_fails_is_abandoned_and_its_processes_are_ended() {
 
 #[tokio::test]
 async fn holder_that_starts_too_late_is_stopped_and_its_end_is_recorded() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.world.holders.start_late();
     try_to_start(&mut scene).await;
     assert_eq!(scene.state.launches[0].end.unwrap().exit, Exit::Signal(15));
@@ -143,7 +143,7 @@ async fn holder_that_starts_too_late_is_stopped_and_its_end_is_recorded() {
 
 #[tokio::test]
 async fn end_that_the_holder_recorded_is_kept_when_the_start_cannot_be_committed() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     // The second commit records the processes.
     scene.world.calls.fail("store.commit", 2);
     let error = try_to_start(&mut scene).await;
@@ -154,7 +154,7 @@ async fn end_that_the_holder_recorded_is_kept_when_the_start_cannot_be_committed
 
 #[tokio::test]
 async fn end_that_cannot_be_recorded_leaves_the_launch_open() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.world.calls.fail("holders.start", 1);
     scene.world.calls.fail("store.commit", 2);
     try_to_start(&mut scene).await;
@@ -164,7 +164,7 @@ async fn end_that_cannot_be_recorded_leaves_the_launch_open() {
 
 #[tokio::test]
 async fn second_launch_of_a_running_session_is_a_conflict_and_starts_nothing() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.start("hi").await;
     let id = scene.id();
     let request = LaunchRequest::resume(id, samples::environment());
@@ -175,7 +175,7 @@ async fn second_launch_of_a_running_session_is_a_conflict_and_starts_nothing() {
 
 #[tokio::test]
 async fn folder_of_a_child_session_that_became_a_symlink_is_refused() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.state.session.parent = Some(SessionId::new(uuid::Uuid::from_u128(9)));
     scene.world.disk.create_folder("/elsewhere");
     scene.world.machine.link(samples::CWD, "/elsewhere");
@@ -189,7 +189,7 @@ async fn folder_of_a_child_session_that_became_a_symlink_is_refused() {
 #[tokio::test]
 async fn pending_import_is_passed_on_until_the_vendor_has_the_conversation() {
     let vendor = FakeVendor { storage: Storage::Database, ..FakeVendor::default() };
-    let mut scene = Scene::with(vendor, samples::session(1, "fox"));
+    let mut scene = FlowScene::with(vendor, samples::session(1, "fox"));
     scene.start("hi").await;
     scene.end(Exit::Code(0)).await;
     let document = scene.ports.folders.import(scene.state.session.id);
@@ -209,7 +209,7 @@ async fn pending_import_is_passed_on_until_the_vendor_has_the_conversation() {
 
 #[tokio::test]
 async fn id_that_looks_like_an_option_is_refused() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let id = VendorSessionId::new("--yolo");
     let request = LaunchRequest::resume(id, samples::environment());
     let error = launch::start(&scene.ports, &mut scene.state, request).await.unwrap_err();

@@ -9,13 +9,13 @@ use segue_core::rules::delivery::Patience;
 use segue_core::{Kind, model::Source};
 use segue_fakes::{FakeVendor, Storage, samples};
 
-use crate::scene::Scene;
+use crate::scene::FlowScene;
 
 const READY: &[&str] = &["welcome", ">"];
 
 /// A session whose agent is idle, with an empty input.
-async fn idle_with(vendor: FakeVendor) -> Scene {
-    let mut scene = Scene::with(vendor, samples::session(1, "fox"));
+async fn idle_with(vendor: FakeVendor) -> FlowScene {
+    let mut scene = FlowScene::with(vendor, samples::session(1, "fox"));
     let launch = scene.start("remember amber").await;
     scene.say("user", "remember amber");
     scene.say("agent", "noted");
@@ -25,24 +25,24 @@ async fn idle_with(vendor: FakeVendor) -> Scene {
     scene
 }
 
-async fn idle() -> Scene {
+async fn idle() -> FlowScene {
     idle_with(FakeVendor::default()).await
 }
 
-async fn add(scene: &mut Scene, text: &str) -> MessageId {
+async fn add(scene: &mut FlowScene, text: &str) -> MessageId {
     let along = (None, Commit::default());
     messages::add(&scene.ports, &mut scene.state, text.to_owned(), along).await.unwrap()
 }
 
-async fn type_next(scene: &mut Scene) -> Attempt {
+async fn type_next(scene: &mut FlowScene) -> Attempt {
     messages::type_next(&scene.ports, &mut scene.state).await.unwrap()
 }
 
-async fn settle(scene: &mut Scene, patience: Patience) -> bool {
+async fn settle(scene: &mut FlowScene, patience: Patience) -> bool {
     messages::settle(&scene.ports, &mut scene.state, patience).await.unwrap()
 }
 
-async fn state_of(scene: &Scene, message: MessageId) -> MessageStateKind {
+async fn state_of(scene: &FlowScene, message: MessageId) -> MessageStateKind {
     scene.ports.store.message(message).await.unwrap().unwrap().state.kind()
 }
 
@@ -84,7 +84,7 @@ async fn message_waits_for_an_idle_agent_with_an_empty_input() {
 async fn nothing_is_typed_without_a_message_a_launch_or_a_screen() {
     let mut scene = idle().await;
     assert_eq!(type_next(&mut scene).await, Attempt::Nothing, "no message");
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.start("hi").await;
     add(&mut scene, "hi").await;
     assert_eq!(type_next(&mut scene).await, Attempt::Nothing, "no screen");
@@ -180,7 +180,7 @@ async fn deleted_transcript_confirms_nothing() {
 #[tokio::test]
 async fn vendor_without_transcripts_leaves_a_typed_message_unconfirmed() {
     let vendor = FakeVendor { storage: Storage::Unreadable, ..FakeVendor::default() };
-    let mut scene = Scene::with(vendor, samples::session(1, "fox"));
+    let mut scene = FlowScene::with(vendor, samples::session(1, "fox"));
     let launch = scene.start("hi").await;
     scene.state.session.status = Status::Idle;
     scene.world.holders.show(launch, READY);
@@ -227,7 +227,7 @@ async fn repeated_request_returns_the_message_that_it_queued_first() {
 async fn only_a_queued_message_can_be_cancelled() {
     let mut scene = idle().await;
     let message = add(&mut scene, "hi").await;
-    let cancel = async |scene: &mut Scene| {
+    let cancel = async |scene: &mut FlowScene| {
         messages::cancel(&scene.ports, &mut scene.state, message, Vec::<Change>::new()).await
     };
     type_next(&mut scene).await;
@@ -249,7 +249,7 @@ async fn enter_is_pressed_again_only_while_the_text_is_in_the_input() {
     let mut scene = idle().await;
     let message = add(&mut scene, "hello agent").await;
     type_next(&mut scene).await;
-    let press = async |scene: &Scene| {
+    let press = async |scene: &FlowScene| {
         messages::press_enter_again(&scene.ports, &scene.state, message).await.unwrap();
         scene.world.holders.keys().len()
     };
@@ -261,7 +261,7 @@ async fn enter_is_pressed_again_only_while_the_text_is_in_the_input() {
 
 #[tokio::test]
 async fn headless_message_is_delivered_when_its_turn_has_succeeded() {
-    let mut scene = Scene::headless();
+    let mut scene = FlowScene::headless();
     scene.talk().await;
     scene.end(Exit::Code(0)).await;
     scene.state.session.status = Status::Idle;
@@ -269,7 +269,7 @@ async fn headless_message_is_delivered_when_its_turn_has_succeeded() {
     let sight = segue_core::flows::look::look(
         &scene.ports,
         &scene.state,
-        segue_core::flows::look::Asked::ByName,
+        segue_core::flows::look::SelectionMode::ByName,
     );
     let sight = sight.await.unwrap();
     let decision = segue_core::rules::recovery::decide(&sight.seen);

@@ -6,10 +6,10 @@ use segue_core::model::{
     VendorSessionId, WaitingFor,
 };
 use segue_core::ports::{Activity, Signal};
-use segue_core::rules::lifecycle::Kept;
+use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_fakes::{FakeVendor, samples};
 
-use crate::scene::Scene;
+use crate::scene::FlowScene;
 
 fn activity(activity: Activity) -> Signal {
     Signal::Activity { activity, source: Source::Registry }
@@ -23,7 +23,7 @@ fn failed(message: &str) -> Signal {
 
 #[tokio::test]
 async fn conversation_that_the_process_shows_is_bound_with_its_evidence() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.start("hi").await;
     assert!(!scene.state.is_confirmed(launch));
     let follow_ups = {
@@ -39,7 +39,7 @@ async fn conversation_that_the_process_shows_is_bound_with_its_evidence() {
 
 #[tokio::test]
 async fn resume_that_comes_up_in_another_conversation_is_ended_and_not_bound() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.talk().await;
     scene.end(Exit::Signal(9)).await;
     let wanted = scene.id();
@@ -59,7 +59,7 @@ async fn resume_that_comes_up_in_another_conversation_is_ended_and_not_bound() {
 
 #[tokio::test]
 async fn activity_sets_the_status_and_names_its_source() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.start("hi").await;
     let table = [
         (Activity::Working, Status::Working),
@@ -77,7 +77,7 @@ async fn activity_sets_the_status_and_names_its_source() {
 
 #[tokio::test]
 async fn failure_of_a_turn_is_recorded_once_and_forgotten_when_the_agent_works_again() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.start("hi").await;
     for _ in 0..2 {
         scene.signal(failed("limit reached")).await;
@@ -97,12 +97,12 @@ async fn status_after_the_end_depends_on_the_exit() {
         (Exit::Signal(9), Status::Ended(How::Crashed(Exit::Signal(9)))),
     ];
     for (exit, expected) in table {
-        let mut scene = Scene::new();
+        let mut scene = FlowScene::new();
         scene.talk().await;
         let launch = scene.launch();
         let end = LaunchEnd { exit, asked: false, at: scene.ports.clock.now() };
         scene.world.holders.end_agent(launch, end);
-        let kept = Kept::Yes;
+        let kept = EnvironmentKept::Yes;
         let ups = observe::ended(&scene.ports, &mut scene.state, launch, end, kept).await.unwrap();
         assert!(ups.contains(&FollowUp::Ended), "{ups:?}");
         assert_eq!(scene.status(), expected, "{exit:?}");
@@ -115,10 +115,12 @@ async fn status_after_the_end_depends_on_the_exit() {
 
 #[tokio::test]
 async fn stop_that_was_asked_for_is_no_crash() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.talk().await;
     let end = LaunchEnd { exit: Exit::Signal(15), asked: true, at: scene.ports.clock.now() };
-    let ups = observe::ended(&scene.ports, &mut scene.state, launch, end, Kept::Yes).await.unwrap();
+    let ups = observe::ended(&scene.ports, &mut scene.state, launch, end, EnvironmentKept::Yes)
+        .await
+        .unwrap();
     assert_eq!(scene.status(), Status::Ended(How::Stopped));
     assert!(!ups.iter().any(|it| matches!(it, FollowUp::RestartAfter(_))));
     assert!(scene.log().iter().any(|it| it.contains("as asked")));
@@ -126,7 +128,7 @@ async fn stop_that_was_asked_for_is_no_crash() {
 
 #[tokio::test]
 async fn processes_that_a_dead_launch_left_are_ended_and_reported() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.talk().await;
     scene.world.machine.start_process(70, "npm test", Some(launch));
     scene.end(Exit::Signal(9)).await;
@@ -136,7 +138,7 @@ async fn processes_that_a_dead_launch_left_are_ended_and_reported() {
 
 #[tokio::test]
 async fn agent_that_dies_at_once_three_times_is_given_up() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.start("hi").await;
     let mut last = Vec::new();
     for round in 0..3 {
@@ -150,8 +152,9 @@ async fn agent_that_dies_at_once_three_times_is_given_up() {
         }
         let launch = scene.launch();
         let end = LaunchEnd { exit: Exit::Code(1), asked: false, at: scene.ports.clock.now() };
-        last =
-            observe::ended(&scene.ports, &mut scene.state, launch, end, Kept::Yes).await.unwrap();
+        last = observe::ended(&scene.ports, &mut scene.state, launch, end, EnvironmentKept::Yes)
+            .await
+            .unwrap();
     }
     assert!(!last.iter().any(|it| matches!(it, FollowUp::RestartAfter(_))), "{last:?}");
     assert_eq!(scene.status(), Status::Waiting(WaitingFor::Choice));
@@ -160,7 +163,7 @@ async fn agent_that_dies_at_once_three_times_is_given_up() {
 
 #[tokio::test]
 async fn reason_for_a_failed_start_is_read_from_the_last_screen() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.start("hi").await;
     scene.world.holders.show(launch, &["welcome", "refused: no credit"]);
     scene.end(Exit::Code(1)).await;
@@ -169,7 +172,7 @@ async fn reason_for_a_failed_start_is_read_from_the_last_screen() {
 
 #[tokio::test]
 async fn reason_for_a_failed_headless_turn_is_read_from_standard_error() {
-    let mut scene = Scene::headless();
+    let mut scene = FlowScene::headless();
     let launch = scene.start("hi").await;
     scene.world.disk.write(scene.ports.folders.errors(launch), "refused: no credit\n");
     scene.end(Exit::Code(1)).await;
@@ -178,7 +181,7 @@ async fn reason_for_a_failed_headless_turn_is_read_from_standard_error() {
 
 #[tokio::test]
 async fn answer_that_the_output_lacks_is_taken_from_the_transcript() {
-    let mut scene = Scene::headless();
+    let mut scene = FlowScene::headless();
     scene.start("hi").await;
     scene.say("user", "hi");
     scene.say("agent", "amber");
@@ -191,11 +194,12 @@ async fn answer_that_the_output_lacks_is_taken_from_the_transcript() {
 
 #[tokio::test]
 async fn end_that_cannot_be_stored_changes_nothing_in_memory() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.talk().await;
     scene.world.calls.fail("store.commit", 1);
     let end = LaunchEnd { exit: Exit::Code(0), asked: false, at: scene.ports.clock.now() };
-    let ended = observe::ended(&scene.ports, &mut scene.state, launch, end, Kept::No).await;
+    let ended =
+        observe::ended(&scene.ports, &mut scene.state, launch, end, EnvironmentKept::No).await;
     ended.unwrap_err();
     assert!(scene.state.open().is_some());
     scene.assert_stored().await;
@@ -203,7 +207,7 @@ async fn end_that_cannot_be_stored_changes_nothing_in_memory() {
 
 #[tokio::test]
 async fn signal_of_a_launch_that_has_ended_changes_nothing() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.talk().await;
     scene.end(Exit::Code(0)).await;
     let before = scene.state.clone();
@@ -216,7 +220,7 @@ async fn signal_of_a_launch_that_has_ended_changes_nothing() {
 #[tokio::test]
 async fn vendor_without_signals_keeps_its_preset_binding() {
     let vendor = FakeVendor { has_signals: false, ..FakeVendor::default() };
-    let mut scene = Scene::with(vendor, Session { ..samples::session(1, "fox") });
+    let mut scene = FlowScene::with(vendor, Session { ..samples::session(1, "fox") });
     scene.start("hi").await;
     scene.end(Exit::Code(0)).await;
     assert_eq!(scene.state.bound().unwrap().evidence, Evidence::Preset);

@@ -1,30 +1,30 @@
 //! Bringing a session back as decided.
 
 use segue_core::api::{Outcome, PlannedDecision};
-use segue_core::flows::look::{Asked, look};
+use segue_core::flows::look::{SelectionMode, look};
 use segue_core::flows::restore::{self, Done};
 use segue_core::model::{
     Evidence, Exit, LaunchMode, MessageState, Status, VendorSessionId, WaitingFor,
 };
 use segue_core::ports::Commit;
-use segue_core::rules::recovery::{Decision, Refusal, Resumes, decide};
+use segue_core::rules::recovery::{Decision, ResumeRefusal, Resumes, decide};
 use segue_fakes::{FakeVendor, Storage, samples, transcript_line};
 
-use crate::scene::Scene;
+use crate::scene::FlowScene;
 
-async fn bring_back(scene: &mut Scene) -> Done {
+async fn bring_back(scene: &mut FlowScene) -> Done {
     try_bring_back(scene).await.unwrap()
 }
 
-async fn try_bring_back(scene: &mut Scene) -> segue_core::Result<Done> {
-    let sight = look(&scene.ports, &scene.state, Asked::ByName).await.unwrap();
+async fn try_bring_back(scene: &mut FlowScene) -> segue_core::Result<Done> {
+    let sight = look(&scene.ports, &scene.state, SelectionMode::ByName).await.unwrap();
     let decision = decide(&sight.seen);
     let environment = samples::environment();
     restore::carry_out(&scene.ports, &mut scene.state, &sight, decision, environment).await
 }
 
-async fn next_turn(scene: &mut Scene) -> Done {
-    let sight = look(&scene.ports, &scene.state, Asked::ByName).await.unwrap();
+async fn next_turn(scene: &mut FlowScene) -> Done {
+    let sight = look(&scene.ports, &scene.state, SelectionMode::ByName).await.unwrap();
     let decision = decide(&sight.seen);
     let environment = samples::environment();
     let done = restore::next_turn(&scene.ports, &mut scene.state, &sight, decision, environment);
@@ -38,7 +38,7 @@ fn outcome(done: &Done) -> Option<Outcome> {
     }
 }
 
-async fn interrupted(mut scene: Scene) -> Scene {
+async fn interrupted(mut scene: FlowScene) -> FlowScene {
     scene.talk().await;
     scene.end(Exit::Signal(9)).await;
     scene
@@ -46,7 +46,7 @@ async fn interrupted(mut scene: Scene) -> Scene {
 
 #[tokio::test]
 async fn interrupted_session_is_started_with_the_same_id_and_no_message() {
-    let mut scene = interrupted(Scene::new()).await;
+    let mut scene = interrupted(FlowScene::new()).await;
     let id = scene.id();
     let done = bring_back(&mut scene).await;
     assert_eq!(outcome(&done), Some(Outcome::Resumed));
@@ -58,7 +58,7 @@ async fn interrupted_session_is_started_with_the_same_id_and_no_message() {
 
 #[tokio::test]
 async fn agent_whose_turn_was_cut_is_asked_to_go_on() {
-    let mut scene = interrupted(Scene::new()).await;
+    let mut scene = interrupted(FlowScene::new()).await;
     scene.say("user", "and now");
     bring_back(&mut scene).await;
     let told = scene.arguments().pop().unwrap();
@@ -67,7 +67,7 @@ async fn agent_whose_turn_was_cut_is_asked_to_go_on() {
 
 #[tokio::test]
 async fn incomplete_last_line_is_ended_before_the_vendor_appends() {
-    let mut scene = interrupted(Scene::new()).await;
+    let mut scene = interrupted(FlowScene::new()).await;
     scene.world.disk.append(scene.transcript(), "agent: half");
     bring_back(&mut scene).await;
     assert!(scene.world.disk.text(scene.transcript()).unwrap().ends_with("half\n"));
@@ -75,7 +75,7 @@ async fn incomplete_last_line_is_ended_before_the_vendor_appends() {
 
 #[tokio::test]
 async fn deleted_transcript_comes_back_from_its_guard_with_its_belongings() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     let launch = scene.start("remember amber").await;
     scene.say("user", "remember amber");
     scene.say("agent", "noted");
@@ -96,7 +96,7 @@ async fn deleted_transcript_comes_back_from_its_guard_with_its_belongings() {
 
 #[tokio::test]
 async fn transcript_that_was_begun_anew_is_rejoined_with_its_beginning() {
-    let mut scene = interrupted(Scene::new()).await;
+    let mut scene = interrupted(FlowScene::new()).await;
     let before = scene.world.disk.text(scene.transcript()).unwrap();
     let later = transcript_line("agent", "later");
     scene.world.disk.replace(scene.transcript(), &later);
@@ -107,7 +107,7 @@ async fn transcript_that_was_begun_anew_is_rejoined_with_its_beginning() {
 
 #[tokio::test]
 async fn transcript_comes_back_from_the_archive_if_the_guard_is_gone_too() {
-    let mut scene = interrupted(Scene::new()).await;
+    let mut scene = interrupted(FlowScene::new()).await;
     let id = scene.id();
     segue_core::flows::archive::keep(&scene.ports, &scene.state.session, &id).unwrap();
     let before = scene.world.disk.text(scene.transcript());
@@ -121,7 +121,7 @@ async fn transcript_comes_back_from_the_archive_if_the_guard_is_gone_too() {
 #[tokio::test]
 async fn conversation_of_a_database_comes_back_as_a_document_to_import() {
     let vendor = FakeVendor { storage: Storage::Database, ..FakeVendor::default() };
-    let mut scene = interrupted(Scene::with(vendor, samples::session(1, "fox"))).await;
+    let mut scene = interrupted(FlowScene::with(vendor, samples::session(1, "fox"))).await;
     let id = scene.id();
     let conversation =
         segue_core::ports::Archived { vendor: scene.state.session.vendor.clone(), id: id.clone() };
@@ -144,7 +144,7 @@ async fn conversation_of_a_database_comes_back_as_a_document_to_import() {
 async fn missing_ancestor_of_a_transcript_comes_back_from_the_archive() {
     let ancestor = format!("{}/parent.txt", samples::CONFIG_DIR);
     let vendor = FakeVendor { ancestors: vec![ancestor.clone().into()], ..FakeVendor::default() };
-    let mut scene = Scene::with(vendor, samples::session(1, "fox"));
+    let mut scene = FlowScene::with(vendor, samples::session(1, "fox"));
     scene.world.disk.write(&ancestor, "user: earlier\n");
     scene.talk().await;
     let id = scene.id();
@@ -157,7 +157,7 @@ async fn missing_ancestor_of_a_transcript_comes_back_from_the_archive() {
 
 #[tokio::test]
 async fn transcript_that_is_nowhere_is_refused_and_offered_from_another_home() {
-    let mut scene = interrupted(Scene::new()).await;
+    let mut scene = interrupted(FlowScene::new()).await;
     let mut moved = samples::session(2, "owl");
     moved.config_dir = "/home/other".into();
     let create = segue_core::ports::Change::CreateSession(Box::new(moved));
@@ -174,7 +174,7 @@ async fn transcript_that_is_nowhere_is_refused_and_offered_from_another_home() {
 
 #[tokio::test]
 async fn empty_conversation_starts_again_with_its_message_and_its_id() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.start("remember amber").await;
     let id = scene.id();
     scene.end(Exit::Signal(9)).await;
@@ -185,7 +185,7 @@ async fn empty_conversation_starts_again_with_its_message_and_its_id() {
 
 #[tokio::test]
 async fn empty_conversation_gets_another_id_if_a_killed_process_left_its_file() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.start("remember amber").await;
     let id = scene.id();
     scene.end(Exit::Signal(9)).await;
@@ -198,7 +198,7 @@ async fn empty_conversation_gets_another_id_if_a_killed_process_left_its_file() 
 #[tokio::test]
 async fn adopted_conversation_is_bound_as_discovered_and_resumed() {
     let vendor = FakeVendor { has_preset_ids: false, ..FakeVendor::default() };
-    let mut scene = Scene::with(vendor, samples::session(1, "fox"));
+    let mut scene = FlowScene::with(vendor, samples::session(1, "fox"));
     scene.start("remember amber").await;
     scene.end(Exit::Signal(9)).await;
     let path = format!("{}/found.txt", samples::CONFIG_DIR);
@@ -213,7 +213,7 @@ async fn adopted_conversation_is_bound_as_discovered_and_resumed() {
 #[tokio::test]
 async fn vendor_that_cannot_resume_begins_a_new_conversation() {
     let vendor = FakeVendor { resumes: Resumes::No, ..FakeVendor::default() };
-    let mut scene = interrupted(Scene::with(vendor, samples::session(1, "fox"))).await;
+    let mut scene = interrupted(FlowScene::with(vendor, samples::session(1, "fox"))).await;
     let before = scene.id();
     let done = bring_back(&mut scene).await;
     assert_eq!(outcome(&done), Some(Outcome::Fresh));
@@ -222,12 +222,12 @@ async fn vendor_that_cannot_resume_begins_a_new_conversation() {
 
 #[tokio::test]
 async fn session_that_gave_up_is_refused_with_its_last_output() {
-    let mut scene = interrupted(Scene::new()).await;
+    let mut scene = interrupted(FlowScene::new()).await;
     scene.state.session.status = Status::Waiting(WaitingFor::Choice);
     scene.world.folders.record_last_words(scene.launch(), "no such model");
-    let sight = look(&scene.ports, &scene.state, Asked::InBulk).await.unwrap();
+    let sight = look(&scene.ports, &scene.state, SelectionMode::InBulk).await.unwrap();
     let decision = decide(&sight.seen);
-    assert_eq!(decision, Decision::Refuse(Refusal::DiedAtOnce));
+    assert_eq!(decision, Decision::Refuse(ResumeRefusal::DiedAtOnce));
     let environment = samples::environment();
     let done =
         restore::carry_out(&scene.ports, &mut scene.state, &sight, decision, environment).await;
@@ -237,7 +237,7 @@ async fn session_that_gave_up_is_refused_with_its_last_output() {
 
 #[tokio::test]
 async fn running_agent_is_reported_as_running_and_nothing_starts() {
-    let mut scene = Scene::new();
+    let mut scene = FlowScene::new();
     scene.talk().await;
     let done = bring_back(&mut scene).await;
     assert_eq!(done, Done::Settled { outcome: Outcome::Running, note: None });
@@ -246,7 +246,7 @@ async fn running_agent_is_reported_as_running_and_nothing_starts() {
 
 #[tokio::test]
 async fn headless_session_between_turns_becomes_idle_without_a_process() {
-    let mut scene = interrupted(Scene::headless()).await;
+    let mut scene = interrupted(FlowScene::headless()).await;
     scene.state.session.status = Status::Working;
     let done = bring_back(&mut scene).await;
     assert!(matches!(done, Done::Settled { outcome: Outcome::Resumed, .. }), "{done:?}");
@@ -260,7 +260,7 @@ async fn headless_session_between_turns_becomes_idle_without_a_process() {
 
 #[tokio::test]
 async fn next_turn_of_a_headless_session_carries_its_queued_message() {
-    let mut scene = interrupted(Scene::headless()).await;
+    let mut scene = interrupted(FlowScene::headless()).await;
     scene.state.session.status = Status::Idle;
     let none = next_turn(&mut scene).await;
     assert_eq!(none, Done::Settled { outcome: Outcome::Resumed, note: None });
@@ -282,7 +282,7 @@ async fn next_turn_of_a_headless_session_carries_its_queued_message() {
 
 #[tokio::test]
 async fn headless_turn_that_never_reached_the_transcript_gets_its_message_again() {
-    let mut scene = Scene::headless();
+    let mut scene = FlowScene::headless();
     scene.talk().await;
     scene.end(Exit::Signal(9)).await;
     bring_back(&mut scene).await;
@@ -292,7 +292,7 @@ async fn headless_turn_that_never_reached_the_transcript_gets_its_message_again(
 #[tokio::test]
 async fn failed_restore_starts_nothing_and_leaves_the_session_as_it_was() {
     for call in ["folders.restore", "files.end_last_line", "store.commit"] {
-        let mut scene = interrupted(Scene::new()).await;
+        let mut scene = interrupted(FlowScene::new()).await;
         scene.world.disk.remove(scene.transcript());
         let launches = scene.state.launches.clone();
         scene.world.calls.fail(call, 1);
@@ -314,8 +314,12 @@ fn every_decision_has_a_word_and_a_description() {
         (Decision::Adopt { id: id() }, PlannedDecision::Adopt, "only possible conversation"),
         (Decision::StartAgain, PlannedDecision::Start, "nothing had been said"),
         (Decision::Fresh, PlannedDecision::Fresh, "cannot resume"),
-        (Decision::Refuse(Refusal::FolderGone), PlannedDecision::Refuse, "folder"),
-        (Decision::Refuse(Refusal::DiedAtOnce), PlannedDecision::Refuse, "segue resume shop/fox"),
+        (Decision::Refuse(ResumeRefusal::FolderGone), PlannedDecision::Refuse, "folder"),
+        (
+            Decision::Refuse(ResumeRefusal::DiedAtOnce),
+            PlannedDecision::Refuse,
+            "segue resume shop/fox",
+        ),
     ];
     for (decision, word, text) in table {
         assert_eq!(restore::planned(&decision), word);

@@ -3,22 +3,22 @@
 use std::path::PathBuf;
 
 use segue_core::flows::launch::{self, LaunchRequest};
-use segue_core::flows::look::{Asked, look};
+use segue_core::flows::look::{SelectionMode, look};
 use segue_core::flows::{SessionState, observe};
 use segue_core::model::{Evidence, Exit, LaunchEnd, LaunchId, Session, Status, VendorSessionId};
 use segue_core::ports::{Ports, Signal};
-use segue_core::rules::lifecycle::Kept;
+use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_core::rules::recovery::{Decision, decide};
 use segue_fakes::{FakeVendor, World, samples, transcript_line};
 
 /// A session, and the world that it is in.
-pub(crate) struct Scene {
+pub(crate) struct FlowScene {
     pub(crate) world: World,
     pub(crate) ports: Ports,
     pub(crate) state: SessionState,
 }
 
-impl Scene {
+impl FlowScene {
     /// Creates a session that is not stored yet.
     pub(crate) fn new() -> Self {
         Self::with(FakeVendor::default(), samples::session(1, "fox"))
@@ -78,7 +78,7 @@ impl Scene {
         let launch = self.launch();
         let end = LaunchEnd { exit, asked: false, at: self.ports.clock.now() };
         self.world.holders.kill(launch);
-        let no_environment = Kept::No;
+        let no_environment = EnvironmentKept::No;
         observe::ended(&self.ports, &mut self.state, launch, end, no_environment).await.unwrap()
     }
 
@@ -105,10 +105,10 @@ impl Scene {
 
     /// Decides how the session comes back if its user names it.
     pub(crate) async fn decide(&self) -> Decision {
-        self.decide_when(Asked::ByName).await
+        self.decide_when(SelectionMode::ByName).await
     }
 
-    pub(crate) async fn decide_when(&self, asked: Asked) -> Decision {
+    pub(crate) async fn decide_when(&self, asked: SelectionMode) -> Decision {
         decide(&look(&self.ports, &self.state, asked).await.unwrap().seen)
     }
 

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use segue_core::model::ProcessRef;
-use segue_core::rules::origin::Reach;
+use segue_core::rules::origin::LineageReach;
 
 use super::boot;
 use super::stat::Stat;
@@ -29,7 +29,7 @@ pub(crate) struct Member {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lineage {
     pub(crate) members: Vec<Member>,
-    pub(crate) reach: Reach,
+    pub(crate) reach: LineageReach,
 }
 
 impl Lineage {
@@ -50,7 +50,7 @@ pub(crate) fn lineage(pid: u32) -> Lineage {
             walked => last = walked,
         }
     }
-    Lineage { members: Vec::new(), reach: Reach::Unknown }
+    Lineage { members: Vec::new(), reach: LineageReach::Unknown }
 }
 
 /// Follows the parents of a process once. Returns `None` if an ancestor exits meanwhile: its child
@@ -64,20 +64,20 @@ fn walk(
     let mut next = pid;
     let reach = loop {
         if members.len() == DEEPEST {
-            break Reach::Unknown;
+            break LineageReach::Unknown;
         }
         let Some(member) = look(next) else {
             break match next {
-                _ if members.is_empty() => Reach::Unknown,
-                INIT => Reach::Root,
-                _ if is_hidden(next) && look(next).is_none() => Reach::Hidden,
+                _ if members.is_empty() => LineageReach::Unknown,
+                INIT => LineageReach::Root,
+                _ if is_hidden(next) && look(next).is_none() => LineageReach::Hidden,
                 _ => return None,
             };
         };
         let parent = member.parent;
         members.push(member);
         match parent {
-            0 => break Reach::Root,
+            0 => break LineageReach::Root,
             parent => next = parent,
         }
     };
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn lineage_reaches_the_first_process() {
         let own = lineage(std::process::id());
-        assert_eq!(own.reach, Reach::Root);
+        assert_eq!(own.reach, LineageReach::Root);
         let pids: Vec<u32> = own.members.iter().map(|member| member.process.pid).collect();
         assert_eq!(pids.first(), Some(&std::process::id()));
         assert_eq!(pids.get(1).copied(), super::super::parent(std::process::id()));
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn ancestor_that_ended_meanwhile_is_not_hidden() {
         let reach = |is_hidden| walk(10, chain(12, 99), |_| is_hidden).map(|it| it.reach);
-        assert_eq!(reach(true), Some(Reach::Hidden));
+        assert_eq!(reach(true), Some(LineageReach::Hidden));
         assert_eq!(reach(false), None);
     }
 
@@ -154,6 +154,9 @@ mod tests {
 
     #[test]
     fn lineage_of_a_missing_process_is_unknown() {
-        assert_eq!(lineage(u32::MAX), Lineage { members: Vec::new(), reach: Reach::Unknown });
+        assert_eq!(
+            lineage(u32::MAX),
+            Lineage { members: Vec::new(), reach: LineageReach::Unknown }
+        );
     }
 }

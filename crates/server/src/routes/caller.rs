@@ -71,7 +71,7 @@ impl Caller {
         };
         match supervisor.ports.store.session(session).await? {
             Some(session) => Ok(Principal::Agent(Box::new(session))),
-            None => Err(origin::Refusal::DeadLaunch.into()),
+            None => Err(origin::CallerRefusal::DeadLaunch.into()),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use segue_core::model::{Failure, VendorId};
-use segue_core::rules::accounts::{self, AccountStatus, Admission, Since, Wanted};
+use segue_core::rules::accounts::{self, AccountStatus, Admission, Since, StartRequester};
 use segue_core::{Error, Result};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -26,12 +26,12 @@ pub(crate) struct Account {
 /// Who requested a start, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StartTrigger {
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: StartRequester,
     pub(crate) at: Instant,
 }
 
 impl StartTrigger {
-    pub(crate) fn now(wanted: Wanted) -> Self {
+    pub(crate) fn now(wanted: StartRequester) -> Self {
         Self { wanted, at: Instant::now() }
     }
 }
@@ -49,8 +49,8 @@ struct AccountRecord {
 impl AccountRecord {
     fn admission(&self, trigger: StartTrigger) -> Admission {
         let scout = match self.scout {
-            Some(_) => accounts::Scout::Out,
-            None => accounts::Scout::None,
+            Some(_) => accounts::ScoutState::Out,
+            None => accounts::ScoutState::None,
         };
         let since = match &self.refusal {
             Some((at, _)) if trigger.at > *at => Since::AfterRefusal,
@@ -210,7 +210,7 @@ mod tests {
     #[tokio::test]
     async fn others_wait_for_the_scout_and_are_refused_if_it_is_refused() {
         let accounts = Accounts::default();
-        let trigger = StartTrigger::now(Wanted::Many);
+        let trigger = StartTrigger::now(StartRequester::Many);
         let scout = accounts.enter(&account(), trigger).await.unwrap();
         assert!(scout.is_some());
         let account = account();
@@ -222,7 +222,7 @@ mod tests {
         let error = second.await.unwrap_err().to_string();
         assert!(error.contains("`tool`") && error.contains("/home"), "{error}");
         accounts.check(&account, trigger).unwrap_err();
-        let again = accounts.enter(&account, StartTrigger::now(Wanted::One)).await.unwrap();
+        let again = accounts.enter(&account, StartTrigger::now(StartRequester::One)).await.unwrap();
         assert!(again.is_some(), "no session tries the account again");
         accounts.note(&account, None);
         assert!(accounts.enter(&account, trigger).await.unwrap().is_none());
@@ -231,7 +231,7 @@ mod tests {
     #[tokio::test]
     async fn next_session_becomes_the_scout_after_a_scout_is_dropped() {
         let accounts = Accounts::default();
-        let trigger = StartTrigger::now(Wanted::Many);
+        let trigger = StartTrigger::now(StartRequester::Many);
         drop(accounts.enter(&account(), trigger).await.unwrap());
         let second = accounts.enter(&account(), trigger).await.unwrap().unwrap();
         second.heard_nothing();

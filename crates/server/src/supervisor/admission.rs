@@ -58,14 +58,14 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     use segue_core::model::{Failure, FailureClass, VendorId};
-    use segue_core::rules::accounts::Wanted;
+    use segue_core::rules::accounts::StartRequester;
 
     use super::*;
 
     fn request(finding: Option<Place>) -> AdmissionRequest {
         AdmissionRequest {
             account: Account { vendor: VendorId::new("tool"), config_dir: "/home".into() },
-            trigger: StartTrigger::now(Wanted::One),
+            trigger: StartTrigger::now(StartRequester::One),
             first_turn: FirstTurn::ShowsNothing,
             pace: Pace { at_once: 2, first_alone: false },
             finding,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use segue_core::Result;
 use segue_core::model::{Launch, LaunchId, SessionId};
 use segue_core::ports::Machine;
-use segue_core::rules::origin::{Evidence, LiveLaunch, Origin, Refusal, origin};
+use segue_core::rules::origin::{CallerEvidence, CallerRefusal, LiveLaunch, Origin, origin};
 
 /// The launches that actors follow now.
 #[derive(Debug, Default)]
@@ -29,14 +29,14 @@ impl LiveLaunches {
 
     /// Returns the session whose launch a request comes from. `None` if a user made the request.
     /// Returns an error if the caller cannot be identified.
-    pub(crate) fn caller(&self, evidence: &Evidence) -> Result<Option<SessionId>> {
+    pub(crate) fn caller(&self, evidence: &CallerEvidence) -> Result<Option<SessionId>> {
         let live: Vec<LiveLaunch> = self.all().values().map(|(_, live)| live.clone()).collect();
         match origin(evidence, &live) {
             Origin::Person => Ok(None),
             Origin::Refused(refusal) => Err(refusal.into()),
             Origin::Launch(launch) => {
                 let session = self.all().get(&launch).map(|(session, _)| *session);
-                session.map(Some).ok_or_else(|| Refusal::DeadLaunch.into())
+                session.map(Some).ok_or_else(|| CallerRefusal::DeadLaunch.into())
             }
         }
     }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use segue_core::Result;
 use segue_core::api::{AgentOutcome, PlanReport, RestoreReport, ResumeCount, ResumeRequest};
 use segue_core::flows::caller_environment;
-use segue_core::flows::look::Asked;
+use segue_core::flows::look::SelectionMode;
 use segue_core::flows::resume::{self, ResumePlan, SessionToResume};
 use segue_core::model::{Environment, Principal, RequestKey, SessionId};
-use segue_core::rules::accounts::Wanted;
+use segue_core::rules::accounts::StartRequester;
 use tokio::time::timeout;
 
 use super::concurrent::{all, each};
@@ -105,14 +105,14 @@ async fn settled(
 
 /// Returns the start request for this number of sessions.
 pub(super) fn trigger(sessions: usize) -> StartTrigger {
-    StartTrigger::now(if sessions > 1 { Wanted::Many } else { Wanted::One })
+    StartTrigger::now(if sessions > 1 { StartRequester::Many } else { StartRequester::One })
 }
 
 /// Asks a session's actor to bring the session back.
 pub(super) async fn bring_back(
     supervisor: &Arc<Supervisor>,
     id: SessionId,
-    (asked, trigger): (Asked, StartTrigger),
+    (asked, trigger): (SelectionMode, StartTrigger),
     (environment, fresh): (Environment, Option<ConversationRenewal>),
 ) -> Result<AgentOutcome> {
     supervisor

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use segue_core::api::{RunRequest, SessionView};
-use segue_core::flows::look::Asked;
+use segue_core::flows::look::SelectionMode;
 use segue_core::flows::run::{self, EarlierRun};
 use segue_core::flows::{SessionState, caller_environment};
 use segue_core::model::{Environment, Principal, RequestKey};
 use segue_core::ports::SessionQuery;
-use segue_core::rules::accounts::Wanted;
+use segue_core::rules::accounts::StartRequester;
 use segue_core::{Error, Result};
 
 use super::resume::bring_back;
@@ -36,7 +36,7 @@ pub(crate) async fn run(
         let start = Start {
             message: plan.prompt.clone(),
             environment: request.caller.environment.clone(),
-            trigger: StartTrigger::now(Wanted::One),
+            trigger: StartTrigger::now(StartRequester::One),
             request: key,
         };
         let inbox = supervisor.adopt_new(SessionState::new(plan.session(ports).await?));
@@ -56,7 +56,7 @@ async fn go_on(
     environment: Environment,
 ) -> Result<SessionView> {
     if is_cut_short {
-        let start = (Asked::ByName, StartTrigger::now(Wanted::One));
+        let start = (SelectionMode::ByName, StartTrigger::now(StartRequester::One));
         bring_back(supervisor, session, start, (environment, None)).await?;
     }
     let sessions = supervisor.ports.store.sessions(&SessionQuery::id(session)).await?;

@@ -1,6 +1,6 @@
 //! Configuration that lets Claude Code run without an account, for trials.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
 use serde_json::json;
 
 pub(super) const SUPPORT: Support = Support {
@@ -26,7 +26,7 @@ const QUIET: [(&str, &str); 6] = [
     ("CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL", "1"),
 ];
 
-pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
     let mut environment = vec![
         ("ANTHROPIC_BASE_URL", stage.model.to_owned()),
         ("ANTHROPIC_API_KEY", stage.key.to_owned()),

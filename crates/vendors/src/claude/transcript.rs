@@ -7,7 +7,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
+use segue_core::ports::{Beginning, Conversation, Files, Place, StoredConversation};
 
 use super::records::{ClaudeMeaning, ClaudeRecord};
 use super::{home, typing};
@@ -55,14 +55,17 @@ pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<
 }
 
 /// Lists the transcripts of all working folders.
-pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
+pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<StoredConversation>> {
     let paths = stored::in_folders_of(files, &home::projects(home))?;
     Ok(stored::kept(files, paths, id_of))
 }
 
 /// Reads how a conversation begins. `None` if it has no message from a person, or no working
 /// folder.
-pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+pub(super) fn beginning_of(
+    files: &dyn Files,
+    kept: &StoredConversation,
+) -> io::Result<Option<Beginning>> {
     let found = first_records(files, &kept.transcript)?;
     Ok(found.and_then(|found| found.of_conversation(kept)))
 }

@@ -1,6 +1,6 @@
 //! Configuration that lets Codex run without an account, for trials.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
 use serde_json::json;
 
 pub(super) const SUPPORT: Support = Support {
@@ -14,7 +14,7 @@ pub(super) const SUPPORT: Support = Support {
 /// Environment variable with the provider's API key.
 const KEY: &str = "SEGUE_SCRIPTED_MODEL_KEY";
 
-pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
     // A JSON string is a valid TOML string, too.
     let project = json!(stage.project.display().to_string());
     let settings = format!(

@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
+use segue_core::ports::{Beginning, Conversation, Files, Place, StoredConversation};
 
 use super::records::{CodexTurnEnd, RolloutHeader, RolloutLine, RolloutRecord};
 use super::{home, typing};
@@ -42,7 +42,7 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversatio
 }
 
 /// Lists the rollouts of all working folders.
-pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> Vec<Kept> {
+pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> Vec<StoredConversation> {
     let paths = home::newest_rollouts(files, config_dir, usize::MAX);
     let id_of =
         |path: &Path| home::id_of_rollout(path).map(|id| VendorSessionId::new(id.to_string()));

@@ -26,10 +26,10 @@ use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
-    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live,
-    Pace, PermissionEffect, Place, ProgramSpec, Readiness, Rehearsal, Screen, Showing, Signal,
-    SignalSources, Stage, Support, TranscriptFiles, TranscriptStorage, Transcription,
-    TranscriptionOrder, Transcripts, Typing, Vendor, WriteMode,
+    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace,
+    PermissionEffect, Place, ProgramSpec, Readiness, Rehearsal, Screen, Showing, Signal,
+    SignalSources, StoredConversation, Support, TranscriptFiles, TranscriptStorage, Transcription,
+    TranscriptionOrder, Transcripts, TrialSetup, Typing, Vendor, WriteMode,
 };
 use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
@@ -72,7 +72,7 @@ impl Vendor for Copilot {
         rehearsal::SUPPORT
     }
 
-    fn rehearsal(&self, stage: &Stage<'_>) -> Option<Rehearsal> {
+    fn rehearsal(&self, stage: &TrialSetup<'_>) -> Option<Rehearsal> {
         Some(rehearsal::rehearsal(stage))
     }
 
@@ -151,11 +151,15 @@ impl Transcripts for Copilot {
         transcript::conversations(files, place)
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         transcript::kept(files, config_dir)
     }
 
-    fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+    fn beginning(
+        &self,
+        files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
         transcript::beginning_of(files, kept)
     }
 

@@ -1,6 +1,6 @@
 //! How well Copilot CLI is supported, and how to try it without an account.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
 use serde_json::json;
 
 pub(super) const SUPPORT: Support = Support {
@@ -18,7 +18,7 @@ pub(super) const SUPPORT: Support = Support {
 /// Environment variables that switch off everything that is not part of a conversation.
 const QUIET: [(&str, &str); 2] = [("COPILOT_OFFLINE", "true"), ("COPILOT_AUTO_UPDATE", "false")];
 
-pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
     let mut environment = vec![
         ("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", stage.model)),
         ("COPILOT_PROVIDER_API_KEY", stage.key.to_owned()),

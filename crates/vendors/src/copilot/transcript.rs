@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
+use segue_core::ports::{Beginning, Conversation, Files, Place, StoredConversation};
 use segue_core::{Error, Result};
 
 use super::records::{CopilotEvent, CopilotRecord};
@@ -47,14 +47,17 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conv
 
 /// Lists the transcripts of all working folders. A conversation without a message has no
 /// transcript.
-pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
+pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<StoredConversation>> {
     let folders = files.list(&home::conversations(home))?;
     let paths = folders.iter().map(|folder| home::transcript_in(folder));
     Ok(stored::kept(files, paths, |path| home::id_of(path).map(VendorSessionId::new)))
 }
 
 /// Reads the beginning of a conversation. `None` if it has no message or names no working folder.
-pub(super) fn beginning_of(files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+pub(super) fn beginning_of(
+    files: &dyn Files,
+    kept: &StoredConversation,
+) -> io::Result<Option<Beginning>> {
     let found = first_records(files, &kept.transcript)?;
     Ok(found.and_then(|found| found.of_conversation(kept)))
 }

@@ -26,8 +26,8 @@ use segue_core::Result;
 use segue_core::model::{Environment, Failure, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
     Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn,
-    HeadlessLaunching, Interaction, Kept, Launching, Live, Pace, PermissionEffect, Place,
-    ProgramSpec, Signal, SignalSources, Support, TranscriptDatabase, TranscriptStorage,
+    HeadlessLaunching, Interaction, Launching, Live, Pace, PermissionEffect, Place, ProgramSpec,
+    Signal, SignalSources, StoredConversation, Support, TranscriptDatabase, TranscriptStorage,
     Transcripts, Typing, Vendor,
 };
 use segue_core::rules::recovery::Resumes;
@@ -125,11 +125,15 @@ impl Transcripts for CursorVendor {
         Ok(transcript::conversations(files, place))
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         transcript::kept(files, config_dir)
     }
 
-    fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+    fn beginning(
+        &self,
+        files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
         transcript::beginning(files, kept)
     }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
+use segue_core::ports::{Beginning, Conversation, Files, Place, StoredConversation};
 use segue_core::{Error, Result};
 
 use super::chats::{self, Chat};
@@ -63,7 +63,7 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversatio
     let mut kept = kept(files, &place.config_dir).unwrap_or_default();
     kept.sort_by_key(|kept| std::cmp::Reverse(kept.modified));
     let is_own = |chat: &Chat| chat.cwd.as_deref() == Some(&*place.cwd) && chat.began_at.is_some();
-    let one = |kept: Kept| {
+    let one = |kept: StoredConversation| {
         let chat = chat(files, place, &kept.id).filter(is_own)?;
         read(files, place, (&kept.transcript, &kept.id), &chat).ok()
     };
@@ -71,7 +71,7 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversatio
 }
 
 /// Lists all transcripts. Only names and times are read.
-pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
     let projects = files.list(&home::projects(config_dir))?;
     let folders = projects.iter().map(|project| project.join(home::TRANSCRIPTS));
     let inner = folders.flat_map(|folder| files.list(&folder).unwrap_or_default());
@@ -84,7 +84,10 @@ pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>
 }
 
 /// Reads the beginning of a conversation. `None` if it cannot be resumed or has no message.
-pub(super) fn beginning(files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+pub(super) fn beginning(
+    files: &dyn Files,
+    kept: &StoredConversation,
+) -> io::Result<Option<Beginning>> {
     let Some((config_dir, id)) = home::of_transcript(&kept.transcript) else { return Ok(None) };
     let chats = chats::all(files, config_dir, id);
     let known = chats.into_iter().find_map(|chat| Some((chat.cwd?, chat.began_at?)));

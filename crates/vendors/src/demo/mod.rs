@@ -21,10 +21,10 @@ use segue_core::Result;
 use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
-    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live,
-    Pace, PermissionEffect, Place, ProgramSpec, Proof, Screen, Showing, Signal, SignalSources,
-    Support, TranscriptFiles, TranscriptStorage, Transcription, TranscriptionOrder, Transcripts,
-    Vendor,
+    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace,
+    PermissionEffect, Place, ProgramSpec, Proof, Screen, Showing, Signal, SignalSources,
+    StoredConversation, Support, TranscriptFiles, TranscriptStorage, Transcription,
+    TranscriptionOrder, Transcripts, Vendor,
 };
 use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
@@ -131,11 +131,15 @@ impl Transcripts for Demo {
         transcript::conversations(files, place)
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         transcript::kept(files, config_dir)
     }
 
-    fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+    fn beginning(
+        &self,
+        files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
         transcript::beginning_of(files, &kept.transcript)
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use segue_core::Result;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Files, Kept, Place};
+use segue_core::ports::{Beginning, Conversation, Files, Place, StoredConversation};
 use serde::Deserialize;
 
 use super::home;
@@ -45,7 +45,7 @@ fn id_of(path: &Path) -> Option<VendorSessionId> {
 }
 
 /// Lists the transcripts of all working folders.
-pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<Kept>> {
+pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<StoredConversation>> {
     let paths = stored::in_folders_of(files, &home::conversations(home))?;
     Ok(stored::kept(files, paths, id_of))
 }

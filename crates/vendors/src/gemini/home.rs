@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use segue_core::Result;
 use segue_core::model::{Environment, VendorSessionId};
-use segue_core::ports::{Files, Kept, Place};
+use segue_core::ports::{Files, Place, StoredConversation};
 use serde::Deserialize;
 
 pub(super) use crate::ids::{created_at as began_at, is_uuid as is_id};
@@ -221,14 +221,15 @@ pub(super) fn first_line(files: &dyn Files, path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Lists the transcripts of all projects. For each conversation, only the largest is listed.
-pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
-    let mut largest: BTreeMap<VendorSessionId, (u64, Kept)> = BTreeMap::new();
+pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+    let mut largest: BTreeMap<VendorSessionId, (u64, StoredConversation)> = BTreeMap::new();
     for project in files.list(&config_dir.join("tmp"))? {
         // Entries that are files, and folders that cannot be read, are skipped.
         for path in files.list(&project.join("chats")).unwrap_or_default() {
             let Some(id) = id_of(files, &path) else { continue };
             let Ok(Some(facts)) = files.facts(&path) else { continue };
-            let kept = Kept { id: id.clone(), transcript: path, modified: facts.modified };
+            let kept =
+                StoredConversation { id: id.clone(), transcript: path, modified: facts.modified };
             let known = largest.get(&id).map_or(0, |(length, _)| *length);
             if facts.length > known {
                 largest.insert(id, (facts.length, kept));

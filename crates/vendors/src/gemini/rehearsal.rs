@@ -1,6 +1,6 @@
 //! Configuration that lets Gemini CLI run without an account, for trials.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
 use serde_json::{Value, json};
 
 pub(super) const SUPPORT: Support = Support {
@@ -15,7 +15,7 @@ pub(super) const SUPPORT: Support = Support {
     ],
 };
 
-pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
     let settings = json!({
         "security": {
             "auth": {"selectedType": "gemini-api-key"},

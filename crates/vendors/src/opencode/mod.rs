@@ -32,10 +32,10 @@ use segue_core::Result;
 use segue_core::model::{Environment, Failure, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
-    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live,
-    Pace, PermissionEffect, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, SignalSources,
-    Stage, Support, TranscriptDatabase, TranscriptStorage, Transcription, TranscriptionOrder,
-    Transcripts, Typing, Vendor,
+    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace,
+    PermissionEffect, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, SignalSources,
+    StoredConversation, Support, TranscriptDatabase, TranscriptStorage, Transcription,
+    TranscriptionOrder, Transcripts, TrialSetup, Typing, Vendor,
 };
 use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
@@ -72,7 +72,7 @@ impl Vendor for OpenCode {
         rehearsal::SUPPORT
     }
 
-    fn rehearsal(&self, stage: &Stage<'_>) -> Option<Rehearsal> {
+    fn rehearsal(&self, stage: &TrialSetup<'_>) -> Option<Rehearsal> {
         Some(rehearsal::rehearsal(stage))
     }
 
@@ -171,11 +171,15 @@ impl Transcripts for OpenCode {
         transcript::conversations(place)
     }
 
-    fn kept(&self, _files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+    fn kept(&self, _files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         transcript::kept(config_dir).map_err(io::Error::other)
     }
 
-    fn beginning(&self, _files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+    fn beginning(
+        &self,
+        _files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
         transcript::beginning(kept).map_err(io::Error::other)
     }
 

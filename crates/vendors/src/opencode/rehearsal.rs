@@ -1,6 +1,6 @@
 //! How well `OpenCode` is supported, and how to try it without an account.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
 use serde_json::json;
 
 pub(super) const SUPPORT: Support = Support {
@@ -28,7 +28,7 @@ const EXEMPT: [(&str, &str); 2] = [
     ("deleted", "its conversations are rows of one database, which cannot be guarded one by one"),
 ];
 
-pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
     let model = |name: &str| json!({"name": name, "limit": {"context": 128_000, "output": 4096}});
     let provider = json!({
         "npm": "@ai-sdk/openai-compatible", "name": "scripted",

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::Row;
 use segue_core::Result;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Kept, Place};
+use segue_core::ports::{Beginning, Conversation, Place, StoredConversation};
 
 use super::part::OpencodePart;
 use super::rows::MessageRow;
@@ -102,21 +102,21 @@ pub(super) fn is_free(config_dir: &Path, id: &VendorSessionId) -> bool {
 }
 
 /// Lists the conversations of all folders, without those of subagents.
-pub(super) fn kept(config_dir: &Path) -> Result<Vec<Kept>> {
+pub(super) fn kept(config_dir: &Path) -> Result<Vec<StoredConversation>> {
     let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
         return Ok(Vec::new());
     };
     let one = |row: &Row<'_>| {
         let id = VendorSessionId::new(row.get::<_, String>(0)?);
         let transcript = home::transcript(config_dir, &id);
-        Ok(Kept { id, transcript, modified: time(row.get(1)?) })
+        Ok(StoredConversation { id, transcript, modified: time(row.get(1)?) })
     };
     database.rows(ALL, [], one)
 }
 
 /// Reads the beginning of a conversation. `None` if it does not exist or has no message of a
 /// person.
-pub(super) fn beginning(kept: &Kept) -> Result<Option<Beginning>> {
+pub(super) fn beginning(kept: &StoredConversation) -> Result<Option<Beginning>> {
     let path = kept.transcript.parent().unwrap_or(&kept.transcript);
     let Some(database) = VendorDatabase::open(path)? else { return Ok(None) };
     let Some((cwd, began_at)) = header(&database, &kept.id)? else { return Ok(None) };

@@ -28,10 +28,10 @@ use segue_core::Result;
 use segue_core::model::{Environment, Failure, Session, VendorId, VendorSessionId};
 use segue_core::ports::{
     Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn, Files,
-    FirstTurn, HeadlessLaunching, Interaction, Kept, Launching, Live, Pace, PermissionEffect,
-    Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, SignalSources, Stage, Support,
-    TranscriptFiles, TranscriptStorage, Transcription, TranscriptionOrder, Transcripts, Typing,
-    Vendor, WriteMode,
+    FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace, PermissionEffect, Place,
+    ProgramSpec, Rehearsal, Screen, Showing, Signal, SignalSources, StoredConversation, Support,
+    TranscriptFiles, TranscriptStorage, Transcription, TranscriptionOrder, Transcripts, TrialSetup,
+    Typing, Vendor, WriteMode,
 };
 use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
@@ -58,7 +58,7 @@ impl Vendor for Pi {
         rehearsal::SUPPORT
     }
 
-    fn rehearsal(&self, stage: &Stage<'_>) -> Option<Rehearsal> {
+    fn rehearsal(&self, stage: &TrialSetup<'_>) -> Option<Rehearsal> {
         Some(rehearsal::rehearsal(stage))
     }
 
@@ -138,11 +138,15 @@ impl Transcripts for Pi {
         Ok(transcript::conversations(files, place))
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         transcript::kept(files, config_dir)
     }
 
-    fn beginning(&self, files: &dyn Files, kept: &Kept) -> io::Result<Option<Beginning>> {
+    fn beginning(
+        &self,
+        files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
         transcript::beginning(files, &kept.transcript)
     }
 

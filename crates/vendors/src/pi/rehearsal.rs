@@ -1,6 +1,6 @@
 //! How well Pi is supported, and how to try it without an account.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Stage, Support};
+use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
 use serde_json::json;
 
 pub(super) const SUPPORT: Support = Support {
@@ -14,7 +14,7 @@ pub(super) const SUPPORT: Support = Support {
     ],
 };
 
-pub(super) fn rehearsal(stage: &Stage<'_>) -> Rehearsal {
+pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
     let model = |id| json!({"id": id, "contextWindow": 200_000, "maxTokens": 8000});
     let provider = json!({
         "baseUrl": format!("{}/v1", stage.model), "api": "openai-completions",

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{self, Conversation, Files, Kept, Place};
+use segue_core::ports::{self, Conversation, Files, Place, StoredConversation};
 use segue_core::{Error, Result};
 
 use super::records::{Header, PiMeaning, PiRecord, PiRecordKind};
@@ -100,7 +100,7 @@ pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversatio
 }
 
 /// Lists the transcripts of all working folders.
-pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<Kept>> {
+pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
     let paths = stored::in_folders_of(files, &home::sessions(config_dir))?;
     Ok(stored::kept(files, paths, |path| home::id_of(path).map(VendorSessionId::new)))
 }

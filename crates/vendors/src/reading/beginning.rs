@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use segue_core::ports::{Beginning, Files, Kept};
+use segue_core::ports::{Beginning, Files, StoredConversation};
 
 /// Searches the first lines of a file. Reads as many bytes as the first limit allows, then as many as
 /// the next one, until `find` returns a value or the whole file was read. The limits are in bytes and
@@ -61,7 +61,7 @@ impl FirstRecords {
 
     /// Returns the beginning of a conversation. `None` if it has no message from a person, or no
     /// working folder.
-    pub(crate) fn of_conversation(self, kept: &Kept) -> Option<Beginning> {
+    pub(crate) fn of_conversation(self, kept: &StoredConversation) -> Option<Beginning> {
         let Self { cwd, began_at, first_message } = self;
         let first_message = Some(first_message?);
         Some(Beginning { cwd: cwd?, began_at: began_at.unwrap_or(kept.modified), first_message })

@@ -1,7 +1,7 @@
 //! Chooses the session for `segue attach` without a name.
 
 use segue_core::api::{ListRequest, SessionView};
-use segue_core::rules::attach::{self, Choice, OpenTerminal};
+use segue_core::rules::attach::{self, AttachChoice, OpenTerminal};
 use segue_core::{Error, Result};
 use segue_server::client::Client;
 
@@ -26,11 +26,11 @@ pub(super) async fn choose(client: &Client, context: &mut Context) -> Result<Str
         })
         .collect();
     match attach::choose(&open) {
-        Choice::One(id) => Ok(id.to_string()),
-        Choice::Nothing => Err(Error::not_found("no session runs that could be attached to")
+        AttachChoice::One(id) => Ok(id.to_string()),
+        AttachChoice::Nothing => Err(Error::not_found("no session runs that could be attached to")
             .hint("run `segue run` to start an agent here")
             .hint("run `segue resume` to bring back what does not run")),
-        Choice::Ask(ids) => {
+        AttachChoice::Ask(ids) => {
             let listed = ids.iter().filter_map(|id| sessions.iter().find(|it| it.session == *id));
             ask(&listed.collect::<Vec<_>>(), context)
         }

@@ -17,7 +17,7 @@ use segue_conformance::expectation::is_report;
 use segue_conformance::{
     BEHAVIOURS, Behaviour, BehaviourResult, BehaviourVerdict, Setting, isolation,
 };
-use segue_core::ports::{Stage, Vendor};
+use segue_core::ports::{TrialSetup, Vendor};
 use segue_core::rules::address;
 use segue_core::{Error, Kind, Result};
 use segue_server::vendors;
@@ -152,7 +152,7 @@ fn nothing_installed() -> Error {
 }
 
 fn can_be_tried(vendor: &dyn Vendor) -> bool {
-    vendor.rehearsal(&Stage::nowhere()).is_some()
+    vendor.rehearsal(&TrialSetup::nowhere()).is_some()
 }
 
 fn behaviours(arguments: &VendorsCheckArguments) -> Result<Vec<&'static Behaviour>> {

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::*;
-use crate::flows::look::Asked;
+use crate::flows::look::SelectionMode;
 use crate::flows::samples;
 use crate::model::{AgentName, Binding, Evidence, VendorId, VendorSessionId};
 
@@ -94,7 +94,7 @@ fn plan(is_fresh: bool) -> AgentPlan {
         prompt: None,
         timers: Vec::new(),
         environment: Environment::default(),
-        requested: RequestedStart { asked: Asked::InBulk, is_fresh, with_stopped: false },
+        requested: RequestedStart { asked: SelectionMode::InBulk, is_fresh, with_stopped: false },
         is_only_of_vendor: true,
     }
 }

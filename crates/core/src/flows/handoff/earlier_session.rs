@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::SourceConversation;
 use crate::error::Result;
 use crate::flows::SessionState;
-use crate::flows::look::{self, Asked};
+use crate::flows::look::{self, SelectionMode};
 use crate::model::{Session, SessionId, VendorId};
 use crate::ports::Ports;
 use crate::rules::handoff::{can_continue, last_handoff_between, shared_until};
@@ -47,7 +47,7 @@ impl EarlierSession {
 
     async fn of(ports: &Ports, session: Session, from: SessionId) -> Result<Option<Self>> {
         let state = SessionState::load(ports, session.id).await?;
-        let sight = look::look(ports, &state, Asked::ByName).await?;
+        let sight = look::look(ports, &state, SelectionMode::ByName).await?;
         let can_continue = can_continue(&recovery::decide(&sight.seen));
         let Some(known) = sight.conversation.filter(|_| can_continue) else { return Ok(None) };
         let conversation = SourceConversation {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::api::AdoptCandidate;
 use crate::error::{Error, Result};
-use crate::flows::look::{self, Asked};
+use crate::flows::look::{self, SelectionMode};
 use crate::flows::{SessionState, adopt, conversation, view};
 use crate::model::{Launch, Role, Session, VendorSessionId};
 use crate::ports::{Place, Ports, Transcripts, Vendor};
@@ -81,7 +81,7 @@ impl HandoffSource {
         if vendor.transcripts().is_none() && state.vendor_session().is_some() {
             return Err(unreadable(&session));
         }
-        let sight = look::look(ports, &state, Asked::ByName).await?;
+        let sight = look::look(ports, &state, SelectionMode::ByName).await?;
         let is_cut_off = sight.conversation.as_ref().is_some_and(|it| it.turn_open);
         let own = sight.conversation.map(|it| (it.id, it.transcript));
         let kept = match own {

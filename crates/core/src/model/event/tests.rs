@@ -4,7 +4,7 @@ use super::*;
 use crate::model::WaitingFor;
 
 /// Payloads with their sentences.
-type Table = Vec<(EventPayload, &'static str)>;
+type SentenceCases = Vec<(EventPayload, &'static str)>;
 
 fn launch() -> LaunchId {
     LaunchId::new(Uuid::from_u128(1))
@@ -22,7 +22,7 @@ fn some(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-fn sessions() -> Table {
+fn sessions() -> SentenceCases {
     let status = |status, source, note| EventPayload::StatusChanged { status, source, note };
     let (to, form) = ("shop/next".to_owned(), HandoffForm::Native);
     vec![
@@ -56,7 +56,7 @@ fn sessions() -> Table {
     ]
 }
 
-fn launches() -> Table {
+fn launches() -> SentenceCases {
     let gave_up =
         |reason: &str, resumable| EventPayload::GaveUp { reason: reason.to_owned(), resumable };
     let process = LeftoverProcess { pid: 7, command: "sleep 9".to_owned() };
@@ -92,7 +92,7 @@ fn launches() -> Table {
     ]
 }
 
-fn launch_ends() -> Table {
+fn launch_ends() -> SentenceCases {
     let ended = |exit, asked, cause, start_error| EventPayload::LaunchEnded {
         exit,
         asked,
@@ -113,7 +113,7 @@ fn launch_ends() -> Table {
     ]
 }
 
-fn transcripts() -> Table {
+fn transcripts() -> SentenceCases {
     let path = || "/t/abc.jsonl".to_owned();
     let restored = |from, error| EventPayload::TranscriptRestored { what: path(), from, error };
     vec![
@@ -139,7 +139,7 @@ fn transcripts() -> Table {
     ]
 }
 
-fn messages() -> Table {
+fn messages() -> SentenceCases {
     let message = MessageId::new(Uuid::from_u128(2));
     let alone = "message 00000000-0000-0000-0000-000000000002";
     let answered =
@@ -172,7 +172,8 @@ fn event(payload: EventPayload) -> Event {
 
 #[test]
 fn every_kind_of_payload_is_rendered_and_read_back_from_json() {
-    let table: Table = [sessions(), launches(), launch_ends(), transcripts(), messages()].concat();
+    let table: SentenceCases =
+        [sessions(), launches(), launch_ends(), transcripts(), messages()].concat();
     for kind in EventKind::ALL {
         assert!(table.iter().any(|(payload, _)| payload.kind() == *kind), "{kind:?} is missing");
     }

@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Rehearsal, Stage, Support};
+use super::{Rehearsal, Support, TrialSetup};
 use crate::error::Result;
 use crate::model::{PermissionEffect, Session, VendorDescription, VendorId};
 use crate::rules::address;
@@ -22,8 +22,8 @@ pub use interaction::{Answer, Interaction, Readiness, Typing};
 pub use launching::{CommandLine, CommandPlan, HeadlessLaunching, Launching, NewFile, ProgramSpec};
 pub use signals::SignalSources;
 pub use transcripts::{
-    Beginning, Conversation, EachTurn, Kept, Live, TranscriptDatabase, TranscriptFiles,
-    TranscriptStorage, Transcripts, WriteMode,
+    Beginning, Conversation, EachTurn, Live, StoredConversation, TranscriptDatabase,
+    TranscriptFiles, TranscriptStorage, Transcripts, WriteMode,
 };
 
 /// The vendors that this build supports.
@@ -70,7 +70,7 @@ pub trait Vendor: Debug + Send + Sync {
 
     /// Returns what the program needs to be tested without an account. `None` if it cannot be
     /// tested.
-    fn rehearsal(&self, _stage: &Stage<'_>) -> Option<Rehearsal> {
+    fn rehearsal(&self, _stage: &TrialSetup<'_>) -> Option<Rehearsal> {
         None
     }
 

@@ -49,12 +49,16 @@ pub trait Transcripts: Debug + Send + Sync {
 
     /// Lists all conversations that the vendor stores below a config folder, whatever their working
     /// folder. Reads only names and timestamps.
-    fn kept(&self, _files: &dyn Files, _config_dir: &Path) -> io::Result<Vec<Kept>> {
+    fn kept(&self, _files: &dyn Files, _config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         Ok(Vec::new())
     }
 
     /// Reads the beginning of a conversation. `None` if it is empty or was not started by a user.
-    fn beginning(&self, _files: &dyn Files, _kept: &Kept) -> io::Result<Option<Beginning>> {
+    fn beginning(
+        &self,
+        _files: &dyn Files,
+        _kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
         Ok(None)
     }
 
@@ -164,7 +168,7 @@ pub struct Conversation {
 
 /// A conversation of which only the id, the path and the timestamp are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredConversation {
     pub id: VendorSessionId,
     pub transcript: PathBuf,
     pub modified: Timestamp,

@@ -12,16 +12,20 @@ fn session<'a>(
     Addressable { id, fleet, name, vendor_session, is_child: false }
 }
 
-fn sessions(ids: &[SessionId]) -> Found {
-    Found::Several(ids.iter().copied().map(Candidate::Session).collect())
+fn sessions(ids: &[SessionId]) -> ResolvedAddress {
+    ResolvedAddress::Several(ids.iter().copied().map(AddressMatch::Session).collect())
 }
 
-fn nothing(similar: &[&str]) -> Found {
-    Found::Nothing { similar: similar.iter().map(|&it| it.to_owned()).collect() }
+fn nothing(similar: &[&str]) -> ResolvedAddress {
+    ResolvedAddress::Nothing { similar: similar.iter().map(|&it| it.to_owned()).collect() }
 }
 
-fn loosely(here: Option<&str>) -> Reading<'_> {
-    Reading { here, precision: Precision::Beginning, reach: Reach::SessionsAndFleets }
+fn loosely(here: Option<&str>) -> AddressReading<'_> {
+    AddressReading {
+        here,
+        precision: Precision::Beginning,
+        reach: AddressTargets::SessionsAndFleets,
+    }
 }
 
 #[test]
@@ -35,37 +39,40 @@ fn exact_matches_are_preferred_to_prefix_matches() {
         session(0xeeee_0000, "shop", "blog-2", None),
     ];
     let [shop, blog, writer, write, blog_2] = all.map(|it| it.id);
-    let fleet = |name: &str| Found::Fleet(name.to_owned());
+    let fleet = |name: &str| ResolvedAddress::Fleet(name.to_owned());
     let table = [
-        ("shop/coder", None, Found::Session(shop)),
-        ("coder", Some("blog"), Found::Session(blog)),
+        ("shop/coder", None, ResolvedAddress::Session(shop)),
+        ("coder", Some("blog"), ResolvedAddress::Session(blog)),
         ("coder", None, sessions(&[shop, blog])),
-        ("writer", Some("shop"), Found::Session(writer)),
-        ("ses_1", None, Found::Session(blog)),
-        ("abcd", None, Found::Session(writer)),
+        ("writer", Some("shop"), ResolvedAddress::Session(writer)),
+        ("ses_1", None, ResolvedAddress::Session(blog)),
+        ("abcd", None, ResolvedAddress::Session(writer)),
         ("abc", None, nothing(&[])),
         ("1234", None, sessions(&[shop, blog])),
-        ("12345678", None, Found::Session(shop)),
+        ("12345678", None, ResolvedAddress::Session(shop)),
         ("nobody", None, nothing(&[])),
         ("", None, nothing(&[])),
         ("shop", None, fleet("shop")),
         // The complete name is preferred to names that begin with it.
-        ("write", None, Found::Session(write)),
+        ("write", None, ResolvedAddress::Session(write)),
         ("blog", None, fleet("blog")),
-        ("blog/write", None, Found::Session(write)),
+        ("blog/write", None, ResolvedAddress::Session(write)),
         // A prefix of a name; the fleet of this folder is preferred.
-        ("cod", Some("shop"), Found::Session(shop)),
+        ("cod", Some("shop"), ResolvedAddress::Session(shop)),
         ("cod", None, sessions(&[shop, blog])),
         ("wri", None, sessions(&[writer, write])),
         ("writ", Some("shop"), sessions(&[writer, write])),
-        ("shop/c", None, Found::Session(shop)),
-        ("sh/c", None, Found::Session(shop)),
+        ("shop/c", None, ResolvedAddress::Session(shop)),
+        ("sh/c", None, ResolvedAddress::Session(shop)),
         ("sho", None, fleet("shop")),
-        ("blo", Some("shop"), Found::Session(blog_2)),
+        ("blo", Some("shop"), ResolvedAddress::Session(blog_2)),
         (
             "blo",
             None,
-            Found::Several(vec![Candidate::Session(blog_2), Candidate::Fleet("blog".to_owned())]),
+            ResolvedAddress::Several(vec![
+                AddressMatch::Session(blog_2),
+                AddressMatch::Fleet("blog".to_owned()),
+            ]),
         ),
         // Similar names.
         ("wirter", None, nothing(&["blog/writer"])),
@@ -79,7 +86,7 @@ fn exact_matches_are_preferred_to_prefix_matches() {
         assert_eq!(find(&all, text, loosely(here)), expected, "{text} in {here:?}");
     }
     let url = format!("segue://session/{writer}");
-    assert_eq!(find(&all, &url, loosely(None)), Found::Session(writer));
+    assert_eq!(find(&all, &url, loosely(None)), ResolvedAddress::Session(writer));
 }
 
 #[test]
@@ -87,20 +94,24 @@ fn whole_precision_requires_a_complete_name_or_a_prefix_of_an_id() {
     let all =
         [session(0x1234_5678, "shop", "coder", None), session(0xabcd_0000, "shop", "c", None)];
     let [coder, c] = all.map(|it| it.id);
-    let reading = |reach| Reading { here: Some("shop"), precision: Precision::Whole, reach };
+    let reading = |reach| AddressReading { here: Some("shop"), precision: Precision::Whole, reach };
     let table = [
-        ("coder", Found::Session(coder)),
-        ("c", Found::Session(c)),
-        ("1234", Found::Session(coder)),
+        ("coder", ResolvedAddress::Session(coder)),
+        ("c", ResolvedAddress::Session(c)),
+        ("1234", ResolvedAddress::Session(coder)),
         ("co", nothing(&["shop/coder"])),
         ("code", nothing(&["shop/coder"])),
         ("sho", nothing(&["shop"])),
-        ("shop", Found::Fleet("shop".to_owned())),
+        ("shop", ResolvedAddress::Fleet("shop".to_owned())),
     ];
     for (text, expected) in table {
-        assert_eq!(find(&all, text, reading(Reach::SessionsAndFleets)), expected, "{text}");
+        assert_eq!(
+            find(&all, text, reading(AddressTargets::SessionsAndFleets)),
+            expected,
+            "{text}"
+        );
     }
-    assert_eq!(find(&all, "shop", reading(Reach::Sessions)), nothing(&[]));
+    assert_eq!(find(&all, "shop", reading(AddressTargets::Sessions)), nothing(&[]));
 }
 
 #[test]
@@ -108,7 +119,7 @@ fn text_that_is_a_prefix_of_an_id_and_of_a_name_is_ambiguous() {
     let all = [session(0xabcd_0000, "shop", "one", None), session(0x1111, "shop", "abcdef", None)];
     let [by_id, by_name] = all.map(|it| it.id);
     assert_eq!(find(&all, "abcd", loosely(Some("shop"))), sessions(&[by_name, by_id]));
-    assert_eq!(find(&all, "abcde", loosely(Some("shop"))), Found::Session(by_name));
+    assert_eq!(find(&all, "abcde", loosely(Some("shop"))), ResolvedAddress::Session(by_name));
 }
 
 #[test]
@@ -135,10 +146,10 @@ fn child_name_that_is_a_prefix_of_another_session_is_ambiguous() {
     let (fox_id, child_id) = (fox.id, child.id);
     let found = |text: &str| find(&[fox, child], text, loosely(None));
     assert_eq!(found("fo"), sessions(&[fox_id, child_id]));
-    assert_eq!(found("fox"), Found::Session(fox_id));
-    assert_eq!(found("shop/fo"), Found::Session(child_id));
+    assert_eq!(found("fox"), ResolvedAddress::Session(fox_id));
+    assert_eq!(found("shop/fo"), ResolvedAddress::Session(child_id));
     let own = Addressable { is_child: false, ..child };
-    assert_eq!(find(&[fox, own], "fo", loosely(None)), Found::Session(child_id));
+    assert_eq!(find(&[fox, own], "fo", loosely(None)), ResolvedAddress::Session(child_id));
     let alone = find(&[child], "fo", loosely(None));
-    assert_eq!(alone, Found::Session(child_id));
+    assert_eq!(alone, ResolvedAddress::Session(child_id));
 }

@@ -34,10 +34,10 @@ fn only_sessions_that_no_user_ended_are_brought_back() {
         (
             "runs on another machine",
             LastSeen { is_on_other_machine: true, ..open(Status::Working) },
-            left(Rest::OtherMachine),
+            left(LeftAloneReason::OtherMachine),
         ),
-        ("stopped", seen(STOPPED), left(Rest::Stopped)),
-        ("quit by the user", seen(QUIT), left(Rest::Quit)),
+        ("stopped", seen(STOPPED), left(LeftAloneReason::Stopped)),
+        ("quit by the user", seen(QUIT), left(LeftAloneReason::Quit)),
         ("crashed", seen(Status::Ended(How::Crashed(Exit::Code(1)))), BringingBack::Due),
         ("killed", seen(KILLED), BringingBack::Due),
         ("after a reboot", seen(Status::Interrupted), BringingBack::Due),
@@ -46,26 +46,38 @@ fn only_sessions_that_no_user_ended_are_brought_back() {
         ("gave up", seen(Status::Waiting(WaitingFor::Choice)), BringingBack::Due),
         ("never started", seen(Status::Ended(How::NeverStarted)), BringingBack::Due),
         ("recorded, never launched", seen(Status::Starting), BringingBack::Due),
-        ("adopted", LastSeen { was_launched: false, ..seen(QUIT) }, left(Rest::NeverRan)),
-        ("headless, turn went well", headless(Status::Idle), left(Rest::BetweenTurns)),
+        (
+            "adopted",
+            LastSeen { was_launched: false, ..seen(QUIT) },
+            left(LeftAloneReason::NeverRan),
+        ),
+        ("headless, turn went well", headless(Status::Idle), left(LeftAloneReason::BetweenTurns)),
         (
             "headless, a message waits",
             LastSeen { has_messages: true, ..headless(Status::Idle) },
             BringingBack::Due,
         ),
-        ("headless, turn failed", headless(Status::Ended(How::TurnFailed)), left(Rest::TurnFailed)),
+        (
+            "headless, turn failed",
+            headless(Status::Ended(How::TurnFailed)),
+            left(LeftAloneReason::TurnFailed),
+        ),
         (
             "headless, limit",
             headless(Status::Ended(How::Failed(FailureClass::UsageLimit))),
-            left(Rest::TurnFailed),
+            left(LeftAloneReason::TurnFailed),
         ),
         ("headless, killed in its turn", headless(KILLED), BringingBack::Due),
-        ("headless, stopped", headless(STOPPED), left(Rest::Stopped)),
-        ("handed over", LastSeen { went_on: true, ..seen(STOPPED) }, left(Rest::HandedOver)),
+        ("headless, stopped", headless(STOPPED), left(LeftAloneReason::Stopped)),
+        (
+            "handed over",
+            LastSeen { went_on: true, ..seen(STOPPED) },
+            left(LeftAloneReason::HandedOver),
+        ),
         (
             "crashed, then handed over",
             LastSeen { went_on: true, ..seen(KILLED) },
-            left(Rest::HandedOver),
+            left(LeftAloneReason::HandedOver),
         ),
         (
             "handed over, runs again",
@@ -82,13 +94,13 @@ fn only_sessions_that_no_user_ended_are_brought_back() {
 fn naming_a_session_or_the_stopped_flag_includes_sessions_ended_on_purpose() {
     // In bulk; in bulk with `--stopped`; by name; by name with `--stopped`.
     let table = [
-        (Rest::Stopped, [true, false, false, false]),
-        (Rest::Quit, [true, false, false, false]),
-        (Rest::HandedOver, [true, true, true, false]),
-        (Rest::NeverRan, [true, true, false, false]),
-        (Rest::BetweenTurns, [true, true, false, false]),
-        (Rest::TurnFailed, [true, true, false, false]),
-        (Rest::OtherMachine, [true, true, true, true]),
+        (LeftAloneReason::Stopped, [true, false, false, false]),
+        (LeftAloneReason::Quit, [true, false, false, false]),
+        (LeftAloneReason::HandedOver, [true, true, true, false]),
+        (LeftAloneReason::NeverRan, [true, true, false, false]),
+        (LeftAloneReason::BetweenTurns, [true, true, false, false]),
+        (LeftAloneReason::TurnFailed, [true, true, false, false]),
+        (LeftAloneReason::OtherMachine, [true, true, true, true]),
     ];
     let asked = [(false, false), (false, true), (true, false), (true, true)];
     let asked = asked.map(|(by_name, with_stopped)| AskedFor { by_name, with_stopped });

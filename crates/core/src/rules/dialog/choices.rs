@@ -24,7 +24,7 @@ pub struct Choices {
 /// 1 without a gap. If several rows are marked, the leftmost ones belong to the dialog, because the
 /// dialog indents everything else; the last of these is used. `None` if the choices are not clear.
 pub fn numbered(rows: &[String], marks: &[char]) -> Option<Choices> {
-    let rows: Vec<Row<'_>> = rows.iter().map(|row| Row::read(row, marks)).collect();
+    let rows: Vec<DialogRow<'_>> = rows.iter().map(|row| DialogRow::read(row, marks)).collect();
     let marked = || rows.iter().enumerate().filter_map(|(at, row)| row.marked().map(|it| (at, it)));
     let column = marked().map(|(_, choice)| choice.column).min()?;
     let (anchor, choice) = marked().rfind(|(_, choice)| choice.column == column)?;
@@ -52,7 +52,7 @@ pub fn numbered(rows: &[String], marks: &[char]) -> Option<Choices> {
 /// whose text begins in the same column. `None` if the marked row has a number.
 pub fn unnumbered(rows: &[String], marks: &[char]) -> Option<Choices> {
     let at = rows.iter().rposition(|row| row.trim_start().starts_with(marks))?;
-    if Row::read(&rows[at], marks).choice.is_some() {
+    if DialogRow::read(&rows[at], marks).choice.is_some() {
         return None;
     }
     let column = |row: &str| {
@@ -69,16 +69,16 @@ pub fn unnumbered(rows: &[String], marks: &[char]) -> Option<Choices> {
 }
 
 /// A row of a screen.
-struct Row<'a> {
+struct DialogRow<'a> {
     /// Column of the first character that is not part of a frame. `None` if there is none.
     column: Option<usize>,
     /// The text without frames.
     text: &'a str,
-    choice: Option<Choice<'a>>,
+    choice: Option<NumberedChoice<'a>>,
 }
 
 #[derive(Clone, Copy)]
-struct Choice<'a> {
+struct NumberedChoice<'a> {
     number: u8,
     /// Column of the number.
     column: usize,
@@ -86,7 +86,7 @@ struct Choice<'a> {
     text: &'a str,
 }
 
-impl<'a> Row<'a> {
+impl<'a> DialogRow<'a> {
     fn read(row: &'a str, marks: &[char]) -> Self {
         let text = super::inside(row);
         let column_of = |part: &str| row.chars().count() - part.chars().count();
@@ -97,12 +97,12 @@ impl<'a> Row<'a> {
             let number = number.parse().ok().filter(|number| (1..=9).contains(number))?;
             let column = column_of(rest.trim_start_matches(marks).trim_start());
             let is_marked = unmarked.len() < text.len();
-            Some(Choice { number, column, is_marked, text: words.trim() })
+            Some(NumberedChoice { number, column, is_marked, text: words.trim() })
         });
         Self { column, text, choice }
     }
 
-    fn marked(&self) -> Option<Choice<'a>> {
+    fn marked(&self) -> Option<NumberedChoice<'a>> {
         self.choice.filter(|choice| choice.is_marked)
     }
 
@@ -113,12 +113,12 @@ impl<'a> Row<'a> {
 
 /// Returns the next row with a number in this column. Text further to the left ends the choices.
 fn beside(
-    rows: &[Row<'_>],
+    rows: &[DialogRow<'_>],
     column: usize,
     mut places: impl Iterator<Item = usize>,
 ) -> Option<usize> {
-    let is_left = |row: &Row<'_>| row.column.is_some_and(|first| first < column);
-    let is_choice = |row: &Row<'_>| row.choice.is_some_and(|choice| choice.column == column);
+    let is_left = |row: &DialogRow<'_>| row.column.is_some_and(|first| first < column);
+    let is_choice = |row: &DialogRow<'_>| row.choice.is_some_and(|choice| choice.column == column);
     places
         .find(|at| is_left(&rows[*at]) || is_choice(&rows[*at]))
         .filter(|at| is_choice(&rows[*at]))
@@ -126,13 +126,13 @@ fn beside(
 
 /// Returns the index of the row after the last choice. The text of a choice can continue in the
 /// rows below it.
-fn goes_on(rows: &[Row<'_>], column: usize, last: usize) -> usize {
-    let is_more = |row: &&Row<'_>| row.column.is_some_and(|first| first > column);
+fn goes_on(rows: &[DialogRow<'_>], column: usize, last: usize) -> usize {
+    let is_more = |row: &&DialogRow<'_>| row.column.is_some_and(|first| first > column);
     last + 1 + rows[last + 1..].iter().take_while(is_more).count()
 }
 
 /// Joins the rows of a choice.
-fn text(rows: &[Row<'_>]) -> String {
+fn text(rows: &[DialogRow<'_>]) -> String {
     let first = rows.first().and_then(|row| row.choice).map(|choice| choice.text);
     let more = rows.iter().skip(1).map(|row| row.text).filter(|text| !text.is_empty());
     super::visible(&first.into_iter().chain(more).collect::<Vec<_>>().join(" "))

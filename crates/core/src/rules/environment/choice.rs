@@ -74,7 +74,7 @@ const SESSION_BOUND_PREFIXES: [&str; 20] = [
 
 /// An environment that a launch could get.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct EnvironmentCandidate {
     pub source: EnvironmentSource,
     pub environment: Environment,
     /// The names that the agent would have, including those that the launch itself adds.
@@ -83,7 +83,7 @@ pub struct Candidate {
 
 /// The decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum EnvironmentChoice {
     Use {
         source: EnvironmentSource,
         environment: Environment,
@@ -94,18 +94,18 @@ pub enum Choice {
 
 /// Chooses the first candidate that has the variables of the last launch. `recorded` are the names
 /// of these variables. What the user gives is used as it is: the user sees what is missing.
-pub fn choose(recorded: &[String], candidates: Vec<Candidate>) -> Choice {
+pub fn choose(recorded: &[String], candidates: Vec<EnvironmentCandidate>) -> EnvironmentChoice {
     let mut fewest: Option<Vec<String>> = None;
-    for Candidate { source, environment, names } in candidates {
+    for EnvironmentCandidate { source, environment, names } in candidates {
         let missing = missing(recorded, &names);
         if source == EnvironmentSource::Given || missing.is_empty() {
-            return Choice::Use { source, environment };
+            return EnvironmentChoice::Use { source, environment };
         }
         if fewest.as_ref().is_none_or(|known| missing.len() < known.len()) {
             fewest = Some(missing);
         }
     }
-    Choice::Missing(fewest.unwrap_or_else(|| missing(recorded, &[])))
+    EnvironmentChoice::Missing(fewest.unwrap_or_else(|| missing(recorded, &[])))
 }
 
 /// Returns the recorded names that are not among these names and that a launch needs.
@@ -130,16 +130,20 @@ mod tests {
     use super::*;
 
     /// The recorded names, the candidates, and the source that is used or the missing names.
-    type Row<'a> = (&'a str, &'a [(EnvironmentSource, &'a str)], Result<&'a str, &'a str>);
+    type ChoiceCase<'a> = (&'a str, &'a [(EnvironmentSource, &'a str)], Result<&'a str, &'a str>);
 
     fn names(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
-    fn candidate(source: EnvironmentSource, text: &str) -> Candidate {
+    fn candidate(source: EnvironmentSource, text: &str) -> EnvironmentCandidate {
         let names = names(text);
         let variable = |name: &String| (name.clone(), source.word().to_owned());
-        Candidate { source, environment: Environment::new(names.iter().map(variable)), names }
+        EnvironmentCandidate {
+            source,
+            environment: Environment::new(names.iter().map(variable)),
+            names,
+        }
     }
 
     /// Returns the source that is used, or the missing names.
@@ -149,18 +153,18 @@ mod tests {
     ) -> Result<&'static str, String> {
         let candidates = candidates.iter().map(|(source, names)| candidate(*source, names));
         match choose(&names(recorded), candidates.collect()) {
-            Choice::Use { source, environment } => {
+            EnvironmentChoice::Use { source, environment } => {
                 assert!(environment.iter().all(|(_, value)| value == source.word()));
                 Ok(source.word())
             }
-            Choice::Missing(names) => Err(names.join(" ")),
+            EnvironmentChoice::Missing(names) => Err(names.join(" ")),
         }
     }
 
     #[test]
     fn first_source_with_all_needed_names_is_used() {
         use EnvironmentSource::{Given, Holder, LoginShell};
-        let table: [Row<'_>; 12] = [
+        let table: [ChoiceCase<'_>; 12] = [
             ("PATH KEY", &[(Given, "PATH KEY"), (Holder, "PATH KEY")], Ok("given")),
             ("PATH KEY", &[(Given, "PATH")], Ok("given")),
             ("PATH KEY", &[(Holder, "PATH KEY"), (LoginShell, "PATH KEY")], Ok("holder")),

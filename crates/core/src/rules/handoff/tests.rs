@@ -3,7 +3,7 @@ use uuid::Uuid;
 use super::*;
 use crate::flows::samples;
 use crate::model::{HandoffForm, VendorSessionId, WaitingFor};
-use crate::rules::recovery::{Keeper, Refusal};
+use crate::rules::recovery::{CopyLocation, ResumeRefusal};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -92,11 +92,11 @@ fn earlier_session_is_continued_only_if_it_can_be_resumed() {
         (Decision::Attach, true),
         (Decision::Rest { id: id() }, true),
         (Decision::Resume { id: id() }, true),
-        (Decision::Restore { id: id(), from: Keeper::Archive }, false),
+        (Decision::Restore { id: id(), from: CopyLocation::Archive }, false),
         (Decision::Adopt { id: id() }, false),
         (Decision::StartAgain, false),
         (Decision::Fresh, false),
-        (Decision::Refuse(Refusal::FolderGone), false),
+        (Decision::Refuse(ResumeRefusal::FolderGone), false),
     ];
     for (decision, expected) in table {
         assert_eq!(can_continue(&decision), expected, "{decision:?}");

@@ -41,7 +41,7 @@ fn end(exit: Exit, asked: bool) -> LaunchEnd {
     LaunchEnd { exit, asked, at: Timestamp::UNIX_EPOCH }
 }
 
-fn over(exit: Exit, asked: bool, environment: Kept) -> Observation {
+fn over(exit: Exit, asked: bool, environment: EnvironmentKept) -> Observation {
     let failures = Failures { fast_in_a_row: 1, in_window: 1, killed_in_window: 0 };
     Observation::Ended { end: end(exit, asked), environment, failures }
 }
@@ -78,7 +78,7 @@ fn agent_whose_account_was_refused_is_not_restarted() {
     for (failure, restarts) in [(FailureClass::Account, false), (FailureClass::Service, true)] {
         let mut failed = standing();
         failed.open.as_mut().unwrap().failure = Some(failure);
-        let actions = act(&failed, &over(Exit::Code(1), false, Kept::Yes));
+        let actions = act(&failed, &over(Exit::Code(1), false, EnvironmentKept::Yes));
         let again = actions.iter().any(|action| matches!(action, Action::Restart { .. }));
         assert_eq!(again, restarts, "{failure:?}");
         let crashed = Status::Ended(How::Crashed(Exit::Code(1)));
@@ -106,12 +106,12 @@ fn signals_of_a_refused_launch_are_ignored_and_its_end_is_not_a_stop() {
         Action::CloseLaunch { end: end(Exit::Code(0), true) },
         Action::ReleaseHolder,
     ];
-    assert_eq!(act(&refused, &over(Exit::Code(0), true, Kept::Yes)), closed);
+    assert_eq!(act(&refused, &over(Exit::Code(0), true, EnvironmentKept::Yes)), closed);
 }
 
 #[test]
 fn observations_about_another_launch_are_ignored() {
-    for observation in [seen("b"), over(Exit::Code(1), false, Kept::Yes)] {
+    for observation in [seen("b"), over(Exit::Code(1), false, EnvironmentKept::Yes)] {
         assert_eq!(next(&standing(), launch_id(2), &observation), []);
         let mut closed = standing();
         closed.open = None;
@@ -131,15 +131,15 @@ fn last_status(actions: &[Action]) -> Status {
 fn status_and_restart_of_an_interactive_agent_depend_on_its_exit() {
     let crashed = |exit| Status::Ended(How::Crashed(exit));
     let table = [
-        (Exit::Code(0), false, Kept::Yes, Status::Ended(How::Quit), false),
-        (Exit::Code(0), true, Kept::Yes, Status::Ended(How::Stopped), false),
-        (Exit::Signal(15), true, Kept::Yes, Status::Ended(How::Stopped), false),
-        (Exit::Unknown, true, Kept::No, Status::Ended(How::Stopped), false),
-        (Exit::Code(1), false, Kept::Yes, crashed(Exit::Code(1)), true),
-        (Exit::Signal(9), false, Kept::Yes, crashed(Exit::Signal(9)), true),
-        (Exit::Signal(9), false, Kept::No, Status::Interrupted, false),
-        (Exit::Unknown, false, Kept::No, Status::Interrupted, false),
-        (Exit::NeverStarted, false, Kept::No, Status::Ended(How::NeverStarted), false),
+        (Exit::Code(0), false, EnvironmentKept::Yes, Status::Ended(How::Quit), false),
+        (Exit::Code(0), true, EnvironmentKept::Yes, Status::Ended(How::Stopped), false),
+        (Exit::Signal(15), true, EnvironmentKept::Yes, Status::Ended(How::Stopped), false),
+        (Exit::Unknown, true, EnvironmentKept::No, Status::Ended(How::Stopped), false),
+        (Exit::Code(1), false, EnvironmentKept::Yes, crashed(Exit::Code(1)), true),
+        (Exit::Signal(9), false, EnvironmentKept::Yes, crashed(Exit::Signal(9)), true),
+        (Exit::Signal(9), false, EnvironmentKept::No, Status::Interrupted, false),
+        (Exit::Unknown, false, EnvironmentKept::No, Status::Interrupted, false),
+        (Exit::NeverStarted, false, EnvironmentKept::No, Status::Ended(How::NeverStarted), false),
     ];
     for (exit, asked, kept, status, restarts) in table {
         let actions = act(&standing(), &over(exit, asked, kept));
@@ -156,7 +156,7 @@ fn status_and_restart_of_an_interactive_agent_depend_on_its_exit() {
 fn agent_without_restart_is_interrupted_if_its_exit_is_unknown() {
     let mut standing = standing();
     standing.restart = Restart::Never;
-    let actions = act(&standing, &over(Exit::Unknown, false, Kept::No));
+    let actions = act(&standing, &over(Exit::Unknown, false, EnvironmentKept::No));
     assert_eq!(last_status(&actions), Status::Interrupted);
 }
 
@@ -164,7 +164,7 @@ fn agent_without_restart_is_interrupted_if_its_exit_is_unknown() {
 fn agent_killed_with_its_holder_is_restarted_from_the_login_shell_unless_that_happens_often() {
     let ended = |killed_in_window| Observation::Ended {
         end: end(Exit::Unknown, false),
-        environment: Kept::InLoginShell,
+        environment: EnvironmentKept::InLoginShell,
         failures: Failures { killed_in_window, ..Failures::default() },
     };
     let restart = Action::Restart { after: USER_FIRST };
@@ -199,7 +199,7 @@ fn restart_that_was_due_is_taken_up_only_for_a_while() {
 #[test]
 fn third_immediate_crash_gives_up_and_waits_for_the_user() {
     let failures = Failures { fast_in_a_row: 3, in_window: 3, ..Failures::default() };
-    let environment = Kept::Yes;
+    let environment = EnvironmentKept::Yes;
     let observation = Observation::Ended { end: end(Exit::Code(1), false), environment, failures };
     let actions = act(&standing(), &observation);
     assert_eq!(last_status(&actions), Status::Waiting(WaitingFor::Choice));
@@ -221,7 +221,7 @@ fn headless_turn_succeeds_only_if_exit_code_and_report_agree() {
         let mut standing = standing();
         standing.headless = true;
         standing.open.as_mut().unwrap().turn = turn;
-        let actions = act(&standing, &over(exit, false, Kept::Yes));
+        let actions = act(&standing, &over(exit, false, EnvironmentKept::Yes));
         assert_eq!(last_status(&actions), status, "{exit:?} {turn:?}");
     }
 }
@@ -233,7 +233,11 @@ fn any_observation() -> impl Strategy<Value = Observation> {
         Just(Exit::Unknown),
         Just(Exit::NeverStarted),
     ];
-    let kept = prop_oneof![Just(Kept::Yes), Just(Kept::InLoginShell), Just(Kept::No)];
+    let kept = prop_oneof![
+        Just(EnvironmentKept::Yes),
+        Just(EnvironmentKept::InLoginShell),
+        Just(EnvironmentKept::No)
+    ];
     let failures = (0..5_usize, 0..8_usize).prop_map(|(fast_in_a_row, in_window)| Failures {
         fast_in_a_row,
         in_window,

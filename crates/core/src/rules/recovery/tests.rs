@@ -13,93 +13,115 @@ fn guard() -> LaunchId {
 }
 
 /// An interrupted session: the id is proven, the transcript exists, no process runs.
-fn seen() -> Seen {
-    Seen {
-        process: Process::None,
-        folder: Place::There,
+fn seen() -> RecoveryFacts {
+    RecoveryFacts {
+        process: OpeningProcess::None,
+        folder: FolderPresence::There,
         proven: Some(id("a")),
-        transcript: Transcript::There,
+        transcript: TranscriptLocation::There,
         spoke: true,
         unproven: Unproven::default(),
         vendor: Resumes::Yes,
-        turn: Turn::Interactive,
+        turn: TurnState::Interactive,
         history: History::Unremarkable,
     }
 }
 
 #[expect(clippy::fn_params_excessive_bools, reason = "the two flags of a table row")]
-fn candidate(text: &str, began_during_launch: bool, first_message_is_ours: bool) -> Candidate {
-    let (process, description) = (Process::None, String::new());
-    Candidate { id: id(text), began_during_launch, first_message_is_ours, process, description }
+fn candidate(
+    text: &str,
+    began_during_launch: bool,
+    first_message_is_ours: bool,
+) -> ResumeCandidate {
+    let (process, description) = (OpeningProcess::None, String::new());
+    ResumeCandidate {
+        id: id(text),
+        began_during_launch,
+        first_message_is_ours,
+        process,
+        description,
+    }
 }
 
-fn foreign() -> Process {
-    Process::Foreign { pid: 9, command: "agent".into() }
+fn foreign() -> OpeningProcess {
+    OpeningProcess::Foreign { pid: 9, command: "agent".into() }
 }
 
-fn elsewhere() -> Refusal {
-    Refusal::OpenElsewhere { pid: 9, command: "agent".into() }
+fn elsewhere() -> ResumeRefusal {
+    ResumeRefusal::OpenElsewhere { pid: 9, command: "agent".into() }
 }
 
-fn unbound(only_one: bool, candidates: Vec<Candidate>) -> Seen {
+fn unbound(only_one: bool, candidates: Vec<ResumeCandidate>) -> RecoveryFacts {
     let unproven = Unproven { only_one, candidates };
-    Seen { proven: None, transcript: Transcript::Gone, unproven, ..seen() }
+    RecoveryFacts { proven: None, transcript: TranscriptLocation::Gone, unproven, ..seen() }
 }
 
-fn ambiguous(candidates: Vec<Candidate>) -> Decision {
-    Decision::Refuse(Refusal::Ambiguous { candidates })
+fn ambiguous(candidates: Vec<ResumeCandidate>) -> Decision {
+    Decision::Refuse(ResumeRefusal::Ambiguous { candidates })
 }
 
 #[test]
 fn decision_with_a_proven_id_follows_the_table() {
     let table = [
-        ("holder alive", Seen { process: Process::Ours, ..seen() }, Decision::Attach),
         (
-            "holder alive, though all else is gone",
-            Seen { process: Process::Ours, transcript: Transcript::Gone, ..seen() },
+            "holder alive",
+            RecoveryFacts { process: OpeningProcess::Ours, ..seen() },
             Decision::Attach,
         ),
-        ("open elsewhere", Seen { process: foreign(), ..seen() }, Decision::Refuse(elsewhere())),
+        (
+            "holder alive, though all else is gone",
+            RecoveryFacts {
+                process: OpeningProcess::Ours,
+                transcript: TranscriptLocation::Gone,
+                ..seen()
+            },
+            Decision::Attach,
+        ),
+        (
+            "open elsewhere",
+            RecoveryFacts { process: foreign(), ..seen() },
+            Decision::Refuse(elsewhere()),
+        ),
         ("proven and there", seen(), Decision::Resume { id: id("a") }),
         (
             "gone, guarded",
-            Seen { transcript: Transcript::Guarded(guard()), ..seen() },
-            Decision::Restore { id: id("a"), from: Keeper::Guard(guard()) },
+            RecoveryFacts { transcript: TranscriptLocation::Guarded(guard()), ..seen() },
+            Decision::Restore { id: id("a"), from: CopyLocation::Guard(guard()) },
         ),
         (
             "gone, nothing has it",
-            Seen { transcript: Transcript::Gone, ..seen() },
-            Decision::Refuse(Refusal::TranscriptGone { id: id("a") }),
+            RecoveryFacts { transcript: TranscriptLocation::Gone, ..seen() },
+            Decision::Refuse(ResumeRefusal::TranscriptGone { id: id("a") }),
         ),
         (
             "nothing was ever said",
-            Seen { transcript: Transcript::Gone, spoke: false, ..seen() },
+            RecoveryFacts { transcript: TranscriptLocation::Gone, spoke: false, ..seen() },
             Decision::StartAgain,
         ),
-        ("vendor cannot resume", Seen { vendor: Resumes::No, ..seen() }, Decision::Fresh),
+        ("vendor cannot resume", RecoveryFacts { vendor: Resumes::No, ..seen() }, Decision::Fresh),
         (
             "vendor cannot resume, nothing was said",
-            Seen { vendor: Resumes::No, spoke: false, ..seen() },
+            RecoveryFacts { vendor: Resumes::No, spoke: false, ..seen() },
             Decision::StartAgain,
         ),
         (
             "folder gone",
-            Seen { folder: Place::Gone, ..seen() },
-            Decision::Refuse(Refusal::FolderGone),
+            RecoveryFacts { folder: FolderPresence::Gone, ..seen() },
+            Decision::Refuse(ResumeRefusal::FolderGone),
         ),
         (
             "died at once three times",
-            Seen { history: History::GaveUp, ..seen() },
-            Decision::Refuse(Refusal::DiedAtOnce),
+            RecoveryFacts { history: History::GaveUp, ..seen() },
+            Decision::Refuse(ResumeRefusal::DiedAtOnce),
         ),
         (
             "headless, between turns",
-            Seen { turn: Turn::Over, ..seen() },
+            RecoveryFacts { turn: TurnState::Over, ..seen() },
             Decision::Rest { id: id("a") },
         ),
         (
             "headless, in a turn",
-            Seen { turn: Turn::Cut, ..seen() },
+            RecoveryFacts { turn: TurnState::Cut, ..seen() },
             Decision::Resume { id: id("a") },
         ),
     ];
@@ -119,7 +141,7 @@ fn decision_without_a_proven_id_follows_the_table() {
         ),
         (
             "the only one is open elsewhere",
-            unbound(true, vec![Candidate { process: foreign(), ..ours() }]),
+            unbound(true, vec![ResumeCandidate { process: foreign(), ..ours() }]),
             Decision::Refuse(elsewhere()),
         ),
         ("another launch could own it", unbound(false, vec![ours()]), ambiguous(vec![ours()])),
@@ -140,7 +162,7 @@ fn decision_without_a_proven_id_follows_the_table() {
         ),
         (
             "nothing said, nothing there",
-            Seen { spoke: false, ..unbound(true, vec![]) },
+            RecoveryFacts { spoke: false, ..unbound(true, vec![]) },
             Decision::StartAgain,
         ),
         ("something was said, nothing there", unbound(true, vec![]), ambiguous(vec![])),
@@ -152,26 +174,27 @@ fn decision_without_a_proven_id_follows_the_table() {
 
 #[test]
 fn missing_transcript_without_a_guard_is_restored_from_the_archive() {
-    let restored = Decision::Restore { id: id("a"), from: Keeper::Archive };
-    for turn in [Turn::Interactive, Turn::Cut, Turn::Over] {
+    let restored = Decision::Restore { id: id("a"), from: CopyLocation::Archive };
+    for turn in [TurnState::Interactive, TurnState::Cut, TurnState::Over] {
         for spoke in [true, false] {
-            let seen = Seen { transcript: Transcript::Archived, turn, spoke, ..seen() };
+            let seen =
+                RecoveryFacts { transcript: TranscriptLocation::Archived, turn, spoke, ..seen() };
             assert_eq!(decide(&seen), restored, "{turn:?} {spoke}");
         }
     }
 }
 
-fn any_seen() -> impl Strategy<Value = Seen> {
+fn any_seen() -> impl Strategy<Value = RecoveryFacts> {
     let process = prop_oneof![
-        3 => Just(Process::None),
-        1 => Just(Process::Ours),
-        1 => Just(Process::Foreign { pid: 9, command: "agent".into() }),
+        3 => Just(OpeningProcess::None),
+        1 => Just(OpeningProcess::Ours),
+        1 => Just(OpeningProcess::Foreign { pid: 9, command: "agent".into() }),
     ];
     let transcript = prop_oneof![
-        Just(Transcript::There),
-        Just(Transcript::Gone),
-        Just(Transcript::Guarded(guard())),
-        Just(Transcript::Archived),
+        Just(TranscriptLocation::There),
+        Just(TranscriptLocation::Gone),
+        Just(TranscriptLocation::Guarded(guard())),
+        Just(TranscriptLocation::Archived),
     ];
     let candidates = prop::collection::vec(
         ("[xyz]", any::<bool>(), any::<bool>()).prop_map(|(id, a, b)| candidate(&id, a, b)),
@@ -181,15 +204,15 @@ fn any_seen() -> impl Strategy<Value = Seen> {
         any::<bool>(),
         any::<bool>(),
         prop_oneof![Just(Resumes::Yes), Just(Resumes::No)],
-        prop_oneof![Just(Turn::Interactive), Just(Turn::Cut), Just(Turn::Over)],
+        prop_oneof![Just(TurnState::Interactive), Just(TurnState::Cut), Just(TurnState::Over)],
         prop_oneof![3 => Just(History::Unremarkable), 1 => Just(History::GaveUp)],
     );
     let proven = prop::option::of("[ab]".prop_map(|text| id(&text)));
     (process, proven, transcript, candidates, rest).prop_map(
         |(process, proven, transcript, candidates, (spoke, only_one, vendor, turn, history))| {
-            Seen {
+            RecoveryFacts {
                 process,
-                folder: Place::There,
+                folder: FolderPresence::There,
                 proven,
                 transcript,
                 spoke,
@@ -210,7 +233,7 @@ proptest! {
                 prop_assert_eq!(Some(id), seen.proven);
             }
             Decision::Adopt { id } => {
-                let fits = |it: &&Candidate| it.began_during_launch;
+                let fits = |it: &&ResumeCandidate| it.began_during_launch;
                 let began: Vec<_> = seen.unproven.candidates.iter().filter(fits).collect();
                 prop_assert!(seen.proven.is_none() && seen.unproven.only_one);
                 prop_assert_eq!(began.len(), 1);
@@ -224,9 +247,9 @@ proptest! {
     fn nothing_is_started_beside_a_live_process(seen in any_seen()) {
         let decision = decide(&seen);
         match seen.process {
-            Process::Ours => prop_assert_eq!(decision, Decision::Attach),
-            Process::Foreign { .. } => prop_assert!(matches!(decision, Decision::Refuse(_))),
-            Process::None => {}
+            OpeningProcess::Ours => prop_assert_eq!(decision, Decision::Attach),
+            OpeningProcess::Foreign { .. } => prop_assert!(matches!(decision, Decision::Refuse(_))),
+            OpeningProcess::None => {}
         }
     }
 
@@ -239,10 +262,10 @@ proptest! {
 
 #[test]
 fn session_is_lost_only_while_its_conversation_is_found_nowhere() {
-    let gone = Decision::Refuse(Refusal::TranscriptGone { id: id("a") });
+    let gone = Decision::Refuse(ResumeRefusal::TranscriptGone { id: id("a") });
     let resume = Decision::Resume { id: id("a") };
-    let restore = Decision::Restore { id: id("a"), from: Keeper::Archive };
-    let moved = Decision::Refuse(Refusal::FolderGone);
+    let restore = Decision::Restore { id: id("a"), from: CopyLocation::Archive };
+    let moved = Decision::Refuse(ResumeRefusal::FolderGone);
     let crashed = Status::Ended(How::Crashed(Exit::Signal(9)));
     let (stopped, quit) = (Status::Ended(How::Stopped), Status::Ended(How::Quit));
     let table = [

@@ -37,16 +37,16 @@ enum Form {
 }
 
 /// A program and its flags that take a password.
-struct Program {
+struct PasswordProgram {
     name: &'static str,
     flags: &'static [(&'static str, Form)],
 }
 
-const fn program(name: &'static str, flags: &'static [(&'static str, Form)]) -> Program {
-    Program { name, flags }
+const fn program(name: &'static str, flags: &'static [(&'static str, Form)]) -> PasswordProgram {
+    PasswordProgram { name, flags }
 }
 
-const PROGRAMS: &[Program] = &[
+const PROGRAMS: &[PasswordProgram] = &[
     program(
         "curl",
         &[

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::literals::{Case, Literals};
+use super::literals::{LetterCase, Literals};
 use super::{Secret, addresses, blocks, commands, headers, lines, named, phrases, values};
 use crate::rules::shapes::{self, BLOCK, INFIXES, SHAPES};
 
@@ -80,23 +80,23 @@ enum About {
 
 static HINTS: LazyLock<Literals<About>> = LazyLock::new(|| {
     let mut hints = Literals::default();
-    SHAPES.iter().for_each(|shape| hints.add(shape.start, Case::Exact, About::Shape));
-    INFIXES.iter().for_each(|infix| hints.add(infix.middle, Case::Exact, About::Infix));
-    hints.add(BLOCK, Case::Exact, About::Begin);
-    hints.add(blocks::END, Case::Exact, About::End);
-    hints.add("://", Case::Exact, About::Address);
-    DSNS.iter().for_each(|it| hints.add(it, Case::Exact, About::Dsn));
-    hints.add("jdbc:oracle:", Case::Exact, About::Oracle);
-    commands::names().for_each(|name| hints.add(name, Case::Exact, About::Program));
-    commands::READERS.iter().for_each(|it| hints.add(it, Case::Exact, About::Reader));
-    PORTS.iter().for_each(|it| hints.add(it, Case::Exact, About::Port));
-    TABS.iter().for_each(|it| hints.add(it, Case::Exact, About::Tab));
-    HASHES.iter().for_each(|it| hints.add(it, Case::Exact, About::Hash));
-    phrases::all().for_each(|it| hints.add(&it, Case::Any, About::Phrase));
-    hints.add("bearer", Case::Any, About::Bearer);
-    hints.add("authorization", Case::Any, About::Authorization);
-    hints.add("cookie", Case::Any, About::Cookie);
-    NAMES.iter().for_each(|it| hints.add(it, Case::Any, About::Name));
+    SHAPES.iter().for_each(|shape| hints.add(shape.start, LetterCase::Exact, About::Shape));
+    INFIXES.iter().for_each(|infix| hints.add(infix.middle, LetterCase::Exact, About::Infix));
+    hints.add(BLOCK, LetterCase::Exact, About::Begin);
+    hints.add(blocks::END, LetterCase::Exact, About::End);
+    hints.add("://", LetterCase::Exact, About::Address);
+    DSNS.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Dsn));
+    hints.add("jdbc:oracle:", LetterCase::Exact, About::Oracle);
+    commands::names().for_each(|name| hints.add(name, LetterCase::Exact, About::Program));
+    commands::READERS.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Reader));
+    PORTS.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Port));
+    TABS.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Tab));
+    HASHES.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Hash));
+    phrases::all().for_each(|it| hints.add(&it, LetterCase::Any, About::Phrase));
+    hints.add("bearer", LetterCase::Any, About::Bearer);
+    hints.add("authorization", LetterCase::Any, About::Authorization);
+    hints.add("cookie", LetterCase::Any, About::Cookie);
+    NAMES.iter().for_each(|it| hints.add(it, LetterCase::Any, About::Name));
     hints
 });
 

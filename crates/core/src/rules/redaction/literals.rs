@@ -5,7 +5,7 @@ const BUCKETS: usize = 1 << 12;
 
 /// Whether the case of letters matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Case {
+pub(super) enum LetterCase {
     Exact,
     Any,
 }
@@ -23,7 +23,7 @@ pub(super) struct Literals<T> {
 #[derive(Clone, Debug)]
 struct Literal<T> {
     text: String,
-    case: Case,
+    case: LetterCase,
     meaning: T,
 }
 
@@ -39,7 +39,7 @@ impl<T> Default for Literals<T> {
 impl<T: Copy> Literals<T> {
     /// Adds a literal of at least two bytes. If the case does not matter, the text must be
     /// lowercase.
-    pub(super) fn add(&mut self, text: &str, case: Case, meaning: T) {
+    pub(super) fn add(&mut self, text: &str, case: LetterCase, meaning: T) {
         let bytes = text.as_bytes();
         let thirds = match bytes.get(2) {
             Some(byte) => *byte..=*byte,
@@ -84,8 +84,8 @@ impl<T: Copy> Literals<T> {
         let begins = move |literal: &&Literal<T>| {
             let wanted = literal.text.as_bytes();
             rest.get(..wanted.len()).is_some_and(|start| match literal.case {
-                Case::Exact => start == wanted,
-                Case::Any => start.eq_ignore_ascii_case(wanted),
+                LetterCase::Exact => start == wanted,
+                LetterCase::Any => start.eq_ignore_ascii_case(wanted),
             })
         };
         let literals = self.buckets[place].iter();
@@ -94,8 +94,8 @@ impl<T: Copy> Literals<T> {
 }
 
 /// Returns the variants of a letter that match.
-fn cases(byte: u8, case: Case) -> impl Iterator<Item = u8> {
-    let other = (case == Case::Any).then(|| byte.to_ascii_uppercase());
+fn cases(byte: u8, case: LetterCase) -> impl Iterator<Item = u8> {
+    let other = (case == LetterCase::Any).then(|| byte.to_ascii_uppercase());
     std::iter::once(byte).chain(other)
 }
 

@@ -25,7 +25,7 @@ pub(super) fn value(text: &str, hint: Range<usize>, floor: usize) -> Option<Secr
     let word = text[name.clone()].trim_matches(['-', '.']);
     let word = variable_of_environment(word);
     let meaning = meaning(word).or_else(|| of_two_words(text, &name, word))?;
-    let place = Place { text, name: name.clone(), word, meaning };
+    let place = NameOccurrence { text, name: name.clone(), word, meaning };
     if text[..name.start].ends_with("${") {
         return place.default();
     }
@@ -59,14 +59,14 @@ fn name_around(text: &str, hint: &Range<usize>, floor: usize) -> Option<Range<us
 }
 
 /// A name in a text.
-struct Place<'a> {
+struct NameOccurrence<'a> {
     text: &'a str,
     name: Range<usize>,
     word: &'a str,
     meaning: Meaning,
 }
 
-impl Place<'_> {
+impl NameOccurrence<'_> {
     fn found(&self, range: Range<usize>) -> Option<Secret> {
         (!range.is_empty()).then_some(Secret { range, kind: self.meaning.kind })
     }

@@ -1,17 +1,22 @@
 //! The table of prefixes and middle parts of keys and tokens.
 
-use super::Rest::{
+use super::KeyCharacters::{
     Anything, Base64, Capitals, Digits, Dotted, Drawn, Escaped, Hex, Letters, Parts, Path, Random,
     Routed, Tilde, Uuid,
 };
-use super::{Infix, Rest, Shape};
+use super::{Infix, KeyCharacters, KeyShape};
 
-const fn shape(kind: &'static str, start: &'static str, rest: Rest, least: usize) -> Shape {
-    Shape { kind, start, rest, least }
+const fn shape(
+    kind: &'static str,
+    start: &'static str,
+    rest: KeyCharacters,
+    least: usize,
+) -> KeyShape {
+    KeyShape { kind, start, rest, least }
 }
 
 /// A longer prefix comes before a shorter one that it begins with.
-pub(in crate::rules) const SHAPES: &[Shape] = &[
+pub(in crate::rules) const SHAPES: &[KeyShape] = &[
     // Model providers.
     shape("anthropic-key", "sk-ant-", Anything, 12),
     shape("openai-key", "sk-proj-", Anything, 12),
@@ -265,9 +270,9 @@ pub(in crate::rules) const SHAPES: &[Shape] = &[
 
 const fn infix(
     kind: &'static str,
-    before: (Rest, (usize, usize)),
+    before: (KeyCharacters, (usize, usize)),
     middle: &'static str,
-    after: (Rest, (usize, usize)),
+    after: (KeyCharacters, (usize, usize)),
 ) -> Infix {
     Infix { kind, middle, before, after }
 }

@@ -297,7 +297,11 @@ fn key_that_was_cut_off_is_recognized() {
         let Some(shape) = SHAPES.iter().find(|shape| shape.start == start) else { continue };
         let is_exact = matches!(
             shape.rest,
-            Rest::Capitals | Rest::Random | Rest::Uuid | Rest::Path | Rest::Parts
+            KeyCharacters::Capitals
+                | KeyCharacters::Random
+                | KeyCharacters::Uuid
+                | KeyCharacters::Path
+                | KeyCharacters::Parts
         );
         let least = start.len() + shape.least.max(16);
         for end in (least..sample.len()).filter(|_| !is_exact) {

@@ -5,7 +5,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use segue_core::failpoint;
-use segue_core::rules::origin::{Evidence, LiveLaunch, Origin, origin};
+use segue_core::rules::origin::{CallerEvidence, LiveLaunch, Origin, origin};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
 
@@ -157,7 +157,7 @@ impl Holder {
 
     /// Returns whether a peer may use the terminal. A process of an agent may not: it has only the
     /// permissions of its session, which the daemon knows.
-    fn is_allowed(&self, evidence: &Evidence) -> bool {
+    fn is_allowed(&self, evidence: &CallerEvidence) -> bool {
         let own = LiveLaunch {
             launch: self.launch,
             holder: Some(self.live.holder.clone()),

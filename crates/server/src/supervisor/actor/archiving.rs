@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use segue_core::flows::archive;
 use segue_core::model::VendorSessionId;
-use segue_core::rules::archive::{Sight, is_due};
+use segue_core::rules::archive::{ArchiveFacts, is_due};
 use segue_core::{Error, Result};
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(super) struct Archiving {
     /// The state of the session after the last message that the actor handled.
-    seen: Option<Sight>,
+    seen: Option<ArchiveFacts>,
     /// Length of the transcript in bytes when its last change was reported.
     pub(super) length: u64,
     /// Length of the transcript in bytes when the last copy began.
@@ -49,7 +49,7 @@ impl Actor {
         if left != current {
             self.archiving.length = 0;
         }
-        let now = Sight {
+        let now = ArchiveFacts {
             conversation: current.clone(),
             status: self.state.session.status,
             lives: self.state.open().is_some(),

@@ -8,7 +8,7 @@ use segue_core::flows::messages::{self, Attempt};
 use segue_core::flows::restore::Done;
 use segue_core::model::{Environment, MessageId, MessageState, RequestKey, Status};
 use segue_core::ports::{self, Change, Commit};
-use segue_core::rules::accounts::Wanted;
+use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::delivery::Patience;
 use segue_core::{Error, Result};
 use tokio::time::Instant;
@@ -91,7 +91,7 @@ impl Actor {
             return Ok(id);
         }
         self.want_turn(environment);
-        self.account_reporting.trigger = StartTrigger::now(Wanted::One);
+        self.account_reporting.trigger = StartTrigger::now(StartRequester::One);
         if interrupt
             && self.state.session.status == Status::Working
             && let Err(error) = self.interrupt().await

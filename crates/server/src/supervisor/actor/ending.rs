@@ -8,7 +8,7 @@ use segue_core::model::{
     Binding, EventPayload, Exit, How, LaunchEnd, LaunchId, Session, Status, WaitingFor,
 };
 use segue_core::ports::{Change, Commit};
-use segue_core::rules::lifecycle::Kept;
+use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_core::{Error, Result, failpoint};
 
 use super::Actor;
@@ -30,7 +30,7 @@ impl Actor {
         let end = self.end_launch(launch).await?;
         failpoint::hit("stop.holder.after");
         self.read_stream().await?;
-        let follow_ups = self.record_end(launch, end, Kept::No).await?;
+        let follow_ups = self.record_end(launch, end, EnvironmentKept::No).await?;
         failpoint::hit("stop.commit.after");
         self.follow_up(launch, follow_ups).await?;
         self.archive_now().await;

@@ -7,8 +7,8 @@ use segue_core::model::{
     Environment, EnvironmentSource, EventPayload, LaunchId, Status, WaitingFor,
 };
 use segue_core::ports::{Commit, EnvironmentSettings};
-use segue_core::rules::environment::Choice;
-use segue_core::rules::lifecycle::{self, Kept};
+use segue_core::rules::environment::EnvironmentChoice;
+use segue_core::rules::lifecycle::{self, EnvironmentKept};
 use segue_core::{Error, Result};
 
 use super::{Actor, SessionObservation, SessionTimeout};
@@ -20,11 +20,11 @@ impl Actor {
     }
 
     /// Returns where a restart finds the environment of a launch whose holder is gone.
-    pub(super) fn kept_without_holder(&self) -> Kept {
+    pub(super) fn kept_without_holder(&self) -> EnvironmentKept {
         match (self.keeper, self.environment_settings().has_source()) {
-            (Some(_), _) => Kept::Yes,
-            (None, true) => Kept::InLoginShell,
-            (None, false) => Kept::No,
+            (Some(_), _) => EnvironmentKept::Yes,
+            (None, true) => EnvironmentKept::InLoginShell,
+            (None, false) => EnvironmentKept::No,
         }
     }
 
@@ -90,11 +90,11 @@ impl Actor {
         let source = EnvironmentSource::LoginShell;
         let check = |it| environment::check(&self.ports, &self.state, source, it);
         let (missing, error) = match read.and_then(check) {
-            Ok(Choice::Use { environment, .. }) if is_due => {
+            Ok(EnvironmentChoice::Use { environment, .. }) if is_due => {
                 return self.restart_with_login_shell(after, environment).await;
             }
-            Ok(Choice::Use { .. }) => (Vec::new(), None),
-            Ok(Choice::Missing(names)) => {
+            Ok(EnvironmentChoice::Use { .. }) => (Vec::new(), None),
+            Ok(EnvironmentChoice::Missing(names)) => {
                 let error = environment::lacks(&self.state.session.address(), &names);
                 (names, Some(error))
             }

@@ -7,7 +7,7 @@ use segue_core::api::{
     AgentOutcome, AnswerReport, PlannedOutcome, SendReport, SessionView, TurnReport,
 };
 use segue_core::flows::launch::LaunchRequest;
-use segue_core::flows::look::Asked;
+use segue_core::flows::look::SelectionMode;
 use segue_core::model::{
     Environment, LaunchId, MessageId, RequestKey, SessionName, SessionSettings, Timer,
 };
@@ -58,7 +58,7 @@ pub(crate) enum SessionRequest {
     },
     Resume {
         environment: Environment,
-        asked: Asked,
+        asked: SelectionMode,
         /// `Some` starts a new conversation.
         fresh: Option<ConversationRenewal>,
         trigger: StartTrigger,
@@ -75,7 +75,7 @@ pub(crate) enum SessionRequest {
         reply: Reply<()>,
     },
     Plan {
-        asked: Asked,
+        asked: SelectionMode,
         reply: Reply<PlannedOutcome>,
     },
     Stop {

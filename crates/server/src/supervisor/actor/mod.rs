@@ -32,7 +32,7 @@ use segue_core::model::{
     Dialog, Environment, LaunchId, RequestKey, RequestStep, SessionId, Status, WaitingFor,
 };
 use segue_core::ports::{Commit, Ports};
-use segue_core::rules::accounts::Wanted;
+use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::attention::{Reason, reason};
 use segue_core::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
@@ -156,7 +156,7 @@ impl Actor {
             waiting_for_turn: Vec::new(),
             keeper: None,
             unrecorded: UnrecordedEvents::default(),
-            account_reporting: AccountReporting::new(StartTrigger::now(Wanted::ByItself)),
+            account_reporting: AccountReporting::new(StartTrigger::now(StartRequester::ByItself)),
             timer_schedule: TimerSchedule::default(),
             archiving: Archiving::default(),
             notified_reason,

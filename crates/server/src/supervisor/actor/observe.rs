@@ -8,7 +8,7 @@ use segue_core::flows::{guard, last_words, neighbours};
 use segue_core::model::{LaunchEnd, LaunchId};
 use segue_core::ports::{HolderEvent, Readiness, Signal};
 use segue_core::rules::last_words::cause;
-use segue_core::rules::lifecycle::Kept;
+use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_core::{Error, Result, failpoint};
 
 use super::super::stream::StreamReader;
@@ -70,7 +70,7 @@ impl Actor {
 
     async fn observe_holder(&mut self, launch: LaunchId, event: HolderEvent) -> Result<()> {
         match event {
-            HolderEvent::Ended(end) => self.launch_ended(launch, end, Kept::Yes).await,
+            HolderEvent::Ended(end) => self.launch_ended(launch, end, EnvironmentKept::Yes).await,
             HolderEvent::Title(title) => self.titled(launch, &title).await,
             HolderEvent::Settled => self.settled(launch).await,
             // It does not change a status.
@@ -223,7 +223,7 @@ impl Actor {
         &mut self,
         launch: LaunchId,
         end: LaunchEnd,
-        environment: Kept,
+        environment: EnvironmentKept,
     ) -> Result<()> {
         if self.stream.is_none() && self.state.session.headless {
             let path = self.ports.folders.stream(launch);

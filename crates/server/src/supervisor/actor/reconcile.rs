@@ -6,7 +6,7 @@ use std::time::Duration;
 use segue_core::flows::restore::Done;
 use segue_core::model::{Environment, EventPayload, Exit, LaunchEnd, LaunchId, Status, WaitingFor};
 use segue_core::ports::{Change, Commit, Held};
-use segue_core::rules::lifecycle::{self, Kept};
+use segue_core::rules::lifecycle::{self, EnvironmentKept};
 use segue_core::{Error, Result};
 
 use super::ending::GRACE;
@@ -60,7 +60,7 @@ impl Actor {
                 // The holder of this launch keeps the environment, too. The older holder is not
                 // needed.
                 self.release_keeper().await;
-                self.launch_ended(launch, end, Kept::Yes).await
+                self.launch_ended(launch, end, EnvironmentKept::Yes).await
             }
             None => {
                 self.record_processes(launch, held).await?;
@@ -97,7 +97,7 @@ impl Actor {
         let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
         match self.ports.holders.find(launch).await? {
             Some(held) => match held.end {
-                Some(end) => self.launch_ended(launch, end, Kept::Yes).await,
+                Some(end) => self.launch_ended(launch, end, EnvironmentKept::Yes).await,
                 None => Ok(()),
             },
             None => self.holder_gone(launch).await,

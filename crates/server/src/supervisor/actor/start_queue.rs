@@ -30,7 +30,7 @@ use std::task::{Context, Poll};
 use segue_core::Result;
 use segue_core::api::{AgentOutcome, SessionView};
 use segue_core::flows::launch::LaunchRequest;
-use segue_core::flows::look::Asked;
+use segue_core::flows::look::SelectionMode;
 use segue_core::model::{Environment, LaunchId};
 
 use super::super::accounts::StartTrigger;
@@ -45,7 +45,7 @@ pub(super) enum StartRequest {
     /// Brings the session back.
     Resume {
         environment: Environment,
-        asked: Asked,
+        asked: SelectionMode,
         /// `Some` starts a new conversation.
         fresh: Option<ConversationRenewal>,
         trigger: StartTrigger,

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use segue_core::api::{AgentOutcome, Outcome, PlannedDecision, PlannedOutcome, SessionRef};
 use segue_core::flows::launch::{self, LaunchRequest};
-use segue_core::flows::look::{self, Asked, Sight};
+use segue_core::flows::look::{self, ObservedSession, SelectionMode};
 use segue_core::flows::restore::{self, Done};
 use segue_core::model::{
     Environment, EventPayload, LaunchId, LaunchMode, MessageState, RequestStep,
 };
 use segue_core::ports::Commit;
-use segue_core::rules::accounts::Wanted;
+use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::recovery::{self, Decision};
 use segue_core::{Error, Result, failpoint};
 
@@ -26,7 +26,7 @@ enum Preparation {
     /// A process is to be started. `finds_own_id` if the vendor chooses the id of its conversation.
     NeedsPermits { finds_own_id: bool },
     /// The decision can be carried out without a process.
-    NeedsNoProcess(Box<Sight>, Decision),
+    NeedsNoProcess(Box<ObservedSession>, Decision),
     /// The reason for the start is gone.
     Outdated,
 }
@@ -80,7 +80,7 @@ impl Actor {
                 };
                 self.want_turn(environment.clone());
                 if self.has_renewed(*fresh).await? {
-                    (*fresh, *asked) = (None, Asked::ByName);
+                    (*fresh, *asked) = (None, SelectionMode::ByName);
                 }
                 match fresh {
                     Some(_) => self.prepare_new_conversation().await,
@@ -101,12 +101,12 @@ impl Actor {
                 if !self.has_queued_message() || self.state.open().is_some() {
                     return Ok(Preparation::Outdated);
                 }
-                self.prepare_to_bring_back(Asked::ByName).await
+                self.prepare_to_bring_back(SelectionMode::ByName).await
             }
         }
     }
 
-    async fn prepare_to_bring_back(&mut self, asked: Asked) -> Result<Preparation> {
+    async fn prepare_to_bring_back(&mut self, asked: SelectionMode) -> Result<Preparation> {
         self.close_if_dead().await?;
         let (sight, decision) = self.decide(asked).await?;
         if !starts_process(&decision) && self.state.outbox.is_empty() {
@@ -120,8 +120,8 @@ impl Actor {
     }
 
     async fn prepare_restart(&mut self) -> Result<Preparation> {
-        self.account_reporting.trigger = StartTrigger::now(Wanted::ByItself);
-        self.prepare_to_bring_back(Asked::InBulk).await
+        self.account_reporting.trigger = StartTrigger::now(StartRequester::ByItself);
+        self.prepare_to_bring_back(SelectionMode::InBulk).await
     }
 
     async fn prepare_new_conversation(&mut self) -> Result<Preparation> {
@@ -202,11 +202,11 @@ impl Actor {
                 Ok(Done::Launched { outcome: Outcome::HandedOver, note: None })
             }
             StartRequest::Restart { environment, .. } => {
-                let (sight, decision) = self.decide(Asked::InBulk).await?;
+                let (sight, decision) = self.decide(SelectionMode::InBulk).await?;
                 self.bring_back(&sight, decision, environment.clone()).await
             }
             StartRequest::NextTurn { environment } => {
-                let (sight, decision) = self.decide(Asked::ByName).await?;
+                let (sight, decision) = self.decide(SelectionMode::ByName).await?;
                 let environment = environment.clone();
                 restore::next_turn(&self.ports, &mut self.state, &sight, decision, environment)
                     .await
@@ -216,7 +216,7 @@ impl Actor {
 
     async fn bring_back(
         &mut self,
-        sight: &Sight,
+        sight: &ObservedSession,
         decision: Decision,
         environment: Environment,
     ) -> Result<Done> {
@@ -300,7 +300,7 @@ impl Actor {
         self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
     }
 
-    pub(super) async fn plan(&mut self, asked: Asked) -> Result<PlannedOutcome> {
+    pub(super) async fn plan(&mut self, asked: SelectionMode) -> Result<PlannedOutcome> {
         let (_, decision) = self.decide(asked).await?;
         restore::note_look(&self.ports, &mut self.state, &decision).await?;
         let question = self.question().filter(|_| decision == Decision::Attach);
@@ -350,7 +350,7 @@ impl Actor {
         error
     }
 
-    pub(super) async fn decide(&self, asked: Asked) -> Result<(Sight, Decision)> {
+    pub(super) async fn decide(&self, asked: SelectionMode) -> Result<(ObservedSession, Decision)> {
         let sight = look::look(&self.ports, &self.state, asked).await?;
         let decision = recovery::decide(&sight.seen);
         Ok((sight, decision))

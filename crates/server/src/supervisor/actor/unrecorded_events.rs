@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use segue_core::flows::observe::{self, FollowUp};
 use segue_core::model::{LaunchEnd, LaunchId};
-use segue_core::rules::lifecycle::Kept;
+use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_core::{Error, Result};
 
 use super::{Actor, SessionTimeout};
@@ -21,7 +21,7 @@ pub(super) struct UnrecordedEvents {
     /// Whether a retry is scheduled.
     due: bool,
     /// How a launch ended. Only the actor may know it.
-    end: Option<(LaunchId, LaunchEnd, Kept)>,
+    end: Option<(LaunchId, LaunchEnd, EnvironmentKept)>,
     /// The launch that a user asked to stop, as long as its end is unknown. Its holder may have
     /// ended without being able to record that.
     asked_to_end: Option<LaunchId>,
@@ -96,7 +96,7 @@ impl Actor {
         &mut self,
         launch: LaunchId,
         end: LaunchEnd,
-        environment: Kept,
+        environment: EnvironmentKept,
     ) -> Result<Vec<FollowUp>> {
         let end =
             LaunchEnd { asked: end.asked || self.unrecorded.asked_to_end == Some(launch), ..end };

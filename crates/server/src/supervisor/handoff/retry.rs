@@ -5,9 +5,9 @@ use std::sync::Arc;
 use segue_core::Result;
 use segue_core::api::{HandoffReport, HandoffRequest, Outcome};
 use segue_core::flows::handoff::RecordedHandoff;
-use segue_core::flows::look::Asked;
+use segue_core::flows::look::SelectionMode;
 use segue_core::model::RequestKey;
-use segue_core::rules::accounts::Wanted;
+use segue_core::rules::accounts::StartRequester;
 
 use super::super::resume::bring_back;
 use super::super::{StartTrigger, Supervisor};
@@ -25,7 +25,7 @@ pub(super) async fn finish_earlier_attempt(
     };
     let (id, to) = (recorded.session.id, recorded.session.address());
     let from = recorded.from_or(&request.from);
-    let how = (Asked::ByName, StartTrigger::now(Wanted::One));
+    let how = (SelectionMode::ByName, StartTrigger::now(StartRequester::One));
     let environment = request.caller.environment.clone();
     let outcome = bring_back(supervisor, id, how, (environment, None)).await?;
     if outcome.outcome == Outcome::Refused {

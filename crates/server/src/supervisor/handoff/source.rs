@@ -37,10 +37,10 @@ pub(super) async fn find(
     {
         return read(supervisor, summary.session).await;
     }
-    let wanted = adopt::Wanted {
+    let wanted = adopt::AdoptFilter {
         vendor: Some(vendor.id()),
         id: Some(VendorSessionId::new(id)),
-        ..adopt::Wanted::default()
+        ..adopt::AdoptFilter::default()
     };
     let found = adopt::candidates(&supervisor.ports, &request.caller.environment, &wanted).await?;
     match found.into_iter().next() {

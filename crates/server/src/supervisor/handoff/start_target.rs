@@ -6,9 +6,9 @@ use segue_core::api::{AgentOutcome, HandoffReport};
 use segue_core::flows::SessionState;
 use segue_core::flows::handoff::{HandoffPlan, TargetSession, TransferSummary};
 use segue_core::flows::launch::LaunchRequest;
-use segue_core::flows::look::Asked;
+use segue_core::flows::look::SelectionMode;
 use segue_core::model::Environment;
-use segue_core::rules::accounts::Wanted;
+use segue_core::rules::accounts::StartRequester;
 use segue_core::{Error, Result};
 
 use super::super::{Outgoing, SessionRequest, StartTrigger, Supervisor};
@@ -30,7 +30,7 @@ impl Transfer {
     /// Starts the session with a conversation. Returns after its process has shown which
     /// conversation it has.
     pub(super) async fn launch(&self, request: LaunchRequest) -> Result<AgentOutcome> {
-        let (launch, trigger) = (Box::new(request), StartTrigger::now(Wanted::One));
+        let (launch, trigger) = (Box::new(request), StartTrigger::now(StartRequester::One));
         let message = |reply| SessionRequest::Arrive { launch, trigger, reply };
         self.supervisor.ask(self.target.session.id, message).await
     }
@@ -77,7 +77,8 @@ impl Transfer {
         } else {
             self.record(summary).await?;
         }
-        let (asked, fresh, trigger) = (Asked::ByName, None, StartTrigger::now(Wanted::One));
+        let (asked, fresh, trigger) =
+            (SelectionMode::ByName, None, StartTrigger::now(StartRequester::One));
         self.supervisor
             .ask(id, |reply| SessionRequest::Resume { environment, asked, fresh, trigger, reply })
             .await

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{Role, Turn, VendorDescription, VendorId, VendorSessionId};
 use segue_core::ports::{
-    Kept, Place, Transcription, TranscriptionOrder, Transcripts, Vendor, Vendors as _,
+    Place, StoredConversation, Transcription, TranscriptionOrder, Transcripts, Vendor, Vendors as _,
 };
 use segue_host::LocalFiles;
 
@@ -140,8 +140,11 @@ fn print(turn: &Turn) -> u64 {
 
 /// Calls all other functions that read a transcript. They may return errors, but must not panic.
 pub(super) fn look(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorSessionId) {
-    let kept =
-        Kept { id: id.clone(), transcript: path.to_owned(), modified: Timestamp::UNIX_EPOCH };
+    let kept = StoredConversation {
+        id: id.clone(),
+        transcript: path.to_owned(),
+        modified: Timestamp::UNIX_EPOCH,
+    };
     let transcripts = transcripts(vendor);
     let _begun = transcripts.beginning(&LocalFiles, &kept);
     let _known = transcripts.conversation(&LocalFiles, place, id);
