@@ -53,7 +53,7 @@ impl Connection {
         &self,
         (method, path, id): (Method, &str, Option<RequestId>),
         body: &B,
-    ) -> Result<A, Failure> {
+    ) -> Result<A, RequestFailure> {
         let answer = async { Ok(self.try_ask_unwatched((method, path, id), body).await) };
         self.resident.answered(path, answer).await?
     }
@@ -72,14 +72,14 @@ impl Connection {
         &self,
         (method, path, id): (Method, &str, Option<RequestId>),
         body: &B,
-    ) -> Result<A, Failure> {
+    ) -> Result<A, RequestFailure> {
         let response = self.send((method, path, id), body).await?;
         let bytes = response.into_body().collect().await.map_err(lost)?.to_bytes();
         serde_json::from_slice(&bytes).map_err(|error| {
             let error = Error::unavailable("the daemon's answer cannot be understood")
                 .caused_by(error)
                 .hint("run `segue daemon stop`, then try again");
-            Failure::Told(error)
+            RequestFailure::Told(error)
         })
     }
 
@@ -103,7 +103,7 @@ impl Connection {
         &self,
         (method, path, id): (Method, &str, Option<RequestId>),
         body: &B,
-    ) -> Result<Response<Incoming>, Failure> {
+    ) -> Result<Response<Incoming>, RequestFailure> {
         let body = serde_json::to_vec(body).map_err(not_utf8)?;
         let mut request = Request::builder()
             .method(method)
@@ -125,40 +125,44 @@ impl Connection {
     }
 }
 
-async fn refusal(response: Response<Incoming>) -> Failure {
+async fn refusal(response: Response<Incoming>) -> RequestFailure {
     let status = response.status();
     match response.into_body().collect().await {
-        Ok(body) => Failure::Told(serde_json::from_slice(&body.to_bytes()).unwrap_or_else(|_| {
-            Error::unavailable(format!("the daemon answered {status}"))
-                .hint("run `segue daemon stop`, then try again: it may be of another version")
-        })),
+        Ok(body) => {
+            RequestFailure::Told(serde_json::from_slice(&body.to_bytes()).unwrap_or_else(|_| {
+                Error::unavailable(format!("the daemon answered {status}"))
+                    .hint("run `segue daemon stop`, then try again: it may be of another version")
+            }))
+        }
         Err(error) => lost(error),
     }
 }
 
-fn lost(error: hyper::Error) -> Failure {
-    Failure::Broken(Error::unavailable("the connection to the daemon broke").caused_by(error))
+fn lost(error: hyper::Error) -> RequestFailure {
+    RequestFailure::Broken(
+        Error::unavailable("the connection to the daemon broke").caused_by(error),
+    )
 }
 
 /// Why a request failed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum RequestFailure {
     /// The connection broke. The daemon may or may not have carried out the request.
     Broken(Error),
     /// Nothing was sent, or the daemon responded with this error.
     Told(Error),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for RequestFailure {
     fn from(error: Error) -> Self {
         Self::Told(error)
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
+impl From<RequestFailure> for Error {
+    fn from(failure: RequestFailure) -> Self {
         match failure {
-            Failure::Broken(error) | Failure::Told(error) => error,
+            RequestFailure::Broken(error) | RequestFailure::Told(error) => error,
         }
     }
 }

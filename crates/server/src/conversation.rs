@@ -38,7 +38,7 @@ pub type EachNumbered<'a> = dyn FnMut(Numbered) -> ControlFlow<()> + 'a;
 
 /// A conversation to read. Its transcript may be missing.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct ConversationReading {
     vendor: Arc<dyn Vendor>,
     files: Arc<dyn Files>,
     place: Place,
@@ -71,20 +71,20 @@ impl Window {
 }
 
 /// Prepares to read the parts that the daemon found, in order.
-pub fn readings(report: &ConversationReport) -> Result<Vec<Reading>> {
+pub fn readings(report: &ConversationReport) -> Result<Vec<ConversationReading>> {
     let taken_over = |part: &ConversationPart| part.taken_over.as_ref().map(|it| it.at);
-    let mut readings: Vec<Reading> = Vec::new();
+    let mut readings: Vec<ConversationReading> = Vec::new();
     for (number, part) in report.parts.iter().enumerate() {
         // If the previous part cannot be read, also show the turns that were carried over from it.
         let is_told = readings.last().is_some_and(|before| before.path().is_some());
         let after = taken_over(part).filter(|_| is_told);
         let until = report.parts.get(number + 1).and_then(taken_over);
-        readings.push(Reading::of(part, Window { after, until })?);
+        readings.push(ConversationReading::of(part, Window { after, until })?);
     }
     Ok(readings)
 }
 
-impl Reading {
+impl ConversationReading {
     fn of(part: &ConversationPart, window: Window) -> Result<Self> {
         let vendors = wiring::vendors();
         let vendor = match &part.description {

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::Client;
-use crate::connection::{Connection, Failure};
+use crate::connection::{Connection, RequestFailure};
 use crate::wiring::{self, Local};
 
 /// A request is sent again at most this many times.
@@ -90,8 +90,8 @@ impl Line {
             let body = body(began.elapsed());
             let broken = match connection.try_ask((method.clone(), path, id), &body).await {
                 Ok(answer) => return Ok(answer),
-                Err(Failure::Told(error)) => return Err(error),
-                Err(Failure::Broken(error)) => error,
+                Err(RequestFailure::Told(error)) => return Err(error),
+                Err(RequestFailure::Broken(error)) => error,
             };
             let Some(local) = self.local.as_ref().filter(|_| retries < RETRIES) else {
                 return Err(given_up(broken, id));

@@ -18,8 +18,8 @@ pub(crate) use settings::{
     archive_limit, attention, check as check_settings, check_names, environment, longest_silence,
 };
 
-use source::Source;
-use written::Written;
+use source::ProjectSource;
+use written::WrittenProject;
 
 /// Project files in folders of this machine.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Projects for ProjectFolders {
     fn read(&self, root: &Path) -> Result<Arc<dyn ProjectFile>> {
         Ok(Arc::new(TomlFile {
             folder: root.to_owned(),
-            source: Source::read(&root.join(PROJECT_FILE))?,
+            source: ProjectSource::read(&root.join(PROJECT_FILE))?,
             vendors: Arc::clone(&self.vendors),
         }))
     }
@@ -57,13 +57,13 @@ impl Projects for ProjectFolders {
 #[derive(Debug)]
 struct TomlFile {
     folder: PathBuf,
-    source: Source,
+    source: ProjectSource,
     vendors: Arc<dyn Vendors>,
 }
 
 impl ProjectFile for TomlFile {
     fn project(&self, scale: &FleetScale) -> Result<Project> {
-        let written: Written = self.source.parse()?;
+        let written: WrittenProject = self.source.parse()?;
         written.mean(&self.folder, &self.source, (self.vendors.as_ref(), scale))
     }
 }

@@ -30,16 +30,16 @@ const KEPT_FOR: Duration = Duration::from_secs(600);
 /// A response with more bytes is not stored. A later daemon carries out the request again.
 const LONGEST_STORED_ANSWER: usize = 256 * 1024;
 
-type Outcome = Result<Value>;
+type RequestOutcome = Result<Value>;
 
 /// The requests that this daemon carries out or has carried out recently.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    known: Mutex<Known>,
+    known: Mutex<RememberedRequests>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct RememberedRequests {
     entries: HashMap<RequestKey, Entry>,
     /// Oldest first.
     order: VecDeque<(RequestKey, Instant)>,
@@ -49,7 +49,7 @@ struct Known {
 struct Entry {
     digest: u64,
     /// `None` while the request is being carried out.
-    outcome: watch::Receiver<Option<Outcome>>,
+    outcome: watch::Receiver<Option<RequestOutcome>>,
 }
 
 /// How much of a request is stored, in addition to the steps that the work records itself.
@@ -128,7 +128,7 @@ async fn work_or_answer<T: Serialize>(
     key: RequestKey,
     keep: Keep,
     work: impl Future<Output = Result<T>>,
-) -> Outcome {
+) -> RequestOutcome {
     let recorded = ports.filter(|_| keep != Keep::Nothing);
     if let Some(ports) = recorded
         && let Some(answer) = answered(ports, key).await?
@@ -174,8 +174,8 @@ fn parse<T: DeserializeOwned>(answer: Value) -> Result<T> {
 }
 
 enum Entered {
-    First(watch::Sender<Option<Outcome>>),
-    Again(watch::Receiver<Option<Outcome>>),
+    First(watch::Sender<Option<RequestOutcome>>),
+    Again(watch::Receiver<Option<RequestOutcome>>),
 }
 
 impl Requests {
@@ -187,12 +187,12 @@ impl Requests {
         self.known().entries.remove(&key);
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, RememberedRequests> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl RememberedRequests {
     /// Adds a request, or returns the one with the same key.
     fn enter(&mut self, key: RequestKey, digest: u64) -> Result<Entered> {
         self.forget_old(key);

@@ -30,7 +30,7 @@ pub enum Presence {
 
 /// How the daemon was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum DaemonEnd {
     WasNotRunning,
     Stopped,
     /// By SIGKILL.
@@ -73,27 +73,27 @@ fn is_starting(local: &Local) -> bool {
 }
 
 /// Asks the daemon to stop, and waits until its process has ended. Agents continue.
-pub async fn stop(local: &Local) -> Result<Ended> {
+pub async fn stop(local: &Local) -> Result<DaemonEnd> {
     if is_starting(local) {
         // A daemon that is still starting does not accept requests yet.
         drop(start_lock(local).await?);
     }
     match Presence::find(local).await? {
-        Presence::Absent => Ok(Ended::WasNotRunning),
+        Presence::Absent => Ok(DaemonEnd::WasNotRunning),
         Presence::Stopping { pid } => match open(pid)? {
             Some(handle) => gone(pid, &handle).await,
-            None => Ok(Ended::Stopped),
+            None => Ok(DaemonEnd::Stopped),
         },
         Presence::Running(client) => {
             client.shut_down().await?;
-            Ok(Ended::Stopped)
+            Ok(DaemonEnd::Stopped)
         }
     }
 }
 
 /// Kills the daemon's process with SIGKILL, without a request to it. The store is consistent at any
 /// time, and agents continue.
-pub async fn kill(local: &Local) -> Result<Ended> {
+pub async fn kill(local: &Local) -> Result<DaemonEnd> {
     if local.is_inside_agent() {
         return Err(Error::usage("an agent may not end the daemon")
             .hint("run `segue daemon stop --force` in a terminal of your own"));
@@ -108,11 +108,11 @@ pub async fn kill(local: &Local) -> Result<Ended> {
         // The kernel may not list locks.
         None => listener().await,
     };
-    let Some(pid) = pid else { return Ok(Ended::WasNotRunning) };
-    let Some(handle) = open(pid)? else { return Ok(Ended::WasNotRunning) };
+    let Some(pid) = pid else { return Ok(DaemonEnd::WasNotRunning) };
+    let Some(handle) = open(pid)? else { return Ok(DaemonEnd::WasNotRunning) };
     let failed = |error| Error::unavailable(cannot_end(pid)).caused_by(error);
     handle.signal(Signal::KILL).map_err(failed)?;
-    gone(pid, &handle).await.map(|_| Ended::Killed)
+    gone(pid, &handle).await.map(|_| DaemonEnd::Killed)
 }
 
 /// Opens a handle to the daemon's process. `None` if the process has ended.
@@ -125,9 +125,9 @@ pub(crate) fn open(pid: u32) -> Result<Option<ProcessHandle>> {
 }
 
 /// Waits until a daemon that was asked to stop has ended. Returns an error after a timeout.
-pub(crate) async fn gone(pid: u32, handle: &ProcessHandle) -> Result<Ended> {
+pub(crate) async fn gone(pid: u32, handle: &ProcessHandle) -> Result<DaemonEnd> {
     if handle.gone_within(END).await.unwrap_or(false) {
-        return Ok(Ended::Stopped);
+        return Ok(DaemonEnd::Stopped);
     }
     let limit = END.as_secs();
     let error = Error::unavailable(cannot_end(pid)).caused_by(format!("not within {limit} s"));

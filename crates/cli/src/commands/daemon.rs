@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use segue_core::api::Health;
 use segue_core::{Kind, Result};
-use segue_server::resident::{self, Ended, Presence};
+use segue_server::resident::{self, DaemonEnd, Presence};
 use serde::Serialize;
 
 use crate::context::{CommandEnding, Context};
@@ -86,9 +86,9 @@ async fn stop(force: bool, context: &mut Context) -> Result<CommandEnding> {
         context.output.json(&answer(&Presence::Absent))?;
     } else {
         context.output.text(match ended {
-            Ended::WasNotRunning => "was not running\n",
-            Ended::Stopped => "stopped\n",
-            Ended::Killed => "killed; agents go on\n",
+            DaemonEnd::WasNotRunning => "was not running\n",
+            DaemonEnd::Stopped => "stopped\n",
+            DaemonEnd::Killed => "killed; agents go on\n",
         })?;
     }
     Ok(CommandEnding::Done)

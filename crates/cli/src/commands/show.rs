@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use clap::Args;
 use segue_core::api::{ConversationPart, ConversationRequest};
 use segue_core::{Error, Result};
-use segue_server::conversation::{self, Numbered, Reading};
+use segue_server::conversation::{self, ConversationReading, Numbered};
 use segue_server::wiring::Size;
 
 use crate::complete;
@@ -115,7 +115,7 @@ pub(crate) async fn run(arguments: ShowArguments, context: &mut Context) -> Resu
 async fn find(
     arguments: &ShowArguments,
     context: &Context,
-) -> Result<Vec<(ConversationPart, Reading)>> {
+) -> Result<Vec<(ConversationPart, ConversationReading)>> {
     let client = progress::connect(context).await?;
     let request = ConversationRequest {
         caller: context.local.caller(),
@@ -129,7 +129,7 @@ async fn find(
 
 fn show(
     arguments: &ShowArguments,
-    parts: &[(ConversationPart, Reading)],
+    parts: &[(ConversationPart, ConversationReading)],
     look: TurnStyle,
     context: &mut Context,
 ) -> Result<()> {
@@ -160,7 +160,7 @@ fn show(
 
 /// Writes the bytes of the transcript, without control characters if the output is a terminal.
 /// Returns the number of bytes that were read.
-fn raw(reading: &Reading, page: &mut Paged<'_>, mut counter: Counter) -> Result<u64> {
+fn raw(reading: &ConversationReading, page: &mut Paged<'_>, mut counter: Counter) -> Result<u64> {
     let mut harmless = Size::of_output().map(|_| Harmless::default());
     let (mut written, mut shown) = (Ok(()), 0);
     reading.raw(&mut |piece| {
@@ -186,7 +186,11 @@ struct TurnPrinter<'a, 'b> {
 }
 
 impl TurnPrinter<'_, '_> {
-    fn print(mut self, parts: &[(ConversationPart, Reading)], last: Option<usize>) -> Result<u64> {
+    fn print(
+        mut self,
+        parts: &[(ConversationPart, ConversationReading)],
+        last: Option<usize>,
+    ) -> Result<u64> {
         match last {
             Some(last) if parts.len() > 1 => self.end_of_story(parts, last)?,
             last => {
@@ -199,7 +203,11 @@ impl TurnPrinter<'_, '_> {
     }
 
     /// Writes the turns of one conversation while they are read.
-    fn part(&mut self, part: &(ConversationPart, Reading), last: Option<usize>) -> Result<()> {
+    fn part(
+        &mut self,
+        part: &(ConversationPart, ConversationReading),
+        last: Option<usize>,
+    ) -> Result<()> {
         self.heading(part)?;
         let mut written = Ok(());
         let mut each = |turn: Numbered| carry_on(self.turn(&turn, part), &mut written);
@@ -214,7 +222,7 @@ impl TurnPrinter<'_, '_> {
     /// are read from the newest to the oldest first.
     fn end_of_story(
         &mut self,
-        parts: &[(ConversationPart, Reading)],
+        parts: &[(ConversationPart, ConversationReading)],
         mut wanted: usize,
     ) -> Result<()> {
         let mut ends = Vec::new();
@@ -238,7 +246,7 @@ impl TurnPrinter<'_, '_> {
         Ok(())
     }
 
-    fn heading(&mut self, (part, reading): &(ConversationPart, Reading)) -> Result<()> {
+    fn heading(&mut self, (part, reading): &(ConversationPart, ConversationReading)) -> Result<()> {
         if !self.story || self.format == OutputFormat::Json {
             return Ok(());
         }
@@ -250,7 +258,7 @@ impl TurnPrinter<'_, '_> {
     fn turn(
         &mut self,
         turn: &Numbered,
-        (_, reading): &(ConversationPart, Reading),
+        (_, reading): &(ConversationPart, ConversationReading),
     ) -> Result<ControlFlow<()>> {
         self.printed += 1;
         let printed = self.printed;

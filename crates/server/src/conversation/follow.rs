@@ -10,7 +10,7 @@ use segue_core::model::Turn;
 use segue_core::ports::FolderChange;
 use segue_host::watch::Watcher;
 
-use super::{Numbered, Reading};
+use super::{ConversationReading, Numbered};
 
 /// How many returned turns are remembered. One is not enough, because the same text can occur
 /// twice.
@@ -25,7 +25,7 @@ const MOST_HELD: usize = 64 * 1024 * 1024;
 /// Returns each new turn of a conversation once.
 #[derive(Debug)]
 pub struct Follower {
-    reading: Reading,
+    reading: ConversationReading,
     watcher: Watcher,
     /// Hashes of the last turns that were returned, newest last.
     told: Vec<u64>,
@@ -43,7 +43,7 @@ pub struct News {
 
 impl Follower {
     /// Starts to watch, and returns the last `count` turns, at most 1000.
-    pub fn start(reading: Reading, count: usize) -> Result<(Self, Vec<Numbered>)> {
+    pub fn start(reading: ConversationReading, count: usize) -> Result<(Self, Vec<Numbered>)> {
         let mut follower = Self { reading, watcher: Watcher::new()?, told: Vec::new(), next: None };
         // Watch first, so that turns that are added before the reading are not missed.
         follower.watch()?;
@@ -97,8 +97,8 @@ impl Follower {
     }
 
     /// Reads from the end back to the last returned turns, or up to the limits.
-    fn read_back(&self) -> Result<Seen> {
-        let mut seen = Seen { whole: true, ..Seen::default() };
+    fn read_back(&self) -> Result<ConversationTail> {
+        let mut seen = ConversationTail { whole: true, ..ConversationTail::default() };
         let mut held = 0;
         self.reading.turns_back(&mut |turn| {
             held += turn.text.len();
@@ -121,13 +121,14 @@ impl Follower {
 
     /// Returns how many turns are newer than the returned ones, and how many of the returned ones
     /// are gone. The end of a transcript can be replaced or removed.
-    fn place_in(&self, newest_first: &[u64], whole: bool) -> Option<Place> {
+    fn place_in(&self, newest_first: &[u64], whole: bool) -> Option<FollowPosition> {
         let told: Vec<u64> = self.told.iter().rev().copied().collect();
         if told.is_empty() {
-            return whole.then_some(Place { newer: newest_first.len(), gone: 0 });
+            return whole.then_some(FollowPosition { newer: newest_first.len(), gone: 0 });
         }
-        let places = (0..told.len())
-            .flat_map(|gone| (0..newest_first.len()).map(move |newer| Place { newer, gone }));
+        let places = (0..told.len()).flat_map(|gone| {
+            (0..newest_first.len()).map(move |newer| FollowPosition { newer, gone })
+        });
         let mut places = places.filter(|place| {
             let (wanted, there) = (&told[place.gone..], &newest_first[place.newer..]);
             // Turns before the start of the conversation cannot be compared.
@@ -137,7 +138,7 @@ impl Follower {
         places.next()
     }
 
-    fn told_up_to(&mut self, place: Place, mut seen: Seen) -> News {
+    fn told_up_to(&mut self, place: FollowPosition, mut seen: ConversationTail) -> News {
         self.told.truncate(self.told.len() - place.gone);
         self.next = self.next.map(|next| next - (place.gone as u64).min(next - 1));
         seen.turns.truncate(place.newer);
@@ -147,7 +148,7 @@ impl Follower {
         News { turns: (0..).zip(seen.turns).map(number).collect(), rewritten: false }
     }
 
-    fn rewritten(&mut self, mut seen: Seen) -> News {
+    fn rewritten(&mut self, mut seen: ConversationTail) -> News {
         const SHOWN: usize = 10;
         self.told.clear();
         let all = seen.turns.len();
@@ -177,7 +178,7 @@ impl Follower {
 
     /// Returns the files whose changes can change the conversation.
     fn bases(&self) -> Vec<PathBuf> {
-        let Reading { vendor, files, place, id, transcript, .. } = &self.reading;
+        let ConversationReading { vendor, files, place, id, transcript, .. } = &self.reading;
         let known = id.as_ref().zip(vendor.transcripts());
         let own = known.map(|(id, it)| it.transcript(files.as_ref(), place, id));
         let in_database = vendor.transcript_database().is_some();
@@ -192,14 +193,14 @@ impl Follower {
 
 /// The position of the last returned turn, counted from the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct FollowPosition {
     newer: usize,
     gone: usize,
 }
 
 /// The end of a conversation, newest turn first.
 #[derive(Debug, Default)]
-struct Seen {
+struct ConversationTail {
     turns: Vec<Turn>,
     hashes: Vec<u64>,
     /// Whether it is the whole conversation.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use segue_core::Result;
 
-use super::{EachNumbered, Numbered, Reading};
+use super::{ConversationReading, EachNumbered, Numbered};
 
 /// A transcript of at most this many bytes is read as a whole, so that every turn has its number.
 const SHORT: u64 = 4 * 1024 * 1024;
@@ -15,7 +15,11 @@ const SHORT: u64 = 4 * 1024 * 1024;
 const MOST_HELD: usize = 64 * 1024 * 1024;
 
 /// Reads the last turns, oldest first.
-pub(super) fn last(reading: &Reading, count: usize, each: &mut EachNumbered<'_>) -> Result<()> {
+pub(super) fn last(
+    reading: &ConversationReading,
+    count: usize,
+    each: &mut EachNumbered<'_>,
+) -> Result<()> {
     let turns = match count {
         0 => return Ok(()),
         _ if is_short(reading) => Some(of_short(reading, count)?),
@@ -30,12 +34,12 @@ pub(super) fn last(reading: &Reading, count: usize, each: &mut EachNumbered<'_>)
     }
 }
 
-fn is_short(reading: &Reading) -> bool {
+fn is_short(reading: &ConversationReading) -> bool {
     let facts = reading.path().and_then(|path| reading.files.facts(&path).ok().flatten());
     facts.is_some_and(|facts| facts.length <= SHORT)
 }
 
-fn of_short(reading: &Reading, count: usize) -> Result<Vec<Numbered>> {
+fn of_short(reading: &ConversationReading, count: usize) -> Result<Vec<Numbered>> {
     let mut turns = VecDeque::new();
     reading.forwards(&mut |turn| {
         if turns.len() == count {
@@ -49,7 +53,11 @@ fn of_short(reading: &Reading, count: usize) -> Result<Vec<Numbered>> {
 
 /// Reads only the requested turns, from the end. `None` if they have more than `most` bytes of
 /// text.
-fn backwards(reading: &Reading, count: usize, most: usize) -> Result<Option<Vec<Numbered>>> {
+fn backwards(
+    reading: &ConversationReading,
+    count: usize,
+    most: usize,
+) -> Result<Option<Vec<Numbered>>> {
     // `seen` counts all turns from the end, including those that do not belong to this part.
     let (mut turns, mut seen, mut held) = (Vec::new(), 0_u64, 0);
     let mut stopped = false;
@@ -71,7 +79,11 @@ fn backwards(reading: &Reading, count: usize, most: usize) -> Result<Option<Vec<
     Ok(Some(turns.into_iter().rev().map(number).collect()))
 }
 
-fn from_the_beginning(reading: &Reading, count: usize, each: &mut EachNumbered<'_>) -> Result<()> {
+fn from_the_beginning(
+    reading: &ConversationReading,
+    count: usize,
+    each: &mut EachNumbered<'_>,
+) -> Result<()> {
     let mut all = 0_usize;
     reading.forwards(&mut |_| {
         all += 1;

@@ -9,7 +9,7 @@ use segue_core::api::ConversationPart;
 use segue_core::model::{VendorId, VendorSessionId};
 use tempfile::TempDir;
 
-use super::{Numbered, Reading, Window};
+use super::{ConversationReading, Numbered, Window};
 
 /// A transcript of the built-in agent.
 pub(super) struct Sample {
@@ -43,11 +43,11 @@ impl Sample {
         fs::rename(new, self.path()).unwrap();
     }
 
-    pub(super) fn reading(&self) -> Reading {
+    pub(super) fn reading(&self) -> ConversationReading {
         self.part_of(Window::default())
     }
 
-    pub(super) fn part_of(&self, window: Window) -> Reading {
+    pub(super) fn part_of(&self, window: Window) -> ConversationReading {
         let part = ConversationPart {
             session: None,
             vendor: VendorId::new("demo"),
@@ -59,7 +59,7 @@ impl Sample {
             spoke: true,
             taken_over: None,
         };
-        Reading::of(&part, window).unwrap()
+        ConversationReading::of(&part, window).unwrap()
     }
 }
 

@@ -71,7 +71,8 @@ async fn accept(daemon: &Arc<Daemon>, listener: &mut Listener, open: Option<Open
     loop {
         match listener.accept().await {
             Ok(stream) => {
-                let connection = Connection { daemon: Arc::clone(daemon), open: open.clone() };
+                let connection =
+                    ServedConnection { daemon: Arc::clone(daemon), open: open.clone() };
                 tokio::spawn(connection.serve(stream, router.clone()));
             }
             Err(error) if is_about_the_client(&error) => {}
@@ -89,13 +90,13 @@ fn is_about_the_client(error: &io::Error) -> bool {
 }
 
 /// One client.
-struct Connection {
+struct ServedConnection {
     daemon: Arc<Daemon>,
     /// `None` if the client connected after the daemon was asked to stop.
     open: Option<Open>,
 }
 
-impl Connection {
+impl ServedConnection {
     async fn serve(self, stream: UnixStream, router: TowerToHyperService<axum::Router>) {
         let peer = PeerInfo::of(&stream);
         let service = service_fn(move |mut request: Request<Incoming>| {

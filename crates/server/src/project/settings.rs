@@ -27,9 +27,9 @@ pub(super) struct Settings {
     /// The default vendor.
     vendor: Option<String>,
     /// How long a headless turn may print nothing before it is ended.
-    silence: Option<Silence>,
+    silence: Option<PositiveDuration>,
     /// The size limit of the archive.
-    archive_limit: Option<Size>,
+    archive_limit: Option<ByteCount>,
     #[serde(default)]
     attention: Attention,
     #[serde(default)]
@@ -45,7 +45,7 @@ struct EnvironmentTable {
     /// Files with `NAME=value` lines.
     files: Vec<VariableFile>,
     /// How long the login shell may take.
-    timeout: Option<Silence>,
+    timeout: Option<PositiveDuration>,
 }
 
 impl Default for EnvironmentTable {
@@ -85,7 +85,7 @@ pub(crate) fn environment(config_file: &Path) -> EnvironmentSettings {
     EnvironmentSettings {
         shell,
         files: files.into_iter().map(|VariableFile(path)| path).collect(),
-        timeout: timeout.map_or(SHELL_TIMEOUT, |Silence(length)| length),
+        timeout: timeout.map_or(SHELL_TIMEOUT, |PositiveDuration(length)| length),
     }
 }
 
@@ -138,14 +138,14 @@ pub(crate) fn default_vendor(
 pub(crate) fn longest_silence(config_file: &Path) -> Duration {
     // A file that cannot be read is reported elsewhere, see `attention`.
     let silence = read(config_file).ok().and_then(|settings| settings.silence);
-    silence.map_or(LONGEST_SILENCE, |Silence(length)| length)
+    silence.map_or(LONGEST_SILENCE, |PositiveDuration(length)| length)
 }
 
 /// Returns the size limit of the archive in bytes.
 pub(crate) fn archive_limit(config_file: &Path) -> u64 {
     // A file that cannot be read is reported elsewhere, see `attention`.
     let limit = read(config_file).ok().and_then(|settings| settings.archive_limit);
-    limit.map_or(ARCHIVE_LIMIT, |Size(bytes)| bytes)
+    limit.map_or(ARCHIVE_LIMIT, |ByteCount(bytes)| bytes)
 }
 
 /// The path of a file: absolute, or below the home folder (`~/`).
@@ -167,9 +167,9 @@ impl TryFrom<String> for VariableFile {
 /// A positive duration such as `30m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-struct Silence(Duration);
+struct PositiveDuration(Duration);
 
-impl TryFrom<String> for Silence {
+impl TryFrom<String> for PositiveDuration {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -186,9 +186,9 @@ impl TryFrom<String> for Silence {
 /// A number of bytes with an optional unit, such as `10 GB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-struct Size(u64);
+struct ByteCount(u64);
 
-impl TryFrom<String> for Size {
+impl TryFrom<String> for ByteCount {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {

@@ -18,13 +18,13 @@ const LARGEST_TEXT: u64 = 1 << 20;
 /// A project file and the text files that it names. Each file is read once, so the text that the
 /// user is asked about, the text that is trusted and the text that is sent are the same.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct ProjectSource {
     path: PathBuf,
     text: String,
     texts: Mutex<BTreeMap<PathBuf, String>>,
 }
 
-impl Source {
+impl ProjectSource {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text = read_file(path).map_err(|error| {
             Error::config(format!("cannot read `{}`", path.display()))

@@ -7,7 +7,7 @@ use segue_core::{Error, Result};
 use segue_host::machine;
 
 /// The values of the variables.
-pub(super) struct Variables<'a> {
+pub(super) struct VariableValues<'a> {
     pub(super) own: &'a AgentName,
     pub(super) fleet: &'a FleetName,
     pub(super) all: &'a [AgentName],
@@ -15,7 +15,7 @@ pub(super) struct Variables<'a> {
     pub(super) folder: &'a Path,
 }
 
-impl Variables<'_> {
+impl VariableValues<'_> {
     /// Replaces the variables in a text. An error names the file and the line of the wrong
     /// variable.
     pub(super) fn fill(&self, file: &Path, text: &str) -> Result<String> {
@@ -77,7 +77,7 @@ mod tests {
     fn fill(folder: &Path, text: &str) -> Result<String> {
         let [own, other] = ["coder", "tester"].map(|name| AgentName::parse(name).unwrap());
         let (fleet, all) = (FleetName::parse("shop").unwrap(), [own.clone(), other]);
-        let variables = Variables { own: &own, fleet: &fleet, all: &all, folder };
+        let variables = VariableValues { own: &own, fleet: &fleet, all: &all, folder };
         variables.fill(Path::new("start.md"), text)
     }
 

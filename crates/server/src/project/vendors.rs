@@ -8,7 +8,7 @@ use segue_core::{Error, Result};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::source::Source;
+use super::source::ProjectSource;
 
 /// The placeholder for the id of a conversation.
 const ID: &str = "{id}";
@@ -26,7 +26,7 @@ pub(super) struct WrittenVendor {
 /// Checks and converts the vendors of a file. An error names the line.
 pub(super) fn mean(
     written: BTreeMap<String, Spanned<WrittenVendor>>,
-    source: &Source,
+    source: &ProjectSource,
     built_in: &dyn Vendors,
 ) -> Result<DescribedVendors> {
     let mut described = DescribedVendors::new();

@@ -16,8 +16,8 @@ use segue_core::{Error, Result};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::source::{NOT_BUILT, Source};
-use super::variables::Variables;
+use super::source::{NOT_BUILT, ProjectSource};
+use super::variables::VariableValues;
 use super::vendors::{self, WrittenVendor};
 
 /// The largest number of kinds. No real project file has more.
@@ -31,7 +31,7 @@ const LONGEST_TIMER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Written {
+pub(super) struct WrittenProject {
     #[serde(default)]
     fleet: WrittenFleet,
     #[serde(default)]
@@ -79,7 +79,7 @@ struct WrittenTimer {
 }
 
 impl WrittenTimer {
-    fn every(&self, source: &Source) -> Result<Duration> {
+    fn every(&self, source: &ProjectSource) -> Result<Duration> {
         let text = self.every.as_ref();
         let every = text.parse::<SignedDuration>().ok().and_then(|it| Duration::try_from(it).ok());
         every.filter(|it| (SHORTEST_TIMER..=LONGEST_TIMER).contains(it)).ok_or_else(|| {
@@ -94,7 +94,7 @@ impl WrittenTimer {
 impl WrittenTimer {
     /// Returns the message and the file that it comes from. A prompt that contains white space is
     /// the message itself.
-    fn said(&self, source: &Source) -> Result<(PathBuf, String)> {
+    fn said(&self, source: &ProjectSource) -> Result<(PathBuf, String)> {
         let words = self.prompt.as_ref();
         if words.trim().is_empty() {
             let error = Error::config("the prompt of a timer says nothing");
@@ -109,11 +109,11 @@ impl WrittenTimer {
     }
 }
 
-impl Written {
+impl WrittenProject {
     pub(super) fn mean(
         self,
         folder: &Path,
-        source: &Source,
+        source: &ProjectSource,
         (vendors, scaled): (&dyn Vendors, &FleetScale),
     ) -> Result<Project> {
         let described = vendors::mean(self.vendors, source, vendors)?;
@@ -171,7 +171,7 @@ impl WrittenAgent {
     /// Returns an error for an invalid value. The error names the line.
     fn check(
         &self,
-        source: &Source,
+        source: &ProjectSource,
         vendors: &dyn Vendors,
         described: &DescribedVendors,
     ) -> Result<()> {
@@ -208,7 +208,7 @@ impl WrittenAgent {
 
     /// Refuses keys that a vendor of the project file would ignore: its description has no place for
     /// them.
-    fn refuse_for_described(&self, source: &Source, vendor: &VendorId) -> Result<()> {
+    fn refuse_for_described(&self, source: &ProjectSource, vendor: &VendorId) -> Result<()> {
         let refuse = |key: &str| {
             Error::config(format!("vendor `{vendor}` of this file cannot be given `{key}`"))
                 .hint(format!("leave `{key}` out, or put the program's own option into `args`"))
@@ -222,7 +222,7 @@ impl WrittenAgent {
         }
     }
 
-    fn refuse_unbuilt(&self, source: &Source) -> Result<()> {
+    fn refuse_unbuilt(&self, source: &ProjectSource) -> Result<()> {
         let later = [&self.effort, &self.worktree, &self.fallback];
         for (key, value) in NOT_BUILT.into_iter().zip(later) {
             if let Some(value) = value {
@@ -235,7 +235,7 @@ impl WrittenAgent {
     /// Adds the names of these agents to `taken`. Returns an error if one is taken already.
     fn take_names(
         &self,
-        (source, scaled): (&Source, &FleetScale),
+        (source, scaled): (&ProjectSource, &FleetScale),
         taken: &mut Vec<AgentName>,
     ) -> Result<()> {
         for name in self.names(source, scaled)? {
@@ -249,7 +249,7 @@ impl WrittenAgent {
         Ok(())
     }
 
-    fn names(&self, source: &Source, scaled: &FleetScale) -> Result<Vec<AgentName>> {
+    fn names(&self, source: &ProjectSource, scaled: &FleetScale) -> Result<Vec<AgentName>> {
         let parse =
             |name: &str| AgentName::parse(name).map_err(|error| source.at(&self.name, error));
         let kind = parse(self.name.as_ref())?;
@@ -279,7 +279,7 @@ impl WrittenAgent {
 
     /// Returns the claims that the user has to trust. Texts are compared before variables are
     /// filled in: the values are only names of the project, its agents, its folder and its branch.
-    fn claims(&self, source: &Source, vendors: &dyn Vendors) -> Result<Vec<TrustClaim>> {
+    fn claims(&self, source: &ProjectSource, vendors: &dyn Vendors) -> Result<Vec<TrustClaim>> {
         let name = self.name.as_ref();
         let agent = format!("agent {name}");
         let permission = self.permission.unwrap_or(Permission::Ask).word();
@@ -314,13 +314,14 @@ impl WrittenAgent {
 
     fn mean(
         self,
-        (source, scaled): (&Source, &FleetScale),
+        (source, scaled): (&ProjectSource, &FleetScale),
         (fleet, folder): (&FleetName, &Path),
         all: &[AgentName],
     ) -> Result<Vec<ProjectAgent>> {
         let names = self.names(source, scaled)?;
         let agent = |name: AgentName| {
-            let texts = Texts { variables: Variables { own: &name, fleet, all, folder }, source };
+            let texts =
+                Texts { variables: VariableValues { own: &name, fleet, all, folder }, source };
             Ok(ProjectAgent {
                 vendor: VendorId::new(self.vendor.as_ref().clone()),
                 model: self.model.as_ref().map(|it| it.as_ref().clone()),
@@ -348,8 +349,8 @@ fn check_variables(variables: &BTreeMap<String, String>) -> Result<()> {
 
 /// Reads the texts of one agent.
 struct Texts<'a> {
-    variables: Variables<'a>,
-    source: &'a Source,
+    variables: VariableValues<'a>,
+    source: &'a ProjectSource,
 }
 
 impl Texts<'_> {

@@ -12,7 +12,7 @@ use segue_core::{Error, Result};
 use segue_host::peer::Peer;
 use tokio::net::UnixStream;
 
-use super::{App, Refusal};
+use super::{App, ErrorResponse};
 use crate::supervisor::Supervisor;
 
 /// The process that opened a connection, as it was when the connection was accepted. Later changes
@@ -29,12 +29,12 @@ impl PeerInfo {
 
 /// The process that made a request.
 #[derive(Clone, Debug)]
-pub(crate) struct Caller(Arc<Peer>);
+pub(crate) struct RequestingProcess(Arc<Peer>);
 
-impl FromRequestParts<App> for Caller {
-    type Rejection = Refusal;
+impl FromRequestParts<App> for RequestingProcess {
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ErrorResponse> {
         let info = ConnectInfo::<PeerInfo>::from_request_parts(parts, app).await;
         let peer = info.ok().and_then(|ConnectInfo(info)| info.0);
         let unknown = || Error::usage("the calling process cannot be identified");
@@ -46,7 +46,7 @@ impl FromRequestParts<App> for Caller {
     }
 }
 
-impl Caller {
+impl RequestingProcess {
     /// Returns an error if an agent calls and only a user may do this. A user needs no store for
     /// it, because a daemon without a store must still be repaired or stopped.
     pub(crate) async fn allow(self, app: &App, action: RestrictedAction) -> Result<()> {
@@ -85,10 +85,10 @@ pub(crate) struct Admitted {
 }
 
 impl FromRequestParts<App> for Admitted {
-    type Rejection = Refusal;
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
-        let caller = Caller::from_request_parts(parts, app).await?;
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ErrorResponse> {
+        let caller = RequestingProcess::from_request_parts(parts, app).await?;
         let supervisor = app.ready().await?;
         let principal = caller.principal(&supervisor).await?;
         Ok(Self { supervisor, principal })

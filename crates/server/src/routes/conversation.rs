@@ -9,13 +9,13 @@ use segue_core::model::{Principal, VendorId, VendorSessionId};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Kind, Result};
 
-use super::{Admitted, Answer};
+use super::{Admitted, RouteResult};
 use crate::supervisor::Supervisor;
 
 pub(crate) async fn find(
     Admitted { supervisor, principal }: Admitted,
     Json(request): Json<ConversationRequest>,
-) -> Answer<ConversationReport> {
+) -> RouteResult<ConversationReport> {
     Ok(Json(ConversationReport { parts: parts(&supervisor, &principal, &request).await? }))
 }
 

@@ -6,15 +6,15 @@ use segue_core::Result;
 use segue_core::api::{DoctorReport, DoctorRequest, Severity};
 use segue_core::rules::scope::RestrictedAction;
 
-use super::{Answer, App, Asked, Caller};
+use super::{App, RequestIdHeader, RequestingProcess, RouteResult};
 use crate::requests::Keep;
 
 pub(crate) async fn doctor(
     State(app): State<App>,
-    caller: Caller,
-    asked: Asked,
+    caller: RequestingProcess,
+    asked: RequestIdHeader,
     Json(request): Json<DoctorRequest>,
-) -> Answer<DoctorReport> {
+) -> RouteResult<DoctorReport> {
     if !request.fix {
         return Ok(Json(examine(&app, caller).await?));
     }
@@ -26,7 +26,7 @@ pub(crate) async fn doctor(
 
 /// Reports problems. Findings can name sessions and processes that an agent must not know, so an
 /// agent gets only the notes about the machine.
-async fn examine(app: &App, caller: Caller) -> Result<DoctorReport> {
+async fn examine(app: &App, caller: RequestingProcess) -> Result<DoctorReport> {
     let is_person = caller.is_person(app).await?;
     let mut report = app.examine(false).await?;
     report.findings.retain(|finding| is_person || finding.severity == Severity::Note);

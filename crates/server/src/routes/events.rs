@@ -13,7 +13,7 @@ use segue_core::ports::{Commit, EventQuery};
 use segue_core::rules::scope::RestrictedAction;
 use tokio::sync::mpsc;
 
-use super::{Admitted, Answer, App, Refusal};
+use super::{Admitted, App, ErrorResponse, RouteResult};
 use crate::supervisor::Supervisor;
 
 const AT_ONCE: u32 = 1000;
@@ -21,7 +21,7 @@ const AT_ONCE: u32 = 1000;
 pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
     Query(query): Query<EventsQuery>,
-) -> Answer<Vec<Event>> {
+) -> RouteResult<Vec<Event>> {
     let query = allowed(&supervisor, &principal, query.read()?).await?;
     Ok(Json(supervisor.ports.store.events(&query).await?))
 }
@@ -30,7 +30,7 @@ pub(crate) async fn follow(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     Query(query): Query<EventsQuery>,
-) -> std::result::Result<Response, Refusal> {
+) -> std::result::Result<Response, ErrorResponse> {
     let mut query = allowed(&supervisor, &principal, query.read()?).await?;
     if query.after == FROM_NOW {
         // An empty commit returns the sequence number of the last event.

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use segue_core::{Error, Result};
 use tokio::time::{sleep, timeout};
 
-use super::{App, LARGEST_REQUEST, Refusal};
+use super::{App, ErrorResponse, LARGEST_REQUEST};
 use crate::daemon::GRACE;
 
 /// How long the body of a request may take to arrive after its headers.
@@ -78,7 +78,7 @@ pub(crate) async fn bounded(State(app): State<App>, request: Request, next: Next
         return next.run(request).await;
     }
     if app.is_stopping() {
-        return Refusal(sort.ended()).into_response();
+        return ErrorResponse(sort.ended()).into_response();
     }
     let cut = async {
         app.stopping().await;
@@ -86,14 +86,14 @@ pub(crate) async fn bounded(State(app): State<App>, request: Request, next: Next
     };
     tokio::select! {
         response = carried_out(sort, request, next) => response,
-        () = cut => Refusal(sort.ended()).into_response(),
+        () = cut => ErrorResponse(sort.ended()).into_response(),
     }
 }
 
 async fn carried_out(sort: Sort, request: Request, next: Next) -> Response {
     let request = match whole(request).await {
         Ok(request) => request,
-        Err(error) => return Refusal(error).into_response(),
+        Err(error) => return ErrorResponse(error).into_response(),
     };
     if sort != Sort::RestrictedAction {
         return next.run(request).await;
@@ -102,7 +102,7 @@ async fn carried_out(sort: Sort, request: Request, next: Next) -> Response {
     let failed = |error| Error::internal("a request failed inside the daemon").caused_by(error);
     match tokio::spawn(async move { next.run(request).await }).await {
         Ok(response) => response,
-        Err(error) => Refusal(failed(error)).into_response(),
+        Err(error) => ErrorResponse(failed(error)).into_response(),
     }
 }
 

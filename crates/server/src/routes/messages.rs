@@ -21,7 +21,7 @@ use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
 use tokio::time::timeout;
 
-use super::{Admitted, Answer, App, Asked};
+use super::{Admitted, App, RequestIdHeader, RouteResult};
 use crate::requests::{Keep, step};
 use crate::supervisor::{Outgoing, SessionRequest, Supervisor, Waiter};
 
@@ -31,9 +31,9 @@ const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
 pub(crate) async fn send(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: Asked,
+    asked: RequestIdHeader,
     Json(request): Json<SendRequest>,
-) -> Answer<SendReport> {
+) -> RouteResult<SendReport> {
     let SendRequest { caller, session, text, interrupt, until, timeout_ms } = request;
     check(&text)?;
     let found = select::find(&supervisor.ports, &principal, &session, &caller.cwd).await?;
@@ -77,7 +77,7 @@ fn check(text: &str) -> Result<()> {
 pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
     Json(request): Json<MessagesRequest>,
-) -> Answer<MessageList> {
+) -> RouteResult<MessageList> {
     let MessagesRequest { cwd, names } = request;
     if names.is_empty() {
         let messages = supervisor.ports.store.messages(&MessageQuery::default()).await?;
@@ -121,9 +121,9 @@ async fn reachable<'a>(
 pub(crate) async fn cancel(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: Asked,
+    asked: RequestIdHeader,
     Json(request): Json<CancelRequest>,
-) -> Answer<MessageView> {
+) -> RouteResult<MessageView> {
     let once = asked.once(&app, &supervisor, &principal, &("cancel", &request));
     let key = once.key();
     let cancel = async move { take_back(&supervisor, &principal, key, &request.message).await };
@@ -161,9 +161,9 @@ fn not_one(id: &str, count: usize) -> Error {
 pub(crate) async fn answer(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: Asked,
+    asked: RequestIdHeader,
     Json(request): Json<AnswerRequest>,
-) -> Answer<AnswerReport> {
+) -> RouteResult<AnswerReport> {
     principal.allow(RestrictedAction::Answer)?;
     let once = asked.once(&app, &supervisor, &principal, &("answer", &request));
     let found = select::find(&supervisor.ports, &principal, &request.session, &request.cwd)
@@ -187,7 +187,7 @@ pub(crate) async fn answer(
 pub(crate) async fn wait(
     Admitted { supervisor, principal }: Admitted,
     Json(request): Json<WaitRequest>,
-) -> Answer<WaitReport> {
+) -> RouteResult<WaitReport> {
     let WaitRequest { cwd, session, target, timeout_ms } = request;
     let found = select::find(&supervisor.ports, &principal, &session, &cwd).await?;
     if let Some(fault) = supervisor.stopped_holder(&found) {

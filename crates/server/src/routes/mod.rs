@@ -23,8 +23,8 @@ use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
 use serde::Serialize;
 
-pub(crate) use caller::{Admitted, Caller, PeerInfo};
-pub(crate) use once::Asked;
+pub(crate) use caller::{Admitted, PeerInfo, RequestingProcess};
+pub(crate) use once::RequestIdHeader;
 
 use crate::daemon::Daemon;
 use crate::wiring::VERSION;
@@ -79,26 +79,26 @@ async fn health(State(app): State<App>) -> Json<Health> {
     })
 }
 
-async fn shut_down(State(app): State<App>, caller: Caller) -> Answer<()> {
+async fn shut_down(State(app): State<App>, caller: RequestingProcess) -> RouteResult<()> {
     caller.allow(&app, RestrictedAction::StopDaemon).await?;
     app.shut_down();
     Ok(Json(()))
 }
 
 /// The response of a route.
-pub(crate) type Answer<T> = std::result::Result<Json<T>, Refusal>;
+pub(crate) type RouteResult<T> = std::result::Result<Json<T>, ErrorResponse>;
 
 /// An error that is sent to the client.
 #[derive(Debug)]
-pub(crate) struct Refusal(Error);
+pub(crate) struct ErrorResponse(Error);
 
-impl From<Error> for Refusal {
+impl From<Error> for ErrorResponse {
     fn from(error: Error) -> Self {
         Self(error)
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.0.kind.http_status());
         (status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), Json(self.0)).into_response()

@@ -10,18 +10,18 @@ use segue_core::api::REQUEST_HEADER;
 use segue_core::model::{Principal, RequestId, RequestKey};
 use serde::Serialize;
 
-use super::{App, Refusal};
+use super::{App, ErrorResponse};
 use crate::requests::Once;
 use crate::supervisor::Supervisor;
 
 /// The id that the client sent, if any.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked(Option<RequestId>);
+pub(crate) struct RequestIdHeader(Option<RequestId>);
 
-impl FromRequestParts<App> for Asked {
-    type Rejection = Refusal;
+impl FromRequestParts<App> for RequestIdHeader {
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, ErrorResponse> {
         let Some(header) = parts.headers.get(REQUEST_HEADER) else { return Ok(Self(None)) };
         let id = header.to_str().ok().and_then(|text| text.parse().ok());
         let id = id.ok_or_else(|| {
@@ -32,7 +32,7 @@ impl FromRequestParts<App> for Asked {
     }
 }
 
-impl Asked {
+impl RequestIdHeader {
     /// Returns a request of this caller that is carried out once. `content` must identify
     /// everything that the request asks for.
     pub(crate) fn once(
@@ -43,20 +43,20 @@ impl Asked {
         content: &impl Serialize,
     ) -> Once {
         let key = self.0.map(|id| RequestKey { caller: principal.parent(), id });
-        Once::new(&app.requests, Some(&supervisor.ports), key, &Written(content))
+        Once::new(&app.requests, Some(&supervisor.ports), key, &HashedJson(content))
     }
 
     /// Returns a request of the user that is carried out once and needs no store.
     pub(crate) fn once_without_store(self, app: &App, content: &impl Serialize) -> Once {
         let key = self.0.map(|id| RequestKey { caller: None, id });
-        Once::new(&app.requests, None, key, &Written(content))
+        Once::new(&app.requests, None, key, &HashedJson(content))
     }
 }
 
 /// Hashes a value by its JSON form.
-struct Written<'a, T>(&'a T);
+struct HashedJson<'a, T>(&'a T);
 
-impl<T: Serialize> Hash for Written<'_, T> {
+impl<T: Serialize> Hash for HashedJson<'_, T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // A value that was parsed from JSON can always be written as JSON.
         let _written = serde_json::to_writer(Into(state), self.0);

@@ -15,16 +15,16 @@ use segue_core::model::{RequestStep, SessionId};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, api};
 
-use super::{Admitted, Answer, App, Asked};
+use super::{Admitted, App, RequestIdHeader, RouteResult};
 use crate::requests::{Keep, step};
 use crate::supervisor::{self, SessionRequest};
 
 pub(crate) async fn run(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: Asked,
+    asked: RequestIdHeader,
     Json(request): Json<RunRequest>,
-) -> Answer<SessionView> {
+) -> RouteResult<SessionView> {
     let once = asked.once(&app, &supervisor, &principal, &("run", &request));
     let key = once.key();
     let run = async move { supervisor::run(&supervisor, &principal, key, request).await };
@@ -34,9 +34,9 @@ pub(crate) async fn run(
 pub(crate) async fn up(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: Asked,
+    asked: RequestIdHeader,
     Json(request): Json<UpRequest>,
-) -> Answer<RestoreReport> {
+) -> RouteResult<RestoreReport> {
     let once = asked.once(&app, &supervisor, &principal, &("up", &request));
     let key = once.key();
     let up = async move { supervisor::up(&supervisor, &principal, key, request).await };
@@ -46,9 +46,9 @@ pub(crate) async fn up(
 pub(crate) async fn scale(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: Asked,
+    asked: RequestIdHeader,
     Json(request): Json<ScaleRequest>,
-) -> Answer<ScaleReport> {
+) -> RouteResult<ScaleReport> {
     let once = asked.once(&app, &supervisor, &principal, &("scale", &request));
     let scale = async move { supervisor::scale(&supervisor, &principal, request).await };
     Ok(Json(once.carry_out(Keep::Answer, scale).await?))
@@ -57,9 +57,9 @@ pub(crate) async fn scale(
 pub(crate) async fn resume(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: Asked,
+    asked: RequestIdHeader,
     Json(request): Json<ResumeRequest>,
-) -> Answer<ResumeAnswer> {
+) -> RouteResult<ResumeAnswer> {
     if request.plan {
         let plan = supervisor::plan(&supervisor, &principal, request).await?;
         return Ok(Json(ResumeAnswer::Planned(plan)));
@@ -74,16 +74,16 @@ pub(crate) async fn resume(
 pub(crate) async fn count(
     Admitted { supervisor, principal }: Admitted,
     Json(request): Json<ResumeRequest>,
-) -> Answer<ResumeCount> {
+) -> RouteResult<ResumeCount> {
     Ok(Json(supervisor::count(&supervisor, &principal, request).await?))
 }
 
 pub(crate) async fn stop(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: Asked,
+    asked: RequestIdHeader,
     Json(request): Json<StopRequest>,
-) -> Answer<StopReport> {
+) -> RouteResult<StopReport> {
     let once = asked.once(&app, &supervisor, &principal, &("stop", &request));
     let key = once.key();
     let stop = async move { supervisor::stop(&supervisor, &principal, key, request).await };
@@ -93,9 +93,9 @@ pub(crate) async fn stop(
 pub(crate) async fn handoff(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: Asked,
+    asked: RequestIdHeader,
     Json(request): Json<HandoffRequest>,
-) -> Answer<HandoffReport> {
+) -> RouteResult<HandoffReport> {
     let once = asked.once(&app, &supervisor, &principal, &("handoff", &request));
     let is_done = request.dry_run == DryRun::No;
     let (key, keep) = (once.key(), if is_done { Keep::Answer } else { Keep::Nothing });
@@ -103,7 +103,7 @@ pub(crate) async fn handoff(
     Ok(Json(once.carry_out(keep, handoff).await?))
 }
 
-pub(crate) async fn list(Admitted { supervisor, principal }: Admitted) -> Answer<SessionList> {
+pub(crate) async fn list(Admitted { supervisor, principal }: Admitted) -> RouteResult<SessionList> {
     let request = ListRequest { all: true, ..ListRequest::default() };
     Ok(Json(supervisor::list(&supervisor, &principal, &request).await?))
 }
@@ -111,14 +111,14 @@ pub(crate) async fn list(Admitted { supervisor, principal }: Admitted) -> Answer
 pub(crate) async fn filtered(
     Admitted { supervisor, principal }: Admitted,
     Json(request): Json<ListRequest>,
-) -> Answer<SessionList> {
+) -> RouteResult<SessionList> {
     Ok(Json(supervisor::list(&supervisor, &principal, &request).await?))
 }
 
 pub(crate) async fn strangers(
     Admitted { supervisor, principal }: Admitted,
     Json(request): Json<api::Caller>,
-) -> Answer<Vec<Stranger>> {
+) -> RouteResult<Vec<Stranger>> {
     principal.allow(RestrictedAction::Everything)?;
     let ports = &supervisor.ports;
     let folder = ports.machine.folder(&request.cwd)?.real_path;
@@ -128,9 +128,9 @@ pub(crate) async fn strangers(
 pub(crate) async fn adopt(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: Asked,
+    asked: RequestIdHeader,
     Json(request): Json<AdoptRequest>,
-) -> Answer<AdoptReport> {
+) -> RouteResult<AdoptReport> {
     principal.allow(RestrictedAction::Adopt)?;
     let once = asked.once(&app, &supervisor, &principal, &("adopt", &request));
     let key = once.key();
@@ -141,7 +141,7 @@ pub(crate) async fn adopt(
 pub(crate) async fn show(
     Admitted { supervisor, principal }: Admitted,
     Query(query): Query<AddressQuery>,
-) -> Answer<SessionView> {
+) -> RouteResult<SessionView> {
     let AddressQuery { address, cwd, asking, .. } = &query;
     if *asking {
         principal.allow(RestrictedAction::Answer)?;
@@ -162,7 +162,7 @@ pub(crate) async fn show(
 pub(crate) async fn select(
     Admitted { supervisor, principal }: Admitted,
     Json(request): Json<SelectRequest>,
-) -> Answer<SelectReport> {
+) -> RouteResult<SelectReport> {
     let chosen = select::select(&supervisor.ports, &principal, &request).await?;
     let (chosen, left_out) = match request.finished {
         true => (chosen, Vec::new()),
@@ -175,9 +175,9 @@ pub(crate) async fn select(
 pub(crate) async fn remove(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: Asked,
+    asked: RequestIdHeader,
     Query(query): Query<AddressQuery>,
-) -> Answer<()> {
+) -> RouteResult<()> {
     principal.allow(RestrictedAction::Remove)?;
     let once = asked.once(&app, &supervisor, &principal, &("rm", &query));
     let key = once.key();
@@ -196,7 +196,7 @@ pub(crate) async fn attach(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     Query(query): Query<AddressQuery>,
-) -> Answer<AttachPoint> {
+) -> RouteResult<AttachPoint> {
     let summary = select::find(&supervisor.ports, &principal, &query.address, &query.cwd).await?;
     principal.allow(RestrictedAction::Attach)?;
     let name = summary.session.address();
@@ -221,7 +221,7 @@ pub(crate) async fn attach(
 pub(crate) async fn turn(
     Admitted { supervisor, principal }: Admitted,
     Path(id): Path<SessionId>,
-) -> Answer<TurnReport> {
+) -> RouteResult<TurnReport> {
     select::find(&supervisor.ports, &principal, &id.to_string(), std::path::Path::new("/")).await?;
     Ok(Json(supervisor.ask(id, |reply| SessionRequest::WaitTurn { reply }).await?))
 }

@@ -5,12 +5,12 @@ use segue_core::api::{TrustRequest, TrustView};
 use segue_core::flows;
 use segue_core::rules::scope::RestrictedAction;
 
-use super::{Admitted, Answer};
+use super::{Admitted, RouteResult};
 
 pub(crate) async fn trust(
     Admitted { supervisor, principal }: Admitted,
     Json(request): Json<TrustRequest>,
-) -> Answer<TrustView> {
+) -> RouteResult<TrustView> {
     principal.allow(RestrictedAction::Trust)?;
     Ok(Json(flows::trust::trust(&supervisor.ports, &request).await?))
 }

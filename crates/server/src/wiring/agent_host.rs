@@ -20,16 +20,16 @@ pub(super) fn run(arguments: Vec<OsString>) -> ExitCode {
     let Some(process) = process::find(std::process::id()) else { return ExitCode::FAILURE };
     let lossy = |argument: OsString| argument.to_string_lossy().into_owned();
     let arguments = arguments.into_iter().map(lossy).collect();
-    ExitCode::from(agent::run(arguments, &Host { context, process }))
+    ExitCode::from(agent::run(arguments, &DemoAgentHost { context, process }))
 }
 
 #[derive(Debug)]
-struct Host {
+struct DemoAgentHost {
     context: ProcessContext,
     process: ProcessRef,
 }
 
-impl AgentHost for Host {
+impl AgentHost for DemoAgentHost {
     fn process(&self) -> ProcessRef {
         self.process.clone()
     }

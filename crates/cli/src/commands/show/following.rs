@@ -1,7 +1,7 @@
 //! `segue show --follow`: prints new turns as soon as the transcript has them.
 
 use segue_core::Result;
-use segue_server::conversation::{Follower, Numbered, Reading};
+use segue_server::conversation::{ConversationReading, Follower, Numbered};
 
 use crate::context::{CommandEnding, Context};
 use crate::progress::Interrupts;
@@ -13,7 +13,7 @@ const LAST: usize = 10;
 /// Prints the last turns, and then each new turn. Ends on Ctrl-C, or if the reader closes standard
 /// output.
 pub(super) async fn follow(
-    reading: Reading,
+    reading: ConversationReading,
     last: Option<usize>,
     look: &TurnStyle,
     context: &mut Context,

@@ -78,7 +78,7 @@ const AGENT: &str = "[[agents]]\n";
 #[test]
 fn page_lists_exactly_the_keys_of_the_project_file() {
     for (heading, text) in TABLES {
-        let mut known = known::<Written>(&format!("{text}{UNKNOWN} = 1\n"));
+        let mut known = known::<WrittenProject>(&format!("{text}{UNKNOWN} = 1\n"));
         if text == AGENT {
             for key in NOT_BUILT {
                 assert!(known.remove(key), "{key}");
@@ -88,7 +88,7 @@ fn page_lists_exactly_the_keys_of_the_project_file() {
         assert_eq!(documented(heading), known, "{heading}");
     }
     let tables: BTreeSet<String> = ["agents", "fleet", "vendors"].map(str::to_owned).into();
-    assert_eq!(known::<Written>(&format!("{UNKNOWN} = 1\n")), tables);
+    assert_eq!(known::<WrittenProject>(&format!("{UNKNOWN} = 1\n")), tables);
 }
 
 #[test]
