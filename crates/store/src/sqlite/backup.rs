@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use segue_core::failpoint::hit;
 use segue_core::{Error, Result};
 
-use crate::sqlite::fault::{self, Fault};
+use crate::sqlite::fault::{self, SqliteFault};
 use crate::sqlite::files::{
     beside, create_private, free_name, remove_whole, rename_new, sync_folder,
 };
@@ -56,12 +56,12 @@ pub(crate) fn newest(path: &Path) -> Option<PathBuf> {
 /// minute, and then copies the database through its own connection. Dropping this backs up the last
 /// commits, unless the store is too large.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct BackupThread {
     committed: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Keeper {
+impl BackupThread {
     pub(crate) fn start(path: &Path) -> std::io::Result<Self> {
         let (committed, inbox) = sync_channel(1);
         let path = path.to_owned();
@@ -80,7 +80,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for BackupThread {
     fn drop(&mut self) {
         drop(self.committed.take());
         if let Some(thread) = self.thread.take() {
@@ -120,7 +120,7 @@ fn keep_backed_up(path: &Path, own: (u64, u64), inbox: &Receiver<()>) {
 }
 
 /// Replaces the older of two backups by a new one, which was verified.
-fn refresh(path: &Path) -> Result<(), Fault> {
+fn refresh(path: &Path) -> Result<(), SqliteFault> {
     let [partial, newest, older] =
         [".backup-new", ".backup", ".backup-older"].map(|suffix| beside(path, suffix));
     let source = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
@@ -147,7 +147,7 @@ fn refresh(path: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-fn copy(connection: &Connection, partial: &Path) -> Result<(), Fault> {
+fn copy(connection: &Connection, partial: &Path) -> Result<(), SqliteFault> {
     let failed = |error| fault::system("write the backup", partial, &error);
     hit("store.backup.before");
     remove_whole(partial).map_err(failed)?;
@@ -168,7 +168,7 @@ fn copy(connection: &Connection, partial: &Path) -> Result<(), Fault> {
     }
 }
 
-fn keep(partial: &Path, target: &Path) -> Result<(), Fault> {
+fn keep(partial: &Path, target: &Path) -> Result<(), SqliteFault> {
     let failed = |error| fault::system("keep the backup", target, &error);
     std::fs::File::open(partial).and_then(|file| file.sync_all()).map_err(failed)?;
     hit("store.keep_backup.before");

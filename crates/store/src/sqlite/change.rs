@@ -12,12 +12,12 @@ use rusqlite::Transaction;
 use segue_core::model::SessionId;
 use segue_core::ports::{Change, Missing};
 
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::read;
 use crate::sqlite::values::Word;
 
 /// Applies one change inside a transaction.
-pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<(), Fault> {
+pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<(), SqliteFault> {
     match change {
         Change::PutFleet(fleet) => fleets::put(transaction, fleet),
         Change::PutTrust(trust) => fleets::put_trust(transaction, trust),
@@ -51,7 +51,7 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
 }
 
 /// Returns `fleet/name` of a session. Fails if the session does not exist.
-fn address(transaction: &Transaction<'_>, session: SessionId) -> Result<String, Fault> {
+fn address(transaction: &Transaction<'_>, session: SessionId) -> Result<String, SqliteFault> {
     let sql = "SELECT fleet || '/' || name FROM sessions WHERE id = ?1";
     let found = read::one(transaction, sql, [Word(&session)], |row| row.get(0))?;
     found.ok_or_else(|| Missing::Session(session).into())

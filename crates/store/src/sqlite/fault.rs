@@ -10,36 +10,36 @@ use segue_core::{Error, Kind};
 
 /// A failure: an error of SQLite, or an error that is already worded for users.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum SqliteFault {
     Sqlite(rusqlite::Error),
     Told(Error),
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for SqliteFault {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for SqliteFault {
     fn from(error: Error) -> Self {
         Self::Told(error)
     }
 }
 
-impl From<Conflict> for Fault {
+impl From<Conflict> for SqliteFault {
     fn from(conflict: Conflict) -> Self {
         Self::Told(conflict.into())
     }
 }
 
-impl From<Missing> for Fault {
+impl From<Missing> for SqliteFault {
     fn from(missing: Missing) -> Self {
         Self::Told(missing.into())
     }
 }
 
-impl Fault {
+impl SqliteFault {
     /// Converts the failure to an error for users. `path` is the path of the store.
     pub(crate) fn told(self, path: &Path) -> Error {
         match self {

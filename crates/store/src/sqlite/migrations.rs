@@ -4,7 +4,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use segue_core::Error;
 use segue_core::failpoint::hit;
 
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 
 /// One step. It starts from the version before it.
 #[derive(Debug)]
@@ -38,7 +38,10 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// Migrates a database to the newest version. Each step has its own transaction.
-pub(crate) fn apply(connection: &mut Connection, migrations: &[Migration]) -> Result<(), Fault> {
+pub(crate) fn apply(
+    connection: &mut Connection,
+    migrations: &[Migration],
+) -> Result<(), SqliteFault> {
     // A step may have to rebuild a table that others refer to. So references are checked after each
     // whole step.
     connection.pragma_update(None, "foreign_keys", false)?;
@@ -51,7 +54,7 @@ pub(crate) fn apply(connection: &mut Connection, migrations: &[Migration]) -> Re
     Ok(connection.pragma_update(None, "foreign_keys", true)?)
 }
 
-fn take_step(connection: &mut Connection, migration: &Migration) -> Result<(), Fault> {
+fn take_step(connection: &mut Connection, migration: &Migration) -> Result<(), SqliteFault> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(migration.sql)?;
     check_references(&transaction, migration)?;
@@ -59,7 +62,10 @@ fn take_step(connection: &mut Connection, migration: &Migration) -> Result<(), F
     Ok(transaction.commit()?)
 }
 
-fn check_references(transaction: &Transaction<'_>, migration: &Migration) -> Result<(), Fault> {
+fn check_references(
+    transaction: &Transaction<'_>,
+    migration: &Migration,
+) -> Result<(), SqliteFault> {
     let mut check = transaction.prepare("PRAGMA foreign_key_check")?;
     if check.exists([])? {
         let message = format!("migration {} of the store would break references", migration.number);

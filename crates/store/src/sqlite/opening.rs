@@ -11,7 +11,7 @@ use segue_core::failpoint::hit;
 use segue_core::{Error, Result};
 
 use crate::sqlite::database::Database;
-use crate::sqlite::fault::{self, Fault};
+use crate::sqlite::fault::{self, SqliteFault};
 use crate::sqlite::files::{
     beside, create_private, exists, move_aside, remove_whole, rename_new, sync_folder,
 };
@@ -79,7 +79,7 @@ fn create(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn build(new: &Path) -> Result<(), Fault> {
+fn build(new: &Path) -> Result<(), SqliteFault> {
     let failed = |error| fault::system("create the store", new, &error);
     hit("store.create.before");
     remove_whole(new).map_err(failed)?;
@@ -92,7 +92,7 @@ fn build(new: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-fn publish(new: &Path, path: &Path) -> Result<(), Fault> {
+fn publish(new: &Path, path: &Path) -> Result<(), SqliteFault> {
     let failed = |error| fault::system("create the store", path, &error);
     fs::File::open(new).and_then(|file| file.sync_all()).map_err(failed)?;
     hit("store.publish.before");
@@ -120,7 +120,7 @@ fn check_file(path: &Path) -> Result<()> {
 }
 
 fn open_existing(path: &Path, migrations: &[Migration]) -> Result<Database> {
-    let told = |fault: Fault| fault.told(path);
+    let told = |fault: SqliteFault| fault.told(path);
     let mut connection = connect(path).map_err(told)?;
     inspect(&connection, path, migrations).map_err(told)?;
     migrate(&mut connection, path, migrations).map_err(told)?;
@@ -129,7 +129,7 @@ fn open_existing(path: &Path, migrations: &[Migration]) -> Result<Database> {
     Database::new(connection, path)
 }
 
-fn connect(path: &Path) -> Result<Connection, Fault> {
+fn connect(path: &Path) -> Result<Connection, SqliteFault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     // SQLite opens a database read-only if it cannot write to it.
@@ -149,7 +149,11 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
 }
 
 /// Checks the database before anything is written, so that a refused database keeps every byte.
-fn inspect(connection: &Connection, path: &Path, migrations: &[Migration]) -> Result<(), Fault> {
+fn inspect(
+    connection: &Connection,
+    path: &Path,
+    migrations: &[Migration],
+) -> Result<(), SqliteFault> {
     check_ownership(connection, path)?;
     check_version(connection, path, migrations)?;
     check_contents(connection, path)
@@ -157,12 +161,12 @@ fn inspect(connection: &Connection, path: &Path, migrations: &[Migration]) -> Re
 
 /// Sets whether the log stays beside the database when the connection is closed, or is copied into
 /// it.
-fn keep_log(connection: &Connection, keep: bool) -> Result<(), Fault> {
+fn keep_log(connection: &Connection, keep: bool) -> Result<(), SqliteFault> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep)?;
     Ok(())
 }
 
-fn check_ownership(connection: &Connection, path: &Path) -> Result<(), Fault> {
+fn check_ownership(connection: &Connection, path: &Path) -> Result<(), SqliteFault> {
     let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     if id == APPLICATION_ID {
         return Ok(());
@@ -174,7 +178,7 @@ fn check_version(
     connection: &Connection,
     path: &Path,
     migrations: &[Migration],
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     let (found, known) = (migrations::version(connection)?, migrations::newest(migrations));
     if found <= known {
         return Ok(());
@@ -185,7 +189,7 @@ fn check_version(
         .into())
 }
 
-fn check_contents(connection: &Connection, path: &Path) -> Result<(), Fault> {
+fn check_contents(connection: &Connection, path: &Path) -> Result<(), SqliteFault> {
     match soundness::defect(connection)? {
         None => Ok(()),
         Some(defect) => Err(fault::damaged(path).caused_by(defect).into()),
@@ -196,7 +200,7 @@ fn migrate(
     connection: &mut Connection,
     path: &Path,
     migrations: &[Migration],
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     let (from, to) = (migrations::version(connection)?, migrations::newest(migrations));
     if from < to {
         backup::before_migration(connection, path, from, to)?;
@@ -205,7 +209,7 @@ fn migrate(
     Ok(())
 }
 
-fn write_ahead(connection: &Connection) -> Result<(), Fault> {
+fn write_ahead(connection: &Connection) -> Result<(), SqliteFault> {
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode == "wal" {

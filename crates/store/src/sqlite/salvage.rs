@@ -91,7 +91,7 @@ struct Sources {
 }
 
 /// The rows of one table, by their row ids.
-struct Table<T> {
+struct SalvagedTable<T> {
     rows: BTreeMap<i64, T>,
     is_whole: bool,
 }
@@ -99,7 +99,7 @@ struct Table<T> {
 impl Sources {
     fn read(&self) -> Salvaged {
         let mut salvaged = Salvaged::default();
-        let mut notes = Notes { unreadable: Vec::new(), from_backup: Vec::new() };
+        let mut notes = IncompleteTables { unreadable: Vec::new(), from_backup: Vec::new() };
         let session = rows::session_columns!();
         let sessions = self.table("sessions", ("sessions s", session), rows::session, &mut notes);
         let launches = rows::launch_columns!();
@@ -148,7 +148,7 @@ impl Sources {
         name: &'static str,
         (table, columns): (&str, &str),
         parse: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-        notes: &mut Notes,
+        notes: &mut IncompleteTables,
     ) -> Vec<T> {
         let statement = |connection: &Connection| {
             let columns = existing(connection, table, columns);
@@ -195,7 +195,7 @@ fn existing(connection: &Connection, table: &str, columns: &str) -> String {
 
 /// The names of the tables that could not be read completely, and of those that were completed from
 /// the backup. For the report to the user.
-struct Notes {
+struct IncompleteTables {
     unreadable: Vec<&'static str>,
     from_backup: Vec<&'static str>,
 }
@@ -215,9 +215,9 @@ fn read<T>(
     connection: Option<&Connection>,
     sql: &str,
     parse: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-) -> Table<T> {
-    let mut table = Table { rows: BTreeMap::new(), is_whole: true };
-    let Some(connection) = connection else { return Table { is_whole: false, ..table } };
+) -> SalvagedTable<T> {
+    let mut table = SalvagedTable { rows: BTreeMap::new(), is_whole: true };
+    let Some(connection) = connection else { return SalvagedTable { is_whole: false, ..table } };
     let (mut after, mut leap) = (0, 1);
     while let Err(last) = read_on(connection, sql, after, &parse, &mut table) {
         table.is_whole = false;
@@ -239,7 +239,7 @@ fn read_on<T>(
     sql: &str,
     after: i64,
     parse: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-    table: &mut Table<T>,
+    table: &mut SalvagedTable<T>,
 ) -> std::result::Result<(), i64> {
     let mut last = after;
     let mut statement = connection.prepare(sql).map_err(|_| i64::MAX)?;

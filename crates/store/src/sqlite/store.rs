@@ -16,9 +16,9 @@ use segue_core::ports::{
 use segue_core::{Error, Result};
 use tokio::sync::{oneshot, watch};
 
-use crate::sqlite::backup::Keeper;
+use crate::sqlite::backup::BackupThread;
 use crate::sqlite::database::Database;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::{opening, read, sessions, write};
 
 type Request = Box<dyn FnOnce(&mut Database) + Send>;
@@ -28,7 +28,7 @@ type Request = Box<dyn FnOnce(&mut Database) + Send>;
 pub struct SqliteStore {
     requests: Option<mpsc::Sender<Request>>,
     thread: Option<JoinHandle<()>>,
-    backup: Option<Keeper>,
+    backup: Option<BackupThread>,
     /// The sequence number of the newest event.
     newest_event: watch::Sender<i64>,
 }
@@ -52,7 +52,7 @@ impl SqliteStore {
 
     /// Keeps a backup beside the database from now on.
     pub(crate) fn backed_up(mut self, path: &Path) -> Result<Self> {
-        let keeper = Keeper::start(path).map_err(|error| {
+        let keeper = BackupThread::start(path).map_err(|error| {
             Error::unavailable("cannot start the thread of the store's backup").caused_by(error)
         })?;
         self.backup = Some(keeper);
@@ -62,7 +62,7 @@ impl SqliteStore {
     /// Runs a function on the database in its thread, and waits for the result.
     async fn ask<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Database) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&mut Database) -> Result<T, SqliteFault> + Send + 'static,
     ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
         let request: Request = Box::new(move |database| {
@@ -228,7 +228,7 @@ fn serve(path: &Path, ready: oneshot::Sender<Result<i64>>, inbox: &mpsc::Receive
 fn open(path: &Path) -> Result<(Database, i64)> {
     let database = opening::open(path)?;
     let newest = write::last_event(&database.connection);
-    let newest = newest.map_err(|error| Fault::from(error).told(database.path()))?;
+    let newest = newest.map_err(|error| SqliteFault::from(error).told(database.path()))?;
     Ok((database, newest))
 }
 

@@ -7,12 +7,12 @@ use segue_core::ports::Commit;
 
 use crate::sqlite::change;
 use crate::sqlite::database::Database;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::values::{Json, Time, Word};
 
 /// Applies a commit. It is on disk when this returns. Returns the number of the last event in the
 /// log.
-pub(crate) fn commit(database: &mut Database, commit: &Commit) -> Result<i64, Fault> {
+pub(crate) fn commit(database: &mut Database, commit: &Commit) -> Result<i64, SqliteFault> {
     database.check_files()?;
     hit("store.commit.before");
     // Immediate: data that is read to find a conflict cannot change before the write.

@@ -9,13 +9,13 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 const STORE: &str = "SEGUE_TEST_STORE";
 
 /// A child process. It is killed on drop, if it still runs.
-pub(crate) struct Process {
+pub(crate) struct StoreProcess {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-impl Process {
+impl StoreProcess {
     /// Starts a test of this program with the path of a store.
     pub(crate) fn start(test: &str, store: &Path) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -64,7 +64,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for StoreProcess {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());

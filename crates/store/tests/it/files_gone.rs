@@ -6,9 +6,9 @@ use segue_core::Kind;
 use segue_core::ports::{Change, Commit, SessionQuery, Store};
 use segue_testkit::contract::store::{Samples, assert_refused, commit};
 
-use crate::fixture::Place;
+use crate::fixture::StoreFixture;
 
-type Trick = (&'static str, fn(&Place));
+type Trick = (&'static str, fn(&StoreFixture));
 
 #[tokio::test]
 async fn commits_to_a_deleted_or_replaced_file_are_refused() {
@@ -26,7 +26,7 @@ async fn commits_to_a_deleted_or_replaced_file_are_refused() {
         }),
     ];
     for (name, trick) in tricks {
-        let (place, samples) = (Place::new(), Samples::default());
+        let (place, samples) = (StoreFixture::new(), Samples::default());
         let store = segue_store::open(&place.store).await.unwrap();
         samples.stored_session(&*store, "shop", "coder").await;
         trick(&place);
@@ -40,7 +40,7 @@ async fn commits_to_a_deleted_or_replaced_file_are_refused() {
 #[tokio::test]
 async fn deleted_log_is_noticed_and_its_content_is_saved() {
     for companion in ["-wal", "-shm"] {
-        let (place, samples) = (Place::new(), Samples::default());
+        let (place, samples) = (StoreFixture::new(), Samples::default());
         let store = segue_store::open(&place.store).await.unwrap();
         let session = samples.stored_session(&*store, "shop", "coder").await;
         fs::remove_file(place.beside(companion)).unwrap();
@@ -53,7 +53,7 @@ async fn deleted_log_is_noticed_and_its_content_is_saved() {
 
 #[tokio::test]
 async fn commits_to_a_truncated_file_are_refused() {
-    let (place, samples) = (Place::new(), Samples::default());
+    let (place, samples) = (StoreFixture::new(), Samples::default());
     let store = segue_store::open(&place.store).await.unwrap();
     samples.stored_session(&*store, "shop", "coder").await;
     fs::write(&place.store, "short").unwrap();
@@ -74,7 +74,7 @@ async fn assert_commits_are_refused(store: &dyn Store, samples: &Samples) {
 
 #[tokio::test]
 async fn check_notices_an_overwritten_open_file_and_does_not_change_it() {
-    let (place, samples) = (Place::new(), Samples::default());
+    let (place, samples) = (StoreFixture::new(), Samples::default());
     let store = segue_store::open(&place.store).await.unwrap();
     samples.stored_session(&*store, "shop", "coder").await;
     assert_eq!(segue_store::check(&place.store), Ok(()));
@@ -93,7 +93,7 @@ async fn check_notices_an_overwritten_open_file_and_does_not_change_it() {
 
 #[tokio::test]
 async fn closing_a_replaced_store_does_not_harm_the_new_one() {
-    let (place, samples) = (Place::new(), Samples::default());
+    let (place, samples) = (StoreFixture::new(), Samples::default());
     let old = segue_store::open(&place.store).await.unwrap();
     samples.stored_session(&*old, "shop", "old").await;
     segue_store::set_aside(&place.store, "aside").unwrap();

@@ -8,12 +8,12 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 /// A temporary folder with the path of a store in it.
-pub(crate) struct Place {
+pub(crate) struct StoreFixture {
     folder: TempDir,
     pub(crate) store: PathBuf,
 }
 
-impl Place {
+impl StoreFixture {
     pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let store = folder.path().join("segue.db");

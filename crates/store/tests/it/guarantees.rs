@@ -2,9 +2,9 @@
 
 use rusqlite::Connection;
 
-use crate::fixture::{OLD_SESSION_ID, Place, database_of_version, newest_version};
+use crate::fixture::{OLD_SESSION_ID, StoreFixture, database_of_version, newest_version};
 
-fn connection(place: &Place) -> Connection {
+fn connection(place: &StoreFixture) -> Connection {
     database_of_version(&place.store, newest_version());
     let connection = Connection::open(&place.store).unwrap();
     connection
@@ -22,7 +22,7 @@ fn connection(place: &Place) -> Connection {
 
 #[test]
 fn database_refuses_changes_that_break_a_guarantee() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     let connection = connection(&place);
     let refused = [
         ("UPDATE bindings SET vendor_session = 'id-9'", "append-only"),
@@ -66,7 +66,7 @@ fn database_refuses_changes_that_break_a_guarantee() {
 
 #[test]
 fn deleting_a_session_deletes_its_launches_claims_and_bindings() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     let connection = connection(&place);
     connection.execute("DELETE FROM sessions", []).unwrap();
     for (table, left) in

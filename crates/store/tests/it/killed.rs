@@ -8,8 +8,8 @@ use segue_core::failpoint;
 use segue_core::ports::Commit;
 use segue_testkit::contract::store::{Samples, events};
 
-use crate::children::{Process, listen, named_store, say};
-use crate::fixture::{OLD_SESSION_ID, Place, database_of_version, newest_version};
+use crate::children::{StoreProcess, listen, named_store, say};
+use crate::fixture::{OLD_SESSION_ID, StoreFixture, database_of_version, newest_version};
 
 #[tokio::test]
 async fn interrupted_creation_of_a_store_is_completed_by_the_next_open() {
@@ -23,7 +23,7 @@ async fn interrupted_creation_of_a_store_is_completed_by_the_next_open() {
         "store.commit.before",
     ];
     for point in points {
-        let place = Place::new();
+        let place = StoreFixture::new();
         kill_at(point, &place.store);
         let store = segue_store::open(&place.store).await.unwrap();
         assert!(events(&*store).await.is_empty(), "{point}");
@@ -36,7 +36,7 @@ async fn interrupted_creation_of_a_store_is_completed_by_the_next_open() {
 
 #[tokio::test]
 async fn commit_is_on_disk_if_the_process_is_killed_after_it() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     kill_at("store.commit.after", &place.store);
     let store = segue_store::open(&place.store).await.unwrap();
     assert_eq!(events(&*store).await, ["committed"]);
@@ -53,14 +53,14 @@ async fn interrupted_migration_is_completed_and_its_backup_is_complete() {
         "store.migrate.after",
     ];
     for point in points {
-        let place = Place::new();
+        let place = StoreFixture::new();
         database_of_version(&place.store, 1);
         kill_at(point, &place.store);
         let store = segue_store::open(&place.store).await.unwrap();
         let id = OLD_SESSION_ID.parse().unwrap();
         assert!(store.session(id).await.unwrap().is_some(), "{point}");
         drop(store);
-        let backup = Place::new();
+        let backup = StoreFixture::new();
         let made = place.beside(&format!(".before-1-to-{}", newest_version()));
         std::fs::copy(made, &backup.store).unwrap();
         let store = segue_store::open(&backup.store).await.unwrap();
@@ -69,7 +69,7 @@ async fn interrupted_migration_is_completed_and_its_backup_is_complete() {
 }
 
 fn kill_at(point: &str, store: &Path) {
-    let mut process = Process::start("killed::opens_and_commits", store);
+    let mut process = StoreProcess::start("killed::opens_and_commits", store);
     process.hear("ready");
     process.tell(point);
     assert_eq!(process.ending_signal(), Some(Signal::KILL.as_raw()), "{point} was not reached");

@@ -12,11 +12,11 @@ use segue_core::model::{
 use segue_core::ports::{Change, EventQuery, SessionActivity, SessionQuery, SessionSummary};
 use segue_testkit::contract::store::{Samples, commit};
 
-use crate::fixture::{OLD_SESSION_ID, Place, database_of_version, newest_version};
+use crate::fixture::{OLD_SESSION_ID, StoreFixture, database_of_version, newest_version};
 
 #[tokio::test]
 async fn new_store_has_the_newest_version_and_no_backup() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     drop(segue_store::open(&place.store).await.unwrap());
     assert_eq!(version(&place.store), newest_version());
     assert_eq!(place.contents().len(), 1);
@@ -25,7 +25,7 @@ async fn new_store_has_the_newest_version_and_no_backup() {
 #[tokio::test]
 async fn every_earlier_version_is_migrated_with_its_content() {
     for from in 1..=newest_version() {
-        let place = Place::new();
+        let place = StoreFixture::new();
         database_of_version(&place.store, from);
         let store = segue_store::open(&place.store).await.unwrap();
         let id: SessionId = OLD_SESSION_ID.parse().unwrap();
@@ -44,7 +44,7 @@ async fn every_earlier_version_is_migrated_with_its_content() {
 
 #[tokio::test]
 async fn migration_to_version_8_settles_the_sessions_that_rest() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     database_of_version(&place.store, 7);
     let database = Connection::open(&place.store).unwrap();
     let exit = Exit::Signal(9);
@@ -91,7 +91,7 @@ async fn migration_to_version_8_settles_the_sessions_that_rest() {
 
 #[tokio::test]
 async fn migration_to_version_9_keeps_launches_without_a_machine_and_their_bindings() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     database_of_version(&place.store, 8);
     let launch = old_launch(&place.store);
     let store = segue_store::open(&place.store).await.unwrap();
@@ -106,7 +106,7 @@ async fn migration_to_version_9_keeps_launches_without_a_machine_and_their_bindi
 
 #[test]
 fn launches_of_an_unmigrated_store_are_salvaged() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     database_of_version(&place.store, 8);
     let launch = old_launch(&place.store);
     let salvaged = segue_store::salvage(&place.store).unwrap();
@@ -117,7 +117,7 @@ fn launches_of_an_unmigrated_store_are_salvaged() {
 
 #[tokio::test]
 async fn events_without_data_keep_their_kind_and_text() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     database_of_version(&place.store, 9);
     let sql = "INSERT INTO events (at, kind, text) \
                VALUES ('2026-01-02T03:04:05.000000006Z', 'gave_up', 'after 3 failures')";
@@ -150,7 +150,7 @@ fn old_launch(path: &Path) -> LaunchId {
 
 #[tokio::test]
 async fn newest_version_is_opened_without_a_backup() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     database_of_version(&place.store, newest_version());
     drop(segue_store::open(&place.store).await.unwrap());
     assert_eq!(place.contents().len(), 1);
@@ -158,7 +158,7 @@ async fn newest_version_is_opened_without_a_backup() {
 
 #[tokio::test]
 async fn database_is_copied_before_a_migration() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     database_of_version(&place.store, 1);
     drop(segue_store::open(&place.store).await.unwrap());
     let names: Vec<_> = place.contents().into_keys().collect();
@@ -182,7 +182,7 @@ async fn database_is_copied_before_a_migration() {
 
 #[tokio::test]
 async fn migration_does_not_overwrite_an_earlier_backup() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     database_of_version(&place.store, 1);
     let backup = place.beside(&format!(".before-1-to-{}", newest_version()));
     fs::write(&backup, "precious").unwrap();
@@ -194,7 +194,7 @@ async fn migration_does_not_overwrite_an_earlier_backup() {
 
 #[tokio::test]
 async fn backup_contains_the_log_of_a_killed_writer() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     database_of_version(&place.store, 1);
     let writer = Connection::open(&place.store).unwrap();
     writer.execute("UPDATE sessions SET name = 'late'", []).unwrap();
@@ -214,7 +214,7 @@ async fn backup_contains_the_log_of_a_killed_writer() {
 
 #[tokio::test]
 async fn concurrent_opens_of_an_older_store_make_one_backup() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     database_of_version(&place.store, 1);
     let tasks: Vec<_> = (0..8)
         .map(|_| {

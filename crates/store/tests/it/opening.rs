@@ -9,11 +9,11 @@ use segue_core::ports::SessionQuery;
 use segue_core::{Error, Kind};
 use segue_testkit::contract::store::{Samples, assert_refused};
 
-use crate::fixture::{Place, database_of_version, newest_version};
+use crate::fixture::{StoreFixture, database_of_version, newest_version};
 
 #[tokio::test]
 async fn new_store_is_private_and_leaves_only_its_backup_when_closed() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     let store = segue_store::open(&place.store).await.unwrap();
     Samples::default().stored_session(&*store, "shop", "coder").await;
     for suffix in ["", "-wal", "-shm"] {
@@ -28,7 +28,7 @@ async fn new_store_is_private_and_leaves_only_its_backup_when_closed() {
 
 #[tokio::test]
 async fn open_makes_a_store_private_that_others_could_read() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     drop(segue_store::open(&place.store).await.unwrap());
     fs::set_permissions(&place.store, fs::Permissions::from_mode(0o644)).unwrap();
     let _store = segue_store::open(&place.store).await.unwrap();
@@ -40,7 +40,7 @@ async fn open_makes_a_store_private_that_others_could_read() {
 
 #[tokio::test]
 async fn newer_database_is_refused_and_keeps_every_byte() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     database_of_version(&place.store, newest_version());
     raise_version(&place.store, 99).close().unwrap();
     let error = assert_refused_untouched(&place).await;
@@ -50,7 +50,7 @@ async fn newer_database_is_refused_and_keeps_every_byte() {
 
 #[tokio::test]
 async fn newer_database_of_a_killed_writer_keeps_its_log() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     database_of_version(&place.store, newest_version());
     let _writer = raise_version(&place.store, 99);
     let copy = place.killed_copy();
@@ -60,11 +60,11 @@ async fn newer_database_of_a_killed_writer_keeps_its_log() {
     assert_eq!((fs::read(&copy.store).unwrap(), fs::read(copy.beside("-wal")).unwrap()), before);
 }
 
-type Damage = (&'static str, fn(&Path));
+type DamageCase = (&'static str, fn(&Path));
 
 #[tokio::test]
 async fn damaged_files_are_refused_and_keep_every_byte() {
-    let damages: [Damage; 6] = [
+    let damages: [DamageCase; 6] = [
         ("no database at all", |path| fs::write(path, "hello ".repeat(1000)).unwrap()),
         ("empty", |path| fs::write(path, "").unwrap()),
         ("cut off", |path| cut_off(path)),
@@ -73,7 +73,7 @@ async fn damaged_files_are_refused_and_keep_every_byte() {
         ("somebody else's database", |path| foreign(path)),
     ];
     for (name, damage) in damages {
-        let place = Place::new();
+        let place = StoreFixture::new();
         database_of_version(&place.store, newest_version());
         damage(&place.store);
         let error = assert_refused_untouched(&place).await;
@@ -85,7 +85,7 @@ async fn damaged_files_are_refused_and_keep_every_byte() {
 
 #[tokio::test]
 async fn damaged_store_of_a_killed_writer_keeps_its_log() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     let store = segue_store::open(&place.store).await.unwrap();
     Samples::default().stored_session(&*store, "shop", "coder").await;
     let copy = place.killed_copy();
@@ -100,7 +100,7 @@ async fn damaged_store_of_a_killed_writer_keeps_its_log() {
 
 #[tokio::test]
 async fn damaged_store_can_be_set_aside_and_a_new_one_created() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     fs::write(&place.store, "precious").unwrap();
     refusal(&place.store).await;
     let aside = segue_store::set_aside(&place.store, "damaged").unwrap();
@@ -113,7 +113,7 @@ async fn damaged_store_can_be_set_aside_and_a_new_one_created() {
 
 #[tokio::test]
 async fn log_of_a_deleted_store_is_not_replayed_into_the_new_one() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     let store = segue_store::open(&place.store).await.unwrap();
     Samples::default().stored_session(&*store, "shop", "coder").await;
     let copy = place.killed_copy();
@@ -129,7 +129,7 @@ async fn log_of_a_deleted_store_is_not_replayed_into_the_new_one() {
 
 #[tokio::test]
 async fn leftovers_of_an_interrupted_creation_are_removed() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     for suffix in [".new", ".new-wal", ".lock"] {
         fs::write(place.beside(suffix), "half").unwrap();
     }
@@ -139,7 +139,7 @@ async fn leftovers_of_an_interrupted_creation_are_removed() {
 
 #[tokio::test]
 async fn store_in_a_missing_folder_is_refused() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     let error = refusal(&place.folder().join("absent/segue.db")).await;
     assert!(error.message.contains("absent/segue.db"), "{error:?}");
     assert!(place.contents().is_empty());
@@ -147,7 +147,7 @@ async fn store_in_a_missing_folder_is_refused() {
 
 #[tokio::test]
 async fn folder_in_the_place_of_the_store_is_refused() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     fs::create_dir(&place.store).unwrap();
     let error = refusal(&place.store).await;
     assert!(error.message.contains("segue.db"), "{error:?}");
@@ -155,7 +155,7 @@ async fn folder_in_the_place_of_the_store_is_refused() {
 
 #[tokio::test]
 async fn symlink_to_a_store_opens_that_store() {
-    let (place, elsewhere) = (Place::new(), Place::new());
+    let (place, elsewhere) = (StoreFixture::new(), StoreFixture::new());
     symlink(&elsewhere.store, &place.store).unwrap();
     drop(segue_store::open(&elsewhere.store).await.unwrap());
     let store = segue_store::open(&place.store).await.unwrap();
@@ -166,7 +166,7 @@ async fn symlink_to_a_store_opens_that_store() {
 
 #[tokio::test]
 async fn concurrent_opens_of_a_new_store_share_one_database() {
-    let place = Place::new();
+    let place = StoreFixture::new();
     let tasks: Vec<_> = (0..12)
         .map(|number| {
             let path = place.store.clone();
@@ -188,7 +188,7 @@ async fn refusal(path: &Path) -> Error {
     segue_store::open(path).await.unwrap_err()
 }
 
-async fn assert_refused_untouched(place: &Place) -> Error {
+async fn assert_refused_untouched(place: &StoreFixture) -> Error {
     let before = place.contents();
     let error = refusal(&place.store).await;
     assert_eq!(place.contents().keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());

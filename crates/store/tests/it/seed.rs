@@ -7,12 +7,12 @@ use segue_core::model::{Evidence, SessionId, Status};
 use segue_core::ports::{Change, Commit, SessionQuery};
 use segue_testkit::contract::store::{Samples, assert_conflict, commit, events};
 
-use crate::children::{Process, listen, named_store, say};
-use crate::fixture::Place;
+use crate::children::{StoreProcess, listen, named_store, say};
+use crate::fixture::StoreFixture;
 
 #[tokio::test]
 async fn assigned_vendor_session_id_never_changes_its_session() {
-    let (place, samples) = (Place::new(), Samples::default());
+    let (place, samples) = (StoreFixture::new(), Samples::default());
     let store = segue_store::open(&place.store).await.unwrap();
     let session = samples.stored_session(&*store, "shop", "coder").await;
     let thief = samples.stored_session(&*store, "shop", "thief").await;
@@ -40,9 +40,9 @@ const ROUNDS: usize = 25;
 
 #[tokio::test]
 async fn two_processes_lose_no_update_and_share_no_id() {
-    let (place, samples) = (Place::new(), Samples::default());
+    let (place, samples) = (StoreFixture::new(), Samples::default());
     let mut processes =
-        [1, 2].map(|_| Process::start("seed::one_of_two_writing_processes", &place.store));
+        [1, 2].map(|_| StoreProcess::start("seed::one_of_two_writing_processes", &place.store));
     for process in &mut processes {
         process.hear("ready");
     }
@@ -51,7 +51,7 @@ async fn two_processes_lose_no_update_and_share_no_id() {
     }
     let wins: usize =
         processes.iter_mut().map(|process| process.hear("won").parse::<usize>().unwrap()).sum();
-    processes.into_iter().for_each(Process::finish);
+    processes.into_iter().for_each(StoreProcess::finish);
 
     assert_eq!(wins, ROUNDS, "each name and each vendor's id has one winner");
     let store = segue_store::open(&place.store).await.unwrap();
@@ -95,8 +95,8 @@ async fn one_of_two_writing_processes() {
 #[tokio::test]
 async fn status_is_on_disk_when_its_commit_returns() {
     for _ in 0..5 {
-        let place = Place::new();
-        let mut process = Process::start("seed::process_that_commits_and_waits", &place.store);
+        let place = StoreFixture::new();
+        let mut process = StoreProcess::start("seed::process_that_commits_and_waits", &place.store);
         let id: SessionId = process.hear("committed").parse().unwrap();
         process.kill();
         let store = segue_store::open(&place.store).await.unwrap();

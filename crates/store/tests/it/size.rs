@@ -4,11 +4,11 @@ use segue_core::model::{Evidence, Exit, Launch};
 use segue_core::ports::{Change, Commit, SessionQuery};
 use segue_testkit::contract::store::Samples;
 
-use crate::fixture::Place;
+use crate::fixture::StoreFixture;
 
 #[tokio::test]
 async fn a_thousand_sessions_with_long_messages_are_all_listed() {
-    let (place, samples) = (Place::new(), Samples::default());
+    let (place, samples) = (StoreFixture::new(), Samples::default());
     let store = segue_store::open(&place.store).await.unwrap();
     let changes = (0..1000).flat_map(|number| session_with_launches(&samples, number)).collect();
     store.commit(Commit { changes, events: Vec::new() }).await.unwrap();

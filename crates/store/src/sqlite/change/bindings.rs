@@ -6,12 +6,12 @@ use segue_core::ports::{Conflict, Missing};
 
 use super::address;
 use super::launches::session_of;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::read;
 use crate::sqlite::rows;
 use crate::sqlite::values::{Time, Word};
 
-pub(super) fn add(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), Fault> {
+pub(super) fn add(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), SqliteFault> {
     let vendor = vendor_of(transaction, binding.session)?;
     if let Some(launch) = binding.launch {
         check_launch(transaction, binding.session, launch)?;
@@ -35,7 +35,7 @@ pub(super) fn add(transaction: &Transaction<'_>, binding: &Binding) -> Result<()
 
 /// Resets `spoke` if the binding is to another conversation than the one before it: nothing was
 /// said in it yet.
-fn begin_anew(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), Fault> {
+fn begin_anew(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), SqliteFault> {
     let sql = "UPDATE sessions SET spoke = 0 WHERE id = ?1 AND ?2 IS NOT (
                    SELECT vendor_session FROM bindings WHERE session = ?1 ORDER BY seq DESC LIMIT 1
                )";
@@ -44,7 +44,7 @@ fn begin_anew(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), Fa
     Ok(())
 }
 
-fn vendor_of(transaction: &Transaction<'_>, session: SessionId) -> Result<VendorId, Fault> {
+fn vendor_of(transaction: &Transaction<'_>, session: SessionId) -> Result<VendorId, SqliteFault> {
     let sql = "SELECT vendor FROM sessions WHERE id = ?1";
     let found = read::one(transaction, sql, [Word(&session)], rows::word)?;
     found.ok_or_else(|| Missing::Session(session).into())
@@ -54,7 +54,7 @@ fn check_launch(
     transaction: &Transaction<'_>,
     session: SessionId,
     launch: LaunchId,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     let owner = session_of(transaction, launch)?;
     if owner == session {
         return Ok(());
@@ -64,7 +64,11 @@ fn check_launch(
 }
 
 /// Claims the vendor session id for the session. Does nothing if the session has it already.
-fn claim(transaction: &Transaction<'_>, vendor: &VendorId, binding: &Binding) -> Result<(), Fault> {
+fn claim(
+    transaction: &Transaction<'_>,
+    vendor: &VendorId,
+    binding: &Binding,
+) -> Result<(), SqliteFault> {
     let id = &binding.vendor_session;
     let sql = "SELECT session FROM claims WHERE vendor = ?1 AND vendor_session = ?2";
     let owner = read::one(transaction, sql, (Word(vendor), Word(id)), rows::word::<SessionId>)?;

@@ -4,11 +4,11 @@ use rusqlite::Transaction;
 use segue_core::model::{AgentName, Fleet, FleetName, SessionId, Timer, Trust};
 use segue_core::ports::Conflict;
 
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::read;
 use crate::sqlite::values::{Json, Location, Time, Word};
 
-pub(super) fn put(transaction: &Transaction<'_>, fleet: &Fleet) -> Result<(), Fault> {
+pub(super) fn put(transaction: &Transaction<'_>, fleet: &Fleet) -> Result<(), SqliteFault> {
     if let Some(known) = read::fleet(transaction, &fleet.name)? {
         let wanted = fleet.clone();
         let is_same = known == wanted;
@@ -21,7 +21,7 @@ pub(super) fn put(transaction: &Transaction<'_>, fleet: &Fleet) -> Result<(), Fa
     Ok(())
 }
 
-pub(super) fn put_trust(transaction: &Transaction<'_>, trust: &Trust) -> Result<(), Fault> {
+pub(super) fn put_trust(transaction: &Transaction<'_>, trust: &Trust) -> Result<(), SqliteFault> {
     transaction
         .prepare_cached(
             "INSERT INTO trusts (folder, digest, at) VALUES (?1, ?2, ?3)
@@ -36,7 +36,7 @@ pub(super) fn set_count(
     fleet: &FleetName,
     agent: &AgentName,
     count: u32,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     transaction
         .prepare_cached(
             "INSERT INTO counts (fleet, agent, count) VALUES (?1, ?2, ?3)
@@ -50,7 +50,7 @@ pub(super) fn set_timers(
     transaction: &Transaction<'_>,
     session: SessionId,
     timers: &[Timer],
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     super::address(transaction, session)?;
     transaction
         .prepare_cached(

@@ -4,10 +4,10 @@ use rusqlite::Transaction;
 use segue_core::model::Handoff;
 
 use super::address;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::values::{Json, Word};
 
-pub(super) fn add(transaction: &Transaction<'_>, handoff: &Handoff) -> Result<(), Fault> {
+pub(super) fn add(transaction: &Transaction<'_>, handoff: &Handoff) -> Result<(), SqliteFault> {
     address(transaction, handoff.from)?;
     address(transaction, handoff.to)?;
     transaction

@@ -5,7 +5,7 @@ use segue_core::model::{Launch, LaunchEnd, LaunchId, ProcessRef, SessionId};
 use segue_core::ports::{Conflict, Missing};
 
 use super::address;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::read;
 use crate::sqlite::rows;
 use crate::sqlite::values::{Json, Location, Time, Word};
@@ -19,7 +19,7 @@ const INSERT: &str = "
         :vendor_version, :git_commit, :program, :cwd, :environment, :argv, :message
     )";
 
-pub(super) fn create(transaction: &Transaction<'_>, launch: &Launch) -> Result<(), Fault> {
+pub(super) fn create(transaction: &Transaction<'_>, launch: &Launch) -> Result<(), SqliteFault> {
     let address = address(transaction, launch.session)?;
     if launch.is_open() {
         check_none_is_open(transaction, launch.session, &address)?;
@@ -53,7 +53,7 @@ pub(super) fn set_processes(
     launch: LaunchId,
     holder: Option<&ProcessRef>,
     agent: Option<&ProcessRef>,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     let session = session_of(transaction, launch)?;
     let sql = "UPDATE launches SET holder = coalesce(?2, holder), agent = coalesce(?3, agent)
                WHERE id = ?1 AND ended IS NULL";
@@ -69,7 +69,7 @@ pub(super) fn end(
     transaction: &Transaction<'_>,
     launch: LaunchId,
     end: &LaunchEnd,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     session_of(transaction, launch)?;
     let sql = "UPDATE launches SET ended = ?2 WHERE id = ?1 AND ended IS NULL";
     transaction.prepare_cached(sql)?.execute((Word(&launch), Json(end)))?;
@@ -80,7 +80,7 @@ pub(super) fn end(
 pub(super) fn session_of(
     transaction: &Transaction<'_>,
     launch: LaunchId,
-) -> Result<SessionId, Fault> {
+) -> Result<SessionId, SqliteFault> {
     let sql = "SELECT session FROM launches WHERE id = ?1";
     let found = read::one(transaction, sql, [Word(&launch)], rows::word)?;
     found.ok_or_else(|| Missing::Launch(launch).into())
@@ -90,7 +90,7 @@ fn check_none_is_open(
     transaction: &Transaction<'_>,
     session: SessionId,
     address: &str,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     let open = "SELECT 1 FROM launches WHERE session = ?1 AND ended IS NULL";
     if !transaction.prepare_cached(open)?.exists([Word(&session)])? {
         return Ok(());
@@ -98,7 +98,7 @@ fn check_none_is_open(
     Err(Conflict::SecondOpenLaunch { session: address.to_owned() }.into())
 }
 
-fn check_id_is_free(transaction: &Transaction<'_>, launch: LaunchId) -> Result<(), Fault> {
+fn check_id_is_free(transaction: &Transaction<'_>, launch: LaunchId) -> Result<(), SqliteFault> {
     let taken = "SELECT 1 FROM launches WHERE id = ?1";
     if !transaction.prepare_cached(taken)?.exists([Word(&launch)])? {
         return Ok(());

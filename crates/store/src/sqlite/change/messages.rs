@@ -6,7 +6,7 @@ use segue_core::model::{Message, MessageId, MessageState};
 use segue_core::ports::{Conflict, Missing};
 
 use super::address;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::read;
 use crate::sqlite::values::{Json, Time, Word};
 
@@ -17,7 +17,7 @@ const INSERT: &str = "
 const UPDATE: &str = "
     UPDATE messages SET state = ?2, detail = ?3, updated_at = ?4 WHERE id = ?1";
 
-pub(super) fn add(transaction: &Transaction<'_>, message: &Message) -> Result<(), Fault> {
+pub(super) fn add(transaction: &Transaction<'_>, message: &Message) -> Result<(), SqliteFault> {
     address(transaction, message.session)?;
     transaction.prepare_cached(INSERT)?.execute((
         Word(&message.id),
@@ -36,7 +36,7 @@ pub(super) fn set(
     id: MessageId,
     state: &MessageState,
     at: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     let known = read::message(transaction, id)?;
     let known = known.ok_or(Missing::Message(id))?;
     if known.state.is_settled() {

@@ -5,7 +5,7 @@ use rusqlite::Transaction;
 use segue_core::model::{RequestRecord, SessionId};
 use segue_core::ports::Conflict;
 
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::values::{self, Json, Time, Word};
 
 /// How long a step is kept. Clients repeat a request within minutes.
@@ -31,7 +31,10 @@ const FORGET_EXPIRED: &str = "
 
 const FORGET_CALLER: &str = "DELETE FROM requests WHERE caller = ?1";
 
-pub(super) fn record(transaction: &Transaction<'_>, record: &RequestRecord) -> Result<(), Fault> {
+pub(super) fn record(
+    transaction: &Transaction<'_>,
+    record: &RequestRecord,
+) -> Result<(), SqliteFault> {
     let RequestRecord { key, step, at } = record;
     let caller = values::caller(key.caller);
     let parameters = (&caller, Word(&key.id), step.name(), Time(*at), Json(step));
@@ -46,7 +49,7 @@ pub(super) fn record(transaction: &Transaction<'_>, record: &RequestRecord) -> R
 }
 
 /// Deletes the requests of an agent whose session is removed.
-pub(super) fn forget(transaction: &Transaction<'_>, session: SessionId) -> Result<(), Fault> {
+pub(super) fn forget(transaction: &Transaction<'_>, session: SessionId) -> Result<(), SqliteFault> {
     let caller = values::caller(Some(session));
     transaction.prepare_cached(FORGET_CALLER)?.execute([caller])?;
     Ok(())

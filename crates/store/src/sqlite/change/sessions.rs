@@ -6,7 +6,7 @@ use segue_core::model::{Session, SessionId, SessionName, SessionSettings, Status
 use segue_core::ports::{Conflict, Missing};
 
 use super::address;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::read;
 use crate::sqlite::values::{Json, Location, Time, Word};
 
@@ -21,7 +21,7 @@ const INSERT: &str = "
         :description, :archive, :settled
     )";
 
-pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result<(), Fault> {
+pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result<(), SqliteFault> {
     check_name_is_free(transaction, session)?;
     check_id_is_free(transaction, session)?;
     transaction.prepare_cached(INSERT)?.execute(named_params! {
@@ -56,7 +56,7 @@ pub(super) fn set_status(
     session: SessionId,
     status: Status,
     at: Timestamp,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     let known = read::session(transaction, session)?.ok_or(Missing::Session(session))?;
     let settled = Session { status, ..known }.is_settled();
     let sql = "UPDATE sessions SET status = ?2, updated_at = ?3, settled = ?4 WHERE id = ?1";
@@ -65,7 +65,10 @@ pub(super) fn set_status(
     Ok(())
 }
 
-pub(super) fn mark_spoke(transaction: &Transaction<'_>, session: SessionId) -> Result<(), Fault> {
+pub(super) fn mark_spoke(
+    transaction: &Transaction<'_>,
+    session: SessionId,
+) -> Result<(), SqliteFault> {
     let sql = "UPDATE sessions SET spoke = 1 WHERE id = ?1";
     let changed = transaction.prepare_cached(sql)?.execute([Word(&session)])?;
     found(changed, session)
@@ -75,7 +78,7 @@ pub(super) fn rename(
     transaction: &Transaction<'_>,
     session: SessionId,
     name: &SessionName,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     let known = read::session(transaction, session)?.ok_or(Missing::Session(session))?;
     if known.name == *name {
         return Ok(());
@@ -97,7 +100,7 @@ pub(super) fn configure(
     transaction: &Transaction<'_>,
     session: SessionId,
     settings: &SessionSettings,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteFault> {
     let changed = transaction.prepare_cached(CONFIGURE)?.execute(named_params! {
         ":id": Word(&session),
         ":description": settings.description.as_ref().map(Json),
@@ -112,7 +115,7 @@ pub(super) fn configure(
     found(changed, session)
 }
 
-pub(super) fn remove(transaction: &Transaction<'_>, session: SessionId) -> Result<(), Fault> {
+pub(super) fn remove(transaction: &Transaction<'_>, session: SessionId) -> Result<(), SqliteFault> {
     let address = address(transaction, session)?;
     let open = "SELECT 1 FROM launches WHERE session = ?1 AND ended IS NULL";
     if transaction.prepare_cached(open)?.exists([Word(&session)])? {
@@ -124,7 +127,7 @@ pub(super) fn remove(transaction: &Transaction<'_>, session: SessionId) -> Resul
     Ok(())
 }
 
-fn check_name_is_free(transaction: &Transaction<'_>, session: &Session) -> Result<(), Fault> {
+fn check_name_is_free(transaction: &Transaction<'_>, session: &Session) -> Result<(), SqliteFault> {
     let taken = "SELECT 1 FROM sessions WHERE fleet = ?1 AND name = ?2";
     let parameters = (Word(&session.fleet), Word(&session.name));
     if !transaction.prepare_cached(taken)?.exists(parameters)? {
@@ -134,13 +137,13 @@ fn check_name_is_free(transaction: &Transaction<'_>, session: &Session) -> Resul
     Err(Conflict::NameTaken { fleet, name }.into())
 }
 
-fn check_id_is_free(transaction: &Transaction<'_>, session: &Session) -> Result<(), Fault> {
+fn check_id_is_free(transaction: &Transaction<'_>, session: &Session) -> Result<(), SqliteFault> {
     let Some(known) = read::session(transaction, session.id)? else {
         return Ok(());
     };
     Err(Conflict::SessionIdTaken { id: session.id, owner: known.address() }.into())
 }
 
-fn found(changed: usize, session: SessionId) -> Result<(), Fault> {
+fn found(changed: usize, session: SessionId) -> Result<(), SqliteFault> {
     if changed == 0 { Err(Missing::Session(session).into()) } else { Ok(()) }
 }
