@@ -34,14 +34,14 @@ const KEPT: [&str; 9] = [
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// One reading of the login shell. Its values are in memory for as long as a caller waits for it.
-type Reading = OnceCell<Result<Environment>>;
+type ShellReading = OnceCell<Result<Environment>>;
 
 /// Reads the environment of the login shell and of files.
 #[derive(Debug)]
 pub struct LocalEnvironments {
     base: Environment,
     /// The reading that is in progress, and its settings.
-    current: Mutex<(Option<EnvironmentSettings>, Weak<Reading>)>,
+    current: Mutex<(Option<EnvironmentSettings>, Weak<ShellReading>)>,
 }
 
 impl LocalEnvironments {
@@ -54,14 +54,14 @@ impl LocalEnvironments {
     }
 
     /// Returns the reading with these settings that is in progress, or a new one.
-    fn reading(&self, settings: &EnvironmentSettings) -> Arc<Reading> {
+    fn reading(&self, settings: &EnvironmentSettings) -> Arc<ShellReading> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(known), Some(reading)) = (&current.0, current.1.upgrade())
             && known == settings
         {
             return reading;
         }
-        let reading = Arc::new(Reading::new());
+        let reading = Arc::new(ShellReading::new());
         *current = (Some(settings.clone()), Arc::downgrade(&reading));
         reading
     }

@@ -8,12 +8,12 @@ use tempfile::TempDir;
 use super::*;
 
 /// A vendor's folder, and an archive beside it.
-struct Ground {
+struct ArchiveFixture {
     temp: TempDir,
     archive: DiskArchive,
 }
 
-impl Ground {
+impl ArchiveFixture {
     fn new() -> Self {
         let temp = TempDir::new().unwrap();
         let archive = archive_in(temp.path());
@@ -94,7 +94,7 @@ fn lines(from: u64, to: u64) -> Vec<u8> {
 
 #[test]
 fn keep_copies_only_new_bytes_and_restore_returns_all_of_them() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     let mut whole = lines(0, 2000);
     assert_eq!(ground.write(&whole), whole.len() as u64);
     assert_eq!(ground.write(&whole), 0, "nothing is new");
@@ -113,7 +113,7 @@ fn keep_copies_only_new_bytes_and_restore_returns_all_of_them() {
 
 #[test]
 fn interrupted_write_behind_the_recorded_length_is_ignored() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     ground.write(b"one\n");
     let copy = ground.copies().remove(0);
     let torn = [fs::read(&copy).unwrap(), b"(\xb5/\xfd torn".to_vec()].concat();
@@ -127,7 +127,7 @@ fn interrupted_write_behind_the_recorded_length_is_ignored() {
 
 #[test]
 fn damaged_copy_is_not_restored_and_is_replaced_by_a_new_one() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     ground.write(&lines(0, 100));
     let copy = ground.copies().remove(0);
     let mut bytes = fs::read(&copy).unwrap();
@@ -147,7 +147,7 @@ fn damaged_copy_is_not_restored_and_is_replaced_by_a_new_one() {
 
 #[test]
 fn flipped_bit_anywhere_in_a_copy_is_found_and_the_copy_set_aside_is_not_deleted() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     ground.write(&lines(0, 100));
     ground.write(&lines(0, 200));
     assert_eq!(ground.archive.damaged(&[]).unwrap(), []);
@@ -170,7 +170,7 @@ fn flipped_bit_anywhere_in_a_copy_is_found_and_the_copy_set_aside_is_not_deleted
 
 #[test]
 fn named_pipe_in_the_place_of_a_copy_is_damage_and_does_not_block() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     ground.write(&lines(0, 100));
     let copy = ground.copies().remove(0);
     fs::remove_file(&copy).unwrap();
@@ -183,7 +183,7 @@ fn named_pipe_in_the_place_of_a_copy_is_damage_and_does_not_block() {
 
 #[test]
 fn set_aside_refuses_a_copy_that_is_sound_again() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     ground.write(&lines(0, 100));
     let copy = ground.copies().remove(0);
     let whole = fs::read(&copy).unwrap();
@@ -197,7 +197,7 @@ fn set_aside_refuses_a_copy_that_is_sound_again() {
 
 #[test]
 fn damaged_record_is_found_with_the_conversation_that_it_belongs_to() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     ground.write(b"one\n");
     fs::write(ground.folder().join("manifest.json"), "{").unwrap();
     let of = |known: &[Archived]| ground.archive.damaged(known).unwrap().remove(0).conversation;
@@ -207,7 +207,7 @@ fn damaged_record_is_found_with_the_conversation_that_it_belongs_to() {
 
 #[test]
 fn damaged_record_is_set_aside_and_a_new_copy_begins() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     ground.write(b"one\n");
     fs::write(ground.folder().join("manifest.json"), "{").unwrap();
     assert!(!ground.archive.has(&key("a")));
@@ -220,7 +220,7 @@ fn damaged_record_is_set_aside_and_a_new_copy_begins() {
 
 #[test]
 fn diverging_versions_are_all_kept_and_the_newest_is_restored() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     let versions: [&[u8]; 4] = [b"one\ntwo\nthree\n", b"one\ntwo\n", b"one\nTWO\nthree\n", b"0\n"];
     for text in versions {
         assert_eq!(ground.write(text), text.len() as u64);
@@ -244,7 +244,7 @@ fn diverging_versions_are_all_kept_and_the_newest_is_restored() {
 
 #[test]
 fn oldest_of_too_many_diverging_copies_are_deleted() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     for number in 0..40 {
         ground.write(&lines(number * 10, number * 10 + 3));
     }
@@ -257,7 +257,7 @@ fn oldest_of_too_many_diverging_copies_are_deleted() {
 
 #[test]
 fn files_beside_a_transcript_and_its_ancestors_are_restored_with_it() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     let (beside, parent) = (ground.home().join("a/b/c.txt"), ground.home().join("old/p.jsonl"));
     let elsewhere = ground.temp.path().join("elsewhere.jsonl");
     for (path, text) in [(&beside, "beside"), (&parent, "parent"), (&elsewhere, "elsewhere")] {
@@ -285,7 +285,7 @@ fn files_beside_a_transcript_and_its_ancestors_are_restored_with_it() {
 
 #[test]
 fn restore_refuses_to_replace_an_existing_transcript() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     ground.write(b"one\n");
     fs::write(ground.transcript(), "other").unwrap();
     let error = ground.restore().unwrap_err();
@@ -295,7 +295,7 @@ fn restore_refuses_to_replace_an_existing_transcript() {
 
 #[test]
 fn read_out_recreates_the_layout_of_the_vendors_folder() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     fs::create_dir(ground.home().join("a")).unwrap();
     fs::write(ground.home().join("a/big.txt"), "big").unwrap();
     ground.write(b"one\n");
@@ -309,7 +309,7 @@ fn read_out_recreates_the_layout_of_the_vendors_folder() {
 
 #[test]
 fn changed_document_is_copied_and_replaces_a_shorter_one() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     let keep = |text: &str| {
         let content = Content::Export(text.as_bytes().to_vec());
         ground.archive.keep(&ArchiveOrder { content, ..ground.order() }).unwrap()
@@ -324,7 +324,7 @@ fn changed_document_is_copied_and_replaces_a_shorter_one() {
 
 #[test]
 fn removed_conversation_is_gone_and_an_empty_transcript_makes_no_copy() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     assert_eq!(ground.archive.keep(&ground.order()).unwrap(), 0);
     assert_eq!(ground.write(b""), 0);
     assert!(!ground.archive.has(&key("a")) && !ground.folder().exists());
@@ -345,7 +345,7 @@ fn removed_conversation_is_gone_and_an_empty_transcript_makes_no_copy() {
 
 #[test]
 fn copies_are_readable_by_their_owner_only() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     ground.write(b"one\n");
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
     assert_eq!(mode(&ground.copies()[0]), 0o600);
@@ -357,7 +357,7 @@ fn copies_are_readable_by_their_owner_only() {
 
 #[test]
 fn restore_prefers_the_copy_of_the_same_path() {
-    let ground = Ground::new();
+    let ground = ArchiveFixture::new();
     ground.write(b"here\n");
     let other = ground.home().join("other/a.jsonl");
     fs::create_dir(other.parent().unwrap()).unwrap();

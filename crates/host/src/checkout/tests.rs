@@ -7,11 +7,11 @@ use tempfile::TempDir;
 use super::*;
 
 /// A repository with one commit. The file `a` is modified but has the same size as before.
-struct Ground {
+struct CheckoutFixture {
     temp: TempDir,
 }
 
-impl Ground {
+impl CheckoutFixture {
     fn new() -> Self {
         let ground = Self { temp: TempDir::new().unwrap() };
         fs::create_dir(ground.project()).unwrap();
@@ -74,7 +74,7 @@ impl Ground {
 
 #[test]
 fn state_describes_a_repository_and_only_names_another_folder() {
-    let ground = Ground::new();
+    let ground = CheckoutFixture::new();
     let nothing = ground.state(ground.temp.path());
     assert_eq!((nothing.branch, nothing.commits, nothing.dirty), (None, vec![], vec![]));
     for number in 0..DIRTY {
@@ -94,7 +94,7 @@ fn state_describes_a_repository_and_only_names_another_folder() {
 
 #[test]
 fn staged_ignored_and_removed_files_are_listed_as_git_lists_them() {
-    let ground = Ground::new();
+    let ground = CheckoutFixture::new();
     let project = ground.project();
     let put = |name: &str, text: &str| fs::write(project.join(name), text).unwrap();
     put(".gitignore", "*.log\n");
@@ -114,7 +114,7 @@ fn staged_ignored_and_removed_files_are_listed_as_git_lists_them() {
 
 #[test]
 fn worktrees_and_sha256_repositories_are_described() {
-    let ground = Ground::new();
+    let ground = CheckoutFixture::new();
     let tree = ground.temp.path().join("tree");
     ground
         .git(&ground.project(), &["worktree", "add", "-q", "-b", "topic", tree.to_str().unwrap()]);
@@ -135,7 +135,7 @@ fn worktrees_and_sha256_repositories_are_described() {
 /// One way in which a repository can make git run a program.
 struct Way {
     name: &'static str,
-    set: fn(&Ground),
+    set: fn(&CheckoutFixture),
     /// A common git command that runs the program.
     sprung_by: &'static [&'static str],
 }
@@ -144,43 +144,43 @@ const STATUS: &[&str] = &["status"];
 const LOG: &[&str] = &["log"];
 const DIFF: &[&str] = &["diff"];
 
-fn attributes(ground: &Ground, text: &str) {
+fn attributes(ground: &CheckoutFixture, text: &str) {
     fs::write(ground.project().join(".gitattributes"), text).unwrap();
 }
 
-fn clean_filter(ground: &Ground) {
+fn clean_filter(ground: &CheckoutFixture) {
     attributes(ground, "* filter=x\n");
     ground.config(&[("filter.x.clean", &ground.trap()), ("filter.x.smudge", &ground.trap())]);
 }
 
-fn process_filter(ground: &Ground) {
+fn process_filter(ground: &CheckoutFixture) {
     attributes(ground, "* filter=x\n");
     ground.config(&[("filter.x.process", &ground.trap()), ("filter.x.required", "true")]);
 }
 
-fn filter_of_info_attributes(ground: &Ground) {
+fn filter_of_info_attributes(ground: &CheckoutFixture) {
     fs::write(ground.project().join(".git/info/attributes"), "* filter=x\n").unwrap();
     ground.config(&[("filter.x.clean", &ground.trap())]);
 }
 
-fn included_config(ground: &Ground) {
+fn included_config(ground: &CheckoutFixture) {
     attributes(ground, "* filter=x\n");
     let text = format!("[filter \"x\"]\n\tclean = {}\n", ground.trap());
     fs::write(ground.project().join("more.config"), text).unwrap();
     ground.config(&[("include.path", "../more.config")]);
 }
 
-fn worktree_config(ground: &Ground) {
+fn worktree_config(ground: &CheckoutFixture) {
     ground.config(&[("extensions.worktreeConfig", "true")]);
     let text = format!("[core]\n\tfsmonitor = {}\n", ground.trap());
     fs::write(ground.project().join(".git/config.worktree"), text).unwrap();
 }
 
-fn monitor(ground: &Ground) {
+fn monitor(ground: &CheckoutFixture) {
     ground.config(&[("core.fsmonitor", &ground.trap())]);
 }
 
-fn hooks(ground: &Ground) {
+fn hooks(ground: &CheckoutFixture) {
     let folder = ground.temp.path().join("hooks");
     fs::create_dir(&folder).unwrap();
     let hook = folder.join("post-index-change");
@@ -190,16 +190,16 @@ fn hooks(ground: &Ground) {
     fs::write(ground.project().join("a"), "1").unwrap();
 }
 
-fn external_diff(ground: &Ground) {
+fn external_diff(ground: &CheckoutFixture) {
     ground.config(&[("diff.external", &ground.trap())]);
 }
 
-fn text_conversion(ground: &Ground) {
+fn text_conversion(ground: &CheckoutFixture) {
     attributes(ground, "* diff=x\n");
     ground.config(&[("diff.x.textconv", &ground.trap()), ("diff.x.command", &ground.trap())]);
 }
 
-fn signatures(ground: &Ground) {
+fn signatures(ground: &CheckoutFixture) {
     ground.config(&[("log.showSignature", "true"), ("gpg.program", &ground.trap())]);
     let commit = ground.git(&ground.project(), &["cat-file", "commit", "HEAD"]);
     let signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n";
@@ -211,7 +211,7 @@ fn signatures(ground: &Ground) {
     ground.git(&ground.project(), &["update-ref", "HEAD", id.trim()]);
 }
 
-fn lazy_fetch(ground: &Ground) {
+fn lazy_fetch(ground: &CheckoutFixture) {
     let project = ground.project();
     let tree = ground.git(&project, &["rev-parse", "HEAD^{tree}"]).trim().to_owned();
     ground.config(&[
@@ -226,7 +226,7 @@ fn lazy_fetch(ground: &Ground) {
     fs::remove_file(project.join(".git/objects").join(folder).join(file)).unwrap();
 }
 
-fn submodule(ground: &Ground) {
+fn submodule(ground: &CheckoutFixture) {
     let inner = ground.project().join("inner");
     fs::create_dir(&inner).unwrap();
     ground.init(&inner);
@@ -235,7 +235,7 @@ fn submodule(ground: &Ground) {
     ground.git(&inner, &["config", "core.fsmonitor", &ground.trap()]);
 }
 
-fn aliases_and_pagers(ground: &Ground) {
+fn aliases_and_pagers(ground: &CheckoutFixture) {
     let trap = format!("!{}", ground.trap());
     ground.config(&[
         ("alias.status", &trap),
@@ -269,7 +269,7 @@ const WAYS: [Way; 13] = [
 #[test]
 fn looking_at_a_folder_runs_no_program_that_its_repository_names() {
     for Way { name, set, sprung_by } in WAYS {
-        let ground = Ground::new();
+        let ground = CheckoutFixture::new();
         set(&ground);
         // The setup itself may have run the program.
         let _earlier = fs::remove_file(ground.mark());
@@ -283,7 +283,7 @@ fn looking_at_a_folder_runs_no_program_that_its_repository_names() {
 
 #[test]
 fn bare_repositories_and_the_core_worktree_setting_are_ignored() {
-    let ground = Ground::new();
+    let ground = CheckoutFixture::new();
     let bare = ground.temp.path().join("bare");
     ground.git(ground.temp.path(), &["clone", "-q", "--bare", "project", "bare"]);
     ground.git(&bare, &["config", "core.fsmonitor", &ground.trap()]);
@@ -303,7 +303,7 @@ fn bare_repositories_and_the_core_worktree_setting_are_ignored() {
 
 #[test]
 fn named_pipe_as_config_or_exclude_file_does_not_block() {
-    let ground = Ground::new();
+    let ground = CheckoutFixture::new();
     for name in ["config", "info/exclude"] {
         let path = ground.project().join(".git").join(name);
         fs::remove_file(&path).unwrap();

@@ -8,7 +8,7 @@ use segue_core::model::Environment;
 
 /// The variables of a login shell.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Variables {
+pub(super) struct ShellVariables {
     pub(super) environment: Environment,
     /// Names of variables whose values are not UTF-8. They are left out.
     pub(super) left_out: Vec<String>,
@@ -34,7 +34,7 @@ pub(super) fn write(
 }
 
 /// Reads the variables between the marks. `None` if the second mark is not there yet.
-pub(super) fn read(output: &[u8], mark: &str) -> Option<Variables> {
+pub(super) fn read(output: &[u8], mark: &str) -> Option<ShellVariables> {
     let mark = [mark.as_bytes(), b"\0"].concat();
     let begin = memmem::find(output, &mark)? + mark.len();
     let rest = output.get(begin..)?;
@@ -44,7 +44,7 @@ pub(super) fn read(output: &[u8], mark: &str) -> Option<Variables> {
     } else {
         memmem::find(rest, &[b"\0", mark.as_slice()].concat())? + 1
     };
-    let mut found = Variables::default();
+    let mut found = ShellVariables::default();
     for entry in rest.get(..end)?.split(|byte| *byte == 0) {
         let Some(at) = memchr::memchr(b'=', entry).filter(|at| *at > 0) else { continue };
         let (name, value) = (entry.get(..at), entry.get(at + 1..));
@@ -70,7 +70,7 @@ mod tests {
         write(OsStr::new("mark-7"), pairs)
     }
 
-    fn pairs(found: &Variables) -> Vec<(&str, &str)> {
+    fn pairs(found: &ShellVariables) -> Vec<(&str, &str)> {
         found.environment.iter().collect()
     }
 

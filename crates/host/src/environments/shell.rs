@@ -20,7 +20,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
 use uuid::Uuid;
 
-use super::marked::{self, Variables};
+use super::marked::{self, ShellVariables};
 use crate::failure::quoted;
 use crate::orphans;
 use crate::programs::this_program;
@@ -70,7 +70,7 @@ pub(super) async fn read_from(
     let mut running = RunningShell::start(login, base, &mark)?;
     let heard = tokio::time::timeout(timeout, running.hear(&mark)).await;
     let status = running.end().await;
-    let Variables { environment, left_out } = match heard {
+    let ShellVariables { environment, left_out } = match heard {
         Ok(heard) => heard.map_err(|silence| failed(&login.shell, silence.why(status)))?,
         Err(_) => {
             let why = format!("it took longer than {} seconds", timeout.as_secs());
@@ -94,13 +94,13 @@ fn failed(shell: &Path, why: String) -> Error {
 
 /// Why a shell printed no environment.
 #[derive(Debug)]
-enum Silence {
+enum ShellFailure {
     Ended,
     TooLong,
     Unreadable(std::io::Error),
 }
 
-impl Silence {
+impl ShellFailure {
     fn why(self, status: Option<ExitStatus>) -> String {
         match (self, status) {
             (Self::Ended, Some(status)) => format!("it ended without printing it: {status}"),
@@ -140,11 +140,11 @@ impl RunningShell {
     }
 
     /// Reads the output until the variables are complete.
-    async fn hear(&mut self, mark: &str) -> std::result::Result<Variables, Silence> {
-        let Some(stdout) = self.child.stdout.as_mut() else { return Err(Silence::Ended) };
+    async fn hear(&mut self, mark: &str) -> std::result::Result<ShellVariables, ShellFailure> {
+        let Some(stdout) = self.child.stdout.as_mut() else { return Err(ShellFailure::Ended) };
         let mut output = Vec::new();
         loop {
-            let count = stdout.read_buf(&mut output).await.map_err(Silence::Unreadable)?;
+            let count = stdout.read_buf(&mut output).await.map_err(ShellFailure::Unreadable)?;
             // The variables end with a zero byte, so most text of a profile is not searched.
             let may_be_complete = output.ends_with(b"\0") || count == 0;
             let read = || marked::read(&output, mark);
@@ -152,10 +152,10 @@ impl RunningShell {
                 return Ok(variables);
             }
             if count == 0 {
-                return Err(Silence::Ended);
+                return Err(ShellFailure::Ended);
             }
             if output.len() > LONGEST_OUTPUT_BYTES {
-                return Err(Silence::TooLong);
+                return Err(ShellFailure::TooLong);
             }
         }
     }

@@ -19,11 +19,11 @@ esac
 "#;
 
 /// A home folder with a profile, and a program.
-struct Scene {
+struct HomeFixture {
     home: TempDir,
 }
 
-impl Scene {
+impl HomeFixture {
     fn new(profile: &str) -> Self {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join(".profile"), profile).unwrap();
@@ -69,7 +69,7 @@ async fn variables_of_the_profile_are_read_from_bash_and_dash() {
     let profile =
         "echo Welcome\nexport KEY='two\nlines'\ncase $- in *i*) export INTERACTIVE=1;; esac\n";
     for shell in ["/bin/bash", "/bin/sh"] {
-        let scene = Scene::new(profile);
+        let scene = HomeFixture::new(profile);
         let environment = scene.read(shell, TIMEOUT).await.unwrap();
         assert_eq!(environment.get("KEY"), Some("two\nlines"), "{shell}");
         assert_eq!(environment.get("INTERACTIVE"), Some("1"), "{shell}");
@@ -82,7 +82,7 @@ async fn variables_of_the_profile_are_read_from_bash_and_dash() {
 
 #[tokio::test]
 async fn shell_that_hangs_is_ended_with_its_children() {
-    let scene = Scene::new("");
+    let scene = HomeFixture::new("");
     let text = "#!/bin/sh\nsleep 600 &\necho $! > ~/child\nwait\n";
     let error = scene.read_script(text, Duration::from_secs(2)).await.unwrap_err();
     assert_eq!(error.causes, ["it took longer than 2 seconds"]);
@@ -98,7 +98,7 @@ async fn shell_that_hangs_is_ended_with_its_children() {
 
 #[tokio::test]
 async fn shell_without_an_environment_is_an_error_that_says_why() {
-    let scene = Scene::new("");
+    let scene = HomeFixture::new("");
     let table = [
         ("#!/bin/sh\necho 'This account is not available.'\nexit 1\n", "exit status: 1"),
         ("#!/bin/sh\nkill -9 $$\n", "signal: 9"),
@@ -114,14 +114,14 @@ async fn shell_without_an_environment_is_an_error_that_says_why() {
 
 #[tokio::test]
 async fn background_process_of_a_profile_does_not_delay_the_reading() {
-    let scene = Scene::new("sleep 600 &\nexport KEY=1\n");
+    let scene = HomeFixture::new("sleep 600 &\nexport KEY=1\n");
     let environment = scene.read("/bin/bash", TIMEOUT).await.unwrap();
     assert_eq!(environment.get("KEY"), Some("1"));
 }
 
 #[tokio::test]
 async fn variables_of_files_replace_others_and_lead_to_the_same_segue() {
-    let scene = Scene::new("");
+    let scene = HomeFixture::new("");
     let file = scene.home.path().join("agents.env");
     fs::write(&file, "LANG=from-file\nKEY=1\nPWD=/nowhere\n").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
@@ -140,7 +140,7 @@ async fn variables_of_files_replace_others_and_lead_to_the_same_segue() {
 
 #[tokio::test]
 async fn readings_at_the_same_time_are_one() {
-    let scene = Scene::new("");
+    let scene = HomeFixture::new("");
     let settings = EnvironmentSettings { shell: false, files: Vec::new(), timeout: TIMEOUT };
     let other = EnvironmentSettings { shell: true, ..settings.clone() };
     let environments = scene.environments();

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use segue_core::model::LaunchId;
 use segue_core::ports::Holders as _;
 
-use super::ground::{Ground, gone, kill, marked, send};
+use super::ground::{HoldFixture, gone, kill, marked, send};
 use super::person::Person;
 
 /// Echoes lines, and prints its size whenever that changes.
@@ -15,7 +15,7 @@ const ECHO: &str = "stty -echo; trap 'stty size' WINCH; echo ready; title ready;
 
 #[tokio::test]
 async fn user_attaches_types_and_detaches() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) = ground.start(&ground.shell(ECHO)).await;
     let mut person = Person::attach(&ground.socket(launch), 40, 120);
     person.sees_text("ready");
@@ -31,7 +31,7 @@ async fn user_attaches_types_and_detaches() {
 
 #[tokio::test]
 async fn detach_key_works_as_a_sequence_and_the_hint_disappears() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, _) = ground.start(&ground.shell(ECHO)).await;
     let mut person = Person::attach(&ground.socket(launch), 40, 120);
     person.sees_text("detach with");
@@ -48,7 +48,7 @@ const DRAWS: &str = "printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?1004h\\0
 
 #[tokio::test]
 async fn every_attach_repaints_the_whole_screen() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, _) = ground.start(&ground.shell(DRAWS)).await;
     ground.titled(launch, "drawn").await;
     for round in 0..2 {
@@ -73,7 +73,7 @@ async fn every_attach_repaints_the_whole_screen() {
     }
 }
 
-async fn assert_shows(person: &Person, ground: &Ground, launch: LaunchId) {
+async fn assert_shows(person: &Person, ground: &HoldFixture, launch: LaunchId) {
     let snapshot = ground.snapshot(launch).await;
     assert_eq!(person.rows(), snapshot.rows);
     let cursor = (snapshot.cursor.row, snapshot.cursor.col);
@@ -82,7 +82,7 @@ async fn assert_shows(person: &Person, ground: &Ground, launch: LaunchId) {
 
 #[tokio::test]
 async fn attached_terminal_follows_a_switch_of_screens() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "echo before; read a; printf '\\033[?1049h\\033[Hinside'; read b; \
                   printf '\\033[?1049l'; echo after; read c";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -100,7 +100,7 @@ async fn attached_terminal_follows_a_switch_of_screens() {
 
 #[tokio::test]
 async fn agent_gets_the_size_of_the_attached_terminal() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, _) = ground.start(&ground.shell(ECHO)).await;
     // Until the agent has set this title, it would miss a new size.
     ground.titled(launch, "ready").await;
@@ -120,7 +120,7 @@ async fn agent_gets_the_size_of_the_attached_terminal() {
 
 #[tokio::test]
 async fn two_attached_terminals_share_the_smaller_size_and_show_the_same() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, _) = ground.start(&ground.shell(ECHO)).await;
     // Until the agent has set this title, it would miss a new size.
     ground.titled(launch, "ready").await;
@@ -156,7 +156,7 @@ async fn two_attached_terminals_share_the_smaller_size_and_show_the_same() {
 
 #[tokio::test]
 async fn slow_terminal_does_not_slow_the_agent_and_catches_up() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "echo ready; read line; seq 1 1000000; echo the end; title finished; read line";
     let (launch, _) = ground.start(&ground.shell(script)).await;
     let mut person = Person::attach(&ground.socket(launch), 40, 120);
@@ -173,7 +173,7 @@ async fn slow_terminal_does_not_slow_the_agent_and_catches_up() {
 
 #[tokio::test]
 async fn terminal_is_restored_when_the_agent_ends() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = format!("{DRAWS}; exit 4");
     let (launch, _) = ground.start(&ground.shell(&script)).await;
     let mut person = Person::attach(&ground.socket(launch), 40, 120);
@@ -187,7 +187,7 @@ async fn terminal_is_restored_when_the_agent_ends() {
 
 #[tokio::test]
 async fn terminal_is_restored_when_the_holder_is_killed() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) = ground.start(&ground.shell(DRAWS)).await;
     let mut person = Person::attach(&ground.socket(launch), 40, 120);
     person.sees("the drawing", |person| person.screen().hide_cursor());
@@ -200,7 +200,7 @@ async fn terminal_is_restored_when_the_holder_is_killed() {
 
 #[tokio::test]
 async fn terminal_is_restored_when_the_client_gets_sigterm_or_sighup() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) = ground.start(&ground.shell(DRAWS)).await;
     for signal in [Signal::TERM, Signal::HUP] {
         let mut person = Person::attach(&ground.socket(launch), 40, 120);
@@ -213,7 +213,7 @@ async fn terminal_is_restored_when_the_client_gets_sigterm_or_sighup() {
 
 #[tokio::test]
 async fn killed_client_is_removed_and_the_old_size_restored() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, _) = ground.start(&ground.shell(ECHO)).await;
     // Until the agent has set this title, it would miss a new size.
     ground.titled(launch, "ready").await;
@@ -229,7 +229,7 @@ async fn killed_client_is_removed_and_the_old_size_restored() {
 
 #[tokio::test]
 async fn answers_of_the_users_terminal_do_not_reach_the_agent() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script =
         "stty raw -echo; echo ready; dd bs=1 count=5 2>/dev/null | od -An -c; exec sleep 600";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -245,7 +245,7 @@ async fn answers_of_the_users_terminal_do_not_reach_the_agent() {
 
 #[tokio::test]
 async fn escape_reaches_an_agent_that_writes_without_a_pause() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "stty raw -echo; echo ready; (while :; do echo busy; sleep 0.005; done) & \
                   dd bs=1 count=1 2>/dev/null | od -An -c; kill $!; title done; exec sleep 600";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -258,7 +258,7 @@ async fn escape_reaches_an_agent_that_writes_without_a_pause() {
 
 #[tokio::test]
 async fn attach_to_a_headless_or_stopped_agent_is_refused() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut wanted = ground.shell("exec sleep 600");
     wanted.headless = true;
     let (launch, held) = ground.start(&wanted).await;

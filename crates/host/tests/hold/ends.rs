@@ -8,13 +8,13 @@ use segue_core::model::Exit;
 use segue_core::ports::Holders as _;
 use segue_host::process;
 
-use super::ground::{Ground, code, gone, marked, send};
+use super::ground::{HoldFixture, code, gone, marked, send};
 
 const GRACE: Duration = Duration::from_millis(300);
 
 #[tokio::test]
 async fn clean_exit_is_recorded_and_the_holder_exits() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let wanted = ground.shell("read line; exit 0");
     let (launch, held) = ground.start(&wanted).await;
     ground.holders.inject(launch, b"\r").await.unwrap();
@@ -28,7 +28,7 @@ async fn clean_exit_is_recorded_and_the_holder_exits() {
 
 #[tokio::test]
 async fn after_a_crash_the_holder_keeps_the_environment_until_it_is_released() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let wanted = ground.shell("read line; kill -SEGV $$");
     let (launch, held) = ground.start(&wanted).await;
     let error = ground.holders.release(launch).await.unwrap_err();
@@ -51,7 +51,7 @@ async fn after_a_crash_the_holder_keeps_the_environment_until_it_is_released() {
 
 #[tokio::test]
 async fn stop_ends_every_descendant_also_in_other_sessions() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut ear = ground.ear("up");
     let script = "setsid sh -c 'echo > up; sleep 600' & \
                   setsid sh -c 'trap \"\" TERM HUP; setsid sh -c \"echo > up; sleep 600\"; sleep 600' & \
@@ -71,7 +71,7 @@ async fn stop_ends_every_descendant_also_in_other_sessions() {
 
 #[tokio::test]
 async fn agent_may_clean_up_before_it_stops() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "trap 'echo tidy > tidied; exit 9' TERM; title up; while :; do sleep 0.05; done";
     let (launch, _) = ground.start(&ground.shell(script)).await;
     ground.titled(launch, "up").await;
@@ -82,7 +82,7 @@ async fn agent_may_clean_up_before_it_stops() {
 
 #[tokio::test]
 async fn agent_that_ignores_all_signals_is_killed() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "trap '' TERM HUP INT; title up; while :; do sleep 600; done";
     let (launch, _) = ground.start(&ground.shell(script)).await;
     ground.titled(launch, "up").await;
@@ -93,7 +93,7 @@ async fn agent_that_ignores_all_signals_is_killed() {
 
 #[tokio::test]
 async fn interactive_shell_ends_on_sighup_without_sigkill() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut wanted = ground.shell("");
     wanted.argv = ["/bin/sh", "-i"].map(str::to_owned).to_vec();
     let (launch, _) = ground.start(&wanted).await;
@@ -106,7 +106,7 @@ async fn interactive_shell_ends_on_sighup_without_sigkill() {
 
 #[tokio::test]
 async fn suspended_agent_can_be_stopped() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) = ground.start(&ground.shell("exec sleep 600")).await;
     send(&held.agent.unwrap(), Signal::STOP);
     let end = ground.holders.stop(launch, Duration::from_secs(30)).await.unwrap().unwrap();
@@ -115,7 +115,7 @@ async fn suspended_agent_can_be_stopped() {
 
 #[tokio::test]
 async fn end_is_noticed_although_a_child_keeps_the_terminal_open() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) = ground.start(&ground.shell("sleep 600 & setsid sleep 600 & exit 3")).await;
     assert_eq!(ground.ended(launch).await.exit, code(3));
     assert_eq!(marked(launch), Vec::<u32>::new());
@@ -124,7 +124,7 @@ async fn end_is_noticed_although_a_child_keeps_the_terminal_open() {
 
 #[tokio::test]
 async fn last_output_of_an_agent_is_on_its_screen() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, _) = ground.start(&ground.shell("seq 1 5000; echo the very end; exit 1")).await;
     ground.ended(launch).await;
     let rows = ground.snapshot(launch).await.rows;
@@ -133,7 +133,7 @@ async fn last_output_of_an_agent_is_on_its_screen() {
 
 #[tokio::test]
 async fn orphans_of_a_living_agent_leave_no_zombies() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut ear = ground.ear("up");
     let script = "for i in 1 2 3 4 5; do (setsid sh -c 'echo $$ > up; exit 0' &); done; read line";
     let (launch, held) = ground.start(&ground.shell(script)).await;
@@ -154,7 +154,7 @@ async fn orphans_of_a_living_agent_leave_no_zombies() {
 
 #[tokio::test]
 async fn holder_on_sigterm_ends_its_agent_and_records_no_request() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut ear = ground.ear("up");
     let script = "setsid sh -c 'echo > up; sleep 600' & exec sleep 600";
     let (launch, held) = ground.start(&ground.shell(script)).await;
@@ -168,7 +168,7 @@ async fn holder_on_sigterm_ends_its_agent_and_records_no_request() {
 
 #[tokio::test]
 async fn clean_exit_on_sigterm_of_the_holder_is_recorded_as_a_signal() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "trap 'exit 0' TERM; title up; while :; do sleep 0.05; done";
     let (launch, held) = ground.start(&ground.shell(script)).await;
     ground.titled(launch, "up").await;

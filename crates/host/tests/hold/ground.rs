@@ -37,7 +37,7 @@ pub(crate) fn holder_program() -> PathBuf {
 
 /// One Segue in a temporary folder.
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub(crate) struct HoldFixture {
     temp: TempDir,
     pub(crate) paths: Paths,
     pub(crate) holders: LocalHolders,
@@ -77,7 +77,7 @@ impl Ear {
 
 /// A launch to start.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct TestLaunch {
     pub(crate) session: SessionId,
     pub(crate) argv: Vec<String>,
     pub(crate) before: Vec<String>,
@@ -89,7 +89,7 @@ pub(crate) struct Wanted {
     pub(crate) variables: Vec<(&'static str, &'static str)>,
 }
 
-impl Ground {
+impl HoldFixture {
     pub(crate) fn new() -> Self {
         Self::at("home")
     }
@@ -111,9 +111,9 @@ impl Ground {
 
     /// Returns a launch of a shell that runs a script in a terminal. The script can call `title …`,
     /// which the test can wait for.
-    pub(crate) fn shell(&self, script: &str) -> Wanted {
+    pub(crate) fn shell(&self, script: &str) -> TestLaunch {
         let script = format!("title() {{ printf '\\033]2;%s\\007' \"$1\"; }}; {script}");
-        Wanted {
+        TestLaunch {
             session: SessionId::new(Uuid::now_v7()),
             argv: ["/bin/sh", "-c", &script].map(str::to_owned).to_vec(),
             before: Vec::new(),
@@ -125,19 +125,22 @@ impl Ground {
         }
     }
 
-    pub(crate) async fn start(&self, wanted: &Wanted) -> (LaunchId, Held) {
+    pub(crate) async fn start(&self, wanted: &TestLaunch) -> (LaunchId, Held) {
         let (launch, held) = self.try_start(wanted).await;
         (launch, held.unwrap())
     }
 
-    pub(crate) async fn try_start(&self, wanted: &Wanted) -> (LaunchId, segue_core::Result<Held>) {
+    pub(crate) async fn try_start(
+        &self,
+        wanted: &TestLaunch,
+    ) -> (LaunchId, segue_core::Result<Held>) {
         self.try_start_in(wanted, |_| {}).await
     }
 
     /// Starts a launch whose folder was prepared with `prepare`.
     pub(crate) async fn try_start_in(
         &self,
-        wanted: &Wanted,
+        wanted: &TestLaunch,
         prepare: impl FnOnce(&Path),
     ) -> (LaunchId, segue_core::Result<Held>) {
         let order = order(wanted);
@@ -204,7 +207,7 @@ impl Ground {
     }
 }
 
-impl Drop for Ground {
+impl Drop for HoldFixture {
     fn drop(&mut self) {
         for (launch, holder) in self.started.get_mut().unwrap() {
             kill(holder);
@@ -218,7 +221,7 @@ impl Drop for Ground {
     }
 }
 
-fn order(wanted: &Wanted) -> StartOrder {
+fn order(wanted: &TestLaunch) -> StartOrder {
     let launch = launch(wanted);
     let variables = [
         ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
@@ -241,7 +244,7 @@ fn order(wanted: &Wanted) -> StartOrder {
     }
 }
 
-fn session(wanted: &Wanted) -> Session {
+fn session(wanted: &TestLaunch) -> Session {
     Session {
         id: wanted.session,
         name: SessionName::parse("coder").unwrap(),
@@ -267,7 +270,7 @@ fn session(wanted: &Wanted) -> Session {
     }
 }
 
-fn launch(wanted: &Wanted) -> Launch {
+fn launch(wanted: &TestLaunch) -> Launch {
     Launch {
         id: LaunchId::new(Uuid::now_v7()),
         session: wanted.session,

@@ -10,11 +10,11 @@ use segue_core::model::Exit;
 use segue_core::ports::{HolderEvent, Holders as _};
 use segue_host::process;
 
-use super::ground::{DEADLINE, Ground, code, gone, marked};
+use super::ground::{DEADLINE, HoldFixture, code, gone, marked};
 
 #[tokio::test]
 async fn agent_runs_in_its_own_terminal_with_its_environment() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "echo \"$TERM $COLORTERM $(stty size) $(pwd) ${LINES-none} $SECRET\"; \
                   title up; read line";
     let (launch, held) = ground.start(&ground.shell(script)).await;
@@ -44,7 +44,7 @@ async fn agent_runs_in_its_own_terminal_with_its_environment() {
 
 #[tokio::test]
 async fn queries_are_answered_without_an_attached_client() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "stty raw -echo; printf '\\033[c'; dd bs=1 count=9 2>/dev/null | od -An -c; \
                   printf '\\033[3;4H\\033[6n'; dd bs=1 count=6 2>/dev/null | od -An -c; \
                   title asked; exec sleep 600";
@@ -57,7 +57,7 @@ async fn queries_are_answered_without_an_attached_client() {
 
 #[tokio::test]
 async fn bytes_are_injected_and_the_agent_is_interrupted() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "trap 'echo interrupted; exit 7' INT; read line; echo \"got $line\"; \
                   title got; while :; do sleep 0.1; done";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -74,7 +74,7 @@ async fn bytes_are_injected_and_the_agent_is_interrupted() {
 
 #[tokio::test]
 async fn titles_and_bells_are_events_and_late_subscribers_get_the_title() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script =
         "printf '\\033]0;first\\007'; read line; printf '\\007\\033]2;second\\033\\\\'; read l";
     let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -92,7 +92,7 @@ async fn titles_and_bells_are_events_and_late_subscribers_get_the_title() {
 
 #[tokio::test]
 async fn output_of_a_headless_agent_is_recorded_byte_for_byte() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut wanted = ground.shell(
         "printf '{\"a\":1}\\n\\000\\377\\033[c'; echo oops >&2; read line || printf 'no input'; exit 3",
     );
@@ -114,7 +114,7 @@ async fn output_of_a_headless_agent_is_recorded_byte_for_byte() {
 
 #[tokio::test]
 async fn headless_agent_reads_the_given_input_file() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let given = ground.folder().join("given");
     fs::write(&given, "two\nlines").unwrap();
     let mut wanted = ground.shell("cat");
@@ -129,7 +129,7 @@ async fn headless_agent_reads_the_given_input_file() {
 
 #[tokio::test]
 async fn headless_agent_refuses_terminal_requests_but_can_be_interrupted() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut ear = ground.ear("up");
     let mut wanted = ground.shell("trap 'exit 5' INT; echo up > up; while :; do sleep 0.1; done");
     wanted.headless = true;
@@ -143,7 +143,7 @@ async fn headless_agent_refuses_terminal_requests_but_can_be_interrupted() {
 
 #[tokio::test]
 async fn failed_start_is_reported_and_leaves_nothing_behind() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut missing = ground.shell("");
     missing.argv = vec!["/no/such/program".to_owned(), "-x".to_owned()];
     let (launch, held) = ground.try_start(&missing).await;
@@ -170,7 +170,7 @@ async fn failed_start_is_reported_and_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn preparation_command_is_completed_before_the_agent_starts() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut wanted = ground.shell("cat prepared; title up; read line");
     let script = "cat; echo unseen; echo $SECRET $SEGUE_LAUNCH >prepared; echo seen >&2";
     wanted.before = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
@@ -187,7 +187,7 @@ async fn preparation_command_is_completed_before_the_agent_starts() {
 
 #[tokio::test]
 async fn agent_does_not_start_if_its_preparation_fails() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut wanted = ground.shell("touch began");
     wanted.before = ["/bin/sh", "-c", "sleep 0.1; exit 3"].map(str::to_owned).to_vec();
     let (launch, _) = ground.start(&wanted).await;
@@ -211,7 +211,7 @@ async fn agent_does_not_start_if_its_preparation_fails() {
 
 #[tokio::test]
 async fn agent_is_ended_if_its_start_cannot_be_recorded() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let wanted = ground.shell("setsid sleep 600 & exec sleep 600");
     // A folder has the name of the file.
     let blocked = |folder: &Path| fs::create_dir(folder.join("live.json")).unwrap();
@@ -225,7 +225,7 @@ async fn agent_is_ended_if_its_start_cannot_be_recorded() {
 
 #[tokio::test]
 async fn second_holder_of_a_session_is_refused() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let wanted = ground.shell("read line");
     let (first, held) = ground.start(&wanted).await;
     let (second, refused) = ground.try_start(&wanted).await;
@@ -241,7 +241,7 @@ async fn second_holder_of_a_session_is_refused() {
 
 #[tokio::test]
 async fn leftovers_of_a_dead_launch_are_ended_before_the_next_launch() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut ear = ground.ear("up");
     // When a terminal goes away, processes that do not ignore SIGHUP end with it.
     let script =
@@ -264,7 +264,7 @@ async fn leftovers_of_a_dead_launch_are_ended_before_the_next_launch() {
 
 #[tokio::test]
 async fn home_with_a_path_too_long_for_a_socket_works() {
-    let ground = Ground::at(&["d".repeat(120), "e".repeat(120)].join("/"));
+    let ground = HoldFixture::at(&["d".repeat(120), "e".repeat(120)].join("/"));
     let (launch, _) = ground.start(&ground.shell("echo deep; title up; read line")).await;
     ground.titled(launch, "up").await;
     assert_eq!(ground.snapshot(launch).await.rows[0], "deep");
@@ -273,7 +273,7 @@ async fn home_with_a_path_too_long_for_a_socket_works() {
 
 #[tokio::test]
 async fn agent_cannot_connect_to_a_holder() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (victim, _) = ground.start(&ground.shell("read line")).await;
     let socket = ground.socket(victim).display().to_string();
     let program = super::ground::holder_program().display().to_string();

@@ -2,7 +2,7 @@
 
 use segue_core::ports::Holders as _;
 
-use crate::ground::Ground;
+use crate::ground::HoldFixture;
 
 fn wanted() -> Vec<String> {
     let mut rows: Vec<String> = (39_962..=40_000).map(|number| number.to_string()).collect();
@@ -12,7 +12,7 @@ fn wanted() -> Vec<String> {
 
 #[tokio::test]
 async fn flood_of_lines_is_on_the_screen_if_output_follows_it() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "seq 1 40000; printf 'the last line'; title done; exec sleep 600";
     let (launch, _) = ground.start(&ground.shell(script)).await;
     ground.titled(launch, "done").await;
@@ -21,7 +21,7 @@ async fn flood_of_lines_is_on_the_screen_if_output_follows_it() {
 
 #[tokio::test]
 async fn flood_of_lines_is_on_the_screen_if_the_agent_ends_after_it() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "seq 1 40000; printf 'the last line'; exit 7";
     let (launch, _) = ground.start(&ground.shell(script)).await;
     ground.ended(launch).await;
@@ -30,7 +30,7 @@ async fn flood_of_lines_is_on_the_screen_if_the_agent_ends_after_it() {
 
 #[tokio::test]
 async fn query_that_arrives_in_pieces_after_text_is_answered() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut ear = ground.ear("ear");
     let script = "stty raw -echo; pause() { echo ready > ear; dd bs=1 count=1 >/dev/null 2>&1; }; \
                   printf 'words and words\\033'; pause; printf '['; pause; printf '6'; pause; \

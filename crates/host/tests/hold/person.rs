@@ -20,11 +20,11 @@ use super::ground::{DEADLINE, holder_program};
 
 /// What a terminal emulator records besides its screen.
 #[derive(Debug, Default)]
-pub(crate) struct Notes {
+pub(crate) struct TitleRecorder {
     pub(crate) title: String,
 }
 
-impl Callbacks for Notes {
+impl Callbacks for TitleRecorder {
     fn set_window_title(&mut self, _: &mut Screen, title: &[u8]) {
         self.title = String::from_utf8_lossy(title).into_owned();
     }
@@ -36,7 +36,7 @@ pub(crate) struct Person {
     /// Kept open, so that the terminal outlives the program in it, as under a shell.
     slave: OwnedFd,
     child: Child,
-    parser: Parser<Notes>,
+    parser: Parser<TitleRecorder>,
     /// Everything that was sent to the terminal.
     pub(crate) seen: Vec<u8>,
     before: Termios,
@@ -66,7 +66,7 @@ impl Person {
         let child = command.spawn().unwrap();
         let non_zero = |number| NonZeroU16::new(number).unwrap();
         let parser =
-            Parser::new_with_callbacks(non_zero(rows), non_zero(cols), 0, Notes::default());
+            Parser::new_with_callbacks(non_zero(rows), non_zero(cols), 0, TitleRecorder::default());
         Self { master: File::from(master), slave, child, parser, seen: Vec::new(), before }
     }
 

@@ -10,7 +10,7 @@ use segue_core::model::{LaunchId, MessageId};
 use segue_core::ports::{Holders as _, TypeOrder};
 use uuid::Uuid;
 
-use super::ground::{DEADLINE, Ground};
+use super::ground::{DEADLINE, HoldFixture};
 
 pub(crate) const HELLO: u8 = 1;
 pub(crate) const REQUEST: u8 = 2;
@@ -22,7 +22,7 @@ pub(crate) fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     [&length[..], &[kind], payload].concat()
 }
 
-pub(crate) fn connect(ground: &Ground, launch: segue_core::model::LaunchId) -> UnixStream {
+pub(crate) fn connect(ground: &HoldFixture, launch: segue_core::model::LaunchId) -> UnixStream {
     let stream = UnixStream::connect(ground.socket(launch)).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
     stream
@@ -44,7 +44,7 @@ fn ask(stream: &mut UnixStream, request: &str) -> (u8, String) {
 
 #[tokio::test]
 async fn client_of_a_newer_version_can_use_this_holder() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, _) = ground.start(&ground.shell("read line")).await;
     let mut client = connect(&ground, launch);
     let hello = br#"{"protocol":9,"oldest":1,"capabilities":["teleport"],"new":{"x":1}}"#;
@@ -63,7 +63,7 @@ async fn client_of_a_newer_version_can_use_this_holder() {
 
 #[tokio::test]
 async fn client_without_a_common_version_gets_an_error() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, _) = ground.start(&ground.shell("read line")).await;
     let mut client = connect(&ground, launch);
     client.write_all(&frame(HELLO, br#"{"protocol":9,"oldest":5}"#)).unwrap();
@@ -76,7 +76,7 @@ async fn client_without_a_common_version_gets_an_error() {
 
 #[tokio::test]
 async fn invalid_data_does_not_disturb_the_holder() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) = ground.start(&ground.shell("read line")).await;
     for nonsense in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 4096], &frame(REQUEST, b"{"), b"\0"] {
         let mut client = connect(&ground, launch);
@@ -99,7 +99,7 @@ async fn invalid_data_does_not_disturb_the_holder() {
 
 #[tokio::test]
 async fn client_that_never_reads_does_not_keep_a_holder_alive() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) =
         ground.start(&ground.shell("read line; yes | head -c 3000000; title up; read line")).await;
     let mut client = connect(&ground, launch);
@@ -134,7 +134,7 @@ for (1 .. 3) {
 /// Starts a script that behaves like a holder of an older version, for a new launch, and waits
 /// until it prints `up`. Returns the lines that it prints then.
 pub(crate) fn start_old_holder(
-    ground: &Ground,
+    ground: &HoldFixture,
     script: &str,
 ) -> (LaunchId, Child, Lines<BufReader<ChildStdout>>) {
     let launch = LaunchId::new(Uuid::now_v7());
@@ -151,7 +151,7 @@ pub(crate) fn start_old_holder(
 
 #[tokio::test]
 async fn older_holder_is_not_sent_requests_that_it_does_not_know() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, mut old, lines) = start_old_holder(&ground, OLD_HOLDER);
     let message = MessageId::new(Uuid::now_v7());
     let order = TypeOrder { message, text: "hello".to_owned(), revision: 0 };
@@ -171,7 +171,7 @@ async fn older_holder_is_not_sent_requests_that_it_does_not_know() {
 
 #[tokio::test]
 async fn clients_talk_only_to_the_launchs_own_holder_at_its_socket() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (other, _) = ground.start(&ground.shell("read line")).await;
     let own = LaunchId::new(Uuid::now_v7());
     std::fs::create_dir(ground.paths.launch(own)).unwrap();

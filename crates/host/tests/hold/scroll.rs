@@ -4,7 +4,7 @@ use rustix::process::Signal;
 use segue_core::model::LaunchId;
 use segue_core::ports::Holders as _;
 
-use super::ground::{Ground, kill, send};
+use super::ground::{HoldFixture, kill, send};
 use super::person::Person;
 
 const ROWS: u16 = 24;
@@ -20,13 +20,13 @@ const NUMBERS: &str = "stty -echo; seq 1 200; title ready; \
 /// Shows every typed byte.
 const BYTES: &str = "dd bs=1 count=10 2>/dev/null | od -An -c; title typed; exec sleep 600";
 
-async fn started(ground: &Ground, script: &str) -> LaunchId {
+async fn started(ground: &HoldFixture, script: &str) -> LaunchId {
     let (launch, _) = ground.start(&ground.shell(script)).await;
     ground.titled(launch, "ready").await;
     launch
 }
 
-fn attached(ground: &Ground, launch: LaunchId) -> Person {
+fn attached(ground: &HoldFixture, launch: LaunchId) -> Person {
     let mut person = Person::attach(&ground.socket(launch), ROWS, COLS);
     person.sees("the end of the numbers", |person| person.rows().contains(&"200".to_owned()));
     person
@@ -42,7 +42,7 @@ fn sees_first(person: &mut Person, first: &str) {
 
 #[tokio::test]
 async fn scroll_mode_shows_earlier_lines_while_the_agent_continues() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let launch = started(&ground, NUMBERS).await;
     let mut person = attached(&ground, launch);
     person.types(ENTER);
@@ -70,7 +70,7 @@ async fn scroll_mode_shows_earlier_lines_while_the_agent_continues() {
 
 #[tokio::test]
 async fn scroll_mode_neither_slows_nor_resizes_the_agent() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "seq 1 200; title ready; read line; seq 1 300000; stty size; title end; read line";
     let launch = started(&ground, script).await;
     let mut person = attached(&ground, launch);
@@ -88,7 +88,7 @@ async fn scroll_mode_neither_slows_nor_resizes_the_agent() {
 
 #[tokio::test]
 async fn page_up_and_wheel_enter_and_leave_without_reaching_the_agent() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = format!("stty raw -echo; seq -s '\r\n' 1 200; title ready; {BYTES}");
     let launch = started(&ground, &script).await;
     let mut person = Person::attach(&ground.socket(launch), ROWS, COLS);
@@ -113,7 +113,7 @@ async fn page_up_and_wheel_enter_and_leave_without_reaching_the_agent() {
 
 #[tokio::test]
 async fn agent_with_mouse_and_alternate_screen_gets_wheel_and_page_up() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = format!(
         "stty raw -echo; printf '\\033[?1049h\\033[?1002h\\033[?1006h'; title ready; \
          dd bs=1 count=14 2>/dev/null | od -An -c; printf '\\033[?1002l'; {BYTES}"
@@ -142,7 +142,7 @@ async fn agent_with_mouse_and_alternate_screen_gets_wheel_and_page_up() {
 
 #[tokio::test]
 async fn user_can_give_the_mouse_to_their_terminal() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let launch = started(&ground, NUMBERS).await;
     let mut person = attached(&ground, launch);
     let mode = |person: &Person| person.screen().mouse_protocol_mode();
@@ -158,7 +158,7 @@ async fn user_can_give_the_mouse_to_their_terminal() {
 
 #[tokio::test]
 async fn search_marks_its_match_and_a_selection_is_copied() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "printf 'one \\033[31mneedle\\033[m\\r\\n'; seq 1 200; \
                   printf '\\033]52;c;ZXZpbA==\\007'; title ready; read line";
     let launch = started(&ground, script).await;
@@ -180,7 +180,7 @@ async fn search_marks_its_match_and_a_selection_is_copied() {
 
 #[tokio::test]
 async fn scroll_mode_follows_the_size_of_the_users_terminal() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "for n in $(seq 1 100); do printf '%03d %0100d\\r\\n' $n 0; done; seq 1 200; \
                   title ready; read line";
     let launch = started(&ground, script).await;
@@ -204,7 +204,7 @@ async fn scroll_mode_follows_the_size_of_the_users_terminal() {
 
 #[tokio::test]
 async fn any_key_closes_the_help_and_does_not_reach_the_agent() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = format!("stty raw -echo; seq -s '\r\n' 1 200; title ready; {BYTES}");
     let launch = started(&ground, &script).await;
     let mut person = Person::attach(&ground.socket(launch), ROWS, COLS);
@@ -221,9 +221,9 @@ async fn any_key_closes_the_help_and_does_not_reach_the_agent() {
 
 #[tokio::test]
 async fn terminal_is_restored_however_scroll_mode_ends() {
-    let ground = Ground::new();
-    let detach: fn(&mut Person, &Ground, LaunchId) = |person, _, _| person.types(b"\x1cd");
-    let terminate: fn(&mut Person, &Ground, LaunchId) =
+    let ground = HoldFixture::new();
+    let detach: fn(&mut Person, &HoldFixture, LaunchId) = |person, _, _| person.types(b"\x1cd");
+    let terminate: fn(&mut Person, &HoldFixture, LaunchId) =
         |person, _, _| send(&person.process(), Signal::TERM);
     for (leave, last) in [(detach, "[detached]"), (terminate, "[detached]")] {
         let launch = started(&ground, NUMBERS).await;
@@ -244,7 +244,7 @@ async fn terminal_is_restored_however_scroll_mode_ends() {
 
 #[tokio::test]
 async fn entry_notice_covers_no_input_line_and_the_first_key_removes_it() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "stty -echo; printf '\\033[2J\\033[H'; seq 1 21; printf '> '; title ready; \
                   read line; echo got $line; read line";
     for (rows, cursor) in [(ROWS, 21), (30, 21)] {
@@ -267,7 +267,7 @@ const TOLD: &str = "trap 'n=$((n+1)); echo told $n $(stty size)' WINCH; title re
 
 #[tokio::test]
 async fn attach_notifies_the_agent_of_its_size_once_even_if_unchanged() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let launch = started(&ground, &format!("n=0; {TOLD}")).await;
     for (number, (rows, cols)) in
         [(40, 120), (40, 120), (30, 100), (30, 100)].into_iter().enumerate()

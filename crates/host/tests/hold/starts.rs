@@ -6,7 +6,7 @@ use segue_core::model::TerminalSize;
 use segue_core::ports::Holders as _;
 use segue_core::{Kind, rules};
 
-use super::ground::{Ground, Wanted, code};
+use super::ground::{HoldFixture, TestLaunch, code};
 
 /// Makes the dynamic linker print a warning before any program begins.
 const MISSING_LIBRARY: (&str, &str) = ("LD_PRELOAD", "/nonexistent.so");
@@ -31,7 +31,7 @@ fn inherited(printed: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn warning_before_exec_does_not_fail_the_start_and_is_on_the_terminal() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut wanted = ground.shell("title up; read line");
     wanted.variables.push(MISSING_LIBRARY);
     let (launch, _) = ground.start(&wanted).await;
@@ -44,7 +44,7 @@ async fn warning_before_exec_does_not_fail_the_start_and_is_on_the_terminal() {
 
 #[tokio::test]
 async fn warning_before_exec_is_in_the_error_log_of_a_headless_agent() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut wanted = ground.shell("echo out; exit 3");
     wanted.variables.push(MISSING_LIBRARY);
     wanted.headless = true;
@@ -58,7 +58,7 @@ async fn warning_before_exec_is_in_the_error_log_of_a_headless_agent() {
 
 #[tokio::test]
 async fn failed_start_is_reported_even_after_other_output() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut wanted = ground.shell("");
     wanted.variables.push(MISSING_LIBRARY);
     wanted.argv = vec!["/no/such/program".to_owned()];
@@ -68,21 +68,21 @@ async fn failed_start_is_reported_even_after_other_output() {
 
 #[tokio::test]
 async fn agent_does_not_start_in_a_folder_that_became_a_symlink() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let real = ground.folder().join("real");
     let link = ground.folder().join("link");
     fs::create_dir(&real).unwrap();
     std::os::unix::fs::symlink(&real, &link).unwrap();
-    let (_, result) = ground.try_start(&Wanted { cwd: link, ..ground.shell("pwd") }).await;
+    let (_, result) = ground.try_start(&TestLaunch { cwd: link, ..ground.shell("pwd") }).await;
     let error = result.unwrap_err();
     assert_eq!(error.kind, Kind::Conflict);
     assert!(error.message.ends_with("link` was replaced meanwhile"), "{error}");
-    ground.start(&Wanted { cwd: real.canonicalize().unwrap(), ..ground.shell("pwd") }).await;
+    ground.start(&TestLaunch { cwd: real.canonicalize().unwrap(), ..ground.shell("pwd") }).await;
 }
 
 #[tokio::test]
 async fn agent_inherits_no_descriptor_of_its_holder() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     for headless in [false, true] {
         let mut wanted = ground.shell(DESCRIPTORS);
         wanted.headless = headless;
@@ -96,7 +96,7 @@ async fn agent_inherits_no_descriptor_of_its_holder() {
 
 #[tokio::test]
 async fn terminal_starts_with_the_requested_size_within_limits() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let table = [((33, 91), "33 91"), ((0, 0), "40 120"), ((u16::MAX, u16::MAX), "500 1000")];
     for ((rows, cols), printed) in table {
         let mut wanted = ground.shell("stty size; title up; read line");

@@ -13,7 +13,7 @@ use segue_core::{Error, Kind, Result};
 use segue_host::hold::LocalTerminals;
 use vt100::{Parser, Screen};
 
-use super::ground::{DEADLINE, Ground, Wanted, code, kill};
+use super::ground::{DEADLINE, HoldFixture, TestLaunch, code, kill};
 use super::person::Person;
 use super::protocol::{HELLO, INPUT, REQUEST, connect, frame, read_frame, start_old_holder};
 
@@ -29,20 +29,20 @@ fn control(size: TerminalSize) -> TerminalAccess {
     TerminalAccess::Control { size }
 }
 
-fn terminals(ground: &Ground) -> LocalTerminals {
+fn terminals(ground: &HoldFixture) -> LocalTerminals {
     LocalTerminals::new(ground.paths.launches())
 }
 
 /// Starts a script in a terminal of [`MIDDLE`] size, and waits for its title `ready`.
-async fn started(ground: &Ground, script: &str) -> LaunchId {
-    let wanted = Wanted { size: MIDDLE, ..ground.shell(script) };
+async fn started(ground: &HoldFixture, script: &str) -> LaunchId {
+    let wanted = TestLaunch { size: MIDDLE, ..ground.shell(script) };
     let (launch, _) = ground.start(&wanted).await;
     ground.titled(launch, "ready").await;
     launch
 }
 
 /// A program that shows a stream.
-struct Client {
+struct StreamClient {
     stream: Box<dyn TerminalStream>,
     parser: Parser,
     /// The sizes of all snapshots.
@@ -55,12 +55,16 @@ struct Client {
     is_gone: bool,
 }
 
-impl Client {
-    async fn open(ground: &Ground, launch: LaunchId, access: TerminalAccess) -> Self {
+impl StreamClient {
+    async fn open(ground: &HoldFixture, launch: LaunchId, access: TerminalAccess) -> Self {
         Self::try_open(ground, launch, access).await.unwrap()
     }
 
-    async fn try_open(ground: &Ground, launch: LaunchId, access: TerminalAccess) -> Result<Self> {
+    async fn try_open(
+        ground: &HoldFixture,
+        launch: LaunchId,
+        access: TerminalAccess,
+    ) -> Result<Self> {
         let stream = terminals(ground).open(launch, access).await?;
         let mut client = Self {
             stream,
@@ -136,7 +140,7 @@ impl Client {
 
 #[tokio::test]
 async fn viewer_shows_what_an_attached_terminal_shows_and_follows_it() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "stty -echo; printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?2004h\\033[2;3H'; \
         printf '\\033[1;31mred\\033[m \\346\\274\\242\\345\\255\\227\\033[?25l\\033[7;9H'; \
         title ready; read line; printf '\\033[9;1Hmore\\033[?2004l'; read line";
@@ -145,7 +149,7 @@ async fn viewer_shows_what_an_attached_terminal_shows_and_follows_it() {
     person.sees("no hint", |person| {
         person.screen().hide_cursor() && !person.screen().contents().contains("detach with")
     });
-    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
     assert_same(&viewer, &person);
     assert!(viewer.screen().bracketed_paste());
     person.types(b"\r");
@@ -155,7 +159,7 @@ async fn viewer_shows_what_an_attached_terminal_shows_and_follows_it() {
     assert_same(&viewer, &person);
 }
 
-fn assert_same(viewer: &Client, person: &Person) {
+fn assert_same(viewer: &StreamClient, person: &Person) {
     let (shown, wanted) = (viewer.screen(), person.screen());
     assert_eq!(viewer.rows(), person.rows());
     assert_eq!(shown.cursor_position(), wanted.cursor_position());
@@ -166,11 +170,11 @@ fn assert_same(viewer: &Client, person: &Person) {
 
 #[tokio::test]
 async fn controller_types_and_every_viewer_sees_the_answer() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let launch = started(&ground, ECHO).await;
-    let mut first = Client::open(&ground, launch, TerminalAccess::View).await;
-    let mut second = Client::open(&ground, launch, TerminalAccess::View).await;
-    let mut controller = Client::open(&ground, launch, control(MIDDLE)).await;
+    let mut first = StreamClient::open(&ground, launch, TerminalAccess::View).await;
+    let mut second = StreamClient::open(&ground, launch, TerminalAccess::View).await;
+    let mut controller = StreamClient::open(&ground, launch, control(MIDDLE)).await;
     controller.stream.input(b"hello\r").await.unwrap();
     for client in [&mut controller, &mut first, &mut second] {
         client.sees("got hello").await;
@@ -185,9 +189,9 @@ async fn controller_types_and_every_viewer_sees_the_answer() {
 
 #[tokio::test]
 async fn viewer_changes_neither_the_size_nor_the_input_of_the_agent() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let launch = started(&ground, ECHO).await;
-    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
     assert_eq!(viewer.size(), MIDDLE);
     let refused =
         [viewer.stream.input(b"typed\r").await, viewer.stream.resize(SMALL).await].map(Result::err);
@@ -204,7 +208,7 @@ async fn viewer_changes_neither_the_size_nor_the_input_of_the_agent() {
 
 #[tokio::test]
 async fn holder_refuses_what_a_viewer_may_not_do() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let launch = started(&ground, ECHO).await;
     let mut client = connect(&ground, launch);
     client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
@@ -236,17 +240,17 @@ async fn holder_refuses_what_a_viewer_may_not_do() {
     let status = read_until(&mut client, "status");
     assert!(status.contains(r#""size":{"rows":30,"cols":100}"#), "{status}");
     ground.holders.inject(launch, b"last\r").await.unwrap();
-    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
     viewer.sees("got last").await;
     assert_eq!(viewer.screen().contents().trim(), "ready\ngot last");
 }
 
 #[tokio::test]
 async fn viewer_gets_a_snapshot_of_every_new_size() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let launch = started(&ground, ECHO).await;
-    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
-    let mut controller = Client::open(&ground, launch, control(SMALL)).await;
+    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
+    let mut controller = StreamClient::open(&ground, launch, control(SMALL)).await;
     viewer.until("the size of the controller", |client| client.size() == SMALL).await;
     viewer.sees("20 60").await;
     controller.stream.resize(LARGE).await.unwrap();
@@ -259,10 +263,10 @@ async fn viewer_gets_a_snapshot_of_every_new_size() {
 
 #[tokio::test]
 async fn two_controllers_share_the_smaller_size_until_one_closes() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let launch = started(&ground, ECHO).await;
-    let mut large = Client::open(&ground, launch, control(LARGE)).await;
-    let mut small = Client::open(&ground, launch, control(SMALL)).await;
+    let mut large = StreamClient::open(&ground, launch, control(LARGE)).await;
+    let mut small = StreamClient::open(&ground, launch, control(SMALL)).await;
     large.until("the smaller size", |client| client.size() == SMALL).await;
     small.stream.input(b"one\r").await.unwrap();
     small.sees("got one").await;
@@ -277,11 +281,11 @@ async fn two_controllers_share_the_smaller_size_until_one_closes() {
 
 #[tokio::test]
 async fn scrollback_arrives_in_pages_of_one_copy() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script =
         "seq 1 500; printf '\\033[32mlast'; title ready; while read line; do seq 1 99; done";
     let launch = started(&ground, script).await;
-    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
     let newest = viewer.page(ScrollbackRange::Newest { count: 120 }).await;
     assert_eq!((newest.lines.len(), newest.total), (120, newest.first + 120));
     assert!(!newest.has_forgotten && !newest.alternate);
@@ -302,11 +306,11 @@ async fn scrollback_arrives_in_pages_of_one_copy() {
 
 #[tokio::test]
 async fn viewer_that_does_not_read_neither_slows_the_agent_nor_gets_all_of_its_output() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "echo ready; title ready; read line; seq 1 1000000; echo the end; title finished; \
                   read line";
     let launch = started(&ground, script).await;
-    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
     ground.holders.inject(launch, b"\r").await.unwrap();
     ground.titled(launch, "finished").await;
     viewer.sees("the end").await;
@@ -317,12 +321,12 @@ async fn viewer_that_does_not_read_neither_slows_the_agent_nor_gets_all_of_its_o
 
 #[tokio::test]
 async fn stream_reports_the_end_of_the_agent_also_to_late_viewers() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let launch = started(&ground, "title ready; read line; printf 'bye'; exit 4").await;
-    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
+    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
     ground.holders.inject(launch, b"\r").await.unwrap();
     viewer.until("the end", |client| client.end.is_some()).await;
-    let mut late = Client::open(&ground, launch, TerminalAccess::View).await;
+    let mut late = StreamClient::open(&ground, launch, TerminalAccess::View).await;
     late.until("the end", |client| client.end.is_some()).await;
     for client in [&viewer, &late] {
         assert_eq!(client.end.unwrap().exit, code(4));
@@ -332,10 +336,10 @@ async fn stream_reports_the_end_of_the_agent_also_to_late_viewers() {
 
 #[tokio::test]
 async fn stream_ends_when_the_holder_is_killed() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) = ground.start(&ground.shell(ECHO)).await;
-    let mut viewer = Client::open(&ground, launch, TerminalAccess::View).await;
-    let mut controller = Client::open(&ground, launch, control(LARGE)).await;
+    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
+    let mut controller = StreamClient::open(&ground, launch, control(LARGE)).await;
     kill(&held.holder);
     for client in [&mut viewer, &mut controller] {
         client.until("the end of the stream", |client| client.is_gone).await;
@@ -343,17 +347,17 @@ async fn stream_ends_when_the_holder_is_killed() {
         client.stream.repaint().await.unwrap();
         assert!(client.stream.next().await.is_none());
     }
-    let again = Client::try_open(&ground, launch, TerminalAccess::View).await.err().unwrap();
+    let again = StreamClient::try_open(&ground, launch, TerminalAccess::View).await.err().unwrap();
     assert_eq!(again.kind, Kind::NotFound);
 }
 
 #[tokio::test]
 async fn headless_agent_has_no_stream() {
-    let ground = Ground::new();
-    let wanted = Wanted { headless: true, ..ground.shell("exec sleep 600") };
+    let ground = HoldFixture::new();
+    let wanted = TestLaunch { headless: true, ..ground.shell("exec sleep 600") };
     let (launch, _) = ground.start(&wanted).await;
     for access in [TerminalAccess::View, control(SMALL)] {
-        let error = Client::try_open(&ground, launch, access).await.err().unwrap();
+        let error = StreamClient::try_open(&ground, launch, access).await.err().unwrap();
         assert!(error.message.contains("runs without a terminal"), "{error}");
     }
     ground.holders.stop(launch, Duration::ZERO).await.unwrap();
@@ -384,12 +388,12 @@ for (1 .. 2) {
 
 #[tokio::test]
 async fn older_holder_gives_control_but_no_view() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, mut old, lines) = start_old_holder(&ground, OLD_HOLDER);
-    let error = Client::try_open(&ground, launch, TerminalAccess::View).await.err().unwrap();
+    let error = StreamClient::try_open(&ground, launch, TerminalAccess::View).await.err().unwrap();
     assert_eq!(error.kind, Kind::Unavailable);
     assert!(error.message.contains("older version") && error.message.contains("`view`"), "{error}");
-    let mut controller = Client::open(&ground, launch, control(SMALL)).await;
+    let mut controller = StreamClient::open(&ground, launch, control(SMALL)).await;
     assert_eq!(controller.rows()[0], "old screen");
     assert_eq!(controller.size(), SMALL);
     controller.sees("old screen and more").await;

@@ -1,12 +1,12 @@
 //! Tests of agents that are stopped by a signal.
 
-use super::ground::{Ground, code, send};
+use super::ground::{HoldFixture, code, send};
 use super::person::Person;
 use rustix::process::Signal;
 
 #[tokio::test]
 async fn agent_that_stops_itself_is_continued() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "for round in 1 2 3; do kill -STOP $$; done; title on; read line";
     let (launch, _) = ground.start(&ground.shell(script)).await;
     ground.titled(launch, "on").await;
@@ -14,7 +14,7 @@ async fn agent_that_stops_itself_is_continued() {
 
 #[tokio::test]
 async fn stopped_headless_agent_is_continued() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut ear = ground.ear("up");
     let mut wanted = ground.shell("kill -STOP $$; echo up > up; read line < next; exit 4");
     wanted.headless = true;
@@ -29,7 +29,7 @@ async fn stopped_headless_agent_is_continued() {
 
 #[tokio::test]
 async fn process_group_that_stops_itself_is_continued() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let script = "sh -c 'kill -STOP 0; exit 0'; title on; read line";
     let (launch, _) = ground.start(&ground.shell(script)).await;
     ground.titled(launch, "on").await;
@@ -37,7 +37,7 @@ async fn process_group_that_stops_itself_is_continued() {
 
 #[tokio::test]
 async fn program_below_the_agent_that_stops_itself_on_ctrl_z_is_continued() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let stops = "title raw; dd bs=1 count=1 >/dev/null 2>&1; kill -STOP $$; title on; read line";
     let stops = stops.replace("title", "printf \"\\033]2;%s\\007\"");
     let script = format!("stty raw -echo; sh -c '{stops}'; title over; read line");
@@ -51,7 +51,7 @@ async fn program_below_the_agent_that_stops_itself_on_ctrl_z_is_continued() {
 
 #[tokio::test]
 async fn ctrl_z_does_not_stop_a_program_that_reads_lines() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let reads = "title reads; read line; title done";
     let reads = reads.replace("title", "printf \"\\033]2;%s\\007\"");
     // With job control, the program would stop and the shell would continue without it.

@@ -9,7 +9,7 @@ use segue_core::model::{LaunchId, MessageId};
 use segue_core::ports::{HolderEvent, HolderEvents, Holders as _, TypeOrder, Typed};
 use uuid::Uuid;
 
-use super::ground::{DEADLINE, Ear, Ground};
+use super::ground::{DEADLINE, Ear, HoldFixture};
 use super::protocol::{ANSWER, HELLO, INPUT, REQUEST, connect, frame, read_frame};
 
 /// Reads keys one by one, and supports bracketed paste.
@@ -19,7 +19,7 @@ const THE_END: &str = "head -c 3 >> got; echo end > ear; exec sleep 600";
 
 /// An agent that waits for messages.
 struct Agent {
-    ground: Ground,
+    ground: HoldFixture,
     launch: LaunchId,
     ear: Ear,
 }
@@ -33,7 +33,7 @@ impl Agent {
     }
 
     async fn running(script: &str) -> Self {
-        let ground = Ground::new();
+        let ground = HoldFixture::new();
         let ear = ground.ear("ear");
         drop(ground.ear("gate"));
         let (launch, _) = ground.start(&ground.shell(script)).await;
@@ -271,7 +271,7 @@ async fn subscribers_are_notified_of_drawing_that_never_stops() {
 
 #[tokio::test]
 async fn typing_without_a_terminal_or_a_holder_is_refused() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut wanted = ground.shell("exec sleep 600");
     wanted.headless = true;
     let (launch, _) = ground.start(&wanted).await;

@@ -10,7 +10,7 @@ use segue_core::model::{LaunchId, ProcessRef};
 use segue_core::ports::{Fault, Held, Holders as _, OpenLaunch};
 use segue_host::process;
 
-use super::ground::{DEADLINE, Ground, gone, marked, send};
+use super::ground::{DEADLINE, HoldFixture, gone, marked, send};
 use super::person::Person;
 
 /// Stops a process, and returns when it is stopped.
@@ -30,7 +30,7 @@ fn open(launch: LaunchId, held: &Held) -> OpenLaunch {
 
 #[tokio::test]
 async fn holder_with_a_deleted_socket_is_found_and_listens_again() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) = ground.start(&ground.shell("echo here; title up; read line")).await;
     let socket = ground.socket(launch);
     for round in 0..2 {
@@ -48,7 +48,7 @@ async fn holder_with_a_deleted_socket_is_found_and_listens_again() {
 
 #[tokio::test]
 async fn holder_without_socket_and_record_is_found_by_its_command_line() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) = ground.start(&ground.shell("read line")).await;
     fs::remove_file(ground.socket(launch)).unwrap();
     fs::remove_file(ground.paths.launch(launch).join("live.json")).unwrap();
@@ -57,7 +57,7 @@ async fn holder_without_socket_and_record_is_found_by_its_command_line() {
 
 #[tokio::test]
 async fn record_that_names_another_process_does_not_harm_it() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) = ground.start(&ground.shell("read line")).await;
     let (_, bystander) = ground.start(&ground.shell("read line")).await;
     super::ground::kill(&held.holder);
@@ -73,7 +73,7 @@ async fn record_that_names_another_process_does_not_harm_it() {
 
 #[tokio::test]
 async fn stopped_holder_is_reported_without_waiting_for_it() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let (launch, held) = ground.start(&ground.shell("read line")).await;
     stop(&held.holder);
     let pid = held.holder.pid;
@@ -92,7 +92,7 @@ async fn stopped_holder_is_reported_without_waiting_for_it() {
 
 #[tokio::test]
 async fn stop_ends_the_agent_of_a_stopped_holder() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut ear = ground.ear("up");
     let script = "setsid sh -c 'echo > up; exec sleep 600' & echo > up; exec sleep 600";
     let (launch, held) = ground.start(&ground.shell(script)).await;
@@ -108,7 +108,7 @@ async fn stop_ends_the_agent_of_a_stopped_holder() {
 
 #[tokio::test]
 async fn holder_that_does_not_answer_is_ended_with_everything_below_it() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut ear = ground.ear("up");
     let script = "trap '' TERM; setsid sh -c 'echo > up; exec sleep 600' & echo > up; \
                   while :; do sleep 600; done";
@@ -129,7 +129,7 @@ async fn holder_that_does_not_answer_is_ended_with_everything_below_it() {
 
 #[tokio::test]
 async fn stopped_process_below_an_agent_is_reported_and_continued() {
-    let ground = Ground::new();
+    let ground = HoldFixture::new();
     let mut ear = ground.ear("pid");
     let below = "echo $$ > pid; read line; echo on > pid; read line";
     let script = format!("sh -c '{below}'; title over; read line");
