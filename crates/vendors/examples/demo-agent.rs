@@ -22,7 +22,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    let host = Host { environment: Environment::new(env::vars()) };
+    let host = ExampleHost { environment: Environment::new(env::vars()) };
     ExitCode::from(run(arguments, &host))
 }
 
@@ -33,11 +33,11 @@ fn take_terminal() -> io::Result<()> {
 }
 
 #[derive(Debug)]
-struct Host {
+struct ExampleHost {
     environment: Environment,
 }
 
-impl AgentHost for Host {
+impl AgentHost for ExampleHost {
     fn process(&self) -> ProcessRef {
         let pid = getpid().as_raw_nonzero().get().unsigned_abs();
         ProcessRef { pid, started: started().unwrap_or(0), boot: String::new() }
@@ -68,7 +68,7 @@ impl AgentHost for Host {
             .stderr(Stdio::null())
             .spawn()?;
         let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        Ok(Box::new(Process { child, output }))
+        Ok(Box::new(ExampleToolProcess { child, output }))
     }
 
     fn crash(&self) {
@@ -85,12 +85,12 @@ fn started() -> Option<u64> {
 }
 
 #[derive(Debug)]
-struct Process {
+struct ExampleToolProcess {
     child: Child,
     output: ChildStdout,
 }
 
-impl AgentTool for Process {
+impl AgentTool for ExampleToolProcess {
     fn pid(&self) -> u32 {
         self.child.id()
     }

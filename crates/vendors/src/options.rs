@@ -7,7 +7,7 @@ use segue_core::ports::{Vendor, Vendors as _};
 use segue_core::rules::words;
 use uuid::Uuid;
 
-use crate::samples::{Disk, plan, session};
+use crate::samples::{CountingFiles, plan, session};
 
 /// Texts that a program could mistake for options.
 const TEXTS: [&str; 7] = [
@@ -44,7 +44,7 @@ fn command(
     let id = vendor.launching().preset_id(session, unique);
     let some = VendorSessionId::new(unique.to_string());
     let id = if mode == LaunchMode::Resume { id.or(Some(some)) } else { id };
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let line = vendor.launching().command(&plan(session, &disk, (mode, id.as_ref(), message)));
     line.ok().map(|it| it.arguments)
 }

@@ -76,14 +76,14 @@ pub(crate) fn recorded_screen(text: &str) -> Screen {
 pub(crate) struct Home {
     pub(crate) folder: TempDir,
     pub(crate) place: Place,
-    pub(crate) disk: Disk,
+    pub(crate) disk: CountingFiles,
 }
 
 impl Home {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let place = Place { config_dir: folder.path().to_owned(), cwd: "/code/a".into() };
-        Self { folder, place, disk: Disk::default() }
+        Self { folder, place, disk: CountingFiles::default() }
     }
 
     pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
@@ -96,12 +96,12 @@ impl Home {
 
 /// Files on disk. Counts the bytes that are read.
 #[derive(Debug, Default)]
-pub(crate) struct Disk {
+pub(crate) struct CountingFiles {
     bytes_read: AtomicUsize,
     opened: Mutex<Vec<(PathBuf, u32)>>,
 }
 
-impl Disk {
+impl CountingFiles {
     pub(crate) fn bytes_read(&self) -> usize {
         self.bytes_read.load(Ordering::Relaxed)
     }
@@ -112,7 +112,7 @@ impl Disk {
     }
 }
 
-impl Files for Disk {
+impl Files for CountingFiles {
     fn facts(&self, path: &Path) -> io::Result<Option<FileFacts>> {
         match fs::metadata(path) {
             Ok(facts) => Ok(Some(FileFacts {

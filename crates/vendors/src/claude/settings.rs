@@ -95,10 +95,10 @@ mod tests {
     use segue_core::model::{LaunchMode, Session};
 
     use super::*;
-    use crate::samples::{Disk, plan, session};
+    use crate::samples::{CountingFiles, plan, session};
 
     fn prepared(session: &Session) -> Result<(Vec<String>, Value)> {
-        let disk = Disk::default();
+        let disk = CountingFiles::default();
         let plan = plan(session, &disk, (LaunchMode::Fresh, None, None));
         let (rest, file) = prepare(&plan, session.args.clone())?;
         assert_eq!(file.path, Path::new("/state/launches/one/settings.json"));

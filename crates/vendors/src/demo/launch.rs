@@ -67,11 +67,11 @@ fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{Disk, plan, session};
+    use crate::samples::{CountingFiles, plan, session};
 
     fn arguments(session: &Session, mode: LaunchMode, message: Option<&str>) -> Vec<String> {
         let id = VendorSessionId::new("an-id");
-        let disk = Disk::default();
+        let disk = CountingFiles::default();
         command(&plan(session, &disk, (mode, Some(&id), message))).unwrap().arguments
     }
 
@@ -101,7 +101,7 @@ mod tests {
         session.headless = true;
         let found = arguments(&session, LaunchMode::Fresh, Some("hi"));
         assert_eq!(found[2..], ["--print", "--permission", "ask", "--", "hi"]);
-        let disk = Disk::default();
+        let disk = CountingFiles::default();
         let plan = plan(&session, &disk, (LaunchMode::Fresh, None, None));
         assert_eq!(command(&plan).unwrap_err().kind, segue_core::Kind::Usage);
     }
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_resume_without_an_id_is_refused_rather_than_started_blank() {
         let session = session();
-        let disk = Disk::default();
+        let disk = CountingFiles::default();
         let plan = plan(&session, &disk, (LaunchMode::Resume, None, Some("x")));
         assert!(command(&plan).is_err());
     }

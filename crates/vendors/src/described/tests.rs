@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::samples::{Disk, Home, plan, session};
+use crate::samples::{CountingFiles, Home, plan, session};
 
 fn described(transcript: Option<&str>) -> DescribedVendor {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
@@ -16,7 +16,7 @@ fn described(transcript: Option<&str>) -> DescribedVendor {
 
 #[test]
 fn command_fills_in_the_id_and_puts_the_message_last() {
-    let (vendor, disk, session) = (described(None), Disk::default(), session());
+    let (vendor, disk, session) = (described(None), CountingFiles::default(), session());
     let id = VendorSessionId::new("an-id");
     let arguments = |mode, message| {
         vendor.command(&plan(&session, &disk, (mode, Some(&id), message))).unwrap().arguments

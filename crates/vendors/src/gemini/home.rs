@@ -64,7 +64,7 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
 }
 
 #[derive(Deserialize)]
-struct Projects {
+struct GeminiProjects {
     projects: BTreeMap<String, String>,
 }
 
@@ -81,7 +81,7 @@ fn project(files: &dyn Files, place: &Place) -> PathBuf {
     let own = place.cwd.to_string_lossy();
     let text = files.head(&place.config_dir.join("projects.json"), LARGEST).unwrap_or_default();
     let listed = serde_json::from_slice(&text).ok();
-    let listed = listed.and_then(|mut list: Projects| list.projects.remove(own.as_ref()));
+    let listed = listed.and_then(|mut list: GeminiProjects| list.projects.remove(own.as_ref()));
     let is_plain = |name: &String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let listed = listed.filter(is_plain).map(|name| all.join(name));
     if let Some(listed) = listed

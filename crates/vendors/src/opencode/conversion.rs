@@ -258,7 +258,7 @@ impl OpencodeWriter {
         let time = PartTime { start, end: result.map_or(start, |result| self.at(result)) };
         let tool = call.tool.as_ref().or(result.and_then(|result| result.tool.as_ref()));
         let (tool, id) = tool.map(|it| (it.name.as_str(), it.id.as_str())).unwrap_or_default();
-        let state = State::new(&call, result, time);
+        let state = ToolState::new(&call, result, time);
         self.add(NewToolPart { r#type: "tool", tool, call: id, state }, time, out);
         self.open.iter_mut().for_each(|open| open.has_tool = true);
     }
@@ -327,13 +327,13 @@ struct NewToolPart<'a> {
     tool: &'a str,
     #[serde(rename = "callID")]
     call: &'a str,
-    state: State<'a>,
+    state: ToolState<'a>,
 }
 
 /// The outcome of a tool call.
 #[derive(Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
-enum State<'a> {
+enum ToolState<'a> {
     Completed {
         input: Box<RawValue>,
         output: &'a str,
@@ -348,7 +348,7 @@ enum State<'a> {
     },
 }
 
-impl<'a> State<'a> {
+impl<'a> ToolState<'a> {
     fn new(call: &Turn, result: Option<&'a Turn>, time: PartTime) -> Self {
         let is_call = call.role == Role::ToolCall;
         let input = arguments(if is_call { &call.text } else { "{}" });

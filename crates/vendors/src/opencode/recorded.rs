@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use tempfile::TempDir;
 
 use super::{home, turns};
-use crate::samples::Disk;
+use crate::samples::CountingFiles;
 
 /// Recorded with version 1.18.33. The first conversation has an answer, a tool call, a slow answer,
 /// an interrupted answer and a failed one. A second conversation was begun in the same process.
@@ -103,7 +103,7 @@ impl RecordedDatabase {
 
 /// Reads a conversation in both directions, and expects the same turns.
 pub(super) fn both_ways(path: &Path) -> Vec<Turn> {
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let (mut forward, mut back) = (Vec::new(), Vec::new());
     turns::turns(&disk, path, &mut |turn| {
         forward.push(turn);

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use rustix::process::{Signal, getsid};
 use segue_core::ports::{Signal as VendorSignal, Vendors as _};
 
-use super::trial::{Running, Stranger, Trial, finish};
+use super::trial::{ForeignProcess, TestProcess, Trial, finish};
 
 #[test]
 fn resume_after_a_crash_remembers_the_conversation() {
@@ -123,7 +123,7 @@ fn a_terminated_turn_exits_with_0_and_without_a_result() {
     let trial = Trial::new();
     let mut command = trial.command();
     command.args(["--print", "/hang"]).stdout(Stdio::piped());
-    let mut running = Running::start(&mut command);
+    let mut running = TestProcess::start(&mut command);
     let mut output = BufReader::new(running.child.stdout.take().unwrap()).lines();
     assert!(output.next().unwrap().unwrap().contains("init"));
     running.signal(Signal::TERM);
@@ -146,7 +146,7 @@ fn a_daemonized_tool_outlives_the_agent_in_its_own_session() {
     let turn = trial.turn(&["--session-id", "a1", "--print", "/daemonize 600"]);
     let result = turn.of_type("tool_result")[0]["text"].as_str().unwrap();
     let number = result.rsplit(' ').next().unwrap().parse().unwrap();
-    let tool = Stranger::find(number);
+    let tool = ForeignProcess::find(number);
     assert_eq!(turn.answer(), format!("The tool: {result}."));
     assert_eq!(getsid(Some(tool.pid)).unwrap(), tool.pid);
     let environment = std::fs::read_to_string(format!("/proc/{number}/environ")).unwrap();

@@ -2,8 +2,8 @@
 
 use rustix::process::Signal;
 
-use super::terminal::Terminal;
-use super::trial::{Stranger, Trial};
+use super::terminal::AgentTerminal;
+use super::trial::{ForeignProcess, Trial};
 
 fn status(trial: &Trial) -> String {
     trial.live()[0]["status"].as_str().unwrap().to_owned()
@@ -16,7 +16,7 @@ fn id(trial: &Trial) -> String {
 #[test]
 fn ctrl_d_ends_the_agent_and_restores_the_terminal() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &["--session-id", "a1"]);
+    let mut terminal = AgentTerminal::open(&trial, &["--session-id", "a1"]);
     terminal.until_title("demo: idle");
     assert_eq!((status(&trial).as_str(), id(&trial).as_str()), ("idle", "a1"));
     assert_eq!(trial.live()[0]["pid"], terminal.pid());
@@ -36,7 +36,8 @@ fn ctrl_d_ends_the_agent_and_restores_the_terminal() {
 #[test]
 fn resume_after_sigkill_remembers_the_conversation() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &["--session-id", "a1", "remember the word fox"]);
+    let mut terminal =
+        AgentTerminal::open(&trial, &["--session-id", "a1", "remember the word fox"]);
     terminal.until("I will remember fox.");
     terminal.say("/hang");
     terminal.until("working, ctrl-c interrupts");
@@ -44,7 +45,7 @@ fn resume_after_sigkill_remembers_the_conversation() {
     assert_eq!(terminal.end().code(), None);
     assert_eq!(status(&trial), "working", "a crash leaves the registry entry");
     assert_eq!(trial.records("a1").last().unwrap()["text"], "/hang");
-    let mut terminal = Terminal::open(&trial, &["--resume", "a1", "--", "which word?"]);
+    let mut terminal = AgentTerminal::open(&trial, &["--resume", "a1", "--", "which word?"]);
     terminal.until("The word is fox.");
     terminal.say("/exit");
     assert_eq!(terminal.end().code(), Some(0));
@@ -54,7 +55,7 @@ fn resume_after_sigkill_remembers_the_conversation() {
 #[test]
 fn a_pasted_message_of_many_lines_is_one_message() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &["--session-id", "a1"]);
+    let mut terminal = AgentTerminal::open(&trial, &["--session-id", "a1"]);
     terminal.until_title("demo: idle");
     terminal.send("\x1b[200~first line\nsecond line\x1b[201~");
     terminal.until("> first line⏎second line");
@@ -67,7 +68,7 @@ fn a_pasted_message_of_many_lines_is_one_message() {
 #[test]
 fn permission_and_question_dialogs_wait_for_an_answer() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &["/ask"]);
+    let mut terminal = AgentTerminal::open(&trial, &["/ask"]);
     terminal.until("│ Allow? 1 yes 2 no │");
     terminal.until_title("demo: asks");
     assert_eq!(status(&trial), "waiting_permission");
@@ -86,24 +87,24 @@ fn permission_and_question_dialogs_wait_for_an_answer() {
 #[test]
 fn trust_question_is_not_asked_again_after_yes() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &["--ask-trust", "hi"]);
+    let mut terminal = AgentTerminal::open(&trial, &["--ask-trust", "hi"]);
     terminal.until("Do you trust this folder? 1 yes 2 no, exit");
     assert_eq!((status(&trial).as_str(), trial.conversations()), ("waiting_trust", 0));
     terminal.send("2");
     assert_eq!(terminal.end().code(), Some(1));
-    let mut terminal = Terminal::open(&trial, &["--ask-trust", "hi"]);
+    let mut terminal = AgentTerminal::open(&trial, &["--ask-trust", "hi"]);
     terminal.until("Do you trust this folder?");
     terminal.send("\r");
     terminal.until("1 message from you");
     drop(terminal);
-    let mut terminal = Terminal::open(&trial, &["--ask-trust", "hi"]);
+    let mut terminal = AgentTerminal::open(&trial, &["--ask-trust", "hi"]);
     terminal.until("1 message from you");
 }
 
 #[test]
 fn ctrl_c_and_escape_interrupt_a_turn() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &["--session-id", "a1", "/hang"]);
+    let mut terminal = AgentTerminal::open(&trial, &["--session-id", "a1", "/hang"]);
     terminal.until_title("demo: working");
     terminal.say("are you there?");
     terminal.send("\x03");
@@ -123,7 +124,7 @@ fn ctrl_c_and_escape_interrupt_a_turn() {
 #[test]
 fn a_terminated_agent_exits_with_0_and_cleans_up() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &["/hang"]);
+    let mut terminal = AgentTerminal::open(&trial, &["/hang"]);
     terminal.until_title("demo: working");
     terminal.signal(Signal::TERM);
     assert_eq!(terminal.end().code(), Some(0));
@@ -133,7 +134,7 @@ fn a_terminated_agent_exits_with_0_and_cleans_up() {
 #[test]
 fn a_terminal_that_goes_away_ends_the_agent() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &[]);
+    let mut terminal = AgentTerminal::open(&trial, &[]);
     terminal.until_title("demo: idle");
     terminal.hang_up().end();
     assert!(trial.live().is_empty());
@@ -142,7 +143,8 @@ fn a_terminal_that_goes_away_ends_the_agent() {
 #[test]
 fn a_cleared_conversation_has_another_id_in_the_same_process() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &["--session-id", "a1", "remember the word fox"]);
+    let mut terminal =
+        AgentTerminal::open(&trial, &["--session-id", "a1", "remember the word fox"]);
     terminal.until("I will remember fox.");
     terminal.say("/clear");
     terminal.until("new conversation");
@@ -159,7 +161,7 @@ fn a_cleared_conversation_has_another_id_in_the_same_process() {
 #[test]
 fn resize_redraws_the_screen() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &["/fill 50"]);
+    let mut terminal = AgentTerminal::open(&trial, &["/fill 50"]);
     terminal.until("line 00050");
     terminal.until_title("demo: idle");
     terminal.resize(30, 8);
@@ -176,7 +178,7 @@ fn resize_redraws_the_screen() {
 #[test]
 fn exit_resets_the_terminal_modes_that_were_used() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &["/alt"]);
+    let mut terminal = AgentTerminal::open(&trial, &["/alt"]);
     terminal.until("alternate screen on");
     assert!(terminal.screen().alternate_screen());
     terminal.say("/mouse");
@@ -197,12 +199,12 @@ fn exit_resets_the_terminal_modes_that_were_used() {
 #[test]
 fn a_tool_is_ended_when_its_turn_is_interrupted() {
     let trial = Trial::new();
-    let mut terminal = Terminal::open(&trial, &["/tool 60"]);
+    let mut terminal = AgentTerminal::open(&trial, &["/tool 60"]);
     terminal.until("$ sleep 60");
     terminal.until("working, ctrl-c interrupts");
     let children = format!("/proc/{0}/task/{0}/children", terminal.pid());
     let number = std::fs::read_to_string(&children).unwrap().trim().parse().unwrap();
-    let _ended_with_the_test = Stranger::find(number);
+    let _ended_with_the_test = ForeignProcess::find(number);
     terminal.send("\x03");
     terminal.until("[interrupted]");
     assert_eq!(std::fs::read_to_string(&children).unwrap(), "");

@@ -8,13 +8,13 @@ use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-use super::trial::{Running, Trial, is_ready, patience};
+use super::trial::{TestProcess, Trial, is_ready, patience};
 
 /// The agent at a terminal.
-pub(crate) struct Terminal {
+pub(crate) struct AgentTerminal {
     master: OwnedFd,
     slave: OwnedFd,
-    running: Running,
+    running: TestProcess,
     parser: vt100::Parser<Titles>,
 }
 
@@ -35,7 +35,7 @@ impl vt100::Callbacks for Titles {
     }
 }
 
-impl Terminal {
+impl AgentTerminal {
     pub(crate) fn open(trial: &Trial, arguments: &[&str]) -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).unwrap();
@@ -48,7 +48,7 @@ impl Terminal {
         command.arg("--own-terminal").args(arguments);
         let side = || Stdio::from(slave.try_clone().unwrap());
         command.stdin(side()).stdout(side()).stderr(side());
-        let running = Running::start(&mut command);
+        let running = TestProcess::start(&mut command);
         let (rows, columns) = (12.try_into().unwrap(), 60.try_into().unwrap());
         let parser = vt100::Parser::new_with_callbacks(rows, columns, 0, Titles::default());
         Self { master, slave, running, parser }
@@ -124,7 +124,7 @@ impl Terminal {
     }
 
     /// Closes the terminal while the agent runs.
-    pub(crate) fn hang_up(self) -> Running {
+    pub(crate) fn hang_up(self) -> TestProcess {
         self.running
     }
 

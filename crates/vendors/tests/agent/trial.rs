@@ -22,13 +22,13 @@ pub(crate) struct Trial {
 }
 
 /// The outcome of a headless turn.
-pub(crate) struct Turn {
+pub(crate) struct TurnOutcome {
     pub(crate) lines: Vec<Value>,
     pub(crate) status: ExitStatus,
     pub(crate) errors: String,
 }
 
-impl Turn {
+impl TurnOutcome {
     pub(crate) fn of_type(&self, kind: &str) -> Vec<&Value> {
         self.lines.iter().filter(|line| line["type"] == kind).collect()
     }
@@ -55,7 +55,7 @@ impl Trial {
     }
 
     /// Runs a headless turn to its end.
-    pub(crate) fn turn(&self, arguments: &[&str]) -> Turn {
+    pub(crate) fn turn(&self, arguments: &[&str]) -> TurnOutcome {
         finish(self.command().args(arguments))
     }
 
@@ -80,13 +80,13 @@ impl Trial {
 }
 
 /// Runs a headless turn to its end. Its output goes to files, because it can be larger than a pipe.
-pub(crate) fn finish(command: &mut Command) -> Turn {
+pub(crate) fn finish(command: &mut Command) -> TurnOutcome {
     let (mut output, mut errors) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
     command.stdout(output.try_clone().unwrap()).stderr(errors.try_clone().unwrap());
-    let status = Running::start(command).end();
+    let status = TestProcess::start(command).end();
     let lines = read_back(&mut output);
     let lines = lines.lines().map(json).collect();
-    Turn { lines, status, errors: read_back(&mut errors) }
+    TurnOutcome { lines, status, errors: read_back(&mut errors) }
 }
 
 fn read_back(file: &mut File) -> String {
@@ -97,11 +97,11 @@ fn read_back(file: &mut File) -> String {
 }
 
 /// A process that does not outlive its test.
-pub(crate) struct Running {
+pub(crate) struct TestProcess {
     pub(crate) child: Child,
 }
 
-impl Running {
+impl TestProcess {
     pub(crate) fn start(command: &mut Command) -> Self {
         Self { child: command.spawn().unwrap() }
     }
@@ -118,7 +118,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for TestProcess {
     fn drop(&mut self) {
         self.child.kill().unwrap_or_default();
         self.child.wait().map(drop).unwrap_or_default();
@@ -126,19 +126,19 @@ impl Drop for Running {
 }
 
 /// A process that the test did not start. It is killed when the test ends.
-pub(crate) struct Stranger {
+pub(crate) struct ForeignProcess {
     process: OwnedFd,
     pub(crate) pid: Pid,
 }
 
-impl Stranger {
+impl ForeignProcess {
     pub(crate) fn find(number: u32) -> Self {
         let pid = pid(number);
         Self { process: pidfd_open(pid, PidfdFlags::empty()).unwrap(), pid }
     }
 }
 
-impl Drop for Stranger {
+impl Drop for ForeignProcess {
     fn drop(&mut self) {
         rustix::process::pidfd_send_signal(&self.process, Signal::KILL).unwrap_or_default();
         is_ready(&self.process, Instant::now() + PATIENCE);

@@ -1,9 +1,9 @@
 use super::*;
-use crate::samples::{Disk, plan, session};
+use crate::samples::{CountingFiles, plan, session};
 
 fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> CommandLine {
     let id = VendorSessionId::new("an-id");
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
 }
 
@@ -49,7 +49,7 @@ fn headless_launch_streams_json_without_hooks_and_requires_a_message() {
         (Some("/state/launches/one/prompt.txt"), "hi")
     );
     assert_eq!(found.files.len(), 1);
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let plan = plan(&session, &disk, (LaunchMode::Fresh, None, None));
     assert_eq!(command(&plan).unwrap_err().kind, segue_core::Kind::Usage);
 }
@@ -57,7 +57,7 @@ fn headless_launch_streams_json_without_hooks_and_requires_a_message() {
 #[test]
 fn a_resume_without_an_id_is_refused_rather_than_started_blank() {
     let session = session();
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let plan = plan(&session, &disk, (LaunchMode::Resume, None, Some("x")));
     assert!(command(&plan).is_err());
 }

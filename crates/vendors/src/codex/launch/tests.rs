@@ -1,13 +1,13 @@
 use segue_core::Kind;
 
 use super::*;
-use crate::samples::{Disk, Home, plan, session};
+use crate::samples::{CountingFiles, Home, plan, session};
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 
 fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> CommandLine {
     let id = VendorSessionId::new(ID);
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
 }
 
@@ -66,7 +66,7 @@ fn headless_launch_streams_json_skips_the_git_check_and_requires_a_message() {
     session.headless = false;
     assert!(arguments(&session, LaunchMode::Resume, Some("-")).ends_with("-- - "));
     session.headless = true;
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let id = VendorSessionId::new(ID);
     let plan = plan(&session, &disk, (LaunchMode::Resume, Some(&id), None));
     assert_eq!(command(&plan).unwrap_err().kind, Kind::Usage);
@@ -118,7 +118,7 @@ fn instructions_are_added_to_those_of_the_user() {
 #[test]
 fn resume_by_name_or_without_an_id_is_refused() {
     let session = session();
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let name = VendorSessionId::new("my-name");
     for id in [None, Some(&name)] {
         let plan = plan(&session, &disk, (LaunchMode::Resume, id, Some("x")));

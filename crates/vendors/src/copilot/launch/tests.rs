@@ -1,11 +1,11 @@
 use super::*;
-use crate::samples::{Disk, environment, plan, session};
+use crate::samples::{CountingFiles, environment, plan, session};
 
 const ID: &str = "01a1e20b-829b-717d-b5e4-3764d7f1eb9a";
 
 fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> CommandLine {
     let id = VendorSessionId::new(ID);
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
 }
 
@@ -51,7 +51,7 @@ fn headless_launch_prints_json_and_requires_a_message() {
         "--resume={ID} --no-auto-update --log-level=info --allow-all --output-format=json --prompt=/x"
     );
     assert_eq!(found.arguments, words(&wanted));
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let plan = plan(&session, &disk, (LaunchMode::Fresh, None, None));
     assert_eq!(command(&plan).unwrap_err().kind, segue_core::Kind::Usage);
 }
@@ -68,7 +68,7 @@ fn permission_argument_of_the_session_replaces_the_permission_flag() {
 
 #[test]
 fn a_resume_without_an_id_or_with_a_name_is_refused() {
-    let (session, disk) = (session(), Disk::default());
+    let (session, disk) = (session(), CountingFiles::default());
     assert!(command(&plan(&session, &disk, (LaunchMode::Resume, None, Some("x")))).is_err());
     let name = VendorSessionId::new("my feature");
     assert!(command(&plan(&session, &disk, (LaunchMode::Resume, Some(&name), None))).is_err());

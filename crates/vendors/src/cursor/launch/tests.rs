@@ -2,7 +2,7 @@ use segue_core::model::VendorSessionId;
 use serde_json::Value;
 
 use super::*;
-use crate::samples::{Disk, Home, plan, session};
+use crate::samples::{CountingFiles, Home, plan, session};
 
 const ID: &str = "32143814-2a0b-4c11-9d55-0b7c5a1f6e01";
 const PLUGIN: &str = "/state/launches/one/cursor-plugin";
@@ -19,7 +19,7 @@ fn headless_turn_gets_permission_model_and_message_as_arguments() {
         model: Some("auto".to_owned()),
         ..session()
     };
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let made = command(&plan(&session, &disk, (LaunchMode::Fresh, None, Some("--help")))).unwrap();
     let wanted =
         "--workspace /code --force --model auto -p --output-format stream-json --trust -- --help";
@@ -31,7 +31,7 @@ fn headless_turn_gets_permission_model_and_message_as_arguments() {
 
 #[test]
 fn interactive_launch_gets_a_plugin_with_hooks() {
-    let (session, disk) = (session(), Disk::default());
+    let (session, disk) = (session(), CountingFiles::default());
     let events = |message| {
         let made = command(&plan(&session, &disk, (LaunchMode::Fresh, None, message))).unwrap();
         assert_eq!(made.arguments[2..4], ["--plugin-dir", PLUGIN]);
@@ -54,7 +54,7 @@ fn interactive_launch_gets_a_plugin_with_hooks() {
 fn instructions_are_a_rule_of_the_plugin() {
     let session =
         Session { headless: true, instructions: Some("Be brief.".to_owned()), ..session() };
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let made = command(&plan(&session, &disk, (LaunchMode::Fresh, None, Some("hi")))).unwrap();
     let rule = made.files.iter().find(|file| file.path.ends_with("rules/segue.mdc")).unwrap();
     assert!(rule.contents.starts_with("---\n") && rule.contents.ends_with("Be brief.\n"));

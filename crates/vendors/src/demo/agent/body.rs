@@ -24,7 +24,7 @@ pub(super) struct DemoBody<'a> {
     pub(super) cwd: PathBuf,
     pub(super) log: DemoTranscript,
     pub(super) presence: LiveEntryFile,
-    pub(super) tools: Vec<Running>,
+    pub(super) tools: Vec<StartedTool>,
     pub(super) deadline: Option<Instant>,
     /// The agent no longer reads from its terminal.
     pub(super) is_deaf: bool,
@@ -32,7 +32,7 @@ pub(super) struct DemoBody<'a> {
 
 /// A tool that has not ended yet.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct StartedTool {
     tool: Box<dyn AgentTool>,
     placement: Placement,
 }
@@ -160,18 +160,18 @@ impl DemoBody<'_> {
     }
 
     /// Starts a tool and waits until it reports that it is ready.
-    fn try_tool(&self, lasts: Duration, placement: Placement) -> io::Result<Running> {
+    fn try_tool(&self, lasts: Duration, placement: Placement) -> io::Result<StartedTool> {
         let inside = [(NESTED_VARIABLE.to_owned(), self.log.id().to_owned())];
         let mut tool = self.host.start_tool(&tool::arguments(lasts, placement), &inside)?;
         if read_some(tool.output())? == 0 {
             tool.end()?;
             return Err(io::Error::other("the tool ended at once"));
         }
-        Ok(Running { tool, placement })
+        Ok(StartedTool { tool, placement })
     }
 
     fn stop_tool(&mut self) -> io::Result<()> {
-        let is_foreground = |running: &mut Running| running.placement == Placement::Foreground;
+        let is_foreground = |running: &mut StartedTool| running.placement == Placement::Foreground;
         self.tools.extract_if(.., is_foreground).try_for_each(|mut running| running.tool.end())
     }
 

@@ -14,7 +14,7 @@ use super::engine::Engine;
 use super::keys::{DemoKey, ESCAPE_WAIT, KeyReader};
 use super::memory::Memory;
 use super::presence;
-use super::terminal::RawTerminal;
+use super::terminal::DemoTerminal;
 use super::wait::{DemoWake, SignalSockets};
 use super::window::DemoWindow;
 
@@ -27,7 +27,7 @@ pub(super) fn live(
     body: &mut DemoBody<'_>,
     memory: Memory,
     signals: SignalSockets,
-    terminal: &RawTerminal,
+    terminal: &DemoTerminal,
 ) -> io::Result<DemoEnding> {
     let mut window = DemoWindow::open(io::stdout(), terminal.size())?;
     window.notice(welcome(invocation, body.log.id(), memory.heard()))?;
@@ -63,7 +63,7 @@ fn welcome(invocation: &Invocation, id: &str, heard: usize) -> String {
 }
 
 struct Desk<'a> {
-    terminal: &'a RawTerminal,
+    terminal: &'a DemoTerminal,
     engine: Engine,
     window: DemoWindow<Stdout>,
     signals: SignalSockets,
@@ -147,10 +147,10 @@ impl Desk<'_> {
     ) -> io::Result<Option<DemoEnding>> {
         for key in keys {
             match meaning(key, &self.engine, &mut self.editor) {
-                KeyMeaning::Nothing => {}
-                KeyMeaning::Leave => return Ok(Some(DemoEnding::Clean(0))),
-                KeyMeaning::Mouse(report) => self.window.notice(format!("mouse {report}"))?,
-                KeyMeaning::Event(event) => {
+                DemoKeyMeaning::Nothing => {}
+                DemoKeyMeaning::Leave => return Ok(Some(DemoEnding::Clean(0))),
+                DemoKeyMeaning::Mouse(report) => self.window.notice(format!("mouse {report}"))?,
+                DemoKeyMeaning::Event(event) => {
                     if let Some(ending) = self.tell(body, event)? {
                         return Ok(Some(ending));
                     }
@@ -163,7 +163,7 @@ impl Desk<'_> {
 
 /// The result of a key.
 #[derive(Debug, PartialEq, Eq)]
-enum KeyMeaning {
+enum DemoKeyMeaning {
     Nothing,
     Event(DemoEvent),
     Mouse(String),
@@ -172,49 +172,49 @@ enum KeyMeaning {
 
 /// Returns what a key means in the current state. A dialog accepts no typed text: a paste is lost,
 /// and the Enter after it answers yes, as it does in real agents.
-fn meaning(key: DemoKey, engine: &Engine, editor: &mut Editor) -> KeyMeaning {
+fn meaning(key: DemoKey, engine: &Engine, editor: &mut Editor) -> DemoKeyMeaning {
     if let Some(dialog) = engine.dialog() {
         return answer(&key, &dialog);
     }
     match key {
         DemoKey::Control('c') | DemoKey::Escape if !engine.is_resting() => {
-            KeyMeaning::Event(DemoEvent::Interrupt)
+            DemoKeyMeaning::Event(DemoEvent::Interrupt)
         }
         DemoKey::Control('c') => {
             editor.clear();
-            KeyMeaning::Nothing
+            DemoKeyMeaning::Nothing
         }
-        DemoKey::Control('d') if editor.is_empty() => KeyMeaning::Leave,
-        DemoKey::Mouse(report) => KeyMeaning::Mouse(report),
+        DemoKey::Control('d') if editor.is_empty() => DemoKeyMeaning::Leave,
+        DemoKey::Mouse(report) => DemoKeyMeaning::Mouse(report),
         DemoKey::Enter => {
             let draft = editor.take();
             if draft.trim().is_empty() {
-                KeyMeaning::Nothing
+                DemoKeyMeaning::Nothing
             } else {
-                KeyMeaning::Event(DemoEvent::Message(draft))
+                DemoKeyMeaning::Event(DemoEvent::Message(draft))
             }
         }
         key => {
             editor.press(&key);
-            KeyMeaning::Nothing
+            DemoKeyMeaning::Nothing
         }
     }
 }
 
-fn answer(key: &DemoKey, dialog: &DemoDialog) -> KeyMeaning {
+fn answer(key: &DemoKey, dialog: &DemoDialog) -> DemoKeyMeaning {
     let choice = match key {
         DemoKey::Enter | DemoKey::Char('y') => Some(0),
         DemoKey::Escape | DemoKey::Char('n') | DemoKey::Control('c') => None,
-        DemoKey::Control('d') => return KeyMeaning::Leave,
+        DemoKey::Control('d') => return DemoKeyMeaning::Leave,
         DemoKey::Char(digit) => match digit.to_digit(10) {
             Some(number) if (1..=dialog.choices.len()).contains(&(number as usize)) => {
                 Some(number as usize - 1)
             }
-            _ => return KeyMeaning::Nothing,
+            _ => return DemoKeyMeaning::Nothing,
         },
-        _ => return KeyMeaning::Nothing,
+        _ => return DemoKeyMeaning::Nothing,
     };
-    KeyMeaning::Event(DemoEvent::Choice(choice))
+    DemoKeyMeaning::Event(DemoEvent::Choice(choice))
 }
 
 #[cfg(test)]
@@ -239,45 +239,54 @@ mod tests {
     #[test]
     fn enter_sends_the_whole_draft_and_ignores_an_empty_one() {
         let mut editor = typed("two\nlines ");
-        let sent = KeyMeaning::Event(DemoEvent::Message("two\nlines ".into()));
+        let sent = DemoKeyMeaning::Event(DemoEvent::Message("two\nlines ".into()));
         assert_eq!(meaning(DemoKey::Enter, &engine("hi"), &mut editor), sent);
-        assert_eq!(meaning(DemoKey::Enter, &engine("hi"), &mut editor), KeyMeaning::Nothing);
+        assert_eq!(meaning(DemoKey::Enter, &engine("hi"), &mut editor), DemoKeyMeaning::Nothing);
     }
 
     #[test]
     fn control_c_interrupts_a_turn_and_otherwise_clears_the_draft() {
         let mut editor = typed("draft");
-        let interrupt = KeyMeaning::Event(DemoEvent::Interrupt);
+        let interrupt = DemoKeyMeaning::Event(DemoEvent::Interrupt);
         assert_eq!(meaning(DemoKey::Control('c'), &engine("/hang"), &mut editor), interrupt);
         assert!(!editor.is_empty());
-        assert_eq!(meaning(DemoKey::Control('c'), &engine("hi"), &mut editor), KeyMeaning::Nothing);
+        assert_eq!(
+            meaning(DemoKey::Control('c'), &engine("hi"), &mut editor),
+            DemoKeyMeaning::Nothing
+        );
         assert!(editor.is_empty());
     }
 
     #[test]
     fn control_d_leaves_only_if_the_draft_is_empty() {
         let mut editor = typed("draft");
-        assert_eq!(meaning(DemoKey::Control('d'), &engine("hi"), &mut editor), KeyMeaning::Nothing);
+        assert_eq!(
+            meaning(DemoKey::Control('d'), &engine("hi"), &mut editor),
+            DemoKeyMeaning::Nothing
+        );
         editor.clear();
-        assert_eq!(meaning(DemoKey::Control('d'), &engine("hi"), &mut editor), KeyMeaning::Leave);
+        assert_eq!(
+            meaning(DemoKey::Control('d'), &engine("hi"), &mut editor),
+            DemoKeyMeaning::Leave
+        );
     }
 
     #[test]
     fn dialog_accepts_its_keys_and_ignores_all_others() {
         let asking = engine("/ask");
         let mut editor = Editor::default();
-        let yes = KeyMeaning::Event(DemoEvent::Choice(Some(0)));
-        let no = KeyMeaning::Event(DemoEvent::Choice(None));
+        let yes = DemoKeyMeaning::Event(DemoEvent::Choice(Some(0)));
+        let no = DemoKeyMeaning::Event(DemoEvent::Choice(None));
         let table = [
             (DemoKey::Char('1'), &yes),
             (DemoKey::Char('y'), &yes),
             (DemoKey::Enter, &yes),
-            (DemoKey::Char('2'), &KeyMeaning::Event(DemoEvent::Choice(Some(1)))),
+            (DemoKey::Char('2'), &DemoKeyMeaning::Event(DemoEvent::Choice(Some(1)))),
             (DemoKey::Char('n'), &no),
             (DemoKey::Escape, &no),
-            (DemoKey::Char('3'), &KeyMeaning::Nothing),
-            (DemoKey::Char('x'), &KeyMeaning::Nothing),
-            (DemoKey::Paste("y".into()), &KeyMeaning::Nothing),
+            (DemoKey::Char('3'), &DemoKeyMeaning::Nothing),
+            (DemoKey::Char('x'), &DemoKeyMeaning::Nothing),
+            (DemoKey::Paste("y".into()), &DemoKeyMeaning::Nothing),
         ];
         for (key, wanted) in table {
             assert_eq!(meaning(key.clone(), &asking, &mut editor), *wanted, "{key:?}");

@@ -11,7 +11,7 @@ use super::engine::Engine;
 use super::log::DemoTranscript;
 use super::memory::Memory;
 use super::presence::{self, LiveEntryFile};
-use super::terminal::RawTerminal;
+use super::terminal::DemoTerminal;
 use super::wait::{DemoWake, SignalSockets};
 use super::{AgentHost, DemoRefusal, headless, interactive};
 
@@ -59,7 +59,7 @@ fn live(
             Ok(headless::live(invocation, body, engine, signals)?)
         }
         DemoMode::Interactive => {
-            let terminal = RawTerminal::take()?;
+            let terminal = DemoTerminal::take()?;
             let is_trusted = presence::is_trusted(&body.home, &body.cwd);
             body.presence.is_hidden = invocation.shows == Shows::OnceTrusted && !is_trusted;
             body.announce(LiveStatus::Starting)?;

@@ -10,12 +10,12 @@ use super::DemoRefusal;
 
 /// The terminal, in raw mode while this value exists.
 #[derive(Debug)]
-pub(super) struct RawTerminal {
+pub(super) struct DemoTerminal {
     input: io::Stdin,
     saved: Termios,
 }
 
-impl RawTerminal {
+impl DemoTerminal {
     pub(super) fn take() -> Result<Self, DemoRefusal> {
         let input = io::stdin();
         if !input.is_terminal() || !io::stdout().is_terminal() {
@@ -59,7 +59,7 @@ impl RawTerminal {
     }
 }
 
-impl Drop for RawTerminal {
+impl Drop for DemoTerminal {
     fn drop(&mut self) {
         // If the terminal is gone, its mode does not matter.
         let _gone = tcsetattr(&self.input, OptionalActions::Now, &self.saved);

@@ -1,7 +1,7 @@
 use segue_core::Kind;
 
 use super::*;
-use crate::samples::{Disk, plan, session};
+use crate::samples::{CountingFiles, plan, session};
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 
@@ -10,7 +10,7 @@ fn built(
     (mode, id, message): (LaunchMode, Option<&str>, Option<&str>),
 ) -> Result<CommandLine> {
     let id = id.map(VendorSessionId::new);
-    command(&plan(session, &Disk::default(), (mode, id.as_ref(), message)))
+    command(&plan(session, &CountingFiles::default(), (mode, id.as_ref(), message)))
 }
 
 #[test]

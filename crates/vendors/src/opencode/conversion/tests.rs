@@ -3,7 +3,7 @@ use segue_core::model::{Tool, VendorSessionId};
 
 use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase, both_ways};
 use super::*;
-use crate::samples::Disk;
+use crate::samples::CountingFiles;
 
 const NEW_ID: &str = "ses_0198aaaaaaaa70008000000000000abc";
 
@@ -35,7 +35,7 @@ fn written(recorded: &RecordedDatabase, id: &str, onto: bool, turns: &[Turn]) ->
     let (place, id) = (recorded.place(), VendorSessionId::new(id));
     let onto = onto.then(|| recorded.transcript(id.as_str()));
     let order = TranscriptionOrder {
-        files: &Disk::default(),
+        files: &CountingFiles::default(),
         place: &place,
         id: &id,
         title: "shop/coder",

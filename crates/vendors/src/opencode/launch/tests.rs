@@ -1,13 +1,13 @@
 use segue_core::Kind;
 
 use super::*;
-use crate::samples::{Disk, plan, session};
+use crate::samples::{CountingFiles, plan, session};
 
 const ID: &str = "ses_01980000000070008000000000000001";
 
 fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> Result<CommandLine> {
     let id = VendorSessionId::new(ID);
-    command(&plan(session, &Disk::default(), (mode, Some(&id), message)))
+    command(&plan(session, &CountingFiles::default(), (mode, Some(&id), message)))
 }
 
 fn arguments(session: &Session, mode: LaunchMode, message: Option<&str>) -> Vec<String> {
@@ -33,7 +33,7 @@ fn headless_message_is_passed_unchanged_as_standard_input() {
     let session = Session { headless: true, ..session() };
     let found = line(&session, LaunchMode::Resume, Some("--help  a\n\"b c\" 1e3")).unwrap();
     assert_eq!(found.arguments, ["run", "--format", "json", "--dir", "/code", "-s", ID]);
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let path = standard_input(&plan(&session, &disk, (LaunchMode::Resume, None, None))).unwrap();
     let file = found.files.iter().find(|file| file.path == path).unwrap();
     assert_eq!(file.contents, "--help  a\n\"b c\" 1e3");
@@ -42,7 +42,7 @@ fn headless_message_is_passed_unchanged_as_standard_input() {
 
 #[test]
 fn fresh_launch_imports_an_empty_conversation_and_a_resume_imports_none() {
-    let (session, id, disk) = (session(), VendorSessionId::new(ID), Disk::default());
+    let (session, id, disk) = (session(), VendorSessionId::new(ID), CountingFiles::default());
     let fresh = plan(&session, &disk, (LaunchMode::Fresh, Some(&id), None));
     let words = preparation(&fresh).unwrap();
     assert_eq!(words, ["import", "--pure", "/state/launches/one/conversation.json"]);
@@ -107,7 +107,7 @@ fn arguments_that_choose_a_conversation_apply_to_the_first_launch_only() {
     assert!(preset_id(&session, Uuid::nil()).is_some_and(|id| home::is_id(id.as_str())));
     session.args = ["--agent", "x", "-s", "ses_other", "--fork"].map(str::to_owned).to_vec();
     assert_eq!(preset_id(&session, Uuid::nil()), None);
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let first = command(&plan(&session, &disk, (LaunchMode::Fresh, None, None))).unwrap();
     assert_eq!(first.arguments, ["/code", "--agent", "x", "-s", "ses_other", "--fork"]);
     assert_eq!(arguments(&session, LaunchMode::Resume, None), ["/code", "-s", ID, "--agent", "x"]);
@@ -118,7 +118,7 @@ fn arguments_that_choose_a_conversation_apply_to_the_first_launch_only() {
 
 #[test]
 fn conversation_of_the_plan_is_imported_before_any_launch() {
-    let (session, id, disk) = (session(), VendorSessionId::new(ID), Disk::default());
+    let (session, id, disk) = (session(), VendorSessionId::new(ID), CountingFiles::default());
     for mode in [LaunchMode::Fresh, LaunchMode::Resume] {
         let plan = plan(&session, &disk, (mode, Some(&id), None));
         let plan = CommandPlan { import: Some(Path::new("/state/import.json")), ..plan };

@@ -3,7 +3,7 @@ use segue_core::model::VendorSessionId;
 use super::super::export::export;
 use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase, both_ways};
 use super::*;
-use crate::samples::Disk;
+use crate::samples::CountingFiles;
 
 fn said(turns: &[Turn]) -> Vec<(Role, &str)> {
     turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect()
@@ -145,7 +145,7 @@ fn long_conversation_is_read_in_pages_until_the_caller_stops() {
         count += 1;
         if count == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    turns_back(&Disk::default(), &recorded.transcript(OTHER_ID), stop).unwrap();
+    turns_back(&CountingFiles::default(), &recorded.transcript(OTHER_ID), stop).unwrap();
     assert_eq!(count, 20);
 }
 

@@ -2,7 +2,7 @@ use segue_core::Kind;
 use serde_json::Value;
 
 use super::*;
-use crate::samples::{Disk, Home, plan, session};
+use crate::samples::{CountingFiles, Home, plan, session};
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 
@@ -109,7 +109,7 @@ fn arguments_that_choose_a_conversation_apply_to_the_first_launch_only() {
     assert!(preset_id(&session, unique).is_some());
     session.args = ["--fork", "abc", "-c", "--tools", "read"].map(String::from).to_vec();
     assert_eq!(preset_id(&session, unique), None);
-    let disk = Disk::default();
+    let disk = CountingFiles::default();
     let first = command(&plan(&session, &disk, (LaunchMode::Fresh, None, None))).unwrap();
     assert_eq!(first.arguments[..3], ["--fork", "abc", "-c"]);
     assert!(!first.arguments.contains(&"--session".to_owned()));
