@@ -17,11 +17,11 @@ use crate::{Calls, Disk};
 pub struct FakeArchive {
     calls: Calls,
     disk: Disk,
-    state: Mutex<State>,
+    state: Mutex<FakeArchiveState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FakeArchiveState {
     copies: HashMap<Archived, ArchiveCopy>,
     damaged: Vec<DamagedCopy>,
 }

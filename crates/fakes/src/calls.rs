@@ -9,10 +9,10 @@ use segue_core::{Error, Result};
 /// Lists the calls of all fakes of a world, in order, and makes chosen calls fail. A call is named
 /// by its port and method: `store.commit`, `holders.start`.
 #[derive(Clone, Debug, Default)]
-pub struct Calls(Arc<Mutex<State>>);
+pub struct Calls(Arc<Mutex<CallsState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct CallsState {
     seen: Vec<&'static str>,
     failing: BTreeMap<&'static str, usize>,
 }

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 /// Files and folders in memory. Clones share their contents.
 #[derive(Clone, Debug, Default)]
-pub struct Disk(Arc<Mutex<State>>);
+pub struct Disk(Arc<Mutex<DiskState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct DiskState {
     /// The inode number of each file name.
     names: BTreeMap<PathBuf, u64>,
     contents: BTreeMap<u64, Vec<u8>>,
@@ -90,7 +90,7 @@ impl Disk {
     }
 }
 
-impl State {
+impl DiskState {
     fn new_name(&mut self, path: &Path) -> u64 {
         self.last_inode += 1;
         self.names.insert(path.to_owned(), self.last_inode);

@@ -17,11 +17,11 @@ const LAUNCHES: &str = "/state/launches";
 pub struct FakeFolders {
     calls: Calls,
     disk: Disk,
-    state: Mutex<State>,
+    state: Mutex<FakeFoldersState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FakeFoldersState {
     records: BTreeMap<LaunchId, LaunchRecord>,
     ends: BTreeMap<LaunchId, LaunchEnd>,
     last_words: BTreeMap<LaunchId, String>,

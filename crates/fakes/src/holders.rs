@@ -22,11 +22,11 @@ const FIRST_PID: u32 = 100;
 pub struct FakeHolders {
     calls: Calls,
     folders: Arc<FakeFolders>,
-    state: Mutex<State>,
+    state: Mutex<FakeHoldersState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FakeHoldersState {
     started: Vec<StartOrder>,
     held: BTreeMap<LaunchId, Held>,
     faults: BTreeMap<LaunchId, Fault>,

@@ -1,6 +1,6 @@
 //! Implementations of every port in memory: deterministic, observable, and able to fail.
 //!
-//! [`World`] has one fake for each port. A test sets it up, runs a flow with [`World::ports`], and
+//! [`FakeWorld`] has one fake for each port. A test sets it up, runs a flow with [`FakeWorld::ports`], and
 //! then looks at the fakes. [`Calls`] lists what was called, in order, and makes a chosen call fail.
 //!
 //! This crate depends on `core` alone, so that the tests of `core` can use it.
@@ -39,7 +39,7 @@ pub use vendor::{FakeVendor, FakeVendors, Storage, transcript_line};
 
 /// One fake for each port. They share a disk and a list of calls.
 #[derive(Clone, Debug)]
-pub struct World {
+pub struct FakeWorld {
     pub calls: Calls,
     pub disk: Disk,
     pub store: Arc<FakeStore>,
@@ -56,7 +56,7 @@ pub struct World {
     pub clock: Arc<FakeClock>,
 }
 
-impl World {
+impl FakeWorld {
     /// Creates a world in which a program of the vendor `tool` is installed, and the folder
     /// [`samples::CWD`] exists.
     pub fn new() -> Self {
@@ -105,7 +105,7 @@ impl World {
     }
 }
 
-impl Default for World {
+impl Default for FakeWorld {
     fn default() -> Self {
         Self::new()
     }

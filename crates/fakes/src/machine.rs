@@ -18,11 +18,11 @@ pub struct FakeMachine {
     calls: Calls,
     disk: Disk,
     ids: MachineIds,
-    state: Mutex<State>,
+    state: Mutex<FakeMachineState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FakeMachineState {
     processes: BTreeMap<u32, FakeProcess>,
     links: BTreeMap<PathBuf, PathBuf>,
     is_uninstalled: bool,

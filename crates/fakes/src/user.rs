@@ -126,10 +126,10 @@ impl Notifier for FakeNotifier {
 
 /// Watchers that report the changes that a test makes.
 #[derive(Clone, Debug, Default)]
-pub struct FakeWatchers(Arc<Watched>);
+pub struct FakeWatchers(Arc<WatchedFolders>);
 
 #[derive(Debug, Default)]
-struct Watched {
+struct WatchedFolders {
     folders: Mutex<BTreeSet<PathBuf>>,
     changes: Mutex<VecDeque<FolderChange>>,
     has_changed: Notify,

@@ -3,9 +3,9 @@
 use segue_core::flows::adopt::{self, AdoptFilter};
 use segue_core::model::VendorSessionId;
 use segue_core::ports::Live;
-use segue_fakes::{FakeVendor, World, samples, transcript_line};
+use segue_fakes::{FakeVendor, FakeWorld, samples, transcript_line};
 
-fn by_hand(world: &World, id: &str) {
+fn by_hand(world: &FakeWorld, id: &str) {
     let path = samples::transcript(&VendorSessionId::new(id));
     world.disk.write(path, transcript_line("user", "hello"));
 }
@@ -18,7 +18,7 @@ fn only(id: &str) -> AdoptFilter {
 async fn wanted_conversation_is_marked_if_a_process_has_it_open() {
     let vendor = FakeVendor::default();
     let live = vendor.live.clone();
-    let world = World::with_vendor(vendor);
+    let world = FakeWorld::with_vendor(vendor);
     by_hand(&world, "one");
     let (ports, environment) = (world.ports(), samples::environment());
     let open_in = async || {
@@ -33,7 +33,7 @@ async fn wanted_conversation_is_marked_if_a_process_has_it_open() {
 
 #[tokio::test]
 async fn draft_records_nothing_and_adopting_records_session_and_fleet() {
-    let world = World::new();
+    let world = FakeWorld::new();
     by_hand(&world, "one");
     let ports = world.ports();
     let environment = samples::environment();

@@ -4,7 +4,7 @@ use segue_core::flows::SessionState;
 use segue_core::flows::doctor::{self, Mode};
 use segue_core::model::{Exit, LaunchRecord};
 use segue_core::ports::{Change, Commit, Fault};
-use segue_fakes::World;
+use segue_fakes::FakeWorld;
 
 use crate::scene::FlowScene;
 
@@ -29,8 +29,8 @@ async fn launch_folder_that_cannot_be_read_is_a_warning() {
 }
 
 /// A world that has the launch folders of a scene, and an empty store.
-fn without_store(scene: &FlowScene) -> World {
-    let world = World::new();
+fn without_store(scene: &FlowScene) -> FakeWorld {
+    let world = FakeWorld::new();
     for launch in &scene.state.launches {
         world.folders.add_record(scene.world.folders.record(launch.id).unwrap());
     }

@@ -9,17 +9,17 @@ use segue_core::model::{
 };
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::bringing_back::LeftAloneReason;
-use segue_fakes::{World, samples};
+use segue_fakes::{FakeWorld, samples};
 use uuid::Uuid;
 
 /// A world in which sessions are only stored.
 struct Stored {
-    world: World,
+    world: FakeWorld,
 }
 
 impl Stored {
     fn new() -> Self {
-        Self { world: World::new() }
+        Self { world: FakeWorld::new() }
     }
 
     async fn commit(&self, changes: Vec<Change>) {

@@ -8,7 +8,7 @@ use segue_core::model::{
     Permission, Principal, RequestId, RequestKey, RequestRecord, RequestStep, Session, Status,
 };
 use segue_core::ports::{Change, Commit};
-use segue_fakes::{FakeVendor, World, samples};
+use segue_fakes::{FakeVendor, FakeWorld, samples};
 
 fn request() -> RunRequest {
     RunRequest {
@@ -25,12 +25,12 @@ fn request() -> RunRequest {
     }
 }
 
-async fn session(world: &World, request: &RunRequest) -> segue_core::Result<Session> {
+async fn session(world: &FakeWorld, request: &RunRequest) -> segue_core::Result<Session> {
     session_of(world, &Principal::User, request).await
 }
 
 async fn session_of(
-    world: &World,
+    world: &FakeWorld,
     principal: &Principal,
     request: &RunRequest,
 ) -> segue_core::Result<Session> {
@@ -40,7 +40,7 @@ async fn session_of(
 }
 
 /// Trusts the project file of the sample folder.
-async fn trust_project(world: &World) {
+async fn trust_project(world: &FakeWorld) {
     let ports = world.ports();
     let ask = |digest| TrustRequest { folder: samples::CWD.into(), digest };
     let shown = trust::trust(&ports, &ask(None)).await.unwrap();
@@ -50,7 +50,7 @@ async fn trust_project(world: &World) {
 
 #[tokio::test]
 async fn request_without_words_runs_the_only_installed_vendor_in_the_default_fleet() {
-    let world = World::new();
+    let world = FakeWorld::new();
     let session = session(&world, &request()).await.unwrap();
     assert_eq!(session.vendor.as_str(), "tool");
     assert_eq!(session.fleet.as_str(), "default");
@@ -61,7 +61,7 @@ async fn request_without_words_runs_the_only_installed_vendor_in_the_default_fle
 
 #[tokio::test]
 async fn default_vendor_of_the_settings_wins_over_the_only_installed_one() {
-    let world = World::new();
+    let world = FakeWorld::new();
     world.projects.set_default_vendor("other");
     let error = session(&world, &request()).await.unwrap_err();
     assert!(error.to_string().contains("`other`"), "{error}");
@@ -86,7 +86,7 @@ async fn bad_requests_are_refused_before_anything_is_recorded() {
         (with(|it| it.args = vec!["--api-key=sk-ant-api03-abcdefghijklmnop".into()]), Kind::Usage),
     ];
     for (request, kind) in table {
-        let world = World::new();
+        let world = FakeWorld::new();
         let error = session(&world, &request).await.unwrap_err();
         assert_eq!(error.kind, kind, "{request:?}: {error}");
         assert_eq!(world.calls.count("store.commit"), 0, "{request:?}");
@@ -96,7 +96,7 @@ async fn bad_requests_are_refused_before_anything_is_recorded() {
 #[tokio::test]
 async fn vendor_without_headless_turns_cannot_run_headless() {
     let vendor = FakeVendor { is_headless: false, ..FakeVendor::default() };
-    let world = World::with_vendor(vendor);
+    let world = FakeWorld::with_vendor(vendor);
     let request = RunRequest { headless: true, prompt: Some("hi".into()), ..request() };
     let error = session(&world, &request).await.unwrap_err();
     assert!(error.to_string().contains("cannot run headless"), "{error}");
@@ -104,7 +104,7 @@ async fn vendor_without_headless_turns_cannot_run_headless() {
 
 #[tokio::test]
 async fn agent_of_a_project_runs_only_after_its_file_is_trusted() {
-    let world = World::new();
+    let world = FakeWorld::new();
     world.projects.write(samples::project(&["coder"]));
     let request = RunRequest { agent: Some("coder".into()), ..request() };
     let error = session(&world, &request).await.unwrap_err();
@@ -122,7 +122,7 @@ async fn agent_of_a_project_runs_only_after_its_file_is_trusted() {
 
 #[tokio::test]
 async fn trust_is_refused_if_the_file_changed_after_it_was_shown() {
-    let world = World::new();
+    let world = FakeWorld::new();
     world.projects.write(samples::project(&["coder"]));
     let digest = Some("of another file".to_owned());
     let request = TrustRequest { folder: samples::CWD.into(), digest };
@@ -132,7 +132,7 @@ async fn trust_is_refused_if_the_file_changed_after_it_was_shown() {
 
 #[tokio::test]
 async fn taken_name_is_a_conflict_if_wanted_and_avoided_if_suggested() {
-    let world = World::new();
+    let world = FakeWorld::new();
     let ports = world.ports();
     let named = RunRequest { name: Some("fox".into()), ..request() };
     let plan = run::plan(&ports, &Principal::User, &named).await.unwrap();
@@ -155,7 +155,7 @@ async fn taken_name_is_a_conflict_if_wanted_and_avoided_if_suggested() {
 
 #[tokio::test]
 async fn agent_starts_children_in_its_own_fleet_with_at_most_its_own_permission() {
-    let world = World::new();
+    let world = FakeWorld::new();
     let parent = samples::session(1, "fox");
     let principal = Principal::Agent(Box::new(parent.clone()));
     let child = session_of(&world, &principal, &request()).await.unwrap();
@@ -167,7 +167,7 @@ async fn agent_starts_children_in_its_own_fleet_with_at_most_its_own_permission(
 
 #[tokio::test]
 async fn repeated_request_finds_the_session_that_it_created() {
-    let world = World::new();
+    let world = FakeWorld::new();
     let ports = world.ports();
     let key = RequestKey { caller: None, id: RequestId::new(uuid::Uuid::from_u128(5)) };
     assert!(run::earlier(&ports, Some(key)).await.unwrap().is_none());

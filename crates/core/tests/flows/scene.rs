@@ -9,11 +9,11 @@ use segue_core::model::{Evidence, Exit, LaunchEnd, LaunchId, Session, Status, Ve
 use segue_core::ports::{Ports, Signal};
 use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_core::rules::recovery::{Decision, decide};
-use segue_fakes::{FakeVendor, World, samples, transcript_line};
+use segue_fakes::{FakeVendor, FakeWorld, samples, transcript_line};
 
 /// A session, and the world that it is in.
 pub(crate) struct FlowScene {
-    pub(crate) world: World,
+    pub(crate) world: FakeWorld,
     pub(crate) ports: Ports,
     pub(crate) state: SessionState,
 }
@@ -25,7 +25,7 @@ impl FlowScene {
     }
 
     pub(crate) fn with(vendor: FakeVendor, session: Session) -> Self {
-        let world = World::with_vendor(vendor);
+        let world = FakeWorld::with_vendor(vendor);
         let ports = world.ports();
         Self { world, ports, state: SessionState::new(session) }
     }
