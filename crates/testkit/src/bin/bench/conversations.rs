@@ -7,7 +7,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::alone::{self, Cost};
-use crate::recording::{self, CWD, Shape};
+use crate::recording::{self, CWD, RecordingContent};
 use crate::table::{Aim, Figure, Row};
 use crate::timing::{median, whole_run};
 
@@ -26,13 +26,13 @@ const CONVERSION_MEMORY_AIM: Aim = Aim::Below(Figure::Memory(64_000_000));
 const BUDGET_AIM: Aim = Aim::Below(Figure::Time(Duration::from_millis(50)));
 
 /// A recorded conversation in a temporary folder, which is deleted when this value is dropped.
-struct Kept {
+struct RecordedConversation {
     folder: TempDir,
     path: PathBuf,
 }
 
-impl Kept {
-    fn new(size: u64, shape: Shape) -> Self {
+impl RecordedConversation {
+    fn new(size: u64, shape: RecordingContent) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(format!("projects/-code-a/{}.jsonl", recording::ID));
         recording::write(&path, size, shape);
@@ -56,7 +56,10 @@ fn costs(times: usize, words: &[&str]) -> Cost {
 
 /// Measures reading the end of a conversation, and all of it for comparison.
 pub(crate) fn ends(_program: &Path) -> Vec<Row> {
-    let (short, long) = (Kept::new(SHORT, Shape::Turns), Kept::new(LONG, Shape::Turns));
+    let (short, long) = (
+        RecordedConversation::new(SHORT, RecordingContent::Turns),
+        RecordedConversation::new(LONG, RecordingContent::Turns),
+    );
     let of_short = short.cost(&["last", CHARACTERS], TIMES);
     let of_long = long.cost(&["last", CHARACTERS], TIMES);
     let whole = long.cost(&["whole"], 1);
@@ -80,8 +83,8 @@ pub(crate) fn ends(_program: &Path) -> Vec<Row> {
 /// Measures reading the beginning and the end of a transcript that also has copies of API requests,
 /// which are larger than the turns.
 pub(crate) fn among_requests(_program: &Path) -> Vec<Row> {
-    let plain = Kept::new(MIDDLE, Shape::Turns);
-    let mixed = Kept::new(MIDDLE, Shape::TurnsAndRequests);
+    let plain = RecordedConversation::new(MIDDLE, RecordingContent::Turns);
+    let mixed = RecordedConversation::new(MIDDLE, RecordingContent::TurnsAndRequests);
     let against = |name: &str, words: &[&str]| {
         let (of_plain, of_mixed) = (plain.cost(words, TIMES), mixed.cost(words, TIMES));
         [
@@ -100,7 +103,7 @@ pub(crate) fn among_requests(_program: &Path) -> Vec<Row> {
 
 /// Measures converting a conversation to another vendor's format.
 pub(crate) fn conversions(_program: &Path) -> Vec<Row> {
-    let kept = Kept::new(MIDDLE, Shape::Turns);
+    let kept = RecordedConversation::new(MIDDLE, RecordingContent::Turns);
     let folder = kept.folder.path().display().to_string();
     let lines = kept.cost(&["lines"], FEW);
     let wc =

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 /// The processor time and the context switches of processes since their start.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Usage {
+pub(crate) struct ProcessUsage {
     pub(crate) processor: Duration,
     /// The number of voluntary and involuntary context switches.
     pub(crate) switches: u64,
 }
 
-impl Usage {
+impl ProcessUsage {
     /// Returns the sum over all threads of these processes.
     pub(crate) fn of(pids: &[u32]) -> Self {
         let threads = pids.iter().flat_map(|pid| threads(*pid));

@@ -5,7 +5,7 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
-use crate::figures::{Usage, own_memory, resident};
+use crate::figures::{ProcessUsage, own_memory, resident};
 use crate::fleet::{self, AGENTS, Processes};
 use crate::table::{Aim, Figure, Row};
 
@@ -25,10 +25,11 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
     let waiters = Waiters::start(AGENTS + 1);
     let bare = waiters.pids();
     thread::sleep(SETTLE);
-    let before = (Usage::of(&ours), Usage::of(&bare));
+    let before = (ProcessUsage::of(&ours), ProcessUsage::of(&bare));
     thread::sleep(WINDOW);
-    let (ours, idle) = (Usage::of(&ours).since(before.0), Usage::of(&bare).since(before.1));
-    let load = |usage: Usage| Figure::Load(usage.processor.div_duration_f64(WINDOW));
+    let (ours, idle) =
+        (ProcessUsage::of(&ours).since(before.0), ProcessUsage::of(&bare).since(before.1));
+    let load = |usage: ProcessUsage| Figure::Load(usage.processor.div_duration_f64(WINDOW));
     let largest = |of: fn(u32) -> u64, pids: &[u32]| {
         Figure::Memory(pids.iter().map(|pid| of(*pid)).max().unwrap_or_default())
     };

@@ -26,7 +26,7 @@ const WORDS: [&str; 8] = [
 
 /// Which records a transcript has besides the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum RecordingContent {
     /// Only small records.
     Turns,
     /// Also copies of API requests and system prompts, which are larger than the turns. Claude Code
@@ -43,7 +43,7 @@ const PROMPT_SNAPSHOT_BYTES: usize = 60_000;
 
 /// Writes a transcript of at least `size` bytes with questions, answers, tool calls and their
 /// results.
-pub(crate) fn write(path: &Path, size: u64, shape: Shape) {
+pub(crate) fn write(path: &Path, size: u64, shape: RecordingContent) {
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     let file = BufWriter::with_capacity(1 << 20, File::create(path).expect("a file"));
     let mut recording =
@@ -59,7 +59,7 @@ pub(crate) fn write(path: &Path, size: u64, shape: Shape) {
 
 struct Recording {
     file: BufWriter<File>,
-    shape: Shape,
+    shape: RecordingContent,
     written: u64,
     count: u64,
     exchanges: u64,
@@ -75,7 +75,7 @@ impl Recording {
             "snapshot": snapshot, "isSnapshotUpdate": false}));
         let said = json!({"role": "user", "content": text(number, 300)});
         self.record("user", ("message", &said), None);
-        if self.shape == Shape::TurnsAndRequests {
+        if self.shape == RecordingContent::TurnsAndRequests {
             self.request();
         }
         self.exchanges += 1;

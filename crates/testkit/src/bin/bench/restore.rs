@@ -11,7 +11,7 @@ use segue_testkit::World;
 use serde_json::Value;
 
 use crate::bare::Bare;
-use crate::figures::Usage;
+use crate::figures::ProcessUsage;
 use crate::fleet::{self, AGENTS, Processes};
 use crate::table::{Aim, Figure, Row};
 use crate::timing::{median, timed};
@@ -49,7 +49,7 @@ fn round(world: &World, sessions: &[Value], program: &Path) -> Round {
     let (ours, report) = timed(|| world.json(["resume", "--all", "--json"]));
     assert_eq!(report["complete"], true, "{report:#}");
     let processes = Processes::of(world);
-    let used = |pids: &[u32]| each(Usage::of(pids).processor);
+    let used = |pids: &[u32]| each(ProcessUsage::of(pids).processor);
     let processor = [used(&processes.daemons), used(&processes.holders), used(&processes.agents)];
     world.kill_everything();
     let bare = start_bare(world, sessions, program);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use segue_testkit::chance::Chance;
 
 use crate::targets::Target;
-use crate::watched::{End, Watched};
+use crate::watched::{End, WatchedChild};
 use crate::{corpus, shrink, work};
 
 /// At most this many seconds are spent on one target before the next target gets its turn.
@@ -49,7 +49,7 @@ impl Plan {
 
 /// How far the cases of a target have been run.
 #[derive(Clone, Copy)]
-struct Turn {
+struct TargetProgress {
     target: Target,
     /// The number of the next case.
     next: u64,
@@ -59,8 +59,8 @@ struct Turn {
 pub(crate) fn run(plan: &Plan) -> bool {
     println!("seed {}: what is the same with `fuzz --seed {}`", plan.seed, plan.seed);
     let until = Instant::now() + Duration::from_secs(plan.seconds);
-    let turns = plan.targets.iter().map(|target| Turn { target: *target, next: 0 });
-    let waiting = Mutex::new(turns.collect::<VecDeque<Turn>>());
+    let turns = plan.targets.iter().map(|target| TargetProgress { target: *target, next: 0 });
+    let waiting = Mutex::new(turns.collect::<VecDeque<TargetProgress>>());
     let done = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..workers() {
@@ -79,7 +79,7 @@ pub(crate) fn run(plan: &Plan) -> bool {
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(turn, _)| turn.target.name());
-    for (Turn { target, next }, is_well) in &done {
+    for (TargetProgress { target, next }, is_well) in &done {
         let word = if *is_well { "well" } else { "FAILED" };
         println!("{:<18} {next:>9} cases  {word}", target.name());
     }
@@ -94,30 +94,34 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn taken(waiting: &Mutex<VecDeque<Turn>>) -> Option<Turn> {
+fn taken(waiting: &Mutex<VecDeque<TargetProgress>>) -> Option<TargetProgress> {
     lock(waiting).pop_front()
 }
 
 /// Runs cases of one target for a limited time. `Err` if a case failed.
-fn take_turn(plan: &Plan, turn: Turn, until: Instant) -> Result<Turn, Turn> {
+fn take_turn(
+    plan: &Plan,
+    turn: TargetProgress,
+    until: Instant,
+) -> Result<TargetProgress, TargetProgress> {
     let folder = tempfile::tempdir().expect("a folder");
-    let Turn { target, next } = turn;
+    let TargetProgress { target, next } = turn;
     let most = plan.cases - next;
     let arguments = ["work", target.name(), &plan.seed.to_string(), &next.to_string()]
         .map(str::to_owned)
         .into_iter()
         .chain([most.to_string(), folder.path().display().to_string()]);
-    let mut watched = Watched::start(&arguments.collect::<Vec<_>>());
+    let mut watched = WatchedChild::start(&arguments.collect::<Vec<_>>());
     let turn = (plan.seconds * workers() / plan.targets.len() as u64).clamp(1, TURN);
     let end = watched.wait(until.min(Instant::now() + Duration::from_secs(turn)));
     let last = watched.last.unwrap_or(next);
     match end {
         // The last case may have been interrupted, so it is run again in the next turn.
-        End::Stopped => Ok(Turn { target, next: last.max(next) }),
-        End::Well => Ok(Turn { target, next: plan.cases }),
+        End::Stopped => Ok(TargetProgress { target, next: last.max(next) }),
+        End::Well => Ok(TargetProgress { target, next: plan.cases }),
         End::Failed(why) => {
             keep(plan, target, last, &why, folder.path());
-            Err(Turn { target, next: last })
+            Err(TargetProgress { target, next: last })
         }
     }
 }
@@ -151,7 +155,8 @@ pub(crate) fn regressions() -> bool {
         for file in corpus::regressions(target) {
             let shown = file.display().to_string();
             let arguments = ["replay".to_owned(), target.name().to_owned(), shown.clone()];
-            let end = Watched::start(&arguments).wait(Instant::now() + Duration::from_secs(60));
+            let end =
+                WatchedChild::start(&arguments).wait(Instant::now() + Duration::from_secs(60));
             if end != End::Well {
                 println!("FAILED {} {shown}: {end:?}", target.name());
                 is_well = false;

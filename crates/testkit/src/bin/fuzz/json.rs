@@ -6,11 +6,11 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(crate) struct Span {
     pub(crate) range: Range<usize>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: JsonPartKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum JsonPartKind {
     Key,
     Text,
     /// A number, or a word like `null`.
@@ -28,7 +28,7 @@ pub(crate) fn spans(bytes: &[u8]) -> Vec<Span> {
             b'"' => {
                 at = end_of_text(bytes, at);
                 let is_key = bytes[at..].trim_ascii_start().first() == Some(&b':');
-                let kind = if is_key { Kind::Key } else { Kind::Text };
+                let kind = if is_key { JsonPartKind::Key } else { JsonPartKind::Text };
                 spans.push(Span { range: start..at, kind });
             }
             b'{' | b'[' => {
@@ -38,12 +38,12 @@ pub(crate) fn spans(bytes: &[u8]) -> Vec<Span> {
             b'}' | b']' => {
                 at += 1;
                 let range = open.pop().map(|start| start..at);
-                spans.extend(range.map(|range| Span { range, kind: Kind::Group }));
+                spans.extend(range.map(|range| Span { range, kind: JsonPartKind::Group }));
             }
             b'0'..=b'9' | b'a'..=b'z' | b'-' => {
                 let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
                 at += bytes[at..].iter().take_while(|byte| is_inside(byte)).count();
-                spans.push(Span { range: start..at, kind: Kind::Plain });
+                spans.push(Span { range: start..at, kind: JsonPartKind::Plain });
             }
             _ => at += 1,
         }

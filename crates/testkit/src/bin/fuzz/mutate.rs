@@ -2,7 +2,7 @@
 
 use segue_testkit::chance::Chance;
 
-use crate::json::{Kind, Span, spans};
+use crate::json::{JsonPartKind, Span, spans};
 
 /// The maximum length of a case in bytes while it is changed. Each change scans the whole case.
 const LONGEST: usize = 1 << 19;
@@ -116,9 +116,9 @@ fn replace(bytes: &mut Vec<u8>, spans: &[Span], chance: &mut Chance, new: &[u8])
     let Span { range, kind } = spans[chance.below(spans.len())].clone();
     let old = bytes[range.clone()].to_vec();
     let new = match chance.below(8) {
-        0 if kind != Kind::Key => [b"[", &old[..], b",", &old, b"]"].concat(),
-        1 if kind != Kind::Key => [b"{\"text\":", &old[..], b"}"].concat(),
-        2 if kind == Kind::Key => [b"\"x\":1,", &old[..]].concat(),
+        0 if kind != JsonPartKind::Key => [b"[", &old[..], b",", &old, b"]"].concat(),
+        1 if kind != JsonPartKind::Key => [b"{\"text\":", &old[..], b"}"].concat(),
+        2 if kind == JsonPartKind::Key => [b"\"x\":1,", &old[..]].concat(),
         _ => new.to_vec(),
     };
     bytes.splice(range, new);
@@ -130,7 +130,7 @@ fn link(bytes: &mut Vec<u8>, spans: &[Span], chance: &mut Chance) {
     let is_link = |at: &usize| {
         let Span { range, kind } = &spans[*at];
         let key = || String::from_utf8_lossy(&bytes[range.clone()]);
-        *kind == Kind::Key && LINKS.iter().any(|it| key().contains(it))
+        *kind == JsonPartKind::Key && LINKS.iter().any(|it| key().contains(it))
     };
     let links: Vec<usize> = (0..spans.len() - 1).filter(is_link).map(|at| at + 1).collect();
     if links.is_empty() {
@@ -185,7 +185,7 @@ fn deep(levels: usize) -> Vec<u8> {
 /// Makes a case large: lengthens one string by megabytes, or repeats the whole case.
 fn grow(bytes: &mut Vec<u8>, chance: &mut Chance) {
     let texts: Vec<Span> =
-        spans(bytes).into_iter().filter(|span| span.kind == Kind::Text).collect();
+        spans(bytes).into_iter().filter(|span| span.kind == JsonPartKind::Text).collect();
     if chance.below(2) == 0 && !texts.is_empty() {
         let inside = texts[chance.below(texts.len())].range.start + 1;
         let unit = ["x", "\u{fc}", "\\n", "\\\"", "\\ud83d\\ude00", "\u{1f600}", "{\"a\":["];

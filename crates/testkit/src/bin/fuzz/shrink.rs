@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::targets::Target;
-use crate::watched::{End, Watched};
+use crate::watched::{End, WatchedChild};
 
 /// The time limit for minimizing a case.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -18,7 +18,7 @@ pub(crate) fn shrunk(target: Target, bytes: &[u8], folder: &Path) -> Vec<u8> {
     let fails = |bytes: &[u8]| {
         fs::write(&file, bytes).expect("a file");
         let arguments = ["replay".to_owned(), target.name().to_owned(), file.display().to_string()];
-        matches!(Watched::start(&arguments).wait(until), End::Failed(_))
+        matches!(WatchedChild::start(&arguments).wait(until), End::Failed(_))
     };
     let lines: Vec<Vec<u8>> =
         bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();

@@ -19,7 +19,7 @@ pub(crate) enum End {
 }
 
 /// A child process that runs this program.
-pub(crate) struct Watched {
+pub(crate) struct WatchedChild {
     child: Child,
     lines: Receiver<String>,
     errors: thread::JoinHandle<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Watched {
     pub(crate) last: Option<u64>,
 }
 
-impl Watched {
+impl WatchedChild {
     pub(crate) fn start(arguments: &[String]) -> Self {
         let program = std::env::current_exe().expect("this program");
         let mut command = Command::new(program);
