@@ -4,7 +4,7 @@
 
 use segue_testkit::scene::{self, told_events};
 use segue_testkit::vendors::{CodexHome, with_codex};
-use segue_testkit::{Model, Outcome, World, isolated};
+use segue_testkit::{CommandOutcome, Model, World, isolated};
 use serde_json::Value;
 
 /// Writes a trusted project file with `count` agents of one vendor.
@@ -61,7 +61,8 @@ fn up_of_twenty_agents_with_a_rejected_key_starts_one_and_refuses_the_others() {
         assert_eq!(shown.status, 8, "{shown:#?}");
         assert_eq!(shown.stdout.matches("refuses the account").count(), 1, "{}", shown.stdout);
         assert_eq!(launches(&world), 2, "{:#?}", world.sessions());
-        let one = Outcome::of(&mut world.command(["run", "-d", "--vendor", "codex", "hello"]));
+        let one =
+            CommandOutcome::of(&mut world.command(["run", "-d", "--vendor", "codex", "hello"]));
         assert_eq!(one.status, 0, "a person may try again: {one:#?}");
     });
 }

@@ -41,7 +41,7 @@ fn adopt_of_an_adopted_unknown_or_malformed_conversation_fails_with_a_hint() {
         (vec!["adopt", "--since", "yesterday"], 2),
     ];
     for (arguments, status) in table {
-        let outcome = segue_testkit::Outcome::of(&mut world.command(&arguments));
+        let outcome = segue_testkit::CommandOutcome::of(&mut world.command(&arguments));
         assert_eq!(outcome.status, status, "{arguments:?}: {outcome:#?}");
         assert!(outcome.stderr.contains("hint: "), "{outcome:#?}");
     }
@@ -54,7 +54,7 @@ fn adopt_all_takes_each_conversation_once_and_skips_those_with_a_missing_folder(
     let gone = world.project().join("gone");
     std::fs::create_dir(&gone).unwrap();
     let mut lost = world.command(["demo-agent", "--print", "--", "three"]);
-    let lost = segue_testkit::Outcome::of(lost.current_dir(&gone));
+    let lost = segue_testkit::CommandOutcome::of(lost.current_dir(&gone));
     assert_eq!(lost.status, 0, "{lost:#?}");
     std::fs::remove_dir(&gone).unwrap();
     let report = world.json(["adopt", "--all", "--since", "7d", "--json"]);

@@ -25,7 +25,7 @@ mod unprivileged;
 
 use std::fs;
 
-use segue_testkit::{Outcome, Terminal, World};
+use segue_testkit::{CommandOutcome, Terminal, World};
 
 fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
@@ -34,7 +34,7 @@ fn world() -> World {
 /// Checks that a command was refused: its exit status, the beginning of its error message, and that
 /// a hint follows.
 #[track_caller]
-fn assert_refused(outcome: &Outcome, status: i32, error: &str) {
+fn assert_refused(outcome: &CommandOutcome, status: i32, error: &str) {
     assert_eq!((outcome.status, outcome.stdout.as_str()), (status, ""), "{outcome:#?}");
     assert!(outcome.stderr.starts_with(&format!("error: {error}")), "{outcome:#?}");
     assert!(outcome.stderr.contains("\nhint: "), "{outcome:#?}");

@@ -20,16 +20,16 @@ use std::process::Child;
 use segue_testkit::conversation::{said, transcript, wait_turns};
 use segue_testkit::processes::{command_line, is_alive};
 use segue_testkit::stand_in::kill_daemon;
-use segue_testkit::{Outcome, World};
+use segue_testkit::{CommandOutcome, World};
 use serde_json::Value;
 
 fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
 }
 
-fn ended(child: Child) -> Outcome {
+fn ended(child: Child) -> CommandOutcome {
     let output = child.wait_with_output().unwrap();
-    Outcome {
+    CommandOutcome {
         status: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
@@ -66,7 +66,7 @@ fn fifty_concurrent_runs_create_fifty_sessions() {
             _ => world.start(["run", "-d", prompt, "--json", "--name", &format!("n{number}")]),
         })
         .collect();
-    let outcomes: Vec<Outcome> = children.into_iter().map(ended).collect();
+    let outcomes: Vec<CommandOutcome> = children.into_iter().map(ended).collect();
 
     let mut seen = HashSet::new();
     for (prompt, outcome) in prompts.iter().zip(&outcomes) {
@@ -93,7 +93,7 @@ fn of_ten_concurrent_runs_with_one_name_nine_are_refused() {
     let world = world();
     let children: Vec<Child> =
         (0..10).map(|_| world.start(["run", "-d", "--name", "coder", "hello"])).collect();
-    let outcomes: Vec<Outcome> = children.into_iter().map(ended).collect();
+    let outcomes: Vec<CommandOutcome> = children.into_iter().map(ended).collect();
     let (won, lost): (Vec<_>, Vec<_>) = outcomes.iter().partition(|outcome| outcome.status == 0);
     assert_eq!(won.len(), 1, "{outcomes:#?}");
     assert_eq!(won[0].stdout, "default/coder\n");

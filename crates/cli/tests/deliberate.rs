@@ -67,9 +67,9 @@ fn up<const N: usize>(world: &World, words: [&str; N]) -> Report {
     Report::of(&scene_command(world, "up", &words))
 }
 
-fn scene_command(world: &World, verb: &str, words: &[&str]) -> segue_testkit::Outcome {
+fn scene_command(world: &World, verb: &str, words: &[&str]) -> segue_testkit::CommandOutcome {
     let words = [verb].into_iter().chain(words.iter().copied()).chain(["--json"]);
-    segue_testkit::Outcome::of(&mut world.command(words))
+    segue_testkit::CommandOutcome::of(&mut world.command(words))
 }
 
 /// Checks that bare `segue`, its hint and the plan of `resume` agree on the sessions to bring back.

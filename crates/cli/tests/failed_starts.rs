@@ -1,6 +1,6 @@
 //! An agent that dies at its start: every command reports the cause and a remedy.
 
-use segue_testkit::{Outcome, Terminal, World};
+use segue_testkit::{CommandOutcome, Terminal, World};
 
 /// The demo agent's output about an option that it does not know.
 const WHY: &str = "its last output: error: unknown argument `--bogus` / usage: demo-agent";
@@ -18,7 +18,7 @@ fn gave_up() -> World {
 }
 
 #[track_caller]
-fn assert_says(outcome: &Outcome, status: i32, parts: &[&str]) {
+fn assert_says(outcome: &CommandOutcome, status: i32, parts: &[&str]) {
     assert_eq!(outcome.status, status, "{outcome:#?}");
     for part in parts {
         let shown = format!("{}{}", outcome.stdout, outcome.stderr);

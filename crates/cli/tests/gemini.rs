@@ -16,7 +16,7 @@ use std::path::Path;
 
 use segue_testkit::vendor_scene::VendorScene;
 use segue_testkit::vendors::{GeminiHome, command};
-use segue_testkit::{Outcome, launches};
+use segue_testkit::{CommandOutcome, launches};
 
 /// A world with Gemini, and the model that it talks to.
 type Place = VendorScene<GeminiHome>;
@@ -28,7 +28,7 @@ fn place() -> Place {
 /// Runs a turn without Segue in the project's folder. At its start Gemini deletes transcripts that
 /// it considers empty.
 fn by_hand(place: &Place, words: &[&str]) {
-    let turn = Outcome::of(&mut command(&place.world, "gemini", words));
+    let turn = CommandOutcome::of(&mut command(&place.world, "gemini", words));
     assert_eq!(turn.status, 0, "{turn:#?}");
 }
 

@@ -206,7 +206,7 @@ fn digest_has_at_most_as_many_characters_as_its_budget() {
     for budget in ["1000", "1001", "4000", "12000"] {
         let words = ["handoff", "a", "--to", "demo", "--mode", "digest", "--dry-run", "--json"];
         let mut command = world.command(words);
-        let outcome = segue_testkit::Outcome::of(command.args(["--budget", budget]));
+        let outcome = segue_testkit::CommandOutcome::of(command.args(["--budget", budget]));
         let report: Value = serde_json::from_str(&outcome.stdout).expect("a report");
         let told = report["content"].as_str().expect("a message");
         let most: usize = budget.parse().expect("a number");
@@ -365,7 +365,7 @@ fn handoff_redacts_values_of_secret_environment_variables_of_the_launch() {
     let world = world();
     let value = "plum-tree-4711-blue";
     let mut run = world.command(["run", "-d", "--name", "a", "remember the word fox"]);
-    let started = segue_testkit::Outcome::of(run.env("SHOP_TOKEN", value));
+    let started = segue_testkit::CommandOutcome::of(run.env("SHOP_TOKEN", value));
     assert_eq!(started.status, 0, "{started:#?}");
     let session = world.session("a");
     conversation::wait_turns(&world, &session, 1);

@@ -34,7 +34,7 @@ impl Scene {
     fn converse(&self, vendor: &str, name: &str) {
         let permission = ["--permission", "auto", "--name", name, FIRST];
         let words = ["run", "-d", "--vendor", vendor].into_iter().chain(permission);
-        let run = segue_testkit::Outcome::of(&mut self.world.command(words));
+        let run = segue_testkit::CommandOutcome::of(&mut self.world.command(words));
         assert_eq!(run.status, 0, "{run:#?}");
         self.model.wait_answered(FIRST);
         self.wait_idle(name);
@@ -172,7 +172,7 @@ fn headless_conversation_is_handed_over_and_back_with_the_new_turns() {
     isolated(|| {
         let scene = Scene::with(&["claude", "codex"]);
         let run = ["run", "--headless", "--vendor", "claude", "--name", "a", FIRST];
-        let run = segue_testkit::Outcome::of(&mut scene.world.command(run));
+        let run = segue_testkit::CommandOutcome::of(&mut scene.world.command(run));
         assert_eq!(run.status, 0, "{run:#?}");
         let handed_over = |name: &str, vendor: &str| {
             let report = scene.world.json(["handoff", name, "--to", vendor, "--json"]);

@@ -5,7 +5,7 @@ use std::fs;
 
 use segue_testkit::model::Exchange;
 use segue_testkit::vendors::{command, with_all};
-use segue_testkit::{Model, Outcome, Terminal, World, isolated};
+use segue_testkit::{CommandOutcome, Model, Terminal, World, isolated};
 use serde_json::Value;
 
 /// The agents of the project and their vendors.
@@ -122,7 +122,7 @@ impl Journey {
 
     fn adopt_what_was_begun_by_hand(&self) {
         let mut by_hand = command(&self.world, "claude", ["-p", "begun by hand"]);
-        let outcome = Outcome::of(&mut by_hand);
+        let outcome = CommandOutcome::of(&mut by_hand);
         assert_eq!(outcome.status, 0, "{outcome}");
         let list = self.world.json(["adopt", "--json"]);
         let candidates = list["candidates"].as_array().unwrap();

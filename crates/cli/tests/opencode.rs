@@ -11,7 +11,7 @@ use std::fs;
 
 use segue_core::model::VendorSessionId;
 use segue_core::ports::Place;
-use segue_testkit::Outcome;
+use segue_testkit::CommandOutcome;
 use segue_testkit::vendor_scene::VendorScene;
 use segue_testkit::vendors::{OpencodeHome, command, vendor};
 
@@ -35,6 +35,6 @@ fn export(scenery: &Scenery, id: &str) -> String {
 }
 
 /// Runs `OpenCode` without Segue, as its user would.
-fn opencode(scenery: &Scenery, words: &[&str]) -> Outcome {
-    Outcome::of(&mut command(&scenery.world, "opencode", words))
+fn opencode(scenery: &Scenery, words: &[&str]) -> CommandOutcome {
+    CommandOutcome::of(&mut command(&scenery.world, "opencode", words))
 }

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use segue_testkit::conversation::newest_launch;
 use segue_testkit::processes::wait_gone;
 use segue_testkit::world::DEADLINE;
-use segue_testkit::{Outcome, World, processes, wait};
+use segue_testkit::{CommandOutcome, World, processes, wait};
 use serde_json::Value;
 
 /// A script that stops the listening process, connects, passes the connection to a child, and ends.
@@ -78,13 +78,13 @@ fn start_as_agent(world: &World, name: &str, script: &str) {
 }
 
 /// Makes the agent of `coder` run a script, and waits for its end.
-fn run_as_agent(world: &World, name: &str, script: &str) -> Outcome {
+fn run_as_agent(world: &World, name: &str, script: &str) -> CommandOutcome {
     start_as_agent(world, name, script);
     let file = |what: &str| world.project().join(format!("{name}.{what}"));
     wait_for_file(&file("status"));
     let read = |what: &str| String::from_utf8_lossy(&fs::read(file(what)).unwrap()).into_owned();
     let status = read("status").trim().parse().unwrap();
-    Outcome { status, stdout: read("out"), stderr: read("err") }
+    CommandOutcome { status, stdout: read("out"), stderr: read("err") }
 }
 
 fn wait_for_file(path: &Path) {

@@ -1,7 +1,7 @@
 //! `segue scale`: more or fewer instances of an agent, without an edit of the project file.
 #![expect(clippy::unwrap_used, reason = "a test that fails shall stop at once")]
 
-use segue_testkit::{Outcome, Report, World, scene};
+use segue_testkit::{CommandOutcome, Report, World, scene};
 use serde_json::Value;
 
 fn project(world: &World, count: &str) {
@@ -88,7 +88,7 @@ fn invalid_scale_is_refused_and_changes_nothing() {
         (vec!["scale", "coder"], 2, "N"),
     ];
     for (arguments, status, word) in table {
-        let outcome = Outcome::of(&mut world.command(&arguments));
+        let outcome = CommandOutcome::of(&mut world.command(&arguments));
         assert_eq!(outcome.status, status, "{arguments:?}: {outcome:#?}");
         assert!(outcome.stderr.contains(word), "{arguments:?}: {outcome:#?}");
         assert!(outcome.stderr.contains("hint: "), "{arguments:?}: {outcome:#?}");

@@ -6,7 +6,7 @@
 use segue_testkit::conversation::newest_launch;
 use segue_testkit::processes::command_line;
 use segue_testkit::stand_in::{Mark, StandIn, kill_daemon};
-use segue_testkit::{Outcome, World};
+use segue_testkit::{CommandOutcome, World};
 use serde_json::Value;
 
 /// Creates a world with two sessions: `coder`, which asks for permission, and `loose`, which does
@@ -26,7 +26,7 @@ fn names(world: &World) -> Vec<String> {
 }
 
 #[track_caller]
-fn assert_refused(outcome: &Outcome, error: &str) {
+fn assert_refused(outcome: &CommandOutcome, error: &str) {
     assert_eq!((outcome.status, outcome.stdout.as_str()), (2, ""), "{outcome:#?}");
     let expected = format!("error: an agent may not {error}\n");
     assert!(outcome.stderr.starts_with(&expected), "{outcome:#?}");
@@ -223,7 +223,7 @@ fn mark_of_a_launch_without_its_holder_allows_nothing() {
     let world = world();
     let coder = newest_launch(&world, world.session("coder")["id"].as_str().unwrap());
     let marked = |arguments: &[&str]| {
-        Outcome::of(world.command(arguments).env("SEGUE_LAUNCH", coder.to_string()))
+        CommandOutcome::of(world.command(arguments).env("SEGUE_LAUNCH", coder.to_string()))
     };
     for arguments in [&["ls"][..], &["run", "-d", "hello"], &["daemon", "stop"]] {
         let outcome = marked(arguments);

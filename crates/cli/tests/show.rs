@@ -37,8 +37,9 @@ fn said(kind: &str, text: &str, second: u32) -> Value {
 
 /// Returns the turns that `segue show --json` prints.
 fn turns(world: &World, arguments: &[&str]) -> Vec<Value> {
-    let outcome =
-        segue_testkit::Outcome::of(&mut world.command([&["show", "--json"], arguments].concat()));
+    let outcome = segue_testkit::CommandOutcome::of(
+        &mut world.command([&["show", "--json"], arguments].concat()),
+    );
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     outcome.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

@@ -19,7 +19,7 @@ use segue_testkit::acting::Acting;
 use segue_testkit::model::{self, Exchange, ExchangePart, ScriptStep};
 use segue_testkit::scene::text;
 use segue_testkit::vendors::{command, vendor, with_all};
-use segue_testkit::{Outcome, Terminal, isolated};
+use segue_testkit::{CommandOutcome, Terminal, isolated};
 use serde_json::Value;
 
 /// Generates the tests of each vendor from its name, the id of the conversation that is written for
@@ -147,7 +147,7 @@ impl Scenery {
         let program = self.vendor.launching().program();
         let ProgramSpec::Named { name, .. } = program else { panic!("no program") };
         let words = ["import".as_ref(), "--pure".as_ref(), file.as_os_str()];
-        let imported = Outcome::of(&mut command(&self.world, &name, words));
+        let imported = CommandOutcome::of(&mut command(&self.world, &name, words));
         assert_eq!(imported.status, 0, "{imported:#?}");
     }
 

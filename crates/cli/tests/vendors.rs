@@ -80,7 +80,7 @@ fn check_of_an_unknown_untestable_or_missing_vendor_fails_with_the_reason() {
         (&["check", "codex", "--only", "flying"], 2, "`flying` is not a behaviour"),
     ] {
         let words = ["vendors"].iter().chain(words);
-        let outcome = segue_testkit::Outcome::of(&mut world.command(words));
+        let outcome = segue_testkit::CommandOutcome::of(&mut world.command(words));
         assert_eq!(outcome.status, status, "{outcome:#?}");
         assert!(outcome.stderr.contains(told), "{outcome:#?}");
     }

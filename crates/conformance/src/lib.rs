@@ -26,4 +26,4 @@ pub use report::Report;
 pub use terminal::Terminal;
 pub use trial::{KEY, VendorTrial, install, prepare};
 pub use verdict::{BehaviourResult, BehaviourVerdict, SUBCOMMAND, Setting, check, show};
-pub use world::{Outcome, World};
+pub use world::{CommandOutcome, World};

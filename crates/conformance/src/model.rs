@@ -42,14 +42,14 @@ pub use script::ScriptStep;
 #[derive(Debug)]
 pub struct Model {
     address: SocketAddr,
-    scene: Scene,
+    scene: ModelServerState,
     released: watch::Sender<BTreeSet<String>>,
     serving: Mutex<Option<Serving>>,
 }
 
 /// What the server needs to answer a request.
 #[derive(Clone, Debug)]
-struct Scene {
+struct ModelServerState {
     log: Arc<ExchangeLog>,
     released: watch::Receiver<BTreeSet<String>>,
 }
@@ -67,7 +67,7 @@ impl Model {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         let address = listener.local_addr().expect("an address");
         let (released, receiver) = watch::channel(BTreeSet::new());
-        let scene = Scene { log: Arc::default(), released: receiver };
+        let scene = ModelServerState { log: Arc::default(), released: receiver };
         let serving = Mutex::new(Some(Serving::start(listener, scene.clone())));
         Self { address, scene, released, serving }
     }
@@ -155,7 +155,7 @@ impl Drop for Model {
 }
 
 impl Serving {
-    fn start(listener: TcpListener, scene: Scene) -> Self {
+    fn start(listener: TcpListener, scene: ModelServerState) -> Self {
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || serve(listener, scene, stopped));
         Self { stop, thread }
@@ -168,7 +168,7 @@ impl Serving {
     }
 }
 
-fn serve(listener: TcpListener, scene: Scene, stopped: oneshot::Receiver<()>) {
+fn serve(listener: TcpListener, scene: ModelServerState, stopped: oneshot::Receiver<()>) {
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         listener.set_nonblocking(true).expect("a listener");
@@ -180,7 +180,7 @@ fn serve(listener: TcpListener, scene: Scene, stopped: oneshot::Receiver<()>) {
     });
 }
 
-fn router(scene: Scene) -> Router {
+fn router(scene: ModelServerState) -> Router {
     Router::new()
         .route("/", get(async || ""))
         .route("/v1/messages", post(messages))
@@ -194,7 +194,7 @@ fn router(scene: Scene) -> Router {
 }
 
 async fn messages(
-    State(scene): State<Scene>,
+    State(scene): State<ModelServerState>,
     uri: Uri,
     headers: HeaderMap,
     Json(body): Json<Value>,
@@ -205,7 +205,7 @@ async fn messages(
 }
 
 async fn responses(
-    State(scene): State<Scene>,
+    State(scene): State<ModelServerState>,
     uri: Uri,
     headers: HeaderMap,
     Json(body): Json<Value>,
@@ -216,7 +216,7 @@ async fn responses(
 }
 
 async fn completions(
-    State(scene): State<Scene>,
+    State(scene): State<ModelServerState>,
     uri: Uri,
     headers: HeaderMap,
     Json(body): Json<Value>,
@@ -228,7 +228,7 @@ async fn completions(
 
 /// Answers a request to a path of Gemini, which ends in `NAME:TASK`.
 async fn contents(
-    State(scene): State<Scene>,
+    State(scene): State<ModelServerState>,
     Path(task): Path<String>,
     uri: Uri,
     Json(body): Json<Value>,
@@ -243,7 +243,7 @@ async fn contents(
 }
 
 async fn count_tokens(
-    State(scene): State<Scene>,
+    State(scene): State<ModelServerState>,
     uri: Uri,
     headers: HeaderMap,
     Json(body): Json<Value>,
@@ -252,7 +252,7 @@ async fn count_tokens(
     scene.count(&uri, asked, json!({"input_tokens": 10}))
 }
 
-impl Scene {
+impl ModelServerState {
     /// Answers a request for a token count, which is not part of a conversation.
     fn count(self, uri: &Uri, mut asked: ParsedRequest, tokens: Value) -> Response {
         asked.background = true;

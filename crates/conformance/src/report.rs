@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::expectation::{expect, unmet};
-use crate::world::{Outcome, World};
+use crate::world::{CommandOutcome, World};
 
 /// A report, and the exit status of the command that printed it.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Report {
 
 impl Report {
     /// Parses the output of a command with `--json`.
-    pub fn of(outcome: &Outcome) -> Self {
+    pub fn of(outcome: &CommandOutcome) -> Self {
         let json = serde_json::from_str(&outcome.stdout)
             .unwrap_or_else(|_| unmet("the command prints a report", &outcome.to_string()));
         Self { status: outcome.status, json }
@@ -72,7 +72,7 @@ impl World {
     /// Runs `segue resume … --json`.
     pub fn resume<const N: usize>(&self, arguments: [&str; N]) -> Report {
         let all = ["resume", "--json"].into_iter().chain(arguments);
-        Report::of(&Outcome::of(&mut self.command(all)))
+        Report::of(&CommandOutcome::of(&mut self.command(all)))
     }
 
     /// Returns the events of a session from `segue log`, the oldest first.

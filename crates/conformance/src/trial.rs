@@ -19,7 +19,7 @@ use crate::expectation::{expect, quoted, unmet};
 use crate::model::{Exchange, Model};
 use crate::terminal::Terminal;
 use crate::wait;
-use crate::world::{Outcome, World};
+use crate::world::{CommandOutcome, World};
 
 /// An API key that gives access to nothing. Vendors redact the text of a key everywhere, so it must
 /// not look like any other text.
@@ -210,7 +210,7 @@ impl VendorTrial {
     }
 
     /// Runs a headless turn in a new session.
-    pub fn headless(&self, name: &str, message: &str) -> Outcome {
+    pub fn headless(&self, name: &str, message: &str) -> CommandOutcome {
         self.world.segue(["run", "--headless", "--vendor", &self.name, "--name", name, message])
     }
 

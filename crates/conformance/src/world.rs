@@ -34,7 +34,7 @@ pub struct World {
 
 /// The output and the exit status of a command.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct CommandOutcome {
     pub status: i32,
     pub stdout: String,
     pub stderr: String,
@@ -160,15 +160,15 @@ impl World {
     }
 
     /// Runs `segue` and waits for its end.
-    pub fn segue<const N: usize>(&self, arguments: [&str; N]) -> Outcome {
-        Outcome::of(&mut self.command(arguments))
+    pub fn segue<const N: usize>(&self, arguments: [&str; N]) -> CommandOutcome {
+        CommandOutcome::of(&mut self.command(arguments))
     }
 
     /// Runs `segue` with this standard input, and waits for its end.
-    pub fn with_input<const N: usize>(&self, arguments: [&str; N], input: &[u8]) -> Outcome {
+    pub fn with_input<const N: usize>(&self, arguments: [&str; N], input: &[u8]) -> CommandOutcome {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(input).and_then(|()| file.rewind()).expect("an input");
-        Outcome::of(self.command(arguments).stdin(file))
+        CommandOutcome::of(self.command(arguments).stdin(file))
     }
 
     /// Runs `segue` and expects it to succeed. Returns its standard output.
@@ -229,7 +229,7 @@ fn write_settings(folder: &Path) {
     fs::set_permissions(file, fs::Permissions::from_mode(0o600)).expect("a closed file");
 }
 
-impl Outcome {
+impl CommandOutcome {
     /// Runs a command until it has ended and no process has its output open any more.
     pub fn of(command: &mut Command) -> Self {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -245,7 +245,7 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for CommandOutcome {
     /// Writes the exit status and the output.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "exit status {}", self.status)?;
@@ -258,7 +258,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-impl From<Output> for Outcome {
+impl From<Output> for CommandOutcome {
     fn from(output: Output) -> Self {
         Self {
             status: output.status.code().unwrap_or(-1),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::events::Events;
 use crate::launches;
 use crate::model::{Exchange, Model};
-use crate::world::{Outcome, World};
+use crate::world::{CommandOutcome, World};
 
 /// A `World` and a scripted model for the tests of one vendor.
 ///
@@ -40,14 +40,14 @@ impl Acting {
     }
 
     /// Runs a headless turn in a new session. Returns its exit code and its output.
-    pub fn headless(&self, name: &str, message: &str) -> Outcome {
+    pub fn headless(&self, name: &str, message: &str) -> CommandOutcome {
         self.run(&["--headless", "--name", name, message])
     }
 
     /// Runs `segue run` with the usual arguments followed by these.
-    pub fn run(&self, words: &[&str]) -> Outcome {
+    pub fn run(&self, words: &[&str]) -> CommandOutcome {
         let all = ["run"].iter().chain(self.run).chain(words);
-        Outcome::of(&mut self.world.command(all))
+        CommandOutcome::of(&mut self.world.command(all))
     }
 
     pub fn wait_idle(&self, name: &str) -> Value {

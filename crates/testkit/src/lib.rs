@@ -35,6 +35,6 @@ pub mod vendors;
 pub use isolation::isolated;
 pub use raw_client::RawClient;
 pub use segue_conformance::{
-    Model, Outcome, Report, Terminal, World, events, model, processes, report, terminal, wait,
-    world,
+    CommandOutcome, Model, Report, Terminal, World, events, model, processes, report, terminal,
+    wait, world,
 };

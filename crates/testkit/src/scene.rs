@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::events::Events;
-use crate::{Outcome, World, conversation, launches, processes};
+use crate::{CommandOutcome, World, conversation, launches, processes};
 
 /// Starts a session whose first message tells it to remember a word. Waits until it has answered
 /// and its transcript is guarded.
@@ -85,7 +85,7 @@ pub fn transcript(world: &World, session: &Value) -> PathBuf {
 /// Runs one turn of the demo agent in the project folder without Segue. Returns the id of its
 /// conversation.
 pub fn by_hand(world: &World, message: &str) -> String {
-    let outcome = Outcome::of(&mut world.command(["demo-agent", "--print", "--", message]));
+    let outcome = CommandOutcome::of(&mut world.command(["demo-agent", "--print", "--", message]));
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     let init: Value =
         serde_json::from_str(outcome.stdout.lines().next().unwrap_or_default()).expect("a line");

@@ -14,7 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::conversation::{newest_launch, type_text};
 use crate::processes;
-use crate::world::{DEADLINE, Outcome, World};
+use crate::world::{CommandOutcome, DEADLINE, World};
 
 /// Whether the shell's environment has the variables that name its launch and session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl<'a> StandIn<'a> {
 
     /// Runs a script in the shell, in the project folder, and waits for its end. `$SEGUE` is the
     /// path of the `segue` program.
-    pub fn run(&self, script: &str) -> Outcome {
+    pub fn run(&self, script: &str) -> CommandOutcome {
         let folder = tempfile::tempdir_in(self.world.root()).expect("a folder");
         let path = |name: &str| folder.path().join(name);
         let program = self.world.program();
@@ -87,7 +87,7 @@ impl<'a> StandIn<'a> {
             String::from_utf8_lossy(&fs::read(path(name)).expect("an output")).into_owned()
         };
         let status = read("status").trim().parse().expect("a status");
-        Outcome { status, stdout: read("stdout"), stderr: read("stderr") }
+        CommandOutcome { status, stdout: read("stdout"), stderr: read("stderr") }
     }
 }
 

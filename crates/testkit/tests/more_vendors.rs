@@ -7,7 +7,7 @@ use std::io::{Seek as _, Write as _};
 
 use segue_testkit::model::{AnswerStage, Exchange, ScriptStep, SpeakerRole};
 use segue_testkit::vendors::{command, with_copilot, with_gemini, with_opencode, with_pi};
-use segue_testkit::{Model, Outcome, Terminal, World, isolated};
+use segue_testkit::{CommandOutcome, Model, Terminal, World, isolated};
 use serde_json::{Value, json};
 
 const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
@@ -41,32 +41,32 @@ fn pi_world(model: &Model) -> World {
     world
 }
 
-fn gemini(world: &World, arguments: &[&str], prompt: &str) -> Outcome {
+fn gemini(world: &World, arguments: &[&str], prompt: &str) -> CommandOutcome {
     let all = [&["-o", "stream-json"], arguments, &["-p", prompt]].concat();
-    Outcome::of(&mut command(world, "gemini", all))
+    CommandOutcome::of(&mut command(world, "gemini", all))
 }
 
-fn copilot(world: &World, arguments: &[&str], prompt: &str) -> Outcome {
+fn copilot(world: &World, arguments: &[&str], prompt: &str) -> CommandOutcome {
     let all = [&["--output-format", "json"], arguments, &["-p", prompt]].concat();
-    Outcome::of(&mut command(world, "copilot", all))
+    CommandOutcome::of(&mut command(world, "copilot", all))
 }
 
 /// Runs `opencode run` with the prompt on standard input, because `OpenCode` adds quotes to an
 /// argument that has a space in it.
-fn opencode(world: &World, arguments: &[&str], prompt: &str) -> Outcome {
+fn opencode(world: &World, arguments: &[&str], prompt: &str) -> CommandOutcome {
     let mut input = tempfile::tempfile().unwrap();
     input.write_all(prompt.as_bytes()).and_then(|()| input.rewind()).unwrap();
     let all = ["run", "--format", "json"].iter().chain(arguments);
-    Outcome::of(command(world, "opencode", all).stdin(input))
+    CommandOutcome::of(command(world, "opencode", all).stdin(input))
 }
 
-fn pi(world: &World, arguments: &[&str], prompt: &str) -> Outcome {
+fn pi(world: &World, arguments: &[&str], prompt: &str) -> CommandOutcome {
     let all = [&["-p"], arguments, &[prompt]].concat();
-    Outcome::of(&mut command(world, "pi", all))
+    CommandOutcome::of(&mut command(world, "pi", all))
 }
 
 /// Returns the last event of this type in an output of JSON lines.
-fn event(outcome: &Outcome, kind: &str) -> Value {
+fn event(outcome: &CommandOutcome, kind: &str) -> Value {
     let events = outcome.stdout.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
     let found = events.rev().find(|it| it["type"] == kind);
     found.unwrap_or_else(|| panic!("no {kind}: {outcome:#?}"))
@@ -74,7 +74,7 @@ fn event(outcome: &Outcome, kind: &str) -> Value {
 
 /// Asserts that both turns succeeded, and that the request of the second turn also has the first
 /// turn.
-fn assert_carried(model: &Model, outcomes: [&Outcome; 2]) {
+fn assert_carried(model: &Model, outcomes: [&CommandOutcome; 2]) {
     for outcome in outcomes {
         assert_eq!(outcome.status, 0, "{outcome:#?}");
     }
@@ -128,7 +128,7 @@ fn preset(world: &World) {
     let file = world.root().join("preset.json");
     fs::write(&file, json!({"info": info, "messages": []}).to_string()).unwrap();
     let words = ["import", file.to_str().unwrap()];
-    let import = Outcome::of(&mut command(world, "opencode", words));
+    let import = CommandOutcome::of(&mut command(world, "opencode", words));
     assert_eq!(import.status, 0, "{import:#?}");
 }
 
@@ -183,7 +183,7 @@ fn pi_sends_the_first_turn_again_after_a_resume() {
 
 /// Asserts that the tool ran, and that the second of exactly two requests has the tool call and its
 /// result.
-fn assert_tool_ran(model: &Model, world: &World, run: &Outcome) {
+fn assert_tool_ran(model: &Model, world: &World, run: &CommandOutcome) {
     assert_eq!(run.status, 0, "{run:#?}");
     assert_eq!(fs::read_to_string(world.project().join("made")).unwrap(), "by-a-tool\n");
     let last = model.conversations().pop().unwrap();

@@ -8,7 +8,7 @@ use std::process::Command;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use segue_testkit::model::{AnswerStage, Exchange, ScriptStep, SpeakerRole};
 use segue_testkit::vendors::{command, subscribe_claude, with_claude, with_codex};
-use segue_testkit::{Model, Outcome, Terminal, World, isolated};
+use segue_testkit::{CommandOutcome, Model, Terminal, World, isolated};
 use serde_json::Value;
 
 const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
@@ -25,26 +25,26 @@ fn codex_world(model: &Model) -> World {
     world
 }
 
-fn claude(world: &World, arguments: &[&str]) -> Outcome {
+fn claude(world: &World, arguments: &[&str]) -> CommandOutcome {
     let all = ["-p", "--output-format", "json"].iter().chain(arguments);
-    Outcome::of(&mut command(world, "claude", all))
+    CommandOutcome::of(&mut command(world, "claude", all))
 }
 
-fn codex(world: &World, arguments: &[&str]) -> Outcome {
+fn codex(world: &World, arguments: &[&str]) -> CommandOutcome {
     let retries = ["--disable", "unbounded_connection_retries"];
     let all = ["exec"].iter().chain(&retries).chain(arguments);
-    Outcome::of(&mut command(world, "codex", all))
+    CommandOutcome::of(&mut command(world, "codex", all))
 }
 
-fn codex_new(world: &World, prompt: &str) -> Outcome {
+fn codex_new(world: &World, prompt: &str) -> CommandOutcome {
     codex(world, &["--json", "--skip-git-repo-check", prompt])
 }
 
-fn result(outcome: &Outcome) -> Value {
+fn result(outcome: &CommandOutcome) -> Value {
     serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| panic!("no result: {outcome:#?}"))
 }
 
-fn thread(outcome: &Outcome) -> String {
+fn thread(outcome: &CommandOutcome) -> String {
     let first = outcome.stdout.lines().next().unwrap_or_default();
     let event: Value = serde_json::from_str(first).unwrap_or_default();
     event["thread_id"].as_str().unwrap_or_else(|| panic!("no thread: {outcome:#?}")).to_owned()

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use segue_testkit::Outcome;
+use segue_testkit::CommandOutcome;
 
 use super::{assert_nothing_started, assert_refused, world};
 
@@ -36,7 +36,7 @@ fn run_in_a_removed_current_folder_is_refused() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "rmdir \"$PWD\" && exec \"$0\" run -d hello"]).arg(world.program());
     shell.current_dir(&gone).env_clear().envs(world.environment()).stdin(Stdio::null());
-    let outcome = Outcome::of(&mut shell);
+    let outcome = CommandOutcome::of(&mut shell);
     let expected = "cannot tell which folder this is: it was removed or may not be read\n";
     assert_refused(&outcome, 2, expected);
     assert!(!world.state().exists());
@@ -99,12 +99,12 @@ fn folder_whose_name_is_not_utf8_is_refused() {
     let folder = world.project().join(OsStr::from_bytes(b"caf\xe9"));
     fs::create_dir(&folder).unwrap();
     for arguments in [&["run", "-d", "hello"][..], &["resume"], &["stop", "coder"]] {
-        let outcome = Outcome::of(world.command(arguments).current_dir(&folder));
+        let outcome = CommandOutcome::of(world.command(arguments).current_dir(&folder));
         let expected = "a folder whose name is not UTF-8 cannot be worked in\n";
         assert_refused(&outcome, 2, expected);
     }
     // Commands that do not use the current folder work there.
-    let outcome = Outcome::of(world.command(["ls", "--json"]).current_dir(&folder));
+    let outcome = CommandOutcome::of(world.command(["ls", "--json"]).current_dir(&folder));
     assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "{\"sessions\":[]}\n"));
 }
 
@@ -115,13 +115,13 @@ fn hint_for_a_folder_with_spaces_and_quotes_can_be_pasted_into_a_shell() {
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("segue.toml"), "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n")
         .unwrap();
-    let up = || Outcome::of(world.command(["up", "--json"]).current_dir(&folder));
+    let up = || CommandOutcome::of(world.command(["up", "--json"]).current_dir(&folder));
     let outcome = up();
     let cure = outcome.stderr.split("then run `segue").nth(1).unwrap();
     let cure = format!("\"$0\" {} --yes", cure.split("`\n").next().unwrap());
     let mut shell = Command::new("sh");
     shell.args(["-c", &cure]).arg(world.program()).env_clear().envs(world.environment());
-    let trusted = Outcome::of(shell.current_dir(world.root()));
+    let trusted = CommandOutcome::of(shell.current_dir(world.root()));
     assert_eq!(trusted.status, 0, "{cure}: {trusted:?}");
     let outcome = up();
     assert_eq!(outcome.status, 0, "{outcome:?}");
@@ -134,12 +134,12 @@ fn up_refuses_a_fleet_name_that_another_folder_uses() {
     for folder in ["a/shop", "b/shop"] {
         let file = format!("{folder}/segue.toml");
         world.write(&file, "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n");
-        let trust = Outcome::of(&mut world.command(["trust", "--yes", folder]));
+        let trust = CommandOutcome::of(&mut world.command(["trust", "--yes", folder]));
         assert_eq!(trust.status, 0, "{trust:?}");
     }
     let up = |folder: &str, more: &[&str]| {
         let mut command = world.command(["up"]);
-        Outcome::of(command.args(more).current_dir(world.project().join(folder)))
+        CommandOutcome::of(command.args(more).current_dir(world.project().join(folder)))
     };
     assert_eq!(up("a/shop", &[]).status, 0);
     let expected = format!(

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::Path;
 
 use segue_testkit::conversation::wait_turns;
-use segue_testkit::{Outcome, World};
+use segue_testkit::{CommandOutcome, World};
 
 use super::{answers, assert_refused, world};
 
@@ -61,8 +61,9 @@ fn state_folder_of_another_user_is_refused() {
 fn relative_segue_home_and_segue_home_that_is_a_file_are_refused() {
     let world = world();
     world.write("file", "");
-    let with_home =
-        |home: &Path| Outcome::of(world.command(["run", "-d", "hello"]).env("SEGUE_HOME", home));
+    let with_home = |home: &Path| {
+        CommandOutcome::of(world.command(["run", "-d", "hello"]).env("SEGUE_HOME", home))
+    };
     let outcome = with_home(Path::new("here/below"));
     assert_refused(&outcome, 5, "SEGUE_HOME is `here/below`, which is not an absolute path\n");
     assert!(outcome.stderr.contains("export SEGUE_HOME=\"$PWD\"/here/below"), "{outcome:?}");
@@ -75,14 +76,14 @@ fn relative_segue_home_and_segue_home_that_is_a_file_are_refused() {
 fn missing_home_variable_is_reported_with_the_variable_to_set() {
     let world = world();
     let mut command = world.command(["ls"]);
-    let outcome = Outcome::of(command.env_remove("HOME").env_remove("SEGUE_HOME"));
+    let outcome = CommandOutcome::of(command.env_remove("HOME").env_remove("SEGUE_HOME"));
     assert_refused(&outcome, 5, "cannot tell where files belong: neither HOME nor ");
     assert!(outcome.stderr.contains("export SEGUE_HOME="), "{outcome:?}");
     // With `SEGUE_HOME`, `segue ls` needs no `HOME`. An agent that keeps its files there needs it.
     let mut command = world.command(["ls", "--json"]);
-    let outcome = Outcome::of(command.env_remove("HOME"));
+    let outcome = CommandOutcome::of(command.env_remove("HOME"));
     assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "{\"sessions\":[]}\n"));
-    let outcome = Outcome::of(world.command(["run", "-d", "hello"]).env_remove("HOME"));
+    let outcome = CommandOutcome::of(world.command(["run", "-d", "hello"]).env_remove("HOME"));
     assert_refused(&outcome, 5, "cannot determine where the demo agent keeps its files\n");
     assert_eq!(world.sessions().len(), 0);
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use segue_testkit::conversation::{ask, said, transcript, wait_turns};
 use segue_testkit::processes::variable;
-use segue_testkit::{Outcome, World};
+use segue_testkit::{CommandOutcome, World};
 use serde_json::Value;
 
 use super::{assert_nothing_started, assert_refused, world};
@@ -110,7 +110,7 @@ fn environment_variable_that_is_not_utf8_is_left_out_with_a_warning() {
     let world = world();
     let mut command = world.command(["run", "-d", "--name", "coder", "hello"]);
     command.env("TORN", OsStr::from_bytes(b"caf\xe9")).env("WHOLE", "1");
-    let outcome = Outcome::of(&mut command);
+    let outcome = CommandOutcome::of(&mut command);
     assert_eq!(outcome.status, 0, "{outcome:?}");
     let expected = "not passed on to agents, because it is not UTF-8: TORN\n";
     assert!(outcome.stderr.starts_with(expected), "{outcome:?}");

@@ -37,7 +37,7 @@ fn secret_in_vendor_arguments_is_refused_and_not_written_to_disk() {
     ];
     for arguments in table {
         let mut command = world.command(["run", "-d", "--name", "coder", "hello", "--"]);
-        let outcome = segue_testkit::Outcome::of(command.args(arguments));
+        let outcome = segue_testkit::CommandOutcome::of(command.args(arguments));
         assert_refused(&outcome, 2, "`");
         assert!(outcome.stderr.contains("would put a secret on a command line"), "{outcome:?}");
         assert!(!outcome.stderr.contains("0123"), "{outcome:?}");

@@ -1,6 +1,6 @@
 //! Users without privileges: everything works for them, and they cannot use another user's Segue.
 
-use segue_testkit::Outcome;
+use segue_testkit::CommandOutcome;
 use segue_testkit::conversation::wait_turns;
 
 use super::{answers, assert_refused, world};
@@ -39,7 +39,7 @@ fn one_users_segue_refuses_another_user() {
     world.ok(["run", "-d", "--name", "coder", "hello"]);
     let mut command = std::process::Command::new(program);
     command.args(["stop", "--all"]).current_dir(world.project()).env_clear().envs(privileged);
-    let outcome = Outcome::of(&mut command);
+    let outcome = CommandOutcome::of(&mut command);
     assert_refused(&outcome, 5, "the folder `");
     assert!(outcome.stderr.contains("belongs to user 65534, and this is user 0"), "{outcome:?}");
     assert!(world.session("coder")["pid"].is_u64(), "{:#?}", world.sessions());

@@ -3,7 +3,7 @@
 use std::fs;
 
 use segue_testkit::vendors::command;
-use segue_testkit::{Outcome, isolated, launches};
+use segue_testkit::{CommandOutcome, isolated, launches};
 use serde_json::Value;
 
 use crate::{Scenery, scenery};
@@ -97,7 +97,7 @@ fn archive_restores_a_fork_and_its_parent_conversation() {
 fn by_hand(scenery: &Scenery, verb: &[&str], words: &[&str]) -> String {
     let flags = ["--json", "--skip-git-repo-check"];
     let all = verb.iter().chain(&flags).chain(words);
-    let ran = Outcome::of(&mut command(&scenery.world, "codex", all));
+    let ran = CommandOutcome::of(&mut command(&scenery.world, "codex", all));
     assert_eq!(ran.status, 0, "{ran:#?}");
     let started: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
     started["thread_id"].as_str().unwrap().to_owned()

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use segue_testkit::processes::is_alive;
-use segue_testkit::{Outcome, World};
+use segue_testkit::{CommandOutcome, World};
 
 use super::{alive, daemons, world};
 
@@ -29,7 +29,7 @@ fn command_substitution_ends_while_the_daemon_and_the_agent_run() {
     let world = world();
     // The shell waits until no process has the other end of the pipe open.
     let script = "x=$($SEGUE run -d --name coder hello 2>&1); echo \"[$x]\"";
-    let outcome = Outcome::of(&mut shell(&world, "sh", script));
+    let outcome = CommandOutcome::of(&mut shell(&world, "sh", script));
     assert_eq!(outcome.status, 0, "{outcome:?}");
     assert!(outcome.stdout.starts_with("[default/coder\n"), "{outcome:?}");
     alive(&world.session("coder"), "pid");
@@ -42,7 +42,7 @@ fn daemon_holder_and_agent_inherit_no_open_files_of_the_caller() {
     // Standard output and error are pipes here. Besides, the script has files of its own open, as a
     // script with lock files does.
     let script = "exec 3>three 9>nine 12>twelve 13<>thirteen; $SEGUE run -d --name coder hello";
-    let outcome = Outcome::of(&mut shell(&world, "bash", script));
+    let outcome = CommandOutcome::of(&mut shell(&world, "bash", script));
     assert_eq!(outcome.status, 0, "{outcome:?}");
     let session = world.session("coder");
     let started = [daemons(&world)[0], alive(&session, "holder_pid"), alive(&session, "pid")];
@@ -58,7 +58,7 @@ fn daemon_holder_and_agent_inherit_no_open_files_of_the_caller() {
 #[test]
 fn daemon_does_not_inherit_a_low_limit_of_open_files() {
     let world = world();
-    let outcome = Outcome::of(&mut shell(&world, "sh", "ulimit -S -n 30; $SEGUE ls"));
+    let outcome = CommandOutcome::of(&mut shell(&world, "sh", "ulimit -S -n 30; $SEGUE ls"));
     assert_eq!(outcome.status, 0, "{outcome:?}");
     let children: Vec<_> = (0..10).map(|_| world.start(["run", "-d", "hello"])).collect();
     for outcome in children.into_iter().map(super::ended) {

@@ -1,7 +1,7 @@
 //! Two Segue instances of one user in one folder that differ only in `SEGUE_HOME`.
 
 use segue_testkit::conversation::{ask, wait_turns};
-use segue_testkit::{Outcome, World};
+use segue_testkit::{CommandOutcome, World};
 
 use super::{alive, daemons, text, world};
 
@@ -17,7 +17,7 @@ fn two_segue_homes_in_one_folder_do_not_affect_each_other() {
     let first = world();
     let second = beside(&first);
     let there = |arguments: &[&str]| {
-        let outcome = Outcome::of(second.command(arguments).current_dir(first.project()));
+        let outcome = CommandOutcome::of(second.command(arguments).current_dir(first.project()));
         assert_eq!(outcome.status, 0, "{arguments:?}: {outcome:#?}");
         outcome.stdout
     };

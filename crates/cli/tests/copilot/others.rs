@@ -2,7 +2,7 @@
 //! has two writers.
 
 use segue_testkit::vendors::command;
-use segue_testkit::{Outcome, Terminal, isolated, processes};
+use segue_testkit::{CommandOutcome, Terminal, isolated, processes};
 
 use crate::scenery;
 
@@ -13,7 +13,7 @@ fn adopted_conversation_is_not_resumed_while_another_process_has_it_open() {
     isolated(|| {
         let scenery = scenery();
         let by_hand = [format!("--session-id={ID}"), "--prompt=remember ALPHA".to_owned()];
-        let said = Outcome::of(&mut command(&scenery.world, "copilot", by_hand));
+        let said = CommandOutcome::of(&mut command(&scenery.world, "copilot", by_hand));
         assert_eq!(said.status, 0, "{said:#?}");
         let listed = scenery.world.json(["adopt", "--json"]);
         assert_eq!(listed["candidates"][0]["vendor_session_id"], ID, "{listed:#}");
@@ -35,7 +35,7 @@ fn adopted_conversation_is_not_resumed_while_another_process_has_it_open() {
 
 /// Returns the pid in the note of a refused resume. That process is Copilot itself, which ends
 /// shortly after the script that started it.
-fn opener(refused: &Outcome) -> u32 {
+fn opener(refused: &CommandOutcome) -> u32 {
     let (_, named) = refused.stdout.split_once("is open in process ").unwrap();
     let digits: String = named.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().unwrap()

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use segue_testkit::stand_in::{Mark, StandIn};
-use segue_testkit::{Outcome, Terminal, World, scene};
+use segue_testkit::{CommandOutcome, Terminal, World, scene};
 
 use crate::agents;
 
@@ -21,11 +21,11 @@ fn with_path(world: &mut World) {
 }
 
 /// Returns the completion output for a command line whose last word is incomplete.
-fn candidates(world: &World, shell: &str, line: &[&str]) -> Outcome {
+fn candidates(world: &World, shell: &str, line: &[&str]) -> CommandOutcome {
     let mut command = world.command(["--"].iter().chain(line));
     command.env("SEGUE_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", (line.len() - 1).to_string());
     command.env("_CLAP_IFS", "\n").env("SEGUE_COMPLETE_WAIT", WAIT);
-    Outcome::of(&mut command)
+    CommandOutcome::of(&mut command)
 }
 
 fn words(world: &World, line: &[&str]) -> Vec<String> {

@@ -65,7 +65,7 @@ fn ls_filters_by_fleet_vendor_status_and_folder() {
     ];
     for (flags, expected) in table {
         let words = ["ls", "--json"].iter().chain(flags);
-        let listed = segue_testkit::Outcome::of(&mut world.command(words));
+        let listed = segue_testkit::CommandOutcome::of(&mut world.command(words));
         let list: Value = serde_json::from_str(&listed.stdout).unwrap();
         let mut found = names(&list);
         found.sort_unstable();

@@ -1,11 +1,11 @@
 //! Names that are given by a prefix, and the hint "did you mean".
 
-use segue_testkit::{Outcome, scene};
+use segue_testkit::{CommandOutcome, scene};
 
 use crate::agents;
 
 #[track_caller]
-fn assert_error(outcome: &Outcome, status: i32, words: &[&str]) {
+fn assert_error(outcome: &CommandOutcome, status: i32, words: &[&str]) {
     assert_eq!(outcome.status, status, "{outcome:#?}");
     for word in words {
         assert!(outcome.stderr.contains(word), "no {word:?}: {outcome:#?}");

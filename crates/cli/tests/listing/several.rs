@@ -1,6 +1,6 @@
 //! Commands that take several sessions and fleets.
 
-use segue_testkit::{Outcome, World, scene};
+use segue_testkit::{CommandOutcome, World, scene};
 use serde_json::Value;
 
 use crate::{agents, lines};
@@ -21,7 +21,7 @@ fn statuses(world: &World) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn assert_partly(outcome: &Outcome, error: &str) {
+fn assert_partly(outcome: &CommandOutcome, error: &str) {
     assert_eq!(outcome.status, 8, "{outcome:#?}");
     assert!(outcome.stderr.contains(error), "{outcome:#?}");
 }

@@ -102,7 +102,7 @@ fn fields(value: &Value) -> Vec<&str> {
 fn run<const N: usize>(world: &World, arguments: [&str; N]) -> Vec<Value> {
     let mut words = arguments.to_vec();
     words.push("--json");
-    let outcome = segue_testkit::Outcome::of(&mut world.command(&words));
+    let outcome = segue_testkit::CommandOutcome::of(&mut world.command(&words));
     check(&arguments.join(" "), &outcome.stdout)
 }
 

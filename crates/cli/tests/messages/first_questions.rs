@@ -1,7 +1,7 @@
 //! An agent that asks a person a question before it shows its conversation.
 
 use segue_testkit::events::Events;
-use segue_testkit::{Outcome, Report, World, launches, scene};
+use segue_testkit::{CommandOutcome, Report, World, launches, scene};
 use serde_json::Value;
 
 use crate::scene::{assert_error, heard, states, wait_asking, wait_idle};
@@ -212,7 +212,7 @@ fn session_that_waits_for_its_turn_to_start_can_be_stopped() {
     launches::wait_until(&[world.root()], "a third start at the gate", at_gate);
     let stopped = world.segue(["stop", "late"]);
     assert_eq!(stopped.status, 0, "{stopped:#?}");
-    let resumed = Outcome::from(resumed.wait_with_output().unwrap());
+    let resumed = CommandOutcome::from(resumed.wait_with_output().unwrap());
     assert_eq!(resumed.status, 8, "{resumed:#?}");
     assert!(resumed.stdout.contains("was stopped before it started"), "{resumed:#?}");
     let session = world.session("late");

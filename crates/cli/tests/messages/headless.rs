@@ -1,7 +1,7 @@
 //! A headless session: each message is a turn, and turns run one after the other.
 
 use segue_testkit::events::Events;
-use segue_testkit::{Outcome, scene as kit};
+use segue_testkit::{CommandOutcome, scene as kit};
 
 use crate::scene::{
     assert_error, assert_heard, headless, heard, messages, queued_as, states, wait_idle,
@@ -55,7 +55,7 @@ fn failed_turn_leaves_later_messages_in_the_queue() {
             }
         };
         let rest = world.segue(["send", "alpha", "--wait", "the rest"]);
-        let failed = Outcome::from(failing.wait_with_output().unwrap());
+        let failed = CommandOutcome::from(failing.wait_with_output().unwrap());
         assert_error(&failed, 6, "the turn of `default/alpha` failed");
         assert!(failed.stderr.contains(why), "{failed:#?}");
         queued_as(&rest);

@@ -123,7 +123,7 @@ fn send_wait_fails_if_the_holder_dies_during_the_turn() {
         .wait_for(|event| event["kind"] == "message_delivered")
         .unwrap();
     scene::kill(scene::process(&world.session("alpha"), "holder_pid"));
-    let output = segue_testkit::Outcome::from(sender.wait_with_output().unwrap());
+    let output = segue_testkit::CommandOutcome::from(sender.wait_with_output().unwrap());
     assert_error(&output, 6, "the turn of `default/alpha` failed");
 }
 

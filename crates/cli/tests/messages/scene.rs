@@ -1,6 +1,6 @@
 //! Agents that messages can be sent to, and the messages that they received.
 
-use segue_testkit::{Outcome, World, conversation};
+use segue_testkit::{CommandOutcome, World, conversation};
 use serde_json::Value;
 
 use crate::program;
@@ -60,14 +60,14 @@ pub(crate) fn states(world: &World) -> Vec<String> {
 
 /// Checks that a command failed with this exit status and an error that begins like this.
 #[track_caller]
-pub(crate) fn assert_error(outcome: &Outcome, status: i32, begins: &str) {
+pub(crate) fn assert_error(outcome: &CommandOutcome, status: i32, begins: &str) {
     assert_eq!((outcome.status, outcome.stdout.as_str()), (status, ""), "{outcome:#?}");
     assert!(outcome.stderr.starts_with(&format!("error: {begins}")), "{outcome:#?}");
 }
 
 /// Checks that a message is queued; returns its id.
 #[track_caller]
-pub(crate) fn queued_as(outcome: &Outcome) -> String {
+pub(crate) fn queued_as(outcome: &CommandOutcome) -> String {
     assert_eq!(outcome.status, 4, "{outcome:#?}");
     let first = outcome.stderr.lines().next().unwrap();
     first.split_once("queued as ").unwrap().1.to_owned()

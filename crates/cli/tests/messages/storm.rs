@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use segue_testkit::passing::Passing;
-use segue_testkit::{Outcome, World, processes, scene as kit};
+use segue_testkit::{CommandOutcome, World, processes, scene as kit};
 
 use crate::scene::{add, heard, messages};
 use crate::{is_soak, program};
@@ -107,7 +107,7 @@ fn send(world: &World, to: &str, text: &str, chance: &mut Chance) -> Known {
         0 => {
             let mut sender = world.start(["send", to, text]);
             sender.kill().unwrap();
-            Outcome::from(sender.wait_with_output().unwrap())
+            CommandOutcome::from(sender.wait_with_output().unwrap())
         }
         1 => world.segue(["send", to, text, "--wait", "--timeout", "5s"]),
         2 | 3 => world.segue(["send", to, text, "--timeout", "200ms"]),

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use segue_testkit::events::Events;
 use segue_testkit::world::DEADLINE;
-use segue_testkit::{Outcome, Terminal, World, scene as kit};
+use segue_testkit::{CommandOutcome, Terminal, World, scene as kit};
 
 use crate::scene::{agent, assert_error, heard, messages, queued_as, states, wait_idle};
 
@@ -16,10 +16,10 @@ fn message_without_evidence_is_uncertain_and_is_not_typed_again() {
     let world = agent("alpha");
     let sender = world.start(["send", "alpha", SWALLOWED, "--timeout", "170s"]);
     let next = world.start(["send", "alpha", "after it", "--timeout", "170s"]);
-    let told = Outcome::from(sender.wait_with_output().unwrap());
+    let told = CommandOutcome::from(sender.wait_with_output().unwrap());
     assert_error(&told, 4, "it is not known whether `default/alpha` got the message");
     assert!(told.stderr.contains("segue attach default/alpha"), "{told:#?}");
-    let next = Outcome::from(next.wait_with_output().unwrap());
+    let next = CommandOutcome::from(next.wait_with_output().unwrap());
     assert_eq!(next.status, 0, "{next:#?}");
     assert_eq!(heard(&world)[1..], ["after it"]);
     let mut states = states(&world);
@@ -42,7 +42,7 @@ fn clock_set_back_while_a_message_is_typed_does_not_delay_its_result() {
     let sender = world.start(["send", "alpha", SWALLOWED, "--timeout", "170s"]);
     kit::wait_event(&mut events, "message_typed", "message ");
     std::fs::write(&clock, "-3600").unwrap();
-    let told = Outcome::from(sender.wait_with_output().unwrap());
+    let told = CommandOutcome::from(sender.wait_with_output().unwrap());
     assert_error(&told, 4, "it is not known whether `default/alpha` got the message");
     assert_eq!(states(&world), ["uncertain"]);
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::scene::{agent, assert_error, wait_idle};
 
-fn until(world: &World, target: &str) -> segue_testkit::Outcome {
+fn until(world: &World, target: &str) -> segue_testkit::CommandOutcome {
     world.segue(["wait", "alpha", "--for", target, "--timeout", "100ms"])
 }
 
@@ -73,7 +73,7 @@ fn wait_continues_after_sigkill_of_the_daemon() {
     scene::kill_daemon(&world);
     wait_idle(&world, "alpha");
     world.ok(["stop", "alpha"]);
-    let output = segue_testkit::Outcome::from(waiter.wait_with_output().unwrap());
+    let output = segue_testkit::CommandOutcome::from(waiter.wait_with_output().unwrap());
     assert_eq!((output.status, output.stdout.as_str()), (0, "ended (stopped)\n"), "{output:#?}");
 }
 

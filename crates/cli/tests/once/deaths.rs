@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use segue_testkit::{Outcome, World};
+use segue_testkit::{CommandOutcome, World};
 
 use crate::{agent, times_heard, wait_idle};
 
 /// Runs a command; returns the failpoints that the daemon passes.
-fn points(mut world: World, command: fn(&World) -> Outcome) -> BTreeSet<String> {
+fn points(mut world: World, command: fn(&World) -> CommandOutcome) -> BTreeSet<String> {
     let log = world.root().join("points");
     world.ok(["daemon", "stop"]);
     world.set("SEGUE_FAILPOINT", "list");
@@ -23,7 +23,7 @@ fn points(mut world: World, command: fn(&World) -> Outcome) -> BTreeSet<String> 
 }
 
 /// Runs a command and kills the daemon once, at this failpoint. The command must still succeed.
-fn killed(world: &mut World, point: &str, command: fn(&World) -> Outcome) -> String {
+fn killed(world: &mut World, point: &str, command: fn(&World) -> CommandOutcome) -> String {
     world.ok(["daemon", "stop"]);
     let gate = world.root().join("gate");
     world.set("SEGUE_FAILPOINT", point);

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use segue_testkit::{Outcome, World};
+use segue_testkit::{CommandOutcome, World};
 
 /// What a proxy does to the first request to its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +54,8 @@ impl<'world> Proxy<'world> {
     }
 
     /// Runs a command through the proxy.
-    pub(crate) fn segue<const N: usize>(&self, arguments: [&str; N]) -> Outcome {
-        Outcome::of(self.world.command(arguments).env("SEGUE_HOME", &self.home))
+    pub(crate) fn segue<const N: usize>(&self, arguments: [&str; N]) -> CommandOutcome {
+        CommandOutcome::of(self.world.command(arguments).env("SEGUE_HOME", &self.home))
     }
 
     /// Runs a command through the proxy and checks that it succeeds.

@@ -1,6 +1,6 @@
 //! The transcript that Segue prepares, and folders with long names.
 
-use segue_testkit::{Outcome, isolated};
+use segue_testkit::{CommandOutcome, isolated};
 use serde_json::Value;
 
 use crate::scenery;
@@ -32,7 +32,7 @@ fn folder_with_a_name_too_long_for_pi_works_through_segue() {
         let long = scenery.world.project().join("x".repeat(150)).join("ü".repeat(60));
         std::fs::create_dir_all(&long).unwrap();
         let words = ["run", "-d", "--vendor", "pi", "--name", "coder", "remember ALPHA"];
-        let started = Outcome::of(scenery.world.command(words).current_dir(&long));
+        let started = CommandOutcome::of(scenery.world.command(words).current_dir(&long));
         assert_eq!(started.status, 0, "{started:#?}");
         scenery.model.wait_answered("remember ALPHA");
         scenery.wait_idle("coder");

@@ -1,6 +1,6 @@
 //! Other processes of the vendor in the folder of a session: sessions are never swapped or rebound.
 
-use segue_testkit::Outcome;
+use segue_testkit::CommandOutcome;
 use segue_testkit::model::AnswerStage;
 use segue_testkit::scene::text;
 use segue_testkit::vendors::{command, programs};
@@ -12,7 +12,7 @@ fn newer_conversation_started_without_segue_is_not_resumed_until_adopted<V: RunB
     let scene = scene::<V>();
     let session = scene.told("coder", "remember ALPHA");
     let by_hand = V::BY_HAND.iter().chain(&["stray OMEGA"]);
-    let stray = Outcome::of(&mut command(&scene.world, V::NAME, by_hand));
+    let stray = CommandOutcome::of(&mut command(&scene.world, V::NAME, by_hand));
     assert_eq!(stray.status, 0, "{stray:#?}");
     scene.world.kill_everything();
     scene.world.resume(["--all"]).assert_back("coder", "resumed");

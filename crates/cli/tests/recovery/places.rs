@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use segue_testkit::scene::{assert_knows, text, told};
-use segue_testkit::{Outcome, World, conversation};
+use segue_testkit::{CommandOutcome, World, conversation};
 use serde_json::Value;
 
 use crate::world;
@@ -18,7 +18,7 @@ fn resume_is_refused_while_the_folder_is_missing() {
     let away = world.root().join("away");
     fs::rename(world.project(), &away).unwrap();
     let mut resume = world.command(["resume", "--all", "--json"]);
-    let outcome = Outcome::of(resume.current_dir(world.root()));
+    let outcome = CommandOutcome::of(resume.current_dir(world.root()));
     let report = segue_testkit::Report::of(&outcome);
     report.assert_not_back("coder", "refused");
     let folder = text(&session, "cwd");
@@ -48,14 +48,14 @@ fn resume_is_refused_if_the_folder_was_moved_and_replaced_by_a_symlink() {
 /// Starts, kills and resumes a session in a folder, with commands that run in that folder.
 fn survives_in(world: &World, folder: &Path, name: &str) -> Value {
     let mut run = world.command(["run", "-d", "--name", name, "remember the word fox"]);
-    let outcome = Outcome::of(run.current_dir(folder));
+    let outcome = CommandOutcome::of(run.current_dir(folder));
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     let session = world.session(name);
     assert_eq!(text(&session, "cwd"), folder.canonicalize().unwrap().to_str().unwrap());
     conversation::wait_turns(world, &session, 1);
     world.kill_everything();
     let mut resume = world.command(["resume", "--json"]);
-    let outcome = Outcome::of(resume.current_dir(folder));
+    let outcome = CommandOutcome::of(resume.current_dir(folder));
     segue_testkit::Report::of(&outcome).assert_back(name, "resumed");
     assert_knows(world, name, "fox");
     session
@@ -73,7 +73,7 @@ fn symlinked_folder_is_recorded_by_its_real_path() {
     world.resume([]).assert_back("linked", "resumed");
     let mut run = world.command(["run", "-d", "--name", "given", "--cwd"]);
     let outcome =
-        Outcome::of(run.arg(&link).arg("remember the word owl").current_dir(world.home()));
+        CommandOutcome::of(run.arg(&link).arg("remember the word owl").current_dir(world.home()));
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     assert_eq!(world.session("given")["cwd"], session["cwd"]);
 }

@@ -10,7 +10,7 @@ use segue_testkit::hold::Hold;
 use segue_testkit::scene::{
     assert_knows, process, text, told, told_events, transcript, wait_event,
 };
-use segue_testkit::{Outcome, Report, World, conversation, launches, processes};
+use segue_testkit::{CommandOutcome, Report, World, conversation, launches, processes};
 use serde_json::Value;
 
 use crate::world;
@@ -243,7 +243,7 @@ fn agent_that_starts_an_empty_conversation_on_resume_is_ended_and_not_bound() {
     let hold = Hold::at(&mut world, "launch.record.after");
     let resume = world.start(["resume", "--json", "coder"]);
     hold.meanwhile(&mut world, |world| fs::remove_file(transcript(world, &before)).unwrap());
-    let report = Report::of(&Outcome::from(resume.wait_with_output().unwrap()));
+    let report = Report::of(&CommandOutcome::from(resume.wait_with_output().unwrap()));
     report.assert_not_back("coder", "refused");
     assert!(report.note("coder").contains("another conversation"), "{report:#?}");
     assert_eq!(report.agent("coder")["vendor_session_id"], before["vendor_session_id"]);
@@ -270,7 +270,7 @@ fn transcript_deleted_during_a_resume_is_restored_at_the_next_attempt() {
     let hold = Hold::at(&mut world, "launch.record.after");
     let resume = world.start(["resume", "--json", "coder"]);
     hold.meanwhile(&mut world, |world| fs::remove_file(transcript(world, &before)).unwrap());
-    let report = Report::of(&Outcome::from(resume.wait_with_output().unwrap()));
+    let report = Report::of(&CommandOutcome::from(resume.wait_with_output().unwrap()));
     report.assert_not_back("coder", "refused");
     let mut events = Events::of(&world);
     wait_event(&mut events, "launch_planned", "launch 3 (resume)");

@@ -7,7 +7,7 @@ use segue_testkit::events::Events;
 use segue_testkit::scene::{
     assert_knows, kill_daemon, process, text, told, transcript, wait_event,
 };
-use segue_testkit::{Outcome, World, conversation, launches, processes};
+use segue_testkit::{CommandOutcome, World, conversation, launches, processes};
 use serde_json::Value;
 
 use crate::world;
@@ -126,7 +126,7 @@ fn concurrent_runs_share_no_id_and_concurrent_resumes_start_each_agent_once() {
 }
 
 fn assert_done(window: Child) {
-    let outcome = Outcome::from(window.wait_with_output().unwrap());
+    let outcome = CommandOutcome::from(window.wait_with_output().unwrap());
     assert_eq!(outcome.status, 0, "{outcome:#?}");
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use segue_testkit::scene::{assert_knows, text, told};
-use segue_testkit::{Outcome, conversation, launches};
+use segue_testkit::{CommandOutcome, conversation, launches};
 
 use crate::world;
 
@@ -58,6 +58,6 @@ fn deletion_of_all_segue_files_leaves_the_conversation_resumable() {
     assert!(new["id"] != before["id"] && new["vendor_session_id"] != old);
     conversation::wait_turns(&world, &new, 1);
     let mut by_hand = world.command(["demo-agent", "--resume", old, "--print", "which word?"]);
-    let outcome = Outcome::of(&mut by_hand);
+    let outcome = CommandOutcome::of(&mut by_hand);
     assert!(outcome.stdout.contains("The word is fox."), "{outcome:#?}");
 }

@@ -1,7 +1,7 @@
 //! Which conversation an address selects, and who may see it.
 
 use segue_testkit::stand_in::{Mark, StandIn};
-use segue_testkit::{Outcome, World, conversation, scene};
+use segue_testkit::{CommandOutcome, World, conversation, scene};
 
 use crate::{texts, turns};
 
@@ -18,12 +18,12 @@ fn show_accepts_session_names_session_ids_and_vendor_session_ids() {
     let id = scene::by_hand(&world, "by hand");
     assert_eq!(texts(&turns(&world, &[&format!("demo:{id}")]))[0], "by hand");
     for address in ["nobody", "demo:unknown", "demo:", &id] {
-        let outcome = Outcome::of(&mut world.command(["show", address]));
+        let outcome = CommandOutcome::of(&mut world.command(["show", address]));
         assert_eq!((outcome.status, outcome.stdout.as_str()), (3, ""), "{address}: {outcome:#?}");
         assert!(outcome.stderr.contains("hint: "), "{address}: {outcome:#?}");
     }
     for arguments in [&["show", "vendor:x"][..], &["show", "fox", "--raw", "--json"]] {
-        let outcome = Outcome::of(&mut world.command(arguments));
+        let outcome = CommandOutcome::of(&mut world.command(arguments));
         assert_eq!(outcome.status, 2, "{arguments:?}: {outcome:#?}");
     }
 }

@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 use segue_testkit::events::Events;
 use segue_testkit::hold::Hold;
-use segue_testkit::world::Outcome;
+use segue_testkit::world::CommandOutcome;
 use segue_testkit::{Terminal, World, archive, conversation, launches, processes};
 use serde_json::Value;
 
@@ -20,11 +20,11 @@ pub(crate) struct Scenario {
     /// Creates the state before the action.
     pub(crate) prepare: fn(&World),
     /// Performs the action as far as possible; returns the outcome of its command.
-    pub(crate) act: fn(&World) -> Outcome,
+    pub(crate) act: fn(&World) -> CommandOutcome,
     /// Waits until the action has no more effects, or until that cannot be known any more.
     pub(crate) settle: fn(&World),
     /// Checks that the output of the command is true.
-    pub(crate) check: fn(&World, &Outcome),
+    pub(crate) check: fn(&World, &CommandOutcome),
     /// Does what a user would do after the action failed.
     pub(crate) repeat: fn(&World),
 }
@@ -347,8 +347,8 @@ fn long_prompt() -> String {
     format!("{} {}", told(NAME), "and this ".repeat(12_000))
 }
 
-fn nothing_said() -> Outcome {
-    Outcome { status: -1, stdout: String::new(), stderr: String::new() }
+fn nothing_said() -> CommandOutcome {
+    CommandOutcome { status: -1, stdout: String::new(), stderr: String::new() }
 }
 
 fn with_session(world: &World) {
@@ -410,21 +410,21 @@ fn kill_daemon(world: &World) {
     processes::kill_all(|| world.processes().into_iter().filter(is_daemon).collect());
 }
 
-fn run_was_true(world: &World, outcome: &Outcome) {
+fn run_was_true(world: &World, outcome: &CommandOutcome) {
     if outcome.status == 0 {
         assert_eq!(outcome.stdout, "default/alpha\n");
         world.session(NAME);
     }
 }
 
-fn turn_was_true(world: &World, outcome: &Outcome) {
+fn turn_was_true(world: &World, outcome: &CommandOutcome) {
     if outcome.status == 0 {
         assert_eq!(outcome.stdout, format!("I will remember {}.\n", word(NAME)));
         assert_eq!(world.session(NAME)["status"], "idle");
     }
 }
 
-fn brought_back(world: &World, outcome: &Outcome) {
+fn brought_back(world: &World, outcome: &CommandOutcome) {
     if outcome.status != 0 {
         return;
     }
@@ -443,7 +443,7 @@ fn with_carried_session(world: &World) {
     until_at_rest(world);
 }
 
-fn handoff_was_true(world: &World, outcome: &Outcome) {
+fn handoff_was_true(world: &World, outcome: &CommandOutcome) {
     if outcome.status == 0 {
         let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
         let name = report["to"].as_str().unwrap().split('/').next_back().unwrap();
@@ -467,7 +467,7 @@ fn come_back_again(world: &World) {
     assert_eq!(said.iter().filter(|text| *text == MESSAGE).count(), 1, "{said:?}");
 }
 
-fn stop_was_true(world: &World, outcome: &Outcome) {
+fn stop_was_true(world: &World, outcome: &CommandOutcome) {
     if outcome.status == 0 {
         assert!(outcome.stdout.contains("stopped"), "{outcome:#?}");
         let session = world.session(NAME);
@@ -483,7 +483,7 @@ fn times_heard(world: &World) -> usize {
     said.filter(|text| text == MESSAGE).count()
 }
 
-fn message_was_heard(world: &World, outcome: &Outcome) {
+fn message_was_heard(world: &World, outcome: &CommandOutcome) {
     if outcome.status == 0 {
         message_is_heard_if_recorded(world);
         assert_eq!(times_heard(world), 1, "{outcome:#?}");
@@ -528,13 +528,13 @@ fn run_headless_unless_there(world: &World) {
     }
 }
 
-fn attach_and_detach(world: &World) -> Outcome {
+fn attach_and_detach(world: &World) -> CommandOutcome {
     let mut terminal = Terminal::start(&world.command(["attach", NAME]), 24, 80);
     if terminal.shows(&word(NAME)) {
         terminal.write("\x1cd");
     }
     let status = terminal.wait();
-    Outcome { status, stdout: terminal.contents(), stderr: String::new() }
+    CommandOutcome { status, stdout: terminal.contents(), stderr: String::new() }
 }
 
 /// Waits until every session is idle, waiting, interrupted or ended.
@@ -566,7 +566,7 @@ fn until(world: &World, is_wanted: impl Fn(&Value) -> bool) {
 /// Returns all sessions, with a command that passes no failpoint. `None` if the command fails.
 fn quiet_sessions(world: &World) -> Option<Vec<Value>> {
     let mut command = world.command(["ls", "--all", "--json"]);
-    let outcome = Outcome::of(command.env_remove("SEGUE_FAILPOINT"));
+    let outcome = CommandOutcome::of(command.env_remove("SEGUE_FAILPOINT"));
     let list: Value = serde_json::from_str(&outcome.stdout).ok()?;
     list["sessions"].as_array().cloned()
 }

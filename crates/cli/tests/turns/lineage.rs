@@ -5,7 +5,7 @@ use std::fs;
 
 use segue_core::model::Turn;
 use segue_testkit::vendors::command;
-use segue_testkit::{Outcome, isolated};
+use segue_testkit::{CommandOutcome, isolated};
 use serde_json::Value;
 
 use super::{Scenery, assert_same, foreign};
@@ -44,7 +44,7 @@ fn codex_conversation_started_without_segue_can_be_read_extended_and_forked() {
 fn by_hand(scenery: &Scenery, verb: &[&str], words: &[&str]) -> String {
     let flags = ["--json", "--skip-git-repo-check"];
     let all = verb.iter().chain(&flags).chain(words);
-    let ran = Outcome::of(&mut command(&scenery.world, "codex", all));
+    let ran = CommandOutcome::of(&mut command(&scenery.world, "codex", all));
     assert_eq!(ran.status, 0, "{ran:#?}");
     let started: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
     started["thread_id"].as_str().unwrap().to_owned()

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use segue_testkit::events::Events;
-use segue_testkit::{Outcome, Terminal, World, processes, scene};
+use segue_testkit::{CommandOutcome, Terminal, World, processes, scene};
 
 use crate::stand_in::StandIn;
 use crate::{agent, daemon, world};
@@ -47,12 +47,12 @@ fn started(world: &World, arguments: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-fn ended(child: Child) -> Outcome {
-    Outcome::from(child.wait_with_output().unwrap())
+fn ended(child: Child) -> CommandOutcome {
+    CommandOutcome::from(child.wait_with_output().unwrap())
 }
 
 #[track_caller]
-fn assert_names_stopped(outcome: &Outcome, pid: u32) {
+fn assert_names_stopped(outcome: &CommandOutcome, pid: u32) {
     assert_eq!(outcome.status, 7, "{outcome:#?}");
     let expected = format!(
         "error: the daemon (process {pid}) does not answer\n  \

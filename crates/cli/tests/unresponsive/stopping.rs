@@ -5,7 +5,7 @@ use std::process::Child;
 
 use rustix::process::Signal;
 use segue_testkit::events::Events;
-use segue_testkit::{Outcome, RawClient, World, processes, scene};
+use segue_testkit::{CommandOutcome, RawClient, World, processes, scene};
 use serde_json::{Value, json};
 
 use crate::stand_in::{self, StandIn};
@@ -70,13 +70,13 @@ impl Burdens {
         let (status, error) = self.half_body.answer();
         assert_eq!((status, &error["message"]), (503, &json!("the daemon is stopping")));
         self.idle.wait_closed();
-        let sender = Outcome::from(self.sender.wait_with_output().unwrap());
+        let sender = CommandOutcome::from(self.sender.wait_with_output().unwrap());
         assert_eq!(sender.status, 7, "{sender:#?}");
         assert!(sender.stderr.starts_with("error: the daemon is stopping\n"), "{sender:#?}");
-        let follower = Outcome::from(self.follower.wait_with_output().unwrap());
+        let follower = CommandOutcome::from(self.follower.wait_with_output().unwrap());
         assert_eq!(follower.status, 7, "{follower:#?}");
         processes::send(self.stopped.id(), Signal::CONT);
-        let stopped = Outcome::from(self.stopped.wait_with_output().unwrap());
+        let stopped = CommandOutcome::from(self.stopped.wait_with_output().unwrap());
         assert_eq!(stopped.status, 7, "{stopped:#?}");
     }
 }

@@ -17,7 +17,7 @@ fn file(world: &World, more: &str) {
 fn refused(world: &World) -> String {
     let known = world.sessions().len();
     for words in [&["up"][..], &["run", "-d", "--agent", "coder"]] {
-        let outcome = segue_testkit::Outcome::of(&mut world.command(words));
+        let outcome = segue_testkit::CommandOutcome::of(&mut world.command(words));
         assert_eq!(outcome.status, 5, "{outcome:#?}");
         assert_eq!(world.sessions().len(), known, "{outcome:#?}");
     }

@@ -1,11 +1,11 @@
 //! Texts that a vendor's program would take for options if they were passed on.
 
-use segue_testkit::{Outcome, World, conversation};
+use segue_testkit::{CommandOutcome, World, conversation};
 
 use super::with_and_without_privileges;
 
 #[track_caller]
-fn assert_refused(outcome: &Outcome, error: &str) {
+fn assert_refused(outcome: &CommandOutcome, error: &str) {
     assert_eq!((outcome.status, outcome.stdout.as_str()), (2, ""), "{outcome:#?}");
     assert!(outcome.stderr.starts_with(&format!("error: {error}")), "{outcome:#?}");
     assert!(

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::expectation::expect;
 use crate::trial::VendorTrial;
-use crate::world::Outcome;
+use crate::world::CommandOutcome;
 
 pub(super) fn deleted(trial: &mut VendorTrial) {
     let session = trial.told("a", "remember ALPHA");
@@ -25,7 +25,7 @@ pub(super) fn folder(trial: &mut VendorTrial) {
     fs::create_dir(&elsewhere).expect("a folder");
     let id = before["id"].as_str().expect("an id");
     let mut resume = trial.world.command(["resume", id, "--json"]);
-    let outcome = Outcome::of(resume.current_dir(&elsewhere));
+    let outcome = CommandOutcome::of(resume.current_dir(&elsewhere));
     let expected = "`segue resume` in another folder brings the session back";
     expect(outcome.status == 0, expected, || outcome.to_string());
     trial.wait_idle("a");

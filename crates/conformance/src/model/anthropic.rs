@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::log::{Api, ExchangePart, SpeakerRole};
 use super::play::{ApiFailure, Fails, Voice, event};
 use super::request::ParsedRequest;
-use super::tool::{ScriptedToolCall, Shell};
+use super::tool::{ScriptedToolCall, ShellTool};
 
 /// The text that Claude Code puts before a message that it was given while it worked.
 const QUEUED: &str = "The user sent a new message while you were working:";
@@ -52,7 +52,7 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
         api: Api::Anthropic,
         session: session.map(str::to_owned),
         turns: turns(&body),
-        shell: Shell::among(named),
+        shell: ShellTool::among(named),
         tools: !tools.is_empty(),
         background: tools.is_empty() || is_background(&body),
         schema: body["output_config"]["format"].get("schema").cloned(),

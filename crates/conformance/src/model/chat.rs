@@ -11,7 +11,7 @@ use super::log::{Api, ExchangePart, SpeakerRole};
 use super::play::{ApiFailure, Fails, Voice, data};
 use super::request::ParsedRequest;
 use super::responses::Responses;
-use super::tool::{ScriptedToolCall, Shell};
+use super::tool::{ScriptedToolCall, ShellTool};
 
 /// Headers in which vendors send the id of a conversation.
 const SESSION: [&str; 2] = ["x-session-id", "x-session-affinity"];
@@ -35,7 +35,7 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
         api: Api::Chat,
         session: SESSION.iter().find_map(header).map(str::to_owned),
         turns: body["messages"].as_array().into_iter().flatten().flat_map(said).collect(),
-        shell: Shell::among(named),
+        shell: ShellTool::among(named),
         tools: !tools.is_empty(),
         background: tools.is_empty(),
         schema: body["response_format"]["json_schema"].get("schema").cloned(),

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::log::{Api, ExchangePart, SpeakerRole};
 use super::play::{ApiFailure, Fails, Voice, data};
 use super::request::ParsedRequest;
-use super::tool::{ScriptedToolCall, Shell};
+use super::tool::{ScriptedToolCall, ShellTool};
 
 /// How texts in the user's role begin that Gemini CLI writes itself.
 const OWN: [&str; 5] = [
@@ -38,7 +38,7 @@ pub(crate) fn read(body: Value) -> ParsedRequest {
         api: Api::Gemini,
         session: None,
         turns: turns(&body),
-        shell: Shell::among(named),
+        shell: ShellTool::among(named),
         tools: !declared.is_empty(),
         background: declared.is_empty(),
         schema: schema.cloned(),

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::log::{AnswerStage, ExchangeLog};
 use super::script::ScriptStep;
-use super::tool::{ScriptedToolCall, Shell};
+use super::tool::{ScriptedToolCall, ShellTool};
 
 /// How many pieces a slow text has. Each piece is a paragraph, because programs draw a complete
 /// paragraph at once.
@@ -51,7 +51,7 @@ pub(crate) trait Fails {
 pub(crate) struct Play<V> {
     pub(crate) number: usize,
     pub(crate) steps: Vec<ScriptStep>,
-    pub(crate) shell: Option<Shell>,
+    pub(crate) shell: Option<ShellTool>,
     pub(crate) voice: V,
     pub(crate) log: Arc<ExchangeLog>,
     pub(crate) released: watch::Receiver<BTreeSet<String>>,
@@ -130,7 +130,9 @@ impl<V: Voice + Fails> Play<V> {
                 let call = self.shell.as_ref().and_then(|shell| shell.ask(command));
                 self.call(call, sender).await
             }
-            ScriptStep::AwaitTool(number) => self.call(Some(Shell::wait(*number)), sender).await,
+            ScriptStep::AwaitTool(number) => {
+                self.call(Some(ShellTool::wait(*number)), sender).await
+            }
             // These are always the first step, and are answered before anything is sent.
             ScriptStep::Status(_) | ScriptStep::Limit(_) => Ok(()),
         }

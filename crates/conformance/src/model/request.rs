@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::log::{AnswerStage, Api, Exchange, ExchangePart};
 use super::script::{self, ScriptStep};
-use super::tool::Shell;
+use super::tool::ShellTool;
 
 /// A parsed request.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct ParsedRequest {
     pub(crate) api: Api,
     pub(crate) session: Option<String>,
     pub(crate) turns: Vec<ExchangePart>,
-    pub(crate) shell: Option<Shell>,
+    pub(crate) shell: Option<ShellTool>,
     pub(crate) tools: bool,
     pub(crate) background: bool,
     /// The JSON schema of the answer, if the request contains one.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::log::{Api, ExchangePart, SpeakerRole};
 use super::play::{ApiFailure, Fails, Voice, event};
 use super::request::ParsedRequest;
-use super::tool::{ScriptedToolCall, Shell};
+use super::tool::{ScriptedToolCall, ShellTool};
 
 /// How texts in the user's role begin that Codex writes itself.
 const OWN: [&str; 9] = [
@@ -44,7 +44,7 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
         session,
         background: tools.is_empty() || compacts,
         turns: items().flat_map(said).collect(),
-        shell: Shell::among(named),
+        shell: ShellTool::among(named),
         tools: !tools.is_empty(),
         schema: body["text"]["format"].get("schema").cloned(),
         body: Arc::new(body),

@@ -24,7 +24,7 @@ const RUNNING: &str = "Process running with session ID ";
 
 /// A tool of a request that runs commands.
 #[derive(Clone, Debug)]
-pub(crate) struct Shell {
+pub(crate) struct ShellTool {
     name: String,
     schema: Value,
 }
@@ -36,7 +36,7 @@ pub(crate) struct ScriptedToolCall {
     pub(crate) arguments: Value,
 }
 
-impl Shell {
+impl ShellTool {
     /// Finds the shell tool among the tools of a request.
     pub(crate) fn among<'a>(tools: impl Iterator<Item = (&'a str, &'a Value)>) -> Option<Self> {
         let mut known = tools.filter(|(name, _)| NAMES.contains(name));
