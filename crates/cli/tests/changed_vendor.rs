@@ -22,11 +22,11 @@ while read -r line; do
 done
 "#;
 
-struct Scene {
+struct ChangedVendorScene {
     world: World,
 }
 
-impl Scene {
+impl ChangedVendorScene {
     fn new() -> Self {
         let world = World::new(env!("CARGO_BIN_EXE_segue"));
         let program = world.home().join("mytool");
@@ -64,7 +64,7 @@ impl Scene {
 
 #[test]
 fn up_with_a_changed_vendor_hands_over_and_changing_back_resumes_the_old_session() {
-    let scene = Scene::new();
+    let scene = ChangedVendorScene::new();
     let started = scene.up("mytool");
     assert_eq!(started["outcome"], "started", "{started:#}");
     scene.world.ok(["wait", "coder", "--for", "idle", "--timeout", "170s"]);
@@ -85,7 +85,7 @@ fn up_with_a_changed_vendor_hands_over_and_changing_back_resumes_the_old_session
 
 #[test]
 fn up_hands_over_a_digest_to_a_vendor_without_native_import() {
-    let scene = Scene::new();
+    let scene = ChangedVendorScene::new();
     scene.up("demo");
     scene::wait_all_told(&scene.world);
     let carried = scene.up("mytool");
@@ -98,7 +98,7 @@ fn up_hands_over_a_digest_to_a_vendor_without_native_import() {
 
 #[test]
 fn up_with_a_changed_vendor_and_an_empty_conversation_starts_with_the_prompt() {
-    let mut scene = Scene::new();
+    let mut scene = ChangedVendorScene::new();
     scene.world.set("SILENT", "1");
     scene.up("mytool");
     let started = scene.up("demo");
@@ -108,7 +108,7 @@ fn up_with_a_changed_vendor_and_an_empty_conversation_starts_with_the_prompt() {
 
 #[test]
 fn up_fresh_after_a_change_of_vendor_hands_nothing_over() {
-    let scene = Scene::new();
+    let scene = ChangedVendorScene::new();
     scene.up("mytool");
     scene.world.write("p.md", "remember the word hen");
     scene.world.write(
@@ -124,7 +124,7 @@ fn up_fresh_after_a_change_of_vendor_hands_nothing_over() {
 
 #[test]
 fn two_concurrent_ups_after_a_change_of_vendor_hand_over_once() {
-    let scene = Scene::new();
+    let scene = ChangedVendorScene::new();
     scene.up("mytool");
     scene.world.ok(["wait", "coder", "--for", "idle", "--timeout", "170s"]);
     scene.write_project("demo");
@@ -142,7 +142,7 @@ fn two_concurrent_ups_after_a_change_of_vendor_hand_over_once() {
 
 #[test]
 fn session_with_a_similar_name_is_not_handed_over_to_the_changed_vendor() {
-    let scene = Scene::new();
+    let scene = ChangedVendorScene::new();
     scene.up("demo");
     scene::wait_all_told(&scene.world);
     scene.world.ok(["run", "-d", "--agent", "coder", "--name", "coder-demolition", "about hens"]);

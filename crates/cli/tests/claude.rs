@@ -20,8 +20,8 @@ use segue_testkit::vendor_scene::VendorScene;
 use segue_testkit::vendors::ClaudeHome;
 
 /// A world with Claude Code, and the model that it talks to.
-type Stage = VendorScene<ClaudeHome>;
+type ClaudeScene = VendorScene<ClaudeHome>;
 
-fn stage() -> Stage {
+fn stage() -> ClaudeScene {
     VendorScene::new(env!("CARGO_BIN_EXE_segue"))
 }

@@ -16,8 +16,8 @@ use segue_testkit::vendor_scene::VendorScene;
 use segue_testkit::vendors::CodexHome;
 
 /// A world with Codex, and the model that it talks to. The transcripts of Codex are called rollouts.
-type Scenery = VendorScene<CodexHome>;
+type CodexScene = VendorScene<CodexHome>;
 
-fn scenery() -> Scenery {
+fn scenery() -> CodexScene {
     VendorScene::new(env!("CARGO_BIN_EXE_segue"))
 }

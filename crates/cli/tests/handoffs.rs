@@ -17,12 +17,12 @@ const SECOND: &str = "look into it [[tool: cat notes.txt]] [[say: it has notes]]
 const THIRD: &str = "show me [[say: ```rust\nfn main() { let x = \"`\"; }\n``` — done]]";
 const QUESTION: &str = "which word was it?";
 
-struct Scene {
+struct HandoffScene {
     model: Model,
     world: World,
 }
 
-impl Scene {
+impl HandoffScene {
     fn with(vendors: &[&str]) -> Self {
         let (mut world, model) = (World::new(env!("CARGO_BIN_EXE_segue")), Model::start());
         with_all(&mut world, &model, vendors);
@@ -96,7 +96,7 @@ fn assert_carried(carried: &Exchange, before: &Exchange) {
 
 fn pair(from: &str, to: &str) {
     isolated(|| {
-        let scene = Scene::with(&[from, to]);
+        let scene = HandoffScene::with(&[from, to]);
         scene.converse(from, "a");
         let before = scene.model.conversation_of(THIRD).unwrap();
         let next = scene.hand_over("a", to);
@@ -149,7 +149,7 @@ pairs! {
 fn chain_of_handoffs_through_all_vendors_keeps_every_user_message() {
     const CHAIN: [&str; 7] = ["claude", "codex", "gemini", "copilot", "opencode", "pi", "claude"];
     isolated(|| {
-        let scene = Scene::with(&CHAIN[..6]);
+        let scene = HandoffScene::with(&CHAIN[..6]);
         scene.converse("claude", "a");
         let mut said = vec![FIRST.to_owned(), SECOND.to_owned(), THIRD.to_owned()];
         let mut name = "a".to_owned();
@@ -170,7 +170,7 @@ fn chain_of_handoffs_through_all_vendors_keeps_every_user_message() {
 #[test]
 fn headless_conversation_is_handed_over_and_back_with_the_new_turns() {
     isolated(|| {
-        let scene = Scene::with(&["claude", "codex"]);
+        let scene = HandoffScene::with(&["claude", "codex"]);
         let run = ["run", "--headless", "--vendor", "claude", "--name", "a", FIRST];
         let run = segue_testkit::CommandOutcome::of(&mut scene.world.command(run));
         assert_eq!(run.status, 0, "{run:#?}");
@@ -191,7 +191,7 @@ fn headless_conversation_is_handed_over_and_back_with_the_new_turns() {
 #[test]
 fn handoff_falls_back_to_a_digest_if_the_vendor_cannot_resume_the_transcript() {
     isolated(|| {
-        let scene = Scene::with(&["claude", "codex"]);
+        let scene = HandoffScene::with(&["claude", "codex"]);
         // This program fails if it is asked to resume a conversation.
         let program = programs(&scene.world).join("claude");
         let real = std::fs::canonicalize(&program).unwrap();
@@ -221,7 +221,7 @@ fn handoff_falls_back_to_a_digest_if_the_vendor_cannot_resume_the_transcript() {
 #[test]
 fn handoff_with_interrupt_ends_the_turn_and_the_next_agent_continues_it() {
     isolated(|| {
-        let scene = Scene::with(&["claude", "pi"]);
+        let scene = HandoffScene::with(&["claude", "pi"]);
         let run = ["run", "-d", "--vendor", "claude", "--name", "a", "begin [[hold: gate]]"];
         scene.world.ok(run);
         scene.model.wait_held("gate");
@@ -248,7 +248,7 @@ fn handoff_with_interrupt_ends_the_turn_and_the_next_agent_continues_it() {
 fn every_vendor_resumes_a_conversation_as_long_as_the_budget() {
     const TARGETS: [&str; 6] = ["claude", "codex", "gemini", "copilot", "opencode", "pi"];
     isolated(|| {
-        let scene = Scene::with(&TARGETS);
+        let scene = HandoffScene::with(&TARGETS);
         scene.world.ok(["run", "--headless", "--vendor", "demo", "--name", "a", FIRST]);
         for number in 0..5 {
             let text =

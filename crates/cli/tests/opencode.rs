@@ -16,14 +16,14 @@ use segue_testkit::vendor_scene::VendorScene;
 use segue_testkit::vendors::{OpencodeHome, command, vendor};
 
 /// A world with `OpenCode`, and the model that it talks to. `OpenCode` asks before it uses a tool.
-type Scenery = VendorScene<OpencodeHome>;
+type OpencodeScene = VendorScene<OpencodeHome>;
 
-fn scenery() -> Scenery {
+fn scenery() -> OpencodeScene {
     VendorScene::new(env!("CARGO_BIN_EXE_segue"))
 }
 
 /// Exports a conversation to a file; returns its path.
-fn export(scenery: &Scenery, id: &str) -> String {
+fn export(scenery: &OpencodeScene, id: &str) -> String {
     let config_dir = scenery.world.home().join(".local/share/opencode");
     let place = Place { config_dir, cwd: scenery.world.project() };
     let (vendor, id) = (vendor("opencode"), VendorSessionId::new(id));
@@ -35,6 +35,6 @@ fn export(scenery: &Scenery, id: &str) -> String {
 }
 
 /// Runs `OpenCode` without Segue, as its user would.
-fn opencode(scenery: &Scenery, words: &[&str]) -> CommandOutcome {
+fn opencode(scenery: &OpencodeScene, words: &[&str]) -> CommandOutcome {
     CommandOutcome::of(&mut command(&scenery.world, "opencode", words))
 }

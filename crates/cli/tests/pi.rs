@@ -19,14 +19,14 @@ use segue_testkit::vendors::PiHome;
 use serde_json::Value;
 
 /// A world with Pi, and the model that it talks to.
-type Scenery = VendorScene<PiHome>;
+type PiScene = VendorScene<PiHome>;
 
-fn scenery() -> Scenery {
+fn scenery() -> PiScene {
     VendorScene::new(env!("CARGO_BIN_EXE_segue"))
 }
 
 /// Starts another conversation inside the process, as a person does.
-fn begin_another(scenery: &Scenery, name: &str, before: &Value) {
+fn begin_another(scenery: &PiScene, name: &str, before: &Value) {
     let mut person = Terminal::start(&scenery.world.command(["attach", name]), 40, 120);
     person.wait_for("ALPHA");
     person.write("/new");

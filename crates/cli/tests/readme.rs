@@ -13,9 +13,9 @@ const VENDORS: [&str; 6] = ["claude", "codex", "copilot", "gemini", "opencode", 
 const DETACH: &str = "\x1cd";
 
 /// A shell in `~/src/shop`, with `segue` and the programs of vendors on its `PATH`.
-struct Shell(TourWorld);
+struct TourShell(TourWorld);
 
-impl Shell {
+impl TourShell {
     fn new(vendors: &[&str]) -> Self {
         let tour = TourWorld::new(env!("CARGO_BIN_EXE_segue"));
         for vendor in vendors {
@@ -41,7 +41,7 @@ impl Shell {
 }
 
 fn take_the_tour(vendors: &[&str]) {
-    let shell = Shell::new(vendors);
+    let shell = TourShell::new(vendors);
     let steps = steps();
     let (attach, others) = steps.split_last().unwrap();
     for TourStep { command, shown } in others {

@@ -27,11 +27,11 @@ use serde_json::Value;
 macro_rules! turns_of {
     ($($vendor:ident $id:literal $draws:literal;)*) => {
         $(mod $vendor {
-            use super::{Scenery, reads_and_adds, writes};
+            use super::{TurnScene, reads_and_adds, writes};
 
-            fn scenery() -> Scenery {
+            fn scenery() -> TurnScene {
                 const NAME: &str = stringify!($vendor);
-                Scenery::new(NAME, &["--vendor", NAME, "--permission", "auto"], $draws)
+                TurnScene::new(NAME, &["--vendor", NAME, "--permission", "auto"], $draws)
             }
 
             #[test]
@@ -57,13 +57,13 @@ turns_of! {
 }
 
 /// A world with one vendor's program.
-struct Scenery {
+struct TurnScene {
     acting: Acting,
     vendor: Arc<dyn Vendor>,
     draws: bool,
 }
 
-impl Deref for Scenery {
+impl Deref for TurnScene {
     type Target = Acting;
 
     fn deref(&self) -> &Acting {
@@ -71,7 +71,7 @@ impl Deref for Scenery {
     }
 }
 
-impl Scenery {
+impl TurnScene {
     fn new(name: &str, run: &'static [&'static str], draws: bool) -> Self {
         let mut acting = Acting::new(env!("CARGO_BIN_EXE_segue"), run);
         with_all(&mut acting.world, &acting.model, &[name]);
@@ -248,7 +248,7 @@ fn assert_same(read: &[Turn], written: &[Turn]) {
     }
 }
 
-fn reads_and_adds(scenery: &Scenery) {
+fn reads_and_adds(scenery: &TurnScene) {
     let first =
         "remember ü 日本 😀\n```rust\nfn main() {}\n```\n[[say: I look.]] [[tool: echo heron]]";
     let session = scenery.told("coder", first);
@@ -273,7 +273,7 @@ fn reads_and_adds(scenery: &Scenery) {
     scenery.assert_carries("coder", &all, "what did not work?");
 }
 
-fn writes(scenery: &Scenery, id: &str) {
+fn writes(scenery: &TurnScene, id: &str) {
     let turns = foreign();
     let path = scenery.write(id, &turns, None);
     assert_eq!(path, scenery.transcript(id));

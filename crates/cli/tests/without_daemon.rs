@@ -11,11 +11,11 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A folder that is the home, the working directory and the place of Segue's own files.
-struct World {
+struct IsolatedHome {
     folder: TempDir,
 }
 
-impl World {
+impl IsolatedHome {
     fn new() -> Self {
         Self { folder: TempDir::new().unwrap() }
     }
@@ -56,13 +56,13 @@ fn invalid_command_line_exits_with_2_and_prints_to_standard_error() {
 error: the following required arguments were not provided: <SESSION|VENDOR:ID>
 hint: run `segue show --help` to see how it is used
 ";
-    let output = World::new().run(&["show"]);
+    let output = IsolatedHome::new().run(&["show"]);
     assert_eq!(told(&output), (Some(2), String::new(), expected.to_owned()));
 }
 
 #[test]
 fn json_flag_prints_errors_as_json_on_standard_output() {
-    let (status, stdout, stderr) = told(&World::new().run(&["fork", "x", "--json"]));
+    let (status, stdout, stderr) = told(&IsolatedHome::new().run(&["fork", "x", "--json"]));
     assert_eq!(status, Some(2));
     assert_eq!(
         stdout,
@@ -74,7 +74,7 @@ fn json_flag_prints_errors_as_json_on_standard_output() {
 
 #[test]
 fn argument_that_is_not_utf8_is_refused() {
-    let world = World::new();
+    let world = IsolatedHome::new();
     let mut command = world.segue();
     let output = command.arg("run").arg(OsStr::from_bytes(b"caf\xe9")).output().unwrap();
     let (status, stdout, stderr) = told(&output);
@@ -84,14 +84,14 @@ fn argument_that_is_not_utf8_is_refused() {
 
 #[test]
 fn control_sequences_in_arguments_are_not_printed_in_errors() {
-    let (status, _, stderr) = told(&World::new().run(&["\u{1b}[2J\u{9b}31mx"]));
+    let (status, _, stderr) = told(&IsolatedHome::new().run(&["\u{1b}[2J\u{9b}31mx"]));
     assert_eq!(status, Some(2));
     assert!(!stderr.contains(|c: char| c.is_control() && c != '\n'), "{stderr:?}");
 }
 
 #[test]
 fn help_and_version_go_to_standard_output() {
-    let world = World::new();
+    let world = IsolatedHome::new();
     for arguments in [&["--help"][..], &["resume", "--help"], &["--version"]] {
         let (status, stdout, stderr) = told(&world.run(arguments));
         assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}");
@@ -101,7 +101,7 @@ fn help_and_version_go_to_standard_output() {
 
 #[test]
 fn closed_standard_output_is_no_error() {
-    let world = World::new();
+    let world = IsolatedHome::new();
     let mut command = world.segue();
     command.args(["completions", "zsh"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -113,7 +113,8 @@ fn closed_standard_output_is_no_error() {
 #[test]
 fn failed_write_to_standard_output_is_an_error() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let output = World::new().segue().args(["completions", "zsh"]).stdout(full).output().unwrap();
+    let output =
+        IsolatedHome::new().segue().args(["completions", "zsh"]).stdout(full).output().unwrap();
     let (status, _, stderr) = told(&output);
     assert_eq!(status, Some(1));
     assert!(stderr.starts_with("error: cannot write to standard output\n"), "{stderr}");
@@ -121,7 +122,7 @@ fn failed_write_to_standard_output_is_an_error() {
 
 #[test]
 fn invalid_prompt_is_refused_before_anything_is_started() {
-    let world = World::new();
+    let world = IsolatedHome::new();
     let table: [(&[u8], &str); 3] = [
         (b"a\0b", "error: the prompt has a zero byte at offset 1\n"),
         (b"\n", "error: the prompt is empty\n"),
@@ -140,14 +141,14 @@ fn invalid_prompt_is_refused_before_anything_is_started() {
 
 #[test]
 fn attach_needs_a_terminal() {
-    let (status, stdout, stderr) = told(&World::new().run(&["attach", "coder"]));
+    let (status, stdout, stderr) = told(&IsolatedHome::new().run(&["attach", "coder"]));
     assert_eq!((status, stdout.as_str()), (Some(2), ""));
     assert!(stderr.starts_with("error: `segue attach` needs a terminal\n"), "{stderr}");
 }
 
 #[test]
 fn init_writes_a_project_and_never_overwrites() {
-    let world = World::new();
+    let world = IsolatedHome::new();
     fs::create_dir(world.path().join("prompts")).unwrap();
     fs::write(world.path().join("prompts/coder.md"), "mine").unwrap();
 
@@ -171,7 +172,7 @@ fn init_writes_a_project_and_never_overwrites() {
 
 #[test]
 fn init_that_cannot_write_names_the_file() {
-    let world = World::new();
+    let world = IsolatedHome::new();
     fs::write(world.path().join("prompts"), "a file where a folder is needed").unwrap();
     let (status, stdout, stderr) = told(&world.run(&["init"]));
     assert_eq!((status, stdout.as_str()), (Some(1), ""));
@@ -181,7 +182,7 @@ fn init_that_cannot_write_names_the_file() {
 
 #[test]
 fn manual_pages_of_all_commands_can_be_written() {
-    let world = World::new();
+    let world = IsolatedHome::new();
     let (status, stdout, stderr) = told(&world.run(&["man", "pages"]));
     assert_eq!((status, stdout.as_str(), stderr.as_str()), (Some(0), "", ""));
     for page in ["segue.1", "segue-run.1", "segue-handoff.1"] {

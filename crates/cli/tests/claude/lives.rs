@@ -4,7 +4,7 @@ use segue_testkit::vendors::install_previous;
 use segue_testkit::{Terminal, conversation, isolated};
 use serde_json::Value;
 
-use crate::{Stage, stage};
+use crate::{ClaudeScene, stage};
 
 #[test]
 fn resume_after_clear_uses_the_new_conversation() {
@@ -100,7 +100,7 @@ fn theme_question_of_the_previous_release_is_reported_with_the_answer_command() 
     });
 }
 
-fn assert_theme_is_asked_for(stage: &Stage) {
+fn assert_theme_is_asked_for(stage: &ClaudeScene) {
     stage.home.forget_onboarding();
     let words = ["run", "--wait", "--vendor", "claude", "--name", "coder", "remember ALPHA"];
     let asked = stage.world.segue(words);

@@ -8,10 +8,10 @@ use std::process::Command;
 use segue_testkit::vendors::ClaudeHome;
 use segue_testkit::{World, isolated, launches};
 
-use crate::{Stage, stage};
+use crate::{ClaudeScene, stage};
 
 /// Kills a headless turn in this folder. Checks that a resume continues the same conversation.
-fn assert_comes_back(stage: &Stage, number: usize, folder: &Path) {
+fn assert_comes_back(stage: &ClaudeScene, number: usize, folder: &Path) {
     let (name, hold) = (format!("agent-{number}"), format!("door-{number}"));
     let message = format!("WORD-{number} [[hold: {hold}]]");
     let cwd = folder.to_str().unwrap();

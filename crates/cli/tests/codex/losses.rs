@@ -6,7 +6,7 @@ use segue_testkit::vendors::command;
 use segue_testkit::{CommandOutcome, isolated, launches};
 use serde_json::Value;
 
-use crate::{Scenery, scenery};
+use crate::{CodexScene, scenery};
 
 #[test]
 fn rollout_deleted_while_its_agent_runs_is_restored_with_later_messages() {
@@ -94,7 +94,7 @@ fn archive_restores_a_fork_and_its_parent_conversation() {
 }
 
 /// Runs Codex without Segue; returns the id of its conversation.
-fn by_hand(scenery: &Scenery, verb: &[&str], words: &[&str]) -> String {
+fn by_hand(scenery: &CodexScene, verb: &[&str], words: &[&str]) -> String {
     let flags = ["--json", "--skip-git-repo-check"];
     let all = verb.iter().chain(&flags).chain(words);
     let ran = CommandOutcome::of(&mut command(&scenery.world, "codex", all));

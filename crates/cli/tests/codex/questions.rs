@@ -5,9 +5,9 @@ use std::process::Command;
 
 use segue_testkit::isolated;
 
-use crate::{Scenery, scenery};
+use crate::{CodexScene, scenery};
 
-fn wait_waiting(scenery: &Scenery, reason: &str) {
+fn wait_waiting(scenery: &CodexScene, reason: &str) {
     scenery.wait_session("coder", |session| {
         session["status"] == "waiting" && session["status_detail"] == reason
     });

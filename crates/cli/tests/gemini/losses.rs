@@ -6,7 +6,7 @@ use std::path::Path;
 
 use segue_testkit::{Terminal, archive, isolated, launches};
 
-use crate::{Place, by_hand, place, wait_written};
+use crate::{GeminiScene, by_hand, place, wait_written};
 
 const BY_HAND: [&str; 2] = ["-p", "stray OMEGA"];
 
@@ -149,7 +149,7 @@ fn adopted_conversation_is_restored_after_its_transcript_is_deleted() {
 }
 
 /// Returns the transcript of a conversation, in a file that Gemini named.
-fn named_by_gemini(place: &Place, session: &serde_json::Value) -> std::path::PathBuf {
+fn named_by_gemini(place: &GeminiScene, session: &serde_json::Value) -> std::path::PathBuf {
     let id = session["vendor_session_id"].as_str().unwrap();
     let ending = format!("-{}.jsonl", &id[..8]);
     let all = place.transcripts();

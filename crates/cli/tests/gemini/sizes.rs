@@ -10,14 +10,14 @@ use segue_host::Paths;
 use segue_host::hold::{LocalHolders, Snapshot};
 use segue_testkit::{Terminal, conversation, isolated};
 
-use crate::{Place, place};
+use crate::{GeminiScene, place};
 
 const ROWS: u16 = 30;
 const COLUMNS: u16 = 100;
 const INPUT: &str = "Type your message";
 
 /// Starts a detached session from a terminal. Its message has more lines than the terminal.
-fn start(place: &Place) {
+fn start(place: &GeminiScene) {
     let lines: Vec<String> = (1..=50).map(|number| format!("line {number:02}")).collect();
     let message = lines.join("\n");
     let words = ["run", "--vendor", "gemini", "--permission", "auto", "-d", "--name", "coder"];
@@ -28,7 +28,7 @@ fn start(place: &Place) {
     place.wait_idle("coder");
 }
 
-fn snapshot(place: &Place) -> Snapshot {
+fn snapshot(place: &GeminiScene) -> Snapshot {
     let session = place.world.session("coder");
     let launch = conversation::newest_launch(&place.world, session["id"].as_str().unwrap());
     let paths = Paths::from_environment(&Environment::new(place.world.environment())).unwrap();
@@ -95,7 +95,7 @@ fn first_attach_loses_no_line_at_any_terminal_size() {
 }
 
 /// Attaches from a terminal of this size. Checks that no line from before is lost.
-fn attach(place: &Place, (rows_now, columns_now): (u16, u16), lines: &[String]) {
+fn attach(place: &GeminiScene, (rows_now, columns_now): (u16, u16), lines: &[String]) {
     let attach = place.world.command(["attach", "coder"]);
     let mut person = Terminal::start(&attach, rows_now, columns_now);
     // Gemini draws its input for the new width, and leaves all other rows as they were.

@@ -13,12 +13,12 @@ use crate::agents;
 const CTRL_C: &str = "\u{3}";
 
 /// A running `segue ls --watch` whose output a test reads.
-struct Watch {
+struct RunningWatch {
     child: Child,
     lines: Receiver<String>,
 }
 
-impl Watch {
+impl RunningWatch {
     fn start<const N: usize>(world: &World, arguments: [&str; N]) -> Self {
         let mut child = world.start(arguments);
         let output = BufReader::new(child.stdout.take().unwrap());
@@ -58,7 +58,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for RunningWatch {
     fn drop(&mut self) {
         // The process has ended already if the test got that far.
         let _ended = self.child.kill();
@@ -69,7 +69,7 @@ impl Drop for Watch {
 #[test]
 fn ls_watch_prints_a_line_for_each_change_and_survives_a_daemon_restart() {
     let world = agents(&["fox"]);
-    let watch = Watch::start(&world, ["ls", "--watch", "--json"]);
+    let watch = RunningWatch::start(&world, ["ls", "--watch", "--json"]);
     let first = watch.wait_status("fox", "idle");
     assert_eq!(first["address"], "default/fox");
     world.ok(["run", "-d", "--name", "owl", "hello"]);
@@ -105,7 +105,7 @@ fn ls_watch_reports_that_the_daemon_has_ended_and_starts_none() {
 #[test]
 fn ls_watch_without_a_terminal_prints_text_and_applies_filters() {
     let world = agents(&["fox"]);
-    let watch = Watch::start(&world, ["ls", "--watch", "--status", "idle"]);
+    let watch = RunningWatch::start(&world, ["ls", "--watch", "--status", "idle"]);
     let first = watch.wait_for("fox", |line| line.contains("default/fox"));
     assert!(first.starts_with("default/fox  demo  idle  "), "{first}");
     world.ok(["stop", "fox"]);

@@ -20,7 +20,7 @@ const PATIENCE: usize = 20;
 
 /// What a sender knows about its message when its command has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+enum SenderKnowledge {
     /// The command reported that the message is recorded.
     Recorded,
     /// The command or the daemon died before the command reported anything.
@@ -48,7 +48,7 @@ fn random_kills_of_daemon_holders_and_senders_lose_or_repeat_no_message() {
             let (passing, calm) = (&passing, storm.calm.take().unwrap());
             threads.spawn(move || kill_some(world, passing, calm, each * AGENTS / 6, &mut chance))
         };
-        let sent: BTreeMap<String, Known> =
+        let sent: BTreeMap<String, SenderKnowledge> =
             senders.into_iter().flat_map(|sender| sender.join().unwrap()).collect();
         storm.end();
         (sent, killer.join().unwrap())
@@ -86,14 +86,14 @@ fn send_all(
     number: usize,
     count: usize,
     mut chance: Chance,
-) -> Vec<(String, Known)> {
+) -> Vec<(String, SenderKnowledge)> {
     let to = name(number);
     let mut sent = Vec::new();
     let mut recorded = 0;
     while recorded < count {
         let text = format!("storm {number} {:04}", sent.len());
         let known = send(world, &to, &text, &mut chance);
-        recorded += usize::from(known == Known::Recorded);
+        recorded += usize::from(known == SenderKnowledge::Recorded);
         sent.push((text, known));
     }
     let wait = || world.segue(["wait", &to, "--for", "idle", "--timeout", "20s"]).status == 0;
@@ -102,7 +102,7 @@ fn send_all(
     sent
 }
 
-fn send(world: &World, to: &str, text: &str, chance: &mut Chance) -> Known {
+fn send(world: &World, to: &str, text: &str, chance: &mut Chance) -> SenderKnowledge {
     let outcome = match chance.below(8) {
         0 => {
             let mut sender = world.start(["send", to, text]);
@@ -115,12 +115,12 @@ fn send(world: &World, to: &str, text: &str, chance: &mut Chance) -> Known {
         _ => world.segue(["send", to, text, "--no-wait"]),
     };
     match outcome.status {
-        0 => Known::Recorded,
+        0 => SenderKnowledge::Recorded,
         // The message is not delivered yet, or its turn is not over.
-        4 => Known::Recorded,
+        4 => SenderKnowledge::Recorded,
         // The turn failed, because its agent died.
-        6 => Known::Recorded,
-        7 | -1 => Known::Nothing,
+        6 => SenderKnowledge::Recorded,
+        7 | -1 => SenderKnowledge::Nothing,
         _ => panic!("{text}: {outcome:#?}"),
     }
 }
@@ -163,7 +163,7 @@ fn is(pid: u32, role: &str) -> bool {
 }
 
 /// Compares the sent messages with `segue messages` and with the transcripts.
-fn check(world: &World, sent: &BTreeMap<String, Known>) {
+fn check(world: &World, sent: &BTreeMap<String, SenderKnowledge>) {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     for text in heard(world).into_iter().filter(|text| text.starts_with("storm ")) {
         *times.entry(text).or_default() += 1;
@@ -173,14 +173,14 @@ fn check(world: &World, sent: &BTreeMap<String, Known>) {
         .map(|it| (kit::text(it, "text").to_owned(), kit::text(it, "state").to_owned()))
         .collect();
     let uncertain = recorded.values().filter(|state| *state == "uncertain").count();
-    let unanswered = sent.values().filter(|known| **known == Known::Nothing).count();
+    let unanswered = sent.values().filter(|known| **known == SenderKnowledge::Nothing).count();
     println!("{} recorded, {uncertain} uncertain, {unanswered} unanswered", recorded.len());
     for (text, known) in sent {
         let times = times.get(text).copied().unwrap_or(0);
         let state = recorded.get(text).map(String::as_str);
         let wanted = match (known, state) {
             (_, Some("delivered")) => 1,
-            (Known::Nothing, None) => 0,
+            (SenderKnowledge::Nothing, None) => 0,
             _ => panic!("{text}: {known:?}, {state:?}, heard {times} times"),
         };
         assert_eq!(times, wanted, "{text}: {known:?}, {state:?}");

@@ -5,7 +5,7 @@ use std::fs;
 use segue_testkit::scene::told_events;
 use segue_testkit::{Terminal, isolated};
 
-use crate::{Scenery, scenery};
+use crate::{OpencodeScene, scenery};
 
 /// Segue's plugin submits the first message in the imported conversation. Later messages are typed.
 /// An agent that runs as a tool has the same environment, but reports nothing for this session.
@@ -46,7 +46,7 @@ fn session_resumes_after_permission_questions_a_new_conversation_and_a_kill() {
 }
 
 /// Starts another conversation in the same process, as a person would.
-fn begin_anew(scenery: &Scenery) {
+fn begin_anew(scenery: &OpencodeScene) {
     let attach = scenery.world.command(["attach", "coder"]);
     let mut terminal = Terminal::start(&attach, 40, 120);
     terminal.wait_for("ctrl+p commands");

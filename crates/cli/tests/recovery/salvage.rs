@@ -38,14 +38,14 @@ fn rich() -> World {
 
 /// The records that must exist again after a repair.
 #[derive(Debug, PartialEq, Eq)]
-struct Kept {
+struct ExpectedRecords {
     messages: Vec<(String, String)>,
     trusted: bool,
     handoffs: usize,
     sessions: Vec<String>,
 }
 
-fn kept(world: &World) -> Kept {
+fn kept(world: &World) -> ExpectedRecords {
     let list = world.json(["messages", "--json"]);
     let field = |it: &Value, key| text(it, key).to_owned();
     let messages = list["messages"].as_array().unwrap().iter();
@@ -53,7 +53,7 @@ fn kept(world: &World) -> Kept {
     let story = world.ok(["show", "next", "--story", "--json"]);
     let mut sessions: Vec<String> = world.sessions().iter().map(|it| field(it, "name")).collect();
     sessions.sort();
-    Kept {
+    ExpectedRecords {
         messages,
         trusted: world.ok(["trust"]).contains("already trusted"),
         handoffs: story.matches("said before").count(),

@@ -61,7 +61,7 @@ fn data(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// A function that damages the store's file.
-type Damage = fn(&World);
+type StoreDamage = fn(&World);
 
 fn delete(world: &World) {
     fs::remove_file(world.database()).unwrap();
@@ -76,17 +76,17 @@ fn empty(world: &World) {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Daemon {
+enum DaemonState {
     Runs,
     Stopped,
 }
 
 /// Damages the store, checks that nothing changes it without a request, and has it rebuilt.
-fn is_rebuilt_after(damage: Damage, daemon: Daemon) {
+fn is_rebuilt_after(damage: StoreDamage, daemon: DaemonState) {
     let world = fleet();
     let before = lasting(&world);
     let running = ["runs", "resumed"].map(|name| process(&world.session(name), "pid"));
-    if daemon == Daemon::Stopped {
+    if daemon == DaemonState::Stopped {
         world.ok(["daemon", "stop"]);
     }
     damage(&world);
@@ -146,27 +146,27 @@ fn assert_works_again(world: &World, running: &[u32]) {
 
 #[test]
 fn store_deleted_while_the_daemon_runs_is_rebuilt() {
-    is_rebuilt_after(delete, Daemon::Runs);
+    is_rebuilt_after(delete, DaemonState::Runs);
 }
 
 #[test]
 fn store_deleted_while_no_daemon_runs_is_rebuilt() {
-    is_rebuilt_after(delete, Daemon::Stopped);
+    is_rebuilt_after(delete, DaemonState::Stopped);
 }
 
 #[test]
 fn store_overwritten_while_the_daemon_runs_is_rebuilt_and_the_file_is_kept() {
-    is_rebuilt_after(overwrite, Daemon::Runs);
+    is_rebuilt_after(overwrite, DaemonState::Runs);
 }
 
 #[test]
 fn store_overwritten_while_no_daemon_runs_is_rebuilt_and_the_file_is_kept() {
-    is_rebuilt_after(overwrite, Daemon::Stopped);
+    is_rebuilt_after(overwrite, DaemonState::Stopped);
 }
 
 #[test]
 fn empty_store_is_rebuilt_and_the_file_is_kept() {
-    is_rebuilt_after(empty, Daemon::Stopped);
+    is_rebuilt_after(empty, DaemonState::Stopped);
 }
 
 #[test]

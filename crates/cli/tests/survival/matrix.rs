@@ -13,7 +13,7 @@ use crate::{invariants, is_soak, program};
 
 /// A scenario in which one process dies at one failpoint.
 #[derive(Clone)]
-struct Case {
+struct KillCase {
     scenario: Scenario,
     point: Point,
     hit: usize,
@@ -21,7 +21,7 @@ struct Case {
 
 /// The result of a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Result {
+enum CaseResult {
     Survived,
     /// The failpoint was not passed. Not every run passes it: concurrent events may be handled
     /// together.
@@ -37,22 +37,22 @@ fn sigkill_at_any_failpoint_of_any_scenario_loses_nothing() {
     let passed = beside(scenarios::ALL.to_vec(), list);
     let passed: Vec<_> = scenarios::ALL.iter().copied().zip(passed).collect();
     let cases = if is_soak() { all_cases(&passed) } else { some_cases(&passed) };
-    let cases: Vec<Case> = cases.into_iter().filter(Case::is_chosen).collect();
+    let cases: Vec<KillCase> = cases.into_iter().filter(KillCase::is_chosen).collect();
     let results = beside(cases.clone(), |case| {
         let survived = catch_unwind(AssertUnwindSafe(|| case.run_until_reached()));
         survived.unwrap_or_else(|_| {
             println!("FAILED: SEGUE_CASE={}", case.name());
-            Result::Failed
+            CaseResult::Failed
         })
     });
     let failed: Vec<String> = cases
         .iter()
         .zip(&results)
-        .filter(|(_, it)| **it == Result::Failed)
+        .filter(|(_, it)| **it == CaseResult::Failed)
         .map(|(case, _)| case.name())
         .collect();
     assert_eq!(failed, Vec::<String>::new(), "run one of them alone with SEGUE_CASE=…");
-    let reached = cases.iter().zip(&results).filter(|(_, it)| **it == Result::Survived);
+    let reached = cases.iter().zip(&results).filter(|(_, it)| **it == CaseResult::Survived);
     let points: BTreeSet<&Point> = reached.clone().map(|(case, _)| &case.point).collect();
     let missed = cases.iter().map(|case| &case.point).find(|point| !points.contains(point));
     assert!(missed.is_none(), "no case reached {missed:?}");
@@ -83,11 +83,11 @@ fn list(scenario: Scenario) -> BTreeMap<Point, usize> {
 
 /// Returns a case for every failpoint of every scenario, at its first hit, and one for its second
 /// hit if there is one.
-fn all_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
+fn all_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<KillCase> {
     let mut cases = Vec::new();
     for (scenario, points) in passed {
         for (point, &hits) in points {
-            let case = |hit| Case { scenario: *scenario, point: point.clone(), hit };
+            let case = |hit| KillCase { scenario: *scenario, point: point.clone(), hit };
             cases.extend((1..=hits.min(2)).map(case));
         }
     }
@@ -95,7 +95,7 @@ fn all_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
 }
 
 /// Returns one case for every failpoint, and all cases of the scenarios that send a message.
-fn some_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
+fn some_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<KillCase> {
     let (messages, others): (Vec<_>, Vec<_>) =
         passed.iter().cloned().partition(|(scenario, _)| scenario.name.starts_with("send"));
     let mut cases = spread(&others);
@@ -105,7 +105,7 @@ fn some_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
 
 /// Returns one case for every failpoint. Of the scenarios that pass the failpoint, it takes the one
 /// that was used least so far.
-fn spread(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
+fn spread(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<KillCase> {
     let mut used: BTreeMap<&str, usize> = BTreeMap::new();
     let mut cases = Vec::new();
     let points: BTreeSet<&Point> = passed.iter().flat_map(|(_, points)| points.keys()).collect();
@@ -114,12 +114,12 @@ fn spread(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<Case> {
         let least = all.min_by_key(|(scenario, _)| used.get(scenario.name).copied().unwrap_or(0));
         let (scenario, _) = least.unwrap();
         *used.entry(scenario.name).or_default() += 1;
-        cases.push(Case { scenario: *scenario, point: point.clone(), hit: 1 });
+        cases.push(KillCase { scenario: *scenario, point: point.clone(), hit: 1 });
     }
     cases
 }
 
-impl Case {
+impl KillCase {
     fn name(&self) -> String {
         format!("{}/{}/{}/{}", self.scenario.name, self.point.role, self.point.name, self.hit)
     }
@@ -130,13 +130,13 @@ impl Case {
 
     /// Runs a case for a first hit up to three times: if two events were handled together, the
     /// failpoint may be passed only in another attempt.
-    fn run_until_reached(&self) -> Result {
+    fn run_until_reached(&self) -> CaseResult {
         let attempts = if self.hit == 1 { 3 } else { 1 };
         let mut results = (0..attempts).map(|_| self.run());
-        results.find(|it| *it == Result::Survived).unwrap_or(Result::NotReached)
+        results.find(|it| *it == CaseResult::Survived).unwrap_or(CaseResult::NotReached)
     }
 
-    fn run(&self) -> Result {
+    fn run(&self) -> CaseResult {
         let mut world = World::new(program());
         points::kill_at(&mut world, &self.point, self.hit);
         (self.scenario.prepare)(&world);
@@ -152,7 +152,7 @@ impl Case {
             (self.scenario.repeat)(&world);
         }
         invariants::check_all(&world);
-        if has_killed { Result::Survived } else { Result::NotReached }
+        if has_killed { CaseResult::Survived } else { CaseResult::NotReached }
     }
 }
 

@@ -8,12 +8,12 @@ use segue_testkit::vendors::command;
 use segue_testkit::{CommandOutcome, isolated};
 use serde_json::Value;
 
-use super::{Scenery, assert_same, foreign};
+use super::{TurnScene, assert_same, foreign};
 
 #[test]
 fn codex_conversation_started_without_segue_can_be_read_extended_and_forked() {
     isolated(|| {
-        let scenery = Scenery::new("codex", &["--vendor", "codex", "--permission", "auto"], true);
+        let scenery = TurnScene::new("codex", &["--vendor", "codex", "--permission", "auto"], true);
         let id = by_hand(&scenery, &["exec"], &["heron ü [[tool: echo heron]]"]);
         let first = scenery.transcript(&id);
         assert!(fs::read_to_string(&first).unwrap().contains("\"ordinal\":"), "wrong format");
@@ -41,7 +41,7 @@ fn codex_conversation_started_without_segue_can_be_read_extended_and_forked() {
 }
 
 /// Runs Codex without Segue; returns the id of its conversation.
-fn by_hand(scenery: &Scenery, verb: &[&str], words: &[&str]) -> String {
+fn by_hand(scenery: &TurnScene, verb: &[&str], words: &[&str]) -> String {
     let flags = ["--json", "--skip-git-repo-check"];
     let all = verb.iter().chain(&flags).chain(words);
     let ran = CommandOutcome::of(&mut command(&scenery.world, "codex", all));

@@ -9,12 +9,12 @@ use segue_testkit::World;
 use serde_json::json;
 
 /// A daemon in this process.
-pub(crate) struct StandIn {
+pub(crate) struct InProcessDaemon {
     listener: UnixListener,
     lock: File,
 }
 
-impl StandIn {
+impl InProcessDaemon {
     /// Takes the place of a world's daemon, which must have ended.
     pub(crate) fn of(world: &World) -> Self {
         let lock = lock(world);

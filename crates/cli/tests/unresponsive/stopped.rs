@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use segue_testkit::events::Events;
 use segue_testkit::{CommandOutcome, Terminal, World, processes, scene};
 
-use crate::stand_in::StandIn;
+use crate::stand_in::InProcessDaemon;
 use crate::{agent, daemon, world};
 
 /// Every command that talks to the daemon, except `attach`, which needs a terminal.
@@ -148,7 +148,7 @@ fn running_daemon_that_does_not_answer_is_named_with_the_command_to_end_it() {
     let world = world();
     world.ok(["daemon", "start"]);
     world.ok(["daemon", "stop"]);
-    let _daemon = StandIn::of(&world);
+    let _daemon = InProcessDaemon::of(&world);
     let outcome = world.segue(["ls"]);
     let own = std::process::id();
     let expected = format!(
@@ -164,7 +164,7 @@ fn busy_daemon_is_waited_for_longer_than_five_seconds() {
     let world = world();
     world.ok(["daemon", "start"]);
     world.ok(["daemon", "stop"]);
-    let daemon = StandIn::of(&world);
+    let daemon = InProcessDaemon::of(&world);
     let ending = std::thread::spawn(move || daemon.busy_for(Duration::from_secs(7)).stop_after(1));
     let outcome = world.segue(["daemon", "status"]);
     assert_eq!(outcome.stdout, format!("stopping, pid {}\n", std::process::id()), "{outcome:?}");

@@ -8,7 +8,7 @@ use segue_testkit::events::Events;
 use segue_testkit::{CommandOutcome, RawClient, World, processes, scene};
 use serde_json::{Value, json};
 
-use crate::stand_in::{self, StandIn};
+use crate::stand_in::{self, InProcessDaemon};
 use crate::{agent, daemon, world};
 
 fn wait_request(session: &str) -> Value {
@@ -138,7 +138,7 @@ fn daemon_that_reports_its_own_end_is_shown_as_stopping() {
     let world = world();
     world.ok(["daemon", "start"]);
     world.ok(["daemon", "stop"]);
-    let daemon = StandIn::of(&world);
+    let daemon = InProcessDaemon::of(&world);
     let ending = std::thread::spawn(move || daemon.stop_after(1));
     let told = world.segue(["daemon", "status"]);
     let own = std::process::id();
@@ -151,7 +151,7 @@ fn command_waits_for_the_end_of_a_stopping_daemon_and_starts_a_new_one() {
     let world = world();
     world.ok(["daemon", "start"]);
     world.ok(["daemon", "stop"]);
-    let daemon = StandIn::of(&world);
+    let daemon = InProcessDaemon::of(&world);
     // Each command checks twice: before and after it gets the lock for starting a daemon.
     let ending = std::thread::spawn(move || daemon.stop_after(2));
     assert_eq!(world.ok(["ls", "--json"]), "{\"sessions\":[]}\n");

@@ -57,7 +57,7 @@ pub(crate) struct VendorsCheckArguments {
 /// The interval at which the progress line is redrawn.
 const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
-type Task = (Arc<dyn Vendor>, &'static Behaviour);
+type BehaviourTrial = (Arc<dyn Vendor>, &'static Behaviour);
 
 pub(crate) fn run(
     arguments: &VendorsCheckArguments,
@@ -76,7 +76,7 @@ pub(crate) fn run(
     let environment = context.local.environment().clone();
     let [shared, temporary] = [folder.path(); 2].map(Path::to_owned);
     let setting = Setting { segue, environment, shared, temporary };
-    let tasks: Vec<Task> = vendors
+    let tasks: Vec<BehaviourTrial> = vendors
         .iter()
         .flat_map(|vendor| behaviours.iter().map(|it| (Arc::clone(vendor), *it)))
         .collect();
@@ -172,7 +172,11 @@ fn behaviours(arguments: &VendorsCheckArguments) -> Result<Vec<&'static Behaviou
 
 /// Runs all checks, as many at a time as there are processors, and prints each result as it
 /// arrives.
-fn try_all(setting: &Setting, tasks: Vec<Task>, context: &Context) -> Vec<BehaviourResult> {
+fn try_all(
+    setting: &Setting,
+    tasks: Vec<BehaviourTrial>,
+    context: &Context,
+) -> Vec<BehaviourResult> {
     let beside = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let total = tasks.len();
     let (tasks, (sender, receiver)) = (Mutex::new(tasks.into_iter()), mpsc::channel());
