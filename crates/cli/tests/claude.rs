@@ -22,6 +22,6 @@ use segue_testkit::vendors::ClaudeHome;
 /// A world with Claude Code, and the model that it talks to.
 type ClaudeScene = VendorScene<ClaudeHome>;
 
-fn stage() -> ClaudeScene {
+fn scene() -> ClaudeScene {
     VendorScene::new(env!("CARGO_BIN_EXE_segue"))
 }

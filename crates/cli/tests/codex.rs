@@ -18,6 +18,6 @@ use segue_testkit::vendors::CodexHome;
 /// A world with Codex, and the model that it talks to. The transcripts of Codex are called rollouts.
 type CodexScene = VendorScene<CodexHome>;
 
-fn scenery() -> CodexScene {
+fn scene() -> CodexScene {
     VendorScene::new(env!("CARGO_BIN_EXE_segue"))
 }

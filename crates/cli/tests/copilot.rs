@@ -18,6 +18,6 @@ use segue_testkit::vendor_scene::VendorScene;
 use segue_testkit::vendors::CopilotHome;
 
 /// Returns a world with Copilot, and the model that it talks to.
-fn scenery() -> VendorScene<CopilotHome> {
+fn scene() -> VendorScene<CopilotHome> {
     VendorScene::new(env!("CARGO_BIN_EXE_segue"))
 }

@@ -21,14 +21,14 @@ use segue_testkit::{CommandOutcome, launches};
 /// A world with Gemini, and the model that it talks to.
 type GeminiScene = VendorScene<GeminiHome>;
 
-fn place() -> GeminiScene {
+fn scene() -> GeminiScene {
     VendorScene::new(env!("CARGO_BIN_EXE_segue"))
 }
 
 /// Runs a turn without Segue in the project's folder. At its start Gemini deletes transcripts that
 /// it considers empty.
-fn by_hand(place: &GeminiScene, words: &[&str]) {
-    let turn = CommandOutcome::of(&mut command(&place.world, "gemini", words));
+fn by_hand(scene: &GeminiScene, words: &[&str]) {
+    let turn = CommandOutcome::of(&mut command(&scene.world, "gemini", words));
     assert_eq!(turn.status, 0, "{turn:#?}");
 }
 

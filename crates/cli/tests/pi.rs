@@ -21,17 +21,16 @@ use serde_json::Value;
 /// A world with Pi, and the model that it talks to.
 type PiScene = VendorScene<PiHome>;
 
-fn scenery() -> PiScene {
+fn scene() -> PiScene {
     VendorScene::new(env!("CARGO_BIN_EXE_segue"))
 }
 
 /// Starts another conversation inside the process, as a person does.
-fn begin_another(scenery: &PiScene, name: &str, before: &Value) {
-    let mut person = Terminal::start(&scenery.world.command(["attach", name]), 40, 120);
+fn begin_another(scene: &PiScene, name: &str, before: &Value) {
+    let mut person = Terminal::start(&scene.world.command(["attach", name]), 40, 120);
     person.wait_for("ALPHA");
     person.write("/new");
     person.wait_for("Start a new session");
     person.press_enter();
-    scenery
-        .wait_session(name, |session| session["vendor_session_id"] != before["vendor_session_id"]);
+    scene.wait_session(name, |session| session["vendor_session_id"] != before["vendor_session_id"]);
 }

@@ -29,19 +29,19 @@ macro_rules! turns_of {
         $(mod $vendor {
             use super::{TurnScene, reads_and_adds, writes};
 
-            fn scenery() -> TurnScene {
+            fn scene() -> TurnScene {
                 const NAME: &str = stringify!($vendor);
                 TurnScene::new(NAME, &["--vendor", NAME, "--permission", "auto"], $draws)
             }
 
             #[test]
             fn transcript_is_read_and_resumed_with_appended_turns() {
-                super::isolated(|| reads_and_adds(&scenery()));
+                super::isolated(|| reads_and_adds(&scene()));
             }
 
             #[test]
             fn written_transcript_is_adopted_and_resumed() {
-                super::isolated(|| writes(&scenery(), $id));
+                super::isolated(|| writes(&scene(), $id));
             }
         })*
     };
@@ -248,13 +248,13 @@ fn assert_same(read: &[Turn], written: &[Turn]) {
     }
 }
 
-fn reads_and_adds(scenery: &TurnScene) {
+fn reads_and_adds(scene: &TurnScene) {
     let first =
         "remember ü 日本 😀\n```rust\nfn main() {}\n```\n[[say: I look.]] [[tool: echo heron]]";
-    let session = scenery.told("coder", first);
-    let last = scenery.ask_and_wait("coder", "which word was it?");
-    let transcript = scenery.transcript(text(&session, "vendor_session_id"));
-    let turns = scenery.read(&transcript);
+    let session = scene.told("coder", first);
+    let last = scene.ask_and_wait("coder", "which word was it?");
+    let transcript = scene.transcript(text(&session, "vendor_session_id"));
+    let turns = scene.read(&transcript);
     let told: Vec<ExchangePart> = last.turns.iter().cloned().chain([answer(&last)]).collect();
     assert_eq!(told.len(), 7, "{told:#?}");
     assert_eq!(turns.len(), told.len(), "{turns:#?}");
@@ -265,27 +265,27 @@ fn reads_and_adds(scenery: &TurnScene) {
     let ids = [&turns[2], &turns[3]].map(|turn| turn.tool.as_ref().unwrap().id.clone());
     assert_eq!(ids[0], ids[1]);
 
-    scenery.world.ok(["stop", "coder"]);
+    scene.world.ok(["stop", "coder"]);
     let all: Vec<Turn> = turns.into_iter().chain(foreign()).collect();
-    scenery.write(text(&session, "vendor_session_id"), &foreign(), Some(&transcript));
-    assert_same(&scenery.read(&transcript), &all);
-    scenery.world.resume(["coder"]).assert_back("coder", "resumed");
-    scenery.assert_carries("coder", &all, "what did not work?");
+    scene.write(text(&session, "vendor_session_id"), &foreign(), Some(&transcript));
+    assert_same(&scene.read(&transcript), &all);
+    scene.world.resume(["coder"]).assert_back("coder", "resumed");
+    scene.assert_carries("coder", &all, "what did not work?");
 }
 
-fn writes(scenery: &TurnScene, id: &str) {
+fn writes(scene: &TurnScene, id: &str) {
     let turns = foreign();
-    let path = scenery.write(id, &turns, None);
-    assert_eq!(path, scenery.transcript(id));
-    assert_same(&scenery.read(&path), &turns);
-    let which = format!("{}:{id}", scenery.vendor.id());
-    scenery.world.ok(["adopt", &which, "--name", "coder"]);
-    scenery.world.resume(["coder"]).assert_back("coder", "resumed");
-    scenery.assert_draws("coder", "That did not work.");
-    let exchange = scenery.assert_carries("coder", &turns, "what did not work?");
+    let path = scene.write(id, &turns, None);
+    assert_eq!(path, scene.transcript(id));
+    assert_same(&scene.read(&path), &turns);
+    let which = format!("{}:{id}", scene.vendor.id());
+    scene.world.ok(["adopt", &which, "--name", "coder"]);
+    scene.world.resume(["coder"]).assert_back("coder", "resumed");
+    scene.assert_draws("coder", "That did not work.");
+    let exchange = scene.assert_carries("coder", &turns, "what did not work?");
     assert_ne!(exchange.body["model"], "another-model-9");
-    scenery.wait_idle("coder");
-    let more = scenery.read(&path);
+    scene.wait_idle("coder");
+    let more = scene.read(&path);
     assert_same(&more[..turns.len()], &turns);
     assert_eq!(more.len(), turns.len() + 2, "{more:#?}");
 }

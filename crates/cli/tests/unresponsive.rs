@@ -1,10 +1,10 @@
 //! No command hangs if the daemon is stopping, if it does not answer, or if a request takes long.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+#[path = "unresponsive/in_process_daemon.rs"]
+mod in_process_daemon;
 #[path = "unresponsive/progress.rs"]
 mod progress;
-#[path = "unresponsive/stand_in.rs"]
-mod stand_in;
 #[path = "unresponsive/stopped.rs"]
 mod stopped;
 #[path = "unresponsive/stopping.rs"]

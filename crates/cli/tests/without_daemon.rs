@@ -74,8 +74,8 @@ fn json_flag_prints_errors_as_json_on_standard_output() {
 
 #[test]
 fn argument_that_is_not_utf8_is_refused() {
-    let world = IsolatedHome::new();
-    let mut command = world.segue();
+    let home = IsolatedHome::new();
+    let mut command = home.segue();
     let output = command.arg("run").arg(OsStr::from_bytes(b"caf\xe9")).output().unwrap();
     let (status, stdout, stderr) = told(&output);
     assert_eq!((status, stdout.as_str()), (Some(2), ""));
@@ -91,9 +91,9 @@ fn control_sequences_in_arguments_are_not_printed_in_errors() {
 
 #[test]
 fn help_and_version_go_to_standard_output() {
-    let world = IsolatedHome::new();
+    let home = IsolatedHome::new();
     for arguments in [&["--help"][..], &["resume", "--help"], &["--version"]] {
-        let (status, stdout, stderr) = told(&world.run(arguments));
+        let (status, stdout, stderr) = told(&home.run(arguments));
         assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}");
         assert!(stdout.contains("segue"), "{arguments:?}: {stdout}");
     }
@@ -101,8 +101,8 @@ fn help_and_version_go_to_standard_output() {
 
 #[test]
 fn closed_standard_output_is_no_error() {
-    let world = IsolatedHome::new();
-    let mut command = world.segue();
+    let home = IsolatedHome::new();
+    let mut command = home.segue();
     command.args(["completions", "zsh"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     drop(child.stdout.take());
@@ -122,21 +122,21 @@ fn failed_write_to_standard_output_is_an_error() {
 
 #[test]
 fn invalid_prompt_is_refused_before_anything_is_started() {
-    let world = IsolatedHome::new();
+    let home = IsolatedHome::new();
     let table: [(&[u8], &str); 3] = [
         (b"a\0b", "error: the prompt has a zero byte at offset 1\n"),
         (b"\n", "error: the prompt is empty\n"),
         (b"caf\xe9", "error: the prompt on standard input is not UTF-8\n"),
     ];
     for (input, expected) in table {
-        let (status, stdout, stderr) = told(&world.run_with_input(&["run", "-d", "-"], input));
+        let (status, stdout, stderr) = told(&home.run_with_input(&["run", "-d", "-"], input));
         assert_eq!((status, stdout.as_str()), (Some(2), ""), "{stderr}");
         assert!(stderr.starts_with(expected), "{stderr}");
     }
-    let (status, _, stderr) = told(&world.run(&["run", "--headless"]));
+    let (status, _, stderr) = told(&home.run(&["run", "--headless"]));
     assert_eq!(status, Some(2));
     assert!(stderr.starts_with("error: a headless run needs a prompt\n"), "{stderr}");
-    assert!(!world.path().join("segue").exists());
+    assert!(!home.path().join("segue").exists());
 }
 
 #[test]
@@ -148,45 +148,45 @@ fn attach_needs_a_terminal() {
 
 #[test]
 fn init_writes_a_project_and_never_overwrites() {
-    let world = IsolatedHome::new();
-    fs::create_dir(world.path().join("prompts")).unwrap();
-    fs::write(world.path().join("prompts/coder.md"), "mine").unwrap();
+    let home = IsolatedHome::new();
+    fs::create_dir(home.path().join("prompts")).unwrap();
+    fs::write(home.path().join("prompts/coder.md"), "mine").unwrap();
 
-    let (status, stdout, _) = told(&world.run(&["init"]));
+    let (status, stdout, _) = told(&home.run(&["init"]));
     assert_eq!(status, Some(0));
     assert_eq!(
         stdout,
         "wrote prompts/reviewer.md\nwrote prompts/start.md\nwrote segue.toml\n\
          left prompts/coder.md alone\n",
     );
-    assert_eq!(fs::read_to_string(world.path().join("prompts/coder.md")).unwrap(), "mine");
+    assert_eq!(fs::read_to_string(home.path().join("prompts/coder.md")).unwrap(), "mine");
 
-    fs::write(world.path().join("segue.toml"), "mine too").unwrap();
-    fs::remove_file(world.path().join("prompts/start.md")).unwrap();
-    let (status, stdout, _) = told(&world.run(&["init", "--json"]));
+    fs::write(home.path().join("segue.toml"), "mine too").unwrap();
+    fs::remove_file(home.path().join("prompts/start.md")).unwrap();
+    let (status, stdout, _) = told(&home.run(&["init", "--json"]));
     assert_eq!(status, Some(0));
     assert_eq!(stdout, "{\"written\":[],\"left_alone\":[\"segue.toml\"]}\n");
-    assert_eq!(fs::read_to_string(world.path().join("segue.toml")).unwrap(), "mine too");
-    assert!(!world.path().join("prompts/start.md").exists());
+    assert_eq!(fs::read_to_string(home.path().join("segue.toml")).unwrap(), "mine too");
+    assert!(!home.path().join("prompts/start.md").exists());
 }
 
 #[test]
 fn init_that_cannot_write_names_the_file() {
-    let world = IsolatedHome::new();
-    fs::write(world.path().join("prompts"), "a file where a folder is needed").unwrap();
-    let (status, stdout, stderr) = told(&world.run(&["init"]));
+    let home = IsolatedHome::new();
+    fs::write(home.path().join("prompts"), "a file where a folder is needed").unwrap();
+    let (status, stdout, stderr) = told(&home.run(&["init"]));
     assert_eq!((status, stdout.as_str()), (Some(1), ""));
     assert!(stderr.starts_with("error: cannot write `prompts/coder.md`\n  caused by:"), "{stderr}");
-    assert!(!world.path().join("segue.toml").exists());
+    assert!(!home.path().join("segue.toml").exists());
 }
 
 #[test]
 fn manual_pages_of_all_commands_can_be_written() {
-    let world = IsolatedHome::new();
-    let (status, stdout, stderr) = told(&world.run(&["man", "pages"]));
+    let home = IsolatedHome::new();
+    let (status, stdout, stderr) = told(&home.run(&["man", "pages"]));
     assert_eq!((status, stdout.as_str(), stderr.as_str()), (Some(0), "", ""));
     for page in ["segue.1", "segue-run.1", "segue-handoff.1"] {
-        assert!(world.path().join("pages").join(page).is_file(), "{page}");
+        assert!(home.path().join("pages").join(page).is_file(), "{page}");
     }
-    assert!(!world.path().join("pages/segue-fork.1").exists());
+    assert!(!home.path().join("pages/segue-fork.1").exists());
 }

@@ -42,7 +42,7 @@ pub use script::ScriptStep;
 #[derive(Debug)]
 pub struct Model {
     address: SocketAddr,
-    scene: ModelServerState,
+    state: ModelServerState,
     released: watch::Sender<BTreeSet<String>>,
     serving: Mutex<Option<Serving>>,
 }
@@ -67,9 +67,9 @@ impl Model {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         let address = listener.local_addr().expect("an address");
         let (released, receiver) = watch::channel(BTreeSet::new());
-        let scene = ModelServerState { log: Arc::default(), released: receiver };
-        let serving = Mutex::new(Some(Serving::start(listener, scene.clone())));
-        Self { address, scene, released, serving }
+        let state = ModelServerState { log: Arc::default(), released: receiver };
+        let serving = Mutex::new(Some(Serving::start(listener, state.clone())));
+        Self { address, state, released, serving }
     }
 
     /// Returns the server's address without a path.
@@ -79,7 +79,7 @@ impl Model {
 
     /// Returns every request so far, the oldest first.
     pub fn exchanges(&self) -> Vec<Exchange> {
-        self.scene.log.all()
+        self.state.log.all()
     }
 
     /// Returns every request so far that a message of a person caused, the oldest first.
@@ -95,7 +95,7 @@ impl Model {
     /// Waits until a request matches. Returns the oldest one that does. It may have arrived
     /// already.
     pub fn wait_for(&self, wanted: impl Fn(&Exchange) -> bool) -> Exchange {
-        let found = self.scene.log.wait_for(wanted);
+        let found = self.state.log.wait_for(wanted);
         found.unwrap_or_else(|seen| unmet("a request of the awaited kind", &seen))
     }
 
@@ -115,7 +115,7 @@ impl Model {
     /// completely. After the deadline, returns a list of all requests as the error.
     pub(crate) fn answered(&self, word: &str) -> Result<Exchange, String> {
         let is_said = |it: &Exchange| !it.background && it.newest().contains(word);
-        self.scene.log.wait_for(|it| is_said(it) && it.stage == AnswerStage::Whole)
+        self.state.log.wait_for(|it| is_said(it) && it.stage == AnswerStage::Whole)
     }
 
     /// Waits until an answer reaches the hold of this name. Everything before the hold was sent.
@@ -143,7 +143,7 @@ impl Model {
         let mut serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner);
         if serving.is_none() {
             let listener = TcpListener::bind(self.address).expect("the same port");
-            *serving = Some(Serving::start(listener, self.scene.clone()));
+            *serving = Some(Serving::start(listener, self.state.clone()));
         }
     }
 }
@@ -155,9 +155,9 @@ impl Drop for Model {
 }
 
 impl Serving {
-    fn start(listener: TcpListener, scene: ModelServerState) -> Self {
+    fn start(listener: TcpListener, state: ModelServerState) -> Self {
         let (stop, stopped) = oneshot::channel();
-        let thread = std::thread::spawn(move || serve(listener, scene, stopped));
+        let thread = std::thread::spawn(move || serve(listener, state, stopped));
         Self { stop, thread }
     }
 
@@ -168,19 +168,19 @@ impl Serving {
     }
 }
 
-fn serve(listener: TcpListener, scene: ModelServerState, stopped: oneshot::Receiver<()>) {
+fn serve(listener: TcpListener, state: ModelServerState, stopped: oneshot::Receiver<()>) {
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         listener.set_nonblocking(true).expect("a listener");
         let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
         tokio::select! {
-            served = async { axum::serve(listener, router(scene)).await } => served.expect("served"),
+            served = async { axum::serve(listener, router(state)).await } => served.expect("served"),
             _ = stopped => {}
         }
     });
 }
 
-fn router(scene: ModelServerState) -> Router {
+fn router(state: ModelServerState) -> Router {
     Router::new()
         .route("/", get(async || ""))
         .route("/v1/messages", post(messages))
@@ -190,45 +190,45 @@ fn router(scene: ModelServerState) -> Router {
         .route("/v1beta/models/{task}", post(contents))
         .route("/v1/models", get(async || Json(json!({"object": "list", "data": []}))))
         .layer(axum::extract::DefaultBodyLimit::disable())
-        .with_state(scene)
+        .with_state(state)
 }
 
 async fn messages(
-    State(scene): State<ModelServerState>,
+    State(state): State<ModelServerState>,
     uri: Uri,
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Response {
     let asked = anthropic::read(&headers, body);
     let voice = AnthropicAnswer::new(&asked);
-    scene.answer(&uri, asked, voice)
+    state.answer(&uri, asked, voice)
 }
 
 async fn responses(
-    State(scene): State<ModelServerState>,
+    State(state): State<ModelServerState>,
     uri: Uri,
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Response {
     let asked = responses::read(&headers, body);
     let voice = Responses::new(&asked);
-    scene.answer(&uri, asked, voice)
+    state.answer(&uri, asked, voice)
 }
 
 async fn completions(
-    State(scene): State<ModelServerState>,
+    State(state): State<ModelServerState>,
     uri: Uri,
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Response {
     let asked = chat::read(&headers, body);
     let voice = Completion::new(&asked);
-    scene.answer(&uri, asked, voice)
+    state.answer(&uri, asked, voice)
 }
 
 /// Answers a request to a path of Gemini, which ends in `NAME:TASK`.
 async fn contents(
-    State(scene): State<ModelServerState>,
+    State(state): State<ModelServerState>,
     Path(task): Path<String>,
     uri: Uri,
     Json(body): Json<Value>,
@@ -236,20 +236,20 @@ async fn contents(
     let (model, task) = task.split_once(':').unwrap_or((&task, ""));
     let asked = gemini::read(body);
     if task == "countTokens" {
-        return scene.count(&uri, asked, json!({"totalTokens": 10}));
+        return state.count(&uri, asked, json!({"totalTokens": 10}));
     }
     let voice = GeminiAnswer::new(model, task.starts_with("stream"));
-    scene.answer(&uri, asked, voice)
+    state.answer(&uri, asked, voice)
 }
 
 async fn count_tokens(
-    State(scene): State<ModelServerState>,
+    State(state): State<ModelServerState>,
     uri: Uri,
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Response {
     let asked = anthropic::read(&headers, body);
-    scene.count(&uri, asked, json!({"input_tokens": 10}))
+    state.count(&uri, asked, json!({"input_tokens": 10}))
 }
 
 impl ModelServerState {

@@ -238,9 +238,9 @@ pub fn prepare(world: &mut World, model: &Model, vendor: &dyn Vendor) -> Rehears
     let project = world.project().canonicalize().expect("a folder");
     let (home, url) = (world.home(), model.url());
     let shared = env::var_os(SHARED).map_or_else(|| world.root().join("shared"), PathBuf::from);
-    let stage =
+    let setup =
         TrialSetup { home: &home, project: &project, shared: &shared, model: &url, key: KEY };
-    let rehearsal = vendor.rehearsal(&stage);
+    let rehearsal = vendor.rehearsal(&setup);
     let rehearsal = rehearsal.unwrap_or_else(|| panic!("{} cannot be tried", vendor.id()));
     for (variable, value) in &rehearsal.environment {
         world.set(variable, value.clone());

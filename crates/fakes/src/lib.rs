@@ -1,7 +1,8 @@
 //! Implementations of every port in memory: deterministic, observable, and able to fail.
 //!
-//! [`FakeWorld`] has one fake for each port. A test sets it up, runs a flow with [`FakeWorld::ports`], and
-//! then looks at the fakes. [`Calls`] lists what was called, in order, and makes a chosen call fail.
+//! [`FakeWorld`] has one fake for each port. A test sets it up, runs a flow with
+//! [`FakeWorld::ports`], and then looks at the fakes. [`Calls`] lists what was called, in order, and
+//! makes a chosen call fail.
 //!
 //! This crate depends on `core` alone, so that the tests of `core` can use it.
 

@@ -76,18 +76,18 @@ pub(crate) fn evidence(pid: u32) -> CallerEvidence {
     if reach == LineageReach::Unknown {
         return CallerEvidence::none();
     }
-    let trace = trace(&members).or_else(|| adopted(&members));
-    CallerEvidence { lineage: members.into_iter().map(|it| it.process).collect(), reach, trace }
+    let sign = launch_sign(&members).or_else(|| adopted(&members));
+    CallerEvidence { lineage: members.into_iter().map(|it| it.process).collect(), reach, sign }
 }
 
-/// Finds a trace of a launch in a lineage. Environments are read last: an agent can make them long,
+/// Finds a sign of a launch in a lineage. Environments are read last: an agent can make them long,
 /// and it can create many ancestors.
-fn trace(members: &[Member]) -> Option<LaunchSign> {
+fn launch_sign(members: &[Member]) -> Option<LaunchSign> {
     let is_any = |has_sign: fn(u32) -> bool| members.iter().any(|it| has_sign(it.process.pid));
-    let sign = |found: bool, trace: LaunchSign| found.then_some(trace);
-    sign(is_any(|pid| cgroup::launch_of(pid).is_some()), LaunchSign::Cgroup)
-        .or_else(|| sign(is_any(is_like_a_holder), LaunchSign::Holder))
-        .or_else(|| sign(is_any(|pid| leftovers::mark(pid).is_some()), LaunchSign::Mark))
+    let if_any = |found: bool, sign: LaunchSign| found.then_some(sign);
+    if_any(is_any(|pid| cgroup::launch_of(pid).is_some()), LaunchSign::Cgroup)
+        .or_else(|| if_any(is_any(is_like_a_holder), LaunchSign::Holder))
+        .or_else(|| if_any(is_any(|pid| leftovers::mark(pid).is_some()), LaunchSign::Mark))
 }
 
 fn is_like_a_holder(pid: u32) -> bool {
@@ -145,7 +145,7 @@ fn adopted(members: &[Member]) -> Option<LaunchSign> {
 /// one.
 pub fn is_of_an_agent(pid: u32) -> bool {
     let evidence = evidence(pid);
-    evidence.reach == LineageReach::Unknown || evidence.trace.is_some()
+    evidence.reach == LineageReach::Unknown || evidence.sign.is_some()
 }
 
 /// Returns whether the cgroup or the environment of a process shows that an agent started it.
@@ -161,7 +161,7 @@ fn is_agents_holder(pid: u32) -> bool {
     }
     let Lineage { members, reach } = process::lineage(pid);
     let ancestors = members.get(1..).unwrap_or_default();
-    reach == LineageReach::Unknown || is_marked(pid) || trace(ancestors).is_some()
+    reach == LineageReach::Unknown || is_marked(pid) || launch_sign(ancestors).is_some()
 }
 
 #[cfg(test)]
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn mark_in_an_environment_is_a_trace() {
+    fn mark_in_an_environment_is_a_sign() {
         let launch = uuid::Uuid::new_v4().to_string();
         let mut command = Command::new("cat");
         command.env(LAUNCH_MARK, launch).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -203,7 +203,7 @@ mod tests {
         // It answers only after `exec`, when it is no longer a copy of this process.
         std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"x").unwrap();
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
-        assert_eq!(evidence(child.id()).trace, Some(LaunchSign::Mark));
+        assert_eq!(evidence(child.id()).sign, Some(LaunchSign::Mark));
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -57,7 +57,7 @@ pub(crate) async fn dial(socket: &Path, lock: &Path) -> Result<Option<Dialled>> 
             // connection.
             let pid = stream.peer_cred().ok().and_then(|peer| u32::try_from(peer.pid()?).ok());
             let listener = Peer::of(&stream)?.evidence;
-            match (listener.reach, listener.trace) {
+            match (listener.reach, listener.sign) {
                 (_, Some(_)) => Err(foreign(socket, pid)),
                 // The daemon has ended, even if another process still has its socket open.
                 (LineageReach::Unknown, None) => Ok(None),

@@ -35,7 +35,7 @@ type RequestOutcome = Result<Value>;
 /// The requests that this daemon carries out or has carried out recently.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    known: Mutex<RememberedRequests>,
+    remembered: Mutex<RememberedRequests>,
 }
 
 #[derive(Debug, Default)]
@@ -180,15 +180,15 @@ enum Entered {
 
 impl Requests {
     fn enter(&self, key: RequestKey, digest: u64) -> Result<Entered> {
-        self.known().enter(key, digest)
+        self.remembered().enter(key, digest)
     }
 
     fn forget(&self, key: RequestKey) {
-        self.known().entries.remove(&key);
+        self.remembered().entries.remove(&key);
     }
 
-    fn known(&self) -> MutexGuard<'_, RememberedRequests> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn remembered(&self) -> MutexGuard<'_, RememberedRequests> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,22 +4,22 @@ use segue_testkit::isolated;
 use segue_testkit::vendor_scene::records;
 use serde_json::Value;
 
-use crate::stage;
+use crate::scene;
 
 #[test]
 fn kill_before_the_transcript_exists_sends_the_first_message_again_once() {
     isolated(|| {
-        let stage = stage();
-        stage.start("coder", "remember ALPHA");
-        stage.world.kill_everything();
-        assert!(stage.transcripts().is_empty(), "it was too fast for this test");
-        let id = stage.world.session("coder")["vendor_session_id"].clone();
-        let report = stage.world.resume(["coder"]);
+        let scene = scene();
+        scene.start("coder", "remember ALPHA");
+        scene.world.kill_everything();
+        assert!(scene.transcripts().is_empty(), "it was too fast for this test");
+        let id = scene.world.session("coder")["vendor_session_id"].clone();
+        let report = scene.world.resume(["coder"]);
         report.assert_back("coder", "started");
-        let session = stage.wait_told("coder", "remember ALPHA");
+        let session = scene.wait_told("coder", "remember ALPHA");
         assert_eq!(session["vendor_session_id"], id);
-        assert_eq!(stage.model.conversations().len(), 1);
+        assert_eq!(scene.model.conversations().len(), 1);
         let said = |it: &&Value| it["type"] == "user" && it["isMeta"] != true;
-        assert_eq!(records(&stage.transcript(&session)).iter().filter(said).count(), 1);
+        assert_eq!(records(&scene.transcript(&session)).iter().filter(said).count(), 1);
     });
 }

@@ -4,21 +4,21 @@ use segue_testkit::isolated;
 use segue_testkit::scene::told_events;
 use segue_testkit::vendors::subscribe_claude;
 
-use crate::stage;
+use crate::scene;
 
 #[test]
 fn failed_interactive_turn_is_recorded_and_the_agent_goes_on() {
     isolated(|| {
-        let stage = stage();
-        stage.told("coder", "remember ALPHA");
-        stage.world.ok(["send", "coder", "[[status: 500]]"]);
+        let scene = scene();
+        scene.told("coder", "remember ALPHA");
+        scene.world.ok(["send", "coder", "[[status: 500]]"]);
         let is_told = |_: &serde_json::Value| {
-            let told = told_events(&stage.world, "coder", "turn_failed");
+            let told = told_events(&scene.world, "coder", "turn_failed");
             told.iter().any(|text| text.contains("the service failed"))
         };
-        stage.wait_session("coder", is_told);
-        stage.wait_idle("coder");
-        let next = stage.ask("coder", "and now?");
+        scene.wait_session("coder", is_told);
+        scene.wait_idle("coder");
+        let next = scene.ask("coder", "and now?");
         assert_eq!(next.user_texts()[0], "remember ALPHA");
     });
 }
@@ -26,13 +26,13 @@ fn failed_interactive_turn_is_recorded_and_the_agent_goes_on() {
 #[test]
 fn usage_limit_error_names_the_end_of_the_limit() {
     isolated(|| {
-        let mut stage = stage();
-        subscribe_claude(&mut stage.world);
-        let run = stage.headless("coder", "[[limit: 2030-01-01T10:00:00Z]]");
+        let mut scene = scene();
+        subscribe_claude(&mut scene.world);
+        let run = scene.headless("coder", "[[limit: 2030-01-01T10:00:00Z]]");
         assert_eq!(run.status, 6, "{run:#?}");
         assert!(run.stderr.contains("usage limit"), "{run:#?}");
         assert!(run.stderr.contains("2030-01-01T10:00:00Z"), "{run:#?}");
-        let run = stage.headless("busy", "[[status: 429]]");
+        let run = scene.headless("busy", "[[status: 429]]");
         assert!(run.stderr.contains("the service failed"), "{run:#?}");
     });
 }

@@ -8,24 +8,24 @@ use std::process::Command;
 use segue_testkit::vendors::ClaudeHome;
 use segue_testkit::{World, isolated, launches};
 
-use crate::{ClaudeScene, stage};
+use crate::{ClaudeScene, scene};
 
 /// Kills a headless turn in this folder. Checks that a resume continues the same conversation.
-fn assert_comes_back(stage: &ClaudeScene, number: usize, folder: &Path) {
+fn assert_comes_back(scene: &ClaudeScene, number: usize, folder: &Path) {
     let (name, hold) = (format!("agent-{number}"), format!("door-{number}"));
     let message = format!("WORD-{number} [[hold: {hold}]]");
     let cwd = folder.to_str().unwrap();
     let [vendor, claude] = ["--vendor", "claude"];
     let run = ["run", "--headless", "--name", &name, "--cwd", cwd, vendor, claude, &message];
-    let mut command = stage.world.start(run);
-    stage.model.wait_held(&hold);
+    let mut command = scene.world.start(run);
+    scene.model.wait_held(&hold);
     // A guard exists only if Segue knows the right path of the transcript.
-    let session = stage.wait_spoke(&name);
-    launches::wait_guarded(&stage.world, &session);
-    stage.world.kill_everything();
+    let session = scene.wait_spoke(&name);
+    launches::wait_guarded(&scene.world, &session);
+    scene.world.kill_everything();
     command.wait().unwrap();
-    stage.world.resume([&name]).assert_back(&name, "resumed");
-    let nudged = stage.model.wait_for(|it| {
+    scene.world.resume([&name]).assert_back(&name, "resumed");
+    let nudged = scene.model.wait_for(|it| {
         it.mentions(&message) && it.newest().contains("started again") && !it.background
     });
     assert_eq!(nudged.session.as_deref(), session["vendor_session_id"].as_str(), "{cwd}");
@@ -34,14 +34,14 @@ fn assert_comes_back(stage: &ClaudeScene, number: usize, folder: &Path) {
 #[test]
 fn folders_with_awkward_names_keep_their_conversations() {
     isolated(|| {
-        let stage = stage();
-        let root = stage.world.root().join("places");
+        let scene = scene();
+        let root = scene.world.root().join("places");
         let long = ["x".repeat(100), "y".repeat(120)].join("/");
         let names = ["with spaces", "ünïcödé 日本 😀", "decomposed u\u{308}", "a_b.c-d", &long];
         for (number, name) in names.into_iter().enumerate() {
             let folder = root.join(name);
             fs::create_dir_all(&folder).unwrap();
-            assert_comes_back(&stage, number, &folder);
+            assert_comes_back(&scene, number, &folder);
         }
     });
 }
@@ -49,16 +49,16 @@ fn folders_with_awkward_names_keep_their_conversations() {
 #[test]
 fn symlinked_folder_and_git_worktree_keep_their_conversations() {
     isolated(|| {
-        let stage = stage();
-        let root = stage.world.root().join("places");
+        let scene = scene();
+        let root = scene.world.root().join("places");
         fs::create_dir_all(root.join("real")).unwrap();
         symlink(root.join("real"), root.join("link")).unwrap();
-        assert_comes_back(&stage, 0, &root.join("link"));
-        git(&stage.world, &["init", "-q"]);
-        git(&stage.world, &["commit", "-q", "--allow-empty", "-m", "first"]);
+        assert_comes_back(&scene, 0, &root.join("link"));
+        git(&scene.world, &["init", "-q"]);
+        git(&scene.world, &["commit", "-q", "--allow-empty", "-m", "first"]);
         let tree = root.join("tree");
-        git(&stage.world, &["worktree", "add", "-q", tree.to_str().unwrap()]);
-        assert_comes_back(&stage, 1, &tree);
+        git(&scene.world, &["worktree", "add", "-q", tree.to_str().unwrap()]);
+        assert_comes_back(&scene, 1, &tree);
     });
 }
 
@@ -72,22 +72,22 @@ fn git(world: &World, arguments: &[&str]) {
 #[test]
 fn sessions_of_two_config_dirs_resume_in_their_own_config_dir() {
     isolated(|| {
-        let mut stage = stage();
-        stage.told("usual", "remember ALPHA");
-        let other = stage.world.root().join("other-config");
-        ClaudeHome::at(&other).trust(&stage.world.project());
-        stage.world.set("CLAUDE_CONFIG_DIR", other.to_str().unwrap());
-        stage.start("other", "remember OMEGA");
-        stage.model.wait_answered("remember OMEGA");
-        stage.wait_spoke("other");
-        stage.wait_idle("other");
-        stage.world.kill_everything();
+        let mut scene = scene();
+        scene.told("usual", "remember ALPHA");
+        let other = scene.world.root().join("other-config");
+        ClaudeHome::at(&other).trust(&scene.world.project());
+        scene.world.set("CLAUDE_CONFIG_DIR", other.to_str().unwrap());
+        scene.start("other", "remember OMEGA");
+        scene.model.wait_answered("remember OMEGA");
+        scene.wait_spoke("other");
+        scene.wait_idle("other");
+        scene.world.kill_everything();
         // For both sessions, the environment of `resume` has the second config dir.
-        let report = stage.world.resume(["--all"]);
+        let report = scene.world.resume(["--all"]);
         for (name, word) in [("usual", "remember ALPHA"), ("other", "remember OMEGA")] {
             report.assert_back(name, "resumed");
-            stage.wait_idle(name);
-            stage.assert_carries(name, &[word], &format!("what was it, {name}?"));
+            scene.wait_idle(name);
+            scene.assert_carries(name, &[word], &format!("what was it, {name}?"));
         }
     });
 }

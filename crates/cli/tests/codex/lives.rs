@@ -2,12 +2,12 @@
 
 use segue_testkit::isolated;
 
-use crate::scenery;
+use crate::scene;
 
 #[test]
 fn two_killed_headless_turns_continue_their_own_conversations() {
     isolated(|| {
-        let scenery = scenery();
+        let scene = scene();
         let names = ["alpha", "beta"];
         let message = |name: &str| format!("remember {name} [[hold: {name}]]");
         let mut turns: Vec<_> = names
@@ -15,24 +15,24 @@ fn two_killed_headless_turns_continue_their_own_conversations() {
             .map(|name| {
                 let words = ["run", "--headless", "--vendor", "codex", "--name", name];
                 let [a, b, c, d, e, f] = words;
-                scenery.world.start([a, b, c, d, e, f, &message(name)])
+                scene.world.start([a, b, c, d, e, f, &message(name)])
             })
             .collect();
         for name in names {
-            scenery.model.wait_held(name);
-            scenery.wait_spoke(name);
+            scene.model.wait_held(name);
+            scene.wait_spoke(name);
         }
-        scenery.world.kill_everything();
+        scene.world.kill_everything();
         turns.iter_mut().for_each(|turn| assert!(!turn.wait().unwrap().success()));
 
-        let report = scenery.world.resume(["--all"]);
+        let report = scene.world.resume(["--all"]);
         for name in names {
             report.assert_back(name, "resumed");
-            let nudged = scenery.model.wait_for(|it| {
+            let nudged = scene.model.wait_for(|it| {
                 it.newest().contains("started again") && it.user_texts()[0] == message(name)
             });
             assert_eq!(nudged.user_texts().len(), 2, "{:?}", nudged.user_texts());
-            let session = scenery.wait_idle(name);
+            let session = scene.wait_idle(name);
             assert_eq!(nudged.session.as_deref(), session["vendor_session_id"].as_str());
         }
     });
@@ -41,22 +41,22 @@ fn two_killed_headless_turns_continue_their_own_conversations() {
 #[test]
 fn three_concurrent_starts_on_a_fresh_home_all_succeed() {
     isolated(|| {
-        let scenery = scenery();
+        let scene = scene();
         let names = ["one", "two", "three"];
         let mut starts: Vec<_> = names
             .iter()
             .map(|name| {
                 let message = format!("I am {name}.");
                 let words = ["run", "-d", "--name", name, "--vendor", "codex", &message];
-                scenery.world.start(words)
+                scene.world.start(words)
             })
             .collect();
         for start in &mut starts {
             assert!(start.wait().unwrap().success());
         }
         for name in names {
-            scenery.model.wait_answered(&format!("I am {name}."));
-            let session = scenery.wait_idle(name);
+            scene.model.wait_answered(&format!("I am {name}."));
+            let session = scene.wait_idle(name);
             assert_eq!(session["launches"], 1, "{session:#}");
         }
     });

@@ -6,52 +6,52 @@ use segue_testkit::vendors::command;
 use segue_testkit::{CommandOutcome, isolated, launches};
 use serde_json::Value;
 
-use crate::{CodexScene, scenery};
+use crate::{CodexScene, scene};
 
 #[test]
 fn rollout_deleted_while_its_agent_runs_is_restored_with_later_messages() {
     isolated(|| {
-        let scenery = scenery();
-        let session = scenery.told("coder", "remember ALPHA");
-        let path = scenery.transcript(&session);
+        let scene = scene();
+        let session = scene.told("coder", "remember ALPHA");
+        let path = scene.transcript(&session);
         fs::remove_file(&path).unwrap();
-        let folder = launches::of(&scenery.world, &session).pop().unwrap().0;
+        let folder = launches::of(&scene.world, &session).pop().unwrap().0;
         // The message is not confirmed: Segue does not see writes to a file whose name was deleted.
-        let mut send = scenery.world.start(["send", "coder", "and BETA"]);
-        scenery.model.wait_answered("and BETA");
-        scenery.wait_idle("coder");
-        scenery.world.kill_everything();
+        let mut send = scene.world.start(["send", "coder", "and BETA"]);
+        scene.model.wait_answered("and BETA");
+        scene.wait_idle("coder");
+        scene.world.kill_everything();
         send.wait().unwrap();
         let guard = launches::guard(&folder, &path);
         assert!(fs::read_to_string(guard).unwrap().contains("and BETA"));
-        scenery.world.resume(["coder"]).assert_back("coder", "restored");
-        scenery.assert_carries("coder", &["remember ALPHA", "and BETA"], "which words?");
+        scene.world.resume(["coder"]).assert_back("coder", "restored");
+        scene.assert_carries("coder", &["remember ALPHA", "and BETA"], "which words?");
     });
 }
 
 #[test]
 fn send_fails_if_the_model_provider_is_no_longer_configured() {
     isolated(|| {
-        let scenery = scenery();
-        let turn = scenery.headless("coder", "remember ALPHA");
+        let scene = scene();
+        let turn = scene.headless("coder", "remember ALPHA");
         assert_eq!(turn.status, 0, "{turn:#?}");
-        scenery.home.forget_provider();
-        let requests = scenery.model.exchanges().len();
-        let refused = scenery.world.segue(["send", "--wait", "coder", "which word?"]);
+        scene.home.forget_provider();
+        let requests = scene.model.exchanges().len();
+        let refused = scene.world.segue(["send", "--wait", "coder", "which word?"]);
         assert_eq!(refused.status, 6, "{refused:#?}");
         assert!(refused.stderr.contains("no longer configured"), "{refused:#?}");
-        assert_eq!(scenery.model.exchanges().len(), requests);
+        assert_eq!(scene.model.exchanges().len(), requests);
     });
 }
 
 #[test]
 fn resume_is_refused_if_the_model_provider_is_no_longer_configured() {
     isolated(|| {
-        let scenery = scenery();
-        scenery.told("coder", "remember ALPHA");
-        scenery.world.ok(["stop", "coder"]);
-        scenery.home.forget_provider();
-        let refused = scenery.world.segue(["resume", "coder"]);
+        let scene = scene();
+        scene.told("coder", "remember ALPHA");
+        scene.world.ok(["stop", "coder"]);
+        scene.home.forget_provider();
+        let refused = scene.world.segue(["resume", "coder"]);
         assert_eq!(refused.status, 8, "{refused:#?}");
         assert!(refused.stdout.contains("no longer configured"), "{refused:#?}");
         assert!(refused.stdout.contains("mend the vendor's settings"), "{refused:#?}");
@@ -61,43 +61,43 @@ fn resume_is_refused_if_the_model_provider_is_no_longer_configured() {
 #[test]
 fn archive_restores_a_fork_and_its_parent_conversation() {
     isolated(|| {
-        let scenery = scenery();
-        let parent = by_hand(&scenery, &["exec"], &["remember ALPHA"]);
-        let fork = by_hand(&scenery, &["exec", "fork"], &[&parent, "remember OMEGA"]);
-        scenery.world.ok(["adopt", &format!("codex:{fork}"), "--name", "coder"]);
-        scenery.world.ok(["stop", "coder"]);
-        let all = scenery.transcripts();
+        let scene = scene();
+        let parent = by_hand(&scene, &["exec"], &["remember ALPHA"]);
+        let fork = by_hand(&scene, &["exec", "fork"], &[&parent, "remember OMEGA"]);
+        scene.world.ok(["adopt", &format!("codex:{fork}"), "--name", "coder"]);
+        scene.world.ok(["stop", "coder"]);
+        let all = scene.transcripts();
         assert_eq!(all.len(), 2, "{all:?}");
         let bytes: Vec<Vec<u8>> = all.iter().map(|path| fs::read(path).unwrap()).collect();
         all.iter().for_each(|path| fs::remove_file(path).unwrap());
 
-        let report = scenery.world.resume(["coder"]);
+        let report = scene.world.resume(["coder"]);
         report.assert_back("coder", "restored");
         assert!(report.note("coder").contains("archive"), "{report:?}");
         for (path, bytes) in all.iter().zip(&bytes) {
             assert!(fs::read(path).unwrap().starts_with(bytes), "{}", path.display());
         }
-        scenery.wait_idle("coder");
+        scene.wait_idle("coder");
         let said = ["remember ALPHA", "remember OMEGA"];
-        scenery.assert_user_texts("coder", &said, "what was it?");
+        scene.assert_user_texts("coder", &said, "what was it?");
 
         // Delete only the parent conversation, which has no guard.
-        scenery.world.ok(["stop", "coder"]);
+        scene.world.ok(["stop", "coder"]);
         let older = all.iter().position(|path| path.to_string_lossy().contains(&parent)).unwrap();
         fs::remove_file(&all[older]).unwrap();
-        scenery.world.resume(["coder"]).assert_back("coder", "resumed");
+        scene.world.resume(["coder"]).assert_back("coder", "resumed");
         assert_eq!(fs::read(&all[older]).unwrap(), bytes[older]);
-        scenery.wait_idle("coder");
+        scene.wait_idle("coder");
         let said = ["remember ALPHA", "remember OMEGA", "what was it?"];
-        scenery.assert_user_texts("coder", &said, "and now?");
+        scene.assert_user_texts("coder", &said, "and now?");
     });
 }
 
 /// Runs Codex without Segue; returns the id of its conversation.
-fn by_hand(scenery: &CodexScene, verb: &[&str], words: &[&str]) -> String {
+fn by_hand(scene: &CodexScene, verb: &[&str], words: &[&str]) -> String {
     let flags = ["--json", "--skip-git-repo-check"];
     let all = verb.iter().chain(&flags).chain(words);
-    let ran = CommandOutcome::of(&mut command(&scenery.world, "codex", all));
+    let ran = CommandOutcome::of(&mut command(&scene.world, "codex", all));
     assert_eq!(ran.status, 0, "{ran:#?}");
     let started: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
     started["thread_id"].as_str().unwrap().to_owned()

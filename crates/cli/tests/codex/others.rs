@@ -3,26 +3,26 @@
 use segue_testkit::vendors::command;
 use segue_testkit::{Terminal, isolated, processes};
 
-use crate::scenery;
+use crate::scene;
 
 #[test]
 fn resume_is_refused_while_another_process_has_the_conversation_open() {
     isolated(|| {
-        let scenery = scenery();
-        let session = scenery.told("coder", "remember ALPHA");
-        scenery.world.ok(["stop", "coder"]);
+        let scene = scene();
+        let session = scene.told("coder", "remember ALPHA");
+        scene.world.ok(["stop", "coder"]);
         let id = session["vendor_session_id"].as_str().unwrap();
-        let by_hand = command(&scenery.world, "codex", ["--no-daemon", "resume", id, "by hand"]);
+        let by_hand = command(&scene.world, "codex", ["--no-daemon", "resume", id, "by hand"]);
         let mut terminal = Terminal::start(&by_hand, 40, 120);
         assert!(terminal.shows("turns=2"), "{}", terminal.contents());
-        let refused = scenery.world.segue(["resume", "coder"]);
+        let refused = scene.world.segue(["resume", "coder"]);
         assert_eq!(refused.status, 8, "{refused:#?}");
         let (_, named) = refused.stdout.split_once("is open in process ").unwrap();
         let digits: String = named.chars().take_while(char::is_ascii_digit).collect();
         drop(terminal);
         // Codex itself ends shortly after the script that started it.
         processes::wait_gone(digits.parse().unwrap());
-        scenery.world.resume(["coder"]).assert_back("coder", "resumed");
-        scenery.assert_carries("coder", &["remember ALPHA", "by hand"], "which word?");
+        scene.world.resume(["coder"]).assert_back("coder", "resumed");
+        scene.assert_carries("coder", &["remember ALPHA", "by hand"], "which word?");
     });
 }

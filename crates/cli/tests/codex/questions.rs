@@ -5,10 +5,10 @@ use std::process::Command;
 
 use segue_testkit::isolated;
 
-use crate::{CodexScene, scenery};
+use crate::{CodexScene, scene};
 
-fn wait_waiting(scenery: &CodexScene, reason: &str) {
-    scenery.wait_session("coder", |session| {
+fn wait_waiting(scene: &CodexScene, reason: &str) {
+    scene.wait_session("coder", |session| {
         session["status"] == "waiting" && session["status_detail"] == reason
     });
 }
@@ -16,30 +16,30 @@ fn wait_waiting(scenery: &CodexScene, reason: &str) {
 #[test]
 fn command_beyond_the_sandbox_waits_for_permission_and_runs_after_yes() {
     isolated(|| {
-        let scenery = scenery();
+        let scene = scene();
         let message = "ALPHA [[ask: touch made]]";
-        scenery.world.ok(["run", "-d", "--name", "coder", "--vendor", "codex", message]);
-        wait_waiting(&scenery, "permission");
-        assert!(!scenery.world.project().join("made").exists());
-        scenery.world.ok(["answer", "coder", "yes"]);
-        scenery.wait_idle("coder");
-        assert!(scenery.world.project().join("made").exists());
+        scene.world.ok(["run", "-d", "--name", "coder", "--vendor", "codex", message]);
+        wait_waiting(&scene, "permission");
+        assert!(!scene.world.project().join("made").exists());
+        scene.world.ok(["answer", "coder", "yes"]);
+        scene.wait_idle("coder");
+        assert!(scene.world.project().join("made").exists());
     });
 }
 
 #[test]
 fn untrusted_folder_waits_for_trust_and_starts_after_yes() {
     isolated(|| {
-        let mut scenery = scenery();
-        let project = scenery.world.project();
+        let mut scene = scene();
+        let project = scene.world.project();
         let made = Command::new("git").args(["init", "--quiet"]).arg(&project).output().unwrap();
         assert!(made.status.success(), "{made:?}");
-        scenery.home.distrust(&project);
-        scenery.start("coder", "remember ALPHA");
-        wait_waiting(&scenery, "trust");
-        assert_eq!(scenery.model.exchanges().len(), 0);
-        scenery.world.ok(["answer", "coder", "yes"]);
-        scenery.model.wait_answered("remember ALPHA");
-        scenery.wait_idle("coder");
+        scene.home.distrust(&project);
+        scene.start("coder", "remember ALPHA");
+        wait_waiting(&scene, "trust");
+        assert_eq!(scene.model.exchanges().len(), 0);
+        scene.world.ok(["answer", "coder", "yes"]);
+        scene.model.wait_answered("remember ALPHA");
+        scene.wait_idle("coder");
     });
 }

@@ -4,21 +4,21 @@ use std::fs;
 
 use segue_testkit::isolated;
 
-use crate::scenery;
+use crate::scene;
 
 #[test]
 fn deleted_conversation_is_restored_with_its_pasted_text() {
     isolated(|| {
-        let scenery = scenery();
-        let session = scenery.told("coder", "remember ALPHA");
+        let scene = scene();
+        let session = scene.told("coder", "remember ALPHA");
         let long: String = (0..2_000).map(|n| format!("line {n} of a long text\n")).collect();
         let say = ["send", "coder", "--wait", "--timeout", "60s", "-"];
-        let said = scenery.world.with_input(say, long.as_bytes());
+        let said = scene.world.with_input(say, long.as_bytes());
         assert_eq!(said.status, 0, "{said:#?}");
-        scenery.world.kill_everything();
-        fs::remove_dir_all(scenery.transcript(&session).parent().unwrap()).unwrap();
-        scenery.world.resume(["coder"]).assert_back("coder", "restored");
-        let next = scenery.ask_and_wait("coder", "which word?");
+        scene.world.kill_everything();
+        fs::remove_dir_all(scene.transcript(&session).parent().unwrap()).unwrap();
+        scene.world.resume(["coder"]).assert_back("coder", "restored");
+        let next = scene.ask_and_wait("coder", "which word?");
         let [first, pasted, _] = next.user_texts().try_into().unwrap();
         assert_eq!(first, "remember ALPHA");
         // Copilot stores a long message in a file and tells the model to read it. That file is

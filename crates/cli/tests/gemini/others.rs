@@ -7,27 +7,27 @@ use std::path::{Path, PathBuf};
 use segue_testkit::vendors::command;
 use segue_testkit::{Terminal, isolated, launches};
 
-use crate::{by_hand, place};
+use crate::{by_hand, scene};
 
 #[test]
 fn start_through_segue_deletes_no_conversation_of_a_person() {
     isolated(|| {
-        let place = place();
-        by_hand(&place, &["-p", "remember PSI"]);
-        let resumed = only(&place.transcripts(), &[]);
-        let mut person = Terminal::start(&command(&place.world, "gemini", [""; 0]), 40, 120);
+        let scene = scene();
+        by_hand(&scene, &["-p", "remember PSI"]);
+        let resumed = only(&scene.transcripts(), &[]);
+        let mut person = Terminal::start(&command(&scene.world, "gemini", [""; 0]), 40, 120);
         let chats = resumed.parent().unwrap();
-        launches::wait_until(&[chats], "a transcript", || place.transcripts().len() == 2);
-        let idle = only(&place.transcripts(), &[&resumed]);
+        launches::wait_until(&[chats], "a transcript", || scene.transcripts().len() == 2);
+        let idle = only(&scene.transcripts(), &[&resumed]);
         let empty = trigger(&resumed);
 
-        place.told("coder", "remember ALPHA");
+        scene.told("coder", "remember ALPHA");
         // Gemini has deleted the file without messages, which loses nothing.
         assert!(!empty.exists(), "Gemini did not delete it");
         assert!(fs::read_to_string(&resumed).unwrap().contains("remember PSI"));
         person.write_until_shown("remember OMEGA");
         person.press_enter();
-        place.model.wait_answered("remember OMEGA");
+        scene.model.wait_answered("remember OMEGA");
         person.wait_for("turns=1");
         let text = fs::read_to_string(&idle).unwrap();
         assert!(text.starts_with(r#"{"sessionId":"#), "{text}");

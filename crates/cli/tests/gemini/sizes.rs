@@ -10,28 +10,28 @@ use segue_host::Paths;
 use segue_host::hold::{LocalHolders, Snapshot};
 use segue_testkit::{Terminal, conversation, isolated};
 
-use crate::{GeminiScene, place};
+use crate::{GeminiScene, scene};
 
 const ROWS: u16 = 30;
 const COLUMNS: u16 = 100;
 const INPUT: &str = "Type your message";
 
 /// Starts a detached session from a terminal. Its message has more lines than the terminal.
-fn start(place: &GeminiScene) {
+fn start(scene: &GeminiScene) {
     let lines: Vec<String> = (1..=50).map(|number| format!("line {number:02}")).collect();
     let message = lines.join("\n");
     let words = ["run", "--vendor", "gemini", "--permission", "auto", "-d", "--name", "coder"];
     let words = words.into_iter().chain([message.as_str()]);
-    let mut person = Terminal::start(&place.world.command(words), ROWS, COLUMNS);
+    let mut person = Terminal::start(&scene.world.command(words), ROWS, COLUMNS);
     assert_eq!(person.wait(), 0, "{person:?}");
-    place.model.wait_for(|exchange| exchange.newest().contains("line 01"));
-    place.wait_idle("coder");
+    scene.model.wait_for(|exchange| exchange.newest().contains("line 01"));
+    scene.wait_idle("coder");
 }
 
-fn snapshot(place: &GeminiScene) -> Snapshot {
-    let session = place.world.session("coder");
-    let launch = conversation::newest_launch(&place.world, session["id"].as_str().unwrap());
-    let paths = Paths::from_environment(&Environment::new(place.world.environment())).unwrap();
+fn snapshot(scene: &GeminiScene) -> Snapshot {
+    let session = scene.world.session("coder");
+    let launch = conversation::newest_launch(&scene.world, session["id"].as_str().unwrap());
+    let paths = Paths::from_environment(&Environment::new(scene.world.environment())).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let snapshot = runtime.block_on(LocalHolders::new(paths).snapshot(launch));
     snapshot.unwrap().unwrap()
@@ -83,20 +83,20 @@ fn position(screen: &vt100::Screen) -> Option<String> {
 fn first_attach_loses_no_line_at_any_terminal_size() {
     isolated(|| {
         for size in [(ROWS, COLUMNS), (24, 80), (40, 120), (24, COLUMNS)] {
-            let place = place();
-            start(&place);
-            let before = snapshot(&place);
+            let scene = scene();
+            start(&scene);
+            let before = snapshot(&scene);
             assert_eq!(before.rows.len(), usize::from(ROWS), "{before:#?}");
             let lines = told(&before.rows);
             assert!(lines.len() > 10, "{before:#?}");
-            attach(&place, size, &lines);
+            attach(&scene, size, &lines);
         }
     });
 }
 
 /// Attaches from a terminal of this size. Checks that no line from before is lost.
-fn attach(place: &GeminiScene, (rows_now, columns_now): (u16, u16), lines: &[String]) {
-    let attach = place.world.command(["attach", "coder"]);
+fn attach(scene: &GeminiScene, (rows_now, columns_now): (u16, u16), lines: &[String]) {
+    let attach = scene.world.command(["attach", "coder"]);
     let mut person = Terminal::start(&attach, rows_now, columns_now);
     // Gemini draws its input for the new width, and leaves all other rows as they were.
     let rule = "▄".repeat(usize::from(columns_now));

@@ -2,24 +2,24 @@
 
 use segue_testkit::isolated;
 
-use crate::place;
+use crate::scene;
 
 #[test]
 fn untrusted_folder_fails_a_headless_turn_and_makes_an_interactive_agent_wait() {
     isolated(|| {
-        let place = place();
-        place.home.distrust(&place.world.project());
-        let turn = place.headless("turn", "remember ALPHA");
+        let scene = scene();
+        scene.home.distrust(&scene.world.project());
+        let turn = scene.headless("turn", "remember ALPHA");
         assert_eq!(turn.status, 6, "{turn:#?}");
         assert!(turn.stderr.contains("trusted directory"), "{turn:#?}");
-        assert_eq!(place.model.exchanges().len(), 0);
-        let started = place.run(&["-d", "--name", "coder"]);
+        assert_eq!(scene.model.exchanges().len(), 0);
+        let started = scene.run(&["-d", "--name", "coder"]);
         assert_eq!(started.status, 0, "{started:#?}");
-        place.wait_session("coder", |session| {
+        scene.wait_session("coder", |session| {
             session["status"] == "waiting" && session["status_detail"] == "trust"
         });
-        place.world.ok(["answer", "coder", "yes"]);
-        place.wait_idle("coder");
-        place.assert_carries("coder", &[], "remember ALPHA");
+        scene.world.ok(["answer", "coder", "yes"]);
+        scene.wait_idle("coder");
+        scene.assert_carries("coder", &[], "remember ALPHA");
     });
 }

@@ -3,66 +3,66 @@
 use segue_testkit::scene::{text, told_events};
 use segue_testkit::{archive, isolated};
 
-use crate::{export, opencode, scenery};
+use crate::{export, opencode, scene};
 
 #[test]
 fn prompt_is_passed_exactly_and_resume_of_a_deleted_conversation_is_refused() {
     isolated(|| {
-        let scenery = scenery();
+        let scene = scene();
         let message = "remember  \"ALPHA\"\n\t--help -s 0x10 1e3 'x' \\ ünï";
-        let turn = scenery.headless("alpha", message);
+        let turn = scene.headless("alpha", message);
         assert_eq!(turn.status, 0, "{turn:#?}");
         assert!(turn.stdout.contains("turns=1 first=<<remember  \"ALPHA\""), "{turn:#?}");
-        assert_eq!(scenery.world.session("alpha")["status"], "idle");
-        scenery.world.kill_everything();
-        scenery.world.resume(["--all"]);
-        scenery.assert_carries("alpha", &[message], "which word, alpha?");
+        assert_eq!(scene.world.session("alpha")["status"], "idle");
+        scene.world.kill_everything();
+        scene.world.resume(["--all"]);
+        scene.assert_carries("alpha", &[message], "which word, alpha?");
 
-        let session = scenery.wait_idle("alpha");
+        let session = scene.wait_idle("alpha");
         let id = text(&session, "vendor_session_id");
-        let exported = export(&scenery, id);
-        let deleted = opencode(&scenery, &["session", "delete", id]);
+        let exported = export(&scene, id);
+        let deleted = opencode(&scene, &["session", "delete", id]);
         assert_eq!(deleted.status, 0, "{deleted:#?}");
-        archive::remove_all(&scenery.world);
-        let requests = scenery.model.exchanges().len();
-        let refused = scenery.world.segue(["resume", "alpha"]);
+        archive::remove_all(&scene.world);
+        let requests = scene.model.exchanges().len();
+        let refused = scene.world.segue(["resume", "alpha"]);
         assert_eq!(refused.status, 8, "{refused:#?}");
         assert!(refused.stdout.contains("--fresh"), "{refused:#?}");
-        let doctor = scenery.world.segue(["doctor"]);
+        let doctor = scene.world.segue(["doctor"]);
         assert!(doctor.stdout.contains("the transcript of `default/alpha` is gone"), "{doctor:#?}");
-        assert_eq!(scenery.model.exchanges().len(), requests);
+        assert_eq!(scene.model.exchanges().len(), requests);
 
         // The copy that was exported before the deletion has the whole conversation.
-        let imported = opencode(&scenery, &["import", "--pure", &exported]);
+        let imported = opencode(&scene, &["import", "--pure", &exported]);
         assert_eq!(imported.status, 0, "{imported:#?}");
-        scenery.world.resume(["alpha"]).assert_back("alpha", "resumed");
-        scenery.assert_carries("alpha", &[message, "which word, alpha?"], "are you back?");
+        scene.world.resume(["alpha"]).assert_back("alpha", "resumed");
+        scene.assert_carries("alpha", &[message, "which word, alpha?"], "are you back?");
     });
 }
 
 #[test]
 fn deleted_conversation_is_imported_again_from_the_archive() {
     isolated(|| {
-        let scenery = scenery();
-        let turn = scenery.headless("alpha", "remember ALPHA [[tool: echo heron]]");
+        let scene = scene();
+        let turn = scene.headless("alpha", "remember ALPHA [[tool: echo heron]]");
         assert_eq!(turn.status, 0, "{turn:#?}");
-        scenery.start("beta", "remember BETA");
-        scenery.wait_session("beta", |session| session["status"] == "idle");
-        scenery.world.ok(["stop", "--all"]);
+        scene.start("beta", "remember BETA");
+        scene.wait_session("beta", |session| session["status"] == "idle");
+        scene.world.ok(["stop", "--all"]);
         for name in ["alpha", "beta"] {
-            let session = scenery.world.session(name);
-            assert!(archive::record(&scenery.world, &session).is_some(), "{name}");
+            let session = scene.world.session(name);
+            assert!(archive::record(&scene.world, &session).is_some(), "{name}");
             let deleted =
-                opencode(&scenery, &["session", "delete", text(&session, "vendor_session_id")]);
+                opencode(&scene, &["session", "delete", text(&session, "vendor_session_id")]);
             assert_eq!(deleted.status, 0, "{deleted:#?}");
         }
-        let report = scenery.world.resume(["alpha", "beta"]);
+        let report = scene.world.resume(["alpha", "beta"]);
         report.assert_back("alpha", "restored");
         report.assert_back("beta", "restored");
         let first = "remember ALPHA [[tool: echo heron]]";
-        scenery.assert_carries("alpha", &[first], "which word, alpha?");
-        scenery.wait_session("beta", |session| session["status"] == "idle");
-        scenery.assert_carries("beta", &["remember BETA"], "which word, beta?");
+        scene.assert_carries("alpha", &[first], "which word, alpha?");
+        scene.wait_session("beta", |session| session["status"] == "idle");
+        scene.assert_carries("beta", &["remember BETA"], "which word, beta?");
     });
 }
 
@@ -70,21 +70,21 @@ fn deleted_conversation_is_imported_again_from_the_archive() {
 #[test]
 fn endless_retries_are_ended_and_reported_as_a_failed_turn() {
     isolated(|| {
-        let scenery = scenery();
-        let limited = scenery.headless("limited", "[[limit: 2030-01-01T10:00:00Z]]");
+        let scene = scene();
+        let limited = scene.headless("limited", "[[limit: 2030-01-01T10:00:00Z]]");
         assert_eq!(limited.status, 6, "{limited:#?}");
         assert!(limited.stderr.contains("usage limit"), "{limited:#?}");
-        let events = told_events(&scenery.world, "limited", "turn_failed");
+        let events = told_events(&scene.world, "limited", "turn_failed");
         assert_eq!(events.len(), 1, "{events:?}");
         // The session is removed. Its conversation stays in OpenCode's own database.
-        scenery.world.ok(["rm", "--purge", "--yes", "limited"]);
-        assert!(scenery.world.ok(["adopt", "--json"]).contains("[[limit: 2030"));
+        scene.world.ok(["rm", "--purge", "--yes", "limited"]);
+        assert!(scene.world.ok(["adopt", "--json"]).contains("[[limit: 2030"));
 
-        scenery.model.refuse();
-        let turn = scenery.headless("coder", "remember ALPHA");
+        scene.model.refuse();
+        let turn = scene.headless("coder", "remember ALPHA");
         assert_eq!(turn.status, 6, "{turn:#?}");
         assert!(turn.stderr.contains("the service cannot be reached"), "{turn:#?}");
-        scenery.model.accept();
-        scenery.assert_carries("coder", &["remember ALPHA"], "are you there?");
+        scene.model.accept();
+        scene.assert_carries("coder", &["remember ALPHA"], "are you there?");
     });
 }

@@ -88,7 +88,7 @@ fn resume_uses_the_stored_id_although_another_transcript_was_touched_later() {
 /// an id to resume.
 #[test]
 fn vendor_that_cannot_resume_starts_without_an_id() {
-    let seen = |spoke| RecoveryFacts {
+    let facts = |spoke| RecoveryFacts {
         process: OpeningProcess::None,
         folder: FolderPresence::There,
         proven: None,
@@ -99,8 +99,8 @@ fn vendor_that_cannot_resume_starts_without_an_id() {
         turn: TurnState::Interactive,
         history: History::Unremarkable,
     };
-    assert_eq!(decide(&seen(true)), Decision::Fresh);
-    assert_eq!(decide(&seen(false)), Decision::StartAgain);
+    assert_eq!(decide(&facts(true)), Decision::Fresh);
+    assert_eq!(decide(&facts(false)), Decision::StartAgain);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 use segue_testkit::{Terminal, World, processes, scene};
 
-use crate::{agent, daemon, stand_in, world};
+use crate::{agent, daemon, in_process_daemon, world};
 
 const CTRL_C: &str = "\x03";
 
@@ -135,7 +135,7 @@ fn daemon_stop_shows_that_it_waits_for_the_end_of_the_process() {
     let world = world();
     world.ok(["daemon", "start"]);
     world.ok(["daemon", "stop"]);
-    let _lock = stand_in::lock(&world);
+    let _lock = in_process_daemon::lock(&world);
     let mut person = terminal(&world, &["daemon", "stop"]);
     person.wait_for("s) waiting for the end of the daemon");
     person.write(CTRL_C);

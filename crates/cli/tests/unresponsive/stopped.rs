@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use segue_testkit::events::Events;
 use segue_testkit::{CommandOutcome, Terminal, World, processes, scene};
 
-use crate::stand_in::InProcessDaemon;
+use crate::in_process_daemon::InProcessDaemon;
 use crate::{agent, daemon, world};
 
 /// Every command that talks to the daemon, except `attach`, which needs a terminal.

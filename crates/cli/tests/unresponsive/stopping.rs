@@ -8,7 +8,7 @@ use segue_testkit::events::Events;
 use segue_testkit::{CommandOutcome, RawClient, World, processes, scene};
 use serde_json::{Value, json};
 
-use crate::stand_in::{self, InProcessDaemon};
+use crate::in_process_daemon::{self, InProcessDaemon};
 use crate::{agent, daemon, world};
 
 fn wait_request(session: &str) -> Value {
@@ -118,7 +118,7 @@ fn daemon_whose_process_still_has_the_lock_is_shown_as_stopping() {
     let world = world();
     world.ok(["daemon", "start"]);
     world.ok(["daemon", "stop"]);
-    let lock = stand_in::lock(&world);
+    let lock = in_process_daemon::lock(&world);
     let own = std::process::id();
     let told = world.segue(["daemon", "status"]);
     assert_eq!((told.status, told.stdout), (7, format!("stopping, pid {own}\n")));

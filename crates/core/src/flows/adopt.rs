@@ -56,21 +56,21 @@ pub async fn plan(
 ) -> Result<AdoptPlan> {
     let adopts = request.id.is_some() || request.all;
     let vendor = request.vendor.as_deref().map(|word| ports.vendors.named(word)).transpose()?;
-    let wanted = AdoptFilter {
+    let filter = AdoptFilter {
         vendor: vendor.map(|vendor| vendor.id()),
         id: request.id.clone().map(VendorSessionId::new),
         cwd: None,
         since: request.since,
         at_most: (!adopts).then_some(MOST_LISTED),
     };
-    wanted.id.as_ref().map_or(Ok(()), words::check_id)?;
-    let candidates = candidates(ports, &request.caller.environment, &wanted).await?;
+    filter.id.as_ref().map_or(Ok(()), words::check_id)?;
+    let candidates = candidates(ports, &request.caller.environment, &filter).await?;
     if !adopts {
         return Ok(AdoptPlan::Listed(AdoptReport { candidates, ..AdoptReport::default() }));
     }
     let adopted = adopted_before(ports, key).await?;
     if candidates.is_empty() && adopted.is_empty() && request.id.is_some() {
-        return Err(unknown(ports, &wanted).await?);
+        return Err(unknown(ports, &filter).await?);
     }
     Ok(AdoptPlan::Adopt(candidates, AdoptReport { adopted, ..AdoptReport::default() }))
 }
@@ -91,11 +91,11 @@ async fn adopted_before(ports: &Ports, key: Option<RequestKey>) -> Result<Vec<Se
 
 /// Returns the error for a conversation that cannot be adopted: it belongs to a session already, or
 /// it does not exist.
-async fn unknown(ports: &Ports, wanted: &AdoptFilter) -> Result<Error> {
-    let id = wanted.id.as_ref().map(ToString::to_string).unwrap_or_default();
+async fn unknown(ports: &Ports, filter: &AdoptFilter) -> Result<Error> {
+    let id = filter.id.as_ref().map(ToString::to_string).unwrap_or_default();
     let query = SessionQuery {
-        vendor: wanted.vendor.clone(),
-        vendor_sessions: Some(wanted.id.iter().cloned().collect()),
+        vendor: filter.vendor.clone(),
+        vendor_sessions: Some(filter.id.iter().cloned().collect()),
         ..SessionQuery::default()
     };
     let sessions = ports.store.sessions(&query).await?;
@@ -174,22 +174,22 @@ pub async fn draft(
 pub async fn candidates(
     ports: &Ports,
     environment: &Environment,
-    wanted: &AdoptFilter,
+    filter: &AdoptFilter,
 ) -> Result<Vec<AdoptCandidate>> {
     let mut kept = Vec::new();
-    for vendor in vendors(ports, wanted.vendor.as_ref())? {
+    for vendor in vendors(ports, filter.vendor.as_ref())? {
         for home in known_homes(ports, vendor.as_ref(), environment).await? {
-            kept.extend(of_home(ports, &vendor, &home, wanted)?);
+            kept.extend(of_home(ports, &vendor, &home, filter)?);
         }
     }
     let known = known(ports, &kept).await?;
     kept.retain(|(_, _, kept)| !known.contains(&kept.id));
     kept.sort_by(|a, b| (b.2.modified, &b.2.id).cmp(&(a.2.modified, &a.2.id)));
     let read = kept.iter().filter_map(|(vendor, home, kept)| candidate(ports, vendor, home, kept));
-    let read = read.filter(|it| wanted.cwd.as_ref().is_none_or(|cwd| it.cwd == *cwd));
-    let mut candidates: Vec<_> = read.take(wanted.at_most.unwrap_or(usize::MAX)).collect();
+    let read = read.filter(|it| filter.cwd.as_ref().is_none_or(|cwd| it.cwd == *cwd));
+    let mut candidates: Vec<_> = read.take(filter.at_most.unwrap_or(usize::MAX)).collect();
     // A caller without these filters adopts all candidates and shows none of them.
-    if wanted.at_most.is_some() || wanted.cwd.is_some() || wanted.id.is_some() {
+    if filter.at_most.is_some() || filter.cwd.is_some() || filter.id.is_some() {
         mark_open(ports, &mut candidates);
     }
     Ok(candidates)
@@ -243,15 +243,15 @@ fn of_home(
     ports: &Ports,
     vendor: &Arc<dyn Vendor>,
     home: &Path,
-    wanted: &AdoptFilter,
+    filter: &AdoptFilter,
 ) -> Result<Vec<FoundConversation>> {
     let Some(transcripts) = vendor.transcripts() else { return Ok(Vec::new()) };
     let mut kept = transcripts.kept(ports.files.as_ref(), home).map_err(|error| {
         Error::vendor(format!("cannot list the conversations in `{}`", home.display()))
             .caused_by(error)
     })?;
-    kept.retain(|it| wanted.since.is_none_or(|since| it.modified >= since));
-    kept.retain(|it| wanted.id.as_ref().is_none_or(|id| it.id == *id));
+    kept.retain(|it| filter.since.is_none_or(|since| it.modified >= since));
+    kept.retain(|it| filter.id.as_ref().is_none_or(|id| it.id == *id));
     Ok(kept.into_iter().map(|kept| (Arc::clone(vendor), home.to_owned(), kept)).collect())
 }
 

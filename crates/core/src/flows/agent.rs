@@ -81,12 +81,11 @@ impl AgentPlan {
     pub async fn current(&self, ports: &Ports, own: &SessionSummary) -> Result<CurrentSession> {
         let asked = self.requested.asked_for();
         let resting = Sorter::new(ports).await?.resting(own, asked).await?;
-        if let Some(resting) =
-            resting.as_ref().filter(|it| it.rest == LeftAloneReason::OtherMachine)
+        if let Some(resting) = resting.as_ref().filter(|it| it.why == LeftAloneReason::OtherMachine)
         {
             return Ok(CurrentSession::OnOtherMachine(resting.report(&own.session)));
         }
-        Ok(match resting.filter(|it| it.rest.is_deliberate()) {
+        Ok(match resting.filter(|it| it.why.is_deliberate()) {
             Some(resting) if asked.by_name => CurrentSession::Refused(refused(own, &resting)),
             Some(resting) => CurrentSession::LeftAlone(resting.report(&own.session)),
             None => CurrentSession::BroughtBack,
@@ -121,8 +120,8 @@ impl AgentPlan {
         if ports.store.count_sessions(&query).await? > 0 {
             return Ok(Vec::new());
         }
-        let wanted = adopt::AdoptFilter { vendor, cwd, ..adopt::AdoptFilter::default() };
-        adopt::candidates(ports, &self.environment, &wanted).await
+        let filter = adopt::AdoptFilter { vendor, cwd, ..adopt::AdoptFilter::default() };
+        adopt::candidates(ports, &self.environment, &filter).await
     }
 
     /// Adopts the only conversation in the folder. Returns `None` if the conversation is open in

@@ -21,7 +21,7 @@ pub struct Sorter<'a> {
 /// Why a session is not brought back, and the session in which its conversation continues.
 #[derive(Clone, Debug)]
 pub struct Resting {
-    pub rest: LeftAloneReason,
+    pub why: LeftAloneReason,
     pub successor: Option<Session>,
 }
 
@@ -57,8 +57,8 @@ impl<'a> Sorter<'a> {
         asked: AskedFor,
     ) -> Result<Option<Resting>> {
         match self.decide(summary).await? {
-            (BringingBack::Left(rest), successor) if rest.keeps(asked) => {
-                Ok(Some(Resting { rest, successor }))
+            (BringingBack::Left(why), successor) if why.keeps(asked) => {
+                Ok(Some(Resting { why, successor }))
             }
             _ => Ok(None),
         }
@@ -138,7 +138,7 @@ impl Resting {
             fleet: session.fleet.clone(),
             address: session.address(),
             vendor: session.vendor.clone(),
-            why: self.rest.into(),
+            why: self.why.into(),
             goes_on_as: self.successor.as_ref().map(Session::address),
         }
     }
@@ -162,10 +162,10 @@ impl Resting {
     pub fn reason(&self) -> String {
         match &self.successor {
             Some(successor) => format!("its conversation goes on as `{}`", successor.address()),
-            None if self.rest == LeftAloneReason::OtherMachine => {
+            None if self.why == LeftAloneReason::OtherMachine => {
                 "it runs on another machine".to_owned()
             }
-            None => self.rest.word().replace('_', " "),
+            None => self.why.word().replace('_', " "),
         }
     }
 }

@@ -30,11 +30,11 @@ pub async fn list(
     let filter = filter(ports, principal, request).await?;
     let now = ports.clock.now();
     let Listed { mut sessions, count } = candidates(ports, principal, &filter).await?;
-    sessions.retain(|it| listing::place(&it.session, &filter, now) == Visibility::Shown);
+    sessions.retain(|it| listing::visibility(&it.session, &filter, now) == Visibility::Shown);
     // A conversation that is open in another process is in use, however long ago its session ended.
     for OpenElsewhere { summary, .. } in open_elsewhere {
         let SessionSummary { session, .. } = summary;
-        let is_wanted = listing::place(session, &filter, now) != Visibility::LeftOut
+        let is_wanted = listing::visibility(session, &filter, now) != Visibility::LeftOut
             && principal.allow_session(session.id, session.parent).is_ok();
         if is_wanted && sessions.iter().all(|it| it.session.id != session.id) {
             sessions.push(summary.clone());
@@ -62,7 +62,7 @@ async fn candidates(ports: &Ports, principal: &Principal, filter: &Filter) -> Re
     }
     let now = ports.clock.now();
     let mut sessions = store.sessions(&query).await?;
-    sessions.retain(|it| listing::place(&it.session, filter, now) != Visibility::LeftOut);
+    sessions.retain(|it| listing::visibility(&it.session, filter, now) != Visibility::LeftOut);
     let count = sessions.len();
     Ok(Listed { sessions, count })
 }

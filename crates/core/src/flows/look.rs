@@ -24,7 +24,7 @@ pub enum SelectionMode {
 /// The facts about a session, and the data that are needed to carry out a decision.
 #[derive(Clone, Debug)]
 pub struct ObservedSession {
-    pub seen: RecoveryFacts,
+    pub facts: RecoveryFacts,
     /// The conversation of the proven id. `None` if its transcript is missing.
     pub conversation: Option<Conversation>,
 }
@@ -52,7 +52,7 @@ pub async fn look(
     // there.
     let there = ports.machine.folder(&state.session.cwd);
     let there = there.is_ok_and(|folder| folder.real_path == state.session.cwd);
-    let seen = RecoveryFacts {
+    let facts = RecoveryFacts {
         process,
         folder: if there { FolderPresence::There } else { FolderPresence::Gone },
         transcript: transcript(ports, state, vendor.as_ref(), conversation.as_ref()),
@@ -63,7 +63,7 @@ pub async fn look(
         turn: turn(state, conversation.as_ref()),
         history: history(state, asked),
     };
-    Ok(ObservedSession { seen, conversation })
+    Ok(ObservedSession { facts, conversation })
 }
 
 async fn process(

@@ -169,12 +169,12 @@ pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience)
     });
     let Some((id, text, trace)) = on_its_way else { return Ok(false) };
     let vendor = ports.vendors.of(&state.session)?;
-    let seen = DeliveryFacts {
+    let facts = DeliveryFacts {
         transcript: look_for(ports, state, vendor.as_ref(), (id, &text, &trace)),
         launch: became_of(state, trace.launch),
         patience,
     };
-    match delivery::judge(seen) {
+    match delivery::judge(facts) {
         Verdict::Wait => return Ok(false),
         Verdict::Delivered => {
             let event = EventPayload::MessageDelivered { message: id };

@@ -43,7 +43,7 @@ pub enum Done {
 pub async fn carry_out(
     ports: &Ports,
     state: &mut SessionState,
-    sight: &ObservedSession,
+    observed: &ObservedSession,
     decision: Decision,
     environment: Environment,
 ) -> Result<Done> {
@@ -54,24 +54,24 @@ pub async fn carry_out(
             Ok(settled(Outcome::Resumed, Some("headless and between turns: nothing to start")))
         }
         Decision::Resume { id } => {
-            resume(ports, state, sight, (id, None), environment).await?;
+            resume(ports, state, observed, (id, None), environment).await?;
             Ok(launched(Outcome::Resumed, None))
         }
         Decision::Restore { id, from } => {
             let import = put_back::put_back(ports, state, &id, from).await?;
             let note = Some(put_back::note(from));
-            let sight = with_conversation(ports, state, sight, &id)?;
-            if is_over(state, &sight, import.as_deref()) {
+            let observed = with_conversation(ports, state, observed, &id)?;
+            if is_over(state, &observed, import.as_deref()) {
                 rest(ports, state).await?;
                 return Ok(settled(Outcome::Restored, note));
             }
-            resume(ports, state, &sight, (id, import), environment).await?;
+            resume(ports, state, &observed, (id, import), environment).await?;
             Ok(launched(Outcome::Restored, note))
         }
         Decision::Adopt { id } => {
             adopt(ports, state, &id).await?;
-            let sight = with_conversation(ports, state, sight, &id)?;
-            resume(ports, state, &sight, (id, None), environment).await?;
+            let observed = with_conversation(ports, state, observed, &id)?;
+            resume(ports, state, &observed, (id, None), environment).await?;
             Ok(launched(Outcome::Adopted, Some("the only conversation that it can have been")))
         }
         Decision::StartAgain => {
@@ -105,7 +105,7 @@ pub async fn carry_out(
 pub async fn next_turn(
     ports: &Ports,
     state: &mut SessionState,
-    sight: &ObservedSession,
+    observed: &ObservedSession,
     decision: Decision,
     environment: Environment,
 ) -> Result<Done> {
@@ -124,7 +124,7 @@ pub async fn next_turn(
             let vendor = ports.vendors.of(&state.session)?;
             (LaunchMode::Fresh, vendor.launching().preset_id(&state.session, ports.clock.new_id()))
         }
-        other => return carry_out(ports, state, sight, other, environment).await,
+        other => return carry_out(ports, state, observed, other, environment).await,
     };
     if let Some(id) = id.as_ref().filter(|_| mode == LaunchMode::Resume) {
         mend(ports, state, id)?;
@@ -141,10 +141,10 @@ pub async fn next_turn(
 
 /// Returns whether a headless session whose conversation was restored is between turns. A
 /// conversation that is not imported yet cannot be read, so that the session's last status decides.
-fn is_over(state: &SessionState, sight: &ObservedSession, import: Option<&Path>) -> bool {
+fn is_over(state: &SessionState, observed: &ObservedSession, import: Option<&Path>) -> bool {
     match import {
         Some(_) => state.session.headless && state.session.status == Status::Idle,
-        None => look::turn(state, sight.conversation.as_ref()) == TurnState::Over,
+        None => look::turn(state, observed.conversation.as_ref()) == TurnState::Over,
     }
 }
 
@@ -180,12 +180,12 @@ fn launched(outcome: Outcome, note: Option<&str>) -> Done {
 async fn resume(
     ports: &Ports,
     state: &mut SessionState,
-    sight: &ObservedSession,
+    observed: &ObservedSession,
     (id, import): (VendorSessionId, Option<PathBuf>),
     environment: Environment,
 ) -> Result<()> {
     mend(ports, state, &id)?;
-    let message = message_for(state, sight);
+    let message = message_for(state, observed);
     let carries = message.as_deref().and_then(|message| carried(state, message));
     let request = LaunchRequest {
         message,
@@ -243,8 +243,8 @@ fn carried(state: &SessionState, told: &str) -> Option<MessageId> {
 /// Returns the message for a resumed agent. If its turn was interrupted, the message asks it to
 /// continue. A headless agent that ended before its message was in the transcript gets that message
 /// again.
-fn message_for(state: &SessionState, sight: &ObservedSession) -> Option<String> {
-    if sight.conversation.as_ref().is_some_and(|conversation| conversation.turn_open) {
+fn message_for(state: &SessionState, observed: &ObservedSession) -> Option<String> {
+    if observed.conversation.as_ref().is_some_and(|conversation| conversation.turn_open) {
         return Some(NUDGE.to_owned());
     }
     let last = state.launches.last().and_then(|launch| launch.message.clone());
@@ -254,12 +254,12 @@ fn message_for(state: &SessionState, sight: &ObservedSession) -> Option<String> 
 fn with_conversation(
     ports: &Ports,
     state: &SessionState,
-    sight: &ObservedSession,
+    observed: &ObservedSession,
     id: &VendorSessionId,
 ) -> Result<ObservedSession> {
     let vendor = ports.vendors.of(&state.session)?;
     let conversation = conversation::read(ports, vendor.as_ref(), &state.place(), id)?;
-    Ok(ObservedSession { seen: sight.seen.clone(), conversation })
+    Ok(ObservedSession { facts: observed.facts.clone(), conversation })
 }
 
 async fn adopt(ports: &Ports, state: &mut SessionState, id: &VendorSessionId) -> Result<()> {

@@ -123,7 +123,7 @@ impl Fate {
         match resting {
             None => Self::BroughtBack,
             Some(resting) if asked == SelectionMode::ByName => Self::Refused(resting),
-            Some(resting) if resting.rest.is_reported() => Self::LeftAlone(resting),
+            Some(resting) if resting.why.is_reported() => Self::LeftAlone(resting),
             Some(_) => Self::Skipped,
         }
     }
@@ -174,7 +174,7 @@ impl ResumePlan {
 
 impl SessionToResume {
     fn is_elsewhere(&self) -> bool {
-        self.refused.as_ref().is_some_and(|it| it.rest == LeftAloneReason::OtherMachine)
+        self.refused.as_ref().is_some_and(|it| it.why == LeftAloneReason::OtherMachine)
     }
 
     fn failure(&self) -> Option<FailedTarget> {
@@ -235,15 +235,15 @@ mod tests {
             (Some(LeftAloneReason::BetweenTurns), SelectionMode::InBulk, "skipped"),
             (Some(LeftAloneReason::TurnFailed), SelectionMode::InBulk, "skipped"),
         ];
-        for (rest, asked, expected) in table {
-            let resting = rest.map(|rest| Resting { rest, successor: None });
+        for (why, asked, expected) in table {
+            let resting = why.map(|why| Resting { why, successor: None });
             let fate = match Fate::of(resting, asked) {
                 Fate::BroughtBack => "brought back",
                 Fate::Refused(_) => "refused",
                 Fate::LeftAlone(_) => "left alone",
                 Fate::Skipped => "skipped",
             };
-            assert_eq!(fate, expected, "{rest:?} {asked:?}");
+            assert_eq!(fate, expected, "{why:?} {asked:?}");
         }
     }
 

@@ -64,9 +64,9 @@ pub async fn find_asking(
     question: impl Fn(SessionId) -> Option<Dialog>,
 ) -> Result<SessionSummary> {
     let names = [text.to_owned()];
-    let known =
+    let selectable =
         SelectableSessions::of_names(ports, principal, (cwd, Precision::Beginning), &names).await?;
-    let members = match known.find(text)? {
+    let members = match selectable.find(text)? {
         Meant::Session(summary) => return Ok(summary.clone()),
         Meant::Fleet(members) => members,
     };
@@ -113,10 +113,10 @@ async fn find_one(
     (text, cwd): (&str, &Path),
     precision: Precision,
 ) -> Result<SessionSummary> {
-    let known =
+    let selectable =
         SelectableSessions::of_names(ports, principal, (cwd, precision), &[text.to_owned()])
             .await?;
-    match known.find(text)? {
+    match selectable.find(text)? {
         Meant::Session(summary) => Ok(summary.clone()),
         Meant::Fleet(members) => match members.as_slice() {
             [only] => Ok((*only).clone()),
@@ -145,8 +145,8 @@ pub async fn selected(
     let sessions = match selection {
         Selection::Named(names) => {
             let reading = (cwd, Precision::Beginning);
-            let known = SelectableSessions::of_names(ports, principal, reading, names).await?;
-            return known.named(names, Finished::Included);
+            let selectable = SelectableSessions::of_names(ports, principal, reading, names).await?;
+            return selectable.named(names, Finished::Included);
         }
         Selection::All => ports.store.sessions(&SessionQuery::default()).await?,
         Selection::Here => sessions_here(ports, cwd).await?,
@@ -165,8 +165,9 @@ pub async fn select(
     let SelectRequest { cwd, names, whole, finished } = request;
     let precision = if *whole { Precision::Whole } else { Precision::Beginning };
     let finished = if *finished { Finished::Included } else { Finished::LeftOut };
-    let known = SelectableSessions::of_names(ports, principal, (cwd, precision), names).await?;
-    known.named(names, finished)
+    let selectable =
+        SelectableSessions::of_names(ports, principal, (cwd, precision), names).await?;
+    selectable.named(names, finished)
 }
 
 /// Removes the sessions that were stopped on purpose or handed off, unless they were named. Returns
@@ -180,7 +181,7 @@ pub async fn without_resting(ports: &Ports, chosen: Chosen) -> Result<(Chosen, V
             SelectionMode::ByName => None,
             SelectionMode::InBulk => sorter.resting(&selected.summary, asked).await?,
         };
-        match resting.filter(|it| it.rest.is_deliberate()) {
+        match resting.filter(|it| it.why.is_deliberate()) {
             Some(resting) => left_out.push(resting.report(&selected.summary.session)),
             None => sessions.push(selected),
         }
@@ -295,10 +296,10 @@ impl<'a> SelectableSessions<'a> {
         let addressable: Vec<_> = self.sessions.iter().map(as_addressable).collect();
         // A fleet contains sessions that an agent may not reach.
         let is_agent = self.principal.parent().is_some();
-        let reach =
+        let targets =
             if is_agent { AddressTargets::Sessions } else { AddressTargets::SessionsAndFleets };
         let here = self.here.first().map(FleetName::as_str);
-        let reading = AddressReading { here, precision: self.precision, reach };
+        let reading = AddressReading { here, precision: self.precision, targets };
         match address::find(&addressable, text, reading) {
             ResolvedAddress::Session(id) => {
                 let found = self.sessions.iter().find(|it| it.session.id == id);
@@ -309,7 +310,7 @@ impl<'a> SelectableSessions<'a> {
             ResolvedAddress::Fleet(name) => Ok(Meant::Fleet(self.fleet(&name))),
             ResolvedAddress::Several(candidates) => Err(self.ambiguous(text, &candidates)),
             ResolvedAddress::Nothing { similar } => {
-                Err(in_scope(self.principal, unknown(text, &similar, reach)))
+                Err(in_scope(self.principal, unknown(text, &similar, targets)))
             }
         }
     }
@@ -336,8 +337,8 @@ impl<'a> SelectableSessions<'a> {
 /// An error lists at most this many sessions.
 const MOST_LISTED: usize = 10;
 
-fn unknown(text: &str, similar: &[String], reach: AddressTargets) -> Error {
-    let what = if reach == AddressTargets::Sessions { "session" } else { "session or fleet" };
+fn unknown(text: &str, similar: &[String], targets: AddressTargets) -> Error {
+    let what = if targets == AddressTargets::Sessions { "session" } else { "session or fleet" };
     let error = Error::not_found(format!("there is no {what} `{text}`"));
     let error = similar.iter().fold(error, |error, it| error.hint(format!("did you mean `{it}`?")));
     error.hint("run `segue ls --all` to see all sessions")

@@ -55,14 +55,14 @@ pub enum Admission {
 pub fn admit(
     standing: AccountStatus,
     scout: ScoutState,
-    wanted: StartRequester,
+    requester: StartRequester,
     since: Since,
 ) -> Admission {
     let tries = match scout {
         ScoutState::None => Admission::EnterAsScout,
         ScoutState::Out => Admission::WaitForScout,
     };
-    match (standing, wanted, since) {
+    match (standing, requester, since) {
         // A user who starts a single agent does not have to wait for another one.
         (AccountStatus::Open, _, _) | (AccountStatus::Unknown, StartRequester::One, _) => {
             Admission::Enter
@@ -117,9 +117,9 @@ mod tests {
             (AccountStatus::Refused, ScoutState::None, ByItself, After, Hold),
             (AccountStatus::Refused, ScoutState::Out, ByItself, Before, Hold),
         ];
-        for (standing, scout, wanted, since, admission) in table {
-            let row = (standing, scout, wanted, since);
-            assert_eq!(admit(standing, scout, wanted, since), admission, "{row:?}");
+        for (standing, scout, requester, since, admission) in table {
+            let row = (standing, scout, requester, since);
+            assert_eq!(admit(standing, scout, requester, since), admission, "{row:?}");
         }
     }
 

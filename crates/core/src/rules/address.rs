@@ -66,7 +66,7 @@ pub struct AddressReading<'a> {
     /// The fleet of the caller's folder. Its names are preferred.
     pub here: Option<&'a str>,
     pub precision: Precision,
-    pub reach: AddressTargets,
+    pub targets: AddressTargets,
 }
 
 /// Resolves `text`. Exact matches are tried first, so that a complete name never resolves to a
@@ -223,7 +223,7 @@ impl Pool<'_> {
     }
 
     fn fleets(&self, reading: impl Fn(&str) -> bool) -> BTreeSet<AddressMatch> {
-        if self.reading.reach == AddressTargets::Sessions {
+        if self.reading.targets == AddressTargets::Sessions {
             return BTreeSet::new();
         }
         let fleets = self.sessions.iter().map(|it| it.fleet).filter(|fleet| reading(fleet));
@@ -249,7 +249,7 @@ impl Pool<'_> {
         if self.text.contains('/') {
             similar.extend(nearest(self.text, addresses.iter().map(String::as_str)));
         }
-        if self.reading.reach == AddressTargets::SessionsAndFleets {
+        if self.reading.targets == AddressTargets::SessionsAndFleets {
             let fleets: BTreeSet<&str> = self.sessions.iter().map(|it| it.fleet).collect();
             let begins = |fleet: &&&str| fleet.starts_with(self.text);
             similar.extend(fleets.iter().filter(begins).map(|&fleet| fleet.to_owned()));

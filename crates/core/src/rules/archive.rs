@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::model::{How, VendorId, WaitingFor};
 
-    fn sight(status: Status) -> ArchiveFacts {
+    fn facts(status: Status) -> ArchiveFacts {
         let lives = !matches!(status, Status::Ended(_) | Status::Lost);
         ArchiveFacts { conversation: Some(VendorSessionId::new("a")), status, lives, length: 1000 }
     }
@@ -101,15 +101,15 @@ mod tests {
             (Ended(How::Stopped), Starting, false),
         ];
         for (before, now, due) in table {
-            assert_eq!(is_due(Some(&sight(before)), &sight(now), 1000), due, "{before:?} {now:?}");
+            assert_eq!(is_due(Some(&facts(before)), &facts(now), 1000), due, "{before:?} {now:?}");
         }
-        let working = sight(Working);
+        let working = facts(Working);
         assert!(is_due(None, &working, 0), "the session was not seen before");
         let other =
-            ArchiveFacts { conversation: Some(VendorSessionId::new("b")), ..sight(Working) };
+            ArchiveFacts { conversation: Some(VendorSessionId::new("b")), ..facts(Working) };
         assert!(is_due(Some(&working), &other, 1000));
         for (status, due) in [(Idle, true), (Working, false)] {
-            let more = ArchiveFacts { length: 1001, ..sight(status) };
+            let more = ArchiveFacts { length: 1001, ..facts(status) };
             assert_eq!(is_due(Some(&more), &more, 1000), due, "{status:?}, and more was said");
         }
         let long = ArchiveFacts { length: 1000 + MUCH, ..working.clone() };

@@ -72,8 +72,8 @@ pub enum Verdict {
 }
 
 /// Decides whether a message that was being typed has arrived.
-pub fn judge(seen: DeliveryFacts) -> Verdict {
-    match (seen.transcript, seen.launch, seen.patience) {
+pub fn judge(facts: DeliveryFacts) -> Verdict {
+    match (facts.transcript, facts.launch, facts.patience) {
         (TranscriptEvidence::HasIt, _, _) | (_, LaunchState::Answered, _) => Verdict::Delivered,
         (TranscriptEvidence::HasItNot, LaunchState::Over, _) => Verdict::Again,
         (TranscriptEvidence::CannotTell, LaunchState::Over, _)
@@ -151,8 +151,8 @@ mod tests {
             (CannotTell, Answered, Patience::Over, Verdict::Delivered),
         ];
         for (transcript, launch, patience, wanted) in table {
-            let seen = DeliveryFacts { transcript, launch, patience };
-            assert_eq!(judge(seen), wanted, "{seen:?}");
+            let facts = DeliveryFacts { transcript, launch, patience };
+            assert_eq!(judge(facts), wanted, "{facts:?}");
         }
     }
 }

@@ -35,7 +35,7 @@ pub enum Visibility {
 
 /// Decides what a list does with a session. If the filter names a status, ended sessions of any age
 /// are shown.
-pub fn place(session: &Session, filter: &Filter, now: Timestamp) -> Visibility {
+pub fn visibility(session: &Session, filter: &Filter, now: Timestamp) -> Visibility {
     let Filter { all, fleets, vendors, statuses, folder } = filter;
     let is_wanted = (fleets.is_empty() || fleets.contains(&session.fleet))
         && (vendors.is_empty() || vendors.contains(&session.vendor))
@@ -118,9 +118,9 @@ mod tests {
         ];
         for (status, age, expected) in table {
             let (session, now) = session(status, age);
-            assert_eq!(place(&session, &Filter::default(), now), expected, "{status:?} {age}");
+            assert_eq!(visibility(&session, &Filter::default(), now), expected, "{status:?} {age}");
             let all = Filter { all: true, ..Filter::default() };
-            assert_eq!(place(&session, &all, now), Visibility::Shown, "{status:?} {age}");
+            assert_eq!(visibility(&session, &all, now), Visibility::Shown, "{status:?} {age}");
         }
     }
 
@@ -128,10 +128,10 @@ mod tests {
     fn headless_session_whose_last_turn_is_long_over_is_only_counted() {
         let (session, now) = session(Status::Idle, 25 * HOUR);
         let headless = Session { headless: true, ..session.clone() };
-        assert_eq!(place(&headless, &Filter::default(), now), Visibility::Counted);
-        assert_eq!(place(&session, &Filter::default(), now), Visibility::Shown);
+        assert_eq!(visibility(&headless, &Filter::default(), now), Visibility::Counted);
+        assert_eq!(visibility(&session, &Filter::default(), now), Visibility::Shown);
         let recent = Session { updated_at: now, ..headless };
-        assert_eq!(place(&recent, &Filter::default(), now), Visibility::Shown);
+        assert_eq!(visibility(&recent, &Filter::default(), now), Visibility::Shown);
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
         let (session, now) = session(Status::Idle, 0);
         for (filter, shown) in table {
             let expected = if shown { Visibility::Shown } else { Visibility::LeftOut };
-            assert_eq!(place(&session, &filter, now), expected, "{filter:?}");
+            assert_eq!(visibility(&session, &filter, now), expected, "{filter:?}");
         }
     }
 
@@ -167,8 +167,8 @@ mod tests {
     fn ended_sessions_of_any_age_are_shown_if_their_status_is_requested() {
         let (session, now) = session(Status::Ended(How::Quit), 90 * HOUR);
         let wanted = |status| Filter { statuses: vec![status], ..Filter::default() };
-        assert_eq!(place(&session, &wanted(StatusKind::Ended), now), Visibility::Shown);
-        assert_eq!(place(&session, &wanted(StatusKind::Idle), now), Visibility::LeftOut);
+        assert_eq!(visibility(&session, &wanted(StatusKind::Ended), now), Visibility::Shown);
+        assert_eq!(visibility(&session, &wanted(StatusKind::Idle), now), Visibility::LeftOut);
     }
 
     #[test]

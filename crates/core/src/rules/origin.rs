@@ -11,7 +11,7 @@ pub struct CallerEvidence {
     pub lineage: Vec<ProcessRef>,
     pub reach: LineageReach,
     /// The first sign that a launch of any Segue installation started the process.
-    pub trace: Option<LaunchSign>,
+    pub sign: Option<LaunchSign>,
 }
 
 /// How far the ancestors of a process could be followed.
@@ -69,12 +69,12 @@ pub enum CallerRefusal {
 impl CallerEvidence {
     /// Returns the evidence for a process that cannot be identified.
     pub fn none() -> Self {
-        Self { lineage: Vec::new(), reach: LineageReach::Unknown, trace: None }
+        Self { lineage: Vec::new(), reach: LineageReach::Unknown, sign: None }
     }
 
     /// Returns whether there is no evidence against a person as the caller.
     pub fn is_of_a_person(&self) -> bool {
-        self.reach == LineageReach::Root && self.trace.is_none()
+        self.reach == LineageReach::Root && self.sign.is_none()
     }
 }
 
@@ -90,7 +90,7 @@ pub fn origin(evidence: &CallerEvidence, live: &[LiveLaunch]) -> Origin {
     if let Some(found) = evidence.lineage.iter().rev().find_map(held) {
         return Origin::Launch(found.launch);
     }
-    if evidence.trace.is_some() {
+    if evidence.sign.is_some() {
         return Origin::Refused(CallerRefusal::DeadLaunch);
     }
     if evidence.reach == LineageReach::Hidden && !live.iter().all(|it| it.has_cgroup) {
@@ -136,8 +136,8 @@ mod tests {
         LiveLaunch { launch: launch(number), holder: Some(process(holder)), has_cgroup }
     }
 
-    fn evidence(pids: &[u32], reach: LineageReach, trace: Option<LaunchSign>) -> CallerEvidence {
-        CallerEvidence { lineage: pids.iter().copied().map(process).collect(), reach, trace }
+    fn evidence(pids: &[u32], reach: LineageReach, sign: Option<LaunchSign>) -> CallerEvidence {
+        CallerEvidence { lineage: pids.iter().copied().map(process).collect(), reach, sign }
     }
 
     #[test]

@@ -149,23 +149,23 @@ pub enum ResumeRefusal {
 }
 
 /// Decides how a session is brought back.
-pub fn decide(seen: &RecoveryFacts) -> Decision {
-    match &seen.process {
+pub fn decide(facts: &RecoveryFacts) -> Decision {
+    match &facts.process {
         OpeningProcess::Ours => return Decision::Attach,
         OpeningProcess::Foreign { pid, command } => return elsewhere(*pid, command),
         OpeningProcess::None => {}
     }
-    if seen.folder == FolderPresence::Gone {
+    if facts.folder == FolderPresence::Gone {
         return Decision::Refuse(ResumeRefusal::FolderGone);
     }
-    if seen.history == History::GaveUp {
+    if facts.history == History::GaveUp {
         return Decision::Refuse(ResumeRefusal::DiedAtOnce);
     }
-    match (&seen.proven, seen.vendor) {
-        (_, Resumes::No) if seen.spoke => Decision::Fresh,
+    match (&facts.proven, facts.vendor) {
+        (_, Resumes::No) if facts.spoke => Decision::Fresh,
         (_, Resumes::No) => Decision::StartAgain,
-        (Some(id), Resumes::Yes) => with_id(seen, id.clone()),
-        (None, Resumes::Yes) => without_id(seen),
+        (Some(id), Resumes::Yes) => with_id(facts, id.clone()),
+        (None, Resumes::Yes) => without_id(facts),
     }
 }
 
@@ -194,30 +194,30 @@ fn elsewhere(pid: u32, command: &str) -> Decision {
     Decision::Refuse(ResumeRefusal::OpenElsewhere { pid, command: command.to_owned() })
 }
 
-fn with_id(seen: &RecoveryFacts, id: VendorSessionId) -> Decision {
-    match (seen.transcript, seen.turn) {
+fn with_id(facts: &RecoveryFacts, id: VendorSessionId) -> Decision {
+    match (facts.transcript, facts.turn) {
         (TranscriptLocation::There, TurnState::Over) => Decision::Rest { id },
         (TranscriptLocation::There, _) => Decision::Resume { id },
         (TranscriptLocation::Guarded(from), _) => {
             Decision::Restore { id, from: CopyLocation::Guard(from) }
         }
         (TranscriptLocation::Archived, _) => Decision::Restore { id, from: CopyLocation::Archive },
-        (TranscriptLocation::Gone, _) if seen.spoke => {
+        (TranscriptLocation::Gone, _) if facts.spoke => {
             Decision::Refuse(ResumeRefusal::TranscriptGone { id })
         }
         (TranscriptLocation::Gone, _) => Decision::StartAgain,
     }
 }
 
-fn without_id(seen: &RecoveryFacts) -> Decision {
-    let candidates = &seen.unproven.candidates;
+fn without_id(facts: &RecoveryFacts) -> Decision {
+    let candidates = &facts.unproven.candidates;
     let began: Vec<_> = candidates.iter().filter(|it| it.began_during_launch).collect();
     match began.as_slice() {
-        [only] if seen.unproven.only_one && only.first_message_is_ours => match &only.process {
+        [only] if facts.unproven.only_one && only.first_message_is_ours => match &only.process {
             OpeningProcess::Foreign { pid, command } => elsewhere(*pid, command),
             OpeningProcess::None | OpeningProcess::Ours => Decision::Adopt { id: only.id.clone() },
         },
-        [] if !seen.spoke => Decision::StartAgain,
+        [] if !facts.spoke => Decision::StartAgain,
         _ => Decision::Refuse(ResumeRefusal::Ambiguous { candidates: candidates.clone() }),
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct KeyShape {
     /// The name under which removals are counted.
     pub(super) kind: &'static str,
     pub(super) start: &'static str,
-    rest: KeyCharacters,
+    characters: KeyCharacters,
     /// Minimum number of characters after the prefix. Real keys are longer, but a key that was cut
     /// off must be recognized, too.
     least: usize,
@@ -162,11 +162,13 @@ pub(super) fn has_words(text: &str) -> bool {
 impl KeyShape {
     fn length(&self, text: &str) -> Option<usize> {
         let rest = text.strip_prefix(self.start)?;
-        let length =
-            |most: usize| rest.bytes().take(most).take_while(|byte| self.rest.takes(*byte)).count();
-        let most = if self.rest == KeyCharacters::Parts { LOOKED_AT_PARTS } else { LOOKED_AT };
+        let length = |most: usize| {
+            rest.bytes().take(most).take_while(|byte| self.characters.takes(*byte)).count()
+        };
+        let most =
+            if self.characters == KeyCharacters::Parts { LOOKED_AT_PARTS } else { LOOKED_AT };
         let body = trimmed(rest.get(..length(most))?);
-        let is_key = body.len() >= self.least && self.rest.fits(body, self.least);
+        let is_key = body.len() >= self.least && self.characters.fits(body, self.least);
         // Remove the complete key, however long it is.
         is_key.then(|| self.start.len() + trimmed(&rest[..length(usize::MAX)]).len())
     }

@@ -128,7 +128,7 @@ async fn session_that_was_handed_over_is_refused_with_its_successor() {
     stored.commit(vec![Change::AddHandoff(Box::new(handoff))]).await;
     let plan = stored.resume(named(&["old"]), false).await;
     let refused = plan.sessions[0].refused.as_ref().unwrap();
-    assert_eq!(refused.rest, LeftAloneReason::HandedOver);
+    assert_eq!(refused.why, LeftAloneReason::HandedOver);
     let outcome = resume::refused(&plan.sessions[0].summary, refused);
     assert!(outcome.note.unwrap().contains("default/new"));
     assert_eq!(plan.to_start(), 0);
@@ -140,7 +140,7 @@ async fn launch_of_another_machine_is_never_started_here() {
     let far = Session { status: Status::Idle, ..samples::session(1, "far") };
     stored.add_on(MachineId::new(Uuid::from_u128(77)), far).await;
     let plan = stored.resume(named(&["far"]), false).await;
-    assert_eq!(plan.sessions[0].refused.as_ref().unwrap().rest, LeftAloneReason::OtherMachine);
+    assert_eq!(plan.sessions[0].refused.as_ref().unwrap().why, LeftAloneReason::OtherMachine);
     let planned = plan.without_other_machines();
     assert!(planned.sessions.is_empty());
     assert_eq!(planned.failed[0].error.kind, Kind::Conflict);

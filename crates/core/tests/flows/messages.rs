@@ -266,18 +266,18 @@ async fn headless_message_is_delivered_when_its_turn_has_succeeded() {
     scene.end(Exit::Code(0)).await;
     scene.state.session.status = Status::Idle;
     let message = add(&mut scene, "hi").await;
-    let sight = segue_core::flows::look::look(
+    let observed = segue_core::flows::look::look(
         &scene.ports,
         &scene.state,
         segue_core::flows::look::SelectionMode::ByName,
     );
-    let sight = sight.await.unwrap();
-    let decision = segue_core::rules::recovery::decide(&sight.seen);
+    let observed = observed.await.unwrap();
+    let decision = segue_core::rules::recovery::decide(&observed.facts);
     let environment = samples::environment();
     let turn = segue_core::flows::restore::next_turn(
         &scene.ports,
         &mut scene.state,
-        &sight,
+        &observed,
         decision,
         environment,
     );

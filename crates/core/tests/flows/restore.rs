@@ -17,17 +17,17 @@ async fn bring_back(scene: &mut FlowScene) -> Done {
 }
 
 async fn try_bring_back(scene: &mut FlowScene) -> segue_core::Result<Done> {
-    let sight = look(&scene.ports, &scene.state, SelectionMode::ByName).await.unwrap();
-    let decision = decide(&sight.seen);
+    let observed = look(&scene.ports, &scene.state, SelectionMode::ByName).await.unwrap();
+    let decision = decide(&observed.facts);
     let environment = samples::environment();
-    restore::carry_out(&scene.ports, &mut scene.state, &sight, decision, environment).await
+    restore::carry_out(&scene.ports, &mut scene.state, &observed, decision, environment).await
 }
 
 async fn next_turn(scene: &mut FlowScene) -> Done {
-    let sight = look(&scene.ports, &scene.state, SelectionMode::ByName).await.unwrap();
-    let decision = decide(&sight.seen);
+    let observed = look(&scene.ports, &scene.state, SelectionMode::ByName).await.unwrap();
+    let decision = decide(&observed.facts);
     let environment = samples::environment();
-    let done = restore::next_turn(&scene.ports, &mut scene.state, &sight, decision, environment);
+    let done = restore::next_turn(&scene.ports, &mut scene.state, &observed, decision, environment);
     done.await.unwrap()
 }
 
@@ -225,12 +225,12 @@ async fn session_that_gave_up_is_refused_with_its_last_output() {
     let mut scene = interrupted(FlowScene::new()).await;
     scene.state.session.status = Status::Waiting(WaitingFor::Choice);
     scene.world.folders.record_last_words(scene.launch(), "no such model");
-    let sight = look(&scene.ports, &scene.state, SelectionMode::InBulk).await.unwrap();
-    let decision = decide(&sight.seen);
+    let observed = look(&scene.ports, &scene.state, SelectionMode::InBulk).await.unwrap();
+    let decision = decide(&observed.facts);
     assert_eq!(decision, Decision::Refuse(ResumeRefusal::DiedAtOnce));
     let environment = samples::environment();
     let done =
-        restore::carry_out(&scene.ports, &mut scene.state, &sight, decision, environment).await;
+        restore::carry_out(&scene.ports, &mut scene.state, &observed, decision, environment).await;
     let Done::Refused { error } = done.unwrap() else { panic!("not refused") };
     assert!(error.hints.iter().any(|it| it.contains("segue resume default/fox")));
 }

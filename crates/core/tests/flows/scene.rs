@@ -109,7 +109,7 @@ impl FlowScene {
     }
 
     pub(crate) async fn decide_when(&self, asked: SelectionMode) -> Decision {
-        decide(&look(&self.ports, &self.state, asked).await.unwrap().seen)
+        decide(&look(&self.ports, &self.state, asked).await.unwrap().facts)
     }
 
     /// Returns what the agent of the newest launch was started with, without the program.

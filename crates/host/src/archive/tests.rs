@@ -94,149 +94,149 @@ fn lines(from: u64, to: u64) -> Vec<u8> {
 
 #[test]
 fn keep_copies_only_new_bytes_and_restore_returns_all_of_them() {
-    let ground = ArchiveFixture::new();
+    let fixture = ArchiveFixture::new();
     let mut whole = lines(0, 2000);
-    assert_eq!(ground.write(&whole), whole.len() as u64);
-    assert_eq!(ground.write(&whole), 0, "nothing is new");
-    let before = ground.manifest().streams[0].stored;
+    assert_eq!(fixture.write(&whole), whole.len() as u64);
+    assert_eq!(fixture.write(&whole), 0, "nothing is new");
+    let before = fixture.manifest().streams[0].stored;
     for number in 0..50 {
         let more = lines(10_000 + number, 10_001 + number);
         whole.extend(&more);
-        assert_eq!(ground.write(&whole), more.len() as u64);
+        assert_eq!(fixture.write(&whole), more.len() as u64);
     }
-    let [stream] = &ground.manifest().streams[..] else { panic!("one copy") };
+    let [stream] = &fixture.manifest().streams[..] else { panic!("one copy") };
     assert!(stream.stored - before < 50 * 100, "frames of new lines only");
-    assert_eq!(ground.copies().len(), 1);
-    assert_eq!(ground.lost_and_restored(), whole);
-    assert_eq!(ground.archive.size().unwrap(), stream.stored);
+    assert_eq!(fixture.copies().len(), 1);
+    assert_eq!(fixture.lost_and_restored(), whole);
+    assert_eq!(fixture.archive.size().unwrap(), stream.stored);
 }
 
 #[test]
 fn interrupted_write_behind_the_recorded_length_is_ignored() {
-    let ground = ArchiveFixture::new();
-    ground.write(b"one\n");
-    let copy = ground.copies().remove(0);
+    let fixture = ArchiveFixture::new();
+    fixture.write(b"one\n");
+    let copy = fixture.copies().remove(0);
     let torn = [fs::read(&copy).unwrap(), b"(\xb5/\xfd torn".to_vec()].concat();
     fs::write(&copy, &torn).unwrap();
-    assert!(ground.archive.has(&key("a")));
-    assert_eq!(ground.lost_and_restored(), b"one\n", "bytes that are not recorded count");
-    assert_eq!(ground.write(b"one\ntwo\n"), 4);
-    assert_eq!(ground.lost_and_restored(), b"one\ntwo\n");
-    assert_eq!(ground.manifest().streams.len(), 1);
+    assert!(fixture.archive.has(&key("a")));
+    assert_eq!(fixture.lost_and_restored(), b"one\n", "bytes that are not recorded count");
+    assert_eq!(fixture.write(b"one\ntwo\n"), 4);
+    assert_eq!(fixture.lost_and_restored(), b"one\ntwo\n");
+    assert_eq!(fixture.manifest().streams.len(), 1);
 }
 
 #[test]
 fn damaged_copy_is_not_restored_and_is_replaced_by_a_new_one() {
-    let ground = ArchiveFixture::new();
-    ground.write(&lines(0, 100));
-    let copy = ground.copies().remove(0);
+    let fixture = ArchiveFixture::new();
+    fixture.write(&lines(0, 100));
+    let copy = fixture.copies().remove(0);
     let mut bytes = fs::read(&copy).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&copy, &bytes).unwrap();
-    fs::remove_file(ground.transcript()).unwrap();
-    assert!(ground.restore().is_err());
-    assert!(!ground.transcript().exists(), "half a transcript");
-    assert_eq!(fs::read_dir(ground.home()).unwrap().count(), 0, "leftover files");
+    fs::remove_file(fixture.transcript()).unwrap();
+    assert!(fixture.restore().is_err());
+    assert!(!fixture.transcript().exists(), "half a transcript");
+    assert_eq!(fs::read_dir(fixture.home()).unwrap().count(), 0, "leftover files");
     fs::write(&copy, &bytes[..middle]).unwrap();
-    assert!(!ground.archive.has(&key("a")));
+    assert!(!fixture.archive.has(&key("a")));
     let whole = lines(0, 101);
-    assert_eq!(ground.write(&whole), whole.len() as u64);
-    assert_eq!(ground.lost_and_restored(), whole);
+    assert_eq!(fixture.write(&whole), whole.len() as u64);
+    assert_eq!(fixture.lost_and_restored(), whole);
 }
 
 #[test]
 fn flipped_bit_anywhere_in_a_copy_is_found_and_the_copy_set_aside_is_not_deleted() {
-    let ground = ArchiveFixture::new();
-    ground.write(&lines(0, 100));
-    ground.write(&lines(0, 200));
-    assert_eq!(ground.archive.damaged(&[]).unwrap(), []);
-    let copy = ground.copies().remove(0);
+    let fixture = ArchiveFixture::new();
+    fixture.write(&lines(0, 100));
+    fixture.write(&lines(0, 200));
+    assert_eq!(fixture.archive.damaged(&[]).unwrap(), []);
+    let copy = fixture.copies().remove(0);
     let whole = fs::read(&copy).unwrap();
     for place in (0..whole.len()).step_by(7) {
         let mut bytes = whole.clone();
         bytes[place] ^= 1;
         fs::write(&copy, &bytes).unwrap();
-        let found = ground.archive.damaged(&[]).unwrap();
+        let found = fixture.archive.damaged(&[]).unwrap();
         assert_eq!(found.len(), 1, "byte {place}");
         assert_eq!(found[0].conversation, Some(key("a")), "byte {place}");
     }
-    let found = ground.archive.damaged(&[]).unwrap().remove(0);
-    let aside = ground.archive.set_aside(&found).unwrap();
+    let found = fixture.archive.damaged(&[]).unwrap().remove(0);
+    let aside = fixture.archive.set_aside(&found).unwrap();
     assert!(fs::read_dir(aside).unwrap().count() >= 2, "the copy and its record are there");
-    assert_eq!(ground.archive.damaged(&[]).unwrap(), []);
-    assert_eq!(ground.archive.keep(&ground.order()).unwrap(), lines(0, 200).len() as u64);
+    assert_eq!(fixture.archive.damaged(&[]).unwrap(), []);
+    assert_eq!(fixture.archive.keep(&fixture.order()).unwrap(), lines(0, 200).len() as u64);
 }
 
 #[test]
 fn named_pipe_in_the_place_of_a_copy_is_damage_and_does_not_block() {
-    let ground = ArchiveFixture::new();
-    ground.write(&lines(0, 100));
-    let copy = ground.copies().remove(0);
+    let fixture = ArchiveFixture::new();
+    fixture.write(&lines(0, 100));
+    let copy = fixture.copies().remove(0);
     fs::remove_file(&copy).unwrap();
     let rights = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &copy, rustix::fs::FileType::Fifo, rights, 0).unwrap();
-    let found = ground.archive.damaged(&[]).unwrap();
+    let found = fixture.archive.damaged(&[]).unwrap();
     assert!(found[0].why.contains("not a regular file"), "{found:?}");
-    assert!(ground.restore().is_err());
+    assert!(fixture.restore().is_err());
 }
 
 #[test]
 fn set_aside_refuses_a_copy_that_is_sound_again() {
-    let ground = ArchiveFixture::new();
-    ground.write(&lines(0, 100));
-    let copy = ground.copies().remove(0);
+    let fixture = ArchiveFixture::new();
+    fixture.write(&lines(0, 100));
+    let copy = fixture.copies().remove(0);
     let whole = fs::read(&copy).unwrap();
     fs::write(&copy, b"damaged").unwrap();
-    let found = ground.archive.damaged(&[]).unwrap().remove(0);
+    let found = fixture.archive.damaged(&[]).unwrap().remove(0);
     fs::write(&copy, &whole).unwrap();
-    let refused = ground.archive.set_aside(&found).unwrap_err();
+    let refused = fixture.archive.set_aside(&found).unwrap_err();
     assert!(refused.to_string().contains("is sound by now"), "{refused}");
     assert!(copy.exists());
 }
 
 #[test]
 fn damaged_record_is_found_with_the_conversation_that_it_belongs_to() {
-    let ground = ArchiveFixture::new();
-    ground.write(b"one\n");
-    fs::write(ground.folder().join("manifest.json"), "{").unwrap();
-    let of = |known: &[Archived]| ground.archive.damaged(known).unwrap().remove(0).conversation;
+    let fixture = ArchiveFixture::new();
+    fixture.write(b"one\n");
+    fs::write(fixture.folder().join("manifest.json"), "{").unwrap();
+    let of = |known: &[Archived]| fixture.archive.damaged(known).unwrap().remove(0).conversation;
     assert_eq!(of(&[key("b")]), None);
     assert_eq!(of(&[key("b"), key("a")]), Some(key("a")));
 }
 
 #[test]
 fn damaged_record_is_set_aside_and_a_new_copy_begins() {
-    let ground = ArchiveFixture::new();
-    ground.write(b"one\n");
-    fs::write(ground.folder().join("manifest.json"), "{").unwrap();
-    assert!(!ground.archive.has(&key("a")));
-    assert_eq!(ground.write(b"one\n"), 4);
-    assert_eq!(ground.lost_and_restored(), b"one\n");
-    let vendor = fs::read_dir(ground.folder().parent().unwrap()).unwrap();
+    let fixture = ArchiveFixture::new();
+    fixture.write(b"one\n");
+    fs::write(fixture.folder().join("manifest.json"), "{").unwrap();
+    assert!(!fixture.archive.has(&key("a")));
+    assert_eq!(fixture.write(b"one\n"), 4);
+    assert_eq!(fixture.lost_and_restored(), b"one\n");
+    let vendor = fs::read_dir(fixture.folder().parent().unwrap()).unwrap();
     assert_eq!(vendor.count(), 2, "the damaged one is there");
-    assert_eq!(ground.archive.holdings().unwrap().len(), 1);
+    assert_eq!(fixture.archive.holdings().unwrap().len(), 1);
 }
 
 #[test]
 fn diverging_versions_are_all_kept_and_the_newest_is_restored() {
-    let ground = ArchiveFixture::new();
+    let fixture = ArchiveFixture::new();
     let versions: [&[u8]; 4] = [b"one\ntwo\nthree\n", b"one\ntwo\n", b"one\nTWO\nthree\n", b"0\n"];
     for text in versions {
-        assert_eq!(ground.write(text), text.len() as u64);
+        assert_eq!(fixture.write(text), text.len() as u64);
     }
-    assert_eq!(ground.manifest().streams.len(), 4, "all are kept");
-    assert_eq!(ground.lost_and_restored(), b"0\n");
+    assert_eq!(fixture.manifest().streams.len(), 4, "all are kept");
+    assert_eq!(fixture.lost_and_restored(), b"0\n");
     // A file that continues an older copy is appended to that copy.
-    assert_eq!(ground.write(b"one\ntwo\nthree\nfour\n"), 5);
-    assert_eq!(ground.manifest().streams.len(), 4);
-    assert_eq!(ground.lost_and_restored(), b"one\ntwo\nthree\nfour\n");
+    assert_eq!(fixture.write(b"one\ntwo\nthree\nfour\n"), 5);
+    assert_eq!(fixture.manifest().streams.len(), 4);
+    assert_eq!(fixture.lost_and_restored(), b"one\ntwo\nthree\nfour\n");
     let copied = |stream: &StoredStream| {
-        let path = ground.temp.path().join("out");
-        frames::write_out(&ground.folder(), stream, &path).unwrap();
+        let path = fixture.temp.path().join("out");
+        frames::write_out(&fixture.folder(), stream, &path).unwrap();
         fs::read(path).unwrap()
     };
-    let kept: Vec<Vec<u8>> = ground.manifest().streams.iter().map(copied).collect();
+    let kept: Vec<Vec<u8>> = fixture.manifest().streams.iter().map(copied).collect();
     for text in &versions[1..] {
         assert!(kept.iter().any(|it| it == text), "{text:?}");
     }
@@ -244,125 +244,125 @@ fn diverging_versions_are_all_kept_and_the_newest_is_restored() {
 
 #[test]
 fn oldest_of_too_many_diverging_copies_are_deleted() {
-    let ground = ArchiveFixture::new();
+    let fixture = ArchiveFixture::new();
     for number in 0..40 {
-        ground.write(&lines(number * 10, number * 10 + 3));
+        fixture.write(&lines(number * 10, number * 10 + 3));
     }
-    assert_eq!(ground.copies().len(), 16);
-    assert_eq!(ground.manifest().streams.len(), 16);
-    assert_eq!(ground.lost_and_restored(), lines(390, 393));
-    let stored: u64 = ground.copies().iter().map(|it| fs::metadata(it).unwrap().len()).sum();
-    assert_eq!(ground.archive.size().unwrap(), stored);
+    assert_eq!(fixture.copies().len(), 16);
+    assert_eq!(fixture.manifest().streams.len(), 16);
+    assert_eq!(fixture.lost_and_restored(), lines(390, 393));
+    let stored: u64 = fixture.copies().iter().map(|it| fs::metadata(it).unwrap().len()).sum();
+    assert_eq!(fixture.archive.size().unwrap(), stored);
 }
 
 #[test]
 fn files_beside_a_transcript_and_its_ancestors_are_restored_with_it() {
-    let ground = ArchiveFixture::new();
-    let (beside, parent) = (ground.home().join("a/b/c.txt"), ground.home().join("old/p.jsonl"));
-    let elsewhere = ground.temp.path().join("elsewhere.jsonl");
+    let fixture = ArchiveFixture::new();
+    let (beside, parent) = (fixture.home().join("a/b/c.txt"), fixture.home().join("old/p.jsonl"));
+    let elsewhere = fixture.temp.path().join("elsewhere.jsonl");
     for (path, text) in [(&beside, "beside"), (&parent, "parent"), (&elsewhere, "elsewhere")] {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    fs::write(ground.transcript(), "child\n").unwrap();
-    let ancestors = vec![parent.clone(), elsewhere.clone(), ground.home().join("absent")];
-    ground.archive.keep(&ArchiveOrder { ancestors, ..ground.order() }).unwrap();
-    let kept = ground.archive.ancestors(&key("a"));
+    fs::write(fixture.transcript(), "child\n").unwrap();
+    let ancestors = vec![parent.clone(), elsewhere.clone(), fixture.home().join("absent")];
+    fixture.archive.keep(&ArchiveOrder { ancestors, ..fixture.order() }).unwrap();
+    let kept = fixture.archive.ancestors(&key("a"));
     assert_eq!(kept, [PathBuf::from("old/p.jsonl"), elsewhere.clone()]);
     fs::remove_file(&elsewhere).unwrap();
-    assert_eq!(ground.lost_and_restored(), b"child\n");
+    assert_eq!(fixture.lost_and_restored(), b"child\n");
     for (path, text) in [(&beside, "beside"), (&parent, "parent"), (&elsewhere, "elsewhere")] {
         assert_eq!(fs::read_to_string(path).unwrap(), text);
     }
     // Existing files are not touched, and the others are still restored.
     fs::write(&parent, "grown").unwrap();
     fs::remove_file(&beside).unwrap();
-    fs::remove_file(ground.transcript()).unwrap();
-    ground.restore().unwrap();
+    fs::remove_file(fixture.transcript()).unwrap();
+    fixture.restore().unwrap();
     assert_eq!(fs::read_to_string(&parent).unwrap(), "grown");
     assert_eq!(fs::read_to_string(&beside).unwrap(), "beside");
 }
 
 #[test]
 fn restore_refuses_to_replace_an_existing_transcript() {
-    let ground = ArchiveFixture::new();
-    ground.write(b"one\n");
-    fs::write(ground.transcript(), "other").unwrap();
-    let error = ground.restore().unwrap_err();
+    let fixture = ArchiveFixture::new();
+    fixture.write(b"one\n");
+    fs::write(fixture.transcript(), "other").unwrap();
+    let error = fixture.restore().unwrap_err();
     assert_eq!(error.kind, Kind::Conflict, "{error}");
-    assert_eq!(fs::read(ground.transcript()).unwrap(), b"other");
+    assert_eq!(fs::read(fixture.transcript()).unwrap(), b"other");
 }
 
 #[test]
 fn read_out_recreates_the_layout_of_the_vendors_folder() {
-    let ground = ArchiveFixture::new();
-    fs::create_dir(ground.home().join("a")).unwrap();
-    fs::write(ground.home().join("a/big.txt"), "big").unwrap();
-    ground.write(b"one\n");
-    let out = ground.temp.path().join("out");
-    let path = ground.archive.read_out(&key("a"), &out).unwrap();
+    let fixture = ArchiveFixture::new();
+    fs::create_dir(fixture.home().join("a")).unwrap();
+    fs::write(fixture.home().join("a/big.txt"), "big").unwrap();
+    fixture.write(b"one\n");
+    let out = fixture.temp.path().join("out");
+    let path = fixture.archive.read_out(&key("a"), &out).unwrap();
     assert_eq!(path, out.join("a.jsonl"));
     assert_eq!(fs::read(path).unwrap(), b"one\n");
     assert_eq!(fs::read(out.join("a/big.txt")).unwrap(), b"big");
-    assert_eq!(ground.archive.read_out(&key("b"), &out).unwrap_err().kind, Kind::NotFound);
+    assert_eq!(fixture.archive.read_out(&key("b"), &out).unwrap_err().kind, Kind::NotFound);
 }
 
 #[test]
 fn changed_document_is_copied_and_replaces_a_shorter_one() {
-    let ground = ArchiveFixture::new();
+    let fixture = ArchiveFixture::new();
     let keep = |text: &str| {
         let content = Content::Export(text.as_bytes().to_vec());
-        ground.archive.keep(&ArchiveOrder { content, ..ground.order() }).unwrap()
+        fixture.archive.keep(&ArchiveOrder { content, ..fixture.order() }).unwrap()
     };
     assert_eq!((keep("[1]"), keep("[1]"), keep("[1,2]")), (3, 0, 5));
-    assert_eq!(ground.copies().len(), 1);
+    assert_eq!(fixture.copies().len(), 1);
     keep("[9]");
-    assert_eq!(ground.copies().len(), 2, "the longer document is kept");
-    let path = ground.archive.read_out(&key("a"), &ground.temp.path().join("out")).unwrap();
+    assert_eq!(fixture.copies().len(), 2, "the longer document is kept");
+    let path = fixture.archive.read_out(&key("a"), &fixture.temp.path().join("out")).unwrap();
     assert_eq!(fs::read_to_string(path).unwrap(), "[9]");
 }
 
 #[test]
 fn removed_conversation_is_gone_and_an_empty_transcript_makes_no_copy() {
-    let ground = ArchiveFixture::new();
-    assert_eq!(ground.archive.keep(&ground.order()).unwrap(), 0);
-    assert_eq!(ground.write(b""), 0);
-    assert!(!ground.archive.has(&key("a")) && !ground.folder().exists());
-    assert!(!ground.archive.lacks(&key("a"), &ground.transcript()));
-    ground.write(b"one\n");
-    assert!(ground.archive.has(&key("a")));
-    assert!(!ground.archive.lacks(&key("a"), &ground.transcript()));
-    fs::write(ground.transcript(), "one\ntwo\n").unwrap();
-    assert!(ground.archive.lacks(&key("a"), &ground.transcript()));
+    let fixture = ArchiveFixture::new();
+    assert_eq!(fixture.archive.keep(&fixture.order()).unwrap(), 0);
+    assert_eq!(fixture.write(b""), 0);
+    assert!(!fixture.archive.has(&key("a")) && !fixture.folder().exists());
+    assert!(!fixture.archive.lacks(&key("a"), &fixture.transcript()));
+    fixture.write(b"one\n");
+    assert!(fixture.archive.has(&key("a")));
+    assert!(!fixture.archive.lacks(&key("a"), &fixture.transcript()));
+    fs::write(fixture.transcript(), "one\ntwo\n").unwrap();
+    assert!(fixture.archive.lacks(&key("a"), &fixture.transcript()));
     for _twice in 0..2 {
-        ground.archive.remove(&key("a")).unwrap();
-        assert!(!ground.archive.has(&key("a")));
-        assert_eq!(ground.archive.size().unwrap(), 0);
+        fixture.archive.remove(&key("a")).unwrap();
+        assert!(!fixture.archive.has(&key("a")));
+        assert_eq!(fixture.archive.size().unwrap(), 0);
     }
-    let vendor = fs::read_dir(ground.folder().parent().unwrap()).unwrap();
+    let vendor = fs::read_dir(fixture.folder().parent().unwrap()).unwrap();
     assert_eq!(vendor.count(), 0);
 }
 
 #[test]
 fn copies_are_readable_by_their_owner_only() {
-    let ground = ArchiveFixture::new();
-    ground.write(b"one\n");
+    let fixture = ArchiveFixture::new();
+    fixture.write(b"one\n");
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
-    assert_eq!(mode(&ground.copies()[0]), 0o600);
-    assert_eq!(mode(&ground.folder().join("manifest.json")), 0o600);
-    for folder in ground.folder().ancestors().take(3) {
+    assert_eq!(mode(&fixture.copies()[0]), 0o600);
+    assert_eq!(mode(&fixture.folder().join("manifest.json")), 0o600);
+    for folder in fixture.folder().ancestors().take(3) {
         assert_eq!(mode(folder), 0o700, "{}", folder.display());
     }
 }
 
 #[test]
 fn restore_prefers_the_copy_of_the_same_path() {
-    let ground = ArchiveFixture::new();
-    ground.write(b"here\n");
-    let other = ground.home().join("other/a.jsonl");
+    let fixture = ArchiveFixture::new();
+    fixture.write(b"here\n");
+    let other = fixture.home().join("other/a.jsonl");
     fs::create_dir(other.parent().unwrap()).unwrap();
     fs::write(&other, "there\n").unwrap();
     let content = Content::Transcript(other);
-    ground.archive.keep(&ArchiveOrder { content, ..ground.order() }).unwrap();
-    assert_eq!(ground.lost_and_restored(), b"here\n");
+    fixture.archive.keep(&ArchiveOrder { content, ..fixture.order() }).unwrap();
+    assert_eq!(fixture.lost_and_restored(), b"here\n");
 }

@@ -13,12 +13,12 @@ struct CheckoutFixture {
 
 impl CheckoutFixture {
     fn new() -> Self {
-        let ground = Self { temp: TempDir::new().unwrap() };
-        fs::create_dir(ground.project()).unwrap();
-        ground.init(&ground.project());
-        ground.commit(&ground.project(), "1");
-        fs::write(ground.project().join("a"), "2").unwrap();
-        ground
+        let fixture = Self { temp: TempDir::new().unwrap() };
+        fs::create_dir(fixture.project()).unwrap();
+        fixture.init(&fixture.project());
+        fixture.commit(&fixture.project(), "1");
+        fs::write(fixture.project().join("a"), "2").unwrap();
+        fixture
     }
 
     fn init(&self, folder: &Path) {
@@ -74,61 +74,61 @@ impl CheckoutFixture {
 
 #[test]
 fn state_describes_a_repository_and_only_names_another_folder() {
-    let ground = CheckoutFixture::new();
-    let nothing = ground.state(ground.temp.path());
+    let fixture = CheckoutFixture::new();
+    let nothing = fixture.state(fixture.temp.path());
     assert_eq!((nothing.branch, nothing.commits, nothing.dirty), (None, vec![], vec![]));
     for number in 0..DIRTY {
-        fs::write(ground.project().join(format!("ü {number}")), "").unwrap();
+        fs::write(fixture.project().join(format!("ü {number}")), "").unwrap();
     }
-    fs::create_dir(ground.project().join("below")).unwrap();
-    let index = fs::read(ground.project().join(".git/index")).unwrap();
-    for folder in [ground.project(), ground.project().join("below")] {
-        let FolderState { branch, commits, dirty, more_dirty, .. } = ground.state(&folder);
+    fs::create_dir(fixture.project().join("below")).unwrap();
+    let index = fs::read(fixture.project().join(".git/index")).unwrap();
+    for folder in [fixture.project(), fixture.project().join("below")] {
+        let FolderState { branch, commits, dirty, more_dirty, .. } = fixture.state(&folder);
         assert_eq!(branch.as_deref(), Some("feature/x"));
         assert!(commits.len() == 1 && commits[0].ends_with("first step"), "{commits:?}");
         assert_eq!((dirty.len(), more_dirty), (DIRTY, 1));
         assert_eq!(dirty[0], " M a");
     }
-    assert_eq!(fs::read(ground.project().join(".git/index")).unwrap(), index, "index was changed");
+    assert_eq!(fs::read(fixture.project().join(".git/index")).unwrap(), index, "index was changed");
 }
 
 #[test]
 fn staged_ignored_and_removed_files_are_listed_as_git_lists_them() {
-    let ground = CheckoutFixture::new();
-    let project = ground.project();
+    let fixture = CheckoutFixture::new();
+    let project = fixture.project();
     let put = |name: &str, text: &str| fs::write(project.join(name), text).unwrap();
     put(".gitignore", "*.log\n");
     put("x.log", "");
     put("own.tmp", "");
     put(".git/info/exclude", "own.tmp\n");
     put("new", "1");
-    ground.git(&project, &["add", "new", ".gitignore"]);
+    fixture.git(&project, &["add", "new", ".gitignore"]);
     fs::remove_file(project.join("a")).unwrap();
     let expected: Vec<String> =
-        ground.git(&project, &["status", "--porcelain"]).lines().map(str::to_owned).collect();
+        fixture.git(&project, &["status", "--porcelain"]).lines().map(str::to_owned).collect();
     assert_eq!(expected, ["A  .gitignore", " D a", "A  new"]);
-    assert_eq!(ground.state(&project).dirty, expected);
-    ground.git(&project, &["update-index", "--split-index"]);
-    assert_eq!(ground.state(&project).dirty, expected, "with a split index");
+    assert_eq!(fixture.state(&project).dirty, expected);
+    fixture.git(&project, &["update-index", "--split-index"]);
+    assert_eq!(fixture.state(&project).dirty, expected, "with a split index");
 }
 
 #[test]
 fn worktrees_and_sha256_repositories_are_described() {
-    let ground = CheckoutFixture::new();
-    let tree = ground.temp.path().join("tree");
-    ground
-        .git(&ground.project(), &["worktree", "add", "-q", "-b", "topic", tree.to_str().unwrap()]);
+    let fixture = CheckoutFixture::new();
+    let tree = fixture.temp.path().join("tree");
+    fixture
+        .git(&fixture.project(), &["worktree", "add", "-q", "-b", "topic", tree.to_str().unwrap()]);
     fs::write(tree.join("b"), "").unwrap();
-    let state = ground.state(&tree);
+    let state = fixture.state(&tree);
     assert_eq!((state.branch.as_deref(), state.commits.len()), (Some("topic"), 1));
     assert_eq!(state.dirty, ["?? b"]);
-    let long = ground.temp.path().join("long");
+    let long = fixture.temp.path().join("long");
     fs::create_dir(&long).unwrap();
-    ground.git(&long, &["init", "-q", "--object-format=sha256"]);
-    ground.init(&long);
-    ground.commit(&long, "1");
+    fixture.git(&long, &["init", "-q", "--object-format=sha256"]);
+    fixture.init(&long);
+    fixture.commit(&long, "1");
     fs::write(long.join("a"), "2").unwrap();
-    let state = ground.state(&long);
+    let state = fixture.state(&long);
     assert_eq!((state.commits.len(), state.dirty), (1, vec![" M a".to_owned()]));
 }
 
@@ -144,109 +144,109 @@ const STATUS: &[&str] = &["status"];
 const LOG: &[&str] = &["log"];
 const DIFF: &[&str] = &["diff"];
 
-fn attributes(ground: &CheckoutFixture, text: &str) {
-    fs::write(ground.project().join(".gitattributes"), text).unwrap();
+fn attributes(fixture: &CheckoutFixture, text: &str) {
+    fs::write(fixture.project().join(".gitattributes"), text).unwrap();
 }
 
-fn clean_filter(ground: &CheckoutFixture) {
-    attributes(ground, "* filter=x\n");
-    ground.config(&[("filter.x.clean", &ground.trap()), ("filter.x.smudge", &ground.trap())]);
+fn clean_filter(fixture: &CheckoutFixture) {
+    attributes(fixture, "* filter=x\n");
+    fixture.config(&[("filter.x.clean", &fixture.trap()), ("filter.x.smudge", &fixture.trap())]);
 }
 
-fn process_filter(ground: &CheckoutFixture) {
-    attributes(ground, "* filter=x\n");
-    ground.config(&[("filter.x.process", &ground.trap()), ("filter.x.required", "true")]);
+fn process_filter(fixture: &CheckoutFixture) {
+    attributes(fixture, "* filter=x\n");
+    fixture.config(&[("filter.x.process", &fixture.trap()), ("filter.x.required", "true")]);
 }
 
-fn filter_of_info_attributes(ground: &CheckoutFixture) {
-    fs::write(ground.project().join(".git/info/attributes"), "* filter=x\n").unwrap();
-    ground.config(&[("filter.x.clean", &ground.trap())]);
+fn filter_of_info_attributes(fixture: &CheckoutFixture) {
+    fs::write(fixture.project().join(".git/info/attributes"), "* filter=x\n").unwrap();
+    fixture.config(&[("filter.x.clean", &fixture.trap())]);
 }
 
-fn included_config(ground: &CheckoutFixture) {
-    attributes(ground, "* filter=x\n");
-    let text = format!("[filter \"x\"]\n\tclean = {}\n", ground.trap());
-    fs::write(ground.project().join("more.config"), text).unwrap();
-    ground.config(&[("include.path", "../more.config")]);
+fn included_config(fixture: &CheckoutFixture) {
+    attributes(fixture, "* filter=x\n");
+    let text = format!("[filter \"x\"]\n\tclean = {}\n", fixture.trap());
+    fs::write(fixture.project().join("more.config"), text).unwrap();
+    fixture.config(&[("include.path", "../more.config")]);
 }
 
-fn worktree_config(ground: &CheckoutFixture) {
-    ground.config(&[("extensions.worktreeConfig", "true")]);
-    let text = format!("[core]\n\tfsmonitor = {}\n", ground.trap());
-    fs::write(ground.project().join(".git/config.worktree"), text).unwrap();
+fn worktree_config(fixture: &CheckoutFixture) {
+    fixture.config(&[("extensions.worktreeConfig", "true")]);
+    let text = format!("[core]\n\tfsmonitor = {}\n", fixture.trap());
+    fs::write(fixture.project().join(".git/config.worktree"), text).unwrap();
 }
 
-fn monitor(ground: &CheckoutFixture) {
-    ground.config(&[("core.fsmonitor", &ground.trap())]);
+fn monitor(fixture: &CheckoutFixture) {
+    fixture.config(&[("core.fsmonitor", &fixture.trap())]);
 }
 
-fn hooks(ground: &CheckoutFixture) {
-    let folder = ground.temp.path().join("hooks");
+fn hooks(fixture: &CheckoutFixture) {
+    let folder = fixture.temp.path().join("hooks");
     fs::create_dir(&folder).unwrap();
     let hook = folder.join("post-index-change");
-    fs::copy(ground.trap(), hook).unwrap();
-    ground.config(&[("core.hooksPath", folder.to_str().unwrap())]);
+    fs::copy(fixture.trap(), hook).unwrap();
+    fixture.config(&[("core.hooksPath", folder.to_str().unwrap())]);
     // The content is the same again: git refreshes its index and runs the hook.
-    fs::write(ground.project().join("a"), "1").unwrap();
+    fs::write(fixture.project().join("a"), "1").unwrap();
 }
 
-fn external_diff(ground: &CheckoutFixture) {
-    ground.config(&[("diff.external", &ground.trap())]);
+fn external_diff(fixture: &CheckoutFixture) {
+    fixture.config(&[("diff.external", &fixture.trap())]);
 }
 
-fn text_conversion(ground: &CheckoutFixture) {
-    attributes(ground, "* diff=x\n");
-    ground.config(&[("diff.x.textconv", &ground.trap()), ("diff.x.command", &ground.trap())]);
+fn text_conversion(fixture: &CheckoutFixture) {
+    attributes(fixture, "* diff=x\n");
+    fixture.config(&[("diff.x.textconv", &fixture.trap()), ("diff.x.command", &fixture.trap())]);
 }
 
-fn signatures(ground: &CheckoutFixture) {
-    ground.config(&[("log.showSignature", "true"), ("gpg.program", &ground.trap())]);
-    let commit = ground.git(&ground.project(), &["cat-file", "commit", "HEAD"]);
+fn signatures(fixture: &CheckoutFixture) {
+    fixture.config(&[("log.showSignature", "true"), ("gpg.program", &fixture.trap())]);
+    let commit = fixture.git(&fixture.project(), &["cat-file", "commit", "HEAD"]);
     let signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n";
     let signed = commit.replacen("\n\n", &format!("\n{signature}\n"), 1);
-    let file = ground.temp.path().join("commit");
+    let file = fixture.temp.path().join("commit");
     fs::write(&file, signed).unwrap();
     let words = ["hash-object", "-t", "commit", "-w", file.to_str().unwrap()];
-    let id = ground.git(&ground.project(), &words);
-    ground.git(&ground.project(), &["update-ref", "HEAD", id.trim()]);
+    let id = fixture.git(&fixture.project(), &words);
+    fixture.git(&fixture.project(), &["update-ref", "HEAD", id.trim()]);
 }
 
-fn lazy_fetch(ground: &CheckoutFixture) {
-    let project = ground.project();
-    let tree = ground.git(&project, &["rev-parse", "HEAD^{tree}"]).trim().to_owned();
-    ground.config(&[
+fn lazy_fetch(fixture: &CheckoutFixture) {
+    let project = fixture.project();
+    let tree = fixture.git(&project, &["rev-parse", "HEAD^{tree}"]).trim().to_owned();
+    fixture.config(&[
         ("core.repositoryformatversion", "1"),
         ("extensions.partialClone", "origin"),
         ("remote.origin.url", "ssh://nowhere.invalid/x"),
         ("remote.origin.promisor", "true"),
-        ("core.sshCommand", &ground.trap()),
-        ("credential.helper", &ground.trap()),
+        ("core.sshCommand", &fixture.trap()),
+        ("credential.helper", &fixture.trap()),
     ]);
     let (folder, file) = tree.split_at(2);
     fs::remove_file(project.join(".git/objects").join(folder).join(file)).unwrap();
 }
 
-fn submodule(ground: &CheckoutFixture) {
-    let inner = ground.project().join("inner");
+fn submodule(fixture: &CheckoutFixture) {
+    let inner = fixture.project().join("inner");
     fs::create_dir(&inner).unwrap();
-    ground.init(&inner);
-    ground.commit(&inner, "1");
-    ground.git(&ground.project(), &["add", "inner"]);
-    ground.git(&inner, &["config", "core.fsmonitor", &ground.trap()]);
+    fixture.init(&inner);
+    fixture.commit(&inner, "1");
+    fixture.git(&fixture.project(), &["add", "inner"]);
+    fixture.git(&inner, &["config", "core.fsmonitor", &fixture.trap()]);
 }
 
-fn aliases_and_pagers(ground: &CheckoutFixture) {
-    let trap = format!("!{}", ground.trap());
-    ground.config(&[
+fn aliases_and_pagers(fixture: &CheckoutFixture) {
+    let trap = format!("!{}", fixture.trap());
+    fixture.config(&[
         ("alias.status", &trap),
         ("alias.log", &trap),
         ("alias.trap", &trap),
-        ("core.pager", &ground.trap()),
-        ("pager.status", &ground.trap()),
-        ("pager.log", &ground.trap()),
-        ("core.editor", &ground.trap()),
-        ("core.alternateRefsCommand", &ground.trap()),
-        ("core.askPass", &ground.trap()),
+        ("core.pager", &fixture.trap()),
+        ("pager.status", &fixture.trap()),
+        ("pager.log", &fixture.trap()),
+        ("core.editor", &fixture.trap()),
+        ("core.alternateRefsCommand", &fixture.trap()),
+        ("core.askPass", &fixture.trap()),
     ]);
 }
 
@@ -269,46 +269,46 @@ const WAYS: [Way; 13] = [
 #[test]
 fn looking_at_a_folder_runs_no_program_that_its_repository_names() {
     for Way { name, set, sprung_by } in WAYS {
-        let ground = CheckoutFixture::new();
-        set(&ground);
+        let fixture = CheckoutFixture::new();
+        set(&fixture);
         // The setup itself may have run the program.
-        let _earlier = fs::remove_file(ground.mark());
-        let state = ground.state(&ground.project());
-        assert!(!ground.mark().exists(), "{name}: a program of the repository was run");
+        let _earlier = fs::remove_file(fixture.mark());
+        let state = fixture.state(&fixture.project());
+        assert!(!fixture.mark().exists(), "{name}: a program of the repository was run");
         assert_eq!(state.commits.len(), 1, "{name}: {state:?}");
-        ground.git(&ground.project(), sprung_by);
-        assert!(ground.mark().exists(), "{name}: git does not run this program");
+        fixture.git(&fixture.project(), sprung_by);
+        assert!(fixture.mark().exists(), "{name}: git does not run this program");
     }
 }
 
 #[test]
 fn bare_repositories_and_the_core_worktree_setting_are_ignored() {
-    let ground = CheckoutFixture::new();
-    let bare = ground.temp.path().join("bare");
-    ground.git(ground.temp.path(), &["clone", "-q", "--bare", "project", "bare"]);
-    ground.git(&bare, &["config", "core.fsmonitor", &ground.trap()]);
+    let fixture = CheckoutFixture::new();
+    let bare = fixture.temp.path().join("bare");
+    fixture.git(fixture.temp.path(), &["clone", "-q", "--bare", "project", "bare"]);
+    fixture.git(&bare, &["config", "core.fsmonitor", &fixture.trap()]);
     fs::create_dir(bare.join("tree")).unwrap();
     for folder in [bare.join("tree"), bare] {
-        let state = ground.state(&folder);
+        let state = fixture.state(&folder);
         assert_eq!((state.branch, state.commits, state.dirty), (None, vec![], vec![]));
-        assert!(!ground.mark().exists());
+        assert!(!fixture.mark().exists());
     }
 
-    let elsewhere = ground.temp.path().join("elsewhere");
+    let elsewhere = fixture.temp.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::write(elsewhere.join("secret-name"), "").unwrap();
-    ground.config(&[("core.worktree", elsewhere.to_str().unwrap())]);
-    assert_eq!(ground.state(&ground.project()).dirty, [" M a"]);
+    fixture.config(&[("core.worktree", elsewhere.to_str().unwrap())]);
+    assert_eq!(fixture.state(&fixture.project()).dirty, [" M a"]);
 }
 
 #[test]
 fn named_pipe_as_config_or_exclude_file_does_not_block() {
-    let ground = CheckoutFixture::new();
+    let fixture = CheckoutFixture::new();
     for name in ["config", "info/exclude"] {
-        let path = ground.project().join(".git").join(name);
+        let path = fixture.project().join(".git").join(name);
         fs::remove_file(&path).unwrap();
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     }
-    assert_eq!(ground.state(&ground.project()).dirty, [" M a"]);
+    assert_eq!(fixture.state(&fixture.project()).dirty, [" M a"]);
 }

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use segue_core::model::LaunchId;
 use segue_core::ports::Holders as _;
 
-use super::ground::{HoldFixture, gone, kill, marked, send};
+use super::fixture::{HoldFixture, gone, kill, marked, send};
 use super::person::Person;
 
 /// Echoes lines, and prints its size whenever that changes.
@@ -15,9 +15,9 @@ const ECHO: &str = "stty -echo; trap 'stty size' WINCH; echo ready; title ready;
 
 #[tokio::test]
 async fn user_attaches_types_and_detaches() {
-    let ground = HoldFixture::new();
-    let (launch, held) = ground.start(&ground.shell(ECHO)).await;
-    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    let fixture = HoldFixture::new();
+    let (launch, held) = fixture.start(&fixture.shell(ECHO)).await;
+    let mut person = Person::attach(&fixture.socket(launch), 40, 120);
     person.sees_text("ready");
     assert!(person.screen().alternate_screen());
     assert!(person.was_sent(b"detach with Ctrl-\\ d"));
@@ -25,15 +25,15 @@ async fn user_attaches_types_and_detaches() {
     person.sees_text("got hello w\u{f6}rld");
     person.types(b"\x1cd");
     assert!(person.has_their_terminal_back("[detached]").success());
-    assert_eq!(ground.holders.find(launch).await.unwrap(), Some(held));
+    assert_eq!(fixture.holders.find(launch).await.unwrap(), Some(held));
     assert!(!person.was_sent(b"\x1b[c") && !person.was_sent(b"\x1b[6n"));
 }
 
 #[tokio::test]
 async fn detach_key_works_as_a_sequence_and_the_hint_disappears() {
-    let ground = HoldFixture::new();
-    let (launch, _) = ground.start(&ground.shell(ECHO)).await;
-    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    let fixture = HoldFixture::new();
+    let (launch, _) = fixture.start(&fixture.shell(ECHO)).await;
+    let mut person = Person::attach(&fixture.socket(launch), 40, 120);
     person.sees_text("detach with");
     person.sees("the hint goes", |person| !person.screen().contents().contains("detach with"));
     person.types(b"\x1b[92;5u");
@@ -48,16 +48,16 @@ const DRAWS: &str = "printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?1004h\\0
 
 #[tokio::test]
 async fn every_attach_repaints_the_whole_screen() {
-    let ground = HoldFixture::new();
-    let (launch, _) = ground.start(&ground.shell(DRAWS)).await;
-    ground.titled(launch, "drawn").await;
+    let fixture = HoldFixture::new();
+    let (launch, _) = fixture.start(&fixture.shell(DRAWS)).await;
+    fixture.titled(launch, "drawn").await;
     for round in 0..2 {
-        let mut person = Person::attach(&ground.socket(launch), 40, 120);
+        let mut person = Person::attach(&fixture.socket(launch), 40, 120);
         person.sees("the cursor is hidden", |person| person.screen().hide_cursor());
         person.sees("the hint is gone", |person| {
             !person.screen().contents().contains("detach with") && person.screen().hide_cursor()
         });
-        assert_shows(&person, &ground, launch).await;
+        assert_shows(&person, &fixture, launch).await;
         let screen = person.screen();
         assert_eq!(person.title(), "drawn");
         assert!(screen.bracketed_paste());
@@ -73,8 +73,8 @@ async fn every_attach_repaints_the_whole_screen() {
     }
 }
 
-async fn assert_shows(person: &Person, ground: &HoldFixture, launch: LaunchId) {
-    let snapshot = ground.snapshot(launch).await;
+async fn assert_shows(person: &Person, fixture: &HoldFixture, launch: LaunchId) {
+    let snapshot = fixture.snapshot(launch).await;
     assert_eq!(person.rows(), snapshot.rows);
     let cursor = (snapshot.cursor.row, snapshot.cursor.col);
     assert_eq!(person.screen().cursor_position(), cursor);
@@ -82,11 +82,11 @@ async fn assert_shows(person: &Person, ground: &HoldFixture, launch: LaunchId) {
 
 #[tokio::test]
 async fn attached_terminal_follows_a_switch_of_screens() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "echo before; read a; printf '\\033[?1049h\\033[Hinside'; read b; \
                   printf '\\033[?1049l'; echo after; read c";
-    let (launch, _) = ground.start(&ground.shell(script)).await;
-    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    let (launch, _) = fixture.start(&fixture.shell(script)).await;
+    let mut person = Person::attach(&fixture.socket(launch), 40, 120);
     person.sees_text("before");
     person.types(b"\r");
     person.sees_text("inside");
@@ -100,33 +100,33 @@ async fn attached_terminal_follows_a_switch_of_screens() {
 
 #[tokio::test]
 async fn agent_gets_the_size_of_the_attached_terminal() {
-    let ground = HoldFixture::new();
-    let (launch, _) = ground.start(&ground.shell(ECHO)).await;
+    let fixture = HoldFixture::new();
+    let (launch, _) = fixture.start(&fixture.shell(ECHO)).await;
     // Until the agent has set this title, it would miss a new size.
-    ground.titled(launch, "ready").await;
-    let mut person = Person::attach(&ground.socket(launch), 30, 100);
+    fixture.titled(launch, "ready").await;
+    let mut person = Person::attach(&fixture.socket(launch), 30, 100);
     person.sees_text("30 100");
     person.resizes(24, 90);
     person.sees_text("24 90");
     person.resizes(50, 150);
     person.sees_text("50 150");
-    let snapshot = ground.snapshot(launch).await;
+    let snapshot = fixture.snapshot(launch).await;
     assert_eq!((snapshot.size.rows, snapshot.size.cols), (50, 150));
     // The size stays after the user has detached.
     person.types(b"\x1cd");
     person.has_their_terminal_back("[detached]");
-    assert_eq!(ground.snapshot(launch).await.size.cols, 150);
+    assert_eq!(fixture.snapshot(launch).await.size.cols, 150);
 }
 
 #[tokio::test]
 async fn two_attached_terminals_share_the_smaller_size_and_show_the_same() {
-    let ground = HoldFixture::new();
-    let (launch, _) = ground.start(&ground.shell(ECHO)).await;
+    let fixture = HoldFixture::new();
+    let (launch, _) = fixture.start(&fixture.shell(ECHO)).await;
     // Until the agent has set this title, it would miss a new size.
-    ground.titled(launch, "ready").await;
-    let mut large = Person::attach(&ground.socket(launch), 30, 100);
+    fixture.titled(launch, "ready").await;
+    let mut large = Person::attach(&fixture.socket(launch), 30, 100);
     large.sees_text("30 100");
-    let mut small = Person::attach(&ground.socket(launch), 20, 60);
+    let mut small = Person::attach(&fixture.socket(launch), 20, 60);
     small.sees_text("20 60");
     large.sees_text("20 60");
     // Longer than the agent's rows: it wraps where the agent's terminal wraps.
@@ -145,7 +145,7 @@ async fn two_attached_terminals_share_the_smaller_size_and_show_the_same() {
     }
     large.sees_text("got line 39");
     small.sees_text("got line 39");
-    let rows = ground.snapshot(launch).await.rows;
+    let rows = fixture.snapshot(launch).await.rows;
     large.sees("the same rows", |person| person.rows()[..20] == rows[..]);
     small.sees("the same rows", |person| person.rows() == rows);
     small.types(b"\x1cd");
@@ -156,40 +156,40 @@ async fn two_attached_terminals_share_the_smaller_size_and_show_the_same() {
 
 #[tokio::test]
 async fn slow_terminal_does_not_slow_the_agent_and_catches_up() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "echo ready; read line; seq 1 1000000; echo the end; title finished; read line";
-    let (launch, _) = ground.start(&ground.shell(script)).await;
-    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    let (launch, _) = fixture.start(&fixture.shell(script)).await;
+    let mut person = Person::attach(&fixture.socket(launch), 40, 120);
     person.sees_text("ready");
     send(&person.process(), Signal::STOP);
-    ground.holders.inject(launch, b"\r").await.unwrap();
-    ground.titled(launch, "finished").await;
+    fixture.holders.inject(launch, b"\r").await.unwrap();
+    fixture.titled(launch, "finished").await;
     send(&person.process(), Signal::CONT);
     person.sees_text("the end");
-    let rows = ground.snapshot(launch).await.rows;
+    let rows = fixture.snapshot(launch).await.rows;
     person.sees("the last screen", |person| person.rows() == rows);
     assert!(person.seen.len() < 8_000_000, "{} bytes for one screen", person.seen.len());
 }
 
 #[tokio::test]
 async fn terminal_is_restored_when_the_agent_ends() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = format!("{DRAWS}; exit 4");
-    let (launch, _) = ground.start(&ground.shell(&script)).await;
-    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    let (launch, _) = fixture.start(&fixture.shell(&script)).await;
+    let mut person = Person::attach(&fixture.socket(launch), 40, 120);
     person.sees("the drawing", |person| person.screen().hide_cursor());
     person.types(b"\r");
     person.has_their_terminal_back("[ended: exit status 4]");
     // A later attach shows the recorded end at once.
-    let mut late = Person::attach(&ground.socket(launch), 40, 120);
+    let mut late = Person::attach(&fixture.socket(launch), 40, 120);
     late.has_their_terminal_back("[ended: exit status 4]");
 }
 
 #[tokio::test]
 async fn terminal_is_restored_when_the_holder_is_killed() {
-    let ground = HoldFixture::new();
-    let (launch, held) = ground.start(&ground.shell(DRAWS)).await;
-    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    let fixture = HoldFixture::new();
+    let (launch, held) = fixture.start(&fixture.shell(DRAWS)).await;
+    let mut person = Person::attach(&fixture.socket(launch), 40, 120);
     person.sees("the drawing", |person| person.screen().hide_cursor());
     kill(&held.holder);
     person.has_their_terminal_back("[holder gone]");
@@ -200,26 +200,26 @@ async fn terminal_is_restored_when_the_holder_is_killed() {
 
 #[tokio::test]
 async fn terminal_is_restored_when_the_client_gets_sigterm_or_sighup() {
-    let ground = HoldFixture::new();
-    let (launch, held) = ground.start(&ground.shell(DRAWS)).await;
+    let fixture = HoldFixture::new();
+    let (launch, held) = fixture.start(&fixture.shell(DRAWS)).await;
     for signal in [Signal::TERM, Signal::HUP] {
-        let mut person = Person::attach(&ground.socket(launch), 40, 120);
+        let mut person = Person::attach(&fixture.socket(launch), 40, 120);
         person.sees("the drawing", |person| person.screen().hide_cursor());
         send(&person.process(), signal);
         person.has_their_terminal_back("[detached]");
     }
-    assert_eq!(ground.holders.find(launch).await.unwrap(), Some(held));
+    assert_eq!(fixture.holders.find(launch).await.unwrap(), Some(held));
 }
 
 #[tokio::test]
 async fn killed_client_is_removed_and_the_old_size_restored() {
-    let ground = HoldFixture::new();
-    let (launch, _) = ground.start(&ground.shell(ECHO)).await;
+    let fixture = HoldFixture::new();
+    let (launch, _) = fixture.start(&fixture.shell(ECHO)).await;
     // Until the agent has set this title, it would miss a new size.
-    ground.titled(launch, "ready").await;
-    let mut large = Person::attach(&ground.socket(launch), 30, 100);
+    fixture.titled(launch, "ready").await;
+    let mut large = Person::attach(&fixture.socket(launch), 30, 100);
     large.sees_text("30 100");
-    let mut small = Person::attach(&ground.socket(launch), 20, 60);
+    let mut small = Person::attach(&fixture.socket(launch), 20, 60);
     small.sees_text("20 60");
     let process = small.process();
     drop(small);
@@ -229,11 +229,11 @@ async fn killed_client_is_removed_and_the_old_size_restored() {
 
 #[tokio::test]
 async fn answers_of_the_users_terminal_do_not_reach_the_agent() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script =
         "stty raw -echo; echo ready; dd bs=1 count=5 2>/dev/null | od -An -c; exec sleep 600";
-    let (launch, _) = ground.start(&ground.shell(script)).await;
-    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    let (launch, _) = fixture.start(&fixture.shell(script)).await;
+    let mut person = Person::attach(&fixture.socket(launch), 40, 120);
     person.sees_text("ready");
     person.types(
         b"a\x1b[?62;22c\x1b]11;rgb:0000/0000/0000\x1b\\b\x1b[I\x1bP>|term\x1b\\c\x1b[12;40Rd",
@@ -245,11 +245,11 @@ async fn answers_of_the_users_terminal_do_not_reach_the_agent() {
 
 #[tokio::test]
 async fn escape_reaches_an_agent_that_writes_without_a_pause() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "stty raw -echo; echo ready; (while :; do echo busy; sleep 0.005; done) & \
                   dd bs=1 count=1 2>/dev/null | od -An -c; kill $!; title done; exec sleep 600";
-    let (launch, _) = ground.start(&ground.shell(script)).await;
-    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    let (launch, _) = fixture.start(&fixture.shell(script)).await;
+    let mut person = Person::attach(&fixture.socket(launch), 40, 120);
     person.sees_text("busy");
     person.types(b"\x1b");
     person.sees("the end of the writing", |person| person.title() == "done");
@@ -258,14 +258,14 @@ async fn escape_reaches_an_agent_that_writes_without_a_pause() {
 
 #[tokio::test]
 async fn attach_to_a_headless_or_stopped_agent_is_refused() {
-    let ground = HoldFixture::new();
-    let mut wanted = ground.shell("exec sleep 600");
+    let fixture = HoldFixture::new();
+    let mut wanted = fixture.shell("exec sleep 600");
     wanted.headless = true;
-    let (launch, held) = ground.start(&wanted).await;
-    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    let (launch, held) = fixture.start(&wanted).await;
+    let mut person = Person::attach(&fixture.socket(launch), 40, 120);
     person.sees_text("runs without a terminal");
-    ground.holders.stop(launch, Duration::ZERO).await.unwrap().unwrap();
+    fixture.holders.stop(launch, Duration::ZERO).await.unwrap().unwrap();
     gone(&held.holder).await;
-    let mut person = Person::attach(&ground.socket(launch), 40, 120);
+    let mut person = Person::attach(&fixture.socket(launch), 40, 120);
     person.sees_text("nobody holds it");
 }

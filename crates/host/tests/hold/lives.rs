@@ -10,98 +10,98 @@ use segue_core::model::Exit;
 use segue_core::ports::{HolderEvent, Holders as _};
 use segue_host::process;
 
-use super::ground::{DEADLINE, HoldFixture, code, gone, marked};
+use super::fixture::{DEADLINE, HoldFixture, code, gone, marked};
 
 #[tokio::test]
 async fn agent_runs_in_its_own_terminal_with_its_environment() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "echo \"$TERM $COLORTERM $(stty size) $(pwd) ${LINES-none} $SECRET\"; \
                   title up; read line";
-    let (launch, held) = ground.start(&ground.shell(script)).await;
-    let folder = ground.folder().display().to_string();
+    let (launch, held) = fixture.start(&fixture.shell(script)).await;
+    let folder = fixture.folder().display().to_string();
     let wanted = format!("xterm-256color truecolor 40 120 {folder} none only in memory");
-    ground.titled(launch, "up").await;
-    let history = ground.holders.history(launch).await.unwrap().unwrap();
+    fixture.titled(launch, "up").await;
+    let history = fixture.holders.history(launch).await.unwrap().unwrap();
     assert_eq!(String::from_utf8(history).unwrap(), format!("{wanted}\r\n\x1b]2;up\x07"));
 
     let agent = held.agent.clone().unwrap();
     assert!(process::is_alive(&agent));
     assert_eq!(process::parent(agent.pid), Some(held.holder.pid));
-    assert_eq!(ground.holders.find(launch).await.unwrap(), Some(held.clone()));
+    assert_eq!(fixture.holders.find(launch).await.unwrap(), Some(held.clone()));
     for name in ["SEGUE_LAUNCH", "SEGUE_SESSION", "SECRET"] {
         assert_eq!(process::variable(held.holder.pid, name), None, "{name}");
     }
-    let environment = ground.holders.environment(launch).await.unwrap().unwrap();
+    let environment = fixture.holders.environment(launch).await.unwrap().unwrap();
     assert_eq!(environment.get("SECRET"), Some("only in memory"));
-    let live = fs::read_to_string(ground.paths.launch(launch).join("live.json")).unwrap();
+    let live = fs::read_to_string(fixture.paths.launch(launch).join("live.json")).unwrap();
     let live: segue_host::hold::LiveProcesses = serde_json::from_str(&live).unwrap();
     assert_eq!((live.holder, live.agent), (held.holder, agent));
     for file in ["live.json", "holder.log", "holder.sock"] {
-        let facts = fs::metadata(ground.paths.launch(launch).join(file)).unwrap();
+        let facts = fs::metadata(fixture.paths.launch(launch).join(file)).unwrap();
         assert_eq!(facts.permissions().mode() & 0o777, 0o600, "{file}");
     }
 }
 
 #[tokio::test]
 async fn queries_are_answered_without_an_attached_client() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "stty raw -echo; printf '\\033[c'; dd bs=1 count=9 2>/dev/null | od -An -c; \
                   printf '\\033[3;4H\\033[6n'; dd bs=1 count=6 2>/dev/null | od -An -c; \
                   title asked; exec sleep 600";
-    let (launch, _) = ground.start(&ground.shell(script)).await;
-    ground.titled(launch, "asked").await;
-    let text = ground.snapshot(launch).await.rows.join("\n");
+    let (launch, _) = fixture.start(&fixture.shell(script)).await;
+    fixture.titled(launch, "asked").await;
+    let text = fixture.snapshot(launch).await.rows.join("\n");
     assert!(text.contains("[   ?   6   2   ;   2   2   c"), "{text}");
     assert!(text.contains("[   3   ;   4   R"), "{text}");
 }
 
 #[tokio::test]
 async fn bytes_are_injected_and_the_agent_is_interrupted() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "trap 'echo interrupted; exit 7' INT; read line; echo \"got $line\"; \
                   title got; while :; do sleep 0.1; done";
-    let (launch, _) = ground.start(&ground.shell(script)).await;
-    ground.holders.inject(launch, b"some words\r").await.unwrap();
-    ground.titled(launch, "got").await;
-    assert!(ground.snapshot(launch).await.rows.contains(&"got some words".to_owned()));
-    ground.holders.interrupt(launch, None).await.unwrap();
-    assert_eq!(ground.ended(launch).await.exit, code(7));
-    let rows = ground.snapshot(launch).await.rows.join("\n");
+    let (launch, _) = fixture.start(&fixture.shell(script)).await;
+    fixture.holders.inject(launch, b"some words\r").await.unwrap();
+    fixture.titled(launch, "got").await;
+    assert!(fixture.snapshot(launch).await.rows.contains(&"got some words".to_owned()));
+    fixture.holders.interrupt(launch, None).await.unwrap();
+    assert_eq!(fixture.ended(launch).await.exit, code(7));
+    let rows = fixture.snapshot(launch).await.rows.join("\n");
     assert!(rows.contains("interrupted"), "{rows}");
-    let error = ground.holders.inject(launch, b"x").await.unwrap_err();
+    let error = fixture.holders.inject(launch, b"x").await.unwrap_err();
     assert_eq!(error.kind, Kind::Conflict);
 }
 
 #[tokio::test]
 async fn titles_and_bells_are_events_and_late_subscribers_get_the_title() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script =
         "printf '\\033]0;first\\007'; read line; printf '\\007\\033]2;second\\033\\\\'; read l";
-    let (launch, _) = ground.start(&ground.shell(script)).await;
-    ground.titled(launch, "first").await;
-    let mut events = ground.holders.subscribe(launch).await.unwrap();
+    let (launch, _) = fixture.start(&fixture.shell(script)).await;
+    fixture.titled(launch, "first").await;
+    let mut events = fixture.holders.subscribe(launch).await.unwrap();
     assert_eq!(events.next().await, Some(HolderEvent::Title("first".to_owned())));
-    ground.holders.inject(launch, b"\r").await.unwrap();
+    fixture.holders.inject(launch, b"\r").await.unwrap();
     let mut heard = [events.next().await.unwrap(), events.next().await.unwrap()];
     heard.sort_by_key(|event| *event == HolderEvent::Bell);
     assert_eq!(heard, [HolderEvent::Title("second".to_owned()), HolderEvent::Bell]);
-    let end = ground.holders.stop(launch, Duration::ZERO).await.unwrap().unwrap();
+    let end = fixture.holders.stop(launch, Duration::ZERO).await.unwrap().unwrap();
     assert_eq!(events.next().await, Some(HolderEvent::Ended(end)));
     assert_eq!(events.next().await, None);
 }
 
 #[tokio::test]
 async fn output_of_a_headless_agent_is_recorded_byte_for_byte() {
-    let ground = HoldFixture::new();
-    let mut wanted = ground.shell(
+    let fixture = HoldFixture::new();
+    let mut wanted = fixture.shell(
         "printf '{\"a\":1}\\n\\000\\377\\033[c'; echo oops >&2; read line || printf 'no input'; exit 3",
     );
     wanted.headless = true;
-    let (launch, held) = ground.start(&wanted).await;
-    let end = ground.ended(launch).await;
+    let (launch, held) = fixture.start(&wanted).await;
+    let end = fixture.ended(launch).await;
     assert_eq!((end.exit, end.asked), (code(3), false));
     gone(&held.holder).await;
-    let folder = ground.paths.launch(launch);
+    let folder = fixture.paths.launch(launch);
     let stream = fs::read(folder.join("stream.jsonl")).unwrap();
     assert_eq!(stream, b"{\"a\":1}\n\0\xff\x1b[cno input");
     assert_eq!(fs::read(folder.join("stderr.log")).unwrap(), b"oops\n");
@@ -109,74 +109,74 @@ async fn output_of_a_headless_agent_is_recorded_byte_for_byte() {
         let facts = fs::metadata(folder.join(file)).unwrap();
         assert_eq!(facts.permissions().mode() & 0o777, 0o600, "{file}");
     }
-    assert_eq!(ground.holders.find(launch).await.unwrap(), None);
+    assert_eq!(fixture.holders.find(launch).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn headless_agent_reads_the_given_input_file() {
-    let ground = HoldFixture::new();
-    let given = ground.folder().join("given");
+    let fixture = HoldFixture::new();
+    let given = fixture.folder().join("given");
     fs::write(&given, "two\nlines").unwrap();
-    let mut wanted = ground.shell("cat");
+    let mut wanted = fixture.shell("cat");
     (wanted.headless, wanted.input) = (true, Some(given));
     wanted.before = ["/bin/sh", "-c", "cat"].map(str::to_owned).to_vec();
-    let (launch, _) = ground.start(&wanted).await;
+    let (launch, _) = fixture.start(&wanted).await;
     // The agent, and its holder with it, may have ended before a subscription was possible.
-    ground.ended(launch).await;
-    let kept = fs::read_to_string(ground.paths.launch(launch).join("stream.jsonl")).unwrap();
+    fixture.ended(launch).await;
+    let kept = fs::read_to_string(fixture.paths.launch(launch).join("stream.jsonl")).unwrap();
     assert_eq!(kept, "two\nlines");
 }
 
 #[tokio::test]
 async fn headless_agent_refuses_terminal_requests_but_can_be_interrupted() {
-    let ground = HoldFixture::new();
-    let mut ear = ground.ear("up");
-    let mut wanted = ground.shell("trap 'exit 5' INT; echo up > up; while :; do sleep 0.1; done");
+    let fixture = HoldFixture::new();
+    let mut ear = fixture.ear("up");
+    let mut wanted = fixture.shell("trap 'exit 5' INT; echo up > up; while :; do sleep 0.1; done");
     wanted.headless = true;
-    let (launch, _) = ground.start(&wanted).await;
-    assert_eq!(ground.holders.inject(launch, b"x").await.unwrap_err().kind, Kind::Conflict);
-    assert_eq!(ground.holders.snapshot(launch).await.unwrap_err().kind, Kind::Conflict);
+    let (launch, _) = fixture.start(&wanted).await;
+    assert_eq!(fixture.holders.inject(launch, b"x").await.unwrap_err().kind, Kind::Conflict);
+    assert_eq!(fixture.holders.snapshot(launch).await.unwrap_err().kind, Kind::Conflict);
     ear.hears(1).await;
-    ground.holders.interrupt(launch, None).await.unwrap();
-    assert_eq!(ground.ended(launch).await.exit, code(5));
+    fixture.holders.interrupt(launch, None).await.unwrap();
+    assert_eq!(fixture.ended(launch).await.exit, code(5));
 }
 
 #[tokio::test]
 async fn failed_start_is_reported_and_leaves_nothing_behind() {
-    let ground = HoldFixture::new();
-    let mut missing = ground.shell("");
+    let fixture = HoldFixture::new();
+    let mut missing = fixture.shell("");
     missing.argv = vec!["/no/such/program".to_owned(), "-x".to_owned()];
-    let (launch, held) = ground.try_start(&missing).await;
+    let (launch, held) = fixture.try_start(&missing).await;
     let error = held.unwrap_err();
     assert_eq!(
         (error.kind, error.message.as_str()),
         (Kind::Vendor, "cannot start `/no/such/program`")
     );
     assert!(error.causes[0].contains("No such file"), "{error:?}");
-    assert_eq!(ground.recorded_end(launch).exit, Exit::NeverStarted);
-    assert_eq!(ground.holders.find(launch).await.unwrap(), None);
-    assert!(!ground.socket(launch).exists());
+    assert_eq!(fixture.recorded_end(launch).exit, Exit::NeverStarted);
+    assert_eq!(fixture.holders.find(launch).await.unwrap(), None);
+    assert!(!fixture.socket(launch).exists());
 
-    let mut nowhere = ground.shell("echo never");
-    nowhere.cwd = ground.folder().join("gone");
-    let error = ground.try_start(&nowhere).await.1.unwrap_err();
+    let mut nowhere = fixture.shell("echo never");
+    nowhere.cwd = fixture.folder().join("gone");
+    let error = fixture.try_start(&nowhere).await.1.unwrap_err();
     assert_eq!(error.kind, Kind::NotFound);
     assert!(error.message.contains("gone"), "{error}");
 
     // The session is free, so it can be started with a correct program.
-    missing.argv = ground.shell("read line").argv;
-    ground.start(&missing).await;
+    missing.argv = fixture.shell("read line").argv;
+    fixture.start(&missing).await;
 }
 
 #[tokio::test]
 async fn preparation_command_is_completed_before_the_agent_starts() {
-    let ground = HoldFixture::new();
-    let mut wanted = ground.shell("cat prepared; title up; read line");
+    let fixture = HoldFixture::new();
+    let mut wanted = fixture.shell("cat prepared; title up; read line");
     let script = "cat; echo unseen; echo $SECRET $SEGUE_LAUNCH >prepared; echo seen >&2";
     wanted.before = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
-    let (launch, held) = ground.start(&wanted).await;
-    ground.titled(launch, "up").await;
-    let history = ground.holders.history(launch).await.unwrap().unwrap();
+    let (launch, held) = fixture.start(&wanted).await;
+    fixture.titled(launch, "up").await;
+    let history = fixture.holders.history(launch).await.unwrap().unwrap();
     let shown = format!("seen\r\nonly in memory {launch}\r\n\x1b]2;up\x07");
     assert_eq!(String::from_utf8(history).unwrap(), shown);
     assert!(
@@ -187,11 +187,11 @@ async fn preparation_command_is_completed_before_the_agent_starts() {
 
 #[tokio::test]
 async fn agent_does_not_start_if_its_preparation_fails() {
-    let ground = HoldFixture::new();
-    let mut wanted = ground.shell("touch began");
+    let fixture = HoldFixture::new();
+    let mut wanted = fixture.shell("touch began");
     wanted.before = ["/bin/sh", "-c", "sleep 0.1; exit 3"].map(str::to_owned).to_vec();
-    let (launch, _) = ground.start(&wanted).await;
-    let mut events = ground.holders.subscribe(launch).await.unwrap();
+    let (launch, _) = fixture.start(&wanted).await;
+    let mut events = fixture.holders.subscribe(launch).await.unwrap();
     let end = loop {
         let event = tokio::time::timeout(DEADLINE, events.next()).await.unwrap();
         if let Some(HolderEvent::Ended(end)) = event {
@@ -199,90 +199,90 @@ async fn agent_does_not_start_if_its_preparation_fails() {
         }
     };
     assert_eq!(end.exit, Exit::Code(1));
-    let text = ground.snapshot(launch).await.rows.join("");
+    let text = fixture.snapshot(launch).await.rows.join("");
     assert!(text.contains("could not prepare the launch"), "{text}");
-    assert!(!ground.folder().join("began").exists());
+    assert!(!fixture.folder().join("began").exists());
 
     wanted.before = vec!["/nowhere/at-all".to_owned()];
-    wanted.session = ground.shell("").session;
-    let (_, error) = ground.try_start(&wanted).await;
+    wanted.session = fixture.shell("").session;
+    let (_, error) = fixture.try_start(&wanted).await;
     assert_eq!(error.unwrap_err().kind, Kind::Vendor);
 }
 
 #[tokio::test]
 async fn agent_is_ended_if_its_start_cannot_be_recorded() {
-    let ground = HoldFixture::new();
-    let wanted = ground.shell("setsid sleep 600 & exec sleep 600");
+    let fixture = HoldFixture::new();
+    let wanted = fixture.shell("setsid sleep 600 & exec sleep 600");
     // A folder has the name of the file.
     let blocked = |folder: &Path| fs::create_dir(folder.join("live.json")).unwrap();
-    let (launch, held) = ground.try_start_in(&wanted, blocked).await;
+    let (launch, held) = fixture.try_start_in(&wanted, blocked).await;
     let error = held.unwrap_err();
     assert!(error.message.contains("live.json"), "{error}");
     assert_eq!(marked(launch), Vec::<u32>::new());
-    assert_eq!(ground.recorded_end(launch).exit, Exit::NeverStarted);
-    ground.start(&wanted).await;
+    assert_eq!(fixture.recorded_end(launch).exit, Exit::NeverStarted);
+    fixture.start(&wanted).await;
 }
 
 #[tokio::test]
 async fn second_holder_of_a_session_is_refused() {
-    let ground = HoldFixture::new();
-    let wanted = ground.shell("read line");
-    let (first, held) = ground.start(&wanted).await;
-    let (second, refused) = ground.try_start(&wanted).await;
+    let fixture = HoldFixture::new();
+    let wanted = fixture.shell("read line");
+    let (first, held) = fixture.start(&wanted).await;
+    let (second, refused) = fixture.try_start(&wanted).await;
     let error = refused.unwrap_err();
     assert_eq!(error.kind, Kind::Conflict);
     assert!(error.message.contains(&format!("process {}", held.holder.pid)), "{error}");
     assert!(error.message.contains(&first.to_string()), "{error}");
     assert!(process::is_alive(&held.agent.unwrap()));
-    assert_eq!(ground.recorded_end(second).exit, Exit::NeverStarted);
-    ground.holders.stop(first, DEADLINE).await.unwrap().unwrap();
-    ground.start(&wanted).await;
+    assert_eq!(fixture.recorded_end(second).exit, Exit::NeverStarted);
+    fixture.holders.stop(first, DEADLINE).await.unwrap().unwrap();
+    fixture.start(&wanted).await;
 }
 
 #[tokio::test]
 async fn leftovers_of_a_dead_launch_are_ended_before_the_next_launch() {
-    let ground = HoldFixture::new();
-    let mut ear = ground.ear("up");
+    let fixture = HoldFixture::new();
+    let mut ear = fixture.ear("up");
     // When a terminal goes away, processes that do not ignore SIGHUP end with it.
     let script =
         "trap '' HUP; setsid sh -c 'echo > up; exec sleep 600' & echo > up; exec sleep 600";
-    let wanted = ground.shell(script);
-    let (first, held) = ground.start(&wanted).await;
+    let wanted = fixture.shell(script);
+    let (first, held) = fixture.start(&wanted).await;
     ear.hears(2).await;
-    super::ground::kill(&held.holder);
-    assert_eq!(ground.holders.find(first).await.unwrap(), None);
+    super::fixture::kill(&held.holder);
+    assert_eq!(fixture.holders.find(first).await.unwrap(), None);
     assert_eq!(marked(first).len(), 2, "both outlive their holder");
-    let other = ground.shell("exec sleep 600");
-    let (bystander, _) = ground.start(&other).await;
-    let (second, _) = ground.start(&wanted).await;
+    let other = fixture.shell("exec sleep 600");
+    let (bystander, _) = fixture.start(&other).await;
+    let (second, _) = fixture.start(&wanted).await;
     assert_eq!(marked(first), Vec::<u32>::new());
     assert!(!marked(second).is_empty());
     assert!(!marked(bystander).is_empty());
-    let log = fs::read_to_string(ground.paths.launch(second).join("holder.log")).unwrap();
+    let log = fs::read_to_string(fixture.paths.launch(second).join("holder.log")).unwrap();
     assert!(log.contains("ended a leftover"), "{log}");
 }
 
 #[tokio::test]
 async fn home_with_a_path_too_long_for_a_socket_works() {
-    let ground = HoldFixture::at(&["d".repeat(120), "e".repeat(120)].join("/"));
-    let (launch, _) = ground.start(&ground.shell("echo deep; title up; read line")).await;
-    ground.titled(launch, "up").await;
-    assert_eq!(ground.snapshot(launch).await.rows[0], "deep");
-    assert!(ground.holders.stop(launch, Duration::ZERO).await.unwrap().is_some());
+    let fixture = HoldFixture::at(&["d".repeat(120), "e".repeat(120)].join("/"));
+    let (launch, _) = fixture.start(&fixture.shell("echo deep; title up; read line")).await;
+    fixture.titled(launch, "up").await;
+    assert_eq!(fixture.snapshot(launch).await.rows[0], "deep");
+    assert!(fixture.holders.stop(launch, Duration::ZERO).await.unwrap().is_some());
 }
 
 #[tokio::test]
 async fn agent_cannot_connect_to_a_holder() {
-    let ground = HoldFixture::new();
-    let (victim, _) = ground.start(&ground.shell("read line")).await;
-    let socket = ground.socket(victim).display().to_string();
-    let program = super::ground::holder_program().display().to_string();
+    let fixture = HoldFixture::new();
+    let (victim, _) = fixture.start(&fixture.shell("read line")).await;
+    let socket = fixture.socket(victim).display().to_string();
+    let program = super::fixture::holder_program().display().to_string();
     let script = format!(
         "{program} attach {socket}; env -u SEGUE_LAUNCH {program} attach {socket}; \
                           title done; read line"
     );
-    let (launch, _) = ground.start(&ground.shell(&script)).await;
-    ground.titled(launch, "done").await;
-    let text = ground.snapshot(launch).await.rows.join("\n");
+    let (launch, _) = fixture.start(&fixture.shell(&script)).await;
+    fixture.titled(launch, "done").await;
+    let text = fixture.snapshot(launch).await.rows.join("\n");
     assert_eq!(text.matches("a process of an agent cannot command a holder").count(), 2, "{text}");
 }

@@ -3,7 +3,7 @@
 
 mod attach;
 mod ends;
-mod ground;
+mod fixture;
 mod lives;
 mod output;
 mod person;

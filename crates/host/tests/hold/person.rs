@@ -16,7 +16,7 @@ use segue_core::model::ProcessRef;
 use segue_host::process;
 use vt100::{Callbacks, Parser, Screen};
 
-use super::ground::{DEADLINE, holder_program};
+use super::fixture::{DEADLINE, holder_program};
 
 /// What a terminal emulator records besides its screen.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use segue_core::model::{LaunchId, MessageId};
 use segue_core::ports::{Holders as _, TypeOrder};
 use uuid::Uuid;
 
-use super::ground::{DEADLINE, HoldFixture};
+use super::fixture::{DEADLINE, HoldFixture};
 
 pub(crate) const HELLO: u8 = 1;
 pub(crate) const REQUEST: u8 = 2;
@@ -22,8 +22,8 @@ pub(crate) fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     [&length[..], &[kind], payload].concat()
 }
 
-pub(crate) fn connect(ground: &HoldFixture, launch: segue_core::model::LaunchId) -> UnixStream {
-    let stream = UnixStream::connect(ground.socket(launch)).unwrap();
+pub(crate) fn connect(fixture: &HoldFixture, launch: segue_core::model::LaunchId) -> UnixStream {
+    let stream = UnixStream::connect(fixture.socket(launch)).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
     stream
 }
@@ -44,9 +44,9 @@ fn ask(stream: &mut UnixStream, request: &str) -> (u8, String) {
 
 #[tokio::test]
 async fn client_of_a_newer_version_can_use_this_holder() {
-    let ground = HoldFixture::new();
-    let (launch, _) = ground.start(&ground.shell("read line")).await;
-    let mut client = connect(&ground, launch);
+    let fixture = HoldFixture::new();
+    let (launch, _) = fixture.start(&fixture.shell("read line")).await;
+    let mut client = connect(&fixture, launch);
     let hello = br#"{"protocol":9,"oldest":1,"capabilities":["teleport"],"new":{"x":1}}"#;
     client.write_all(&frame(HELLO, hello)).unwrap();
     let (kind, ours) = read_frame(&mut client);
@@ -63,9 +63,9 @@ async fn client_of_a_newer_version_can_use_this_holder() {
 
 #[tokio::test]
 async fn client_without_a_common_version_gets_an_error() {
-    let ground = HoldFixture::new();
-    let (launch, _) = ground.start(&ground.shell("read line")).await;
-    let mut client = connect(&ground, launch);
+    let fixture = HoldFixture::new();
+    let (launch, _) = fixture.start(&fixture.shell("read line")).await;
+    let mut client = connect(&fixture, launch);
     client.write_all(&frame(HELLO, br#"{"protocol":9,"oldest":5}"#)).unwrap();
     read_frame(&mut client);
     let (kind, answer) = read_frame(&mut client);
@@ -76,13 +76,13 @@ async fn client_without_a_common_version_gets_an_error() {
 
 #[tokio::test]
 async fn invalid_data_does_not_disturb_the_holder() {
-    let ground = HoldFixture::new();
-    let (launch, held) = ground.start(&ground.shell("read line")).await;
+    let fixture = HoldFixture::new();
+    let (launch, held) = fixture.start(&fixture.shell("read line")).await;
     for nonsense in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 4096], &frame(REQUEST, b"{"), b"\0"] {
-        let mut client = connect(&ground, launch);
+        let mut client = connect(&fixture, launch);
         client.write_all(nonsense).unwrap();
     }
-    let mut client = connect(&ground, launch);
+    let mut client = connect(&fixture, launch);
     client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
     read_frame(&mut client);
     client.write_all(&frame(REQUEST, &vec![b'x'; (1 << 20) + 1])).unwrap();
@@ -92,23 +92,24 @@ async fn invalid_data_does_not_disturb_the_holder() {
     assert!(answer.contains("not attached"), "{answer}");
     let (_, answer) = ask(&mut client, r#"{"attach":{"rows":65535,"cols":65535}}"#);
     assert!(!answer.is_empty());
-    assert_eq!(ground.snapshot(launch).await.size.rows, 500);
+    assert_eq!(fixture.snapshot(launch).await.size.rows, 500);
     drop(client);
-    assert_eq!(ground.holders.find(launch).await.unwrap(), Some(held));
+    assert_eq!(fixture.holders.find(launch).await.unwrap(), Some(held));
 }
 
 #[tokio::test]
 async fn client_that_never_reads_does_not_keep_a_holder_alive() {
-    let ground = HoldFixture::new();
-    let (launch, held) =
-        ground.start(&ground.shell("read line; yes | head -c 3000000; title up; read line")).await;
-    let mut client = connect(&ground, launch);
+    let fixture = HoldFixture::new();
+    let (launch, held) = fixture
+        .start(&fixture.shell("read line; yes | head -c 3000000; title up; read line"))
+        .await;
+    let mut client = connect(&fixture, launch);
     client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
     client.write_all(&frame(REQUEST, br#"{"attach":{"rows":20,"cols":80}}"#)).unwrap();
-    ground.holders.inject(launch, b"\r").await.unwrap();
-    ground.titled(launch, "up").await;
-    assert!(ground.holders.stop(launch, Duration::ZERO).await.unwrap().is_some());
-    super::ground::gone(&held.holder).await;
+    fixture.holders.inject(launch, b"\r").await.unwrap();
+    fixture.titled(launch, "up").await;
+    assert!(fixture.holders.stop(launch, Duration::ZERO).await.unwrap().is_some());
+    super::fixture::gone(&held.holder).await;
 }
 
 /// A holder of an older version, started as `perl hold FOLDER`. It sends three hellos, and reports
@@ -134,11 +135,11 @@ for (1 .. 3) {
 /// Starts a script that behaves like a holder of an older version, for a new launch, and waits
 /// until it prints `up`. Returns the lines that it prints then.
 pub(crate) fn start_old_holder(
-    ground: &HoldFixture,
+    fixture: &HoldFixture,
     script: &str,
 ) -> (LaunchId, Child, Lines<BufReader<ChildStdout>>) {
     let launch = LaunchId::new(Uuid::now_v7());
-    let folder = ground.paths.launch(launch);
+    let folder = fixture.paths.launch(launch);
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("hold"), script).unwrap();
     let mut command = Command::new("perl");
@@ -151,14 +152,14 @@ pub(crate) fn start_old_holder(
 
 #[tokio::test]
 async fn older_holder_is_not_sent_requests_that_it_does_not_know() {
-    let ground = HoldFixture::new();
-    let (launch, mut old, lines) = start_old_holder(&ground, OLD_HOLDER);
+    let fixture = HoldFixture::new();
+    let (launch, mut old, lines) = start_old_holder(&fixture, OLD_HOLDER);
     let message = MessageId::new(Uuid::now_v7());
     let order = TypeOrder { message, text: "hello".to_owned(), revision: 0 };
     let errors = [
-        ground.holders.screen(launch).await.unwrap_err(),
-        ground.holders.type_message(launch, &order).await.unwrap_err(),
-        ground.holders.press(launch, b"x", 0).await.unwrap_err(),
+        fixture.holders.screen(launch).await.unwrap_err(),
+        fixture.holders.type_message(launch, &order).await.unwrap_err(),
+        fixture.holders.press(launch, b"x", 0).await.unwrap_err(),
     ];
     for (error, word) in errors.iter().zip(["`screen`", "`type`", "`press`"]) {
         assert_eq!(error.kind, Kind::Unavailable);
@@ -171,18 +172,18 @@ async fn older_holder_is_not_sent_requests_that_it_does_not_know() {
 
 #[tokio::test]
 async fn clients_talk_only_to_the_launchs_own_holder_at_its_socket() {
-    let ground = HoldFixture::new();
-    let (other, _) = ground.start(&ground.shell("read line")).await;
+    let fixture = HoldFixture::new();
+    let (other, _) = fixture.start(&fixture.shell("read line")).await;
     let own = LaunchId::new(Uuid::now_v7());
-    std::fs::create_dir(ground.paths.launch(own)).unwrap();
+    std::fs::create_dir(fixture.paths.launch(own)).unwrap();
     // A symlink to another launch's holder, as an agent could create it.
-    std::os::unix::fs::symlink(ground.socket(other), ground.socket(own)).unwrap();
-    assert!(ground.holders.find(own).await.unwrap().is_none());
-    std::fs::remove_file(ground.socket(own)).unwrap();
+    std::os::unix::fs::symlink(fixture.socket(other), fixture.socket(own)).unwrap();
+    assert!(fixture.holders.find(own).await.unwrap().is_none());
+    std::fs::remove_file(fixture.socket(own)).unwrap();
     // A process that is not a holder: this one.
-    let listener = UnixListener::bind(ground.socket(own)).unwrap();
-    assert!(ground.holders.find(own).await.unwrap().is_none());
+    let listener = UnixListener::bind(fixture.socket(own)).unwrap();
+    assert!(fixture.holders.find(own).await.unwrap().is_none());
     let (mut client, _) = listener.accept().unwrap();
     assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "nothing is sent to it");
-    assert!(ground.holders.find(other).await.unwrap().is_some());
+    assert!(fixture.holders.find(other).await.unwrap().is_some());
 }

@@ -4,7 +4,7 @@ use rustix::process::Signal;
 use segue_core::model::LaunchId;
 use segue_core::ports::Holders as _;
 
-use super::ground::{HoldFixture, kill, send};
+use super::fixture::{HoldFixture, kill, send};
 use super::person::Person;
 
 const ROWS: u16 = 24;
@@ -20,14 +20,14 @@ const NUMBERS: &str = "stty -echo; seq 1 200; title ready; \
 /// Shows every typed byte.
 const BYTES: &str = "dd bs=1 count=10 2>/dev/null | od -An -c; title typed; exec sleep 600";
 
-async fn started(ground: &HoldFixture, script: &str) -> LaunchId {
-    let (launch, _) = ground.start(&ground.shell(script)).await;
-    ground.titled(launch, "ready").await;
+async fn started(fixture: &HoldFixture, script: &str) -> LaunchId {
+    let (launch, _) = fixture.start(&fixture.shell(script)).await;
+    fixture.titled(launch, "ready").await;
     launch
 }
 
-fn attached(ground: &HoldFixture, launch: LaunchId) -> Person {
-    let mut person = Person::attach(&ground.socket(launch), ROWS, COLS);
+fn attached(fixture: &HoldFixture, launch: LaunchId) -> Person {
+    let mut person = Person::attach(&fixture.socket(launch), ROWS, COLS);
     person.sees("the end of the numbers", |person| person.rows().contains(&"200".to_owned()));
     person
 }
@@ -42,9 +42,9 @@ fn sees_first(person: &mut Person, first: &str) {
 
 #[tokio::test]
 async fn scroll_mode_shows_earlier_lines_while_the_agent_continues() {
-    let ground = HoldFixture::new();
-    let launch = started(&ground, NUMBERS).await;
-    let mut person = attached(&ground, launch);
+    let fixture = HoldFixture::new();
+    let launch = started(&fixture, NUMBERS).await;
+    let mut person = attached(&fixture, launch);
     person.types(ENTER);
     person.sees("scroll mode", scrolls);
     person.types("g");
@@ -52,14 +52,14 @@ async fn scroll_mode_shows_earlier_lines_while_the_agent_continues() {
     assert!(person.screen().contents().contains("line 1/201"), "{:?}", person.rows());
     // The agent writes more than a screen. The view stays unchanged.
     let before = person.rows();
-    ground.holders.inject(launch, b"later\r").await.unwrap();
-    ground.titled(launch, "later").await;
+    fixture.holders.inject(launch, b"later\r").await.unwrap();
+    fixture.titled(launch, "later").await;
     person.types("j");
     person.sees("line 2", |person| person.screen().contents().contains("line 2/201"));
     assert_eq!(person.rows()[..23], before[..23]);
     person.types("q");
     person.sees("what was written meanwhile", |person| person.rows().contains(&"1100".to_owned()));
-    let rows = ground.snapshot(launch).await.rows;
+    let rows = fixture.snapshot(launch).await.rows;
     person.sees("the agent's screen", |person| person.rows() == rows);
     // The new lines are part of the scrollback now.
     person.types(b"\x1c[/1050\r");
@@ -70,17 +70,17 @@ async fn scroll_mode_shows_earlier_lines_while_the_agent_continues() {
 
 #[tokio::test]
 async fn scroll_mode_neither_slows_nor_resizes_the_agent() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "seq 1 200; title ready; read line; seq 1 300000; stty size; title end; read line";
-    let launch = started(&ground, script).await;
-    let mut person = attached(&ground, launch);
+    let launch = started(&fixture, script).await;
+    let mut person = attached(&fixture, launch);
     person.types(PAGE_UP);
     person.sees("scroll mode", scrolls);
     let before = person.rows();
-    ground.holders.inject(launch, b"\r").await.unwrap();
+    fixture.holders.inject(launch, b"\r").await.unwrap();
     // The user's terminal reads nothing while the test waits here.
-    ground.titled(launch, "end").await;
-    assert!(ground.snapshot(launch).await.rows.contains(&format!("{ROWS} {COLS}")));
+    fixture.titled(launch, "end").await;
+    assert!(fixture.snapshot(launch).await.rows.contains(&format!("{ROWS} {COLS}")));
     person.types("j");
     person.sees("the cursor moves", |person| person.screen().cursor_position().0 == 1);
     assert_eq!(person.rows()[..23], before[..23]);
@@ -88,10 +88,10 @@ async fn scroll_mode_neither_slows_nor_resizes_the_agent() {
 
 #[tokio::test]
 async fn page_up_and_wheel_enter_and_leave_without_reaching_the_agent() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = format!("stty raw -echo; seq -s '\r\n' 1 200; title ready; {BYTES}");
-    let launch = started(&ground, &script).await;
-    let mut person = Person::attach(&ground.socket(launch), ROWS, COLS);
+    let launch = started(&fixture, &script).await;
+    let mut person = Person::attach(&fixture.socket(launch), ROWS, COLS);
     person.sees("the wheel is reported", |person| {
         let screen = person.screen();
         screen.mouse_protocol_mode() == vt100::MouseProtocolMode::PressRelease
@@ -107,19 +107,19 @@ async fn page_up_and_wheel_enter_and_leave_without_reaching_the_agent() {
     }
     // A click is dropped.
     person.types(b"\x1b[<0;3;4M\x1b[<0;3;4m0123456789");
-    ground.titled(launch, "typed").await;
+    fixture.titled(launch, "typed").await;
     person.sees_text("0   1   2   3   4   5   6   7   8   9");
 }
 
 #[tokio::test]
 async fn agent_with_mouse_and_alternate_screen_gets_wheel_and_page_up() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = format!(
         "stty raw -echo; printf '\\033[?1049h\\033[?1002h\\033[?1006h'; title ready; \
          dd bs=1 count=14 2>/dev/null | od -An -c; printf '\\033[?1002l'; {BYTES}"
     );
-    let launch = started(&ground, &script).await;
-    let mut person = Person::attach(&ground.socket(launch), ROWS, COLS);
+    let launch = started(&fixture, &script).await;
+    let mut person = Person::attach(&fixture.socket(launch), ROWS, COLS);
     person.sees("the agent's mouse", |person| {
         person.screen().mouse_protocol_mode() == vt100::MouseProtocolMode::ButtonMotion
     });
@@ -142,9 +142,9 @@ async fn agent_with_mouse_and_alternate_screen_gets_wheel_and_page_up() {
 
 #[tokio::test]
 async fn user_can_give_the_mouse_to_their_terminal() {
-    let ground = HoldFixture::new();
-    let launch = started(&ground, NUMBERS).await;
-    let mut person = attached(&ground, launch);
+    let fixture = HoldFixture::new();
+    let launch = started(&fixture, NUMBERS).await;
+    let mut person = attached(&fixture, launch);
     let mode = |person: &Person| person.screen().mouse_protocol_mode();
     person.sees("ours", |person| mode(person) == vt100::MouseProtocolMode::PressRelease);
     person.types(b"\x1cm");
@@ -158,11 +158,11 @@ async fn user_can_give_the_mouse_to_their_terminal() {
 
 #[tokio::test]
 async fn search_marks_its_match_and_a_selection_is_copied() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "printf 'one \\033[31mneedle\\033[m\\r\\n'; seq 1 200; \
                   printf '\\033]52;c;ZXZpbA==\\007'; title ready; read line";
-    let launch = started(&ground, script).await;
-    let mut person = attached(&ground, launch);
+    let launch = started(&fixture, script).await;
+    let mut person = attached(&fixture, launch);
     let sent = person.seen.len();
     person.types(b"\x1c[?NEEDLE\r");
     person.sees_text("not found: NEEDLE");
@@ -180,11 +180,11 @@ async fn search_marks_its_match_and_a_selection_is_copied() {
 
 #[tokio::test]
 async fn scroll_mode_follows_the_size_of_the_users_terminal() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "for n in $(seq 1 100); do printf '%03d %0100d\\r\\n' $n 0; done; seq 1 200; \
                   title ready; read line";
-    let launch = started(&ground, script).await;
-    let mut person = attached(&ground, launch);
+    let launch = started(&fixture, script).await;
+    let mut person = attached(&fixture, launch);
     person.types(b"\x1c[/050\r");
     person
         .sees("the line", |person| scrolls(person) && person.screen().contents().contains("050 0"));
@@ -198,16 +198,16 @@ async fn scroll_mode_follows_the_size_of_the_users_terminal() {
     person.types(b"q");
     person
         .sees("the agent", |person| !scrolls(person) && person.rows().contains(&"200".to_owned()));
-    let size = ground.snapshot(launch).await.size;
+    let size = fixture.snapshot(launch).await.size;
     assert_eq!((size.rows, size.cols), (30, 120));
 }
 
 #[tokio::test]
 async fn any_key_closes_the_help_and_does_not_reach_the_agent() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = format!("stty raw -echo; seq -s '\r\n' 1 200; title ready; {BYTES}");
-    let launch = started(&ground, &script).await;
-    let mut person = Person::attach(&ground.socket(launch), ROWS, COLS);
+    let launch = started(&fixture, &script).await;
+    let mut person = Person::attach(&fixture.socket(launch), ROWS, COLS);
     person.sees_text("200");
     for key in [&b"x"[..], b"\x1b[A", b"\x1b", b"\r"] {
         person.types(b"\x1c?");
@@ -221,21 +221,21 @@ async fn any_key_closes_the_help_and_does_not_reach_the_agent() {
 
 #[tokio::test]
 async fn terminal_is_restored_however_scroll_mode_ends() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let detach: fn(&mut Person, &HoldFixture, LaunchId) = |person, _, _| person.types(b"\x1cd");
     let terminate: fn(&mut Person, &HoldFixture, LaunchId) =
         |person, _, _| send(&person.process(), Signal::TERM);
     for (leave, last) in [(detach, "[detached]"), (terminate, "[detached]")] {
-        let launch = started(&ground, NUMBERS).await;
-        let mut person = attached(&ground, launch);
+        let launch = started(&fixture, NUMBERS).await;
+        let mut person = attached(&fixture, launch);
         person.types(b"\x1c[/x");
         person.sees_text("/x");
-        leave(&mut person, &ground, launch);
+        leave(&mut person, &fixture, launch);
         person.has_their_terminal_back(last);
     }
-    let (launch, held) = ground.start(&ground.shell(NUMBERS)).await;
-    ground.titled(launch, "ready").await;
-    let mut person = attached(&ground, launch);
+    let (launch, held) = fixture.start(&fixture.shell(NUMBERS)).await;
+    fixture.titled(launch, "ready").await;
+    let mut person = attached(&fixture, launch);
     person.types(ENTER);
     person.sees("scroll mode", scrolls);
     kill(&held.holder);
@@ -244,12 +244,12 @@ async fn terminal_is_restored_however_scroll_mode_ends() {
 
 #[tokio::test]
 async fn entry_notice_covers_no_input_line_and_the_first_key_removes_it() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "stty -echo; printf '\\033[2J\\033[H'; seq 1 21; printf '> '; title ready; \
                   read line; echo got $line; read line";
     for (rows, cursor) in [(ROWS, 21), (30, 21)] {
-        let launch = started(&ground, script).await;
-        let mut person = Person::attach(&ground.socket(launch), rows, COLS);
+        let launch = started(&fixture, script).await;
+        let mut person = Person::attach(&fixture.socket(launch), rows, COLS);
         person.sees_text("detach with Ctrl-\\ d, all keys with Ctrl-\\ ?");
         let shown = person.rows();
         assert_eq!(shown[cursor], ">", "{shown:?}");
@@ -267,12 +267,12 @@ const TOLD: &str = "trap 'n=$((n+1)); echo told $n $(stty size)' WINCH; title re
 
 #[tokio::test]
 async fn attach_notifies_the_agent_of_its_size_once_even_if_unchanged() {
-    let ground = HoldFixture::new();
-    let launch = started(&ground, &format!("n=0; {TOLD}")).await;
+    let fixture = HoldFixture::new();
+    let launch = started(&fixture, &format!("n=0; {TOLD}")).await;
     for (number, (rows, cols)) in
         [(40, 120), (40, 120), (30, 100), (30, 100)].into_iter().enumerate()
     {
-        let mut person = Person::attach(&ground.socket(launch), rows, cols);
+        let mut person = Person::attach(&fixture.socket(launch), rows, cols);
         person.sees_text(&format!("told {} {rows} {cols}", number + 1));
         person.types(format!("round{number}\r"));
         person.sees_text(&format!("got round{number}"));

@@ -13,7 +13,7 @@ use segue_core::{Error, Kind, Result};
 use segue_host::hold::LocalTerminals;
 use vt100::{Parser, Screen};
 
-use super::ground::{DEADLINE, HoldFixture, TestLaunch, code, kill};
+use super::fixture::{DEADLINE, HoldFixture, TestLaunch, code, kill};
 use super::person::Person;
 use super::protocol::{HELLO, INPUT, REQUEST, connect, frame, read_frame, start_old_holder};
 
@@ -29,15 +29,15 @@ fn control(size: TerminalSize) -> TerminalAccess {
     TerminalAccess::Control { size }
 }
 
-fn terminals(ground: &HoldFixture) -> LocalTerminals {
-    LocalTerminals::new(ground.paths.launches())
+fn terminals(fixture: &HoldFixture) -> LocalTerminals {
+    LocalTerminals::new(fixture.paths.launches())
 }
 
 /// Starts a script in a terminal of [`MIDDLE`] size, and waits for its title `ready`.
-async fn started(ground: &HoldFixture, script: &str) -> LaunchId {
-    let wanted = TestLaunch { size: MIDDLE, ..ground.shell(script) };
-    let (launch, _) = ground.start(&wanted).await;
-    ground.titled(launch, "ready").await;
+async fn started(fixture: &HoldFixture, script: &str) -> LaunchId {
+    let wanted = TestLaunch { size: MIDDLE, ..fixture.shell(script) };
+    let (launch, _) = fixture.start(&wanted).await;
+    fixture.titled(launch, "ready").await;
     launch
 }
 
@@ -56,16 +56,16 @@ struct StreamClient {
 }
 
 impl StreamClient {
-    async fn open(ground: &HoldFixture, launch: LaunchId, access: TerminalAccess) -> Self {
-        Self::try_open(ground, launch, access).await.unwrap()
+    async fn open(fixture: &HoldFixture, launch: LaunchId, access: TerminalAccess) -> Self {
+        Self::try_open(fixture, launch, access).await.unwrap()
     }
 
     async fn try_open(
-        ground: &HoldFixture,
+        fixture: &HoldFixture,
         launch: LaunchId,
         access: TerminalAccess,
     ) -> Result<Self> {
-        let stream = terminals(ground).open(launch, access).await?;
+        let stream = terminals(fixture).open(launch, access).await?;
         let mut client = Self {
             stream,
             parser: Parser::new(NonZeroU16::MIN, NonZeroU16::MIN, 0),
@@ -140,16 +140,16 @@ impl StreamClient {
 
 #[tokio::test]
 async fn viewer_shows_what_an_attached_terminal_shows_and_follows_it() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "stty -echo; printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?2004h\\033[2;3H'; \
         printf '\\033[1;31mred\\033[m \\346\\274\\242\\345\\255\\227\\033[?25l\\033[7;9H'; \
         title ready; read line; printf '\\033[9;1Hmore\\033[?2004l'; read line";
-    let launch = started(&ground, script).await;
-    let mut person = Person::attach(&ground.socket(launch), MIDDLE.rows, MIDDLE.cols);
+    let launch = started(&fixture, script).await;
+    let mut person = Person::attach(&fixture.socket(launch), MIDDLE.rows, MIDDLE.cols);
     person.sees("no hint", |person| {
         person.screen().hide_cursor() && !person.screen().contents().contains("detach with")
     });
-    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
+    let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
     assert_same(&viewer, &person);
     assert!(viewer.screen().bracketed_paste());
     person.types(b"\r");
@@ -170,11 +170,11 @@ fn assert_same(viewer: &StreamClient, person: &Person) {
 
 #[tokio::test]
 async fn controller_types_and_every_viewer_sees_the_answer() {
-    let ground = HoldFixture::new();
-    let launch = started(&ground, ECHO).await;
-    let mut first = StreamClient::open(&ground, launch, TerminalAccess::View).await;
-    let mut second = StreamClient::open(&ground, launch, TerminalAccess::View).await;
-    let mut controller = StreamClient::open(&ground, launch, control(MIDDLE)).await;
+    let fixture = HoldFixture::new();
+    let launch = started(&fixture, ECHO).await;
+    let mut first = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
+    let mut second = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
+    let mut controller = StreamClient::open(&fixture, launch, control(MIDDLE)).await;
     controller.stream.input(b"hello\r").await.unwrap();
     for client in [&mut controller, &mut first, &mut second] {
         client.sees("got hello").await;
@@ -189,9 +189,9 @@ async fn controller_types_and_every_viewer_sees_the_answer() {
 
 #[tokio::test]
 async fn viewer_changes_neither_the_size_nor_the_input_of_the_agent() {
-    let ground = HoldFixture::new();
-    let launch = started(&ground, ECHO).await;
-    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
+    let fixture = HoldFixture::new();
+    let launch = started(&fixture, ECHO).await;
+    let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
     assert_eq!(viewer.size(), MIDDLE);
     let refused =
         [viewer.stream.input(b"typed\r").await, viewer.stream.resize(SMALL).await].map(Result::err);
@@ -199,18 +199,18 @@ async fn viewer_changes_neither_the_size_nor_the_input_of_the_agent() {
         assert_eq!(error.kind, Kind::Conflict);
         assert!(error.message.contains("only watches"), "{error}");
     }
-    ground.holders.inject(launch, b"injected\r").await.unwrap();
+    fixture.holders.inject(launch, b"injected\r").await.unwrap();
     viewer.sees("got injected").await;
     let shown = viewer.screen().contents();
     assert_eq!(shown.trim(), "ready\ngot injected", "no new size, no input");
-    assert_eq!(ground.snapshot(launch).await.size, MIDDLE);
+    assert_eq!(fixture.snapshot(launch).await.size, MIDDLE);
 }
 
 #[tokio::test]
 async fn holder_refuses_what_a_viewer_may_not_do() {
-    let ground = HoldFixture::new();
-    let launch = started(&ground, ECHO).await;
-    let mut client = connect(&ground, launch);
+    let fixture = HoldFixture::new();
+    let launch = started(&fixture, ECHO).await;
+    let mut client = connect(&fixture, launch);
     client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
     client.write_all(&frame(REQUEST, br#""view""#)).unwrap();
     let read_until = |client: &mut std::os::unix::net::UnixStream, word: &str| loop {
@@ -239,18 +239,18 @@ async fn holder_refuses_what_a_viewer_may_not_do() {
     client.write_all(&frame(REQUEST, br#""status""#)).unwrap();
     let status = read_until(&mut client, "status");
     assert!(status.contains(r#""size":{"rows":30,"cols":100}"#), "{status}");
-    ground.holders.inject(launch, b"last\r").await.unwrap();
-    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
+    fixture.holders.inject(launch, b"last\r").await.unwrap();
+    let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
     viewer.sees("got last").await;
     assert_eq!(viewer.screen().contents().trim(), "ready\ngot last");
 }
 
 #[tokio::test]
 async fn viewer_gets_a_snapshot_of_every_new_size() {
-    let ground = HoldFixture::new();
-    let launch = started(&ground, ECHO).await;
-    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
-    let mut controller = StreamClient::open(&ground, launch, control(SMALL)).await;
+    let fixture = HoldFixture::new();
+    let launch = started(&fixture, ECHO).await;
+    let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
+    let mut controller = StreamClient::open(&fixture, launch, control(SMALL)).await;
     viewer.until("the size of the controller", |client| client.size() == SMALL).await;
     viewer.sees("20 60").await;
     controller.stream.resize(LARGE).await.unwrap();
@@ -263,10 +263,10 @@ async fn viewer_gets_a_snapshot_of_every_new_size() {
 
 #[tokio::test]
 async fn two_controllers_share_the_smaller_size_until_one_closes() {
-    let ground = HoldFixture::new();
-    let launch = started(&ground, ECHO).await;
-    let mut large = StreamClient::open(&ground, launch, control(LARGE)).await;
-    let mut small = StreamClient::open(&ground, launch, control(SMALL)).await;
+    let fixture = HoldFixture::new();
+    let launch = started(&fixture, ECHO).await;
+    let mut large = StreamClient::open(&fixture, launch, control(LARGE)).await;
+    let mut small = StreamClient::open(&fixture, launch, control(SMALL)).await;
     large.until("the smaller size", |client| client.size() == SMALL).await;
     small.stream.input(b"one\r").await.unwrap();
     small.sees("got one").await;
@@ -281,15 +281,15 @@ async fn two_controllers_share_the_smaller_size_until_one_closes() {
 
 #[tokio::test]
 async fn scrollback_arrives_in_pages_of_one_copy() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script =
         "seq 1 500; printf '\\033[32mlast'; title ready; while read line; do seq 1 99; done";
-    let launch = started(&ground, script).await;
-    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
+    let launch = started(&fixture, script).await;
+    let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
     let newest = viewer.page(ScrollbackRange::Newest { count: 120 }).await;
     assert_eq!((newest.lines.len(), newest.total), (120, newest.first + 120));
     assert!(!newest.has_forgotten && !newest.alternate);
-    ground.holders.inject(launch, b"\r").await.unwrap();
+    fixture.holders.inject(launch, b"\r").await.unwrap();
     viewer.sees("99").await;
     let (mut lines, mut first) = (newest.lines, newest.first);
     while first > 0 {
@@ -306,27 +306,27 @@ async fn scrollback_arrives_in_pages_of_one_copy() {
 
 #[tokio::test]
 async fn viewer_that_does_not_read_neither_slows_the_agent_nor_gets_all_of_its_output() {
-    let ground = HoldFixture::new();
+    let fixture = HoldFixture::new();
     let script = "echo ready; title ready; read line; seq 1 1000000; echo the end; title finished; \
                   read line";
-    let launch = started(&ground, script).await;
-    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
-    ground.holders.inject(launch, b"\r").await.unwrap();
-    ground.titled(launch, "finished").await;
+    let launch = started(&fixture, script).await;
+    let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
+    fixture.holders.inject(launch, b"\r").await.unwrap();
+    fixture.titled(launch, "finished").await;
     viewer.sees("the end").await;
-    assert_eq!(viewer.rows(), ground.snapshot(launch).await.rows);
+    assert_eq!(viewer.rows(), fixture.snapshot(launch).await.rows);
     assert!(viewer.sizes.len() > 1, "a snapshot replaces what was missed");
     assert!(viewer.bytes < 3_000_000, "{} bytes for one screen", viewer.bytes);
 }
 
 #[tokio::test]
 async fn stream_reports_the_end_of_the_agent_also_to_late_viewers() {
-    let ground = HoldFixture::new();
-    let launch = started(&ground, "title ready; read line; printf 'bye'; exit 4").await;
-    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
-    ground.holders.inject(launch, b"\r").await.unwrap();
+    let fixture = HoldFixture::new();
+    let launch = started(&fixture, "title ready; read line; printf 'bye'; exit 4").await;
+    let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
+    fixture.holders.inject(launch, b"\r").await.unwrap();
     viewer.until("the end", |client| client.end.is_some()).await;
-    let mut late = StreamClient::open(&ground, launch, TerminalAccess::View).await;
+    let mut late = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
     late.until("the end", |client| client.end.is_some()).await;
     for client in [&viewer, &late] {
         assert_eq!(client.end.unwrap().exit, code(4));
@@ -336,10 +336,10 @@ async fn stream_reports_the_end_of_the_agent_also_to_late_viewers() {
 
 #[tokio::test]
 async fn stream_ends_when_the_holder_is_killed() {
-    let ground = HoldFixture::new();
-    let (launch, held) = ground.start(&ground.shell(ECHO)).await;
-    let mut viewer = StreamClient::open(&ground, launch, TerminalAccess::View).await;
-    let mut controller = StreamClient::open(&ground, launch, control(LARGE)).await;
+    let fixture = HoldFixture::new();
+    let (launch, held) = fixture.start(&fixture.shell(ECHO)).await;
+    let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
+    let mut controller = StreamClient::open(&fixture, launch, control(LARGE)).await;
     kill(&held.holder);
     for client in [&mut viewer, &mut controller] {
         client.until("the end of the stream", |client| client.is_gone).await;
@@ -347,20 +347,20 @@ async fn stream_ends_when_the_holder_is_killed() {
         client.stream.repaint().await.unwrap();
         assert!(client.stream.next().await.is_none());
     }
-    let again = StreamClient::try_open(&ground, launch, TerminalAccess::View).await.err().unwrap();
+    let again = StreamClient::try_open(&fixture, launch, TerminalAccess::View).await.err().unwrap();
     assert_eq!(again.kind, Kind::NotFound);
 }
 
 #[tokio::test]
 async fn headless_agent_has_no_stream() {
-    let ground = HoldFixture::new();
-    let wanted = TestLaunch { headless: true, ..ground.shell("exec sleep 600") };
-    let (launch, _) = ground.start(&wanted).await;
+    let fixture = HoldFixture::new();
+    let wanted = TestLaunch { headless: true, ..fixture.shell("exec sleep 600") };
+    let (launch, _) = fixture.start(&wanted).await;
     for access in [TerminalAccess::View, control(SMALL)] {
-        let error = StreamClient::try_open(&ground, launch, access).await.err().unwrap();
+        let error = StreamClient::try_open(&fixture, launch, access).await.err().unwrap();
         assert!(error.message.contains("runs without a terminal"), "{error}");
     }
-    ground.holders.stop(launch, Duration::ZERO).await.unwrap();
+    fixture.holders.stop(launch, Duration::ZERO).await.unwrap();
 }
 
 /// A holder of the first version, started as `perl hold FOLDER`. It serves two clients, and sends
@@ -388,12 +388,12 @@ for (1 .. 2) {
 
 #[tokio::test]
 async fn older_holder_gives_control_but_no_view() {
-    let ground = HoldFixture::new();
-    let (launch, mut old, lines) = start_old_holder(&ground, OLD_HOLDER);
-    let error = StreamClient::try_open(&ground, launch, TerminalAccess::View).await.err().unwrap();
+    let fixture = HoldFixture::new();
+    let (launch, mut old, lines) = start_old_holder(&fixture, OLD_HOLDER);
+    let error = StreamClient::try_open(&fixture, launch, TerminalAccess::View).await.err().unwrap();
     assert_eq!(error.kind, Kind::Unavailable);
     assert!(error.message.contains("older version") && error.message.contains("`view`"), "{error}");
-    let mut controller = StreamClient::open(&ground, launch, control(SMALL)).await;
+    let mut controller = StreamClient::open(&fixture, launch, control(SMALL)).await;
     assert_eq!(controller.rows()[0], "old screen");
     assert_eq!(controller.size(), SMALL);
     controller.sees("old screen and more").await;

@@ -9,7 +9,7 @@ use segue_core::model::{LaunchId, MessageId};
 use segue_core::ports::{HolderEvent, HolderEvents, Holders as _, TypeOrder, Typed};
 use uuid::Uuid;
 
-use super::ground::{DEADLINE, Ear, HoldFixture};
+use super::fixture::{DEADLINE, Ear, HoldFixture};
 use super::protocol::{ANSWER, HELLO, INPUT, REQUEST, connect, frame, read_frame};
 
 /// Reads keys one by one, and supports bracketed paste.
@@ -19,7 +19,7 @@ const THE_END: &str = "head -c 3 >> got; echo end > ear; exec sleep 600";
 
 /// An agent that waits for messages.
 struct Agent {
-    ground: HoldFixture,
+    fixture: HoldFixture,
     launch: LaunchId,
     ear: Ear,
 }
@@ -33,16 +33,16 @@ impl Agent {
     }
 
     async fn running(script: &str) -> Self {
-        let ground = HoldFixture::new();
-        let ear = ground.ear("ear");
-        drop(ground.ear("gate"));
-        let (launch, _) = ground.start(&ground.shell(script)).await;
-        ground.titled(launch, "ready").await;
-        Self { ground, launch, ear }
+        let fixture = HoldFixture::new();
+        let ear = fixture.ear("ear");
+        drop(fixture.ear("gate"));
+        let (launch, _) = fixture.start(&fixture.shell(script)).await;
+        fixture.titled(launch, "ready").await;
+        Self { fixture, launch, ear }
     }
 
     async fn revision(&self) -> u64 {
-        self.ground.holders.screen(self.launch).await.unwrap().unwrap().revision
+        self.fixture.holders.screen(self.launch).await.unwrap().unwrap().revision
     }
 
     /// Returns an order for the current screen.
@@ -52,19 +52,19 @@ impl Agent {
     }
 
     async fn types(&self, order: &TypeOrder) -> Typed {
-        self.ground.holders.type_message(self.launch, order).await.unwrap()
+        self.fixture.holders.type_message(self.launch, order).await.unwrap()
     }
 
     /// Returns everything that the agent read, up to the marker that this test types.
     async fn got(mut self) -> String {
         assert_eq!(self.ear.hears(1).await, ["all"]);
-        self.ground.holders.inject(self.launch, b"END").await.unwrap();
+        self.fixture.holders.inject(self.launch, b"END").await.unwrap();
         assert_eq!(self.ear.hears(1).await, ["end"]);
         String::from_utf8(fs::read(self.file("got")).unwrap()).unwrap()
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        self.ground.folder().join(name)
+        self.fixture.folder().join(name)
     }
 
     /// Lets the agent continue that waits at its gate.
@@ -118,7 +118,7 @@ async fn orders_for_an_older_screen_are_refused() {
          echo end > ear; exec sleep 600",
     )
     .await;
-    let holders = &agent.ground.holders;
+    let holders = &agent.fixture.holders;
     let order = agent.order("never").await;
     assert_eq!(agent.revision().await, order.revision, "nothing has changed");
     // A user types.
@@ -146,7 +146,7 @@ async fn message_is_typed_completely_if_the_client_disconnects_at_once() {
     let request =
         format!(r#"{{"type":{{"message":"{message}","text":"{text}","revision":{revision}}}}}"#);
     let hello = frame(HELLO, br#"{"protocol":1,"oldest":1}"#);
-    let mut client = connect(&agent.ground, agent.launch);
+    let mut client = connect(&agent.fixture, agent.launch);
     client.write_all(&[hello, frame(REQUEST, request.as_bytes())].concat()).unwrap();
     drop(client);
     assert_eq!(agent.got().await, wanted + "\rEND");
@@ -163,7 +163,7 @@ async fn long_message_waits_for_a_slow_agent_without_blocking_the_holder() {
     let order = agent.order(&text).await;
     assert_eq!(agent.types(&order).await, Typed::Now);
     // The agent has not read anything yet.
-    assert!(agent.ground.holders.find(agent.launch).await.unwrap().is_some());
+    assert!(agent.fixture.holders.find(agent.launch).await.unwrap().is_some());
     assert_eq!(agent.types(&agent.order("another").await).await, Typed::Changed);
     assert_eq!(agent.types(&order).await, Typed::Before);
     agent.let_through("go");
@@ -178,7 +178,7 @@ async fn input_of_users_during_a_message_comes_after_it() {
         wanted.len()
     );
     let agent = Agent::running(&format!("{script} {THE_END}")).await;
-    let mut person = connect(&agent.ground, agent.launch);
+    let mut person = connect(&agent.fixture, agent.launch);
     person.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
     person.write_all(&frame(REQUEST, br#"{"attach":{"rows":40,"cols":120}}"#)).unwrap();
     while read_frame(&mut person).0 != ANSWER {}
@@ -197,14 +197,14 @@ async fn only_keys_change_the_revision_and_a_recent_key_delays_typing() {
                   echo focus > ear; head -c 1 >> got; echo key > ear; head -c 3 >> got; \
                   echo all > ear;";
     let mut agent = Agent::running(&format!("{script} {THE_END}")).await;
-    let mut person = connect(&agent.ground, agent.launch);
+    let mut person = connect(&agent.fixture, agent.launch);
     person.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
     person.write_all(&frame(REQUEST, br#"{"attach":{"rows":40,"cols":120}}"#)).unwrap();
     let before = agent.revision().await;
     person.write_all(&frame(INPUT, b"\x1b[I")).unwrap();
     assert_eq!(agent.ear.hears(1).await, ["focus"]);
     assert_eq!(agent.revision().await, before);
-    let mut events = agent.ground.holders.subscribe(agent.launch).await.unwrap();
+    let mut events = agent.fixture.holders.subscribe(agent.launch).await.unwrap();
     let pressed = Instant::now();
     person.write_all(&frame(INPUT, b"k")).unwrap();
     assert_eq!(agent.ear.hears(1).await, ["key"]);
@@ -236,7 +236,7 @@ async fn subscribers_are_notified_once_after_drawing_and_never_without_it() {
     let (still, busy) = (Agent::running(GATED).await, Agent::running(GATED).await);
     let mut still_events = at_rest(&still).await;
     // Another subscriber does not count as drawing.
-    let _other = still.ground.holders.subscribe(still.launch).await.unwrap();
+    let _other = still.fixture.holders.subscribe(still.launch).await.unwrap();
     let mut busy_events = at_rest(&busy).await;
     for round in ["one", "two", "three"] {
         busy.let_through(round);
@@ -251,7 +251,7 @@ async fn subscribers_are_notified_once_after_drawing_and_never_without_it() {
 
 /// Subscribes to an agent, and returns when all earlier changes were reported.
 async fn at_rest(agent: &Agent) -> Box<dyn HolderEvents> {
-    let mut events = agent.ground.holders.subscribe(agent.launch).await.unwrap();
+    let mut events = agent.fixture.holders.subscribe(agent.launch).await.unwrap();
     agent.let_through("rest");
     while next(&mut events).await != HolderEvent::Title("rest".to_owned()) {}
     assert_eq!(next(&mut events).await, HolderEvent::Settled);
@@ -261,7 +261,7 @@ async fn at_rest(agent: &Agent) -> Box<dyn HolderEvents> {
 #[tokio::test]
 async fn subscribers_are_notified_of_drawing_that_never_stops() {
     let agent = Agent::running("title ready; while :; do printf .; done").await;
-    let mut events = agent.ground.holders.subscribe(agent.launch).await.unwrap();
+    let mut events = agent.fixture.holders.subscribe(agent.launch).await.unwrap();
     while next(&mut events).await != HolderEvent::Settled {}
     let first = Instant::now();
     while next(&mut events).await != HolderEvent::Settled {}
@@ -271,19 +271,19 @@ async fn subscribers_are_notified_of_drawing_that_never_stops() {
 
 #[tokio::test]
 async fn typing_without_a_terminal_or_a_holder_is_refused() {
-    let ground = HoldFixture::new();
-    let mut wanted = ground.shell("exec sleep 600");
+    let fixture = HoldFixture::new();
+    let mut wanted = fixture.shell("exec sleep 600");
     wanted.headless = true;
-    let (launch, _) = ground.start(&wanted).await;
-    assert_eq!(ground.holders.screen(launch).await.unwrap(), None);
+    let (launch, _) = fixture.start(&wanted).await;
+    assert_eq!(fixture.holders.screen(launch).await.unwrap(), None);
     let message = MessageId::new(Uuid::now_v7());
     let order = TypeOrder { message, text: "hello".to_owned(), revision: 0 };
-    let error = ground.holders.type_message(launch, &order).await.unwrap_err();
+    let error = fixture.holders.type_message(launch, &order).await.unwrap_err();
     assert!(error.message.contains("without a terminal"), "{error}");
-    let error = ground.holders.press(launch, b"\r", 0).await.unwrap_err();
+    let error = fixture.holders.press(launch, b"\r", 0).await.unwrap_err();
     assert!(error.message.contains("without a terminal"), "{error}");
     let nobody = LaunchId::new(Uuid::now_v7());
-    assert_eq!(ground.holders.screen(nobody).await.unwrap(), None);
-    let error = ground.holders.type_message(nobody, &order).await.unwrap_err();
+    assert_eq!(fixture.holders.screen(nobody).await.unwrap(), None);
+    let error = fixture.holders.type_message(nobody, &order).await.unwrap_err();
     assert_eq!(error.kind, segue_core::Kind::NotFound);
 }

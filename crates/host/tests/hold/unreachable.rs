@@ -10,7 +10,7 @@ use segue_core::model::{LaunchId, ProcessRef};
 use segue_core::ports::{Fault, Held, Holders as _, OpenLaunch};
 use segue_host::process;
 
-use super::ground::{DEADLINE, HoldFixture, gone, marked, send};
+use super::fixture::{DEADLINE, HoldFixture, gone, marked, send};
 use super::person::Person;
 
 /// Stops a process, and returns when it is stopped.
@@ -30,17 +30,17 @@ fn open(launch: LaunchId, held: &Held) -> OpenLaunch {
 
 #[tokio::test]
 async fn holder_with_a_deleted_socket_is_found_and_listens_again() {
-    let ground = HoldFixture::new();
-    let (launch, held) = ground.start(&ground.shell("echo here; title up; read line")).await;
-    let socket = ground.socket(launch);
+    let fixture = HoldFixture::new();
+    let (launch, held) = fixture.start(&fixture.shell("echo here; title up; read line")).await;
+    let socket = fixture.socket(launch);
     for round in 0..2 {
         fs::remove_file(&socket).unwrap();
         let missing = Fault::SocketMissing { pid: held.holder.pid };
-        assert_eq!(ground.holders.fault(&open(launch, &held)), Some(missing), "round {round}");
-        assert_eq!(ground.holders.find(launch).await.unwrap(), Some(held.clone()));
+        assert_eq!(fixture.holders.fault(&open(launch, &held)), Some(missing), "round {round}");
+        assert_eq!(fixture.holders.find(launch).await.unwrap(), Some(held.clone()));
         let facts = fs::metadata(&socket).unwrap();
         assert_eq!(facts.permissions().mode() & 0o777, 0o600);
-        assert_eq!(ground.holders.fault(&open(launch, &held)), None);
+        assert_eq!(fixture.holders.fault(&open(launch, &held)), None);
     }
     fs::remove_file(&socket).unwrap();
     Person::attach(&socket, 40, 120).sees_text("here");
@@ -48,99 +48,99 @@ async fn holder_with_a_deleted_socket_is_found_and_listens_again() {
 
 #[tokio::test]
 async fn holder_without_socket_and_record_is_found_by_its_command_line() {
-    let ground = HoldFixture::new();
-    let (launch, held) = ground.start(&ground.shell("read line")).await;
-    fs::remove_file(ground.socket(launch)).unwrap();
-    fs::remove_file(ground.paths.launch(launch).join("live.json")).unwrap();
-    assert_eq!(ground.holders.find(launch).await.unwrap(), Some(held));
+    let fixture = HoldFixture::new();
+    let (launch, held) = fixture.start(&fixture.shell("read line")).await;
+    fs::remove_file(fixture.socket(launch)).unwrap();
+    fs::remove_file(fixture.paths.launch(launch).join("live.json")).unwrap();
+    assert_eq!(fixture.holders.find(launch).await.unwrap(), Some(held));
 }
 
 #[tokio::test]
 async fn record_that_names_another_process_does_not_harm_it() {
-    let ground = HoldFixture::new();
-    let (launch, held) = ground.start(&ground.shell("read line")).await;
-    let (_, bystander) = ground.start(&ground.shell("read line")).await;
-    super::ground::kill(&held.holder);
+    let fixture = HoldFixture::new();
+    let (launch, held) = fixture.start(&fixture.shell("read line")).await;
+    let (_, bystander) = fixture.start(&fixture.shell("read line")).await;
+    super::fixture::kill(&held.holder);
     let agent = bystander.agent.clone().unwrap();
     for other in [&bystander.holder, &agent] {
         let record = serde_json::json!({ "holder": other, "agent": other });
-        let path = ground.paths.launch(launch).join("live.json");
+        let path = fixture.paths.launch(launch).join("live.json");
         fs::write(path, serde_json::to_vec(&record).unwrap()).unwrap();
-        assert_eq!(ground.holders.stop(launch, Duration::ZERO).await.unwrap(), None);
+        assert_eq!(fixture.holders.stop(launch, Duration::ZERO).await.unwrap(), None);
         assert!(process::is_alive(&bystander.holder) && process::is_alive(&agent));
     }
 }
 
 #[tokio::test]
 async fn stopped_holder_is_reported_without_waiting_for_it() {
-    let ground = HoldFixture::new();
-    let (launch, held) = ground.start(&ground.shell("read line")).await;
+    let fixture = HoldFixture::new();
+    let (launch, held) = fixture.start(&fixture.shell("read line")).await;
     stop(&held.holder);
     let pid = held.holder.pid;
     let stopped = Fault::HolderStopped { pid };
-    assert_eq!(ground.holders.fault(&open(launch, &held)), Some(stopped));
-    let error = ground.holders.find(launch).await.unwrap_err();
+    assert_eq!(fixture.holders.fault(&open(launch, &held)), Some(stopped));
+    let error = fixture.holders.find(launch).await.unwrap_err();
     assert_eq!((error.kind, error.message.clone()), (Kind::Unavailable, stopped.to_string()));
     assert!(error.hints[0].contains(&format!("kill -CONT {pid}")), "{error:?}");
     // The same without its socket.
-    fs::remove_file(ground.socket(launch)).unwrap();
-    let error = ground.holders.find(launch).await.unwrap_err();
+    fs::remove_file(fixture.socket(launch)).unwrap();
+    let error = fixture.holders.find(launch).await.unwrap_err();
     assert_eq!(error.message, stopped.to_string());
-    ground.holders.cure(launch, stopped).await.unwrap();
-    assert_eq!(ground.holders.find(launch).await.unwrap(), Some(held));
+    fixture.holders.cure(launch, stopped).await.unwrap();
+    assert_eq!(fixture.holders.find(launch).await.unwrap(), Some(held));
 }
 
 #[tokio::test]
 async fn stop_ends_the_agent_of_a_stopped_holder() {
-    let ground = HoldFixture::new();
-    let mut ear = ground.ear("up");
+    let fixture = HoldFixture::new();
+    let mut ear = fixture.ear("up");
     let script = "setsid sh -c 'echo > up; exec sleep 600' & echo > up; exec sleep 600";
-    let (launch, held) = ground.start(&ground.shell(script)).await;
+    let (launch, held) = fixture.start(&fixture.shell(script)).await;
     ear.hears(2).await;
     stop(&held.holder);
-    fs::remove_file(ground.socket(launch)).unwrap();
-    let end = ground.holders.stop(launch, DEADLINE).await.unwrap().unwrap();
+    fs::remove_file(fixture.socket(launch)).unwrap();
+    let end = fixture.holders.stop(launch, DEADLINE).await.unwrap().unwrap();
     assert!(end.asked);
     gone(&held.holder).await;
     assert_eq!(marked(launch), Vec::<u32>::new());
-    assert_eq!(ground.recorded_end(launch), end);
+    assert_eq!(fixture.recorded_end(launch), end);
 }
 
 #[tokio::test]
 async fn holder_that_does_not_answer_is_ended_with_everything_below_it() {
-    let ground = HoldFixture::new();
-    let mut ear = ground.ear("up");
+    let fixture = HoldFixture::new();
+    let mut ear = fixture.ear("up");
     let script = "trap '' TERM; setsid sh -c 'echo > up; exec sleep 600' & echo > up; \
                   while :; do sleep 600; done";
-    let (launch, held) = ground.start(&ground.shell(script)).await;
+    let (launch, held) = fixture.start(&fixture.shell(script)).await;
     ear.hears(2).await;
     // Another process listens in its place and never answers.
-    let socket = ground.socket(launch);
+    let socket = fixture.socket(launch);
     fs::remove_file(&socket).unwrap();
     let deaf = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    let end = ground.holders.stop(launch, Duration::ZERO).await.unwrap().unwrap();
+    let end = fixture.holders.stop(launch, Duration::ZERO).await.unwrap().unwrap();
     drop(deaf);
     assert!(end.asked);
     assert!(!process::is_alive(&held.holder));
     assert_eq!(marked(launch), Vec::<u32>::new());
     // The result is the same whatever the holder recorded about its agent before it was ended.
-    assert_eq!(ground.recorded_end(launch), end);
+    assert_eq!(fixture.recorded_end(launch), end);
 }
 
 #[tokio::test]
 async fn stopped_process_below_an_agent_is_reported_and_continued() {
-    let ground = HoldFixture::new();
-    let mut ear = ground.ear("pid");
+    let fixture = HoldFixture::new();
+    let mut ear = fixture.ear("pid");
     let below = "echo $$ > pid; read line; echo on > pid; read line";
     let script = format!("sh -c '{below}'; title over; read line");
-    let (launch, held) = ground.start(&ground.shell(&script)).await;
+    let (launch, held) = fixture.start(&fixture.shell(&script)).await;
     let pid = ear.hears(1).await[0].parse().unwrap();
     let open = open(launch, &held);
-    assert_eq!(ground.holders.fault(&open), None);
+    assert_eq!(fixture.holders.fault(&open), None);
     stop(&process::find(pid).unwrap());
-    let fault = ground.holders.fault(&open).unwrap();
+    let fault = fixture.holders.fault(&open).unwrap();
     assert_eq!(fault, Fault::AgentStopped { pid });
-    ground.holders.cure(launch, fault).await.unwrap();
-    ground.holders.inject(launch, b"\r").await.unwrap();
+    fixture.holders.cure(launch, fault).await.unwrap();
+    fixture.holders.inject(launch, b"\r").await.unwrap();
     assert_eq!(ear.hears(1).await, ["on"]);
 }

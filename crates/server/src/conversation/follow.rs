@@ -83,14 +83,14 @@ impl Follower {
     pub fn news(&mut self) -> Result<News> {
         // Watch a transcript that has appeared or moved.
         self.watch()?;
-        let seen = self.read_back()?;
+        let tail = self.read_back()?;
         // A file that is being replaced can be missing for a short time.
-        if seen.turns.is_empty() {
+        if tail.turns.is_empty() {
             return Ok(News::default());
         }
-        let news = match self.place_in(&seen.hashes, seen.whole) {
-            Some(place) => self.told_up_to(place, seen),
-            None => self.rewritten(seen),
+        let news = match self.position_in(&tail.hashes, tail.whole) {
+            Some(position) => self.told_up_to(position, tail),
+            None => self.rewritten(tail),
         };
         self.remember(&news.turns);
         Ok(news)
@@ -98,17 +98,17 @@ impl Follower {
 
     /// Reads from the end back to the last returned turns, or up to the limits.
     fn read_back(&self) -> Result<ConversationTail> {
-        let mut seen = ConversationTail { whole: true, ..ConversationTail::default() };
+        let mut tail = ConversationTail { whole: true, ..ConversationTail::default() };
         let mut held = 0;
         self.reading.turns_back(&mut |turn| {
             held += turn.text.len();
-            seen.hashes.push(hash(&turn));
-            seen.turns.push(turn);
-            let enough = seen.turns.len() == MOST_READ || held > MOST_HELD;
-            seen.whole = !enough && !self.ends_with(&seen.hashes);
-            if seen.whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            tail.hashes.push(hash(&turn));
+            tail.turns.push(turn);
+            let enough = tail.turns.len() == MOST_READ || held > MOST_HELD;
+            tail.whole = !enough && !self.ends_with(&tail.hashes);
+            if tail.whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
-        Ok(seen)
+        Ok(tail)
     }
 
     /// Returns whether the oldest of these turns are the last returned ones.
@@ -121,43 +121,43 @@ impl Follower {
 
     /// Returns how many turns are newer than the returned ones, and how many of the returned ones
     /// are gone. The end of a transcript can be replaced or removed.
-    fn place_in(&self, newest_first: &[u64], whole: bool) -> Option<FollowPosition> {
+    fn position_in(&self, newest_first: &[u64], whole: bool) -> Option<FollowPosition> {
         let told: Vec<u64> = self.told.iter().rev().copied().collect();
         if told.is_empty() {
             return whole.then_some(FollowPosition { newer: newest_first.len(), gone: 0 });
         }
-        let places = (0..told.len()).flat_map(|gone| {
+        let positions = (0..told.len()).flat_map(|gone| {
             (0..newest_first.len()).map(move |newer| FollowPosition { newer, gone })
         });
-        let mut places = places.filter(|place| {
-            let (wanted, there) = (&told[place.gone..], &newest_first[place.newer..]);
+        let mut positions = positions.filter(|position| {
+            let (wanted, there) = (&told[position.gone..], &newest_first[position.newer..]);
             // Turns before the start of the conversation cannot be compared.
             let length = wanted.len().min(there.len());
             wanted[..length] == there[..length] && (length == wanted.len() || whole)
         });
-        places.next()
+        positions.next()
     }
 
-    fn told_up_to(&mut self, place: FollowPosition, mut seen: ConversationTail) -> News {
-        self.told.truncate(self.told.len() - place.gone);
-        self.next = self.next.map(|next| next - (place.gone as u64).min(next - 1));
-        seen.turns.truncate(place.newer);
-        seen.turns.reverse();
+    fn told_up_to(&mut self, position: FollowPosition, mut tail: ConversationTail) -> News {
+        self.told.truncate(self.told.len() - position.gone);
+        self.next = self.next.map(|next| next - (position.gone as u64).min(next - 1));
+        tail.turns.truncate(position.newer);
+        tail.turns.reverse();
         let first = self.next;
         let number = |(place, turn)| Numbered { index: first.map(|first| first + place), turn };
-        News { turns: (0..).zip(seen.turns).map(number).collect(), rewritten: false }
+        News { turns: (0..).zip(tail.turns).map(number).collect(), rewritten: false }
     }
 
-    fn rewritten(&mut self, mut seen: ConversationTail) -> News {
+    fn rewritten(&mut self, mut tail: ConversationTail) -> News {
         const SHOWN: usize = 10;
         self.told.clear();
-        let all = seen.turns.len();
-        seen.turns.truncate(SHOWN);
-        seen.turns.reverse();
-        let first = seen.whole.then_some((all - seen.turns.len()) as u64 + 1);
+        let all = tail.turns.len();
+        tail.turns.truncate(SHOWN);
+        tail.turns.reverse();
+        let first = tail.whole.then_some((all - tail.turns.len()) as u64 + 1);
         self.next = first;
         let number = |(place, turn)| Numbered { index: first.map(|first| first + place), turn };
-        News { turns: (0..).zip(seen.turns).map(number).collect(), rewritten: true }
+        News { turns: (0..).zip(tail.turns).map(number).collect(), rewritten: true }
     }
 
     fn remember(&mut self, turns: &[Numbered]) {

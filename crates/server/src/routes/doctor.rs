@@ -12,14 +12,14 @@ use crate::requests::Keep;
 pub(crate) async fn doctor(
     State(app): State<App>,
     caller: RequestingProcess,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Json(request): Json<DoctorRequest>,
 ) -> RouteResult<DoctorReport> {
     if !request.fix {
         return Ok(Json(examine(&app, caller).await?));
     }
     caller.allow(&app, RestrictedAction::Repair).await?;
-    let once = asked.once_without_store(&app, &("doctor", request));
+    let once = request_id.once_without_store(&app, &("doctor", request));
     // A repair continues if its client goes away: a half-repaired store would be worse than none.
     Ok(Json(once.carry_out(Keep::Nothing, async move { app.examine(true).await }).await?))
 }

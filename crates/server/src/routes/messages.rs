@@ -31,7 +31,7 @@ const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
 pub(crate) async fn send(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Json(request): Json<SendRequest>,
 ) -> RouteResult<SendReport> {
     let SendRequest { caller, session, text, interrupt, until, timeout_ms } = request;
@@ -41,7 +41,7 @@ pub(crate) async fn send(
     let session = found.session.id;
     let environment =
         caller_environment::environment(&supervisor.ports, &principal, caller.environment).await?;
-    let once = asked.once(&app, &supervisor, &principal, &("send", session, &text, interrupt));
+    let once = request_id.once(&app, &supervisor, &principal, &("send", session, &text, interrupt));
     let (request, along) = (once.key(), Commit::default());
     let outgoing = Outgoing { text, environment, interrupt, request, along };
     let recorder = Arc::clone(&supervisor);
@@ -121,10 +121,10 @@ async fn reachable<'a>(
 pub(crate) async fn cancel(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Json(request): Json<CancelRequest>,
 ) -> RouteResult<MessageView> {
-    let once = asked.once(&app, &supervisor, &principal, &("cancel", &request));
+    let once = request_id.once(&app, &supervisor, &principal, &("cancel", &request));
     let key = once.key();
     let cancel = async move { take_back(&supervisor, &principal, key, &request.message).await };
     Ok(Json(once.carry_out(Keep::Recorded, cancel).await?))
@@ -161,11 +161,11 @@ fn not_one(id: &str, count: usize) -> Error {
 pub(crate) async fn answer(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Json(request): Json<AnswerRequest>,
 ) -> RouteResult<AnswerReport> {
     principal.allow(RestrictedAction::Answer)?;
-    let once = asked.once(&app, &supervisor, &principal, &("answer", &request));
+    let once = request_id.once(&app, &supervisor, &principal, &("answer", &request));
     let found = select::find(&supervisor.ports, &principal, &request.session, &request.cwd)
         .await?
         .session

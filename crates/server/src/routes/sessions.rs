@@ -22,10 +22,10 @@ use crate::supervisor::{self, SessionRequest};
 pub(crate) async fn run(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Json(request): Json<RunRequest>,
 ) -> RouteResult<SessionView> {
-    let once = asked.once(&app, &supervisor, &principal, &("run", &request));
+    let once = request_id.once(&app, &supervisor, &principal, &("run", &request));
     let key = once.key();
     let run = async move { supervisor::run(&supervisor, &principal, key, request).await };
     Ok(Json(once.carry_out(Keep::Nothing, run).await?))
@@ -34,10 +34,10 @@ pub(crate) async fn run(
 pub(crate) async fn up(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Json(request): Json<UpRequest>,
 ) -> RouteResult<RestoreReport> {
-    let once = asked.once(&app, &supervisor, &principal, &("up", &request));
+    let once = request_id.once(&app, &supervisor, &principal, &("up", &request));
     let key = once.key();
     let up = async move { supervisor::up(&supervisor, &principal, key, request).await };
     Ok(Json(once.carry_out(Keep::Answer, up).await?))
@@ -46,10 +46,10 @@ pub(crate) async fn up(
 pub(crate) async fn scale(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Json(request): Json<ScaleRequest>,
 ) -> RouteResult<ScaleReport> {
-    let once = asked.once(&app, &supervisor, &principal, &("scale", &request));
+    let once = request_id.once(&app, &supervisor, &principal, &("scale", &request));
     let scale = async move { supervisor::scale(&supervisor, &principal, request).await };
     Ok(Json(once.carry_out(Keep::Answer, scale).await?))
 }
@@ -57,14 +57,14 @@ pub(crate) async fn scale(
 pub(crate) async fn resume(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Json(request): Json<ResumeRequest>,
 ) -> RouteResult<ResumeAnswer> {
     if request.plan {
         let plan = supervisor::plan(&supervisor, &principal, request).await?;
         return Ok(Json(ResumeAnswer::Planned(plan)));
     }
-    let once = asked.once(&app, &supervisor, &principal, &("resume", &request));
+    let once = request_id.once(&app, &supervisor, &principal, &("resume", &request));
     let key = once.key();
     let resume = async move { supervisor::resume(&supervisor, &principal, key, request).await };
     Ok(Json(ResumeAnswer::Restored(once.carry_out(Keep::Answer, resume).await?)))
@@ -81,10 +81,10 @@ pub(crate) async fn count(
 pub(crate) async fn stop(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Json(request): Json<StopRequest>,
 ) -> RouteResult<StopReport> {
-    let once = asked.once(&app, &supervisor, &principal, &("stop", &request));
+    let once = request_id.once(&app, &supervisor, &principal, &("stop", &request));
     let key = once.key();
     let stop = async move { supervisor::stop(&supervisor, &principal, key, request).await };
     Ok(Json(once.carry_out(Keep::Answer, stop).await?))
@@ -93,10 +93,10 @@ pub(crate) async fn stop(
 pub(crate) async fn handoff(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Json(request): Json<HandoffRequest>,
 ) -> RouteResult<HandoffReport> {
-    let once = asked.once(&app, &supervisor, &principal, &("handoff", &request));
+    let once = request_id.once(&app, &supervisor, &principal, &("handoff", &request));
     let is_done = request.dry_run == DryRun::No;
     let (key, keep) = (once.key(), if is_done { Keep::Answer } else { Keep::Nothing });
     let handoff = async move { supervisor::handoff(&supervisor, &principal, key, request).await };
@@ -128,11 +128,11 @@ pub(crate) async fn strangers(
 pub(crate) async fn adopt(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Json(request): Json<AdoptRequest>,
 ) -> RouteResult<AdoptReport> {
     principal.allow(RestrictedAction::Adopt)?;
-    let once = asked.once(&app, &supervisor, &principal, &("adopt", &request));
+    let once = request_id.once(&app, &supervisor, &principal, &("adopt", &request));
     let key = once.key();
     let adopt = async move { supervisor::adopt(&supervisor, key, request).await };
     Ok(Json(once.carry_out(Keep::Nothing, adopt).await?))
@@ -175,11 +175,11 @@ pub(crate) async fn select(
 pub(crate) async fn remove(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    asked: RequestIdHeader,
+    request_id: RequestIdHeader,
     Query(query): Query<AddressQuery>,
 ) -> RouteResult<()> {
     principal.allow(RestrictedAction::Remove)?;
-    let once = asked.once(&app, &supervisor, &principal, &("rm", &query));
+    let once = request_id.once(&app, &supervisor, &principal, &("rm", &query));
     let key = once.key();
     let remove = async move {
         let summary =

@@ -26,13 +26,13 @@ pub(crate) struct Account {
 /// Who requested a start, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StartTrigger {
-    pub(crate) wanted: StartRequester,
+    pub(crate) requester: StartRequester,
     pub(crate) at: Instant,
 }
 
 impl StartTrigger {
-    pub(crate) fn now(wanted: StartRequester) -> Self {
-        Self { wanted, at: Instant::now() }
+    pub(crate) fn now(requester: StartRequester) -> Self {
+        Self { requester, at: Instant::now() }
     }
 }
 
@@ -56,7 +56,7 @@ impl AccountRecord {
             Some((at, _)) if trigger.at > *at => Since::AfterRefusal,
             _ => Since::BeforeRefusal,
         };
-        accounts::admit(self.standing, scout, trigger.wanted, since)
+        accounts::admit(self.standing, scout, trigger.requester, since)
     }
 
     fn send_scout(&mut self) -> u64 {

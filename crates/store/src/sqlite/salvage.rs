@@ -99,34 +99,39 @@ struct SalvagedTable<T> {
 impl Sources {
     fn read(&self) -> Salvaged {
         let mut salvaged = Salvaged::default();
-        let mut notes = IncompleteTables { unreadable: Vec::new(), from_backup: Vec::new() };
+        let mut incomplete = IncompleteTables { unreadable: Vec::new(), from_backup: Vec::new() };
         let session = rows::session_columns!();
-        let sessions = self.table("sessions", ("sessions s", session), rows::session, &mut notes);
+        let sessions =
+            self.table("sessions", ("sessions s", session), rows::session, &mut incomplete);
         let launches = rows::launch_columns!();
-        let launches = self.table("launches", ("launches", launches), rows::launch, &mut notes);
+        let launches =
+            self.table("launches", ("launches", launches), rows::launch, &mut incomplete);
         let columns = "session, launch, vendor_session, evidence, at";
-        let bindings = self.table("bindings", ("bindings", columns), rows::binding, &mut notes);
-        salvaged.fleets = self.table("fleets", ("fleets", "name, folder"), rows::fleet, &mut notes);
+        let bindings =
+            self.table("bindings", ("bindings", columns), rows::binding, &mut incomplete);
+        salvaged.fleets =
+            self.table("fleets", ("fleets", "name, folder"), rows::fleet, &mut incomplete);
         salvaged.counts = self.table(
             "counts of agents",
             ("counts", "fleet, agent, count"),
             |row| Ok((rows::word_at(row, 0)?, rows::word_at(row, 1)?, row.get(2)?)),
-            &mut notes,
+            &mut incomplete,
         );
         let columns = "folder, digest, at";
         salvaged.trusts =
-            self.table("trusted folders", ("trusts", columns), rows::trust, &mut notes);
+            self.table("trusted folders", ("trusts", columns), rows::trust, &mut incomplete);
         let timers = |row: &Row<'_>| Ok((rows::word_at(row, 0)?, rows::json_at(row, 1)?));
-        salvaged.timers = self.table("timers", ("timers", "session, timers"), timers, &mut notes);
+        salvaged.timers =
+            self.table("timers", ("timers", "session, timers"), timers, &mut incomplete);
         salvaged.handoffs =
-            self.table("handoffs", ("handoffs", "detail"), rows::handoff, &mut notes);
+            self.table("handoffs", ("handoffs", "detail"), rows::handoff, &mut incomplete);
         let columns = "id, session, text, detail, created_at, updated_at";
         salvaged.messages =
-            self.table("messages", ("messages", columns), rows::message, &mut notes);
+            self.table("messages", ("messages", columns), rows::message, &mut incomplete);
         let columns = "caller, id, at, detail";
-        salvaged.requests = self.table("requests", ("requests", columns), request, &mut notes);
+        salvaged.requests = self.table("requests", ("requests", columns), request, &mut incomplete);
         let columns = "seq, at, session, launch, kind, text, data";
-        let events = self.table("log", ("events", columns), rows::event, &mut notes);
+        let events = self.table("log", ("events", columns), rows::event, &mut incomplete);
         salvaged.events = events.into_iter().map(|event| event.fact).collect();
         salvaged.sessions = sessions
             .into_iter()
@@ -136,8 +141,8 @@ impl Sources {
                 session,
             })
             .collect();
-        salvaged.unreadable = notes.unreadable;
-        salvaged.from_backup = notes.from_backup;
+        salvaged.unreadable = incomplete.unreadable;
+        salvaged.from_backup = incomplete.from_backup;
         salvaged
     }
 
@@ -148,7 +153,7 @@ impl Sources {
         name: &'static str,
         (table, columns): (&str, &str),
         parse: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-        notes: &mut IncompleteTables,
+        incomplete: &mut IncompleteTables,
     ) -> Vec<T> {
         let statement = |connection: &Connection| {
             let columns = existing(connection, table, columns);
@@ -162,7 +167,7 @@ impl Sources {
         };
         let damaged = read(self.damaged.as_ref());
         if !damaged.is_whole {
-            notes.unreadable.push(name);
+            incomplete.unreadable.push(name);
         }
         let mut all = damaged.rows;
         let own = all.len();
@@ -170,7 +175,7 @@ impl Sources {
             all.entry(number).or_insert(row);
         }
         if all.len() > own {
-            notes.from_backup.push(name);
+            incomplete.from_backup.push(name);
         }
         all.into_values().collect()
     }

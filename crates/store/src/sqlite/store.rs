@@ -52,10 +52,10 @@ impl SqliteStore {
 
     /// Keeps a backup beside the database from now on.
     pub(crate) fn backed_up(mut self, path: &Path) -> Result<Self> {
-        let keeper = BackupThread::start(path).map_err(|error| {
+        let thread = BackupThread::start(path).map_err(|error| {
             Error::unavailable("cannot start the thread of the store's backup").caused_by(error)
         })?;
-        self.backup = Some(keeper);
+        self.backup = Some(thread);
         Ok(self)
     }
 

@@ -4,9 +4,9 @@ use rusqlite::Connection;
 
 use crate::fixture::{OLD_SESSION_ID, StoreFixture, database_of_version, newest_version};
 
-fn connection(place: &StoreFixture) -> Connection {
-    database_of_version(&place.store, newest_version());
-    let connection = Connection::open(&place.store).unwrap();
+fn connection(fixture: &StoreFixture) -> Connection {
+    database_of_version(&fixture.store, newest_version());
+    let connection = Connection::open(&fixture.store).unwrap();
     connection
         .execute_batch(&format!(
             "INSERT INTO launches (
@@ -22,8 +22,8 @@ fn connection(place: &StoreFixture) -> Connection {
 
 #[test]
 fn database_refuses_changes_that_break_a_guarantee() {
-    let place = StoreFixture::new();
-    let connection = connection(&place);
+    let fixture = StoreFixture::new();
+    let connection = connection(&fixture);
     let refused = [
         ("UPDATE bindings SET vendor_session = 'id-9'", "append-only"),
         ("UPDATE bindings SET at = 'earlier'", "append-only"),
@@ -66,8 +66,8 @@ fn database_refuses_changes_that_break_a_guarantee() {
 
 #[test]
 fn deleting_a_session_deletes_its_launches_claims_and_bindings() {
-    let place = StoreFixture::new();
-    let connection = connection(&place);
+    let fixture = StoreFixture::new();
+    let connection = connection(&fixture);
     connection.execute("DELETE FROM sessions", []).unwrap();
     for (table, left) in
         [("launches", 0), ("claims", 0), ("bindings", 0), ("messages", 0), ("events", 1)]

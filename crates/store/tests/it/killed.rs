@@ -23,22 +23,22 @@ async fn interrupted_creation_of_a_store_is_completed_by_the_next_open() {
         "store.commit.before",
     ];
     for point in points {
-        let place = StoreFixture::new();
-        kill_at(point, &place.store);
-        let store = segue_store::open(&place.store).await.unwrap();
+        let fixture = StoreFixture::new();
+        kill_at(point, &fixture.store);
+        let store = segue_store::open(&fixture.store).await.unwrap();
         assert!(events(&*store).await.is_empty(), "{point}");
         Samples::default().stored_session(&*store, "shop", "coder").await;
         drop(store);
-        let names: Vec<_> = place.contents().into_keys().collect();
+        let names: Vec<_> = fixture.contents().into_keys().collect();
         assert_eq!(names, ["segue.db", "segue.db.backup"], "{point}");
     }
 }
 
 #[tokio::test]
 async fn commit_is_on_disk_if_the_process_is_killed_after_it() {
-    let place = StoreFixture::new();
-    kill_at("store.commit.after", &place.store);
-    let store = segue_store::open(&place.store).await.unwrap();
+    let fixture = StoreFixture::new();
+    kill_at("store.commit.after", &fixture.store);
+    let store = segue_store::open(&fixture.store).await.unwrap();
     assert_eq!(events(&*store).await, ["committed"]);
 }
 
@@ -53,15 +53,15 @@ async fn interrupted_migration_is_completed_and_its_backup_is_complete() {
         "store.migrate.after",
     ];
     for point in points {
-        let place = StoreFixture::new();
-        database_of_version(&place.store, 1);
-        kill_at(point, &place.store);
-        let store = segue_store::open(&place.store).await.unwrap();
+        let fixture = StoreFixture::new();
+        database_of_version(&fixture.store, 1);
+        kill_at(point, &fixture.store);
+        let store = segue_store::open(&fixture.store).await.unwrap();
         let id = OLD_SESSION_ID.parse().unwrap();
         assert!(store.session(id).await.unwrap().is_some(), "{point}");
         drop(store);
         let backup = StoreFixture::new();
-        let made = place.beside(&format!(".before-1-to-{}", newest_version()));
+        let made = fixture.beside(&format!(".before-1-to-{}", newest_version()));
         std::fs::copy(made, &backup.store).unwrap();
         let store = segue_store::open(&backup.store).await.unwrap();
         assert!(store.session(id).await.unwrap().is_some(), "{point}: the backup");

@@ -16,18 +16,18 @@ use crate::fixture::{OLD_SESSION_ID, StoreFixture, database_of_version, newest_v
 
 #[tokio::test]
 async fn new_store_has_the_newest_version_and_no_backup() {
-    let place = StoreFixture::new();
-    drop(segue_store::open(&place.store).await.unwrap());
-    assert_eq!(version(&place.store), newest_version());
-    assert_eq!(place.contents().len(), 1);
+    let fixture = StoreFixture::new();
+    drop(segue_store::open(&fixture.store).await.unwrap());
+    assert_eq!(version(&fixture.store), newest_version());
+    assert_eq!(fixture.contents().len(), 1);
 }
 
 #[tokio::test]
 async fn every_earlier_version_is_migrated_with_its_content() {
     for from in 1..=newest_version() {
-        let place = StoreFixture::new();
-        database_of_version(&place.store, from);
-        let store = segue_store::open(&place.store).await.unwrap();
+        let fixture = StoreFixture::new();
+        database_of_version(&fixture.store, from);
+        let store = segue_store::open(&fixture.store).await.unwrap();
         let id: SessionId = OLD_SESSION_ID.parse().unwrap();
         let session = store.session(id).await.unwrap().unwrap();
         assert_eq!((session.permission, session.status), (Permission::Ask, Status::Idle));
@@ -38,15 +38,15 @@ async fn every_earlier_version_is_migrated_with_its_content() {
         store.commit(commit([Change::PutTrust(trust.clone())])).await.unwrap();
         assert_eq!(store.trust(&trust.folder).await.unwrap(), Some(trust));
         drop(store);
-        assert_eq!(version(&place.store), newest_version());
+        assert_eq!(version(&fixture.store), newest_version());
     }
 }
 
 #[tokio::test]
 async fn migration_to_version_8_settles_the_sessions_that_rest() {
-    let place = StoreFixture::new();
-    database_of_version(&place.store, 7);
-    let database = Connection::open(&place.store).unwrap();
+    let fixture = StoreFixture::new();
+    database_of_version(&fixture.store, 7);
+    let database = Connection::open(&fixture.store).unwrap();
     let exit = Exit::Signal(9);
     let statuses = [
         Status::Starting,
@@ -74,7 +74,7 @@ async fn migration_to_version_8_settles_the_sessions_that_rest() {
         }
     }
     drop(database);
-    let store = segue_store::open(&place.store).await.unwrap();
+    let store = segue_store::open(&fixture.store).await.unwrap();
     let unsettled = SessionQuery::activity(SessionActivity::Unsettled);
     let names = |sessions: Vec<SessionSummary>| -> Vec<String> {
         sessions.into_iter().map(|it| it.session.name.to_string()).collect()
@@ -91,10 +91,10 @@ async fn migration_to_version_8_settles_the_sessions_that_rest() {
 
 #[tokio::test]
 async fn migration_to_version_9_keeps_launches_without_a_machine_and_their_bindings() {
-    let place = StoreFixture::new();
-    database_of_version(&place.store, 8);
-    let launch = old_launch(&place.store);
-    let store = segue_store::open(&place.store).await.unwrap();
+    let fixture = StoreFixture::new();
+    database_of_version(&fixture.store, 8);
+    let launch = old_launch(&fixture.store);
+    let store = segue_store::open(&fixture.store).await.unwrap();
     let open = store.open_launches(&[]).await.unwrap();
     assert_eq!(open.iter().map(|it| (it.id, it.machine)).collect::<Vec<_>>(), [(launch, None)]);
     let bindings = store.bindings(open[0].session).await.unwrap();
@@ -106,10 +106,10 @@ async fn migration_to_version_9_keeps_launches_without_a_machine_and_their_bindi
 
 #[test]
 fn launches_of_an_unmigrated_store_are_salvaged() {
-    let place = StoreFixture::new();
-    database_of_version(&place.store, 8);
-    let launch = old_launch(&place.store);
-    let salvaged = segue_store::salvage(&place.store).unwrap();
+    let fixture = StoreFixture::new();
+    database_of_version(&fixture.store, 8);
+    let launch = old_launch(&fixture.store);
+    let salvaged = segue_store::salvage(&fixture.store).unwrap();
     let launches = salvaged.sessions.iter().flat_map(|it| &it.launches);
     assert_eq!(launches.map(|it| (it.id, it.machine)).collect::<Vec<_>>(), [(launch, None)]);
     assert_eq!(salvaged.unreadable, Vec::<&str>::new());
@@ -117,16 +117,16 @@ fn launches_of_an_unmigrated_store_are_salvaged() {
 
 #[tokio::test]
 async fn events_without_data_keep_their_kind_and_text() {
-    let place = StoreFixture::new();
-    database_of_version(&place.store, 9);
+    let fixture = StoreFixture::new();
+    database_of_version(&fixture.store, 9);
     let sql = "INSERT INTO events (at, kind, text) \
                VALUES ('2026-01-02T03:04:05.000000006Z', 'gave_up', 'after 3 failures')";
-    assert_eq!(Connection::open(&place.store).unwrap().execute(sql, []).unwrap(), 1);
+    assert_eq!(Connection::open(&fixture.store).unwrap().execute(sql, []).unwrap(), 1);
     let (kind, text) = (EventKind::GaveUp, "after 3 failures".to_owned());
     let expected = [EventPayload::Recorded { kind, text }];
-    let salvaged = segue_store::salvage(&place.store).unwrap().events;
+    let salvaged = segue_store::salvage(&fixture.store).unwrap().events;
     assert_eq!(salvaged.into_iter().map(|it| it.payload).collect::<Vec<_>>(), expected);
-    let store = segue_store::open(&place.store).await.unwrap();
+    let store = segue_store::open(&fixture.store).await.unwrap();
     let events = store.events(&EventQuery { limit: 9, ..EventQuery::default() }).await.unwrap();
     assert_eq!(events.into_iter().map(|it| it.fact.payload).collect::<Vec<_>>(), expected);
 }
@@ -150,22 +150,22 @@ fn old_launch(path: &Path) -> LaunchId {
 
 #[tokio::test]
 async fn newest_version_is_opened_without_a_backup() {
-    let place = StoreFixture::new();
-    database_of_version(&place.store, newest_version());
-    drop(segue_store::open(&place.store).await.unwrap());
-    assert_eq!(place.contents().len(), 1);
+    let fixture = StoreFixture::new();
+    database_of_version(&fixture.store, newest_version());
+    drop(segue_store::open(&fixture.store).await.unwrap());
+    assert_eq!(fixture.contents().len(), 1);
 }
 
 #[tokio::test]
 async fn database_is_copied_before_a_migration() {
-    let place = StoreFixture::new();
-    database_of_version(&place.store, 1);
-    drop(segue_store::open(&place.store).await.unwrap());
-    let names: Vec<_> = place.contents().into_keys().collect();
+    let fixture = StoreFixture::new();
+    database_of_version(&fixture.store, 1);
+    drop(segue_store::open(&fixture.store).await.unwrap());
+    let names: Vec<_> = fixture.contents().into_keys().collect();
     let backup = format!("segue.db.before-1-to-{}", newest_version());
     assert_eq!(names, ["segue.db", &backup]);
 
-    let backup = place.folder().join(backup);
+    let backup = fixture.folder().join(backup);
     assert_eq!(fs::metadata(&backup).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(version(&backup), 1);
     let sessions: u32 = Connection::open(&backup)
@@ -174,31 +174,31 @@ async fn database_is_copied_before_a_migration() {
         .unwrap();
     assert_eq!(sessions, 1);
     // The copy is a valid store: at the original path it is migrated like the first one.
-    fs::remove_file(&place.store).unwrap();
-    fs::rename(&backup, &place.store).unwrap();
-    let store = segue_store::open(&place.store).await.unwrap();
+    fs::remove_file(&fixture.store).unwrap();
+    fs::rename(&backup, &fixture.store).unwrap();
+    let store = segue_store::open(&fixture.store).await.unwrap();
     assert_eq!(store.sessions(&SessionQuery::default()).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn migration_does_not_overwrite_an_earlier_backup() {
-    let place = StoreFixture::new();
-    database_of_version(&place.store, 1);
-    let backup = place.beside(&format!(".before-1-to-{}", newest_version()));
+    let fixture = StoreFixture::new();
+    database_of_version(&fixture.store, 1);
+    let backup = fixture.beside(&format!(".before-1-to-{}", newest_version()));
     fs::write(&backup, "precious").unwrap();
-    drop(segue_store::open(&place.store).await.unwrap());
+    drop(segue_store::open(&fixture.store).await.unwrap());
     assert_eq!(fs::read_to_string(&backup).unwrap(), "precious");
-    let second = place.beside(&format!(".before-1-to-{}.2", newest_version()));
+    let second = fixture.beside(&format!(".before-1-to-{}.2", newest_version()));
     assert_eq!(version(&second), 1);
 }
 
 #[tokio::test]
 async fn backup_contains_the_log_of_a_killed_writer() {
-    let place = StoreFixture::new();
-    database_of_version(&place.store, 1);
-    let writer = Connection::open(&place.store).unwrap();
+    let fixture = StoreFixture::new();
+    database_of_version(&fixture.store, 1);
+    let writer = Connection::open(&fixture.store).unwrap();
     writer.execute("UPDATE sessions SET name = 'late'", []).unwrap();
-    let copy = place.killed_copy();
+    let copy = fixture.killed_copy();
     let store = segue_store::open(&copy.store).await.unwrap();
     assert_eq!(
         store.sessions(&SessionQuery::default()).await.unwrap()[0].session.name.as_str(),
@@ -214,18 +214,18 @@ async fn backup_contains_the_log_of_a_killed_writer() {
 
 #[tokio::test]
 async fn concurrent_opens_of_an_older_store_make_one_backup() {
-    let place = StoreFixture::new();
-    database_of_version(&place.store, 1);
+    let fixture = StoreFixture::new();
+    database_of_version(&fixture.store, 1);
     let tasks: Vec<_> = (0..8)
         .map(|_| {
-            let path = place.store.clone();
+            let path = fixture.store.clone();
             tokio::spawn(async move { drop(segue_store::open(&path).await.unwrap()) })
         })
         .collect();
     for task in tasks {
         task.await.unwrap();
     }
-    assert_eq!(place.contents().len(), 2, "{:?}", place.contents().keys());
+    assert_eq!(fixture.contents().len(), 2, "{:?}", fixture.contents().keys());
 }
 
 fn version(path: &Path) -> u32 {

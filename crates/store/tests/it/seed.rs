@@ -12,8 +12,8 @@ use crate::fixture::StoreFixture;
 
 #[tokio::test]
 async fn assigned_vendor_session_id_never_changes_its_session() {
-    let (place, samples) = (StoreFixture::new(), Samples::default());
-    let store = segue_store::open(&place.store).await.unwrap();
+    let (fixture, samples) = (StoreFixture::new(), Samples::default());
+    let store = segue_store::open(&fixture.store).await.unwrap();
     let session = samples.stored_session(&*store, "shop", "coder").await;
     let thief = samples.stored_session(&*store, "shop", "thief").await;
     let first = samples.binding(session.id, "id-1", Evidence::Preset);
@@ -25,12 +25,12 @@ async fn assigned_vendor_session_id_never_changes_its_session() {
     store.commit(commit([Change::AddBinding(next.clone())])).await.unwrap();
     drop(store);
 
-    let other = rusqlite::Connection::open(&place.store).unwrap();
+    let other = rusqlite::Connection::open(&fixture.store).unwrap();
     for sql in ["UPDATE bindings SET vendor_session = 'id-9'", "UPDATE sessions SET id = 'x'"] {
         assert!(other.execute(sql, []).is_err(), "{sql}");
     }
     drop(other);
-    let store = segue_store::open(&place.store).await.unwrap();
+    let store = segue_store::open(&fixture.store).await.unwrap();
     assert_eq!(store.session(session.id).await.unwrap(), Some(session.clone()));
     assert_eq!(store.bindings(session.id).await.unwrap(), [first, next]);
     assert!(store.bindings(thief.id).await.unwrap().is_empty());
@@ -40,9 +40,9 @@ const ROUNDS: usize = 25;
 
 #[tokio::test]
 async fn two_processes_lose_no_update_and_share_no_id() {
-    let (place, samples) = (StoreFixture::new(), Samples::default());
+    let (fixture, samples) = (StoreFixture::new(), Samples::default());
     let mut processes =
-        [1, 2].map(|_| StoreProcess::start("seed::one_of_two_writing_processes", &place.store));
+        [1, 2].map(|_| StoreProcess::start("seed::one_of_two_writing_processes", &fixture.store));
     for process in &mut processes {
         process.hear("ready");
     }
@@ -54,7 +54,7 @@ async fn two_processes_lose_no_update_and_share_no_id() {
     processes.into_iter().for_each(StoreProcess::finish);
 
     assert_eq!(wins, ROUNDS, "each name and each vendor's id has one winner");
-    let store = segue_store::open(&place.store).await.unwrap();
+    let store = segue_store::open(&fixture.store).await.unwrap();
     let sessions = store.sessions(&SessionQuery::default()).await.unwrap();
     assert_eq!(sessions.len(), ROUNDS + 2 * ROUNDS);
     let bindings = sessions.iter().filter_map(|found| found.binding.as_ref());
@@ -95,11 +95,12 @@ async fn one_of_two_writing_processes() {
 #[tokio::test]
 async fn status_is_on_disk_when_its_commit_returns() {
     for _ in 0..5 {
-        let place = StoreFixture::new();
-        let mut process = StoreProcess::start("seed::process_that_commits_and_waits", &place.store);
+        let fixture = StoreFixture::new();
+        let mut process =
+            StoreProcess::start("seed::process_that_commits_and_waits", &fixture.store);
         let id: SessionId = process.hear("committed").parse().unwrap();
         process.kill();
-        let store = segue_store::open(&place.store).await.unwrap();
+        let store = segue_store::open(&fixture.store).await.unwrap();
         let status = store.session(id).await.unwrap().map(|session| session.status);
         assert_eq!(status, Some(Status::Working));
         assert_eq!(events(&*store).await, ["works"]);

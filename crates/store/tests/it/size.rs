@@ -8,13 +8,13 @@ use crate::fixture::StoreFixture;
 
 #[tokio::test]
 async fn a_thousand_sessions_with_long_messages_are_all_listed() {
-    let (place, samples) = (StoreFixture::new(), Samples::default());
-    let store = segue_store::open(&place.store).await.unwrap();
+    let (fixture, samples) = (StoreFixture::new(), Samples::default());
+    let store = segue_store::open(&fixture.store).await.unwrap();
     let changes = (0..1000).flat_map(|number| session_with_launches(&samples, number)).collect();
     store.commit(Commit { changes, events: Vec::new() }).await.unwrap();
     drop(store);
 
-    let store = segue_store::open(&place.store).await.unwrap();
+    let store = segue_store::open(&fixture.store).await.unwrap();
     let sessions = store.sessions(&SessionQuery::default()).await.unwrap();
     assert_eq!(sessions.len(), 1000);
     assert!(sessions.iter().all(|found| found.open.is_some() && found.launches == 2));

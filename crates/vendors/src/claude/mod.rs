@@ -61,8 +61,8 @@ impl Vendor for Claude {
         rehearsal::SUPPORT
     }
 
-    fn rehearsal(&self, stage: &TrialSetup<'_>) -> Option<Rehearsal> {
-        Some(rehearsal::rehearsal(stage))
+    fn rehearsal(&self, setup: &TrialSetup<'_>) -> Option<Rehearsal> {
+        Some(rehearsal::rehearsal(setup))
     }
 
     fn launching(&self) -> &dyn Launching {

@@ -26,21 +26,21 @@ const QUIET: [(&str, &str); 6] = [
     ("CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL", "1"),
 ];
 
-pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
+pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     let mut environment = vec![
-        ("ANTHROPIC_BASE_URL", stage.model.to_owned()),
-        ("ANTHROPIC_API_KEY", stage.key.to_owned()),
+        ("ANTHROPIC_BASE_URL", setup.model.to_owned()),
+        ("ANTHROPIC_API_KEY", setup.key.to_owned()),
     ];
     environment.extend(QUIET.map(|(name, value)| (name, value.to_owned())));
-    let tail = stage.key.len().saturating_sub(TAIL);
+    let tail = setup.key.len().saturating_sub(TAIL);
     let mut settings = json!({
         "hasCompletedOnboarding": true,
-        "customApiKeyResponses": {"approved": [&stage.key[tail..]], "rejected": []},
+        "customApiKeyResponses": {"approved": [&setup.key[tail..]], "rejected": []},
         "projects": {},
     });
-    settings["projects"][stage.project.display().to_string()] =
+    settings["projects"][setup.project.display().to_string()] =
         json!({"hasTrustDialogAccepted": true});
-    let file = stage.home.join(".claude.json");
+    let file = setup.home.join(".claude.json");
     Rehearsal {
         environment,
         files: vec![NewFile { path: file, contents: settings.to_string() }],

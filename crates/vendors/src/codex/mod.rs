@@ -71,8 +71,8 @@ impl Vendor for Codex {
         rehearsal::SUPPORT
     }
 
-    fn rehearsal(&self, stage: &TrialSetup<'_>) -> Option<Rehearsal> {
-        Some(rehearsal::rehearsal(stage))
+    fn rehearsal(&self, setup: &TrialSetup<'_>) -> Option<Rehearsal> {
+        Some(rehearsal::rehearsal(setup))
     }
 
     fn launching(&self) -> &dyn Launching {

@@ -14,9 +14,9 @@ pub(super) const SUPPORT: Support = Support {
 /// Environment variable with the provider's API key.
 const KEY: &str = "SEGUE_SCRIPTED_MODEL_KEY";
 
-pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
+pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     // A JSON string is a valid TOML string, too.
-    let project = json!(stage.project.display().to_string());
+    let project = json!(setup.project.display().to_string());
     let settings = format!(
         r#"model = "scripted-1"
 model_provider = "scripted"
@@ -38,11 +38,11 @@ plugins = false
 [projects.{project}]
 trust_level = "trusted"
 "#,
-        model = stage.model
+        model = setup.model
     );
-    let file = stage.home.join(".codex/config.toml");
+    let file = setup.home.join(".codex/config.toml");
     Rehearsal {
-        environment: vec![(KEY, stage.key.to_owned())],
+        environment: vec![(KEY, setup.key.to_owned())],
         files: vec![NewFile { path: file, contents: settings }],
         anew: Some("/new"),
         other_model: Some("scripted-2"),

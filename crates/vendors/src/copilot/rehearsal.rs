@@ -18,18 +18,18 @@ pub(super) const SUPPORT: Support = Support {
 /// Environment variables that switch off everything that is not part of a conversation.
 const QUIET: [(&str, &str); 2] = [("COPILOT_OFFLINE", "true"), ("COPILOT_AUTO_UPDATE", "false")];
 
-pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
+pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     let mut environment = vec![
-        ("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", stage.model)),
-        ("COPILOT_PROVIDER_API_KEY", stage.key.to_owned()),
+        ("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", setup.model)),
+        ("COPILOT_PROVIDER_API_KEY", setup.key.to_owned()),
         ("COPILOT_MODEL", "gpt-4.1".to_owned()),
         // Copilot unpacks itself before its first start, which takes longer than everything else.
         // All trials share the result.
-        ("COPILOT_PKG_CACHE_HOME", stage.shared.join("copilot-unpacked").display().to_string()),
+        ("COPILOT_PKG_CACHE_HOME", setup.shared.join("copilot-unpacked").display().to_string()),
     ];
     environment.extend(QUIET.map(|(name, value)| (name, value.to_owned())));
-    let config = json!({"trustedFolders": [stage.project.display().to_string()]});
-    let file = stage.home.join(".copilot/config.json");
+    let config = json!({"trustedFolders": [setup.project.display().to_string()]});
+    let file = setup.home.join(".copilot/config.json");
     Rehearsal {
         environment,
         files: vec![NewFile { path: file, contents: config.to_string() }],

@@ -15,7 +15,7 @@ pub(super) const SUPPORT: Support = Support {
     ],
 };
 
-pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
+pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     let settings = json!({
         "security": {
             "auth": {"selectedType": "gemini-api-key"},
@@ -25,15 +25,15 @@ pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
         "privacy": {"usageStatisticsEnabled": false},
         "ui": {"theme": "Default"},
     });
-    let trusted = json!({stage.project.display().to_string(): "TRUST_FOLDER"});
+    let trusted = json!({setup.project.display().to_string(): "TRUST_FOLDER"});
     let file = |name: &str, contents: &Value| NewFile {
-        path: stage.home.join(".gemini").join(name),
+        path: setup.home.join(".gemini").join(name),
         contents: contents.to_string(),
     };
     Rehearsal {
         environment: vec![
-            ("GEMINI_API_KEY", stage.key.to_owned()),
-            ("GOOGLE_GEMINI_BASE_URL", stage.model.to_owned()),
+            ("GEMINI_API_KEY", setup.key.to_owned()),
+            ("GOOGLE_GEMINI_BASE_URL", setup.model.to_owned()),
             // Without this variable, Gemini first asks a smaller model which model to use.
             ("GEMINI_MODEL", "gemini-2.5-flash".to_owned()),
         ],

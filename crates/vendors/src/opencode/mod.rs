@@ -72,8 +72,8 @@ impl Vendor for OpenCode {
         rehearsal::SUPPORT
     }
 
-    fn rehearsal(&self, stage: &TrialSetup<'_>) -> Option<Rehearsal> {
-        Some(rehearsal::rehearsal(stage))
+    fn rehearsal(&self, setup: &TrialSetup<'_>) -> Option<Rehearsal> {
+        Some(rehearsal::rehearsal(setup))
     }
 
     fn launching(&self) -> &dyn Launching {

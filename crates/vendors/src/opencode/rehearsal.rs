@@ -28,11 +28,11 @@ const EXEMPT: [(&str, &str); 2] = [
     ("deleted", "its conversations are rows of one database, which cannot be guarded one by one"),
 ];
 
-pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
+pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     let model = |name: &str| json!({"name": name, "limit": {"context": 128_000, "output": 4096}});
     let provider = json!({
         "npm": "@ai-sdk/openai-compatible", "name": "scripted",
-        "options": {"baseURL": format!("{}/v1", stage.model), "apiKey": stage.key},
+        "options": {"baseURL": format!("{}/v1", setup.model), "apiKey": setup.key},
         "models": {"scripted-1": model("scripted-1"), "scripted-2": model("scripted-2")},
     });
     let settings = json!({
@@ -44,7 +44,7 @@ pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
     // installation would fail.
     let installed = json!({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "1.18.33"}}}});
     let file = |name: &str, contents: String| NewFile {
-        path: stage.home.join(".config/opencode").join(name),
+        path: setup.home.join(".config/opencode").join(name),
         contents,
     };
     Rehearsal {

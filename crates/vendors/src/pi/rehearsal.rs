@@ -14,11 +14,11 @@ pub(super) const SUPPORT: Support = Support {
     ],
 };
 
-pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
+pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     let model = |id| json!({"id": id, "contextWindow": 200_000, "maxTokens": 8000});
     let provider = json!({
-        "baseUrl": format!("{}/v1", stage.model), "api": "openai-completions",
-        "apiKey": stage.key, "models": [model("scripted-1"), model("scripted-2")],
+        "baseUrl": format!("{}/v1", setup.model), "api": "openai-completions",
+        "apiKey": setup.key, "models": [model("scripted-1"), model("scripted-2")],
     });
     let models = json!({"providers": {"scripted": provider}});
     // Switch off long retries.
@@ -26,7 +26,7 @@ pub(super) fn rehearsal(stage: &TrialSetup<'_>) -> Rehearsal {
         "defaultProvider": "scripted", "defaultModel": "scripted-1",
         "retry": {"maxRetries": 1, "baseDelayMs": 100, "provider": {"maxRetries": 0}},
     });
-    let folder = stage.home.join(".pi/agent");
+    let folder = setup.home.join(".pi/agent");
     let file = |name, value: serde_json::Value| NewFile {
         path: folder.join(name),
         contents: value.to_string(),

@@ -47,9 +47,9 @@ impl EarlierSession {
 
     async fn of(ports: &Ports, session: Session, from: SessionId) -> Result<Option<Self>> {
         let state = SessionState::load(ports, session.id).await?;
-        let sight = look::look(ports, &state, SelectionMode::ByName).await?;
-        let can_continue = can_continue(&recovery::decide(&sight.seen));
-        let Some(known) = sight.conversation.filter(|_| can_continue) else { return Ok(None) };
+        let observed = look::look(ports, &state, SelectionMode::ByName).await?;
+        let can_continue = can_continue(&recovery::decide(&observed.facts));
+        let Some(known) = observed.conversation.filter(|_| can_continue) else { return Ok(None) };
         let conversation = SourceConversation {
             vendor: ports.vendors.of(&session)?,
             place: state.place(),

@@ -81,9 +81,9 @@ impl HandoffSource {
         if vendor.transcripts().is_none() && state.vendor_session().is_some() {
             return Err(unreadable(&session));
         }
-        let sight = look::look(ports, &state, SelectionMode::ByName).await?;
-        let is_cut_off = sight.conversation.as_ref().is_some_and(|it| it.turn_open);
-        let own = sight.conversation.map(|it| (it.id, it.transcript));
+        let observed = look::look(ports, &state, SelectionMode::ByName).await?;
+        let is_cut_off = observed.conversation.as_ref().is_some_and(|it| it.turn_open);
+        let own = observed.conversation.map(|it| (it.id, it.transcript));
         let kept = match own {
             Some(own) => Some(own),
             // The vendor's own transcript is gone. Read the guard or the archive instead.

@@ -70,7 +70,7 @@ pub trait Vendor: Debug + Send + Sync {
 
     /// Returns what the program needs to be tested without an account. `None` if it cannot be
     /// tested.
-    fn rehearsal(&self, _stage: &TrialSetup<'_>) -> Option<Rehearsal> {
+    fn rehearsal(&self, _setup: &TrialSetup<'_>) -> Option<Rehearsal> {
         None
     }
 

@@ -24,7 +24,7 @@ fn loosely(here: Option<&str>) -> AddressReading<'_> {
     AddressReading {
         here,
         precision: Precision::Beginning,
-        reach: AddressTargets::SessionsAndFleets,
+        targets: AddressTargets::SessionsAndFleets,
     }
 }
 
@@ -94,7 +94,8 @@ fn whole_precision_requires_a_complete_name_or_a_prefix_of_an_id() {
     let all =
         [session(0x1234_5678, "shop", "coder", None), session(0xabcd_0000, "shop", "c", None)];
     let [coder, c] = all.map(|it| it.id);
-    let reading = |reach| AddressReading { here: Some("shop"), precision: Precision::Whole, reach };
+    let reading =
+        |targets| AddressReading { here: Some("shop"), precision: Precision::Whole, targets };
     let table = [
         ("coder", ResolvedAddress::Session(coder)),
         ("c", ResolvedAddress::Session(c)),

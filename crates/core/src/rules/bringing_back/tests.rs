@@ -104,8 +104,8 @@ fn naming_a_session_or_the_stopped_flag_includes_sessions_ended_on_purpose() {
     ];
     let asked = [(false, false), (false, true), (true, false), (true, true)];
     let asked = asked.map(|(by_name, with_stopped)| AskedFor { by_name, with_stopped });
-    for (rest, expected) in table {
-        assert_eq!(asked.map(|asked| rest.keeps(asked)), expected, "{rest:?}");
+    for (reason, expected) in table {
+        assert_eq!(asked.map(|asked| reason.keeps(asked)), expected, "{reason:?}");
     }
 }
 

@@ -13,7 +13,7 @@ fn guard() -> LaunchId {
 }
 
 /// An interrupted session: the id is proven, the transcript exists, no process runs.
-fn seen() -> RecoveryFacts {
+fn facts() -> RecoveryFacts {
     RecoveryFacts {
         process: OpeningProcess::None,
         folder: FolderPresence::There,
@@ -53,7 +53,7 @@ fn elsewhere() -> ResumeRefusal {
 
 fn unbound(only_one: bool, candidates: Vec<ResumeCandidate>) -> RecoveryFacts {
     let unproven = Unproven { only_one, candidates };
-    RecoveryFacts { proven: None, transcript: TranscriptLocation::Gone, unproven, ..seen() }
+    RecoveryFacts { proven: None, transcript: TranscriptLocation::Gone, unproven, ..facts() }
 }
 
 fn ambiguous(candidates: Vec<ResumeCandidate>) -> Decision {
@@ -65,7 +65,7 @@ fn decision_with_a_proven_id_follows_the_table() {
     let table = [
         (
             "holder alive",
-            RecoveryFacts { process: OpeningProcess::Ours, ..seen() },
+            RecoveryFacts { process: OpeningProcess::Ours, ..facts() },
             Decision::Attach,
         ),
         (
@@ -73,60 +73,60 @@ fn decision_with_a_proven_id_follows_the_table() {
             RecoveryFacts {
                 process: OpeningProcess::Ours,
                 transcript: TranscriptLocation::Gone,
-                ..seen()
+                ..facts()
             },
             Decision::Attach,
         ),
         (
             "open elsewhere",
-            RecoveryFacts { process: foreign(), ..seen() },
+            RecoveryFacts { process: foreign(), ..facts() },
             Decision::Refuse(elsewhere()),
         ),
-        ("proven and there", seen(), Decision::Resume { id: id("a") }),
+        ("proven and there", facts(), Decision::Resume { id: id("a") }),
         (
             "gone, guarded",
-            RecoveryFacts { transcript: TranscriptLocation::Guarded(guard()), ..seen() },
+            RecoveryFacts { transcript: TranscriptLocation::Guarded(guard()), ..facts() },
             Decision::Restore { id: id("a"), from: CopyLocation::Guard(guard()) },
         ),
         (
             "gone, nothing has it",
-            RecoveryFacts { transcript: TranscriptLocation::Gone, ..seen() },
+            RecoveryFacts { transcript: TranscriptLocation::Gone, ..facts() },
             Decision::Refuse(ResumeRefusal::TranscriptGone { id: id("a") }),
         ),
         (
             "nothing was ever said",
-            RecoveryFacts { transcript: TranscriptLocation::Gone, spoke: false, ..seen() },
+            RecoveryFacts { transcript: TranscriptLocation::Gone, spoke: false, ..facts() },
             Decision::StartAgain,
         ),
-        ("vendor cannot resume", RecoveryFacts { vendor: Resumes::No, ..seen() }, Decision::Fresh),
+        ("vendor cannot resume", RecoveryFacts { vendor: Resumes::No, ..facts() }, Decision::Fresh),
         (
             "vendor cannot resume, nothing was said",
-            RecoveryFacts { vendor: Resumes::No, spoke: false, ..seen() },
+            RecoveryFacts { vendor: Resumes::No, spoke: false, ..facts() },
             Decision::StartAgain,
         ),
         (
             "folder gone",
-            RecoveryFacts { folder: FolderPresence::Gone, ..seen() },
+            RecoveryFacts { folder: FolderPresence::Gone, ..facts() },
             Decision::Refuse(ResumeRefusal::FolderGone),
         ),
         (
             "died at once three times",
-            RecoveryFacts { history: History::GaveUp, ..seen() },
+            RecoveryFacts { history: History::GaveUp, ..facts() },
             Decision::Refuse(ResumeRefusal::DiedAtOnce),
         ),
         (
             "headless, between turns",
-            RecoveryFacts { turn: TurnState::Over, ..seen() },
+            RecoveryFacts { turn: TurnState::Over, ..facts() },
             Decision::Rest { id: id("a") },
         ),
         (
             "headless, in a turn",
-            RecoveryFacts { turn: TurnState::Cut, ..seen() },
+            RecoveryFacts { turn: TurnState::Cut, ..facts() },
             Decision::Resume { id: id("a") },
         ),
     ];
-    for (what, seen, expected) in table {
-        assert_eq!(decide(&seen), expected, "{what}");
+    for (what, facts, expected) in table {
+        assert_eq!(decide(&facts), expected, "{what}");
     }
 }
 
@@ -167,8 +167,8 @@ fn decision_without_a_proven_id_follows_the_table() {
         ),
         ("something was said, nothing there", unbound(true, vec![]), ambiguous(vec![])),
     ];
-    for (what, seen, expected) in table {
-        assert_eq!(decide(&seen), expected, "{what}");
+    for (what, facts, expected) in table {
+        assert_eq!(decide(&facts), expected, "{what}");
     }
 }
 
@@ -177,14 +177,14 @@ fn missing_transcript_without_a_guard_is_restored_from_the_archive() {
     let restored = Decision::Restore { id: id("a"), from: CopyLocation::Archive };
     for turn in [TurnState::Interactive, TurnState::Cut, TurnState::Over] {
         for spoke in [true, false] {
-            let seen =
-                RecoveryFacts { transcript: TranscriptLocation::Archived, turn, spoke, ..seen() };
-            assert_eq!(decide(&seen), restored, "{turn:?} {spoke}");
+            let facts =
+                RecoveryFacts { transcript: TranscriptLocation::Archived, turn, spoke, ..facts() };
+            assert_eq!(decide(&facts), restored, "{turn:?} {spoke}");
         }
     }
 }
 
-fn any_seen() -> impl Strategy<Value = RecoveryFacts> {
+fn any_facts() -> impl Strategy<Value = RecoveryFacts> {
     let process = prop_oneof![
         3 => Just(OpeningProcess::None),
         1 => Just(OpeningProcess::Ours),
@@ -227,15 +227,15 @@ fn any_seen() -> impl Strategy<Value = RecoveryFacts> {
 
 proptest! {
     #[test]
-    fn only_a_proven_id_or_the_only_possible_candidate_is_used(seen in any_seen()) {
-        match decide(&seen) {
+    fn only_a_proven_id_or_the_only_possible_candidate_is_used(facts in any_facts()) {
+        match decide(&facts) {
             Decision::Resume { id } | Decision::Restore { id, .. } | Decision::Rest { id } => {
-                prop_assert_eq!(Some(id), seen.proven);
+                prop_assert_eq!(Some(id), facts.proven);
             }
             Decision::Adopt { id } => {
                 let fits = |it: &&ResumeCandidate| it.began_during_launch;
-                let began: Vec<_> = seen.unproven.candidates.iter().filter(fits).collect();
-                prop_assert!(seen.proven.is_none() && seen.unproven.only_one);
+                let began: Vec<_> = facts.unproven.candidates.iter().filter(fits).collect();
+                prop_assert!(facts.proven.is_none() && facts.unproven.only_one);
                 prop_assert_eq!(began.len(), 1);
                 prop_assert!(began[0].id == id && began[0].first_message_is_ours);
             }
@@ -244,9 +244,9 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_started_beside_a_live_process(seen in any_seen()) {
-        let decision = decide(&seen);
-        match seen.process {
+    fn nothing_is_started_beside_a_live_process(facts in any_facts()) {
+        let decision = decide(&facts);
+        match facts.process {
             OpeningProcess::Ours => prop_assert_eq!(decision, Decision::Attach),
             OpeningProcess::Foreign { .. } => prop_assert!(matches!(decision, Decision::Refuse(_))),
             OpeningProcess::None => {}
@@ -254,9 +254,9 @@ proptest! {
     }
 
     #[test]
-    fn conversation_with_content_is_never_started_again_empty(seen in any_seen()) {
-        let blank = matches!(decide(&seen), Decision::StartAgain);
-        prop_assert!(!(blank && seen.spoke));
+    fn conversation_with_content_is_never_started_again_empty(facts in any_facts()) {
+        let blank = matches!(decide(&facts), Decision::StartAgain);
+        prop_assert!(!(blank && facts.spoke));
     }
 }
 

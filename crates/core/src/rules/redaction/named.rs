@@ -25,12 +25,12 @@ pub(super) fn value(text: &str, hint: Range<usize>, floor: usize) -> Option<Secr
     let word = text[name.clone()].trim_matches(['-', '.']);
     let word = variable_of_environment(word);
     let meaning = meaning(word).or_else(|| of_two_words(text, &name, word))?;
-    let place = NameOccurrence { text, name: name.clone(), word, meaning };
+    let occurrence = NameOccurrence { text, name: name.clone(), word, meaning };
     if text[..name.start].ends_with("${") {
-        return place.default();
+        return occurrence.default();
     }
     let joined = joins::joined(text, &name);
-    joined.and_then(|joined| place.secret(&joined)).or_else(|| place.beside())
+    joined.and_then(|joined| occurrence.secret(&joined)).or_else(|| occurrence.beside())
 }
 
 /// Returns the name of the variable in `process.env.NAME`. Any other name is returned unchanged.

@@ -9,10 +9,10 @@ use super::{Infix, KeyCharacters, KeyShape};
 const fn shape(
     kind: &'static str,
     start: &'static str,
-    rest: KeyCharacters,
+    characters: KeyCharacters,
     least: usize,
 ) -> KeyShape {
-    KeyShape { kind, start, rest, least }
+    KeyShape { kind, start, characters, least }
 }
 
 /// A longer prefix comes before a shorter one that it begins with.

@@ -296,7 +296,7 @@ fn key_that_was_cut_off_is_recognized() {
     for (start, sample) in whole() {
         let Some(shape) = SHAPES.iter().find(|shape| shape.start == start) else { continue };
         let is_exact = matches!(
-            shape.rest,
+            shape.characters,
             KeyCharacters::Capitals
                 | KeyCharacters::Random
                 | KeyCharacters::Uuid

@@ -53,9 +53,9 @@ impl Actor {
                 }
                 Err(error) => Err(error),
             },
-            Ok(Preparation::NeedsNoProcess(sight, decision)) => {
+            Ok(Preparation::NeedsNoProcess(observed, decision)) => {
                 let environment = request.environment().clone();
-                let done = self.bring_back(&sight, decision, environment).await;
+                let done = self.bring_back(&observed, decision, environment).await;
                 done.map_err(|error| self.unsettled(error))
             }
             Ok(Preparation::Outdated) => return Ok(()),
@@ -108,9 +108,9 @@ impl Actor {
 
     async fn prepare_to_bring_back(&mut self, asked: SelectionMode) -> Result<Preparation> {
         self.close_if_dead().await?;
-        let (sight, decision) = self.decide(asked).await?;
+        let (observed, decision) = self.decide(asked).await?;
         if !starts_process(&decision) && self.state.outbox.is_empty() {
-            return Ok(Preparation::NeedsNoProcess(Box::new(sight), decision));
+            return Ok(Preparation::NeedsNoProcess(Box::new(observed), decision));
         }
         self.end_leftovers().await?;
         // The new process may delete files of the conversation, so archive it first.
@@ -192,8 +192,8 @@ impl Actor {
                 self.launch_new_conversation(environment.clone(), *renewal).await
             }
             StartRequest::Resume { environment, asked, fresh: None, .. } => {
-                let (sight, decision) = self.decide(*asked).await?;
-                self.bring_back(&sight, decision, environment.clone()).await
+                let (observed, decision) = self.decide(*asked).await?;
+                self.bring_back(&observed, decision, environment.clone()).await
             }
             StartRequest::Handoff { launch, .. } => {
                 failpoint::hit("handoff.launch.before");
@@ -202,13 +202,13 @@ impl Actor {
                 Ok(Done::Launched { outcome: Outcome::HandedOver, note: None })
             }
             StartRequest::Restart { environment, .. } => {
-                let (sight, decision) = self.decide(SelectionMode::InBulk).await?;
-                self.bring_back(&sight, decision, environment.clone()).await
+                let (observed, decision) = self.decide(SelectionMode::InBulk).await?;
+                self.bring_back(&observed, decision, environment.clone()).await
             }
             StartRequest::NextTurn { environment } => {
-                let (sight, decision) = self.decide(SelectionMode::ByName).await?;
+                let (observed, decision) = self.decide(SelectionMode::ByName).await?;
                 let environment = environment.clone();
-                restore::next_turn(&self.ports, &mut self.state, &sight, decision, environment)
+                restore::next_turn(&self.ports, &mut self.state, &observed, decision, environment)
                     .await
             }
         }
@@ -216,12 +216,12 @@ impl Actor {
 
     async fn bring_back(
         &mut self,
-        sight: &ObservedSession,
+        observed: &ObservedSession,
         decision: Decision,
         environment: Environment,
     ) -> Result<Done> {
         let done =
-            restore::carry_out(&self.ports, &mut self.state, sight, decision, environment).await;
+            restore::carry_out(&self.ports, &mut self.state, observed, decision, environment).await;
         // Whatever the result, no automatic restart happens any more.
         self.release_keeper().await;
         done
@@ -351,9 +351,9 @@ impl Actor {
     }
 
     pub(super) async fn decide(&self, asked: SelectionMode) -> Result<(ObservedSession, Decision)> {
-        let sight = look::look(&self.ports, &self.state, asked).await?;
-        let decision = recovery::decide(&sight.seen);
-        Ok((sight, decision))
+        let observed = look::look(&self.ports, &self.state, asked).await?;
+        let decision = recovery::decide(&observed.facts);
+        Ok((observed, decision))
     }
 
     /// Returns whether the vendor chooses the id of a new conversation, so that it cannot be

@@ -37,12 +37,12 @@ pub(super) async fn find(
     {
         return read(supervisor, summary.session).await;
     }
-    let wanted = adopt::AdoptFilter {
+    let filter = adopt::AdoptFilter {
         vendor: Some(vendor.id()),
         id: Some(VendorSessionId::new(id)),
         ..adopt::AdoptFilter::default()
     };
-    let found = adopt::candidates(&supervisor.ports, &request.caller.environment, &wanted).await?;
+    let found = adopt::candidates(&supervisor.ports, &request.caller.environment, &filter).await?;
     match found.into_iter().next() {
         Some(candidate) => read_unadopted(supervisor, &candidate).await,
         None => Err(Error::not_found(format!("there is no conversation `{}`", request.from))

@@ -32,10 +32,10 @@ struct RecordedConversation {
 }
 
 impl RecordedConversation {
-    fn new(size: u64, shape: RecordingContent) -> Self {
+    fn new(size: u64, content: RecordingContent) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(format!("projects/-code-a/{}.jsonl", recording::ID));
-        recording::write(&path, size, shape);
+        recording::write(&path, size, content);
         Self { folder, path }
     }
 
@@ -103,11 +103,12 @@ pub(crate) fn among_requests(_program: &Path) -> Vec<Row> {
 
 /// Measures converting a conversation to another vendor's format.
 pub(crate) fn conversions(_program: &Path) -> Vec<Row> {
-    let kept = RecordedConversation::new(MIDDLE, RecordingContent::Turns);
-    let folder = kept.folder.path().display().to_string();
-    let lines = kept.cost(&["lines"], FEW);
-    let wc =
-        median((0..FEW).map(|_| whole_run(Command::new("wc").arg("-l").arg(&kept.path))).collect());
+    let recorded = RecordedConversation::new(MIDDLE, RecordingContent::Turns);
+    let folder = recorded.folder.path().display().to_string();
+    let lines = recorded.cost(&["lines"], FEW);
+    let wc = median(
+        (0..FEW).map(|_| whole_run(Command::new("wc").arg("-l").arg(&recorded.path))).collect(),
+    );
     let mut rows =
         vec![Row::new("wc -l of 250 MB", Figure::Time(wc)).against(Figure::Time(lines.time))];
     for vendor in ["codex", "claude"] {

@@ -59,26 +59,26 @@ struct TargetProgress {
 pub(crate) fn run(plan: &Plan) -> bool {
     println!("seed {}: what is the same with `fuzz --seed {}`", plan.seed, plan.seed);
     let until = Instant::now() + Duration::from_secs(plan.seconds);
-    let turns = plan.targets.iter().map(|target| TargetProgress { target: *target, next: 0 });
-    let waiting = Mutex::new(turns.collect::<VecDeque<TargetProgress>>());
+    let progress = plan.targets.iter().map(|target| TargetProgress { target: *target, next: 0 });
+    let waiting = Mutex::new(progress.collect::<VecDeque<TargetProgress>>());
     let done = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..workers() {
             scope.spawn(|| {
-                while let Some(turn) = taken(&waiting) {
-                    match take_turn(plan, turn, until) {
-                        Ok(turn) if turn.next < plan.cases && Instant::now() < until => {
-                            lock(&waiting).push_back(turn);
+                while let Some(progress) = taken(&waiting) {
+                    match run_for_a_while(plan, progress, until) {
+                        Ok(progress) if progress.next < plan.cases && Instant::now() < until => {
+                            lock(&waiting).push_back(progress);
                         }
-                        Ok(turn) => lock(&done).push((turn, true)),
-                        Err(turn) => lock(&done).push((turn, false)),
+                        Ok(progress) => lock(&done).push((progress, true)),
+                        Err(progress) => lock(&done).push((progress, false)),
                     }
                 }
             });
         }
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(turn, _)| turn.target.name());
+    done.sort_by_key(|(progress, _)| progress.target.name());
     for (TargetProgress { target, next }, is_well) in &done {
         let word = if *is_well { "well" } else { "FAILED" };
         println!("{:<18} {next:>9} cases  {word}", target.name());
@@ -99,13 +99,13 @@ fn taken(waiting: &Mutex<VecDeque<TargetProgress>>) -> Option<TargetProgress> {
 }
 
 /// Runs cases of one target for a limited time. `Err` if a case failed.
-fn take_turn(
+fn run_for_a_while(
     plan: &Plan,
-    turn: TargetProgress,
+    progress: TargetProgress,
     until: Instant,
 ) -> Result<TargetProgress, TargetProgress> {
     let folder = tempfile::tempdir().expect("a folder");
-    let TargetProgress { target, next } = turn;
+    let TargetProgress { target, next } = progress;
     let most = plan.cases - next;
     let arguments = ["work", target.name(), &plan.seed.to_string(), &next.to_string()]
         .map(str::to_owned)

@@ -161,7 +161,7 @@ impl Desk<'_> {
     }
 }
 
-/// The result of a key.
+/// What a key means to the demo agent.
 #[derive(Debug, PartialEq, Eq)]
 enum DemoKeyMeaning {
     Nothing,
