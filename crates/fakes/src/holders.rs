@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use segue_core::Result;
-use segue_core::model::{Environment, Exit, LaunchEnd, LaunchId, MessageId, ProcessRef, SessionId};
+use segue_core::model::{
+    Environment, Exit, LaunchEnd, LaunchId, MessageId, ProcessRef, Screen, SessionId,
+};
 use segue_core::ports::{
-    Fault, Held, HolderEvent, HolderEvents, Holders, OpenLaunch, Screen, StartOrder, TypeOrder,
-    Typed,
+    Fault, Held, HolderEvent, HolderEvents, Holders, OpenLaunch, StartOrder, TypeOrder, Typed,
 };
 
 use crate::{Calls, FakeFolders, samples};

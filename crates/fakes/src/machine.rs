@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use segue_core::model::{Environment, LaunchId, MachineIds, ProcessRef};
+use segue_core::model::{Environment, FolderState, LaunchId, MachineIds, ProcessRef};
 use segue_core::ports::{EndedProcess, Folder, Machine, Program, ProgramSpec};
-use segue_core::rules::digest::FolderState;
 use segue_core::{Error, Result};
 
 use crate::{Calls, Disk, samples};

@@ -10,16 +10,15 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use segue_core::model::{
-    Environment, Failure, FailureClass, Role, Session, Turn, VendorDescription, VendorId,
-    VendorSessionId, WaitingFor,
+    Environment, Failure, FailureClass, PermissionEffect, Resumes, Role, Screen, Session, Showing,
+    Turn, VendorDescription, VendorId, VendorSessionId, WaitingFor,
 };
 use segue_core::ports::{
     Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn,
-    HeadlessLaunching, Interaction, Launching, Live, Pace, PermissionEffect, Place, ProgramSpec,
-    Proof, Screen, Showing, SignalSources, StoredConversation, Support, TranscriptDatabase,
-    TranscriptFiles, TranscriptStorage, Transcripts, Vendor, Vendors, WriteMode,
+    HeadlessLaunching, Interaction, Launching, Live, Pace, Place, ProgramSpec, Proof,
+    SignalSources, StoredConversation, Support, TranscriptDatabase, TranscriptFiles,
+    TranscriptStorage, Transcripts, Vendor, Vendors, WriteMode,
 };
-use segue_core::rules::recovery::Resumes;
 use segue_core::{Error, Result};
 use uuid::Uuid;
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use segue_core::Result;
-use segue_core::rules::digest::FolderState;
+use segue_core::model::FolderState;
 
 use crate::git::Repository;
 use crate::{Paths, ProcessContext};

@@ -6,9 +6,8 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use segue_core::Result;
-use segue_core::model::{Environment, LaunchId, MachineIds, ProcessRef};
+use segue_core::model::{Environment, FolderState, LaunchId, MachineIds, ProcessRef};
 use segue_core::ports::{EndedProcess, Folder, Machine, Program, ProgramSpec};
-use segue_core::rules::digest::FolderState;
 
 use crate::paths::Paths;
 use crate::{cgroup, checkout, folder, git, hold, leftovers, process, programs, variables};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use segue_core::api::{Exemption, VendorList, VendorReport};
+use segue_core::model::Resumes;
 use segue_core::ports::{Proof, TrialSetup, Vendor};
-use segue_core::rules::recovery::Resumes;
 use segue_core::rules::versions;
 
 use crate::wiring::{self, Local};

@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
-use segue_core::model::{Environment, LaunchMode, Session, VendorSessionId};
-use segue_core::ports::{CommandPlan, FileFacts, Files, NewContents, Place, Screen};
+use segue_core::model::{Environment, LaunchMode, Screen, Session, VendorSessionId};
+use segue_core::ports::{CommandPlan, FileFacts, Files, NewContents, Place};
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use segue_core::model::Resumes;
 use segue_core::rules::recovery::{
-    Decision, FolderPresence, History, OpeningProcess, RecoveryFacts, Resumes, TranscriptLocation,
+    Decision, FolderPresence, History, OpeningProcess, RecoveryFacts, TranscriptLocation,
     TurnState, Unproven, decide,
 };
 use segue_testkit::events::Events;

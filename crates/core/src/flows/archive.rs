@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crate::error::Result;
-use crate::model::{EventPayload, Launch, NewEvent, Session, SessionId, Status, VendorSessionId};
+use crate::model::{
+    Archived, EventPayload, Holding, Launch, NewEvent, Session, SessionId, Status, VendorSessionId,
+};
 use crate::ports::{
-    ArchiveOrder, Archived, Change, Commit, Content, DamagedCopy, Holding, Place, Ports,
-    SessionQuery, SessionSummary, TranscriptStorage,
+    ArchiveOrder, Change, Commit, Content, DamagedCopy, Place, Ports, SessionQuery, SessionSummary,
+    TranscriptStorage,
 };
 use crate::rules::archive::{Claim, to_drop};
 

@@ -6,9 +6,9 @@ use crate::failpoint;
 use crate::flows::{SessionState, launch};
 use crate::model::{
     EventPayload, LaunchId, Message, MessageId, MessageState, RequestKey, RequestRecord,
-    RequestStep, Status, Trace, VendorSessionId,
+    RequestStep, Screen, Status, Trace, VendorSessionId,
 };
-use crate::ports::{Change, Commit, Conflict, Ports, Screen, TypeOrder, Typed, Vendor};
+use crate::ports::{Change, Commit, Conflict, Ports, TypeOrder, Typed, Vendor};
 use crate::rules::delivery::{
     self, DeliveryFacts, LaunchState, Patience, TranscriptEvidence, Verdict,
 };

@@ -7,10 +7,10 @@ use crate::failpoint;
 use crate::flows::state::TurnWord;
 use crate::flows::{SessionState, conversation, last_words};
 use crate::model::{
-    Binding, EventPayload, Evidence, Failure, LaunchEnd, LaunchId, Status, VendorSessionId,
-    WaitingFor,
+    Activity, Binding, EventPayload, Evidence, Failure, LaunchEnd, LaunchId, Screen, Signal,
+    Status, VendorSessionId, WaitingFor,
 };
-use crate::ports::{Activity, Change, Commit, Ports, Screen, Signal};
+use crate::ports::{Change, Commit, Ports};
 use crate::rules;
 use crate::rules::lifecycle::{self, Action, EnvironmentKept, Observation};
 use crate::rules::restarts::Failures;

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{OpenLaunch, Screen};
+use super::OpenLaunch;
 use crate::error::{Error, Result};
 use crate::model::{
-    Environment, LaunchEnd, LaunchId, LaunchRecord, MessageId, ProcessRef, SessionId, TerminalSize,
+    Environment, LaunchEnd, LaunchId, LaunchRecord, MessageId, ProcessRef, Screen, SessionId,
+    TerminalSize,
 };
 
 /// Starts holders and communicates with them. A holder outlives the process that started it.

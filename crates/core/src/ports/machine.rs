@@ -7,8 +7,7 @@ use async_trait::async_trait;
 
 use super::ProgramSpec;
 use crate::error::Result;
-use crate::model::{Environment, LaunchId, LeftoverProcess, MachineIds, ProcessRef};
-use crate::rules::digest::FolderState;
+use crate::model::{Environment, FolderState, LaunchId, LeftoverProcess, MachineIds, ProcessRef};
 
 /// Inspects this machine and ends processes that dead launches left behind.
 #[async_trait]

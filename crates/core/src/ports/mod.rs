@@ -20,11 +20,6 @@ mod watch;
 
 use std::sync::Arc;
 
-// Plain data that the methods of ports take and return.
-pub use crate::model::{
-    Activity, Archived, DialogText, Holding, PermissionEffect, Screen, Showing, Signal,
-};
-
 pub use archive::{Archive, ArchiveOrder, Content, DamagedCopy, RestoreOrder};
 pub use clock::Clock;
 pub use conflict::{Conflict, Missing};

@@ -8,7 +8,7 @@ mod tests;
 
 use super::redaction::redact;
 use super::transfer::cut_in_middle;
-use crate::model::{Role, Turn};
+use crate::model::{FolderState, Role, Turn};
 
 /// Default maximum number of characters of the message.
 pub const DEFAULT_BUDGET: usize = 50_000;
@@ -33,19 +33,6 @@ pub struct DigestInput<'a> {
     pub folder: &'a FolderState,
     /// Questions that are still open.
     pub questions: &'a [String],
-}
-
-/// The state of the folder in which the agent works.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FolderState {
-    pub path: String,
-    pub branch: Option<String>,
-    /// Newest first, one line each.
-    pub commits: Vec<String>,
-    /// Files with uncommitted changes.
-    pub dirty: Vec<String>,
-    /// Number of further files with uncommitted changes.
-    pub more_dirty: usize,
 }
 
 /// Writes the message with at most `budget` characters. `None` if the conversation contains no

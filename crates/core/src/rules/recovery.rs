@@ -1,6 +1,6 @@
 //! Decides how a session is brought back: one table as a pure function.
 
-use crate::model::{How, LaunchId, Status, VendorSessionId, WaitingFor};
+use crate::model::{How, LaunchId, Resumes, Status, VendorSessionId, WaitingFor};
 
 /// The facts for the decision. All of them are observed now; none of them is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,13 +69,6 @@ pub struct ResumeCandidate {
     pub process: OpeningProcess,
     /// For the user: when it started, and its first words.
     pub description: String,
-}
-
-/// Whether the vendor can resume conversations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resumes {
-    Yes,
-    No,
 }
 
 /// The state of a headless session's turn. An interactive session has none.

@@ -1,8 +1,7 @@
 //! Copies of conversations, guards, and making room.
 
 use segue_core::flows::{archive, guard};
-use segue_core::model::{Exit, Session};
-use segue_core::ports::Archived;
+use segue_core::model::{Archived, Exit, Session};
 use segue_fakes::{FakeVendor, samples};
 
 use crate::scene::FlowScene;

@@ -1,9 +1,9 @@
 //! What is found about a session, and what `rules::recovery` makes of it.
 
 use segue_core::flows::look::SelectionMode;
-use segue_core::model::{Exit, Status, WaitingFor};
+use segue_core::model::{Exit, Resumes, Status, WaitingFor};
 use segue_core::ports::{Live, WriteMode};
-use segue_core::rules::recovery::{CopyLocation, Decision, ResumeRefusal, Resumes};
+use segue_core::rules::recovery::{CopyLocation, Decision, ResumeRefusal};
 use segue_fakes::{FakeVendor, Storage, samples, transcript_line};
 
 use crate::scene::FlowScene;

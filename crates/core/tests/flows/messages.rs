@@ -2,9 +2,10 @@
 
 use segue_core::flows::messages::{self, Attempt};
 use segue_core::model::{
-    Exit, MessageId, MessageState, MessageStateKind, RequestId, RequestKey, Status,
+    Activity, Exit, MessageId, MessageState, MessageStateKind, RequestId, RequestKey, Signal,
+    Status,
 };
-use segue_core::ports::{Activity, Change, Commit, Signal};
+use segue_core::ports::{Change, Commit};
 use segue_core::rules::delivery::Patience;
 use segue_core::{Kind, model::Source};
 use segue_fakes::{FakeVendor, Storage, samples};

@@ -2,10 +2,9 @@
 
 use segue_core::flows::observe::{self, FollowUp};
 use segue_core::model::{
-    Evidence, Exit, Failure, FailureClass, How, LaunchEnd, Session, Source, Status,
-    VendorSessionId, WaitingFor,
+    Activity, Evidence, Exit, Failure, FailureClass, How, LaunchEnd, Session, Signal, Source,
+    Status, VendorSessionId, WaitingFor,
 };
-use segue_core::ports::{Activity, Signal};
 use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_fakes::{FakeVendor, samples};
 

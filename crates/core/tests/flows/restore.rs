@@ -4,10 +4,10 @@ use segue_core::api::{Outcome, PlannedDecision};
 use segue_core::flows::look::{SelectionMode, look};
 use segue_core::flows::restore::{self, Done};
 use segue_core::model::{
-    Evidence, Exit, LaunchMode, MessageState, Status, VendorSessionId, WaitingFor,
+    Evidence, Exit, LaunchMode, MessageState, Resumes, Status, VendorSessionId, WaitingFor,
 };
 use segue_core::ports::Commit;
-use segue_core::rules::recovery::{Decision, ResumeRefusal, Resumes, decide};
+use segue_core::rules::recovery::{Decision, ResumeRefusal, decide};
 use segue_fakes::{FakeVendor, Storage, samples, transcript_line};
 
 use crate::scene::FlowScene;
@@ -124,7 +124,7 @@ async fn conversation_of_a_database_comes_back_as_a_document_to_import() {
     let mut scene = interrupted(FlowScene::with(vendor, samples::session(1, "fox"))).await;
     let id = scene.id();
     let conversation =
-        segue_core::ports::Archived { vendor: scene.state.session.vendor.clone(), id: id.clone() };
+        segue_core::model::Archived { vendor: scene.state.session.vendor.clone(), id: id.clone() };
     let order = segue_core::ports::ArchiveOrder {
         conversation,
         place: scene.state.place(),

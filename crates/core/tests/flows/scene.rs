@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use segue_core::flows::launch::{self, LaunchRequest};
 use segue_core::flows::look::{SelectionMode, look};
 use segue_core::flows::{SessionState, observe};
-use segue_core::model::{Evidence, Exit, LaunchEnd, LaunchId, Session, Status, VendorSessionId};
-use segue_core::ports::{Ports, Signal};
+use segue_core::model::{
+    Evidence, Exit, LaunchEnd, LaunchId, Session, Signal, Status, VendorSessionId,
+};
+use segue_core::ports::Ports;
 use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_core::rules::recovery::{Decision, decide};
 use segue_fakes::{FakeVendor, FakeWorld, samples, transcript_line};

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use segue_core::model::{VendorId, VendorSessionId};
-use segue_core::ports::{ArchiveOrder, Archived};
+use segue_core::model::{Archived, VendorId, VendorSessionId};
+use segue_core::ports::ArchiveOrder;
 use segue_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use segue_core::ports::{
-    Archive, ArchiveOrder, Archived, Content, DamagedCopy, Holding, RestoreOrder,
-};
+use segue_core::model::{Archived, Holding};
+use segue_core::ports::{Archive, ArchiveOrder, Content, DamagedCopy, RestoreOrder};
 use segue_core::{Error, Result, failpoint};
 use uuid::Uuid;
 

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use segue_core::model::{Environment, LaunchEnd, LaunchId, SessionId};
+use segue_core::model::{Environment, LaunchEnd, LaunchId, Screen, SessionId};
 use segue_core::ports::{
-    Fault, Held, HolderEvent, HolderEvents, Holders, OpenLaunch, Screen, StartOrder, TypeOrder,
-    Typed,
+    Fault, Held, HolderEvent, HolderEvents, Holders, OpenLaunch, StartOrder, TypeOrder, Typed,
 };
 use segue_core::{Error, Kind, Result, failpoint};
 

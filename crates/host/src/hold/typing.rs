@@ -1,7 +1,8 @@
 //! Requests the screen of a holder, and asks it to type.
 
 use segue_core::Result;
-use segue_core::ports::{Screen, TypeOrder, Typed};
+use segue_core::model::Screen;
+use segue_core::ports::{TypeOrder, Typed};
 
 use super::client::unexpected;
 use super::holder_connection::{HolderConnection, PATIENCE, silent};

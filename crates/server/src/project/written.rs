@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use segue_core::model::{
-    AgentName, DescribedVendors, FleetName, FleetScale, Permission, Project, ProjectAgent, Restart,
-    Timer, TrustClaim, VendorId,
+    AgentName, DescribedVendors, FleetName, FleetScale, Permission, PermissionEffect, Project,
+    ProjectAgent, Restart, Timer, TrustClaim, VendorId,
 };
-use segue_core::ports::{PermissionEffect, Vendors};
+use segue_core::ports::Vendors;
 use segue_core::rules::address::{self, Unclear};
 use segue_core::rules::{environment, scale, secrets, words};
 use segue_core::{Error, Result};

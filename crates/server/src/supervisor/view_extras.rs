@@ -7,8 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use segue_core::api::{MaybeKnown, SessionView};
 use segue_core::flows::view;
-use segue_core::model::{Dialog, SessionId, StatusKind, WaitingFor};
-use segue_core::ports::DialogText;
+use segue_core::model::{Dialog, DialogText, SessionId, StatusKind, WaitingFor};
 
 /// What clients are shown about sessions in addition to the store.
 #[derive(Debug, Default)]

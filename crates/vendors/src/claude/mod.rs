@@ -26,15 +26,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, ProcessRef, Session, VendorId, VendorSessionId};
-use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
-    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace,
-    PermissionEffect, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, SignalSources,
-    StoredConversation, Support, TranscriptFiles, TranscriptStorage, Transcription,
-    TranscriptionOrder, Transcripts, TrialSetup, Typing, Vendor, WriteMode,
+use segue_core::model::{
+    DialogText, Environment, PermissionEffect, ProcessRef, Resumes, Screen, Session, Showing,
+    Signal, VendorId, VendorSessionId,
 };
-use segue_core::rules::recovery::Resumes;
+use segue_core::ports::{
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,
+    Files, FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace, Place, ProgramSpec,
+    Rehearsal, SignalSources, StoredConversation, Support, TranscriptFiles, TranscriptStorage,
+    Transcription, TranscriptionOrder, Transcripts, TrialSetup, Typing, Vendor, WriteMode,
+};
 use uuid::Uuid;
 
 use crate::texts;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use segue_core::model::{VendorSessionId, WaitingFor};
-use segue_core::ports::{Activity, Files, Live, Place};
+use segue_core::model::{Activity, VendorSessionId, WaitingFor};
+use segue_core::ports::{Files, Live, Place};
 use segue_core::{Error, Result};
 use serde::Deserialize;
 

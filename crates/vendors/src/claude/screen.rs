@@ -1,7 +1,7 @@
 //! Reads the screen: the input, or a dialog that waits for an answer.
 
-use segue_core::model::WaitingFor;
-use segue_core::ports::{Answer, DialogText, Screen, Showing};
+use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
+use segue_core::ports::Answer;
 use segue_core::rules::dialog::{self, Choices};
 
 use crate::choices::{keys_to, meant, number_of};

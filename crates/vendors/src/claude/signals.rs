@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use segue_core::model::{Evidence, Failure, FailureClass, ProcessRef, Source, VendorSessionId};
-use segue_core::ports::{Activity, Files, Signal};
+use segue_core::model::{
+    Activity, Evidence, Failure, FailureClass, ProcessRef, Signal, Source, VendorSessionId,
+};
+use segue_core::ports::Files;
 use serde::Deserialize;
 
 use super::failure::ClaudeError;

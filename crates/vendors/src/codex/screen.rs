@@ -1,7 +1,7 @@
 //! Reads what an interactive Codex shows, and answers its questions.
 
-use segue_core::model::WaitingFor;
-use segue_core::ports::{Activity, Answer, DialogText, Screen, Showing};
+use segue_core::model::{Activity, DialogText, Screen, Showing, WaitingFor};
+use segue_core::ports::Answer;
 use segue_core::rules::dialog::{self, Choices};
 
 use super::signals::title_activity;

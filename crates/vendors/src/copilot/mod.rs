@@ -23,15 +23,17 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use segue_core::Result;
-use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
-use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
-    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace,
-    PermissionEffect, Place, ProgramSpec, Readiness, Rehearsal, Screen, Showing, Signal,
-    SignalSources, StoredConversation, Support, TranscriptFiles, TranscriptStorage, Transcription,
-    TranscriptionOrder, Transcripts, TrialSetup, Typing, Vendor, WriteMode,
+use segue_core::model::{
+    DialogText, Environment, Failure, PermissionEffect, ProcessRef, Resumes, Screen, Session,
+    Showing, Signal, VendorId, VendorSessionId,
 };
-use segue_core::rules::recovery::Resumes;
+use segue_core::ports::{
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,
+    Files, FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace, Place, ProgramSpec,
+    Readiness, Rehearsal, SignalSources, StoredConversation, Support, TranscriptFiles,
+    TranscriptStorage, Transcription, TranscriptionOrder, Transcripts, TrialSetup, Typing, Vendor,
+    WriteMode,
+};
 use uuid::Uuid;
 
 /// Paths of the native program, relative to the folder of the script that the package manager links

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use segue_core::model::WaitingFor;
-use segue_core::ports::{Answer, DialogText, Screen, Showing};
+use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
+use segue_core::ports::Answer;
 use segue_core::rules::dialog::{self, Choices};
 
 use crate::choices::{meant, number_of};

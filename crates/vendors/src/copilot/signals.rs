@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId};
-use segue_core::ports::{Activity, Files, Signal};
+use segue_core::model::{Activity, Evidence, ProcessRef, Signal, Source, VendorSessionId};
+use segue_core::ports::Files;
 use serde::Deserialize;
 
 use super::failure::CopilotError;

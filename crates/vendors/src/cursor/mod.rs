@@ -23,14 +23,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, Failure, Session, VendorId, VendorSessionId};
+use segue_core::model::{
+    Environment, Failure, PermissionEffect, Resumes, Session, Signal, VendorId, VendorSessionId,
+};
 use segue_core::ports::{
     Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn,
-    HeadlessLaunching, Interaction, Launching, Live, Pace, PermissionEffect, Place, ProgramSpec,
-    Signal, SignalSources, StoredConversation, Support, TranscriptDatabase, TranscriptStorage,
-    Transcripts, Typing, Vendor,
+    HeadlessLaunching, Interaction, Launching, Live, Pace, Place, ProgramSpec, SignalSources,
+    StoredConversation, Support, TranscriptDatabase, TranscriptStorage, Transcripts, Typing,
+    Vendor,
 };
-use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
 /// Cursor's agent.

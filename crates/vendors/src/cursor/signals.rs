@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use segue_core::model::{Evidence, Source, VendorSessionId};
-use segue_core::ports::{Activity, Signal};
+use segue_core::model::{Activity, Evidence, Signal, Source, VendorSessionId};
 use serde::Deserialize;
 
 use super::{failures, home};

@@ -1,7 +1,7 @@
 //! Reads the agent's screen, and finds the keys that answer its questions.
 
-use segue_core::model::WaitingFor;
-use segue_core::ports::{Answer, DialogText, Screen, Showing};
+use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
+use segue_core::ports::Answer;
 
 /// The agent's questions as the screen shows them, and what they ask for.
 const QUESTIONS: [(&str, WaitingFor); 3] = [

@@ -18,15 +18,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, Failure, ProcessRef, Session, VendorId, VendorSessionId};
-use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
-    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace,
-    PermissionEffect, Place, ProgramSpec, Proof, Screen, Showing, Signal, SignalSources,
-    StoredConversation, Support, TranscriptFiles, TranscriptStorage, Transcription,
-    TranscriptionOrder, Transcripts, Vendor,
+use segue_core::model::{
+    DialogText, Environment, Failure, PermissionEffect, ProcessRef, Resumes, Screen, Session,
+    Showing, Signal, VendorId, VendorSessionId,
 };
-use segue_core::rules::recovery::Resumes;
+use segue_core::ports::{
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,
+    Files, FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace, Place, ProgramSpec,
+    Proof, SignalSources, StoredConversation, Support, TranscriptFiles, TranscriptStorage,
+    Transcription, TranscriptionOrder, Transcripts, Vendor,
+};
 use uuid::Uuid;
 
 /// The subcommand of `segue` that runs the agent.

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId, WaitingFor};
-use segue_core::ports::{Activity, Files, Signal};
+use segue_core::model::{
+    Activity, Evidence, ProcessRef, Signal, Source, VendorSessionId, WaitingFor,
+};
+use segue_core::ports::Files;
 use serde::Deserialize;
 
 use super::records::LiveStatus;

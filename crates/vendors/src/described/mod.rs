@@ -9,14 +9,14 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::{
-    Environment, LaunchMode, Session, VendorDescription, VendorId, VendorSessionId,
+    Environment, LaunchMode, PermissionEffect, Resumes, Screen, Session, Showing,
+    VendorDescription, VendorId, VendorSessionId,
 };
 use segue_core::ports::{
     Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn, Interaction,
-    Launching, Pace, PermissionEffect, Place, ProgramSpec, Proof, Readiness, Screen, Showing,
-    Support, TranscriptFiles, TranscriptStorage, Transcripts, Vendor,
+    Launching, Pace, Place, ProgramSpec, Proof, Readiness, Support, TranscriptFiles,
+    TranscriptStorage, Transcripts, Vendor,
 };
-use segue_core::rules::recovery::Resumes;
 use segue_core::{Error, Result};
 use serde_json::Value;
 use uuid::Uuid;

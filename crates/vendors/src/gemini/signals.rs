@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use segue_core::model::{Evidence, ProcessRef, Source, VendorSessionId, WaitingFor};
-use segue_core::ports::{Activity, Files, Signal};
+use segue_core::model::{
+    Activity, Evidence, ProcessRef, Signal, Source, VendorSessionId, WaitingFor,
+};
+use segue_core::ports::Files;
 use serde::Deserialize;
 
 use super::records::WriterProcess;

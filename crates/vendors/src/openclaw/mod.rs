@@ -18,13 +18,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, Failure, Session, VendorId, VendorSessionId};
+use segue_core::model::{
+    Environment, Failure, PermissionEffect, Resumes, Session, Signal, VendorId, VendorSessionId,
+};
 use segue_core::ports::{
     Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn,
-    HeadlessLaunching, Interaction, Launching, Live, Pace, PermissionEffect, Place, ProgramSpec,
-    Signal, SignalSources, Support, TranscriptDatabase, TranscriptStorage, Transcripts, Vendor,
+    HeadlessLaunching, Interaction, Launching, Live, Pace, Place, ProgramSpec, SignalSources,
+    Support, TranscriptDatabase, TranscriptStorage, Transcripts, Vendor,
 };
-use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
 /// OpenClaw.

@@ -3,8 +3,7 @@
 //! The report comes at the end of the turn, as one JSON object on many lines. Each line is a field.
 //! Line breaks in a text are escaped, so a text never has a line of its own.
 
-use segue_core::model::{Evidence, VendorSessionId};
-use segue_core::ports::Signal;
+use segue_core::model::{Evidence, Signal, VendorSessionId};
 use serde_json::{Map, Value};
 
 use super::{failures, home};

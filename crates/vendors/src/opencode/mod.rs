@@ -29,15 +29,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, Failure, Session, VendorId, VendorSessionId};
-use segue_core::ports::{
-    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion,
-    DialogText, EachTurn, Files, FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace,
-    PermissionEffect, Place, ProgramSpec, Rehearsal, Screen, Showing, Signal, SignalSources,
-    StoredConversation, Support, TranscriptDatabase, TranscriptStorage, Transcription,
-    TranscriptionOrder, Transcripts, TrialSetup, Typing, Vendor,
+use segue_core::model::{
+    DialogText, Environment, Failure, PermissionEffect, Resumes, Screen, Session, Showing, Signal,
+    VendorId, VendorSessionId,
 };
-use segue_core::rules::recovery::Resumes;
+use segue_core::ports::{
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,
+    Files, FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace, Place, ProgramSpec,
+    Rehearsal, SignalSources, StoredConversation, Support, TranscriptDatabase, TranscriptStorage,
+    Transcription, TranscriptionOrder, Transcripts, TrialSetup, Typing, Vendor,
+};
 use uuid::Uuid;
 
 /// Paths of the native program, relative to the folder of the script that the package manager links

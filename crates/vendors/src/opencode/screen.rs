@@ -1,7 +1,7 @@
 //! Reads the screen of an interactive `OpenCode`, and answers its questions.
 
-use segue_core::model::WaitingFor;
-use segue_core::ports::{Answer, DialogText, Screen, Showing};
+use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
+use segue_core::ports::Answer;
 use segue_core::rules::dialog;
 
 use crate::choices::meant;

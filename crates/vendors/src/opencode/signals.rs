@@ -1,8 +1,7 @@
 //! Signals from the plugin and the output of a launch.
 
 use jiff::Timestamp;
-use segue_core::model::{Evidence, Source, VendorSessionId, WaitingFor};
-use segue_core::ports::{Activity, Signal};
+use segue_core::model::{Activity, Evidence, Signal, Source, VendorSessionId, WaitingFor};
 use serde::Deserialize;
 
 use super::failures::OpencodeError;

@@ -25,15 +25,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::Result;
-use segue_core::model::{Environment, Failure, Session, VendorId, VendorSessionId};
+use segue_core::model::{
+    Environment, Failure, PermissionEffect, Resumes, Screen, Session, Showing, Signal, VendorId,
+    VendorSessionId,
+};
 use segue_core::ports::{
     Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn, Files,
-    FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace, PermissionEffect, Place,
-    ProgramSpec, Rehearsal, Screen, Showing, Signal, SignalSources, StoredConversation, Support,
-    TranscriptFiles, TranscriptStorage, Transcription, TranscriptionOrder, Transcripts, TrialSetup,
-    Typing, Vendor, WriteMode,
+    FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace, Place, ProgramSpec,
+    Rehearsal, SignalSources, StoredConversation, Support, TranscriptFiles, TranscriptStorage,
+    Transcription, TranscriptionOrder, Transcripts, TrialSetup, Typing, Vendor, WriteMode,
 };
-use segue_core::rules::recovery::Resumes;
 use uuid::Uuid;
 
 /// Pi.

@@ -1,6 +1,6 @@
 //! Reads the screen of an interactive Pi.
 
-use segue_core::ports::{Screen, Showing};
+use segue_core::model::{Screen, Showing};
 
 /// How the lines above and below the input begin.
 const BORDER: &str = "───";

@@ -1,7 +1,6 @@
 //! Signals from our extension and from a headless turn's output.
 
-use segue_core::model::{Evidence, Source, VendorSessionId};
-use segue_core::ports::{Activity, Signal};
+use segue_core::model::{Activity, Evidence, Signal, Source, VendorSessionId};
 use serde::Deserialize;
 
 use super::records::{Header, PiMeaning, PiMessage, PiRecord, PiRecordKind};

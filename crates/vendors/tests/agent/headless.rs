@@ -4,7 +4,8 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
 use rustix::process::{Signal, getsid};
-use segue_core::ports::{Signal as VendorSignal, Vendors as _};
+use segue_core::model::Signal as VendorSignal;
+use segue_core::ports::Vendors as _;
 
 use super::trial::{ForeignProcess, TestProcess, Trial, finish};
 

@@ -2,9 +2,9 @@
 
 use super::{ConversationExcerpt, HandoffPlan, SourceConversation, gather};
 use crate::error::Result;
-use crate::model::Turn;
+use crate::model::{FolderState, Turn};
 use crate::ports::Ports;
-use crate::rules::digest::{self, DigestInput, FolderState};
+use crate::rules::digest::{self, DigestInput};
 use crate::rules::handoff::open_questions;
 use crate::rules::redaction::{KnownSecrets, Redactor};
 

@@ -13,9 +13,8 @@ use std::sync::Arc;
 
 use super::{Rehearsal, Support, TrialSetup};
 use crate::error::Result;
-use crate::model::{PermissionEffect, Session, VendorDescription, VendorId};
+use crate::model::{PermissionEffect, Resumes, Session, VendorDescription, VendorId};
 use crate::rules::address;
-use crate::rules::recovery::Resumes;
 
 pub use conversion::Conversion;
 pub use interaction::{Answer, Interaction, Readiness, Typing};

@@ -1,6 +1,7 @@
 //! Messages about screens and typing. They were added after the first version of holders.
 
-use segue_core::ports::{Screen, Typed};
+use segue_core::model::Screen;
+use segue_core::ports::Typed;
 use serde::{Deserialize, Serialize};
 
 /// Features of a holder that were added to its protocol version later.

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use segue_core::api::AnswerReport;
 use segue_core::flows::messages;
-use segue_core::model::{EventPayload, RequestKey, RequestStep, Status};
-use segue_core::ports::{self, Commit, Showing};
+use segue_core::model::{
+    DialogText, EventPayload, RequestKey, RequestStep, Screen, Showing, Status,
+};
+use segue_core::ports::{self, Commit};
 use segue_core::rules::{dialog, redaction};
 use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
@@ -125,7 +127,7 @@ impl Actor {
     /// Returns whether the question on the screen was answered already, but is still drawn. If the
     /// agent became idle after the answer, a question on the screen counts as answered for a short
     /// time.
-    fn is_answered(&self, screen: &ports::Screen) -> bool {
+    fn is_answered(&self, screen: &Screen) -> bool {
         let is_idle = self.state.session.status == Status::Idle;
         self.delivery.answered.as_ref().is_some_and(|answered| {
             let is_fresh = answered.at.elapsed() < DISTURBED_AT_MOST;
@@ -207,10 +209,10 @@ fn word(answer: &ports::Answer) -> &str {
     }
 }
 
-fn no_such_choice(name: &str, given: &ports::Answer, text: &ports::DialogText) -> Error {
+fn no_such_choice(name: &str, given: &ports::Answer, text: &DialogText) -> Error {
     let given = word(given);
     let error = Error::usage(format!("the question of `{name}` has no such answer: `{given}`"));
-    let ports::DialogText { question, choices, .. } = text;
+    let DialogText { question, choices, .. } = text;
     if choices.is_empty() {
         return error.hint(format!("run `segue attach {name}` to see the choices"));
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use segue_core::flows::messages;
-use segue_core::model::{Dialog, Status, WaitingFor};
-use segue_core::ports::{Answer, Interaction, Screen, Showing};
+use segue_core::model::{Dialog, Screen, Showing, Status, WaitingFor};
+use segue_core::ports::{Answer, Interaction};
 use segue_core::rules::dialog::{self, Takes};
 use tokio::time::Instant;
 

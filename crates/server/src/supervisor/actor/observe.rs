@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use segue_core::flows::observe::{self, FollowUp};
 use segue_core::flows::{guard, last_words, neighbours};
-use segue_core::model::{LaunchEnd, LaunchId};
-use segue_core::ports::{HolderEvent, Readiness, Signal};
+use segue_core::model::{LaunchEnd, LaunchId, Signal};
+use segue_core::ports::{HolderEvent, Readiness};
 use segue_core::rules::last_words::cause;
 use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_core::{Error, Result, failpoint};

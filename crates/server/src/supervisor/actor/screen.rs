@@ -3,8 +3,10 @@
 
 use segue_core::Result;
 use segue_core::flows::{messages, neighbours};
-use segue_core::model::{Failure, FailureClass, LaunchId, Source, WaitingFor};
-use segue_core::ports::{Activity, Interaction, Readiness, Screen, Showing, Signal, Vendor};
+use segue_core::model::{
+    Activity, Failure, FailureClass, LaunchId, Screen, Showing, Signal, Source, WaitingFor,
+};
+use segue_core::ports::{Interaction, Readiness, Vendor};
 use segue_core::rules::dialog;
 
 use super::{Actor, SessionTimeout};

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use segue_core::model::{Environment, VendorId, VendorSessionId};
-use segue_core::ports::{Archive as _, ArchiveOrder, Archived, Content, Place};
+use segue_core::model::{Archived, Environment, VendorId, VendorSessionId};
+use segue_core::ports::{Archive as _, ArchiveOrder, Content, Place};
 use segue_host::Paths;
 use segue_host::archive::DiskArchive;
 

@@ -3,8 +3,8 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use jiff::Timestamp;
-use segue_core::model::{Role, Turn};
-use segue_core::rules::digest::{DigestInput, FolderState, LEAST_BUDGET, digest};
+use segue_core::model::{FolderState, Role, Turn};
+use segue_core::rules::digest::{DigestInput, LEAST_BUDGET, digest};
 use segue_core::rules::redaction::{KnownSecrets, Redactor, redact, redact_assignments};
 use segue_core::rules::transfer::TurnCleaner;
 use segue_testkit::chance::Chance;
