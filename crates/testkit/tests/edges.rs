@@ -1,5 +1,5 @@
-//! Checks the layout of the workspace: which crate may depend on which, and which kind of code may
-//! be in which folder.
+//! Checks the layout of the workspace: which crate may depend on which, which kind of code may be in
+//! which folder, and that every type has a name of its own.
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,6 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
+
+#[path = "edges/type_names.rs"]
+mod type_names;
 
 /// Every allowed dependency between the crates of this workspace. Dev-dependencies are not checked.
 const EDGES: [(&str, &[&str]); 9] = [
@@ -262,10 +265,42 @@ fn imports_are_found_in_paths_and_in_lists() {
     assert!(!imports("let segue_host = 1;", "segue_host"));
 }
 
+/// A type is named where it lives: `ports` takes types of other modules, but does not offer them.
+#[test]
+fn ports_re_export_only_their_own_types() {
+    let code = production_code();
+    let ports = code.iter().filter(|(path, _)| path.starts_with("crates/core/src/ports/"));
+    let of_others = ports.flat_map(|(path, text)| {
+        let names = re_exports(text).into_iter().filter(|it| is_of_another_module(it));
+        names.map(move |name| format!("{path} re-exports `{name}`"))
+    });
+    let of_others: Vec<_> = of_others.collect();
+    assert!(of_others.is_empty(), "{}", of_others.join("\n"));
+    let found =
+        re_exports("pub use a::B;\nuse crate::x;\npub(crate) use crate::{\n    rules,\n};\n");
+    assert_eq!(found, ["a::B", "crate::{ rules, }"]);
+    assert_eq!(found.iter().map(|it| is_of_another_module(it)).collect::<Vec<_>>(), [false, true]);
+}
+
+/// Returns the paths of all `pub use` items.
+fn re_exports(code: &str) -> Vec<String> {
+    let flat = code.split_whitespace().collect::<Vec<_>>().join(" ");
+    let items = flat.split(';').filter_map(|it| {
+        let (before, path) = it.rsplit_once("use ")?;
+        let is_public = before.trim_end().ends_with("pub") || before.trim_end().ends_with(')');
+        is_public.then(|| path.to_owned())
+    });
+    items.collect()
+}
+
+fn is_of_another_module(path: &str) -> bool {
+    path.starts_with("crate::") || path.starts_with("super::")
+}
+
 /// Returns the path of every source file, relative to the repository, and its code without tests
 /// and comments.
 fn production_code() -> Vec<(String, String)> {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let top = repository();
     let mut files = Vec::new();
     collect(&top.join("crates"), &mut files);
     let read = |path: &PathBuf| {
@@ -273,6 +308,10 @@ fn production_code() -> Vec<(String, String)> {
         (name, without_tests(&fs::read_to_string(path).unwrap()))
     };
     files.iter().map(read).collect()
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
