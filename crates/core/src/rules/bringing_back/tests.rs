@@ -26,6 +26,9 @@ const KILLED: Status = Status::Ended(How::Crashed(Exit::Signal(9)));
 
 #[test]
 fn only_sessions_that_no_user_ended_are_brought_back() {
+    use LeftAloneReason::{
+        BetweenTurns, HandedOver, NeverRan, OtherMachine, Quit, Stopped, TurnFailed,
+    };
     let left = BringingBack::Left;
     let open = |status| LastSeen { is_open: true, ..seen(status) };
     let table = [
@@ -34,10 +37,10 @@ fn only_sessions_that_no_user_ended_are_brought_back() {
         (
             "runs on another machine",
             LastSeen { is_on_other_machine: true, ..open(Status::Working) },
-            left(LeftAloneReason::OtherMachine),
+            left(OtherMachine),
         ),
-        ("stopped", seen(STOPPED), left(LeftAloneReason::Stopped)),
-        ("quit by the user", seen(QUIT), left(LeftAloneReason::Quit)),
+        ("stopped", seen(STOPPED), left(Stopped)),
+        ("quit by the user", seen(QUIT), left(Quit)),
         ("crashed", seen(Status::Ended(How::Crashed(Exit::Code(1)))), BringingBack::Due),
         ("killed", seen(KILLED), BringingBack::Due),
         ("after a reboot", seen(Status::Interrupted), BringingBack::Due),
@@ -46,39 +49,23 @@ fn only_sessions_that_no_user_ended_are_brought_back() {
         ("gave up", seen(Status::Waiting(WaitingFor::Choice)), BringingBack::Due),
         ("never started", seen(Status::Ended(How::NeverStarted)), BringingBack::Due),
         ("recorded, never launched", seen(Status::Starting), BringingBack::Due),
-        (
-            "adopted",
-            LastSeen { was_launched: false, ..seen(QUIT) },
-            left(LeftAloneReason::NeverRan),
-        ),
-        ("headless, turn went well", headless(Status::Idle), left(LeftAloneReason::BetweenTurns)),
+        ("adopted", LastSeen { was_launched: false, ..seen(QUIT) }, left(NeverRan)),
+        ("headless, turn went well", headless(Status::Idle), left(BetweenTurns)),
         (
             "headless, a message waits",
             LastSeen { has_messages: true, ..headless(Status::Idle) },
             BringingBack::Due,
         ),
-        (
-            "headless, turn failed",
-            headless(Status::Ended(How::TurnFailed)),
-            left(LeftAloneReason::TurnFailed),
-        ),
+        ("headless, turn failed", headless(Status::Ended(How::TurnFailed)), left(TurnFailed)),
         (
             "headless, limit",
             headless(Status::Ended(How::Failed(FailureClass::UsageLimit))),
-            left(LeftAloneReason::TurnFailed),
+            left(TurnFailed),
         ),
         ("headless, killed in its turn", headless(KILLED), BringingBack::Due),
-        ("headless, stopped", headless(STOPPED), left(LeftAloneReason::Stopped)),
-        (
-            "handed over",
-            LastSeen { went_on: true, ..seen(STOPPED) },
-            left(LeftAloneReason::HandedOver),
-        ),
-        (
-            "crashed, then handed over",
-            LastSeen { went_on: true, ..seen(KILLED) },
-            left(LeftAloneReason::HandedOver),
-        ),
+        ("headless, stopped", headless(STOPPED), left(Stopped)),
+        ("handed over", LastSeen { went_on: true, ..seen(STOPPED) }, left(HandedOver)),
+        ("crashed, then handed over", LastSeen { went_on: true, ..seen(KILLED) }, left(HandedOver)),
         (
             "handed over, runs again",
             LastSeen { went_on: true, ..open(Status::Idle) },

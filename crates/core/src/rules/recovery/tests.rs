@@ -60,9 +60,15 @@ fn ambiguous(candidates: Vec<ResumeCandidate>) -> Decision {
     Decision::Refuse(ResumeRefusal::Ambiguous { candidates })
 }
 
+fn assert_decisions(table: impl IntoIterator<Item = (&'static str, RecoveryFacts, Decision)>) {
+    for (what, facts, expected) in table {
+        assert_eq!(decide(&facts), expected, "{what}");
+    }
+}
+
 #[test]
-fn decision_with_a_proven_id_follows_the_table() {
-    let table = [
+fn open_conversation_is_attached_to_or_refused() {
+    assert_decisions([
         (
             "holder alive",
             RecoveryFacts { process: OpeningProcess::Ours, ..facts() },
@@ -82,6 +88,12 @@ fn decision_with_a_proven_id_follows_the_table() {
             RecoveryFacts { process: foreign(), ..facts() },
             Decision::Refuse(elsewhere()),
         ),
+    ]);
+}
+
+#[test]
+fn decision_with_a_proven_id_follows_the_table() {
+    assert_decisions([
         ("proven and there", facts(), Decision::Resume { id: id("a") }),
         (
             "gone, guarded",
@@ -124,16 +136,13 @@ fn decision_with_a_proven_id_follows_the_table() {
             RecoveryFacts { turn: TurnState::Cut, ..facts() },
             Decision::Resume { id: id("a") },
         ),
-    ];
-    for (what, facts, expected) in table {
-        assert_eq!(decide(&facts), expected, "{what}");
-    }
+    ]);
 }
 
 #[test]
 fn decision_without_a_proven_id_follows_the_table() {
     let ours = || candidate("x", true, true);
-    let table = [
+    assert_decisions([
         (
             "exactly one, all signs agree",
             unbound(true, vec![ours()]),
@@ -166,10 +175,7 @@ fn decision_without_a_proven_id_follows_the_table() {
             Decision::StartAgain,
         ),
         ("something was said, nothing there", unbound(true, vec![]), ambiguous(vec![])),
-    ];
-    for (what, facts, expected) in table {
-        assert_eq!(decide(&facts), expected, "{what}");
-    }
+    ]);
 }
 
 #[test]
