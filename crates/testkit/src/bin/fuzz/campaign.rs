@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use segue_testkit::chance::Chance;
 
-use crate::targets::Target;
+use crate::targets::FuzzTarget;
 use crate::watched::{End, WatchedChild};
 use crate::{corpus, shrink, work};
 
@@ -22,7 +22,7 @@ pub(crate) struct Plan {
     seconds: u64,
     /// At most this many cases of each target.
     cases: u64,
-    targets: Vec<Target>,
+    targets: Vec<FuzzTarget>,
 }
 
 impl Plan {
@@ -36,11 +36,11 @@ impl Plan {
                 "--seconds" => plan.seconds = number()?,
                 "--cases" => plan.cases = number()?,
                 "--seed" => seed = Some(number()?),
-                name => plan.targets.push(Target::find(name)?),
+                name => plan.targets.push(FuzzTarget::find(name)?),
             }
         }
         if plan.targets.is_empty() {
-            plan.targets = Target::ALL.to_vec();
+            plan.targets = FuzzTarget::ALL.to_vec();
         }
         plan.seed = seed.unwrap_or_else(|| Chance::new().below(1_000_000_000) as u64);
         Some(plan)
@@ -50,7 +50,7 @@ impl Plan {
 /// How far the cases of a target have been run.
 #[derive(Clone, Copy)]
 struct TargetProgress {
-    target: Target,
+    target: FuzzTarget,
     /// The number of the next case.
     next: u64,
 }
@@ -127,7 +127,7 @@ fn run_for_a_while(
 }
 
 /// Minimizes a case that failed, stores it in a file, and prints the command that runs it again.
-fn keep(plan: &Plan, target: Target, number: u64, why: &str, folder: &std::path::Path) {
+fn keep(plan: &Plan, target: FuzzTarget, number: u64, why: &str, folder: &std::path::Path) {
     let case = work::case(target, &corpus::samples(target), plan.seed, number);
     let small = shrink::shrunk(target, &case, folder);
     let kept = kept_folder();
@@ -151,7 +151,7 @@ fn kept_folder() -> PathBuf {
 /// Runs all stored regressions. Returns `true` if none fails.
 pub(crate) fn regressions() -> bool {
     let mut is_well = true;
-    for target in Target::ALL {
+    for target in FuzzTarget::ALL {
         for file in corpus::regressions(target) {
             let shown = file.display().to_string();
             let arguments = ["replay".to_owned(), target.name().to_owned(), shown.clone()];

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::targets::Target;
+use crate::targets::FuzzTarget;
 
 /// Returns the folder of this crate.
 pub(crate) fn here() -> PathBuf {
@@ -11,7 +11,7 @@ pub(crate) fn here() -> PathBuf {
 }
 
 /// Returns the inputs from which the cases of a target are made.
-pub(crate) fn samples(target: Target) -> Vec<Vec<u8>> {
+pub(crate) fn samples(target: FuzzTarget) -> Vec<Vec<u8>> {
     let mut samples = target.samples();
     samples.extend(regressions(target).iter().map(|path| fs::read(path).expect("a regression")));
     assert!(!samples.is_empty(), "there are samples of {}", target.name());
@@ -19,7 +19,7 @@ pub(crate) fn samples(target: Target) -> Vec<Vec<u8>> {
 }
 
 /// Returns the files of a target's inputs that failed before.
-pub(crate) fn regressions(target: Target) -> Vec<PathBuf> {
+pub(crate) fn regressions(target: FuzzTarget) -> Vec<PathBuf> {
     files(&here().join("regressions").join(target.name()))
 }
 

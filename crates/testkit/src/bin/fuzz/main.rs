@@ -21,7 +21,7 @@ mod work;
 
 use std::process::ExitCode;
 
-use targets::Target;
+use targets::FuzzTarget;
 
 const USAGE: &str = "fuzz [--seconds N] [--cases N] [--seed N] [TARGET…]
 fuzz regressions
@@ -35,15 +35,15 @@ fn main() -> ExitCode {
         ["work", target, seed, first, most, folder] => {
             let number = |word: &str| word.parse().expect("a number");
             let cases = (number(first), number(most));
-            work::cases(Target::named(target), number(seed), cases, folder.as_ref());
+            work::cases(FuzzTarget::named(target), number(seed), cases, folder.as_ref());
             true
         }
         ["replay", target, files @ ..] => {
-            work::replay(Target::named(target), files);
+            work::replay(FuzzTarget::named(target), files);
             true
         }
         ["case", target, seed, place, file] => {
-            let target = Target::named(target);
+            let target = FuzzTarget::named(target);
             let number = |word: &str| word.parse().expect("a number");
             let samples = corpus::samples(target);
             let case = work::case(target, &samples, number(seed), number(place));
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         words => match campaign::Plan::read(words) {
             Some(plan) => campaign::run(&plan),
             None => {
-                println!("{USAGE}\n\ntargets: {}", Target::names().join(" "));
+                println!("{USAGE}\n\ntargets: {}", FuzzTarget::names().join(" "));
                 false
             }
         },

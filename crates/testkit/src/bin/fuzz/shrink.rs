@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::targets::Target;
+use crate::targets::FuzzTarget;
 use crate::watched::{End, WatchedChild};
 
 /// The time limit for minimizing a case.
@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Removes parts that are not needed for the failure: first groups of lines, then groups of bytes,
 /// in smaller and smaller groups.
-pub(crate) fn shrunk(target: Target, bytes: &[u8], folder: &Path) -> Vec<u8> {
+pub(crate) fn shrunk(target: FuzzTarget, bytes: &[u8], folder: &Path) -> Vec<u8> {
     let until = Instant::now() + PATIENCE;
     let file = folder.join("smaller");
     let fails = |bytes: &[u8]| {

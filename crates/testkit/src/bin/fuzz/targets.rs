@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// A named reader of foreign data.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target {
+pub(crate) struct FuzzTarget {
     name: &'static str,
     reader: Reader,
 }
@@ -36,11 +36,11 @@ enum Reader {
     Digest,
 }
 
-const fn target(name: &'static str, reader: Reader) -> Target {
-    Target { name, reader }
+const fn target(name: &'static str, reader: Reader) -> FuzzTarget {
+    FuzzTarget { name, reader }
 }
 
-impl Target {
+impl FuzzTarget {
     pub(crate) const ALL: [Self; 24] = [
         target("claude", Reader::Lines("claude")),
         target("codex", Reader::Lines("codex")),

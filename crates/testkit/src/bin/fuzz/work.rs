@@ -6,7 +6,7 @@ use std::path::Path;
 
 use segue_testkit::chance::Chance;
 
-use crate::targets::Target;
+use crate::targets::FuzzTarget;
 use crate::{corpus, memory, mutate};
 
 /// The memory that every case may use, in bytes.
@@ -22,7 +22,7 @@ const LEFT_OVER: u64 = 160 << 20;
 
 /// Runs at most `most` cases, starting with the number `first`. Prints the number of each case
 /// before it runs.
-pub(crate) fn cases(target: Target, seed: u64, (first, most): (u64, u64), folder: &Path) {
+pub(crate) fn cases(target: FuzzTarget, seed: u64, (first, most): (u64, u64), folder: &Path) {
     let samples = corpus::samples(target);
     let begun = memory::forget_peak();
     for number in first..first.saturating_add(most) {
@@ -35,21 +35,22 @@ pub(crate) fn cases(target: Target, seed: u64, (first, most): (u64, u64), folder
 }
 
 /// Returns the case with this number.
-pub(crate) fn case(target: Target, samples: &[Vec<u8>], seed: u64, number: u64) -> Vec<u8> {
-    let place = Target::names().iter().position(|name| *name == target.name()).unwrap_or_default();
+pub(crate) fn case(target: FuzzTarget, samples: &[Vec<u8>], seed: u64, number: u64) -> Vec<u8> {
+    let place =
+        FuzzTarget::names().iter().position(|name| *name == target.name()).unwrap_or_default();
     let mut chance = Chance::of(seed).branch(place as u64).branch(number);
     mutate::changed(samples, &mut chance)
 }
 
 /// Runs the cases that are stored in files.
-pub(crate) fn replay(target: Target, files: &[&str]) {
+pub(crate) fn replay(target: FuzzTarget, files: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
     for file in files {
         one(target, &fs::read(file).expect("a file"), folder.path());
     }
 }
 
-fn one(target: Target, bytes: &[u8], folder: &Path) {
+fn one(target: FuzzTarget, bytes: &[u8], folder: &Path) {
     let before = memory::forget_peak();
     target.check(bytes, folder);
     let grown = memory::peak().saturating_sub(before);
