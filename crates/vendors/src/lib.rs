@@ -1,9 +1,10 @@
 //! Support for agent CLIs, one folder per vendor: command lines, and readers for the files and the
 //! output of the vendor's program. This crate spawns no process.
 //!
-//! A vendor's folder has a file for each topic: `home` (paths), `launch` (arguments), `transcript`
-//! and `turns` (reading), `signals`, `screen`, `typing`, `failures`, `conversion` (writing). What
-//! several vendors do in the same way is beside the folders:
+//! A vendor's folder has a file for each topic: `home` (paths), `launch` (arguments), `records`,
+//! `transcript` and `turns` (reading), `signals`, `screen`, `typing`, `failures`, `conversion`
+//! (writing), `rehearsal` (how well the vendor is supported, and how to try it without an account).
+//! Code that several vendors share is beside the folders:
 //!
 //! | module | what it does |
 //! |---|---|
