@@ -114,7 +114,7 @@ pub(crate) fn parse(words: &[String]) -> Result<SegueArguments, NoCommand> {
         return Ok(arguments);
     }
     if error.use_stderr() {
-        Err(NoCommand::Failure(in_our_words(&error, words)))
+        Err(NoCommand::Failure(from_clap(&error, words)))
     } else {
         Err(NoCommand::Show(error))
     }
@@ -161,41 +161,41 @@ fn with_dashed_prompt(words: &[String]) -> Option<SegueArguments> {
 /// Parses a command line with a placeholder for the word at `place`, and then puts that word back.
 /// `None` if the word is not the prompt of `run` or the text of `send`.
 fn with_prompt_at(place: usize, words: &[String]) -> Option<SegueArguments> {
-    const STAND_IN: &str = "prompt";
-    let mut readable = words.to_vec();
-    let prompt = std::mem::replace(readable.get_mut(place)?, STAND_IN.to_owned());
-    let mut arguments = SegueArguments::try_parse_from(readable).ok()?;
+    const PLACEHOLDER: &str = "prompt";
+    let mut replaced = words.to_vec();
+    let prompt = std::mem::replace(replaced.get_mut(place)?, PLACEHOLDER.to_owned());
+    let mut arguments = SegueArguments::try_parse_from(replaced).ok()?;
     let place = match &mut arguments.command {
         Some(SegueCommand::Run(run)) => &mut run.prompt,
         Some(SegueCommand::Send(send)) => &mut send.text,
         _ => return None,
     };
-    let stand_in = place.replace(prompt);
-    (stand_in.as_deref() == Some(STAND_IN)).then_some(arguments)
+    let placeholder = place.replace(prompt);
+    (placeholder.as_deref() == Some(PLACEHOLDER)).then_some(arguments)
 }
 
 /// Converts an error of clap. Clap's tips become hints, and the last hint names the command's help.
-fn in_our_words(error: &clap::Error, words: &[String]) -> Error {
+fn from_clap(error: &clap::Error, words: &[String]) -> Error {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n");
     let first = paragraphs.next().unwrap_or_default();
     let message: Vec<&str> = first.split_whitespace().collect();
-    let message = wanted_instead(message.join(" "));
-    let mut ours = Error::usage(message.trim_start_matches("error: "));
+    let message = with_valid_values(message.join(" "));
+    let mut usage_error = Error::usage(message.trim_start_matches("error: "));
     let lines: Vec<&str> = paragraphs.flat_map(str::lines).collect();
     let tips = lines.iter().filter_map(|line| line.trim().strip_prefix("tip: "));
     // Clap suggests to put the argument behind `--`. That would be wrong here: such arguments go to
     // the vendor's program.
     for tip in tips.filter(|tip| !tip.contains("use '-- ")) {
-        ours = ours.hint(did_you_mean(tip));
+        usage_error = usage_error.hint(did_you_mean(tip));
     }
     // Clap prints no usage line if the value of a flag is invalid.
     let usage = lines.iter().find_map(|line| line.strip_prefix("Usage: "));
     let command = usage.map_or_else(|| named_command(words), command_of);
     if error.kind() == ErrorKind::UnknownArgument && command == "segue run" {
-        ours = ours.hint("if it is the prompt, run `echo PROMPT | segue run -`");
+        usage_error = usage_error.hint("if it is the prompt, run `echo PROMPT | segue run -`");
     }
-    ours.hint(format!("run `{command} --help` to see how it is used"))
+    usage_error.hint(format!("run `{command} --help` to see how it is used"))
 }
 
 /// Rewrites clap's tip about similar words as the question that all other errors ask.
@@ -213,7 +213,7 @@ fn did_you_mean(tip: &str) -> String {
 }
 
 /// Replaces messages of clap and of the standard library with messages that describe a valid value.
-fn wanted_instead(message: String) -> String {
+fn with_valid_values(message: String) -> String {
     const NUMBER: &str = "a whole number is wanted";
     let reasons = [
         ("unrecognized subcommand", "unknown command"),

@@ -26,14 +26,14 @@ pub(crate) const VARIABLE: &str = "SEGUE_COMPLETE";
 const PROGRAM: &str = "segue";
 
 /// The environment variable that overrides [`LONGEST_WAIT`], with a value such as `2s`.
-const WAIT: &str = "SEGUE_COMPLETE_WAIT";
+const WAIT_VARIABLE: &str = "SEGUE_COMPLETE_WAIT";
 
 /// How long completion waits for the daemon to return the sessions. A user who has to wait longer
 /// types the name instead.
 const LONGEST_WAIT: Duration = Duration::from_millis(300);
 
 /// Handles a completion request of a shell.
-pub(crate) fn answer(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let folder = std::env::current_dir().ok();
     let environment = CompleteEnv::with_factory(SegueArguments::command)
         .var(VARIABLE)
@@ -95,7 +95,7 @@ pub(crate) fn answers() -> ArgValueCandidates {
 /// Completes fleets.
 pub(crate) fn fleets() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let known = known();
+        let known = known_sessions();
         let fleets: BTreeSet<&str> = known.iter().map(|it| it.fleet.as_str()).collect();
         fleets.into_iter().map(CompletionCandidate::new).collect()
     })
@@ -141,9 +141,9 @@ enum Fleets {
     LeftOut,
 }
 
-fn known() -> Vec<SessionView> {
+fn known_sessions() -> Vec<SessionView> {
     let Ok(local) = Local::here() else { return Vec::new() };
-    let wanted = local.environment().get(WAIT).and_then(|text| duration::parse(text).ok());
+    let wanted = local.environment().get(WAIT_VARIABLE).and_then(|text| duration::parse(text).ok());
     let wanted = wanted.and_then(|wanted| Duration::try_from(wanted).ok());
     completion::sessions(&local, wanted.unwrap_or(LONGEST_WAIT))
 }
@@ -158,11 +158,11 @@ fn is_running(session: &SessionView) -> bool {
 fn names(
     word: &OsStr,
     fleets: Fleets,
-    is_meant: impl Fn(&SessionView) -> bool,
+    is_wanted: impl Fn(&SessionView) -> bool,
 ) -> Vec<CompletionCandidate> {
     let Some(word) = word.to_str() else { return Vec::new() };
-    let known = known();
-    let meant: Vec<&SessionView> = known.iter().filter(|it| is_meant(it)).collect();
+    let known = known_sessions();
+    let wanted: Vec<&SessionView> = known.iter().filter(|it| is_wanted(it)).collect();
     let name = |session: &SessionView| match word.contains('/') {
         true => session.address.clone(),
         false => session.name.to_string(),
@@ -172,11 +172,11 @@ fn names(
         CompletionCandidate::new(name(session)).help(Some(help.into()))
     };
     let mut seen = BTreeSet::new();
-    let sessions = meant.iter().filter(|it| name(it).starts_with(word));
+    let sessions = wanted.iter().filter(|it| name(it).starts_with(word));
     let sessions = sessions.filter(|it| seen.insert(name(it))).map(candidate);
     let mut found: Vec<CompletionCandidate> = sessions.collect();
     if fleets == Fleets::Included {
-        let fleets: BTreeSet<&str> = meant.iter().map(|it| it.fleet.as_str()).collect();
+        let fleets: BTreeSet<&str> = wanted.iter().map(|it| it.fleet.as_str()).collect();
         let fleets = fleets.into_iter().filter(|fleet| fleet.starts_with(word));
         let new = fleets.filter(|fleet| !seen.contains(*fleet));
         found.extend(new.map(|fleet| CompletionCandidate::new(fleet).help(Some("fleet".into()))));

@@ -77,14 +77,14 @@ impl Context {
         self.is_interrupted.get()
     }
 
-    pub(crate) fn surroundings(&self) -> DisplayContext<'_> {
+    pub(crate) fn display(&self) -> DisplayContext<'_> {
         DisplayContext { now: self.now, home: self.home.as_deref() }
     }
 
-    /// Like [`Self::surroundings`], but with the current time instead of the time at which the
+    /// Like [`Self::display`], but with the current time instead of the time at which the
     /// command began. For commands that run for a long time.
-    pub(crate) fn surroundings_now(&self) -> DisplayContext<'_> {
-        DisplayContext { now: wiring::now(), ..self.surroundings() }
+    pub(crate) fn display_now(&self) -> DisplayContext<'_> {
+        DisplayContext { now: wiring::now(), ..self.display() }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::context::{CommandEnding, Context};
 use crate::output::{Output, OutputFormat};
 
 /// The exit status of a command that was ended with Ctrl-C.
-const INTERRUPTED: u8 = 130;
+const INTERRUPTED_STATUS: u8 = 130;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -39,18 +39,18 @@ fn main() -> ExitCode {
         Some(segue_conformance::SUBCOMMAND) => vendors::rehearse(&arguments.collect::<Vec<_>>()),
         Some("demo-agent") => wiring::demo_agent(arguments.collect()),
         _ if wiring::has_variable(complete::VARIABLE) => {
-            complete::answer(program.into_iter().chain(first).chain(arguments))
+            complete::run(program.into_iter().chain(first).chain(arguments))
         }
-        _ => match words(program.into_iter().chain(first).chain(arguments)) {
-            Ok(words) => for_a_person(&words),
-            Err(error) => failed(&error, &mut Output::bare(OutputFormat::Text)),
+        _ => match utf8_words(program.into_iter().chain(first).chain(arguments)) {
+            Ok(words) => run_user_command(&words),
+            Err(error) => print_failure(&error, &mut Output::without_colours(OutputFormat::Text)),
         },
     }
 }
 
 /// Returns the arguments as strings. An argument that is not UTF-8 is a usage error, because the
 /// rest of the program handles only UTF-8.
-fn words(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>> {
+fn utf8_words(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>> {
     let word = |(number, argument): (usize, OsString)| {
         argument.into_string().map_err(|argument| {
             let shown = argument.to_string_lossy().into_owned();
@@ -61,13 +61,13 @@ fn words(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>> {
     arguments.enumerate().map(word).collect()
 }
 
-fn for_a_person(words: &[String]) -> ExitCode {
+fn run_user_command(words: &[String]) -> ExitCode {
     let format = if args::wants_json(words) { OutputFormat::Json } else { OutputFormat::Text };
-    let mut output = Output::bare(format);
+    let mut output = Output::without_colours(format);
     let command = match args::parse(words) {
         Ok(arguments) => arguments.command,
-        Err(NoCommand::Show(help)) => return shown(&help),
-        Err(NoCommand::Failure(error)) => return failed(&error, &mut output),
+        Err(NoCommand::Show(help)) => return print_help(&help),
+        Err(NoCommand::Failure(error)) => return print_failure(&error, &mut output),
     };
     let ending = match command {
         Some(SegueCommand::Completions(arguments)) => completions::run(&arguments, &mut output),
@@ -75,30 +75,30 @@ fn for_a_person(words: &[String]) -> ExitCode {
         Some(SegueCommand::Daemon(daemon::DaemonArguments {
             action: Some(daemon::DaemonAction::Run),
         })) => wiring::run_daemon().map(|()| CommandEnding::Done),
-        command => return with_surroundings(command, format),
+        command => return run_with_context(command, format),
     };
     match ending {
         Ok(ending) => ExitCode::from(ending.exit_status()),
-        Err(error) => failed(&error, &mut output),
+        Err(error) => print_failure(&error, &mut output),
     }
 }
 
-fn with_surroundings(command: Option<SegueCommand>, format: OutputFormat) -> ExitCode {
+fn run_with_context(command: Option<SegueCommand>, format: OutputFormat) -> ExitCode {
     let mut context = match Local::here() {
         Ok(local) => Context::new(local.with_notice(Output::progress), format),
-        Err(error) => return failed(&error, &mut Output::bare(format)),
+        Err(error) => return print_failure(&error, &mut Output::without_colours(format)),
     };
-    match in_runtime(command, &mut context) {
+    match run_in_runtime(command, &mut context) {
         Ok(ending) => ExitCode::from(ending.exit_status()),
         Err(error) if context.is_interrupted() => {
             context.output.interruption(&error);
-            ExitCode::from(INTERRUPTED)
+            ExitCode::from(INTERRUPTED_STATUS)
         }
-        Err(error) => failed(&error, &mut context.output),
+        Err(error) => print_failure(&error, &mut context.output),
     }
 }
 
-fn in_runtime(command: Option<SegueCommand>, context: &mut Context) -> Result<CommandEnding> {
+fn run_in_runtime(command: Option<SegueCommand>, context: &mut Context) -> Result<CommandEnding> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -109,13 +109,13 @@ fn in_runtime(command: Option<SegueCommand>, context: &mut Context) -> Result<Co
     ending
 }
 
-fn shown(help: &clap::Error) -> ExitCode {
+fn print_help(help: &clap::Error) -> ExitCode {
     // Ignores a closed standard output: its reader does not want the rest.
-    let _enough = help.print();
+    let _is_closed = help.print();
     ExitCode::SUCCESS
 }
 
-fn failed(error: &Error, output: &mut Output) -> ExitCode {
+fn print_failure(error: &Error, output: &mut Output) -> ExitCode {
     output.failure(error);
     ExitCode::from(error.kind.exit_status())
 }
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn an_argument_that_is_not_utf8_is_a_usage_error() {
         let arguments = [OsString::from("segue"), OsString::from_vec(b"caf\xe9".to_vec())];
-        let error = words(arguments.into_iter()).unwrap_err();
+        let error = utf8_words(arguments.into_iter()).unwrap_err();
         assert_eq!(error.message, "argument 1 is not UTF-8: `caf\u{fffd}`");
         assert_eq!(error.kind.exit_status(), 2);
     }

@@ -26,13 +26,13 @@ pub(crate) struct Output {
     format: OutputFormat,
     colour: Colour,
     error_colour: Colour,
-    reader_gone: bool,
+    is_reader_gone: bool,
 }
 
 impl Output {
     /// Makes an output without colours, for errors that happen before the environment was read.
-    pub(crate) fn bare(format: OutputFormat) -> Self {
-        Self { format, colour: Colour::Off, error_colour: Colour::Off, reader_gone: false }
+    pub(crate) fn without_colours(format: OutputFormat) -> Self {
+        Self { format, colour: Colour::Off, error_colour: Colour::Off, is_reader_gone: false }
     }
 
     pub(crate) fn new(format: OutputFormat, environment: &Environment) -> Self {
@@ -41,7 +41,7 @@ impl Output {
             format,
             colour: wanted(io::stdout().is_terminal()),
             error_colour: wanted(io::stderr().is_terminal()),
-            reader_gone: false,
+            is_reader_gone: false,
         }
     }
 
@@ -54,8 +54,8 @@ impl Output {
     }
 
     /// Returns whether the reader of standard output has closed it, as `head` does.
-    pub(crate) fn reader_gone(&self) -> bool {
-        self.reader_gone
+    pub(crate) fn is_reader_gone(&self) -> bool {
+        self.is_reader_gone
     }
 
     /// Writes text to standard output. The text must be safe for a terminal: the caller removes
@@ -67,11 +67,11 @@ impl Output {
     /// Writes bytes to standard output unchanged; a terminal would execute control sequences in
     /// them. Does nothing if the reader has closed standard output.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.reader_gone {
+        if self.is_reader_gone {
             return Ok(());
         }
         match write_now(&mut io::stdout().lock(), bytes) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.reader_gone = true,
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.is_reader_gone = true,
             Err(error) => {
                 return Err(Error::internal("cannot write to standard output").caused_by(error));
             }
@@ -89,7 +89,7 @@ impl Output {
 
     /// Writes text of an agent, with a line break at the end. On a terminal control sequences are
     /// removed; a pipe or a file gets the text unchanged.
-    pub(crate) fn words_of_agent(&mut self, text: &str) -> Result<()> {
+    pub(crate) fn agent_text(&mut self, text: &str) -> Result<()> {
         let shown = if io::stdout().is_terminal() { plain(text) } else { text.to_owned() };
         let ending = if shown.is_empty() || shown.ends_with('\n') { "" } else { "\n" };
         self.text(&(shown + ending))
@@ -103,30 +103,30 @@ impl Output {
 
     /// Prints a note for the user on standard error, so that standard output has only the answer.
     pub(crate) fn note(&self, text: &str) {
-        self.aside(&format!("{}\n", plain(text)));
+        self.to_stderr(&format!("{}\n", plain(text)));
     }
 
     /// Prints on standard error why a command takes long, if standard error is a terminal.
     pub(crate) fn progress(text: &str) {
         if io::stderr().is_terminal() {
-            Self::bare(OutputFormat::Text).note(text);
+            Self::without_colours(OutputFormat::Text).note(text);
         }
     }
 
     /// Prints a hint about a possible next step on standard error.
     pub(crate) fn hint(&self, text: &str) {
         let label = self.error_colour.paint(TextTone::Help, "hint:");
-        self.aside(&format!("{label} {}\n", plain(text)));
+        self.to_stderr(&format!("{label} {}\n", plain(text)));
     }
 
     /// Prints a failure on standard error only. With `--json` the answer itself contains it.
-    pub(crate) fn complaint(&self, failure: &Error) {
-        self.aside(&error::text(failure, self.error_colour));
+    pub(crate) fn failure_on_stderr(&self, failure: &Error) {
+        self.to_stderr(&error::text(failure, self.error_colour));
     }
 
     /// Prints a failure on standard error, and with `--json` also as JSON on standard output.
     pub(crate) fn failure(&mut self, failure: &Error) {
-        self.aside(&error::text(failure, self.error_colour));
+        self.to_stderr(&error::text(failure, self.error_colour));
         if self.format == OutputFormat::Json {
             // Standard error has the failure already. An error about standard output would not
             // help.
@@ -152,7 +152,7 @@ impl Output {
 
     /// Prints a question and reads a line from standard input. `None` at EOF.
     pub(crate) fn read_answer(&self, question: &str) -> Result<Option<String>> {
-        self.aside(&plain(question));
+        self.to_stderr(&plain(question));
         let mut answer = String::new();
         let read = io::stdin().lock().read_line(&mut answer).map_err(|error| {
             Error::internal("cannot read the answer from standard input").caused_by(error)
@@ -162,7 +162,7 @@ impl Output {
 
     /// Prints a yes/no question and reads the answer. Only `y` and `yes` (in any case) are a yes.
     pub(crate) fn ask(&self, question: &str) -> Result<bool> {
-        self.aside(&format!("{} [y/N] ", plain(question)));
+        self.to_stderr(&format!("{} [y/N] ", plain(question)));
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer).map_err(|error| {
             Error::internal("cannot read the answer from standard input").caused_by(error)
@@ -173,7 +173,7 @@ impl Output {
     /// Writes to standard error. Errors are ignored, because there is no other place to report
     /// them.
     #[expect(clippy::unused_self, reason = "all output goes through `Output`")]
-    fn aside(&self, text: &str) {
+    fn to_stderr(&self, text: &str) {
         let _nowhere_to_report = write_now(&mut io::stderr().lock(), text.as_bytes());
     }
 }

@@ -16,21 +16,21 @@ use crate::progress;
 pub(crate) struct Paged<'a> {
     output: &'a mut Output,
     environment: &'a Environment,
-    way: PageTarget,
+    target: PageTarget,
 }
 
 #[derive(Debug)]
 enum PageTarget {
-    Straight,
+    Direct,
     /// The text is buffered, because it may still fit on the screen.
-    Held {
+    Buffered {
         text: String,
         rows: usize,
         size: Size,
     },
     Pager(Pager),
     /// The user has quit the pager. Further text is dropped.
-    Left(Pager),
+    Quit(Pager),
 }
 
 impl<'a> Paged<'a> {
@@ -40,74 +40,75 @@ impl<'a> Paged<'a> {
         environment: &'a Environment,
         size: Option<Size>,
     ) -> Self {
-        let way = match size {
-            Some(size) => PageTarget::Held { text: String::new(), rows: 0, size },
-            None => PageTarget::Straight,
+        let target = match size {
+            Some(size) => PageTarget::Buffered { text: String::new(), rows: 0, size },
+            None => PageTarget::Direct,
         };
-        Self { output, environment, way }
+        Self { output, environment, target }
     }
 
     /// Writes text that is safe for a terminal. Returns `Break` if the user has quit the pager or
     /// the reader has closed standard output.
     pub(crate) fn text(&mut self, text: &str) -> Result<ControlFlow<()>> {
-        match &mut self.way {
-            PageTarget::Straight => self.output.text(text)?,
-            PageTarget::Held { text: held, rows, size } => {
-                held.push_str(text);
+        match &mut self.target {
+            PageTarget::Direct => self.output.text(text)?,
+            PageTarget::Buffered { text: buffered, rows, size } => {
+                buffered.push_str(text);
                 *rows += rows_of(text, size.columns);
                 // The last row stays free for the prompt of the shell.
                 if *rows >= size.rows {
-                    return self.begin();
+                    return self.start_pager();
                 }
             }
-            PageTarget::Pager(_) => self.give(text)?,
-            PageTarget::Left(_) => {}
+            PageTarget::Pager(_) => self.write_to_pager(text)?,
+            PageTarget::Quit(_) => {}
         }
-        let gone = self.output.reader_gone() || matches!(self.way, PageTarget::Left(_));
-        Ok(if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        let is_over = self.output.is_reader_gone() || matches!(self.target, PageTarget::Quit(_));
+        Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     /// Writes bytes to standard output unchanged and without a pager. Only for an output that is
     /// not a terminal.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<ControlFlow<()>> {
         self.output.bytes(bytes)?;
-        let gone = self.output.reader_gone();
-        Ok(if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        let is_over = self.output.is_reader_gone();
+        Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     /// Writes the text that is still buffered. If there is a pager, waits until the user has quit
     /// it.
     pub(crate) fn finish(self) -> Result<()> {
-        match self.way {
-            PageTarget::Straight => Ok(()),
-            PageTarget::Held { text, .. } => self.output.text(&text),
-            PageTarget::Pager(pager) | PageTarget::Left(pager) => pager.finish(),
+        match self.target {
+            PageTarget::Direct => Ok(()),
+            PageTarget::Buffered { text, .. } => self.output.text(&text),
+            PageTarget::Pager(pager) | PageTarget::Quit(pager) => pager.finish(),
         }
     }
 
     /// Starts the pager and gives it the buffered text. If there is no pager, the text goes
     /// directly to the terminal.
-    fn begin(&mut self) -> Result<ControlFlow<()>> {
-        let PageTarget::Held { text, .. } = std::mem::replace(&mut self.way, PageTarget::Straight)
+    fn start_pager(&mut self) -> Result<ControlFlow<()>> {
+        let PageTarget::Buffered { text, .. } =
+            std::mem::replace(&mut self.target, PageTarget::Direct)
         else {
             return Ok(ControlFlow::Continue(()));
         };
         if let Some(pager) = Pager::start(self.environment) {
             progress::leave_to_pager();
-            self.way = PageTarget::Pager(pager);
+            self.target = PageTarget::Pager(pager);
         }
         self.text(&text)
     }
 
-    fn give(&mut self, text: &str) -> Result<()> {
-        let PageTarget::Pager(pager) = &mut self.way else { return Ok(()) };
+    fn write_to_pager(&mut self, text: &str) -> Result<()> {
+        let PageTarget::Pager(pager) = &mut self.target else { return Ok(()) };
         match pager.write(text.as_bytes()) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {
                 if let PageTarget::Pager(pager) =
-                    std::mem::replace(&mut self.way, PageTarget::Straight)
+                    std::mem::replace(&mut self.target, PageTarget::Direct)
                 {
-                    self.way = PageTarget::Left(pager);
+                    self.target = PageTarget::Quit(pager);
                 }
                 Ok(())
             }

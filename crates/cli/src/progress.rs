@@ -34,26 +34,26 @@ pub(crate) struct Task {
 
 impl Task {
     /// Describes the work, such as `starting agents`. An interrupted command reports that no work
-    /// continues, unless [`Self::goes_on`] sets another message.
+    /// continues, unless [`Self::after_interrupt`] sets another message.
     pub(crate) fn new(doing: impl Into<String>) -> Self {
         let interrupted = Error::unavailable("nothing goes on without this command");
         Self { doing: doing.into(), about: ProgressSubject::Nothing, interrupted }
     }
 
     /// Shows the status of every session that changes while the command waits.
-    pub(crate) fn of_changed(self) -> Self {
+    pub(crate) fn showing_changed(self) -> Self {
         Self { about: ProgressSubject::Changed, ..self }
     }
 
     /// Shows the status of these sessions, and of the sessions of these fleets.
-    pub(crate) fn of(self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub(crate) fn showing(self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let names = names.into_iter().map(Into::into).collect();
         Self { about: ProgressSubject::Named(names), ..self }
     }
 
     /// Sets the message after an interruption: the work that continues without this command, and a
     /// hint how to check it.
-    pub(crate) fn goes_on(self, what: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn after_interrupt(self, what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { interrupted: Error::unavailable(what).hint(hint), ..self }
     }
 }
@@ -61,13 +61,14 @@ impl Task {
 /// Connects to the daemon, and starts it first if it does not run.
 pub(crate) async fn connect(context: &Context) -> Result<Client> {
     let task = Task::new("waiting for the daemon");
-    let task = task.goes_on("a daemon that is starting goes on", "run `segue daemon status`");
-    watching(context, task, Client::connect(&context.local)).await
+    let task =
+        task.after_interrupt("a daemon that is starting goes on", "run `segue daemon status`");
+    with_progress(context, task, Client::connect(&context.local)).await
 }
 
 /// Waits for a future. After a second a line on the terminal describes the work; it is erased at
 /// the end. Ctrl-C ends the wait with an error that names the work that continues.
-pub(crate) async fn watching<T>(
+pub(crate) async fn with_progress<T>(
     context: &Context,
     task: Task,
     work: impl Future<Output = Result<T>>,
@@ -81,11 +82,11 @@ pub(crate) async fn watching<T>(
             context.interrupt();
             Err(task.interrupted.clone())
         }
-        never = shown(context, &task) => match never {},
+        never = show_line(context, &task) => match never {},
     }
 }
 
-async fn shown(context: &Context, task: &Task) -> Infallible {
+async fn show_line(context: &Context, task: &Task) -> Infallible {
     let began = Instant::now();
     let Some(mut line) = ProgressLine::new(context) else { return std::future::pending().await };
     sleep(REDRAW_INTERVAL).await;

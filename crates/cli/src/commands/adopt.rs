@@ -8,12 +8,12 @@ use segue_core::{Error, Result};
 use super::duration;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, watching};
+use crate::progress::{self, Task, with_progress};
 use crate::render::plain::one_line;
 use crate::render::sessions::{DisplayContext, address, counted, place};
 use crate::render::style::TextTone;
 use crate::render::table::{CutPlace, TableCell, TextTable};
-use crate::render::time::since;
+use crate::render::time::age;
 
 /// Make sessions of conversations that were started without Segue
 #[derive(Debug, Args)]
@@ -46,8 +46,9 @@ pub(crate) async fn run(arguments: AdoptArguments, context: &mut Context) -> Res
     let request = request(arguments, context)?;
     let client = progress::connect(context).await?;
     let task = Task::new("looking for conversations");
-    let task = task.goes_on("the daemon continues", "run `segue ls` to see which sessions it made");
-    let report = watching(context, task, client.adopt(&request)).await?;
+    let task = task
+        .after_interrupt("the daemon continues", "run `segue ls` to see which sessions it made");
+    let report = with_progress(context, task, client.adopt(&request)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
     } else if request.id.is_some() || request.all {
@@ -72,7 +73,7 @@ fn request(arguments: AdoptArguments, context: &Context) -> Result<AdoptRequest>
         return Err(Error::usage("a name can be given to one conversation only")
             .hint("run `segue adopt VENDOR:ID --name NAME`"));
     }
-    let now = context.surroundings().now;
+    let now = context.display().now;
     let earliest = arguments.since.map(|age| now.checked_sub(age).unwrap_or(Timestamp::MIN));
     Ok(AdoptRequest {
         caller: context.caller(),
@@ -85,7 +86,7 @@ fn request(arguments: AdoptArguments, context: &Context) -> Result<AdoptRequest>
 }
 
 fn show_candidates(report: &AdoptReport, context: &mut Context) -> Result<()> {
-    let table = table(&report.candidates, context.surroundings());
+    let table = table(&report.candidates, context.display());
     context.output.table(&table)?;
     match report.candidates.first() {
         Some(first) => {
@@ -97,14 +98,14 @@ fn show_candidates(report: &AdoptReport, context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-fn table(candidates: &[AdoptCandidate], surroundings: DisplayContext<'_>) -> TextTable {
+fn table(candidates: &[AdoptCandidate], display: DisplayContext<'_>) -> TextTable {
     let mut table = TextTable::new(&["CONVERSATION", "SINCE", "WHERE", "OPEN IN", "BEGINS"])
         .cutting(&[("BEGINS", CutPlace::End), ("WHERE", CutPlace::Front)]);
     for candidate in candidates {
         table.row([
             TableCell::new(format!("{}:{}", candidate.vendor, candidate.vendor_session_id)),
-            TableCell::new(since(candidate.updated_at, surroundings.now)),
-            TableCell::new(place(&candidate.cwd, surroundings.home)),
+            TableCell::new(age(candidate.updated_at, display.now)),
+            TableCell::new(place(&candidate.cwd, display.home)),
             TableCell::new(
                 candidate.open_in.map(|pid| format!("process {pid}")).unwrap_or_default(),
             ),
@@ -122,7 +123,7 @@ fn show_adopted(report: &AdoptReport, context: &mut Context) -> Result<()> {
         table.row([
             TableCell::toned(address(session), TextTone::Strong),
             TableCell::new(format!("{}:{id}", session.vendor)),
-            TableCell::new(place(&session.cwd, context.surroundings().home)),
+            TableCell::new(place(&session.cwd, context.display().home)),
         ]);
     }
     context.output.table(&table)?;

@@ -8,8 +8,8 @@ use segue_server::resident::{self, DaemonEnd, Presence};
 use serde::Serialize;
 
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, watching};
-use crate::render::time::since;
+use crate::progress::{self, Task, with_progress};
+use crate::render::time::age;
 
 /// Start, stop and show the daemon; commands start it by themselves
 #[derive(Debug, Args)]
@@ -77,10 +77,11 @@ async fn start(context: &mut Context) -> Result<CommandEnding> {
 
 async fn stop(force: bool, context: &mut Context) -> Result<CommandEnding> {
     let task = Task::new("waiting for the end of the daemon");
-    let task = task.goes_on("the daemon goes on stopping", "run `segue daemon status` to see");
+    let task =
+        task.after_interrupt("the daemon goes on stopping", "run `segue daemon status` to see");
     let ended = match force {
-        false => watching(context, task, resident::stop(&context.local)).await?,
-        true => watching(context, task, resident::kill(&context.local)).await?,
+        false => with_progress(context, task, resident::stop(&context.local)).await?,
+        true => with_progress(context, task, resident::kill(&context.local)).await?,
     };
     if context.wants_json() {
         context.output.json(&answer(&Presence::Absent))?;
@@ -112,7 +113,7 @@ fn show(presence: &Presence, context: &mut Context) -> Result<()> {
         Presence::Stopping { pid } => format!("stopping, pid {pid}\n"),
         Presence::Running(client) => {
             let Health { version, pid, started_at, .. } = client.health();
-            let age = since(*started_at, context.surroundings().now);
+            let age = age(*started_at, context.display().now);
             format!("running for {age}: process {pid}, version {version}\n")
         }
     };

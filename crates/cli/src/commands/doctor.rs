@@ -5,7 +5,7 @@ use segue_core::api::{DoctorReport, Finding, Severity};
 use segue_core::{Kind, Result};
 
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, watching};
+use crate::progress::{self, Task, with_progress};
 use crate::render::plain::one_line;
 use crate::render::style::{Colour, TextTone};
 
@@ -25,19 +25,24 @@ pub(crate) async fn run(
 ) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     let task = Task::new("comparing store, processes and files");
-    let task = task.goes_on("the daemon finishes what was begun", "run `segue doctor` again");
-    let report = watching(context, task, client.doctor(arguments.fix)).await?;
+    let task =
+        task.after_interrupt("the daemon finishes what was begun", "run `segue doctor` again");
+    let report = with_progress(context, task, client.doctor(arguments.fix)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
     } else {
         let text = text(&report, context.output.colour());
         context.output.text(&text)?;
     }
-    let sick = report.findings.iter().any(is_open);
+    let has_open_findings = report.findings.iter().any(is_open);
     if !arguments.fix && report.findings.iter().any(|it| is_open(it) && it.curable) {
         context.output.hint("run `segue doctor --fix` to cure what can be cured");
     }
-    Ok(if sick { CommandEnding::Reported(Kind::Internal) } else { CommandEnding::Done })
+    Ok(if has_open_findings {
+        CommandEnding::Reported(Kind::Internal)
+    } else {
+        CommandEnding::Done
+    })
 }
 
 /// Returns whether a finding still needs an action: it is not a note and not fixed.

@@ -11,7 +11,7 @@ use segue_server::wiring::Size;
 use super::trust;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, watching};
+use crate::progress::{self, Task, with_progress};
 use crate::render::plain;
 use crate::render::sessions::counted;
 use crate::render::turns::{self, TurnStyle};
@@ -92,10 +92,10 @@ pub(crate) async fn run(
     let kind = dry_run.kind();
     let request = HandoffRequest { caller, from, to, name, mode, budget, interrupt, dry_run: kind };
     let client = progress::connect(context).await?;
-    let task = Task::new(format!("carrying over {}", request.from)).of_changed();
-    let task = task.goes_on("the handoff goes on", "run `segue ls` to see what came of it");
-    let attempt = async || watching(context, task.clone(), client.handoff(&request)).await;
-    let report = trust::asking(&client, context, context.cwd(), attempt).await?;
+    let task = Task::new(format!("carrying over {}", request.from)).showing_changed();
+    let task = task.after_interrupt("the handoff goes on", "run `segue ls` to see what came of it");
+    let attempt = async || with_progress(context, task.clone(), client.handoff(&request)).await;
+    let report = trust::ask_and_retry(&client, context, context.cwd(), attempt).await?;
     if context.wants_json() {
         context.output.json(&report)?;
     } else {
@@ -116,13 +116,13 @@ fn show(report: &HandoffReport, dry_run: DryRunArguments, context: &mut Context)
         context.output.note(note);
     }
     let HandoffReport { from, to, mode, .. } = report;
-    let load = load(report);
+    let amount = amount(report);
     if dry_run.dry_run {
-        context.output.note(&format!("would carry {load} from {from} to {to} ({mode})"));
+        context.output.note(&format!("would carry {amount} from {from} to {to} ({mode})"));
         context.output.note(&removed(report));
         return Ok(());
     }
-    context.output.note(&format!("{from} goes on as {to} ({mode}): {load}"));
+    context.output.note(&format!("{from} goes on as {to} ({mode}): {amount}"));
     if !report.redacted.is_empty() {
         context.output.note(&removed(report));
     }
@@ -133,7 +133,7 @@ fn show(report: &HandoffReport, dry_run: DryRunArguments, context: &mut Context)
 
 /// Prints the turns of a dry run in the format of `segue show`.
 fn show_turns(report: &HandoffReport, context: &mut Context) -> Result<()> {
-    let look = TurnStyle {
+    let style = TurnStyle {
         colour: context.output.colour(),
         clock: context.clock().clone(),
         columns: Size::of_output().map(|size| size.columns),
@@ -141,7 +141,7 @@ fn show_turns(report: &HandoffReport, context: &mut Context) -> Result<()> {
     };
     for (number, turn) in (1..).zip(&report.turns) {
         let numbered = Numbered { index: Some(number), turn: turn.to_turn() };
-        context.output.text(&turns::block(&numbered, &look))?;
+        context.output.text(&turns::block(&numbered, &style))?;
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ fn removed(report: &HandoffReport) -> String {
     format!("removed {}: {}", counted(total, "secret"), kinds.join(", "))
 }
 
-fn load(report: &HandoffReport) -> String {
+fn amount(report: &HandoffReport) -> String {
     let carried = usize::try_from(report.turns_carried).unwrap_or(usize::MAX);
     let left_out = match report.turns_left_out {
         Some(0) => String::new(),

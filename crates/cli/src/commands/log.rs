@@ -63,9 +63,10 @@ pub(crate) async fn run(arguments: &LogArguments, context: &mut Context) -> Resu
         tally = Tally::of(&chosen.failed, context);
         sessions.extend(chosen.sessions.iter().map(|session| session.session));
     }
-    let look = LogStyle { format: context.output.format(), colour: context.output.colour() };
-    let mut log = EventLog { client, sessions, look, known: HashMap::new(), widest: 0, last: 0 };
-    let wants_pager = look.format == OutputFormat::Text && !arguments.follow && !arguments.no_pager;
+    let style = LogStyle { format: context.output.format(), colour: context.output.colour() };
+    let mut log = EventLog { client, sessions, style, known: HashMap::new(), widest: 0, last: 0 };
+    let wants_pager =
+        style.format == OutputFormat::Text && !arguments.follow && !arguments.no_pager;
     log.show_past(arguments.last, wants_pager, context).await?;
     tally.succeed();
     if arguments.follow {
@@ -79,7 +80,7 @@ struct EventLog {
     client: Client,
     /// The sessions whose events are printed. If empty, all events are printed.
     sessions: Vec<SessionId>,
-    look: LogStyle,
+    style: LogStyle,
     known: HashMap<SessionId, Named>,
     /// The width of the column of names.
     widest: usize,
@@ -153,7 +154,7 @@ impl EventLog {
             self.make_room(&event).await?;
             let text = self.text(&event, &clock).await?;
             context.output.text(&text)?;
-            if context.output.reader_gone() {
+            if context.output.is_reader_gone() {
                 return Ok(());
             }
         }
@@ -165,11 +166,11 @@ impl EventLog {
     async fn text(&mut self, event: &Event, clock: &DisplayClock) -> Result<String> {
         self.last = event.seq;
         let named = self.named(event.fact.session).await?;
-        if self.look.format == OutputFormat::Json {
+        if self.style.format == OutputFormat::Json {
             return json::line(&LogLine { event, named: &named });
         }
         let name = shown_name(&named, event.fact.session);
-        Ok(line(event, (&name, self.widest), clock, self.look.colour))
+        Ok(line(event, (&name, self.widest), clock, self.style.colour))
     }
 
     /// Widens the column of names, if the session of an event that is printed next needs it.
@@ -220,7 +221,7 @@ fn line(
     let fact = &event.fact;
     format!(
         "{}  {}  {:KIND_COLUMNS$}  {}\n",
-        colour.paint(TextTone::Faint, &clock.moment(fact.at)),
+        colour.paint(TextTone::Faint, &clock.timestamp(fact.at)),
         colour.paint(TextTone::Strong, &format!("{name:widest$}")),
         fact.payload.kind().word().replace('_', " "),
         one_line(&fact.payload.to_string()),

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
 use crate::progress;
-use crate::render::sessions::{asking, asks, counted, table, to_start};
+use crate::render::sessions::{asks, counted, question_hint, start_hints, table};
 
 /// List the sessions: name, vendor, status, since, where
 #[derive(Debug, Args)]
@@ -86,12 +86,12 @@ fn show(list: &SessionList, request: &ListRequest, context: &mut Context) -> Res
         }
         return context.output.json(&Sessions { sessions: &list.sessions });
     }
-    let table = table(&list.sessions, context.surroundings());
+    let table = table(&list.sessions, context.display());
     context.output.table(&table)?;
     for session in list.sessions.iter().filter(|session| asks(session)) {
-        context.output.hint(&asking(session));
+        context.output.hint(&question_hint(session));
     }
-    for step in to_start(&list.sessions) {
+    for step in start_hints(&list.sessions) {
         context.output.hint(&step);
     }
     if list.hidden > 0 {

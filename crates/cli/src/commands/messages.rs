@@ -15,7 +15,7 @@ use crate::progress;
 use crate::render::sessions::DisplayContext;
 use crate::render::style::TextTone;
 use crate::render::table::{CutPlace, TableCell, TextTable};
-use crate::render::time::since;
+use crate::render::time::age;
 
 /// At least this many characters of an id are shown.
 const SHORTEST_ID_CHARACTERS: usize = 13;
@@ -55,7 +55,7 @@ pub(crate) async fn run(
         context.output.json(&list)?;
         return Ok(ending);
     }
-    let table = table(&list, Size::of_output().is_some(), context.surroundings());
+    let table = table(&list, Size::of_output().is_some(), context.display());
     context.output.table(&table)?;
     if list.messages.is_empty() {
         context.output.note("no messages yet");
@@ -72,7 +72,7 @@ fn show_cancelled(message: &MessageView, context: &mut Context) -> Result<Comman
     Ok(CommandEnding::Done)
 }
 
-fn table(list: &MessageList, shortens: bool, surroundings: DisplayContext<'_>) -> TextTable {
+fn table(list: &MessageList, shortens: bool, display: DisplayContext<'_>) -> TextTable {
     let mut table = TextTable::new(&["ID", "SESSION", "STATE", "SINCE", "TEXT"])
         .cutting(&[("TEXT", CutPlace::End)]);
     let ids = list.messages.iter().map(|message| message.id.to_string()).collect();
@@ -84,7 +84,7 @@ fn table(list: &MessageList, shortens: bool, surroundings: DisplayContext<'_>) -
             TableCell::new(id),
             TableCell::new(&message.of.address),
             TableCell::toned(message.state.as_str(), tone),
-            TableCell::new(since(message.updated_at, surroundings.now)),
+            TableCell::new(age(message.updated_at, display.now)),
             TableCell::new(beginning(&message.text)),
         ]);
     }

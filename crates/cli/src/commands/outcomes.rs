@@ -75,7 +75,7 @@ fn show_left_alone(sessions: &[LeftAlone], command: &str, context: &mut Context)
     if let Some(note) = left_alone(sessions) {
         context.output.note(&note);
     }
-    if let Some(hint) = ways_on(sessions, command) {
+    if let Some(hint) = start_hint(sessions, command) {
         context.output.hint(&hint);
     }
 }
@@ -101,7 +101,7 @@ pub(crate) fn left_alone(sessions: &[LeftAlone]) -> Option<String> {
 
 /// Returns a hint with the command that starts the sessions that were left alone. `None` if there
 /// are none, or if all of them go on in other sessions or run on other machines.
-fn ways_on(sessions: &[LeftAlone], command: &str) -> Option<String> {
+fn start_hint(sessions: &[LeftAlone], command: &str) -> Option<String> {
     let is_startable = |it: &&LeftAlone| {
         it.goes_on_as.is_none() && it.why.known() != Some(LeftAloneReason::OtherMachine)
     };
@@ -132,7 +132,7 @@ fn table(report: &RestoreReport) -> TextTable {
     for agent in &report.agents {
         let own = if is_explained(agent) { "" } else { own_note(agent) };
         let first = shown.entry(own).or_insert(&agent.of.address);
-        let note = shortened(own, above, (*first != agent.of.address).then_some(first));
+        let note = or_reference(own, above, (*first != agent.of.address).then_some(first));
         above = own;
         table.row([
             TableCell::toned(&agent.of.address, TextTone::Strong),
@@ -196,7 +196,7 @@ const AS_ABOVE: &str = "(as above)";
 
 /// Returns a note. If an earlier row has the same note, returns a reference to that row (the row
 /// above, or the row of session `first`), if the reference is shorter.
-fn shortened(own: &str, above: &str, first: Option<&str>) -> String {
+fn or_reference(own: &str, above: &str, first: Option<&str>) -> String {
     let reference = match first {
         None => return own.to_owned(),
         Some(_) if own == above => AS_ABOVE.to_owned(),
@@ -417,23 +417,26 @@ shop/writer  demo    handed over  (as for shop/coder)
 
     #[test]
     fn left_alone_sessions_are_named_with_the_command_that_starts_them() {
-        assert_eq!((left_alone(&[]), ways_on(&[], "up")), (None, None));
+        assert_eq!((left_alone(&[]), start_hint(&[], "up")), (None, None));
         let one = [resting("coder", "stopped", None)];
         assert_eq!(left_alone(&one).unwrap(), "left alone: shop/coder (stopped)");
-        assert_eq!(ways_on(&one, "up").unwrap(), "run `segue up coder` to start it all the same");
+        assert_eq!(
+            start_hint(&one, "up").unwrap(),
+            "run `segue up coder` to start it all the same"
+        );
         let resumed = "run `segue resume shop/coder` to start it all the same";
-        assert_eq!(ways_on(&one, "resume --all").unwrap(), resumed);
+        assert_eq!(start_hint(&one, "resume --all").unwrap(), resumed);
         let two = [resting("coder", "stopped", None), resting("tester", "quit", None)];
         let hint = "run `segue resume --all --stopped` to start those as well, or name one: \
                     `segue resume shop/coder`";
-        assert_eq!(ways_on(&two, "resume --all").unwrap(), hint);
+        assert_eq!(start_hint(&two, "resume --all").unwrap(), hint);
         let adopted = [resting("a", "never_ran", None), resting("b", "never_ran", None)];
         assert_eq!(left_alone(&adopted[..1]).unwrap(), "left alone: shop/a (never ran)");
         let hint = "name the ones that are to start, such as `segue resume shop/a`";
-        assert_eq!(ways_on(&adopted, "resume").unwrap(), hint);
+        assert_eq!(start_hint(&adopted, "resume").unwrap(), hint);
         let gone_on = [resting("old", "handed_over", Some("shop/new"))];
         assert_eq!(left_alone(&gone_on).unwrap(), "left alone: shop/old (goes on as shop/new)");
-        assert_eq!(ways_on(&gone_on, "up"), None);
+        assert_eq!(start_hint(&gone_on, "up"), None);
         let many: Vec<LeftAlone> =
             (0..7).map(|number| resting(&format!("a{number}"), "stopped", None)).collect();
         assert!(left_alone(&many).unwrap().ends_with("shop/a4 (stopped), and 2 more"));

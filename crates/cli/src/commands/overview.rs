@@ -11,9 +11,9 @@ use super::resume;
 use crate::context::{CommandEnding, Context};
 use crate::progress;
 use crate::render::plain::one_line;
-use crate::render::sessions::{asking, asks, counted, place, table};
+use crate::render::sessions::{asks, counted, place, question_hint, table};
 use crate::render::table::{CutPlace, TableCell, TextTable};
-use crate::render::time::since;
+use crate::render::time::age;
 
 /// The name of a project file.
 pub(crate) const PROJECT_FILE: &str = "segue.toml";
@@ -37,21 +37,21 @@ struct FolderOverview {
 
 pub(crate) async fn run(context: &mut Context) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
-    let mut overview = look(context.cwd(), client.sessions().await?.sessions);
+    let mut overview = overview_of(context.cwd(), client.sessions().await?.sessions);
     // The daemon rejects this request if an agent makes it: an agent sees only its own sessions.
     overview.unknown = client.strangers(&context.caller()).await.unwrap_or_default();
-    let resume = resume::here(context.caller());
+    let resume = resume::request_here(context.caller());
     overview.to_bring_back = client.resume_count(&resume).await.ok().map(|it| it.to_bring_back);
     if context.wants_json() {
         context.output.json(&overview)?;
         return Ok(CommandEnding::Done);
     }
-    let heading = one_line(&heading(&overview, context.surroundings().home));
-    let table = table(&overview.sessions, context.surroundings());
+    let heading = one_line(&heading(&overview, context.display().home));
+    let table = table(&overview.sessions, context.display());
     context.output.text(&format!("{heading}\n"))?;
     context.output.table(&table)?;
     if !overview.unknown.is_empty() {
-        let unknown = unknown_table(&overview.unknown, context.surroundings().now);
+        let unknown = unknown_table(&overview.unknown, context.display().now);
         context.output.text("\n")?;
         context.output.table(&unknown)?;
     }
@@ -61,11 +61,11 @@ pub(crate) async fn run(context: &mut Context) -> Result<CommandEnding> {
     Ok(CommandEnding::Done)
 }
 
-fn look(cwd: &Path, all: Vec<SessionView>) -> FolderOverview {
+fn overview_of(cwd: &Path, all: Vec<SessionView>) -> FolderOverview {
     let project_file = project_file(cwd);
-    let folder = home_of(cwd);
+    let folder = project_folder(cwd);
     let count = all.len();
-    let sessions = at_home(&folder, all);
+    let sessions = in_folder(&folder, all);
     let sessions_elsewhere = count - sessions.len();
     let (to_bring_back, unknown) = (None, Vec::new());
     FolderOverview { sessions_elsewhere, folder, project_file, sessions, to_bring_back, unknown }
@@ -76,13 +76,13 @@ fn project_file(cwd: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the nearest folder at or above `cwd` that has a project file, or `cwd` if there is none.
-pub(crate) fn home_of(cwd: &Path) -> PathBuf {
+pub(crate) fn project_folder(cwd: &Path) -> PathBuf {
     let file = project_file(cwd);
     file.as_deref().and_then(Path::parent).unwrap_or(cwd).to_owned()
 }
 
 /// Returns the sessions that work in the folder or below it.
-fn at_home(folder: &Path, all: Vec<SessionView>) -> Vec<SessionView> {
+fn in_folder(folder: &Path, all: Vec<SessionView>) -> Vec<SessionView> {
     all.into_iter().filter(|session| session.cwd.starts_with(folder)).collect()
 }
 
@@ -102,7 +102,7 @@ fn unknown_table(unknown: &[Stranger], now: Timestamp) -> TextTable {
     for stranger in unknown.iter().take(SHOWN_CONVERSATIONS) {
         table.row([
             TableCell::new(format!("{}:{}", stranger.vendor, stranger.vendor_session_id)),
-            TableCell::new(since(stranger.began_at, now)),
+            TableCell::new(age(stranger.began_at, now)),
             TableCell::new(one_line(stranger.begins.as_deref().unwrap_or("(nothing said)"))),
         ]);
     }
@@ -112,7 +112,7 @@ fn unknown_table(unknown: &[Stranger], now: Timestamp) -> TextTable {
 fn next_steps(overview: &FolderOverview) -> Vec<String> {
     let mut steps = Vec::new();
     for session in overview.sessions.iter().filter(|session| asks(session)) {
-        steps.push(asking(session));
+        steps.push(question_hint(session));
     }
     if let Some(count @ 1..) = overview.to_bring_back {
         let sessions = counted(count, "session");
@@ -231,8 +231,8 @@ mod tests {
     #[test]
     fn sessions_in_the_folder_or_below_it_are_selected() {
         let all = vec![session("a", "idle", None, 1)];
-        assert_eq!(at_home(Path::new("/home/ann"), all.clone()).len(), 1);
-        assert_eq!(at_home(Path::new("/home/ann/shop"), all.clone()).len(), 1);
-        assert_eq!(at_home(Path::new("/home/ann/sho"), all).len(), 0);
+        assert_eq!(in_folder(Path::new("/home/ann"), all.clone()).len(), 1);
+        assert_eq!(in_folder(Path::new("/home/ann/shop"), all.clone()).len(), 1);
+        assert_eq!(in_folder(Path::new("/home/ann/sho"), all).len(), 0);
     }
 }

@@ -7,7 +7,7 @@ use segue_core::api::{Caller, ResumeAnswer, ResumeRequest, Selection};
 use super::outcomes;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, watching};
+use crate::progress::{self, Task, with_progress};
 
 /// Bring sessions back into their conversations
 #[derive(Debug, Args)]
@@ -47,36 +47,36 @@ pub(crate) async fn run(
     arguments: ResumeArguments,
     context: &mut Context,
 ) -> Result<CommandEnding> {
-    let typed = typed(&arguments);
+    let typed = typed_command(&arguments);
     let request = request(arguments, context.caller());
     let client = progress::connect(context).await?;
     let task = if request.plan {
         Task::new("looking")
     } else {
         Task::new("bringing sessions back")
-            .of_changed()
-            .goes_on("sessions keep coming back", "run `segue ls` to see them")
+            .showing_changed()
+            .after_interrupt("sessions keep coming back", "run `segue ls` to see them")
     };
-    match watching(context, task, client.resume(&request)).await? {
+    match with_progress(context, task, client.resume(&request)).await? {
         ResumeAnswer::Planned(report) => outcomes::show_plan(&report, &typed, context),
         ResumeAnswer::Restored(report) => outcomes::show(&report, &typed, context),
     }
 }
 
 /// Returns the arguments that bring one fleet or session back, for `segue up --resume NAME`.
-pub(crate) fn of_one(name: String, fresh: Vec<String>, stopped: bool) -> ResumeArguments {
+pub(crate) fn arguments_for(name: String, fresh: Vec<String>, stopped: bool) -> ResumeArguments {
     ResumeArguments { names: vec![name], all: false, plan: false, stopped, fresh }
 }
 
 /// Returns the part of the typed command that selects sessions, such as `resume --all`.
-fn typed(arguments: &ResumeArguments) -> String {
+fn typed_command(arguments: &ResumeArguments) -> String {
     let all = arguments.all.then_some("--all");
     let words = arguments.names.iter().map(String::as_str).chain(all);
     words.fold("resume".to_owned(), |typed, word| format!("{typed} {word}"))
 }
 
 /// Returns the request of `segue resume` without arguments.
-pub(crate) fn here(caller: Caller) -> ResumeRequest {
+pub(crate) fn request_here(caller: Caller) -> ResumeRequest {
     let (selection, fresh) = (Selection::Here, Vec::new());
     ResumeRequest { caller, selection, fresh, plan: false, stopped: false }
 }

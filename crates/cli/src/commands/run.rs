@@ -13,7 +13,7 @@ use super::{attach, failure, trust, wait};
 use crate::args::not_built;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, watching};
+use crate::progress::{self, Task, with_progress};
 use crate::render::sessions::address;
 
 /// Start one agent
@@ -113,17 +113,18 @@ pub(crate) async fn run(arguments: RunArguments, context: &mut Context) -> Resul
     let client = progress::connect(context).await?;
     let folder = request.cwd.as_deref().unwrap_or(context.cwd());
     let task = Task::new("starting the agent")
-        .of_changed()
-        .goes_on("the agent keeps starting", "run `segue ls` to see it");
-    let attempt = async || watching(context, task.clone(), client.run(&request)).await;
-    let session = trust::asking(&client, context, folder, attempt).await?;
+        .showing_changed()
+        .after_interrupt("the agent keeps starting", "run `segue ls` to see it");
+    let attempt = async || with_progress(context, task.clone(), client.run(&request)).await;
+    let session = trust::ask_and_retry(&client, context, folder, attempt).await?;
     match afterwards {
         Afterwards::Attach => attach::attach(&session.id.to_string(), &client, context).await,
         Afterwards::WaitForTurn => {
             let name = address(&session);
-            let task = Task::new("waiting").of([name.clone()]);
-            let task = task.goes_on("the agent goes on", format!("run `segue wait {name}`"));
-            let turn = watching(context, task, client.wait_turn(session.id)).await?;
+            let task = Task::new("waiting").showing([name.clone()]);
+            let task =
+                task.after_interrupt("the agent goes on", format!("run `segue wait {name}`"));
+            let turn = with_progress(context, task, client.wait_turn(session.id)).await?;
             show_turn(&turn, context)
         }
         Afterwards::WaitForRest => wait::for_rest(&session, &client, context).await,
@@ -193,7 +194,7 @@ fn show_turn(turn: &TurnReport, context: &mut Context) -> Result<CommandEnding> 
             text: &turn.text,
         })?;
     } else if turn.ok {
-        context.output.words_of_agent(&turn.text)?;
+        context.output.agent_text(&turn.text)?;
     }
     if turn.ok {
         return Ok(CommandEnding::Done);

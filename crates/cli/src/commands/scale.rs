@@ -7,7 +7,7 @@ use segue_core::api::{RestoreReport, ScaleReport, ScaleRequest};
 use super::{outcomes, trust};
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, watching};
+use crate::progress::{self, Task, with_progress};
 
 /// Change how many agents of one kind run, without editing segue.toml
 #[derive(Debug, Args)]
@@ -36,10 +36,10 @@ pub(crate) async fn run(arguments: ScaleArguments, context: &mut Context) -> Res
     let request = ScaleRequest { caller: context.caller(), agent, count, fleet };
     let client = progress::connect(context).await?;
     let task = Task::new("starting and stopping agents")
-        .of_changed()
-        .goes_on("agents keep starting and ending", "run `segue ls` to see them");
-    let attempt = async || watching(context, task.clone(), client.scale(&request)).await;
-    let report = trust::asking(&client, context, context.cwd(), attempt).await?;
+        .showing_changed()
+        .after_interrupt("agents keep starting and ending", "run `segue ls` to see them");
+    let attempt = async || with_progress(context, task.clone(), client.scale(&request)).await;
+    let report = trust::ask_and_retry(&client, context, context.cwd(), attempt).await?;
     if context.wants_json() {
         context.output.json(&report)?;
         return Ok(outcomes::ending(report.complete));

@@ -16,7 +16,7 @@ use super::targets::{self, NameMatching, NamePrinting, Tally};
 use super::{duration, failure, outcomes};
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, watching};
+use crate::progress::{self, Task, with_progress};
 use crate::render::sessions::{address, asks};
 use crate::render::style::TextTone;
 
@@ -24,7 +24,7 @@ use crate::render::style::TextTone;
 const NO_LIMIT_MS: u64 = 365 * 24 * 3_600 * 1_000;
 
 /// How long an interrupted command may take to look up its message.
-const LAST_LOOK: Duration = Duration::from_secs(2);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Send a message to an agent, exactly once
 #[derive(Debug, Args)]
@@ -86,15 +86,15 @@ pub(crate) async fn run(arguments: SendArguments, context: &mut Context) -> Resu
     if let Some(note) = outcomes::left_alone(&left_out) {
         context.output.note(&note);
     }
-    let requests: Vec<SendRequest> = sessions.iter().map(|it| to(it, &request)).collect();
+    let requests: Vec<SendRequest> = sessions.iter().map(|it| for_session(it, &request)).collect();
     match requests.as_slice() {
         [] => Err(Error::conflict(format!("no session of `{}` goes on", request.session))
             .hint(format!("run `segue ls --all --fleet {}` to see them", request.session))),
         [only] => {
-            let task = Task::new("waiting for the agent").of(sessions.iter().map(address));
-            let sent = watching(context, task, client.send(only)).await;
+            let task = Task::new("waiting for the agent").showing(sessions.iter().map(address));
+            let sent = with_progress(context, task, client.send(only)).await;
             let report = match sent {
-                Err(_) if context.is_interrupted() => return Err(left(only, context).await),
+                Err(_) if context.is_interrupted() => return Err(interrupted(only, context).await),
                 sent => sent?,
             };
             show(&report, until, NamePrinting::Omitted, context)
@@ -105,7 +105,7 @@ pub(crate) async fn run(arguments: SendArguments, context: &mut Context) -> Resu
 
 /// Returns the request for one session. It has the session's id, because a name could mean another
 /// session meanwhile.
-fn to(session: &SessionView, request: &SendRequest) -> SendRequest {
+fn for_session(session: &SessionView, request: &SendRequest) -> SendRequest {
     SendRequest { session: session.session.to_string(), ..request.clone() }
 }
 
@@ -115,8 +115,8 @@ async fn send_to_all(
     sessions: &[SessionView],
     context: &mut Context,
 ) -> Result<CommandEnding> {
-    let task = Task::new("waiting for the agents").of(sessions.iter().map(address));
-    let task = task.goes_on("messages stay queued", "run `segue messages` to see them");
+    let task = Task::new("waiting for the agents").showing(sessions.iter().map(address));
+    let task = task.after_interrupt("messages stay queued", "run `segue messages` to see them");
     let mut tally = Tally::default();
     let mut sends = JoinSet::new();
     for request in requests {
@@ -133,7 +133,7 @@ async fn send_to_all(
             let joined = joined.unwrap_or_else(|| Ok(Err(Error::internal("nothing is left"))));
             joined.map_err(|error| Error::internal("a message failed").caused_by(error))
         };
-        let shown = match watching(context, task.clone(), next).await? {
+        let shown = match with_progress(context, task.clone(), next).await? {
             Ok((report, until)) => show(&report, until, NamePrinting::Printed, context),
             Err(error) => Err(error),
         };
@@ -160,8 +160,8 @@ fn request(arguments: SendArguments, until: Until, context: &Context) -> Result<
 }
 
 /// Makes the error of an interrupted command, with the state of its message.
-async fn left(request: &SendRequest, context: &Context) -> Error {
-    let found = tokio::time::timeout(LAST_LOOK, queued_as(request, context)).await;
+async fn interrupted(request: &SendRequest, context: &Context) -> Error {
+    let found = tokio::time::timeout(LOOKUP_TIMEOUT, find_message(request, context)).await;
     let what = match found.ok().flatten() {
         Some(message) if message.state.known() == Some(MessageStateKind::Queued) => {
             format!("the message stays queued as {}", message.id)
@@ -174,7 +174,7 @@ async fn left(request: &SendRequest, context: &Context) -> Error {
 
 /// Finds the message of a request: the newest message of the session with the same text. `None` if
 /// it is not found or if the daemon cannot be asked.
-async fn queued_as(request: &SendRequest, context: &Context) -> Option<MessageView> {
+async fn find_message(request: &SendRequest, context: &Context) -> Option<MessageView> {
     let client = Client::connect_running(&context.local).await.ok()??;
     let list = client.messages(std::slice::from_ref(&request.session), context.cwd()).await.ok()?;
     list.messages.into_iter().rev().find(|message| message.text == request.text)
@@ -224,7 +224,7 @@ fn show(
                 let heading = context.output.colour().paint(TextTone::Strong, &format!("{name}:"));
                 context.output.text(&format!("{heading}\n"))?;
             }
-            context.output.words_of_agent(report.answer.as_deref().unwrap_or_default())?;
+            context.output.agent_text(report.answer.as_deref().unwrap_or_default())?;
             Ok(CommandEnding::Done)
         }
         Some(MessageStateKind::Delivered) if until == Until::Taken => Ok(CommandEnding::Done),
@@ -245,20 +245,20 @@ fn uncertain(report: &SendReport, name: &str) -> Error {
 fn not_over(report: &SendReport, name: &str) -> Error {
     let error = Error::conflict(format!("the turn of `{name}` is not over"));
     match &report.note {
-        Some(note) => error.caused_by(note).hint(to_answer(report, name)),
+        Some(note) => error.caused_by(note).hint(answer_hint(report, name)),
         None => error.hint(format!("run `segue wait {name}`")),
     }
 }
 
 /// Returns a hint how to answer the session's question.
-fn to_answer(report: &SendReport, name: &str) -> String {
+fn answer_hint(report: &SendReport, name: &str) -> String {
     match &report.session.dialog {
         Some(dialog) => dialog::hint(dialog),
         None => format!("run `segue attach {name}` to answer"),
     }
 }
 
-fn to_deliver(name: &str) -> String {
+fn delivery_hint(name: &str) -> String {
     format!("run `segue resume {name}`: it is delivered after that")
 }
 
@@ -271,10 +271,10 @@ fn queued(report: &SendReport, name: &str) -> Error {
     };
     let error = match report.session.status.known() {
         Some(StatusKind::Interrupted | StatusKind::Ended | StatusKind::Lost) => {
-            error.hint(to_deliver(name))
+            error.hint(delivery_hint(name))
         }
-        Some(StatusKind::Waiting) if !asks(&report.session) => error.hint(to_deliver(name)),
-        Some(StatusKind::Waiting) => error.hint(to_answer(report, name)),
+        Some(StatusKind::Waiting) if !asks(&report.session) => error.hint(delivery_hint(name)),
+        Some(StatusKind::Waiting) => error.hint(answer_hint(report, name)),
         Some(StatusKind::Starting | StatusKind::Working | StatusKind::Idle) | None => {
             error.hint("run `segue messages` to see what becomes of it")
         }

@@ -96,7 +96,7 @@ pub(crate) async fn run(arguments: ShowArguments, context: &mut Context) -> Resu
         Some(error) => context.output.note(&error.to_string()),
         None => {}
     }
-    let look = TurnStyle {
+    let style = TurnStyle {
         colour: context.output.colour(),
         clock: context.clock().clone(),
         columns: Size::of_output().map(|size| size.columns),
@@ -105,9 +105,9 @@ pub(crate) async fn run(arguments: ShowArguments, context: &mut Context) -> Resu
     if arguments.follow {
         let reading = parts.into_iter().map(|(_, reading)| reading).next_back();
         let reading = reading.ok_or_else(|| Error::internal("no conversation was found"))?;
-        return following::follow(reading, arguments.last, &look, context).await;
+        return following::follow(reading, arguments.last, &style, context).await;
     }
-    show(&arguments, &parts, look, context)?;
+    show(&arguments, &parts, style, context)?;
     Ok(CommandEnding::Done)
 }
 
@@ -130,7 +130,7 @@ async fn find(
 fn show(
     arguments: &ShowArguments,
     parts: &[(ConversationPart, ConversationReading)],
-    look: TurnStyle,
+    style: TurnStyle,
     context: &mut Context,
 ) -> Result<()> {
     let format = context.output.format();
@@ -143,7 +143,7 @@ fn show(
         Some((_, reading)) if arguments.what.raw => raw(reading, &mut page, counter)?,
         _ => TurnPrinter {
             page: &mut page,
-            look,
+            style,
             format,
             story: arguments.what.story,
             printed: 0,
@@ -178,7 +178,7 @@ fn raw(reading: &ConversationReading, page: &mut Paged<'_>, mut counter: Counter
 /// Writes turns to the output or the pager, and counts them.
 struct TurnPrinter<'a, 'b> {
     page: &'a mut Paged<'b>,
-    look: TurnStyle,
+    style: TurnStyle,
     format: OutputFormat,
     story: bool,
     printed: u64,
@@ -251,7 +251,7 @@ impl TurnPrinter<'_, '_> {
             return Ok(());
         }
         let from = part.taken_over.as_ref().map(|it| (it.mode.as_str(), it.at));
-        let line = turns::divider(part.vendor.as_str(), reading.name(), from, &self.look);
+        let line = turns::divider(part.vendor.as_str(), reading.name(), from, &self.style);
         self.page.text(&line).map(|_| ())
     }
 
@@ -267,7 +267,7 @@ impl TurnPrinter<'_, '_> {
             OutputFormat::Json => {
                 json::line(&TurnLine::new(turn, self.story.then(|| reading.name())))?
             }
-            OutputFormat::Text => turns::block(turn, &self.look),
+            OutputFormat::Text => turns::block(turn, &self.style),
         };
         self.page.text(&text)
     }

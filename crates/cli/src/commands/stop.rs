@@ -7,7 +7,7 @@ use segue_core::{Kind, Result};
 use super::targets;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, watching};
+use crate::progress::{self, Task, with_progress};
 use crate::render::style::TextTone;
 use crate::render::table::{TableCell, TextTable};
 
@@ -33,10 +33,10 @@ pub(crate) async fn run(arguments: StopArguments, context: &mut Context) -> Resu
     let client = progress::connect(context).await?;
     let names = arguments.names.clone();
     let task = Task::new("stopping");
-    let task = if arguments.all { task.of_changed() } else { task.of(names) };
-    let task = task.goes_on("sessions keep ending", "run `segue ls` to see them");
+    let task = if arguments.all { task.showing_changed() } else { task.showing(names) };
+    let task = task.after_interrupt("sessions keep ending", "run `segue ls` to see them");
     let request = request(arguments, context);
-    let report = watching(context, task, client.stop(&request)).await?;
+    let report = with_progress(context, task, client.stop(&request)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
     } else {

@@ -91,7 +91,7 @@ impl Tally {
 /// Prints the errors about failed names and sessions on standard error. With `--json` the answer
 /// contains them, too.
 pub(crate) fn report(failed: &[FailedTarget], context: &Context) {
-    failed.iter().for_each(|it| context.output.complaint(&it.error));
+    failed.iter().for_each(|it| context.output.failure_on_stderr(&it.error));
 }
 
 #[cfg(test)]

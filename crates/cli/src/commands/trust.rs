@@ -48,7 +48,7 @@ pub(crate) async fn run(
         context.output.json(&view)?;
     } else {
         let already = if known { "already " } else { "" };
-        let folder = place(&view.folder, context.surroundings().home);
+        let folder = place(&view.folder, context.display().home);
         context.output.text(&format!("{} is {already}trusted\n", one_line(&folder)))?;
     }
     Ok(CommandEnding::Done)
@@ -57,7 +57,7 @@ pub(crate) async fn run(
 /// Runs `attempt`. If it fails because the project file of `folder` is not trusted, shows the user
 /// what the file asks for, and asks whether to allow it. After a yes runs `attempt` again. Without
 /// a terminal the failure is returned.
-pub(crate) async fn asking<T>(
+pub(crate) async fn ask_and_retry<T>(
     client: &Client,
     context: &Context,
     folder: &Path,
@@ -79,7 +79,7 @@ pub(crate) async fn asking<T>(
 }
 
 fn confirm(view: &TrustView, yes: bool, context: &Context) -> Result<()> {
-    let folder = one_line(&place(&view.folder, context.surroundings().home));
+    let folder = one_line(&place(&view.folder, context.display().home));
     context.output.note(&contents(&folder, view));
     if yes {
         return Ok(());

@@ -7,7 +7,7 @@ use segue_core::api::UpRequest;
 use super::{outcomes, resume, trust};
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, watching};
+use crate::progress::{self, Task, with_progress};
 
 /// Start the agents of segue.toml, or bring them back
 #[derive(Debug, Args)]
@@ -41,15 +41,15 @@ pub(crate) struct UpArguments {
 pub(crate) async fn run(arguments: UpArguments, context: &mut Context) -> Result<CommandEnding> {
     let UpArguments { agents, fleet, fresh, stopped, resume } = arguments;
     if let Some(name) = resume {
-        return resume::run(resume::of_one(name, fresh, stopped), context).await;
+        return resume::run(resume::arguments_for(name, fresh, stopped), context).await;
     }
     let of_fleet = fleet.as_ref().map(|fleet| format!(" --fleet {fleet}")).unwrap_or_default();
     let request = UpRequest { caller: context.caller(), agents, fleet, fresh, stopped };
     let client = progress::connect(context).await?;
     let task = Task::new("starting agents")
-        .of_changed()
-        .goes_on("agents keep starting", "run `segue ls` to see them");
-    let attempt = async || watching(context, task.clone(), client.up(&request)).await;
-    let report = trust::asking(&client, context, context.cwd(), attempt).await?;
+        .showing_changed()
+        .after_interrupt("agents keep starting", "run `segue ls` to see them");
+    let attempt = async || with_progress(context, task.clone(), client.up(&request)).await;
+    let report = trust::ask_and_retry(&client, context, context.cwd(), attempt).await?;
     outcomes::show(&report, &format!("up{of_fleet}"), context)
 }

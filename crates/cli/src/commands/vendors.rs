@@ -84,7 +84,7 @@ fn row(vendor: &VendorReport, context: &Context) -> [TableCell; 5] {
         (None, true) => "yes".to_owned(),
         (None, false) => "no".to_owned(),
     };
-    let home = context.surroundings().home;
+    let home = context.display().home;
     let program = vendor.path.as_ref().map(|path| place(path, home)).unwrap_or_default();
     [
         TableCell::toned(vendor.name.as_str(), TextTone::Strong),

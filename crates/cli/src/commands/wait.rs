@@ -14,8 +14,8 @@ use super::duration;
 use super::targets::{self, NameMatching, NamePrinting, Tally};
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, watching};
-use crate::render::sessions::{address, asking, asks, status};
+use crate::progress::{self, Task, with_progress};
+use crate::render::sessions::{address, asks, question_hint, status};
 
 /// Wait until agents are idle, ask a question, or have ended
 #[derive(Debug, Args)]
@@ -67,7 +67,7 @@ pub(crate) async fn run(arguments: WaitArguments, context: &mut Context) -> Resu
     let chosen = targets::select(&client, context, &arguments.names, NameMatching::Loose).await?;
     if let ([only], []) = (chosen.sessions.as_slice(), chosen.failed.as_slice()) {
         let request = request(only);
-        let report = waited(&client, &request, &address(only), context).await?;
+        let report = wait_for_one(&client, &request, &address(only), context).await?;
         return show(&report, target, NamePrinting::Omitted, context);
     }
     let requests = chosen.sessions.iter().map(|it| (address(it), request(it))).collect();
@@ -83,9 +83,9 @@ async fn wait_for_all(
     context: &mut Context,
 ) -> Result<()> {
     let names: Vec<String> = requests.iter().map(|(name, _)| name.clone()).collect();
-    let task = Task::new("waiting").of(names.clone());
+    let task = Task::new("waiting").showing(names.clone());
     let again = format!("run `segue wait {}` to wait again", names.join(" "));
-    let task = task.goes_on("the agents go on", again);
+    let task = task.after_interrupt("the agents go on", again);
     let mut waits = JoinSet::new();
     for (_, request) in requests {
         let local = context.local.clone();
@@ -100,7 +100,7 @@ async fn wait_for_all(
             let joined = waits.join_next().await.unwrap_or_else(|| Ok(Err(none_left())));
             joined.map_err(|error| Error::internal("a wait failed").caused_by(error))
         };
-        let shown = match watching(context, task.clone(), next).await? {
+        let shown = match with_progress(context, task.clone(), next).await? {
             Ok((report, target)) => show(&report, target, NamePrinting::Printed, context),
             Err(error) => Err(error),
         };
@@ -117,15 +117,16 @@ fn none_left() -> Error {
     Error::internal("nothing is left to wait for")
 }
 
-async fn waited(
+async fn wait_for_one(
     client: &Client,
     request: &WaitRequest,
     name: &str,
     context: &Context,
 ) -> Result<WaitReport> {
-    let task = Task::new("waiting").of([name.to_owned()]);
-    let task = task.goes_on("the agent goes on", format!("run `segue wait {name}` to wait again"));
-    watching(context, task, client.wait(request)).await
+    let task = Task::new("waiting").showing([name.to_owned()]);
+    let task =
+        task.after_interrupt("the agent goes on", format!("run `segue wait {name}` to wait again"));
+    with_progress(context, task, client.wait(request)).await
 }
 
 /// The session, and why the wait is over, as `segue wait --json` prints them.
@@ -156,7 +157,7 @@ pub(crate) async fn for_rest(
     }
     let (cwd, id) = (context.cwd().to_owned(), session.session.to_string());
     let request = WaitRequest { cwd, session: id, target: WaitTarget::Rest, timeout_ms: None };
-    let report = waited(client, &request, &address(session), context).await?;
+    let report = wait_for_one(client, &request, &address(session), context).await?;
     show(&report, request.target, NamePrinting::Omitted, context)
 }
 
@@ -184,9 +185,7 @@ fn show(
     let name = address(session);
     let status = status(session);
     match outcome {
-        WaitOutcome::NeedsPerson => {
-            Err(report.why.iter().fold(not_over(session), Error::caused_by))
-        }
+        WaitOutcome::NeedsPerson => Err(report.why.iter().fold(blocked(session), Error::caused_by)),
         WaitOutcome::TimedOut => {
             let wanted = wanted(target);
             let why = format!("the time ran out before it was {wanted}");
@@ -199,7 +198,7 @@ fn show(
             context.output.text(&format!("{name}{status}\n"))?;
             report.why.iter().for_each(|why| context.output.note(why));
             if asks(session) {
-                context.output.hint(&asking(session));
+                context.output.hint(&question_hint(session));
             }
             Ok(CommandEnding::Done)
         }
@@ -225,7 +224,7 @@ fn needs_person(session: &SessionView, target: WaitTarget) -> bool {
         )
 }
 
-fn not_over(session: &SessionView) -> Error {
+fn blocked(session: &SessionView) -> Error {
     let name = address(session);
     if !asks(session) {
         let status = status(session);

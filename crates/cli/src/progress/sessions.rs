@@ -43,7 +43,7 @@ async fn follow_until_lost(
     about: &ProgressSubject,
     states: &watch::Sender<String>,
 ) -> Result<()> {
-    let began = context.surroundings().now;
+    let began = context.display().now;
     // A connection that streams events cannot carry other requests.
     let (Some(asked), Some(followed)) = (
         Client::connect_running(&context.local).await?,

@@ -10,7 +10,7 @@ pub(crate) use segue_core::rules::display::counted;
 
 use super::style::TextTone;
 use super::table::{CutPlace, TableCell, TextTable};
-use super::time::since;
+use super::time::age;
 
 /// The current time and the user's home folder, which are needed to render times and paths.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct DisplayContext<'a> {
 }
 
 /// Returns the table of `segue ls`.
-pub(crate) fn table(sessions: &[SessionView], surroundings: DisplayContext<'_>) -> TextTable {
+pub(crate) fn table(sessions: &[SessionView], display: DisplayContext<'_>) -> TextTable {
     let mut table = TextTable::new(&["NAME", "VENDOR", "STATUS", "SINCE", "WHERE"])
         .cutting(&[("WHERE", CutPlace::Front), ("STATUS", CutPlace::End)]);
     for session in sessions {
@@ -28,8 +28,8 @@ pub(crate) fn table(sessions: &[SessionView], surroundings: DisplayContext<'_>) 
             TableCell::toned(address(session), TextTone::Strong),
             TableCell::new(session.vendor.as_str()),
             TableCell::toned(status(session), tone(session.status.known())),
-            TableCell::new(since(session.updated_at, surroundings.now)),
-            TableCell::new(place(&session.cwd, surroundings.home)),
+            TableCell::new(age(session.updated_at, display.now)),
+            TableCell::new(place(&session.cwd, display.home)),
         ]);
     }
     table
@@ -42,7 +42,7 @@ pub(crate) fn address(session: &SessionView) -> String {
 
 /// Returns a hint for a session that asks a question: the command that answers it, and the
 /// question.
-pub(crate) fn asking(session: &SessionView) -> String {
+pub(crate) fn question_hint(session: &SessionView) -> String {
     let name = address(session);
     let what = session.status_detail.as_deref().unwrap_or("something");
     match &session.dialog {
@@ -70,12 +70,12 @@ fn waiting_for(session: &SessionView) -> Option<WaitingFor> {
 
 /// Returns whether a session is to be started here. A conversation that goes on in another session
 /// or in another terminal is not.
-fn is_to_start(session: &SessionView) -> bool {
+fn is_startable_here(session: &SessionView) -> bool {
     session.goes_on_as.is_none() && session.open_in.is_none()
 }
 
 /// Returns whether a session needs the user's command to run again.
-fn is_cut_short(session: &SessionView) -> bool {
+fn needs_resume(session: &SessionView) -> bool {
     session.status.known() == Some(StatusKind::Interrupted)
         || waiting_for(session) == Some(WaitingFor::Environment)
 }
@@ -85,12 +85,12 @@ pub(crate) const NAMED_SESSIONS: usize = 5;
 
 /// Returns hints for sessions that are to be started: they were interrupted, they need the user's
 /// environment, their agent ended at once, or their conversation is lost.
-pub(crate) fn to_start(sessions: &[SessionView]) -> Vec<String> {
+pub(crate) fn start_hints(sessions: &[SessionView]) -> Vec<String> {
     let which = |is_meant: fn(&SessionView) -> bool| -> Vec<String> {
-        sessions.iter().filter(|it| is_to_start(it) && is_meant(it)).map(address).collect()
+        sessions.iter().filter(|it| is_startable_here(it) && is_meant(it)).map(address).collect()
     };
     let mut steps = Vec::new();
-    match which(is_cut_short).as_slice() {
+    match which(needs_resume).as_slice() {
         [] => {}
         [only] => {
             steps.push(format!("run `segue resume {only}` to start it with your environment"));
@@ -176,7 +176,7 @@ pub(crate) mod tests {
         .unwrap()
     }
 
-    fn surroundings() -> DisplayContext<'static> {
+    fn display() -> DisplayContext<'static> {
         DisplayContext {
             now: Timestamp::from_second(NOW).unwrap(),
             home: Some(Path::new("/home/ann")),
@@ -196,13 +196,16 @@ shop/coder     demo    working                    3m     ~/shop
 shop/reviewer  demo    waiting (permission)       5s     ~/shop
 shop/tester    demo    ended (crashed: signal 9)  1d     ~/shop
 ";
-        assert_eq!(table(&sessions, surroundings()).render(Colour::Off, None), expected);
+        assert_eq!(table(&sessions, display()).render(Colour::Off, None), expected);
     }
 
     #[test]
     fn sessions_that_wait_to_be_started_get_a_hint_with_the_command() {
         let waits = |name: &str, detail| session(name, "waiting", Some(detail), 1);
-        assert_eq!(to_start(&[waits("a", "permission"), session("b", "idle", None, 1)]), [""; 0]);
+        assert_eq!(
+            start_hints(&[waits("a", "permission"), session("b", "idle", None, 1)]),
+            [""; 0]
+        );
         let expected = [
             "run `segue resume shop/a shop/b` to start them with your environment",
             "run `segue log shop/c` to see why it ended at once, `segue resume shop/c` to try again",
@@ -211,23 +214,23 @@ shop/tester    demo    ended (crashed: signal 9)  1d     ~/shop
         let interrupted = |name: &str| session(name, "interrupted", None, 1);
         let lost = session("d", "lost", None, 1);
         let some = [interrupted("a"), waits("c", "choice"), waits("b", "environment"), lost];
-        assert_eq!(to_start(&some), expected);
+        assert_eq!(start_hints(&some), expected);
         let one = "run `segue resume shop/a` to start it with your environment";
-        assert_eq!(to_start(&some[..1]), [one]);
+        assert_eq!(start_hints(&some[..1]), [one]);
         let many: Vec<SessionView> =
             (0..6).map(|number| interrupted(&format!("a{number}"))).collect();
-        assert!(to_start(&many)[0].starts_with("run `segue resume --all` to start 6 sessions"));
+        assert!(start_hints(&many)[0].starts_with("run `segue resume --all` to start 6 sessions"));
     }
 
     #[test]
     fn session_that_goes_on_elsewhere_neither_asks_nor_waits_to_be_started() {
         let waits = session("a", "waiting", Some("choice"), 1);
-        assert!(!asks(&waits) && to_start(std::slice::from_ref(&waits)).len() == 1);
+        assert!(!asks(&waits) && start_hints(std::slice::from_ref(&waits)).len() == 1);
         let detail = Some("open elsewhere: process 7 (agent)".to_owned());
         let open = SessionView { open_in: Some(7), status_detail: detail, ..waits.clone() };
         let handed_over = SessionView { goes_on_as: Some("shop/b".to_owned()), ..waits };
         for session in [open, handed_over] {
-            assert!(!asks(&session) && to_start(&[session]).is_empty());
+            assert!(!asks(&session) && start_hints(&[session]).is_empty());
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) enum CutPlace {
 }
 
 /// The heading of the column that is cut in the middle.
-const NAMES: &str = "NAME";
+const NAME_HEADING: &str = "NAME";
 
 /// The widths to which columns are cut. The steps are applied in this order until a line fits.
 const STEPS: [CutStep; 7] = [
@@ -144,7 +144,7 @@ impl TextTable {
         if let Some((_, cut)) = self.cuts.iter().find(|(it, _)| *it == column) {
             return *cut;
         }
-        let is_name = self.heading.get(column).is_some_and(|cell| cell.text == NAMES);
+        let is_name = self.heading.get(column).is_some_and(|cell| cell.text == NAME_HEADING);
         if is_name { CutPlace::Middle } else { CutPlace::End }
     }
 

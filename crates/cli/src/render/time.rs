@@ -10,7 +10,7 @@ const WEEK: i64 = 7 * DAY;
 const YEAR: i64 = 365 * DAY;
 
 /// Returns how long ago something was, in one unit: `40s`, `3m`, `5h`, `2d`, `3w`, `1y`.
-pub(crate) fn since(then: Timestamp, now: Timestamp) -> String {
+pub(crate) fn age(then: Timestamp, now: Timestamp) -> String {
     // A clock that was set back must not show a negative age.
     let seconds = now.duration_since(then).as_secs().max(0);
     let (count, unit) = match seconds {
@@ -44,7 +44,7 @@ impl DisplayClock {
     }
 
     /// Formats a timestamp with a precision of one second.
-    pub(crate) fn moment(&self, at: Timestamp) -> String {
+    pub(crate) fn timestamp(&self, at: Timestamp) -> String {
         match &self.zone {
             Some(zone) => at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
             None => at.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
@@ -76,18 +76,18 @@ mod tests {
             (31_536_000, "1y"),
             (-90, "0s"),
         ];
-        for (age, expected) in table {
-            assert_eq!(since(at(1_000_000_000), at(1_000_000_000 + age)), expected, "{age}");
+        for (seconds, expected) in table {
+            assert_eq!(age(at(1_000_000_000), at(1_000_000_000 + seconds)), expected, "{seconds}");
         }
     }
 
     #[test]
     fn a_timestamp_is_in_utc_or_in_the_users_time_zone() {
         let then = at(1_767_323_472);
-        assert_eq!(DisplayClock::utc().moment(then), "2026-01-02 03:11:12Z");
+        assert_eq!(DisplayClock::utc().timestamp(then), "2026-01-02 03:11:12Z");
         // The zone comes from the bundled database: no file of this machine is read.
         let zone = jiff::tz::TimeZoneDatabase::bundled().get("Asia/Kolkata").unwrap();
         let clock = DisplayClock { zone: Some(zone) };
-        assert_eq!(clock.moment(then), "2026-01-02 08:41:12");
+        assert_eq!(clock.timestamp(then), "2026-01-02 08:41:12");
     }
 }

@@ -36,15 +36,15 @@ struct ShownLength {
 }
 
 /// Returns a turn as a block of lines, followed by an empty line.
-pub(crate) fn block(numbered: &Numbered, look: &TurnStyle) -> String {
+pub(crate) fn block(numbered: &Numbered, style: &TurnStyle) -> String {
     let turn = &numbered.turn;
-    let width = look.columns.map(|columns| columns.saturating_sub(INDENT.len()));
-    let (body, hidden) = body(turn, look.full);
-    let mut block = heading(numbered, look) + "\n";
+    let width = style.columns.map(|columns| columns.saturating_sub(INDENT.len()));
+    let (body, hidden) = body(turn, style.full);
+    let mut block = heading(numbered, style) + "\n";
     let lines = body.lines().flat_map(|line| wrap(line, width));
     lines.for_each(|line| push_line(&mut block, &line));
     if let Some(hidden) = hidden {
-        push_line(&mut block, &look.colour.paint(TextTone::Faint, &hidden));
+        push_line(&mut block, &style.colour.paint(TextTone::Faint, &hidden));
     }
     block.push('\n');
     block
@@ -58,8 +58,8 @@ fn push_line(block: &mut String, line: &str) {
     block.push('\n');
 }
 
-fn heading(Numbered { index, turn }: &Numbered, look: &TurnStyle) -> String {
-    let colour = look.colour;
+fn heading(Numbered { index, turn }: &Numbered, style: &TurnStyle) -> String {
+    let colour = style.colour;
     let faint = |text: String| colour.paint(TextTone::Faint, &text);
     let tool = turn.tool.as_ref();
     let failed = tool.is_some_and(|tool| tool.failed);
@@ -75,7 +75,7 @@ fn heading(Numbered { index, turn }: &Numbered, look: &TurnStyle) -> String {
         index.map(|index| faint(index.to_string())),
         Some(colour.paint(tone, word)),
         tool.map(|tool| one_line(&tool.name)).filter(|name| !name.is_empty()),
-        turn.at.map(|at| faint(look.clock.moment(at))),
+        turn.at.map(|at| faint(style.clock.timestamp(at))),
         turn.model.as_ref().map(|model| faint(one_line(model))),
     ];
     pieces.into_iter().flatten().collect::<Vec<_>>().join("  ")
@@ -131,14 +131,14 @@ pub(crate) fn divider(
     vendor: &str,
     name: &str,
     from: Option<(&str, Timestamp)>,
-    look: &TurnStyle,
+    style: &TurnStyle,
 ) -> String {
     let how = match from {
-        Some((mode, at)) => format!(", handed over ({mode}) {}", look.clock.moment(at)),
+        Some((mode, at)) => format!(", handed over ({mode}) {}", style.clock.timestamp(at)),
         None => String::new(),
     };
     let line = one_line(&format!("── {name} ({vendor}){how} ──"));
-    format!("{}\n\n", look.colour.paint(TextTone::Strong, &line))
+    format!("{}\n\n", style.colour.paint(TextTone::Strong, &line))
 }
 
 /// A turn as `segue show --json` prints it.

@@ -15,7 +15,7 @@ use crate::render::table::{CutPlace, TableCell, TextTable};
 /// possible. An error if no session has an open terminal.
 pub(super) async fn choose(client: &Client, context: &mut Context) -> Result<String> {
     let sessions = client.list(&ListRequest::default()).await?.sessions;
-    let folder = overview::home_of(context.cwd());
+    let folder = overview::project_folder(context.cwd());
     let open: Vec<OpenTerminal> = sessions
         .iter()
         .filter(|session| session.holder_pid.is_some() && !session.headless)
@@ -54,7 +54,7 @@ fn ask(sessions: &[&SessionView], context: &mut Context) -> Result<String> {
         let Some(answer) = context.output.read_answer("which one? number or name: ")? else {
             return Err(Error::usage("no session was chosen"));
         };
-        match meant(sessions, &answer) {
+        match parse_choice(sessions, &answer) {
             ChosenSession::Session(session) => return Ok(session),
             ChosenSession::Again => {
                 context.output.note(&format!("use 1 to {}, or a name", sessions.len()));
@@ -70,7 +70,7 @@ enum ChosenSession {
     Again,
 }
 
-fn meant(sessions: &[&SessionView], answer: &str) -> ChosenSession {
+fn parse_choice(sessions: &[&SessionView], answer: &str) -> ChosenSession {
     let answer = answer.trim();
     // A number always means a row of the list, even if an agent has named a session with a number.
     match answer.parse::<usize>() {
@@ -105,7 +105,7 @@ mod tests {
             ("shop/coder", ChosenSession::Session("shop/coder".to_owned())),
         ];
         for (answer, expected) in table {
-            assert_eq!(meant(&listed, answer), expected, "{answer:?}");
+            assert_eq!(parse_choice(&listed, answer), expected, "{answer:?}");
         }
     }
 }

@@ -56,7 +56,7 @@ async fn show_changes(
     (stop, context): (&mut StopSignals, &mut Context),
 ) -> Result<()> {
     let mut resized = signal(SignalKind::window_change()).map_err(no_signals)?;
-    while !context.output.reader_gone() {
+    while !context.output.is_reader_gone() {
         view.show(source, context)?;
         tokio::select! {
             () = stop.asked() => return Ok(()),
@@ -174,9 +174,8 @@ impl WatchView {
 
 fn draw(WatchedList { list, is_lost, .. }: &WatchedList, context: &mut Context) -> Result<()> {
     let size = Size::of_output().unwrap_or(Size { rows: 24, columns: 80 });
-    let surroundings = context.surroundings_now();
-    let text =
-        table(&list.sessions, surroundings).render(context.output.colour(), Some(size.columns));
+    let display = context.display_now();
+    let text = table(&list.sessions, display).render(context.output.colour(), Some(size.columns));
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let mut footer = Vec::new();
     if list.sessions.is_empty() {
@@ -220,7 +219,7 @@ fn print_changes(
         if context.wants_json() {
             context.output.json(session)?;
         } else {
-            let home = context.surroundings().home;
+            let home = context.display().home;
             let words = [
                 address(session),
                 session.vendor.to_string(),

@@ -8,21 +8,21 @@ use crate::progress::Interrupts;
 use crate::render::turns::{self, TurnLine, TurnStyle};
 
 /// How many existing turns are printed first if `--last` is not given.
-const LAST: usize = 10;
+const DEFAULT_LAST_TURNS: usize = 10;
 
 /// Prints the last turns, and then each new turn. Ends on Ctrl-C, or if the reader closes standard
 /// output.
 pub(super) async fn follow(
     reading: ConversationReading,
     last: Option<usize>,
-    look: &TurnStyle,
+    style: &TurnStyle,
     context: &mut Context,
 ) -> Result<CommandEnding> {
     let mut interrupts = Interrupts::take()?;
     let name = reading.name().to_owned();
-    let (mut follower, turns) = Follower::start(reading, last.unwrap_or(LAST))?;
-    print(&turns, look, context)?;
-    while !context.output.reader_gone() {
+    let (mut follower, turns) = Follower::start(reading, last.unwrap_or(DEFAULT_LAST_TURNS))?;
+    print(&turns, style, context)?;
+    while !context.output.is_reader_gone() {
         tokio::select! {
             () = interrupts.next() => break,
             changed = follower.changed() => changed?,
@@ -31,17 +31,17 @@ pub(super) async fn follow(
         if news.rewritten {
             context.output.note(&format!("{name} was rewritten; this is its end"));
         }
-        print(&news.turns, look, context)?;
+        print(&news.turns, style, context)?;
     }
     Ok(CommandEnding::Done)
 }
 
-fn print(turns: &[Numbered], look: &TurnStyle, context: &mut Context) -> Result<()> {
+fn print(turns: &[Numbered], style: &TurnStyle, context: &mut Context) -> Result<()> {
     for turn in turns {
         if context.wants_json() {
             context.output.json(&TurnLine::new(turn, None))?;
         } else {
-            context.output.text(&turns::block(turn, look))?;
+            context.output.text(&turns::block(turn, style))?;
         }
     }
     Ok(())

@@ -177,11 +177,11 @@ fn try_all(
     tasks: Vec<BehaviourTrial>,
     context: &Context,
 ) -> Vec<BehaviourResult> {
-    let beside = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let total = tasks.len();
     let (tasks, (sender, receiver)) = (Mutex::new(tasks.into_iter()), mpsc::channel());
     thread::scope(|scope| {
-        for _ in 0..beside {
+        for _ in 0..workers {
             let (tasks, sender) = (&tasks, sender.clone());
             scope.spawn(move || {
                 let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
