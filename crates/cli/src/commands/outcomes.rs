@@ -1,19 +1,19 @@
-//! Prints the results of `segue up`, `segue resume` and `segue scale`, which bring sessions back.
+//! Prints the results of `segue up`, `segue resume` and `segue scale`, which bring sessions back: a
+//! table with the outcome of each agent, and a summary.
+
+pub(crate) mod left_alone;
+pub(crate) mod plan;
+mod reasons;
 
 use std::collections::BTreeMap;
 
-use segue_core::api::{
-    AgentOutcome, LeftAlone, Outcome, PlanReport, PlannedDecision, PlannedOutcome, RestoreReport,
-    SurplusSession,
-};
-use segue_core::rules::bringing_back::LeftAloneReason;
+use segue_core::api::{AgentOutcome, Outcome, RestoreReport, SurplusSession};
 use segue_core::{Kind, Result};
 
 use super::targets;
 use crate::context::{CommandEnding, Context};
-use crate::render::plain::one_line;
-use crate::render::sessions::{NAMED_SESSIONS, counted};
-use crate::render::style::{Colour, TextTone};
+use crate::render::sessions::counted;
+use crate::render::style::TextTone;
 use crate::render::table::{CutPlace, TableCell, TextTable};
 
 /// Prints the outcome of each agent. The exit status reports whether all of them are back.
@@ -26,14 +26,11 @@ pub(crate) fn show(
     if context.wants_json() {
         context.output.json(report)?;
     } else {
-        let table = table(report);
-        context.output.table(&table)?;
         let explained = report.agents.iter().filter(|agent| is_explained(agent));
         let explained = explained.map(|agent| (&*agent.of.address, own_note(agent)));
-        let reasons = reasons(explained, context.output.colour());
-        context.output.text(&reasons)?;
+        reasons::print_table_and_notes(&table(report), explained, context)?;
         context.output.note(&summary(report));
-        show_left_alone(&report.left_alone, command, context);
+        left_alone::print(&report.left_alone, command, context);
         for session in &report.surplus {
             context.output.note(&surplus(session));
             context.output.hint(&format!("run `{}` to end it", session.stop));
@@ -48,80 +45,9 @@ pub(crate) fn ending(complete: bool) -> CommandEnding {
     if complete { CommandEnding::Done } else { CommandEnding::Reported(Kind::Partial) }
 }
 
-/// Prints the plan of `segue resume --plan`.
-pub(crate) fn show_plan(
-    report: &PlanReport,
-    command: &str,
-    context: &mut Context,
-) -> Result<CommandEnding> {
-    if context.wants_json() {
-        context.output.json(report)?;
-    } else {
-        let table = plan_table(report);
-        context.output.table(&table)?;
-        let explained = report.plan.iter().filter(|agent| short_plan(agent).is_some());
-        let explained = explained.map(|agent| (&*agent.of.address, &*agent.note));
-        let reasons = reasons(explained, context.output.colour());
-        context.output.text(&reasons)?;
-        let sessions = counted(report.to_bring_back, "session");
-        context.output.note(&format!("{sessions} would be brought back; nothing was changed"));
-        show_left_alone(&report.left_alone, command, context);
-    }
-    targets::report(&report.failed, context);
-    Ok(ending(report.failed.is_empty()))
-}
-
-fn show_left_alone(sessions: &[LeftAlone], command: &str, context: &mut Context) {
-    if let Some(note) = left_alone(sessions) {
-        context.output.note(&note);
-    }
-    if let Some(hint) = start_hint(sessions, command) {
-        context.output.hint(&hint);
-    }
-}
-
 fn surplus(session: &SurplusSession) -> String {
     let SurplusSession { address, agent, .. } = session;
     format!("{address} runs, and the project file has no agent `{agent}` any more")
-}
-
-/// Returns the note about sessions that were left alone, with the reasons. It names at most
-/// [`NAMED_SESSIONS`] sessions. `None` if there are none.
-pub(crate) fn left_alone(sessions: &[LeftAlone]) -> Option<String> {
-    let describe = |it: &LeftAlone| match &it.goes_on_as {
-        Some(next) => format!("{} (goes on as {next})", it.address),
-        None => format!("{} ({})", it.address, it.why.as_str().replace('_', " ")),
-    };
-    let mut named: Vec<String> = sessions.iter().take(NAMED_SESSIONS).map(describe).collect();
-    if sessions.len() > NAMED_SESSIONS {
-        named.push(format!("and {} more", sessions.len() - NAMED_SESSIONS));
-    }
-    (!named.is_empty()).then(|| format!("left alone: {}", named.join(", ")))
-}
-
-/// Returns a hint with the command that starts the sessions that were left alone. `None` if there
-/// are none, or if all of them go on in other sessions or run on other machines.
-fn start_hint(sessions: &[LeftAlone], command: &str) -> Option<String> {
-    let is_startable = |it: &&LeftAlone| {
-        it.goes_on_as.is_none() && it.why.known() != Some(LeftAloneReason::OtherMachine)
-    };
-    let ended: Vec<&LeftAlone> = sessions.iter().filter(is_startable).collect();
-    // `--stopped` does not start sessions that never ran here. The user has to name them.
-    let never_ran = |it: &&&LeftAlone| it.why.known() == Some(LeftAloneReason::NeverRan);
-    let named = ended.iter().all(|it| never_ran(&it));
-    let first = ended.iter().find(|it| !never_ran(it)).or(ended.first())?;
-    let one = if command.starts_with("up") {
-        format!("segue {command} {}", first.name)
-    } else {
-        format!("segue resume {}", first.address)
-    };
-    Some(match ended.len() {
-        1 => format!("run `{one}` to start it all the same"),
-        _ if named => format!("name the ones that are to start, such as `{one}`"),
-        _ => {
-            format!("run `segue {command} --stopped` to start those as well, or name one: `{one}`")
-        }
-    })
 }
 
 fn table(report: &RestoreReport) -> TextTable {
@@ -159,37 +85,6 @@ fn is_explained(agent: &AgentOutcome) -> bool {
 
 /// A note that contains this text has a command for the user to copy.
 const COMMAND: &str = "`segue ";
-/// Begins the first hint of a note. The hints are separated by `; `.
-const HINT: &str = "; run `segue ";
-
-/// Returns the reasons of the notes, one per line, each with its hints below it. Sessions with the
-/// same note share a line.
-fn reasons<'a>(notes: impl Iterator<Item = (&'a str, &'a str)>, colour: Colour) -> String {
-    let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (address, note) in notes {
-        match grouped.iter_mut().find(|(known, _)| *known == note) {
-            Some((_, addresses)) => addresses.push(address),
-            None => grouped.push((note, vec![address])),
-        }
-    }
-    let text = |(note, addresses): &(&str, Vec<&str>)| {
-        let names = addresses[..addresses.len().min(NAMED_SESSIONS)].join(", ");
-        let names = match addresses.len().checked_sub(NAMED_SESSIONS) {
-            None | Some(0) => names,
-            Some(more) => format!("{names} and {more} more"),
-        };
-        let note = one_line(note);
-        let (reason, hints) = match note.find(HINT) {
-            Some(at) => (&note[..at], &note[at..]),
-            None => (&*note, ""),
-        };
-        let label = colour.paint(TextTone::Help, "hint:");
-        let hints = hints.split("; ").filter(|hint| !hint.is_empty());
-        let hints: String = hints.map(|hint| format!("  {label} {hint}\n")).collect();
-        format!("{}: {reason}\n{hints}", colour.paint(TextTone::Strong, &names))
-    };
-    grouped.iter().map(text).collect()
-}
 
 /// Replaces a note that is the same as in the row above.
 const AS_ABOVE: &str = "(as above)";
@@ -203,37 +98,6 @@ fn or_reference(own: &str, above: &str, first: Option<&str>) -> String {
         Some(first) => format!("(as for {first})"),
     };
     if reference.len() < own.len() { reference } else { own.to_owned() }
-}
-
-fn plan_table(report: &PlanReport) -> TextTable {
-    let mut table = TextTable::new(&["NAME", "VENDOR", "CONVERSATION", "WHAT WOULD BE DONE"])
-        .cutting(&[("CONVERSATION", CutPlace::End)]);
-    for agent in &report.plan {
-        let conversation = agent.vendor_session_id.as_ref().map_or("-", |id| id.as_str());
-        table.row([
-            TableCell::toned(&agent.of.address, TextTone::Strong),
-            TableCell::new(agent.vendor.as_str()),
-            TableCell::new(conversation),
-            TableCell::new(short_plan(agent).unwrap_or(&agent.note)),
-        ]);
-    }
-    table
-}
-
-/// Returns the short form of a decision whose reason is printed below the table. `None` for the
-/// other decisions.
-fn short_plan(agent: &PlannedOutcome) -> Option<&'static str> {
-    match agent.decision {
-        PlannedDecision::Waiting => Some("runs and waits"),
-        PlannedDecision::Fresh => Some("begin afresh"),
-        PlannedDecision::Refuse => Some("refuse"),
-        PlannedDecision::Running
-        | PlannedDecision::Rest
-        | PlannedDecision::Resume
-        | PlannedDecision::Restore
-        | PlannedDecision::Adopt
-        | PlannedDecision::Start => None,
-    }
 }
 
 fn summary(report: &RestoreReport) -> String {
@@ -273,12 +137,14 @@ fn tone(outcome: Outcome) -> TextTone {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::render::style::Colour;
 
-    fn agent(name: &str, rest: &Value) -> Value {
+    /// Makes the JSON of an agent in a report, with these other fields.
+    pub(super) fn agent(name: &str, rest: &Value) -> Value {
         let mut agent = json!({
             "session": null, "name": name, "fleet": "shop", "address": format!("shop/{name}"),
             "vendor": "demo", "vendor_session_id": null, "note": null,
@@ -312,7 +178,7 @@ shop/writer  demo    handed over
 
     fn explained(report: &RestoreReport) -> String {
         let explained = report.agents.iter().filter(|agent| is_explained(agent));
-        reasons(explained.map(|agent| (&*agent.of.address, own_note(agent))), Colour::Off)
+        reasons::text(explained.map(|agent| (&*agent.of.address, own_note(agent))), Colour::Off)
     }
 
     #[test]
@@ -339,23 +205,6 @@ shop/writer  demo    handed over
         assert_eq!(explained(&report), "shop/coder, shop/tester: two conversations might be it\n");
         let table = table(&report).render(Colour::Off, None);
         assert!(!table.contains("might be it"), "{table}");
-    }
-
-    #[test]
-    fn reason_of_many_sessions_names_the_first_and_counts_the_others() {
-        let addresses: Vec<String> = (0..7).map(|number| format!("shop/a{number}")).collect();
-        let notes = addresses.iter().map(|address| (&**address, "the account is refused"));
-        let expected = "shop/a0, shop/a1, shop/a2, shop/a3, shop/a4 and 2 more: \
-                        the account is refused\n";
-        assert_eq!(reasons(notes, Colour::Off), expected);
-    }
-
-    #[test]
-    fn semicolon_in_a_reason_does_not_begin_a_hint() {
-        let notes = [("shop/a", "asks for permission: `ls; pwd`; run `segue answer shop/a yes`")];
-        let expected = "shop/a: asks for permission: `ls; pwd`\n  \
-                        hint: run `segue answer shop/a yes`\n";
-        assert_eq!(reasons(notes.into_iter(), Colour::Off), expected);
     }
 
     #[test]
@@ -404,62 +253,5 @@ shop/writer  demo    handed over  (as for shop/coder)
         assert_eq!(summary(&some), "3 agents: all there, 1 of them ran already");
         some.agents.truncate(1);
         assert_eq!(summary(&some), "1 agent: all there, and ran already");
-    }
-
-    fn resting(name: &str, why: &str, goes_on_as: Option<&str>) -> LeftAlone {
-        serde_json::from_value(json!({
-            "session": "0198f9d2-0000-7000-8000-000000000001", "name": name, "fleet": "shop",
-            "address": format!("shop/{name}"), "vendor": "demo", "why": why,
-            "goes_on_as": goes_on_as,
-        }))
-        .unwrap()
-    }
-
-    #[test]
-    fn left_alone_sessions_are_named_with_the_command_that_starts_them() {
-        assert_eq!((left_alone(&[]), start_hint(&[], "up")), (None, None));
-        let one = [resting("coder", "stopped", None)];
-        assert_eq!(left_alone(&one).unwrap(), "left alone: shop/coder (stopped)");
-        assert_eq!(
-            start_hint(&one, "up").unwrap(),
-            "run `segue up coder` to start it all the same"
-        );
-        let resumed = "run `segue resume shop/coder` to start it all the same";
-        assert_eq!(start_hint(&one, "resume --all").unwrap(), resumed);
-        let two = [resting("coder", "stopped", None), resting("tester", "quit", None)];
-        let hint = "run `segue resume --all --stopped` to start those as well, or name one: \
-                    `segue resume shop/coder`";
-        assert_eq!(start_hint(&two, "resume --all").unwrap(), hint);
-        let adopted = [resting("a", "never_ran", None), resting("b", "never_ran", None)];
-        assert_eq!(left_alone(&adopted[..1]).unwrap(), "left alone: shop/a (never ran)");
-        let hint = "name the ones that are to start, such as `segue resume shop/a`";
-        assert_eq!(start_hint(&adopted, "resume").unwrap(), hint);
-        let gone_on = [resting("old", "handed_over", Some("shop/new"))];
-        assert_eq!(left_alone(&gone_on).unwrap(), "left alone: shop/old (goes on as shop/new)");
-        assert_eq!(start_hint(&gone_on, "up"), None);
-        let many: Vec<LeftAlone> =
-            (0..7).map(|number| resting(&format!("a{number}"), "stopped", None)).collect();
-        assert!(left_alone(&many).unwrap().ends_with("shop/a4 (stopped), and 2 more"));
-    }
-
-    #[test]
-    fn plan_table_has_the_conversation_and_the_decision() {
-        let report: PlanReport = serde_json::from_value(json!({ "plan": [
-            agent("coder", &json!({
-                "decision": "resume", "note": "resume", "vendor_session_id": "abc",
-            })),
-            agent("new", &json!({ "decision": "start", "note": "start: nothing was said yet" })),
-            agent("old", &json!({
-                "decision": "refuse", "note": "refuse: the folder it works in is gone",
-            })),
-        ] }))
-        .unwrap();
-        let expected = "\
-NAME        VENDOR  CONVERSATION  WHAT WOULD BE DONE
-shop/coder  demo    abc           resume
-shop/new    demo    -             start: nothing was said yet
-shop/old    demo    -             refuse
-";
-        assert_eq!(plan_table(&report).render(Colour::Off, None), expected);
     }
 }

@@ -58,7 +58,7 @@ pub(crate) async fn run(
             .after_interrupt("sessions keep coming back", "run `segue ls` to see them")
     };
     match with_progress(context, task, client.resume(&request)).await? {
-        ResumeAnswer::Planned(report) => outcomes::show_plan(&report, &typed, context),
+        ResumeAnswer::Planned(report) => outcomes::plan::show(&report, &typed, context),
         ResumeAnswer::Restored(report) => outcomes::show(&report, &typed, context),
     }
 }

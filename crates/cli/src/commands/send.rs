@@ -83,7 +83,7 @@ pub(crate) async fn run(arguments: SendArguments, context: &mut Context) -> Resu
     let names = [request.session.clone()];
     let SelectReport { sessions, left_out, .. } =
         targets::select(&client, context, &names, NameMatching::Going).await?;
-    if let Some(note) = outcomes::left_alone(&left_out) {
+    if let Some(note) = outcomes::left_alone::note(&left_out) {
         context.output.note(&note);
     }
     let requests: Vec<SendRequest> = sessions.iter().map(|it| for_session(it, &request)).collect();
