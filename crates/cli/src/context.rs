@@ -89,6 +89,11 @@ impl Context {
 }
 
 impl CommandEnding {
+    /// Returns the ending of a command whose printed answer has failures of this kind, if any.
+    pub(crate) fn of_answer(has_failures: bool, kind: Kind) -> Self {
+        if has_failures { Self::Reported(kind) } else { Self::Done }
+    }
+
     pub(crate) fn exit_status(self) -> u8 {
         match self {
             Self::Done => 0,

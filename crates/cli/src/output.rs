@@ -126,22 +126,23 @@ impl Output {
 
     /// Prints a failure on standard error, and with `--json` also as JSON on standard output.
     pub(crate) fn failure(&mut self, failure: &Error) {
-        self.to_stderr(&error::text(failure, self.error_colour));
+        self.failure_on_stderr(failure);
+        self.failure_as_json(failure);
+    }
+
+    /// Prints that the command was interrupted, and which work continues without it.
+    pub(crate) fn interruption(&mut self, continuing: &Error) {
+        self.note(&format!("interrupted: {}", continuing.message));
+        continuing.hints.iter().for_each(|hint| self.hint(hint));
+        self.failure_as_json(continuing);
+    }
+
+    /// Prints a failure on standard output, if the command was called with `--json`.
+    fn failure_as_json(&mut self, failure: &Error) {
         if self.format == OutputFormat::Json {
             // Standard error has the failure already. An error about standard output would not
             // help.
             let _reported = error::json(failure).and_then(|line| self.text(&line));
-        }
-    }
-
-    /// Prints that the command was interrupted, and which work continues without it.
-    pub(crate) fn interruption(&mut self, left: &Error) {
-        self.note(&format!("interrupted: {}", left.message));
-        left.hints.iter().for_each(|hint| self.hint(hint));
-        if self.format == OutputFormat::Json {
-            // Standard error has the message already. An error about standard output would not
-            // help.
-            let _reported = error::json(left).and_then(|line| self.text(&line));
         }
     }
 
@@ -162,12 +163,8 @@ impl Output {
 
     /// Prints a yes/no question and reads the answer. Only `y` and `yes` (in any case) are a yes.
     pub(crate) fn ask(&self, question: &str) -> Result<bool> {
-        self.to_stderr(&format!("{} [y/N] ", plain(question)));
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer).map_err(|error| {
-            Error::internal("cannot read the answer from standard input").caused_by(error)
-        })?;
-        Ok(is_yes(&answer))
+        let answer = self.read_answer(&format!("{question} [y/N] "))?;
+        Ok(answer.is_some_and(|answer| is_yes(&answer)))
     }
 
     /// Writes to standard error. Errors are ignored, because there is no other place to report

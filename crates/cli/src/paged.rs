@@ -63,16 +63,19 @@ impl<'a> Paged<'a> {
             PageTarget::Pager(_) => self.write_to_pager(text)?,
             PageTarget::Quit(_) => {}
         }
-        let is_over = self.output.is_reader_gone() || matches!(self.target, PageTarget::Quit(_));
-        Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(self.next())
     }
 
     /// Writes bytes to standard output unchanged and without a pager. Only for an output that is
     /// not a terminal.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<ControlFlow<()>> {
         self.output.bytes(bytes)?;
-        let is_over = self.output.is_reader_gone();
-        Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(self.next())
+    }
+
+    fn next(&self) -> ControlFlow<()> {
+        let is_over = self.output.is_reader_gone() || matches!(self.target, PageTarget::Quit(_));
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Writes the text that is still buffered. If there is a pager, waits until the user has quit

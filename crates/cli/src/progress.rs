@@ -22,7 +22,7 @@ use line::ProgressLine;
 use sessions::ProgressSubject;
 
 /// The progress line appears after this time, and is redrawn at this interval.
-const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
+pub(crate) const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The work that a command waits for, as the user sees it.
 #[derive(Clone, Debug)]

@@ -38,11 +38,7 @@ pub(crate) async fn run(
     if !arguments.fix && report.findings.iter().any(|it| is_open(it) && it.curable) {
         context.output.hint("run `segue doctor --fix` to cure what can be cured");
     }
-    Ok(if has_open_findings {
-        CommandEnding::Reported(Kind::Internal)
-    } else {
-        CommandEnding::Done
-    })
+    Ok(CommandEnding::of_answer(has_open_findings, Kind::Internal))
 }
 
 /// Returns whether a finding still needs an action: it is not a note and not fixed.

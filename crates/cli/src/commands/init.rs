@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
 use clap::Args;
+use segue_core::model::PROJECT_FILE;
 use segue_core::{Error, Result};
 use serde::Serialize;
 
-use super::overview::PROJECT_FILE;
 use crate::context::{CommandEnding, Context};
 
 /// The files that `segue init` writes, in this order. The project file is last, so that all files

@@ -48,9 +48,7 @@ pub(crate) async fn run(
     }
     let list = client.messages(&arguments.names, context.cwd()).await?;
     targets::report(&list.failed, context);
-    let is_complete = list.failed.is_empty();
-    let ending =
-        if is_complete { CommandEnding::Done } else { CommandEnding::Reported(Kind::Partial) };
+    let ending = CommandEnding::of_answer(!list.failed.is_empty(), Kind::Partial);
     if context.wants_json() {
         context.output.json(&list)?;
         return Ok(ending);

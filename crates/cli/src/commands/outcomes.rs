@@ -42,7 +42,7 @@ pub(crate) fn show(
 
 /// Returns the ending of a command that brings sessions back. `complete` means that all are back.
 pub(crate) fn ending(complete: bool) -> CommandEnding {
-    if complete { CommandEnding::Done } else { CommandEnding::Reported(Kind::Partial) }
+    CommandEnding::of_answer(!complete, Kind::Partial)
 }
 
 fn surplus(session: &SurplusSession) -> String {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::api::{SessionView, Stranger};
+use segue_core::model::PROJECT_FILE;
 use serde::Serialize;
 
 use super::resume;
@@ -14,9 +15,6 @@ use crate::render::plain::one_line;
 use crate::render::sessions::{asks, counted, place, question_hint, table};
 use crate::render::table::{CutPlace, TableCell, TextTable};
 use crate::render::time::age;
-
-/// The name of a project file.
-pub(crate) const PROJECT_FILE: &str = "segue.toml";
 
 /// At most this many unknown conversations are shown.
 const SHOWN_CONVERSATIONS: usize = 5;

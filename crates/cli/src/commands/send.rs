@@ -127,22 +127,10 @@ async fn send_to_all(
             Ok((report, request.until))
         });
     }
-    while !sends.is_empty() {
-        let next = async {
-            let joined = sends.join_next().await;
-            let joined = joined.unwrap_or_else(|| Ok(Err(Error::internal("nothing is left"))));
-            joined.map_err(|error| Error::internal("a message failed").caused_by(error))
-        };
-        let shown = match with_progress(context, task.clone(), next).await? {
-            Ok((report, until)) => show(&report, until, NamePrinting::Printed, context),
-            Err(error) => Err(error),
-        };
-        match shown {
-            Ok(CommandEnding::Done) => tally.succeed(),
-            Ok(CommandEnding::Reported(kind)) => tally.fail_silently(kind),
-            Err(error) => tally.fail(&error, context),
-        }
-    }
+    let show = |(report, until): (SendReport, Until), context: &mut Context| {
+        show(&report, until, NamePrinting::Printed, context)
+    };
+    tally.add_all(sends, &task, context, show).await?;
     Ok(tally.ending())
 }
 

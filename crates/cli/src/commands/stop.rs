@@ -47,8 +47,7 @@ pub(crate) async fn run(arguments: StopArguments, context: &mut Context) -> Resu
         }
     }
     targets::report(&report.failed, context);
-    let is_complete = report.failed.is_empty();
-    Ok(if is_complete { CommandEnding::Done } else { CommandEnding::Reported(Kind::Partial) })
+    Ok(CommandEnding::of_answer(!report.failed.is_empty(), Kind::Partial))
 }
 
 fn request(arguments: StopArguments, context: &Context) -> StopRequest {

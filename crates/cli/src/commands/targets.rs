@@ -4,8 +4,10 @@
 use segue_core::api::{FailedTarget, SelectReport, SelectRequest};
 use segue_core::{Error, Kind, Result};
 use segue_server::client::Client;
+use tokio::task::JoinSet;
 
 use crate::context::{CommandEnding, Context};
+use crate::progress::{Task, with_progress};
 
 /// Which sessions a name can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +64,28 @@ impl Tally {
         tally
     }
 
+    /// Waits for requests that run at the same time. Prints the answer of each with `show` as it
+    /// arrives, and counts it.
+    pub(crate) async fn add_all<T: 'static>(
+        &mut self,
+        mut requests: JoinSet<Result<T>>,
+        task: &Task,
+        context: &mut Context,
+        mut show: impl FnMut(T, &mut Context) -> Result<CommandEnding>,
+    ) -> Result<()> {
+        let failed = |error| Error::internal("a request of this command failed").caused_by(error);
+        while !requests.is_empty() {
+            let next = async { requests.join_next().await.transpose().map_err(failed) };
+            let Some(answer) = with_progress(context, task.clone(), next).await? else { break };
+            match answer.and_then(|answer| show(answer, context)) {
+                Ok(CommandEnding::Done) => self.succeed(),
+                Ok(CommandEnding::Reported(kind)) => self.failed.push(kind),
+                Err(error) => self.fail(&error, context),
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn succeed(&mut self) {
         self.done += 1;
     }
@@ -70,11 +94,6 @@ impl Tally {
     pub(crate) fn fail(&mut self, error: &Error, context: &mut Context) {
         context.output.failure(error);
         self.failed.push(error.kind);
-    }
-
-    /// Counts a failure that the printed answer already reports.
-    pub(crate) fn fail_silently(&mut self, kind: Kind) {
-        self.failed.push(kind);
     }
 
     /// Returns the ending of the command: `Done` without failures, `Partial` if only some sessions

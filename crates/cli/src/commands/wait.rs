@@ -95,26 +95,10 @@ async fn wait_for_all(
             Ok((report, request.target))
         });
     }
-    while !waits.is_empty() {
-        let next = async {
-            let joined = waits.join_next().await.unwrap_or_else(|| Ok(Err(none_left())));
-            joined.map_err(|error| Error::internal("a wait failed").caused_by(error))
-        };
-        let shown = match with_progress(context, task.clone(), next).await? {
-            Ok((report, target)) => show(&report, target, NamePrinting::Printed, context),
-            Err(error) => Err(error),
-        };
-        match shown {
-            Ok(CommandEnding::Done) => tally.succeed(),
-            Ok(CommandEnding::Reported(kind)) => tally.fail_silently(kind),
-            Err(error) => tally.fail(&error, context),
-        }
-    }
-    Ok(())
-}
-
-fn none_left() -> Error {
-    Error::internal("nothing is left to wait for")
+    let show = |(report, target): (WaitReport, WaitTarget), context: &mut Context| {
+        show(&report, target, NamePrinting::Printed, context)
+    };
+    tally.add_all(waits, &task, context, show).await
 }
 
 async fn wait_for_one(
@@ -175,12 +159,7 @@ fn show(
     };
     if context.wants_json() {
         context.output.json(&Waited { session, outcome })?;
-        let is_done = outcome == WaitOutcome::Reached;
-        return Ok(if is_done {
-            CommandEnding::Done
-        } else {
-            CommandEnding::Reported(Kind::Conflict)
-        });
+        return Ok(CommandEnding::of_answer(outcome != WaitOutcome::Reached, Kind::Conflict));
     }
     let name = address(session);
     let status = status(session);

@@ -3,10 +3,10 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use segue_server::wiring::Size;
-use unicode_width::UnicodeWidthChar as _;
 
 use crate::context::Context;
 use crate::render::plain::one_line;
+use crate::render::table::beginning;
 
 const ERASE: &str = "\r\u{1b}[2K";
 
@@ -29,7 +29,7 @@ impl ProgressLine {
     pub(crate) fn draw(&mut self, text: &str) {
         let columns = Size::of_errors().map_or(80, |size| size.columns);
         // A text in the last column would move the cursor to the next row.
-        Self::write(&cut(&one_line(text), columns.saturating_sub(1)));
+        Self::write(&beginning(&one_line(text), columns.saturating_sub(1)));
         self.is_drawn = true;
     }
 
@@ -51,28 +51,5 @@ impl ProgressLine {
 impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.erase();
-    }
-}
-
-/// Returns the beginning of a text that fits into this many columns.
-fn cut(text: &str, columns: usize) -> String {
-    let mut used = 0;
-    let fits = |character: &char| {
-        used += character.width().unwrap_or(0);
-        used <= columns
-    };
-    text.chars().take_while(fits).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_wider_than_the_terminal_is_cut() {
-        assert_eq!(cut("abc", 3), "abc");
-        assert_eq!(cut("abcd", 3), "abc");
-        assert_eq!(cut("a\u{6f22}b", 2), "a");
-        assert_eq!(cut("abc", 0), "");
     }
 }

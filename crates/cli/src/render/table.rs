@@ -189,7 +189,8 @@ pub(crate) fn shortened(text: &str, width: usize, cut: CutPlace) -> String {
     }
 }
 
-fn beginning(text: &str, width: usize) -> String {
+/// Returns the beginning of a text that fits into this many columns of a terminal.
+pub(crate) fn beginning(text: &str, width: usize) -> String {
     text.chars().take_while(fitting(width)).collect()
 }
 
@@ -315,6 +316,14 @@ shop/aaaaaaaaaaa…aaaaaaaaaaaaaaa1  demo    ended (crashed:…  3m     ~/src/sh
         let mut table = TextTable::new(&["STATUS", "WHERE"]).cutting(&[("WHERE", CutPlace::Front)]);
         table.row(["idle", "~/src/shop"].map(TableCell::new));
         assert_eq!(table.render(Colour::Off, Some(12)), "STATUS  WHE…\nidle    …hop\n");
+    }
+
+    #[test]
+    fn beginning_of_a_text_fits_by_display_width() {
+        assert_eq!(beginning("abc", 3), "abc");
+        assert_eq!(beginning("abcd", 3), "abc");
+        assert_eq!(beginning("a\u{6f22}b", 2), "a");
+        assert_eq!(beginning("abc", 0), "");
     }
 
     #[test]

@@ -10,7 +10,6 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 use clap::Args;
 use segue_conformance::expectation::is_report;
@@ -25,7 +24,7 @@ use segue_server::vendors;
 use super::matrix;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::Counter;
+use crate::progress::{Counter, REDRAW_INTERVAL};
 use crate::render::plain::plain;
 
 /// Try installed agent programs against a scripted model
@@ -53,9 +52,6 @@ pub(crate) struct VendorsCheckArguments {
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
 }
-
-/// The interval at which the progress line is redrawn.
-const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
 type BehaviourTrial = (Arc<dyn Vendor>, &'static Behaviour);
 
@@ -103,8 +99,8 @@ fn print_results(
             context.output.text(&format!("\n{vendor}: {behaviour}\n{}\n", plain(words)))?;
         }
     }
-    let failed = matrix.failures().next().is_some();
-    Ok(if failed { CommandEnding::Reported(Kind::Vendor) } else { CommandEnding::Done })
+    let has_failures = matrix.failures().next().is_some();
+    Ok(CommandEnding::of_answer(has_failures, Kind::Vendor))
 }
 
 /// Returns the named vendors, or all installed vendors that can be checked. An error if a named
