@@ -13,8 +13,8 @@ use crate::commands::{
     resume, rm, run, scale, send, show, stop, trust, up, vendors, wait,
 };
 
-/// Commands that are planned for later versions. They are listed here so that the error says "not
-/// built yet" and does not suggest a typing error.
+/// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
+/// typing error.
 const NOT_BUILT: [&str; 17] = [
     "acp",
     "deliveries",
@@ -54,7 +54,8 @@ const HELP: &str = "help";
         segue up                            start or bring back the agents of segue.toml\n  \
         segue resume --all                  bring everything back after a reboot\n\n\
         SESSION is `fleet/name`, a name, or at least four characters of an id. The beginning of a \
-        name is enough if it is unambiguous, except for `segue rm`. The same holds for commands."
+        session's or a command's name is enough if it is unambiguous; `segue rm` needs the whole \
+        name of a session."
 )]
 pub(crate) struct SegueArguments {
     /// Print JSON for programs instead of text for people
@@ -129,14 +130,14 @@ pub(crate) fn wants_json(words: &[String]) -> bool {
 /// Makes the error about a command or a flag that is planned, but not built yet.
 pub(crate) fn not_built(what: &str) -> Error {
     Error::usage(format!("`{what}` is not built yet"))
-        .hint("run `segue --help` to see what there is")
+        .hint("run `segue --help` to see the commands of this version")
 }
 
 fn command_word(words: &[String]) -> Option<&str> {
     words.iter().skip(1).map(String::as_str).find(|word| *word != "--json")
 }
 
-/// Returns `segue COMMAND --help` for `segue help COMMAND`, and any other command line as it is.
+/// Returns `segue COMMAND --help` for `segue help COMMAND`, and any other command line unchanged.
 fn with_help_flag(words: &[String]) -> Cow<'_, [String]> {
     if command_word(words) != Some(HELP) {
         return Cow::Borrowed(words);
@@ -174,7 +175,7 @@ fn with_prompt_at(place: usize, words: &[String]) -> Option<SegueArguments> {
     (placeholder.as_deref() == Some(PLACEHOLDER)).then_some(arguments)
 }
 
-/// Converts an error of clap. Clap's tips become hints, and the last hint names the command's help.
+/// Converts an error of clap. Its tips become hints, and the last hint names the help of the command.
 fn from_clap(error: &clap::Error, words: &[String]) -> Error {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n");
@@ -212,15 +213,15 @@ fn did_you_mean(tip: &str) -> String {
     }
 }
 
-/// Replaces messages of clap and of the standard library with messages that describe a valid value.
+/// Replaces the reasons of clap and of the standard library with a description of a valid value.
 fn with_valid_values(message: String) -> String {
-    const NUMBER: &str = "a whole number is wanted";
+    const NUMBER: &str = "it must be a whole number";
     let reasons = [
         ("unrecognized subcommand", "unknown command"),
         ("invalid digit found in string", NUMBER),
         ("cannot parse integer from empty string", NUMBER),
-        ("number too large to fit in target type", "a smaller whole number is wanted"),
-        ("number too small to fit in target type", "a larger whole number is wanted"),
+        ("number too large to fit in target type", "it must be a smaller whole number"),
+        ("number too small to fit in target type", "it must be a larger whole number"),
     ];
     let replace = |message: String, (reason, wanted): (&str, &str)| message.replace(reason, wanted);
     reasons.into_iter().fold(message, replace)

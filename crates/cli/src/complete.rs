@@ -25,12 +25,12 @@ pub(crate) const VARIABLE: &str = "SEGUE_COMPLETE";
 
 const PROGRAM: &str = "segue";
 
-/// The environment variable that overrides [`LONGEST_WAIT`], with a value such as `2s`.
+/// The environment variable that overrides [`DEFAULT_WAIT`], with a value such as `2s`.
 const WAIT_VARIABLE: &str = "SEGUE_COMPLETE_WAIT";
 
 /// How long completion waits for the daemon to return the sessions. A user who has to wait longer
 /// types the name instead.
-const LONGEST_WAIT: Duration = Duration::from_millis(300);
+const DEFAULT_WAIT: Duration = Duration::from_millis(300);
 
 /// Handles a completion request of a shell.
 pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -143,9 +143,9 @@ enum Fleets {
 
 fn known_sessions() -> Vec<SessionView> {
     let Ok(local) = Local::here() else { return Vec::new() };
-    let wanted = local.environment().get(WAIT_VARIABLE).and_then(|text| duration::parse(text).ok());
-    let wanted = wanted.and_then(|wanted| Duration::try_from(wanted).ok());
-    completion::sessions(&local, wanted.unwrap_or(LONGEST_WAIT))
+    let wait = local.environment().get(WAIT_VARIABLE).and_then(|text| duration::parse(text).ok());
+    let wait = wait.and_then(|wait| Duration::try_from(wait).ok());
+    completion::sessions(&local, wait.unwrap_or(DEFAULT_WAIT))
 }
 
 fn is_running(session: &SessionView) -> bool {

@@ -49,7 +49,9 @@ impl Context {
         let left_out = self.local.left_out();
         if !left_out.is_empty() {
             let names = left_out.join(", ");
-            self.output.note(&format!("not passed on to agents, because it is not UTF-8: {names}"));
+            self.output.note(&format!(
+                "agents do not get these environment variables, which are not UTF-8: {names}"
+            ));
         }
         self.local.caller()
     }

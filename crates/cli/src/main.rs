@@ -99,10 +99,10 @@ fn run_with_context(command: Option<SegueCommand>, format: OutputFormat) -> Exit
 }
 
 fn run_in_runtime(command: Option<SegueCommand>, context: &mut Context) -> Result<CommandEnding> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Error::unavailable("cannot set up this command").caused_by(error))?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+            Error::unavailable("cannot start the runtime of this command").caused_by(error)
+        })?;
     let ending = runtime.block_on(commands::carry_out(command, context));
     // Does not wait for threads that are still blocked: their results are not needed any more.
     runtime.shutdown_background();
@@ -110,8 +110,8 @@ fn run_in_runtime(command: Option<SegueCommand>, context: &mut Context) -> Resul
 }
 
 fn print_help(help: &clap::Error) -> ExitCode {
-    // Ignores a closed standard output: its reader does not want the rest.
-    let _is_closed = help.print();
+    // If standard output is closed, its reader does not want the rest.
+    let _ignored = help.print();
     ExitCode::SUCCESS
 }
 

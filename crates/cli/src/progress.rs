@@ -36,7 +36,7 @@ impl Task {
     /// Describes the work, such as `starting agents`. An interrupted command reports that no work
     /// continues, unless [`Self::after_interrupt`] sets another message.
     pub(crate) fn new(doing: impl Into<String>) -> Self {
-        let interrupted = Error::unavailable("nothing goes on without this command");
+        let interrupted = Error::unavailable("nothing continues without this command");
         Self { doing: doing.into(), about: ProgressSubject::Nothing, interrupted }
     }
 
@@ -62,7 +62,7 @@ impl Task {
 pub(crate) async fn connect(context: &Context) -> Result<Client> {
     let task = Task::new("waiting for the daemon");
     let task =
-        task.after_interrupt("a daemon that is starting goes on", "run `segue daemon status`");
+        task.after_interrupt("a daemon that is starting continues", "run `segue daemon status`");
     with_progress(context, task, Client::connect(&context.local)).await
 }
 

@@ -82,7 +82,7 @@ fn assert_to_bring_back(world: &World, expected: &[&str]) {
     let planned: Vec<Value> =
         plan["plan"].as_array().unwrap().iter().filter(starts).cloned().collect();
     assert_eq!(names(&Value::from(planned)), set(expected), "{plan:#}");
-    let hint = "to bring back what does not run";
+    let hint = "run `segue resume` to bring back";
     let shown = world.segue([]);
     assert_eq!(shown.stderr.contains(hint), !expected.is_empty(), "{shown:#?}");
 }

@@ -96,7 +96,7 @@ fn every_command_hints_at_resume_for_a_session_that_gave_up() {
     let bulk = world.segue(["resume"]);
     assert_says(&bulk, 8, &["gave up after 3 failures in a row", WHY, "to try again"]);
     let sent = world.segue(["send", "fox", "hello"]);
-    assert_says(&sent, 4, &["hint: run `segue resume default/fox`: it is delivered after that"]);
+    assert_says(&sent, 4, &["hint: run `segue resume default/fox` to deliver it"]);
     assert!(!sent.stderr.contains("segue answer"), "{sent:#?}");
 }
 
@@ -108,6 +108,6 @@ fn message_to_a_session_that_was_killed_hints_at_resume() {
     world.kill_everything();
     assert_eq!(world.session("fox")["status"], "interrupted");
     let sent = world.segue(["send", "fox", "hello"]);
-    assert_says(&sent, 4, &["hint: run `segue resume default/fox`: it is delivered after that"]);
+    assert_says(&sent, 4, &["hint: run `segue resume default/fox` to deliver it"]);
     assert!(!sent.stderr.contains("segue answer"), "{sent:#?}");
 }

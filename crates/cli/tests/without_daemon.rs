@@ -67,7 +67,7 @@ fn json_flag_prints_errors_as_json_on_standard_output() {
     assert_eq!(
         stdout,
         "{\"error\":{\"kind\":\"usage\",\"message\":\"`segue fork` is not built yet\",\
-         \"causes\":[],\"hints\":[\"run `segue --help` to see what there is\"]}}\n",
+         \"causes\":[],\"hints\":[\"run `segue --help` to see the commands of this version\"]}}\n",
     );
     assert!(stderr.starts_with("error: `segue fork` is not built yet\n"), "{stderr}");
 }

@@ -152,10 +152,10 @@ fn wrong_value_hints_at_the_help_of_its_command() {
 #[test]
 fn invalid_number_error_describes_a_valid_number() {
     let table = [
-        ("segue log --last abc", "'--last <N>': a whole number is wanted"),
-        ("segue handoff a --to b --budget abc", "'--budget <CHARS>': a whole number is wanted"),
-        ("segue handoff a --to b --budget ", "'--budget <CHARS>': a whole number is wanted"),
-        ("segue scale coder abc", "'<N>': a whole number is wanted"),
+        ("segue log --last abc", "'--last <N>': it must be a whole number"),
+        ("segue handoff a --to b --budget abc", "'--budget <CHARS>': it must be a whole number"),
+        ("segue handoff a --to b --budget ", "'--budget <CHARS>': it must be a whole number"),
+        ("segue scale coder abc", "'<N>': it must be a whole number"),
         ("segue scale coder 99999999999", "'<N>': 99999999999 is not in 0..=4294967295"),
     ];
     for (line, expected) in table {

@@ -48,8 +48,10 @@ pub(crate) async fn run(
         let name = arguments.session.as_deref().map(|name| format!(" {}", shell::word(name)));
         let name = name.unwrap_or_default();
         return Err(Error::usage("`segue attach` needs a terminal")
-            .caused_by("standard input or standard output is not one")
-            .hint(format!("run `segue log{name} --follow` to see what happens without one")));
+            .caused_by("standard input or standard output is not a terminal")
+            .hint(format!(
+                "run `segue log{name} --follow` to see what happens without a terminal"
+            )));
     }
     let client = progress::connect(context).await?;
     let session = match &arguments.session {
@@ -98,7 +100,7 @@ fn after_end(point: &AttachPoint, end: &LaunchEnd, context: &Context) -> Result<
         Some(output) => error.caused_by(cause(&output)),
         None => error,
     };
-    Err(error
-        .hint(format!("run `segue log {name}` to see what happened"))
-        .hint(format!("run `segue resume {name}` to bring it back, unless that has been done")))
+    Err(error.hint(format!("run `segue log {name}` to see what happened")).hint(format!(
+        "run `segue resume {name}` to bring it back, unless Segue has restarted it already"
+    )))
 }

@@ -78,7 +78,7 @@ async fn start(context: &mut Context) -> Result<CommandEnding> {
 async fn stop(force: bool, context: &mut Context) -> Result<CommandEnding> {
     let task = Task::new("waiting for the end of the daemon");
     let task =
-        task.after_interrupt("the daemon goes on stopping", "run `segue daemon status` to see");
+        task.after_interrupt("the daemon is still stopping", "run `segue daemon status` to see");
     let ended = match force {
         false => with_progress(context, task, resident::stop(&context.local)).await?,
         true => with_progress(context, task, resident::kill(&context.local)).await?,

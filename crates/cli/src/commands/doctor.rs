@@ -25,8 +25,7 @@ pub(crate) async fn run(
 ) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     let task = Task::new("comparing store, processes and files");
-    let task =
-        task.after_interrupt("the daemon finishes what was begun", "run `segue doctor` again");
+    let task = task.after_interrupt("the daemon continues", "run `segue doctor` again");
     let report = with_progress(context, task, client.doctor(arguments.fix)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
@@ -36,7 +35,7 @@ pub(crate) async fn run(
     }
     let has_open_findings = report.findings.iter().any(is_open);
     if !arguments.fix && report.findings.iter().any(|it| is_open(it) && it.curable) {
-        context.output.hint("run `segue doctor --fix` to cure what can be cured");
+        context.output.hint("run `segue doctor --fix` to repair what can be repaired");
     }
     Ok(CommandEnding::of_answer(has_open_findings, Kind::Internal))
 }

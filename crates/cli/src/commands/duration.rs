@@ -5,11 +5,11 @@ use jiff::{SignedDuration, Span, SpanRelativeTo};
 /// Parses a duration such as `30s`, `5m`, `1h30m`, `500ms` or `7d`. A day has 24 hours. A negative
 /// duration is an error.
 pub(crate) fn parse(text: &str) -> Result<SignedDuration, String> {
-    let unclear = || format!("`{text}` is not a length of time such as 30s, 5m or 1h");
-    let span: Span = text.parse().map_err(|_| unclear())?;
+    let invalid = || format!("`{text}` is not a duration such as 30s, 5m or 1h");
+    let span: Span = text.parse().map_err(|_| invalid())?;
     let days = SpanRelativeTo::days_are_24_hours();
-    let length = span.to_duration(days).map_err(|_| unclear())?;
-    if length.is_negative() { Err(unclear()) } else { Ok(length) }
+    let length = span.to_duration(days).map_err(|_| invalid())?;
+    if length.is_negative() { Err(invalid()) } else { Ok(length) }
 }
 
 pub(crate) fn milliseconds(length: SignedDuration) -> u64 {

@@ -8,7 +8,7 @@ pub(crate) fn turn(name: &str, failure: &Failure) -> Error {
     let error = Error::vendor(format!("the turn of `{name}` failed: {}", failure.class));
     let error = match failure.message.trim() {
         "" => error,
-        said => error.caused_by(said),
+        message => error.caused_by(message),
     };
     let error = match failure.resets_at {
         Some(at) => error.caused_by(format!("the limit ends at {at:.0}")),

@@ -92,8 +92,8 @@ pub(crate) async fn run(
     let kind = dry_run.kind();
     let request = HandoffRequest { caller, from, to, name, mode, budget, interrupt, dry_run: kind };
     let client = progress::connect(context).await?;
-    let task = Task::new(format!("carrying over {}", request.from)).showing_changed();
-    let task = task.after_interrupt("the handoff goes on", "run `segue ls` to see what came of it");
+    let task = Task::new(format!("handing over {}", request.from)).showing_changed();
+    let task = task.after_interrupt("the handoff continues", "run `segue ls` to see its result");
     let attempt = async || with_progress(context, task.clone(), client.handoff(&request)).await;
     let report = trust::ask_and_retry(&client, context, context.cwd(), attempt).await?;
     if context.wants_json() {
@@ -157,6 +157,7 @@ fn removed(report: &HandoffReport) -> String {
     format!("removed {}: {}", counted(total, "secret"), kinds.join(", "))
 }
 
+/// Describes how much of the conversation is carried, and how much is left out.
 fn amount(report: &HandoffReport) -> String {
     let carried = usize::try_from(report.turns_carried).unwrap_or(usize::MAX);
     let left_out = match report.turns_left_out {

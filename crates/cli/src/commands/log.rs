@@ -158,8 +158,8 @@ impl EventLog {
                 return Ok(());
             }
         }
-        Err(Error::unavailable("the daemon ended: there is nobody left to follow")
-            .hint("run the same command again to go on"))
+        Err(Error::unavailable("the daemon ended, so no more events can be followed")
+            .hint("run the same command again to continue"))
     }
 
     /// Returns the line about an event, and records it as the last event that was printed.

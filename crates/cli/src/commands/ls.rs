@@ -100,7 +100,7 @@ fn show(list: &SessionList, request: &ListRequest, context: &mut Context) -> Res
         context.output.note("no sessions yet");
         context.output.hint("run `segue run \"what is to be done\"` to start an agent here");
     } else if list.sessions.is_empty() {
-        context.output.note("no session fits");
+        context.output.note("no session matches these filters");
     }
     Ok(())
 }

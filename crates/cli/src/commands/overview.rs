@@ -114,17 +114,17 @@ fn next_steps(overview: &FolderOverview) -> Vec<String> {
     }
     if let Some(count @ 1..) = overview.to_bring_back {
         let sessions = counted(count, "session");
-        steps.push(format!("run `segue resume` to bring back what does not run: {sessions}"));
+        steps.push(format!("run `segue resume` to bring back {sessions}"));
     }
     match overview.unknown.as_slice() {
         [] => {}
         [only] => {
             let (vendor, id) = (&only.vendor, &only.vendor_session_id);
-            steps.push(format!("run `segue adopt {vendor}:{id}` to go on with that conversation"));
+            steps.push(format!("run `segue adopt {vendor}:{id}` to continue that conversation"));
         }
         _ => {
             steps.push(
-                "run `segue adopt VENDOR:ID` to go on with one of them, `segue adopt` to see all"
+                "run `segue adopt VENDOR:ID` to continue one of them, `segue adopt` to see all"
                     .to_owned(),
             );
         }
@@ -145,7 +145,7 @@ fn first_steps(has_project: bool) -> Vec<String> {
     }
     vec![
         "run `segue run \"what is to be done\"` to start an agent".to_owned(),
-        "run `segue init` to write a project file with several".to_owned(),
+        "run `segue init` to write a project file with several agents".to_owned(),
     ]
 }
 
@@ -179,7 +179,7 @@ mod tests {
             next_steps(&some),
             [
                 "run `segue attach shop/coder`: it asks for permission",
-                "run `segue resume` to bring back what does not run: 3 sessions",
+                "run `segue resume` to bring back 3 sessions",
                 "run `segue ls` to see 1 session in other folders",
             ]
         );
@@ -197,11 +197,11 @@ mod tests {
         };
         let mut some = overview(vec![session("a", "idle", None, 1)]);
         some.unknown = vec![stranger("abc")];
-        let one = "run `segue adopt demo:abc` to go on with that conversation";
+        let one = "run `segue adopt demo:abc` to continue that conversation";
         assert_eq!(next_steps(&some), [one]);
         some.unknown.push(stranger("def"));
         let several =
-            "run `segue adopt VENDOR:ID` to go on with one of them, `segue adopt` to see all";
+            "run `segue adopt VENDOR:ID` to continue one of them, `segue adopt` to see all";
         assert_eq!(next_steps(&some), [several]);
     }
 
@@ -211,7 +211,7 @@ mod tests {
             next_steps(&overview(vec![])),
             [
                 "run `segue run \"what is to be done\"` to start an agent",
-                "run `segue init` to write a project file with several",
+                "run `segue init` to write a project file with several agents",
             ]
         );
         let with_project = FolderOverview { project_file: Some("x".into()), ..overview(vec![]) };

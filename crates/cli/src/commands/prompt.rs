@@ -27,7 +27,7 @@ impl TextKind {
         let error = Error::usage(format!("the {} is empty", self.word()));
         error.hint(match self {
             Self::Prompt => "leave it out to start an agent without a first message",
-            Self::Message => "say something, or `-` for standard input",
+            Self::Message => "give a text, or `-` for standard input",
         })
     }
 }
@@ -69,7 +69,7 @@ fn checked(text: String, kind: TextKind) -> Result<String> {
     let word = kind.word();
     match text.find('\0') {
         Some(place) => Err(Error::usage(format!("the {word} has a zero byte at offset {place}"))
-            .caused_by("no program can be given one in an argument")
+            .caused_by("a program cannot get a zero byte in an argument")
             .hint("remove it, for example with `tr -d '\\0'`")),
         None => Ok(text),
     }

@@ -51,11 +51,12 @@ pub(crate) async fn run(
     let request = request(arguments, context.caller());
     let client = progress::connect(context).await?;
     let task = if request.plan {
-        Task::new("looking")
+        Task::new("looking at the sessions")
     } else {
-        Task::new("bringing sessions back")
-            .showing_changed()
-            .after_interrupt("sessions keep coming back", "run `segue ls` to see them")
+        Task::new("bringing sessions back").showing_changed().after_interrupt(
+            "the daemon continues to bring sessions back",
+            "run `segue ls` to see them",
+        )
     };
     match with_progress(context, task, client.resume(&request)).await? {
         ResumeAnswer::Planned(report) => outcomes::plan::show(&report, &typed, context),

@@ -114,7 +114,7 @@ pub(crate) async fn run(arguments: RunArguments, context: &mut Context) -> Resul
     let folder = request.cwd.as_deref().unwrap_or(context.cwd());
     let task = Task::new("starting the agent")
         .showing_changed()
-        .after_interrupt("the agent keeps starting", "run `segue ls` to see it");
+        .after_interrupt("the start of the agent continues", "run `segue ls` to see it");
     let attempt = async || with_progress(context, task.clone(), client.run(&request)).await;
     let session = trust::ask_and_retry(&client, context, folder, attempt).await?;
     match afterwards {

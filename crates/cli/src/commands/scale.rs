@@ -35,9 +35,10 @@ pub(crate) async fn run(arguments: ScaleArguments, context: &mut Context) -> Res
     let ScaleArguments { agent, count, fleet } = arguments;
     let request = ScaleRequest { caller: context.caller(), agent, count, fleet };
     let client = progress::connect(context).await?;
-    let task = Task::new("starting and stopping agents")
-        .showing_changed()
-        .after_interrupt("agents keep starting and ending", "run `segue ls` to see them");
+    let task = Task::new("starting and stopping agents").showing_changed().after_interrupt(
+        "the daemon continues to start and stop agents",
+        "run `segue ls` to see them",
+    );
     let attempt = async || with_progress(context, task.clone(), client.scale(&request)).await;
     let report = trust::ask_and_retry(&client, context, context.cwd(), attempt).await?;
     if context.wants_json() {
@@ -49,7 +50,7 @@ pub(crate) async fn run(arguments: ScaleArguments, context: &mut Context) -> Res
         context.output.note(&format!("stopped {}", session.of.address));
     }
     if agents.is_empty() && left_alone.is_empty() {
-        context.output.note("none of it is to run");
+        context.output.note(&format!("no agent `{}` is to run", request.agent));
         return Ok(CommandEnding::Done);
     }
     let (surplus, failed) = (Vec::new(), Vec::new());

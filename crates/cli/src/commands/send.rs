@@ -88,8 +88,11 @@ pub(crate) async fn run(arguments: SendArguments, context: &mut Context) -> Resu
     }
     let requests: Vec<SendRequest> = sessions.iter().map(|it| for_session(it, &request)).collect();
     match requests.as_slice() {
-        [] => Err(Error::conflict(format!("no session of `{}` goes on", request.session))
-            .hint(format!("run `segue ls --all --fleet {}` to see them", request.session))),
+        [] => Err(Error::conflict(format!(
+            "no session of `{}` can take a message: each was stopped, left or handed over",
+            request.session
+        ))
+        .hint(format!("run `segue ls --all --fleet {}` to see them", request.session))),
         [only] => {
             let task = Task::new("waiting for the agent").showing(sessions.iter().map(address));
             let sent = with_progress(context, task, client.send(only)).await;
@@ -147,7 +150,7 @@ fn request(arguments: SendArguments, until: Until, context: &Context) -> Result<
     })
 }
 
-/// Makes the error of an interrupted command, with the state of its message.
+/// Makes the error of an interrupted command: what happens to its message.
 async fn interrupted(request: &SendRequest, context: &Context) -> Error {
     let found = tokio::time::timeout(LOOKUP_TIMEOUT, find_message(request, context)).await;
     let what = match found.ok().flatten() {
@@ -157,7 +160,7 @@ async fn interrupted(request: &SendRequest, context: &Context) -> Error {
         Some(message) => format!("the message {} is {}", message.id, message.state),
         None => "the message stays queued, if it was recorded".to_owned(),
     };
-    Error::unavailable(what).hint("run `segue messages` to see what becomes of it")
+    Error::unavailable(what).hint("run `segue messages` to see its state")
 }
 
 /// Finds the message of a request: the newest message of the session with the same text. `None` if
@@ -247,7 +250,7 @@ fn answer_hint(report: &SendReport, name: &str) -> String {
 }
 
 fn delivery_hint(name: &str) -> String {
-    format!("run `segue resume {name}`: it is delivered after that")
+    format!("run `segue resume {name}` to deliver it")
 }
 
 fn queued(report: &SendReport, name: &str) -> Error {
@@ -264,7 +267,7 @@ fn queued(report: &SendReport, name: &str) -> Error {
         Some(StatusKind::Waiting) if !asks(&report.session) => error.hint(delivery_hint(name)),
         Some(StatusKind::Waiting) => error.hint(answer_hint(report, name)),
         Some(StatusKind::Starting | StatusKind::Working | StatusKind::Idle) | None => {
-            error.hint("run `segue messages` to see what becomes of it")
+            error.hint("run `segue messages` to see its state")
         }
     };
     if report.message.state.known() == Some(MessageStateKind::Queued) {

@@ -77,15 +77,15 @@ pub(crate) struct ShowLayout {
 /// Parses a number of turns, which must be at least 1.
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("a whole number of turns, at least 1".to_owned()),
+        Ok(0) | Err(_) => Err("it must be a whole number of turns, at least 1".to_owned()),
         Ok(turns) => Ok(turns),
     }
 }
 
 pub(crate) async fn run(arguments: ShowArguments, context: &mut Context) -> Result<CommandEnding> {
     if arguments.what.raw && context.wants_json() {
-        return Err(Error::usage("`--raw` has no other form than its own")
-            .hint("leave out `--json`, or `--raw`"));
+        return Err(Error::usage("`--raw` prints the transcript unchanged, so it cannot be JSON")
+            .hint("leave out `--json` or `--raw`"));
     }
     let parts = find(&arguments, context).await?;
     let readings = parts.iter().map(|(_, reading)| reading);

@@ -32,9 +32,10 @@ pub(crate) struct StopArguments {
 pub(crate) async fn run(arguments: StopArguments, context: &mut Context) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     let names = arguments.names.clone();
-    let task = Task::new("stopping");
+    let task = Task::new("stopping sessions");
     let task = if arguments.all { task.showing_changed() } else { task.showing(names) };
-    let task = task.after_interrupt("sessions keep ending", "run `segue ls` to see them");
+    let task =
+        task.after_interrupt("the daemon continues to stop them", "run `segue ls` to see them");
     let request = request(arguments, context);
     let report = with_progress(context, task, client.stop(&request)).await?;
     if context.wants_json() {

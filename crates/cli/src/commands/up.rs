@@ -48,7 +48,7 @@ pub(crate) async fn run(arguments: UpArguments, context: &mut Context) -> Result
     let client = progress::connect(context).await?;
     let task = Task::new("starting agents")
         .showing_changed()
-        .after_interrupt("agents keep starting", "run `segue ls` to see them");
+        .after_interrupt("the start of the agents continues", "run `segue ls` to see them");
     let attempt = async || with_progress(context, task.clone(), client.up(&request)).await;
     let report = trust::ask_and_retry(&client, context, context.cwd(), attempt).await?;
     outcomes::show(&report, &format!("up{of_fleet}"), context)

@@ -69,7 +69,7 @@ fn list(context: &mut Context) -> Result<CommandEnding> {
 fn newer(vendor: &VendorReport) -> String {
     let installed = vendor.version.as_deref().unwrap_or_default();
     let tried = vendor.versions_tried.last().map_or("", String::as_str);
-    format!("{} {installed} is newer than what was tried, which is {tried}", vendor.title)
+    format!("{} {installed} is newer than {tried}, the newest version that was tried", vendor.title)
 }
 
 fn row(vendor: &VendorReport, context: &Context) -> [TableCell; 5] {

@@ -25,7 +25,7 @@ impl Interrupts {
     pub(crate) fn take() -> Result<Self> {
         IS_FATAL.store(false, Ordering::SeqCst);
         let signal = signal(SignalKind::interrupt())
-            .map_err(|error| Error::internal("cannot notice interrupts").caused_by(error))?;
+            .map_err(|error| Error::internal("cannot handle SIGINT (Ctrl-C)").caused_by(error))?;
         Ok(Self(signal))
     }
 

@@ -112,7 +112,7 @@ fn environment_variable_that_is_not_utf8_is_left_out_with_a_warning() {
     command.env("TORN", OsStr::from_bytes(b"caf\xe9")).env("WHOLE", "1");
     let outcome = CommandOutcome::of(&mut command);
     assert_eq!(outcome.status, 0, "{outcome:?}");
-    let expected = "not passed on to agents, because it is not UTF-8: TORN\n";
+    let expected = "agents do not get these environment variables, which are not UTF-8: TORN\n";
     assert!(outcome.stderr.starts_with(expected), "{outcome:?}");
     let pid = u32::try_from(world.session("coder")["pid"].as_u64().unwrap()).unwrap();
     assert_eq!(variable(pid, "WHOLE").as_deref(), Some("1"));

@@ -27,7 +27,7 @@ fn attach_without_a_name_takes_the_only_session() {
     world.ok(["stop", "fox"]);
     let mut nothing = attach(&world);
     assert_eq!(nothing.wait(), 3, "{nothing:?}");
-    assert!(nothing.contents().contains("no session runs that could be attached to"));
+    assert!(nothing.contents().contains("no session with a terminal runs"));
 }
 
 #[test]
@@ -43,13 +43,13 @@ fn attach_without_a_name_lets_a_person_choose_by_number_or_name() {
     let world = agents(&["fox", "owl"]);
     for (answer, name) in [("2\r", "owl"), ("fox\r", "fox"), ("9\r1\r", "fox")] {
         let mut person = attach(&world);
-        person.wait_for("which one? number or name:");
+        person.wait_for("which session? number or name:");
         assert!(person.contents().contains("default/owl"), "{person:?}");
         person.write(answer);
         assert_attached(person, name);
     }
     let mut left = attach(&world);
-    left.wait_for("which one? number or name:");
+    left.wait_for("which session? number or name:");
     left.write(CTRL_C);
     assert_ne!(left.wait(), 0, "{left:?}");
     assert_eq!(world.session("fox")["status"], "idle");

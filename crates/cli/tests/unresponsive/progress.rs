@@ -140,7 +140,7 @@ fn daemon_stop_shows_that_it_waits_for_the_end_of_the_process() {
     person.wait_for("s) waiting for the end of the daemon");
     person.write(CTRL_C);
     assert_eq!(person.wait(), 130, "{person:?}");
-    assert!(person.contents().contains("the daemon goes on stopping"), "{person:?}");
+    assert!(person.contents().contains("the daemon is still stopping"), "{person:?}");
 }
 
 #[test]

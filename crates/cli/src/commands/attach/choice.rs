@@ -27,9 +27,9 @@ pub(super) async fn choose(client: &Client, context: &mut Context) -> Result<Str
         .collect();
     match attach::choose(&open) {
         AttachChoice::One(id) => Ok(id.to_string()),
-        AttachChoice::Nothing => Err(Error::not_found("no session runs that could be attached to")
+        AttachChoice::Nothing => Err(Error::not_found("no session with a terminal runs")
             .hint("run `segue run` to start an agent here")
-            .hint("run `segue resume` to bring back what does not run")),
+            .hint("run `segue resume` to bring back sessions that do not run")),
         AttachChoice::Ask(ids) => {
             let listed = ids.iter().filter_map(|id| sessions.iter().find(|it| it.session == *id));
             ask(&listed.collect::<Vec<_>>(), context)
@@ -51,7 +51,7 @@ fn ask(sessions: &[&SessionView], context: &mut Context) -> Result<String> {
     }
     context.output.table(&table)?;
     loop {
-        let Some(answer) = context.output.read_answer("which one? number or name: ")? else {
+        let Some(answer) = context.output.read_answer("which session? number or name: ")? else {
             return Err(Error::usage("no session was chosen"));
         };
         match parse_choice(sessions, &answer) {
@@ -70,6 +70,7 @@ enum ChosenSession {
     Again,
 }
 
+/// Returns the session that the user chose, by the number of its row or by its name.
 fn parse_choice(sessions: &[&SessionView], answer: &str) -> ChosenSession {
     let answer = answer.trim();
     // A number always means a row of the list, even if an agent has named a session with a number.

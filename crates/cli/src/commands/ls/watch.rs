@@ -55,7 +55,7 @@ async fn show_changes(
     request: &ListRequest,
     (stop, context): (&mut StopSignals, &mut Context),
 ) -> Result<()> {
-    let mut resized = signal(SignalKind::window_change()).map_err(no_signals)?;
+    let mut resized = signal(SignalKind::window_change()).map_err(signal_error)?;
     while !context.output.is_reader_gone() {
         view.show(source, context)?;
         tokio::select! {
@@ -75,7 +75,7 @@ struct StopSignals {
 
 impl StopSignals {
     fn new() -> Result<Self> {
-        let ended = signal(SignalKind::terminate()).map_err(no_signals)?;
+        let ended = signal(SignalKind::terminate()).map_err(signal_error)?;
         Ok(Self { interrupts: Interrupts::take()?, ended })
     }
 
@@ -87,8 +87,8 @@ impl StopSignals {
     }
 }
 
-fn no_signals(error: std::io::Error) -> Error {
-    Error::internal("cannot notice signals").caused_by(error)
+fn signal_error(error: std::io::Error) -> Error {
+    Error::internal("cannot handle signals").caused_by(error)
 }
 
 /// Reads the list from the daemon, and waits for changes.
@@ -185,7 +185,7 @@ fn draw(WatchedList { list, is_lost, .. }: &WatchedList, context: &mut Context) 
         footer.push(hidden(list.hidden));
     }
     if *is_lost {
-        footer.push("the daemon has ended: any other command starts it".to_owned());
+        footer.push("the daemon has ended: any other command starts it again".to_owned());
     }
     // The last row stays empty: a full last row would scroll the screen.
     let room = size.rows.saturating_sub(footer.len() + 2);

@@ -62,7 +62,7 @@ pub(crate) fn run(
     let vendors = chosen(&arguments.vendors, context)?;
     let behaviours = behaviours(arguments)?;
     isolation::check().map_err(|why| {
-        Error::unavailable("nothing can be tried safely on this machine").caused_by(why)
+        Error::unavailable("agent programs cannot be tried safely on this machine").caused_by(why)
     })?;
     let segue = env::current_exe()
         .map_err(|error| Error::internal("cannot find this program").caused_by(error))?;
@@ -139,12 +139,12 @@ fn chosen(names: &[String], context: &Context) -> Result<Vec<Arc<dyn Vendor>>> {
 
 fn unknown(name: &str) -> Error {
     Error::not_found(format!("there is no vendor `{name}`"))
-        .hint("run `segue vendors` to see which there are")
+        .hint("run `segue vendors` to see all vendors")
 }
 
 fn nothing_installed() -> Error {
-    Error::vendor("no agent program that could be tried is installed")
-        .hint("run `segue vendors` to see how they are installed")
+    Error::vendor("no agent program that can be tried is installed")
+        .hint("run `segue vendors` to see how to install them")
 }
 
 fn can_be_tried(vendor: &dyn Vendor) -> bool {
@@ -238,7 +238,7 @@ pub(super) fn rehearse(arguments: &[OsString]) -> ExitCode {
         return ExitCode::from(2);
     };
     std::panic::set_hook(Box::new(|panic| {
-        let words = panic.payload_as_str().unwrap_or("the trial stopped without a reason");
+        let words = panic.payload_as_str().unwrap_or("the trial panicked without a message");
         // A report is for users. Any other panic is a bug of the check, so its source location is
         // printed, too.
         let place = panic.location().filter(|_| !is_report(words));
