@@ -25,7 +25,7 @@ use crate::render::time::DisplayClock;
 
 /// How many events one request returns at most.
 const PAGE_EVENTS: u32 = 1000;
-/// The width of the column of event kinds: the length of the longest kind.
+/// The width of the column of event kinds, which is the length of the longest kind.
 const KIND_COLUMNS: usize = 20;
 /// The column of names is at most this wide. A longer name shifts only its own lines.
 const WIDEST_NAME_COLUMNS: usize = 24;
@@ -230,6 +230,7 @@ fn line(
 
 #[cfg(test)]
 mod tests {
+    use segue_core::model::EventKind;
     use serde_json::json;
 
     use super::*;
@@ -240,6 +241,12 @@ mod tests {
         assert_eq!(widest(&[]), 0);
         assert_eq!(widest(&["shop/coder", "shop/a"]), 10);
         assert_eq!(widest(&["shop/a", &"x".repeat(64)]), 6);
+    }
+
+    #[test]
+    fn column_of_kinds_is_as_wide_as_the_longest_kind() {
+        let longest = EventKind::ALL.iter().map(|kind| kind.word().len()).max();
+        assert_eq!(longest, Some(KIND_COLUMNS));
     }
 
     #[test]

@@ -1,4 +1,15 @@
 //! The commands, one file each. A file defines the flags, sends the request and prints the answer.
+//! `overview` is `segue` without a command.
+//!
+//! Several commands share these files:
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `targets` | finds the sessions that names mean, and counts successes and failures |
+//! | `outcomes` | prints which sessions came back, were refused or were left alone |
+//! | `prompt` | reads a prompt or a message from an argument or from standard input |
+//! | `duration` | parses durations such as `30s` |
+//! | `failure` | makes the error about a failed turn |
 
 pub(crate) mod adopt;
 pub(crate) mod answer;
