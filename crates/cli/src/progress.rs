@@ -1,5 +1,5 @@
-//! Waits for the result of a request. After a second one line on the terminal shows what the
-//! command waits for, and Ctrl-C ends the wait with a clear message.
+//! Waits for the result of a request. After a second, one line on the terminal describes the work.
+//! Ctrl-C ends the wait with an error that names the work that continues.
 
 mod counter;
 mod interrupts;

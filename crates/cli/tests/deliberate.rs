@@ -219,7 +219,7 @@ fn finished_headless_session_and_adopted_session_are_resumed_only_by_name() {
     let shown = world.segue(["resume"]);
     for part in [
         "left alone: default/taken (never ran)",
-        "hint: run `segue resume default/taken` to start it all the same",
+        "hint: run `segue resume default/taken` to start it anyway",
     ] {
         assert!(shown.stderr.contains(part), "{shown:#?}");
     }

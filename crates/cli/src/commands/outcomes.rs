@@ -114,13 +114,16 @@ fn summary(report: &RestoreReport) -> String {
         };
         let asking = match with(Outcome::Waiting) {
             0 => String::new(),
-            1 => ", 1 of them asks you something".to_owned(),
-            asking => format!(", {asking} of them ask you something"),
+            1 => ", 1 of them asks a question".to_owned(),
+            asking => format!(", {asking} of them ask a question"),
         };
         return format!("{}: all there{ran}{asking}", counted(all, "agent"));
     }
-    let (refused, blank) = (with(Outcome::Refused), with(Outcome::Fresh));
-    format!("{}: not complete ({refused} refused, {blank} begun afresh)", counted(all, "agent"))
+    let (refused, fresh) = (with(Outcome::Refused), with(Outcome::Fresh));
+    format!(
+        "{}: not complete ({refused} refused, {fresh} with a new conversation)",
+        counted(all, "agent")
+    )
 }
 
 fn tone(outcome: Outcome) -> TextTone {
@@ -187,7 +190,8 @@ shop/writer  demo    handed over
         let why = "cannot resume `shop/tester`: the transcript of conversation \
                    019f6f9c-0000-7000-8000-000000000001 is gone, and neither a guard nor the \
                    archive has it";
-        let fresh = "run `segue resume shop/tester --fresh shop/tester` to begin anew";
+        let fresh =
+            "run `segue resume shop/tester --fresh shop/tester` to begin a new conversation";
         let note = format!("{why}; {fresh}; run `segue adopt demo` to see others");
         report.agents[1].note = Some(note);
         let table = table(&report).render(Colour::Off, Some(40));
@@ -235,15 +239,18 @@ shop/writer  demo    handed over  (as for shop/coder)
 
     #[test]
     fn summary_reports_whether_all_agents_are_back_and_how_many_ask() {
-        assert_eq!(summary(&report(false)), "3 agents: not complete (1 refused, 0 begun afresh)");
+        assert_eq!(
+            summary(&report(false)),
+            "3 agents: not complete (1 refused, 0 with a new conversation)"
+        );
         assert_eq!(summary(&report(true)), "3 agents: all there");
         let mut asking = report(true);
         asking.agents[0].outcome = Outcome::Waiting;
-        assert_eq!(summary(&asking), "3 agents: all there, 1 of them asks you something");
+        assert_eq!(summary(&asking), "3 agents: all there, 1 of them asks a question");
         asking.agents[1].outcome = Outcome::Waiting;
-        assert_eq!(summary(&asking), "3 agents: all there, 2 of them ask you something");
-        let nobody = RestoreReport::new(Vec::new(), Vec::new(), Vec::new());
-        assert_eq!(summary(&nobody), "there was nothing to bring back");
+        assert_eq!(summary(&asking), "3 agents: all there, 2 of them ask a question");
+        let empty = RestoreReport::new(Vec::new(), Vec::new(), Vec::new());
+        assert_eq!(summary(&empty), "there was nothing to bring back");
     }
 
     #[test]

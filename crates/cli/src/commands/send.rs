@@ -150,7 +150,7 @@ fn request(arguments: SendArguments, until: Until, context: &Context) -> Result<
     })
 }
 
-/// Makes the error of an interrupted command: what happens to its message.
+/// Makes the error of an interrupted command. It contains the state of the message.
 async fn interrupted(request: &SendRequest, context: &Context) -> Error {
     let found = tokio::time::timeout(LOOKUP_TIMEOUT, find_message(request, context)).await;
     let what = match found.ok().flatten() {

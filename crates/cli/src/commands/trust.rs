@@ -55,8 +55,8 @@ pub(crate) async fn run(
 }
 
 /// Runs `attempt`. If it fails because the project file of `folder` is not trusted, shows the user
-/// what the file asks for, and asks whether to allow it. After a yes runs `attempt` again. Without
-/// a terminal the failure is returned.
+/// what the file would do, and asks whether to allow it. If the answer is yes, runs `attempt` again.
+/// Without a terminal, returns the failure.
 pub(crate) async fn ask_and_retry<T>(
     client: &Client,
     context: &Context,
@@ -68,7 +68,7 @@ pub(crate) async fn ask_and_retry<T>(
         other => return other,
     };
     let question = TrustRequest { folder: folder.to_owned(), digest: None };
-    // If the file is invalid, the refusal already says why.
+    // If the file is invalid, the refusal already has the reason.
     let Ok(view) = client.trust(&question).await else { return Err(refusal) };
     if view.trusted {
         return Err(refusal);

@@ -44,7 +44,7 @@ pub(crate) fn address(session: &SessionView) -> String {
 /// question.
 pub(crate) fn question_hint(session: &SessionView) -> String {
     let name = address(session);
-    let what = session.status_detail.as_deref().unwrap_or("something");
+    let what = session.status_detail.as_deref().unwrap_or("an answer");
     match &session.dialog {
         Some(dialog) if dialog.question.is_empty() => {
             format!("{}: {name} asks for {what}", dialog::hint(dialog))

@@ -9,7 +9,7 @@ const DAY: i64 = 24 * HOUR;
 const WEEK: i64 = 7 * DAY;
 const YEAR: i64 = 365 * DAY;
 
-/// Returns how long ago something was, in one unit: `40s`, `3m`, `5h`, `2d`, `3w`, `1y`.
+/// Returns the time since a timestamp, in one unit: `40s`, `3m`, `5h`, `2d`, `3w`, `1y`.
 pub(crate) fn age(then: Timestamp, now: Timestamp) -> String {
     // A clock that was set back must not show a negative age.
     let seconds = now.duration_since(then).as_secs().max(0);

@@ -46,7 +46,7 @@ fn up_reports_a_trust_question_and_so_does_every_later_command() {
     for words in ["waiting", "it waits for an answer (trust): Do you trust this folder?", ANSWER] {
         assert!(shown.stdout.contains(words), "{shown:#?}");
     }
-    assert!(shown.stderr.contains("1 of them asks you something"), "{shown:#?}");
+    assert!(shown.stderr.contains("1 of them asks a question"), "{shown:#?}");
     let again = assert_waiting(&up(&world), "coder");
     assert_eq!(again["dialog"]["choices"][0], "yes", "{again:#}");
     let id = again["dialog"]["id"].as_str().unwrap();

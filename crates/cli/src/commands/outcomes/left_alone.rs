@@ -33,7 +33,7 @@ pub(crate) fn note(sessions: &[LeftAlone]) -> Option<String> {
 }
 
 /// Returns a hint with the command that starts the sessions that were left alone. `None` if there
-/// are none, or if all of them go on in other sessions or run on other machines.
+/// are none, or if all of them continue in other sessions or run on other machines.
 fn hint(sessions: &[LeftAlone], command: &str) -> Option<String> {
     let is_startable = |it: &&LeftAlone| {
         it.goes_on_as.is_none() && it.why.known() != Some(LeftAloneReason::OtherMachine)
@@ -49,8 +49,8 @@ fn hint(sessions: &[LeftAlone], command: &str) -> Option<String> {
         format!("segue resume {}", first.address)
     };
     Some(match ended.len() {
-        1 => format!("run `{one}` to start it all the same"),
-        _ if must_be_named => format!("name the ones that are to start, such as `{one}`"),
+        1 => format!("run `{one}` to start it anyway"),
+        _ if must_be_named => format!("name the sessions to start, such as `{one}`"),
         _ => {
             format!("run `segue {command} --stopped` to start those as well, or name one: `{one}`")
         }
@@ -77,8 +77,8 @@ mod tests {
         assert_eq!((note(&[]), hint(&[], "up")), (None, None));
         let one = [resting("coder", "stopped", None)];
         assert_eq!(note(&one).unwrap(), "left alone: shop/coder (stopped)");
-        assert_eq!(hint(&one, "up").unwrap(), "run `segue up coder` to start it all the same");
-        let resumed = "run `segue resume shop/coder` to start it all the same";
+        assert_eq!(hint(&one, "up").unwrap(), "run `segue up coder` to start it anyway");
+        let resumed = "run `segue resume shop/coder` to start it anyway";
         assert_eq!(hint(&one, "resume --all").unwrap(), resumed);
         let two = [resting("coder", "stopped", None), resting("tester", "quit", None)];
         let expected = "run `segue resume --all --stopped` to start those as well, or name one: \
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(hint(&two, "resume --all").unwrap(), expected);
         let adopted = [resting("a", "never_ran", None), resting("b", "never_ran", None)];
         assert_eq!(note(&adopted[..1]).unwrap(), "left alone: shop/a (never ran)");
-        let expected = "name the ones that are to start, such as `segue resume shop/a`";
+        let expected = "name the sessions to start, such as `segue resume shop/a`";
         assert_eq!(hint(&adopted, "resume").unwrap(), expected);
         let gone_on = [resting("old", "handed_over", Some("shop/new"))];
         assert_eq!(note(&gone_on).unwrap(), "left alone: shop/old (goes on as shop/new)");

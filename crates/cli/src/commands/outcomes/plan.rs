@@ -50,7 +50,7 @@ fn table(report: &PlanReport) -> TextTable {
 fn short_form(agent: &PlannedOutcome) -> Option<&'static str> {
     match agent.decision {
         PlannedDecision::Waiting => Some("runs and waits"),
-        PlannedDecision::Fresh => Some("begin afresh"),
+        PlannedDecision::Fresh => Some("begin a new conversation"),
         PlannedDecision::Refuse => Some("refuse"),
         PlannedDecision::Running
         | PlannedDecision::Rest
