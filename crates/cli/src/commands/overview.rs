@@ -120,11 +120,13 @@ fn next_steps(overview: &FolderOverview) -> Vec<String> {
         [] => {}
         [only] => {
             let (vendor, id) = (&only.vendor, &only.vendor_session_id);
-            steps.push(format!("run `segue adopt {vendor}:{id}` to continue that conversation"));
+            steps.push(format!(
+                "run `segue adopt {vendor}:{id}` to make that conversation a session"
+            ));
         }
         _ => {
             steps.push(
-                "run `segue adopt VENDOR:ID` to continue one of them, `segue adopt` to see all"
+                "run `segue adopt VENDOR:ID` to make one of them a session, `segue adopt` to see all"
                     .to_owned(),
             );
         }
@@ -197,11 +199,11 @@ mod tests {
         };
         let mut some = overview(vec![session("a", "idle", None, 1)]);
         some.unknown = vec![stranger("abc")];
-        let one = "run `segue adopt demo:abc` to continue that conversation";
+        let one = "run `segue adopt demo:abc` to make that conversation a session";
         assert_eq!(next_steps(&some), [one]);
         some.unknown.push(stranger("def"));
         let several =
-            "run `segue adopt VENDOR:ID` to continue one of them, `segue adopt` to see all";
+            "run `segue adopt VENDOR:ID` to make one of them a session, `segue adopt` to see all";
         assert_eq!(next_steps(&some), [several]);
     }
 

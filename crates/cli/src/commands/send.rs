@@ -82,14 +82,14 @@ pub(crate) async fn run(arguments: SendArguments, context: &mut Context) -> Resu
     let client = progress::connect(context).await?;
     let names = [request.session.clone()];
     let SelectReport { sessions, left_out, .. } =
-        targets::select(&client, context, &names, NameMatching::Going).await?;
+        targets::select(&client, context, &names, NameMatching::Active).await?;
     if let Some(note) = outcomes::left_alone::note(&left_out) {
         context.output.note(&note);
     }
     let requests: Vec<SendRequest> = sessions.iter().map(|it| for_session(it, &request)).collect();
     match requests.as_slice() {
         [] => Err(Error::conflict(format!(
-            "no session of `{}` can take a message: each was stopped, left or handed over",
+            "no session of `{}` takes messages: each has ended or was handed over",
             request.session
         ))
         .hint(format!("run `segue ls --all --fleet {}` to see them", request.session))),

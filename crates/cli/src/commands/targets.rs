@@ -17,7 +17,7 @@ pub(crate) enum NameMatching {
     Loose,
     /// Like [`Self::Loose`], but a fleet does not include sessions that ended for good, were
     /// stopped on purpose or were handed over.
-    Going,
+    Active,
     /// Only whole names and beginnings of ids.
     Whole,
 }
@@ -41,7 +41,7 @@ pub(crate) async fn select(
         cwd: context.cwd().to_owned(),
         names: names.to_vec(),
         whole: how == NameMatching::Whole,
-        finished: how != NameMatching::Going,
+        finished: how != NameMatching::Active,
     };
     client.select(&request).await
 }
