@@ -19,8 +19,8 @@ use crate::render::time::age;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without an id, it lists the conversations that no session has, from every \
-    folder. It starts nothing: a conversation that is open in a terminal stays there, and \
-    `segue resume` brings back one that is not.\n\n\
+    folder. It starts nothing: `segue resume` brings an adopted conversation back, unless it is \
+    open in a terminal.\n\n\
     Examples:\n  segue adopt\n  segue adopt demo:0198f9d2-0000-7000-8000-000000000001 --name fox\n  \
     segue adopt --all --since 7d"
 )]

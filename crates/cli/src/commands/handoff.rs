@@ -37,7 +37,7 @@ pub(crate) struct HandoffArguments {
     #[arg(long, value_name = "VENDOR|AGENT", add = complete::vendors_and_agents())]
     pub(crate) to: String,
 
-    /// The name of the new session; a new session is made even if the conversation was there before
+    /// The name of the new session; with it, the conversation never returns to an earlier session
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 

@@ -19,8 +19,9 @@ use crate::render::sessions::{asks, counted, question_hint, start_hints, table};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Sessions that ended more than a day ago are only counted; --all or --status \
-    ended lists them. A session must match one of several filters of the same kind, and a filter \
-    of each kind. The beginning of a fleet's or a vendor's name is enough.\n\n\
+    ended lists them. If a filter has several values, a session must match one of them. If there \
+    are several filters, it must match all of them. The beginning of a fleet's or a vendor's name \
+    is enough.\n\n\
     With --watch, the list is redrawn whenever a session changes, until Ctrl-C. Without a \
     terminal, or with --json, it prints one line for each session, and another line whenever that \
     session changes. A session that leaves the list has the outcome `gone`.\n\n\

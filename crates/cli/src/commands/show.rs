@@ -58,14 +58,14 @@ pub(crate) struct ShowSource {
     #[arg(long, conflicts_with_all = ["last", "follow", "story"])]
     pub(crate) raw: bool,
 
-    /// Also the conversations that this one was handed over from and to
+    /// Print also the conversations that this one was handed over from and to
     #[arg(long, conflicts_with = "follow")]
     pub(crate) story: bool,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ShowLayout {
-    /// The whole input and output of tools
+    /// Print the whole input and output of tools
     #[arg(long)]
     pub(crate) full: bool,
 

@@ -23,7 +23,7 @@ use crate::render::sessions::{address, asks, question_hint, status};
     after_help = "Without --for, it waits until the agent neither starts nor works. An agent \
     with a queued message is not idle. After the timeout, the exit status is 4. It is also 4 as \
     soon as the agent asks a person a question, unless --for is `waiting` or `ended`. With several \
-    agents, it waits for all of them; the exit status is 8 if only some of them get there.\n\n\
+    agents, it waits for all of them; the exit status is 8 if only some of them reach the status.\n\n\
     Examples:\n  segue wait coder\n  segue wait coder --for idle --timeout 10m\n  \
     segue wait shop --for ended"
 )]
