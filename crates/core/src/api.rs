@@ -1,4 +1,4 @@
-//! What the daemon and its clients say to each other, as JSON over HTTP.
+//! The requests to the daemon and its responses, as JSON over HTTP.
 
 mod adopt;
 mod answer;
@@ -44,7 +44,9 @@ pub use restore::{AgentOutcome, Outcome, RestoreReport};
 pub use resume::{ResumeAnswer, ResumeCount, ResumeRequest};
 pub use run::{RunRequest, TurnReport};
 pub use scale::{ScaleReport, ScaleRequest};
-pub use select::{AddressQuery, FailedTarget, SelectReport, SelectRequest, Selection, none_done};
+pub use select::{
+    AddressQuery, FailedTarget, SelectReport, SelectRequest, Selection, combined_error,
+};
 pub use session::{ListRequest, SessionList, SessionRef, SessionView};
 pub use stop::{StopOutcome, StopReport, StopRequest, StoppedSession};
 pub use trust::{TrustRequest, TrustView};

@@ -63,7 +63,7 @@ pub struct Error {
     pub causes: Vec<String>,
     #[serde(default)]
     pub hints: Vec<String>,
-    /// What a commit contradicted, if that is the reason. Only within one process.
+    /// The stored data that a commit contradicted, if that is the reason. Not serialized.
     #[serde(skip)]
     pub conflict: Option<Box<Conflict>>,
 }
@@ -116,7 +116,7 @@ impl Error {
         self
     }
 
-    /// Returns message, causes and hints in one line, for a note in a list.
+    /// Returns the message, its causes and its hints in one line, for a note in a list.
     pub fn in_one_line(&self) -> String {
         let hints: String = self.hints.iter().map(|hint| format!("; {hint}")).collect();
         format!("{self}{hints}")

@@ -1,8 +1,8 @@
 //! Enums whose values are words: in JSON, in the store, on the command line and in tables.
 
-/// Declares an enum without data, and the word of each value. A word is written once, here: the enum
-/// gets `word`, `from_word`, `ALL` and `AsRef<str>`, and is serialized as its word. A word after `|`
-/// is one that earlier versions wrote; it is only read.
+/// Declares an enum without data, and a word for each value. The enum gets `word`, `from_word`, `ALL`
+/// and `AsRef<str>`, and is serialized as its word. A word after `|` was written by earlier versions:
+/// it can be deserialized, and is never written.
 macro_rules! word_enum {
     (
         $(#[$enum_attribute:meta])*
@@ -67,7 +67,7 @@ mod tests {
     use crate::rules::bringing_back::LeftAloneReason;
     use crate::rules::handoff::HandoffMode;
 
-    fn check<T>(all: &[T], from_word: fn(&str) -> Option<T>)
+    fn assert_words<T>(all: &[T], from_word: fn(&str) -> Option<T>)
     where
         T: AsRef<str> + Copy + Debug + PartialEq + Serialize + DeserializeOwned,
     {
@@ -86,27 +86,27 @@ mod tests {
 
     #[test]
     fn every_word_is_read_back_as_the_value_that_it_stands_for() {
-        check(DryRun::ALL, DryRun::from_word);
-        check(EventKind::ALL, EventKind::from_word);
-        check(Evidence::ALL, Evidence::from_word);
-        check(FailureClass::ALL, FailureClass::from_word);
-        check(HandoffForm::ALL, HandoffForm::from_word);
-        check(Kind::ALL, Kind::from_word);
-        check(LaunchMode::ALL, LaunchMode::from_word);
-        check(MessageStateKind::ALL, MessageStateKind::from_word);
-        check(HandoffMode::ALL, HandoffMode::from_word);
-        check(Outcome::ALL, Outcome::from_word);
-        check(Permission::ALL, Permission::from_word);
-        check(PlannedDecision::ALL, PlannedDecision::from_word);
-        check(LeftAloneReason::ALL, LeftAloneReason::from_word);
-        check(Restart::ALL, Restart::from_word);
-        check(Role::ALL, Role::from_word);
-        check(Severity::ALL, Severity::from_word);
-        check(StatusKind::ALL, StatusKind::from_word);
-        check(StopOutcome::ALL, StopOutcome::from_word);
-        check(Until::ALL, Until::from_word);
-        check(WaitTarget::ALL, WaitTarget::from_word);
-        check(WaitingFor::ALL, WaitingFor::from_word);
+        assert_words(DryRun::ALL, DryRun::from_word);
+        assert_words(EventKind::ALL, EventKind::from_word);
+        assert_words(Evidence::ALL, Evidence::from_word);
+        assert_words(FailureClass::ALL, FailureClass::from_word);
+        assert_words(HandoffForm::ALL, HandoffForm::from_word);
+        assert_words(Kind::ALL, Kind::from_word);
+        assert_words(LaunchMode::ALL, LaunchMode::from_word);
+        assert_words(MessageStateKind::ALL, MessageStateKind::from_word);
+        assert_words(HandoffMode::ALL, HandoffMode::from_word);
+        assert_words(Outcome::ALL, Outcome::from_word);
+        assert_words(Permission::ALL, Permission::from_word);
+        assert_words(PlannedDecision::ALL, PlannedDecision::from_word);
+        assert_words(LeftAloneReason::ALL, LeftAloneReason::from_word);
+        assert_words(Restart::ALL, Restart::from_word);
+        assert_words(Role::ALL, Role::from_word);
+        assert_words(Severity::ALL, Severity::from_word);
+        assert_words(StatusKind::ALL, StatusKind::from_word);
+        assert_words(StopOutcome::ALL, StopOutcome::from_word);
+        assert_words(Until::ALL, Until::from_word);
+        assert_words(WaitTarget::ALL, WaitTarget::from_word);
+        assert_words(WaitingFor::ALL, WaitingFor::from_word);
     }
 
     #[test]

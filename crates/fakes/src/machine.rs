@@ -112,7 +112,7 @@ impl Machine for FakeMachine {
     fn find_program(&self, spec: &ProgramSpec, _environment: &Environment) -> Option<Program> {
         let is_uninstalled = self.state.lock().unwrap().is_uninstalled;
         let (path, arguments) = match spec {
-            ProgramSpec::Itself { subcommand } => {
+            ProgramSpec::Segue { subcommand } => {
                 ("segue".to_owned(), vec![(*subcommand).to_owned()])
             }
             ProgramSpec::Named { .. } if is_uninstalled => return None,

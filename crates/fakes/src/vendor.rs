@@ -165,7 +165,7 @@ impl Interaction for FakeVendor {
 }
 
 impl SignalSources for FakeVendor {
-    fn evidence_within(&self) -> Duration {
+    fn evidence_timeout(&self) -> Duration {
         Duration::from_secs(10)
     }
 
@@ -217,7 +217,7 @@ impl Transcripts for FakeVendor {
         paths.iter().filter_map(id).filter_map(|id| read(id).transpose()).collect()
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         let kept = |path: PathBuf| {
             let id = VendorSessionId::new(path.file_stem()?.to_str()?);
             Some(StoredConversation { id, transcript: path, modified: crate::samples::start() })
@@ -238,11 +238,11 @@ impl Transcripts for FakeVendor {
         }))
     }
 
-    fn live(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
+    fn open_conversations(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
         Ok(self.live.lock().unwrap().clone())
     }
 
-    fn said_since(
+    fn user_messages_since(
         &self,
         files: &dyn Files,
         place: &Place,

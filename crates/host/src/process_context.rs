@@ -41,7 +41,7 @@ pub fn terminal_size() -> Option<TerminalSize> {
     let (input, output, errors) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
     let sizes = [tcgetwinsize(output), tcgetwinsize(input), tcgetwinsize(errors)];
     let known = sizes.into_iter().flatten().find(|size| size.ws_row > 0 && size.ws_col > 0)?;
-    Some(TerminalSize { rows: known.ws_row, cols: known.ws_col }.sensible())
+    Some(TerminalSize { rows: known.ws_row, cols: known.ws_col }.clamped())
 }
 
 /// Splits variables into those that can be passed on unchanged and the names of the others.

@@ -13,7 +13,7 @@ use crate::version;
 /// Finds a vendor's program.
 pub fn find(spec: &ProgramSpec, environment: &Environment) -> Option<Program> {
     match spec {
-        ProgramSpec::Itself { subcommand } => Some(Program {
+        ProgramSpec::Segue { subcommand } => Some(Program {
             path: installed().unwrap_or_else(|| PathBuf::from("/proc/self/exe")),
             arguments: vec![(*subcommand).to_owned()],
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn this_program_is_found_with_its_subcommand() {
-        let spec = ProgramSpec::Itself { subcommand: "demo" };
+        let spec = ProgramSpec::Segue { subcommand: "demo" };
         let program = find(&spec, &Environment::default()).unwrap();
         assert_eq!(program.path, std::env::current_exe().unwrap());
         assert_eq!(program.arguments, ["demo"]);

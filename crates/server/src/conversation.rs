@@ -214,7 +214,7 @@ impl ConversationReading {
         };
         self.transcript.as_ref().filter(there).cloned().or_else(|| {
             let (id, transcripts) = (self.id.as_ref()?, self.vendor.transcripts()?);
-            transcripts.extent(self.files.as_ref(), &self.place, id)?;
+            transcripts.length(self.files.as_ref(), &self.place, id)?;
             Some(transcripts.transcript(self.files.as_ref(), &self.place, id))
         })
     }

@@ -54,7 +54,7 @@ fn status_follows_a_permission_question_and_its_answer() {
         scene.wait_turns("coder", 1);
         assert!(scene.world.project().join("made").is_file());
         let log = scene.world.ok(["log", "coder"]);
-        assert!(log.contains("says the vendor's registry"), "{log}");
+        assert!(log.contains("reported by the vendor's registry"), "{log}");
     });
 }
 

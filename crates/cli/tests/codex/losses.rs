@@ -54,7 +54,7 @@ fn resume_is_refused_if_the_model_provider_is_no_longer_configured() {
         let refused = scene.world.segue(["resume", "coder"]);
         assert_eq!(refused.status, 8, "{refused:#?}");
         assert!(refused.stdout.contains("no longer configured"), "{refused:#?}");
-        assert!(refused.stdout.contains("mend the vendor's settings"), "{refused:#?}");
+        assert!(refused.stdout.contains("change the vendor's settings"), "{refused:#?}");
     });
 }
 

@@ -188,7 +188,7 @@ fn log_has_every_state_of_a_message() {
         let is_it = |event: &Value| format!("{} {}", event["kind"], event["text"]).contains(wanted);
         events.iter().position(is_it).unwrap_or_else(|| panic!("no {wanted} in {events:#?}"))
     };
-    let asked = place("waiting (permission), says the vendor's registry");
+    let asked = place("waiting (permission), reported by the vendor's registry");
     assert!(asked < place("\"answered\" \"yes to: Allow?"));
     assert!(events.iter().all(|event| event["at"].is_string()));
     assert!(world.ok(["log", "alpha"]).contains("in the transcript"));

@@ -14,7 +14,7 @@ const ACCOUNT: FailingTurn = ("[[status: 401]]", "the account was refused");
 const TOO_MANY_REQUESTS: FailingTurn = ("[[status: 429]]", "usage limit");
 const USAGE_LIMIT: FailingTurn = ("[[limit: 2030-01-01T10:00:00Z]]", "usage limit");
 const SERVICE: FailingTurn = ("[[status: 500]]", "the service failed");
-const STREAM: FailingTurn = ("[[cut]]", "the answer broke off");
+const STREAM: FailingTurn = ("[[cut]]", "the answer was cut off");
 
 /// How headless turns of a vendor fail.
 pub(crate) trait FailingTurns: PinnedVendor {

@@ -14,7 +14,7 @@ fn silent_headless_turn_is_ended_after_the_configured_time<V: PinnedVendor>() {
     let run = ["run", "--headless", "--vendor", V::NAME, "--name", "h", "fox [[hang]]"];
     let hung = world.segue(run);
     assert_eq!(hung.status, 6, "{hung:#?}");
-    assert!(hung.stderr.contains("nothing was heard for too long"), "{hung:#?}");
+    assert!(hung.stderr.contains("there was no output for too long"), "{hung:#?}");
     assert_eq!(world.session("h")["pid"], serde_json::Value::Null);
     fs::remove_file(settings).unwrap();
     let answer = world.ok(["send", "h", "--wait", "go on"]);

@@ -50,7 +50,7 @@ fn daemon_ends_and_reports_a_tool_that_outlived_its_holder() {
     let mut events = Events::of(&world);
     // Kill the holder first, because it would end the tool itself.
     kill(process(&session, "holder_pid"));
-    let ended = wait_event(&mut events, "leftovers_ended", "ended what");
+    let ended = wait_event(&mut events, "leftovers_ended", "processes of launch");
     assert!(text(&ended, "text").contains(&tool.to_string()), "{ended}");
     assert!(!processes::is_alive(tool));
     wait_event(&mut events, "launch_ended", "ended while Segue was not watching");

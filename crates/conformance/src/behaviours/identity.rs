@@ -147,7 +147,10 @@ fn forget_copies(trial: &VendorTrial) {
 }
 
 pub(super) fn anew(trial: &mut VendorTrial) {
-    let typed = trial.rehearsal.anew.expect("a way to begin anew, or a reason why there is none");
+    let typed = trial
+        .rehearsal
+        .new_conversation_command
+        .expect("a way to begin anew, or a reason why there is none");
     let before = trial.told("a", "remember ALPHA");
     let mut person = trial.attach("a");
     person.wait_for("remember ALPHA");

@@ -1,4 +1,4 @@
-//! Conversations that no session has, and taking them in.
+//! Adopting conversations that belong to no session.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub struct AdoptReport {
     pub skipped: Vec<SkippedConversation>,
 }
 
-/// A conversation that belongs to no session.
+/// A conversation that can be adopted because it belongs to no session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptCandidate {
     pub vendor: VendorId,
@@ -37,7 +37,7 @@ pub struct AdoptCandidate {
     pub cwd: PathBuf,
     pub began_at: Timestamp,
     pub updated_at: Timestamp,
-    /// The beginning of its first message.
+    /// The beginning of the first message.
     pub begins: Option<String>,
     /// The PID of the process that has the conversation open, for example in a user's terminal.
     #[serde(default)]
@@ -52,12 +52,13 @@ pub struct SkippedConversation {
     pub why: String,
 }
 
-/// A conversation that belongs to no session.
+/// A conversation in the caller's folder that belongs to no session, as `segue` without arguments
+/// lists it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stranger {
     pub vendor: VendorId,
     pub vendor_session_id: VendorSessionId,
     pub began_at: Timestamp,
-    /// The beginning of its first message.
+    /// The beginning of the first message.
     pub begins: Option<String>,
 }

@@ -13,7 +13,7 @@ pub struct AnswerRequest {
     pub session: String,
     /// `yes`, `no`, or a choice by its number or first words.
     pub answer: String,
-    /// The id of the question to answer. If another question is on the screen, it is not answered.
+    /// The id of the question to answer. If another question is on the screen, no answer is given.
     #[serde(default)]
     pub question: Option<String>,
 }

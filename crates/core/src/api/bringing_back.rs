@@ -1,4 +1,4 @@
-//! What `segue up` and `segue resume` leave as it is, and report.
+//! Sessions that `segue up` and `segue resume` do not change, and only report.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,7 @@ use super::MaybeKnown;
 use crate::model::{AgentName, FleetName, SessionId, SessionName, VendorId};
 use crate::rules::bringing_back::LeftAloneReason;
 
-/// A session that is not brought back: it was ended on purpose, handed over, or adopted and never
-/// run.
+/// A session that is not brought back. `why` has the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftAlone {
     pub session: SessionId,
@@ -16,7 +15,7 @@ pub struct LeftAlone {
     pub address: String,
     pub vendor: VendorId,
     pub why: MaybeKnown<LeftAloneReason>,
-    /// The address of the session in which its conversation continues.
+    /// The address of the session in which the conversation continues, if it was handed over.
     pub goes_on_as: Option<String>,
 }
 

@@ -39,7 +39,7 @@ pub struct ConversationPart {
     pub cwd: PathBuf,
     /// `None` if there is no transcript to read.
     pub transcript: Option<PathBuf>,
-    /// The conversation has content, so that a missing transcript is a loss.
+    /// The conversation has content. If its transcript is missing, it is lost.
     pub spoke: bool,
     /// How the previous part was handed over to this one. `None` for the first part.
     pub taken_over: Option<TakenOver>,

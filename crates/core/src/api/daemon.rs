@@ -1,4 +1,4 @@
-//! The daemon itself, and who asks it.
+//! The daemon itself, and the command that sends a request.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,7 @@ use crate::model::Environment;
 pub const PROTOCOL: u32 = 3;
 
 /// The HTTP header with the id of a request that changes something. The client creates the id, a
-/// UUIDv7. Requests of one caller with the same id are the same request, and it is carried out
-/// once.
+/// UUIDv7. A request that a caller repeats with the same id is carried out once.
 pub const REQUEST_HEADER: &str = "segue-request";
 
 /// `GET /v1/health`

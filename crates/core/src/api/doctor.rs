@@ -1,4 +1,4 @@
-//! What `segue doctor` finds.
+//! The report of `segue doctor`.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,30 +8,32 @@ use crate::word_enum::word_enum;
 /// `POST /v1/doctor`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DoctorRequest {
-    /// Cures what can be cured.
+    /// Fix the problems that can be fixed.
     pub fix: bool,
 }
 
-/// What disagrees.
+/// The differences between the store, the launch folders, the processes and the vendors' files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DoctorReport {
     pub findings: Vec<Finding>,
 }
 
-/// A result of `segue doctor`: what was found, and how to fix it.
+/// One result of `segue doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     pub severity: Severity,
+    /// The description of the result.
     pub what: String,
+    /// How the user can fix the problem.
     pub cure: Option<String>,
-    /// `segue doctor --fix` can fix it.
+    /// Whether `segue doctor --fix` can fix the problem.
     #[serde(default)]
     pub curable: bool,
     pub fixed: bool,
 }
 
 impl Finding {
-    /// Converts an error into a problem. Its first hint becomes the cure.
+    /// Converts an error into a problem. The first hint of the error becomes the cure.
     pub fn problem(error: &Error) -> Self {
         let (what, cure) = (error.to_string(), error.hints.first().cloned());
         Self { severity: Severity::Problem, what, cure, curable: false, fixed: false }
@@ -41,7 +43,7 @@ impl Finding {
 word_enum! {
     /// How bad a [`Finding`] is.
     pub enum Severity {
-        /// Nothing is wrong; worth knowing.
+        /// Information. Nothing is wrong.
         Note = "note",
         Warning = "warning",
         Problem = "problem",

@@ -14,7 +14,7 @@ use crate::word_enum::word_enum;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HandoffRequest {
     pub caller: Caller,
-    /// A session, or `vendor:id`.
+    /// The address of a session, or `vendor:id` for a conversation without a session.
     pub from: String,
     /// The vendor or the agent of the project that continues the conversation.
     pub to: String,
@@ -102,7 +102,7 @@ impl CarriedTurn {
         }
     }
 
-    /// Converts it into a [`Turn`] for display.
+    /// Converts this turn into a [`Turn`] for display.
     pub fn to_turn(&self) -> Turn {
         let failed = self.failed;
         let tool = self.tool.clone().map(|name| Tool { id: String::new(), name, failed });

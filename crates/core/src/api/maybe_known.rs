@@ -1,4 +1,4 @@
-//! Words that a newer daemon may send and this version does not know.
+//! Words that a newer daemon may send although this version does not know them.
 
 use std::fmt;
 
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn other_json_than_a_text_is_an_error() {
+    fn json_that_is_not_a_string_is_an_error() {
         assert!(read("7").is_err() && read("null").is_err() && read("{}").is_err());
     }
 }

@@ -22,11 +22,11 @@ pub struct SendRequest {
 }
 
 word_enum! {
-    /// How long a sender wants to wait.
+    /// The event that a sender waits for.
     pub enum Until {
         /// The message is recorded.
         Recorded = "recorded",
-        /// The agent has taken it.
+        /// The agent has got the message.
         Taken = "taken",
         /// The agent's turn is over.
         TurnEnded = "turn_ended",

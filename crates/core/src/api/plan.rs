@@ -1,4 +1,4 @@
-//! What `segue resume --plan` reports.
+//! The report of `segue resume --plan`.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{FailedTarget, LeftAlone, SessionRef};
 use crate::model::{VendorId, VendorSessionId};
 use crate::word_enum::word_enum;
 
-/// The output of `--plan`: the decision for each session. Nothing is done yet.
+/// The decision for each session. None of the decisions is carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanReport {
     pub plan: Vec<PlannedOutcome>,
@@ -36,18 +36,18 @@ pub struct PlannedOutcome {
 word_enum! {
     /// What a resume would do with a session.
     pub enum PlannedDecision {
-        /// It runs: nothing would be started.
+        /// The session runs. Nothing would be started.
         Running = "running",
-        /// It runs and asks a person something.
+        /// The session runs and asks the user a question.
         Waiting = "waiting",
-        /// It is headless and between two turns: nothing would be started.
+        /// The session is headless and between two turns. Nothing would be started.
         Rest = "rest",
         Resume = "resume",
-        /// The transcript would be put back first.
+        /// The transcript would be restored first.
         Restore = "restore",
-        /// The only conversation that can be its own would be taken in.
+        /// The only conversation that can belong to the session would be adopted.
         Adopt = "adopt",
-        /// Nothing was said yet: it would be started again.
+        /// The conversation is empty. It would be started again.
         Start = "start",
         /// A new conversation would begin.
         Fresh = "fresh",

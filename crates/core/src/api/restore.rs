@@ -1,4 +1,4 @@
-//! What came of starting sessions and bringing them back.
+//! The results of starting sessions and of bringing them back.
 
 use serde::{Deserialize, Serialize};
 
@@ -58,14 +58,14 @@ word_enum! {
     /// How a session came back.
     pub enum Outcome {
         Started = "started",
-        /// It ran already.
+        /// The session was running already.
         Running = "running" | "attached",
         Resumed = "resumed",
         Restored = "restored",
         Adopted = "adopted",
         HandedOver = "handed_over",
         Fresh = "fresh",
-        /// It runs and asks a person something first.
+        /// The session runs, and asks the user a question first.
         Waiting = "waiting",
         Refused = "refused",
     }

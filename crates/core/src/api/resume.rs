@@ -10,19 +10,19 @@ pub struct ResumeRequest {
     pub caller: Caller,
     pub selection: Selection,
     pub fresh: Vec<String>,
-    /// Only reports what would be done.
+    /// Only report what would be done.
     pub plan: bool,
-    /// Also brings back sessions that were ended on purpose.
+    /// Also bring back sessions that were ended on purpose.
     #[serde(default)]
     pub stopped: bool,
 }
 
-/// `POST /v1/resume`
+/// The response to `POST /v1/resume`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ResumeAnswer {
     Restored(RestoreReport),
-    /// The request asked for the plan only.
+    /// The request was `--plan`.
     Planned(PlanReport),
 }
 

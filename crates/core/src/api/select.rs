@@ -1,4 +1,4 @@
-//! Which sessions a command is about.
+//! The sessions that a command applies to.
 
 use std::path::{Path, PathBuf};
 
@@ -41,14 +41,15 @@ pub struct SelectReport {
     pub failed: Vec<FailedTarget>,
 }
 
-/// The query of `/v1/session` and `GET /v1/attach`: which session, said by a person in a folder.
+/// The query parameters of `/v1/session` and `GET /v1/attach`: the address of a session, and the
+/// caller's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddressQuery {
     pub address: String,
     pub cwd: PathBuf,
     #[serde(default)]
     pub purge: bool,
-    /// Of a fleet only the session that asks something is meant.
+    /// If the address is a fleet, it means the only session of the fleet that asks a question.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asking: bool,
 }
@@ -67,10 +68,10 @@ pub struct FailedTarget {
     pub error: Error,
 }
 
-/// Returns the error of a command that failed for every name. `None` if `failed` is empty. A single
+/// Combines the errors of a command that failed for every name. `None` if `failed` is empty. A single
 /// error is returned unchanged. Several errors become causes of a new error, which has the kind of
 /// the first one.
-pub fn none_done(failed: &[FailedTarget]) -> Option<Error> {
+pub fn combined_error(failed: &[FailedTarget]) -> Option<Error> {
     let (first, rest) = failed.split_first()?;
     if rest.is_empty() {
         return Some(first.error.clone());
@@ -81,7 +82,7 @@ pub fn none_done(failed: &[FailedTarget]) -> Option<Error> {
     let hints = failed.iter().flat_map(|it| it.error.hints.iter().map(move |hint| (it, hint)));
     Some(hints.fold(all, |all, (it, hint)| {
         let is_shared = failed.iter().all(|other| other.error.hints.contains(hint));
-        // A hint that does not apply to all names gets its own name as a prefix.
+        // A hint that does not apply to all names is prefixed with its name.
         let hint = if is_shared { hint.clone() } else { format!("`{}`: {hint}", it.target) };
         if all.hints.contains(&hint) { all } else { all.hint(hint) }
     }))
@@ -92,21 +93,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_of_several_names_are_equal_causes_of_one_error() {
+    fn errors_of_several_names_become_causes_of_one_error() {
         let failed = |target: &str, hints: &[&str]| {
             let error = Error::not_found(format!("there is no session `{target}`"));
             let error = hints.iter().fold(error, |error, hint| error.hint(*hint));
             FailedTarget { target: target.to_owned(), error }
         };
-        assert_eq!(none_done(&[]), None);
+        assert_eq!(combined_error(&[]), None);
         let one = failed("a", &["run `segue ls`"]);
-        assert_eq!(none_done(std::slice::from_ref(&one)), Some(one.error.clone()));
+        assert_eq!(combined_error(std::slice::from_ref(&one)), Some(one.error.clone()));
         let two = failed("fx", &["did you mean `fox`?", "run `segue ls`"]);
         let expected = Error::not_found("nothing was done for any of 2 names")
             .caused_by("there is no session `a`")
             .caused_by("there is no session `fx`")
             .hint("run `segue ls`")
             .hint("`fx`: did you mean `fox`?");
-        assert_eq!(none_done(&[one, two]), Some(expected));
+        assert_eq!(combined_error(&[one, two]), Some(expected));
     }
 }

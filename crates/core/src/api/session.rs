@@ -54,7 +54,7 @@ pub struct SessionView {
     pub vendor_session_id: Option<VendorSessionId>,
     pub evidence: Option<Evidence>,
     pub status: MaybeKnown<StatusKind>,
-    /// What it waits for, if its status is `waiting`.
+    /// What the session waits for, if its status is `waiting`.
     #[serde(default)]
     pub waiting_for: Option<MaybeKnown<WaitingFor>>,
     /// Details of the status as a text for people. Programs read the other fields.
@@ -62,7 +62,7 @@ pub struct SessionView {
     /// The id of a process that Segue did not start and that has the conversation open.
     #[serde(default)]
     pub open_in: Option<u32>,
-    /// The address of the session in which its conversation continues, if it was handed over.
+    /// The address of the session in which the conversation continues, if it was handed over.
     #[serde(default)]
     pub goes_on_as: Option<String>,
     /// The question that the agent shows to the user.
@@ -84,7 +84,7 @@ pub struct SessionView {
     /// The number of messages that have not arrived yet.
     #[serde(default)]
     pub queued_messages: u32,
-    /// The tokens that its conversation has used. `None` if they are not counted.
+    /// The tokens that the conversation has used. `None` if they are not counted.
     #[serde(default)]
     pub usage: Option<Usage>,
     pub created_at: Timestamp,

@@ -14,7 +14,7 @@ pub struct StopRequest {
     pub selection: Selection,
 }
 
-/// `POST /v1/stop`
+/// The response to `POST /v1/stop`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopReport {
     pub stopped: Vec<StoppedSession>,
@@ -35,7 +35,7 @@ word_enum! {
     /// How a stop of one session ended.
     pub enum StopOutcome {
         Stopped = "stopped",
-        /// Nothing ran.
+        /// The session was not running.
         NotRunning = "not_running",
     }
 }

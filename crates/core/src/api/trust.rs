@@ -12,15 +12,15 @@ pub struct TrustRequest {
     pub digest: Option<String>,
 }
 
-/// What the user sees before trusting a project file.
+/// A project file as the user sees it before trusting it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustView {
     pub folder: PathBuf,
     /// SHA-256 of everything that is trusted.
     pub digest: String,
     pub trusted: bool,
-    /// Everything in the file that runs a program, loosens a limit or reaches an agent, with the
-    /// lines of the texts.
+    /// Everything in the file that runs a program, relaxes a permission or reaches an agent, with
+    /// the lines of the texts.
     pub contents: Vec<String>,
     /// The changes since the file was trusted. Empty if it was never trusted.
     #[serde(default)]

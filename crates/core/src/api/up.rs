@@ -11,7 +11,7 @@ pub struct UpRequest {
     pub agents: Vec<String>,
     pub fleet: Option<String>,
     pub fresh: Vec<String>,
-    /// Also starts agents that were ended on purpose.
+    /// Also start agents that were ended on purpose.
     #[serde(default)]
     pub stopped: bool,
 }

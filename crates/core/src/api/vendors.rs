@@ -30,9 +30,9 @@ pub struct VendorReport {
     /// The installed version is newer than every tested version.
     #[serde(default)]
     pub newer_than_tried: bool,
-    /// Which operations the vendor supports: `resume` a conversation, have it `verified` that the
-    /// resumed conversation is the right one, run `headless`, have the transcript `guarded` against
-    /// deletion.
+    /// Which operations the vendor supports. `resume`: it can resume a conversation. `verified`: it
+    /// shows that the resumed conversation is the right one. `headless`: it can run without a
+    /// terminal. `guarded`: its transcripts are protected against deletion.
     pub capabilities: BTreeMap<String, bool>,
     /// The behaviours that `segue vendors check` does not test for this vendor, and why.
     pub exempt: Vec<Exemption>,

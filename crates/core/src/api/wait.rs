@@ -18,17 +18,17 @@ pub struct WaitRequest {
 }
 
 word_enum! {
-    /// What is waited for.
+    /// The status to wait for.
     pub enum WaitTarget {
         Idle = "idle",
         Waiting = "waiting",
         Ended = "ended",
-        /// Anything but starting and working.
+        /// Any status except `starting` and `working`.
         Rest = "rest",
     }
 }
 
-/// The session when it reached the target, or when the timeout expired.
+/// The session at the time when it reached the target, or when the timeout expired.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitReport {
     #[serde(flatten)]

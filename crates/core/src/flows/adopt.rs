@@ -221,7 +221,8 @@ pub fn open_in(ports: &Ports, vendor: &VendorId, place: &Place) -> Vec<Live> {
     // Errors are ignored here: the same question is asked again, with error handling, before any
     // process is started.
     let vendor = ports.vendors.get(vendor).ok();
-    let live = vendor.and_then(|it| it.transcripts()?.live(ports.files.as_ref(), place).ok());
+    let live = vendor
+        .and_then(|it| it.transcripts()?.open_conversations(ports.files.as_ref(), place).ok());
     let mut live = live.unwrap_or_default();
     live.retain(|live| {
         let process = ports.machine.process(live.pid);
@@ -246,7 +247,7 @@ fn of_home(
     filter: &AdoptFilter,
 ) -> Result<Vec<FoundConversation>> {
     let Some(transcripts) = vendor.transcripts() else { return Ok(Vec::new()) };
-    let mut kept = transcripts.kept(ports.files.as_ref(), home).map_err(|error| {
+    let mut kept = transcripts.list(ports.files.as_ref(), home).map_err(|error| {
         Error::vendor(format!("cannot list the conversations in `{}`", home.display()))
             .caused_by(error)
     })?;

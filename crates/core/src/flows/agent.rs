@@ -70,7 +70,7 @@ impl AgentPlan {
     /// file.
     pub async fn sessions(&self, ports: &Ports) -> Result<AgentSessions> {
         let Session { fleet, name, .. } = &self.draft;
-        let agents = SessionQuery { is_agents: true, ..SessionQuery::fleet(fleet) };
+        let agents = SessionQuery { has_agent: true, ..SessionQuery::fleet(fleet) };
         let mut sessions = ports.store.sessions(&agents).await?;
         sessions.retain(|it| it.session.name != *name);
         sessions.extend(ports.store.sessions(&SessionQuery::address(fleet, name)).await?);

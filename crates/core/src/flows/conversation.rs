@@ -96,7 +96,7 @@ pub async fn of_nobody(
 ) -> Result<ConversationPart> {
     let vendor = ports.vendors.get(vendor)?;
     for config_dir in known_homes(ports, vendor.as_ref(), environment).await? {
-        let kept = vendor.transcripts().map(|it| it.kept(ports.files.as_ref(), &config_dir));
+        let kept = vendor.transcripts().map(|it| it.list(ports.files.as_ref(), &config_dir));
         let kept = kept.and_then(io::Result::ok).unwrap_or_default();
         if let Some(kept) = kept.into_iter().find(|kept| kept.id == *id) {
             return Ok(found(ports, vendor.as_ref(), config_dir, kept));
@@ -138,7 +138,7 @@ fn transcript(
 ) -> Option<PathBuf> {
     let (transcripts, files) = (vendor.transcripts()?, ports.files.as_ref());
     let own =
-        transcripts.extent(files, place, id).map(|_| transcripts.transcript(files, place, id));
+        transcripts.length(files, place, id).map(|_| transcripts.transcript(files, place, id));
     let guarded = || {
         let name = vendor.transcript_files()?.restored_as(files, place, id);
         launches.iter().rev().find_map(|launch| ports.folders.guarded(launch.id, &name))

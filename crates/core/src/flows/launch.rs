@@ -141,11 +141,7 @@ fn prepare(
     };
     let mut environment =
         agent_environment(vendor.as_ref(), session, &launch, &request.environment);
-    vendor.launching().tell_environment(
-        session,
-        &ports.folders.folder(launch.id),
-        &mut environment,
-    );
+    vendor.launching().add_settings(session, &ports.folders.folder(launch.id), &mut environment);
     launch.environment = environment.names();
     let record = LaunchRecord::new(session.clone(), launch, Vec::new());
     let size = terminal::size(&request.environment);
@@ -169,7 +165,7 @@ fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Res
     let program = vendor.launching().program();
     ports.machine.find_program(&program, caller).ok_or_else(|| {
         Error::vendor(format!("the program of `{}` is not installed", vendor.id()))
-            .caused_by(program.absence())
+            .caused_by(program.not_found_message())
             .hint("install it, or choose another agent with `--vendor`")
     })
 }
@@ -287,7 +283,7 @@ fn argv(program: &Program, arguments: Vec<String>) -> Vec<String> {
 
 /// Returns the shell command that vendors run as their hook.
 fn hook(ports: &Ports) -> String {
-    let spec = ProgramSpec::Itself { subcommand: "hook" };
+    let spec = ProgramSpec::Segue { subcommand: "hook" };
     let program = ports.machine.find_program(&spec, &Environment::default());
     // If the program file was replaced, its only path is in `/proc` and becomes invalid when this
     // process ends.
@@ -373,7 +369,7 @@ pub(crate) fn variable_names(
     let vendor = ports.vendors.of(session)?;
     let mut environment = agent_environment(vendor.as_ref(), session, launch, caller);
     let folder = ports.folders.folder(launch.id);
-    vendor.launching().tell_environment(session, &folder, &mut environment);
+    vendor.launching().add_settings(session, &folder, &mut environment);
     Ok(environment.names())
 }
 

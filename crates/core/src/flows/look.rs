@@ -86,7 +86,7 @@ async fn process(
 /// Lists the processes that claim conversations in the session's place.
 fn live(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> Result<Vec<Live>> {
     match vendor.transcripts() {
-        Some(transcripts) => transcripts.live(ports.files.as_ref(), &state.place()),
+        Some(transcripts) => transcripts.open_conversations(ports.files.as_ref(), &state.place()),
         None => Ok(Vec::new()),
     }
 }

@@ -259,8 +259,8 @@ pub(crate) fn trace(
     vendor: &dyn Vendor,
     (launch, conversation): (LaunchId, Option<&VendorSessionId>),
 ) -> Trace {
-    let extent = |id| vendor.transcripts()?.extent(ports.files.as_ref(), &state.place(), id);
-    let offset = conversation.and_then(extent);
+    let length = |id| vendor.transcripts()?.length(ports.files.as_ref(), &state.place(), id);
+    let offset = conversation.and_then(length);
     Trace { launch, conversation: conversation.cloned(), offset: offset.unwrap_or(0) }
 }
 
@@ -375,14 +375,14 @@ fn look_in(
 ) -> TranscriptEvidence {
     let Some(transcripts) = vendor.transcripts() else { return TranscriptEvidence::CannotTell };
     let files = ports.files.as_ref();
-    let extent = transcripts.extent(files, &state.place(), conversation);
+    let length = transcripts.length(files, &state.place(), conversation);
     // A missing transcript is no evidence: the message may have been recorded before the file was
     // deleted.
-    let is_gone = extent.is_none() && state.session.spoke;
-    if is_gone || extent.unwrap_or(0) < offset {
+    let is_gone = length.is_none() && state.session.spoke;
+    if is_gone || length.unwrap_or(0) < offset {
         return TranscriptEvidence::CannotTell;
     }
-    match transcripts.said_since(files, &state.place(), conversation, offset) {
+    match transcripts.user_messages_since(files, &state.place(), conversation, offset) {
         Ok(said) if said.iter().any(|it| is_one_of(it, wanted)) => TranscriptEvidence::HasIt,
         Ok(_) => TranscriptEvidence::HasItNot,
         Err(_) => TranscriptEvidence::CannotTell,

@@ -46,7 +46,7 @@ pub fn live_claims(ports: &Ports, places: Vec<VendorPlace>) -> LiveClaims {
     let live = |VendorPlace { vendor, place }: VendorPlace| {
         // If one place cannot be read, the others are still checked.
         let known = ports.vendors.get(&vendor).ok()?;
-        let live = known.transcripts()?.live(ports.files.as_ref(), &place).ok()?;
+        let live = known.transcripts()?.open_conversations(ports.files.as_ref(), &place).ok()?;
         (!live.is_empty()).then_some((vendor, live))
     };
     places.into_iter().filter_map(live).collect()

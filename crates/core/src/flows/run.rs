@@ -206,7 +206,7 @@ fn vendor_named(ports: &Ports, described: &[&str], word: &str) -> Result<VendorI
 
 fn only_installed(ports: &Ports, environment: &Environment) -> Result<VendorId> {
     let is_itself =
-        |it: &Arc<dyn Vendor>| matches!(it.launching().program(), ProgramSpec::Itself { .. });
+        |it: &Arc<dyn Vendor>| matches!(it.launching().program(), ProgramSpec::Segue { .. });
     let (itself, others): (Vec<_>, Vec<_>) = ports.vendors.all().into_iter().partition(is_itself);
     let is_installed = |it: &Arc<dyn Vendor>| {
         ports.machine.find_program(&it.launching().program(), environment).is_some()

@@ -66,7 +66,7 @@ async fn record(ports: &Ports, fleet: &FleetName, kind: &AgentName, count: u32) 
 
 /// Returns the sessions of agents that exceed the requested number.
 async fn too_many(ports: &Ports, fleet: &FleetName, counts: Counts) -> Result<Vec<Session>> {
-    let query = SessionQuery { is_agents: true, ..SessionQuery::fleet(fleet) };
+    let query = SessionQuery { has_agent: true, ..SessionQuery::fleet(fleet) };
     let sessions = ports.store.sessions(&query).await?;
     let sessions = sessions.into_iter().map(|SessionSummary { session, .. }| session);
     let is_too_many =

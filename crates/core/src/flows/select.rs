@@ -284,7 +284,7 @@ impl<'a> SelectableSessions<'a> {
             }
         }
         if chosen.failed.len() == names.len()
-            && let Some(error) = api::none_done(&chosen.failed)
+            && let Some(error) = api::combined_error(&chosen.failed)
         {
             return Err(error);
         }

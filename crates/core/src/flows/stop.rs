@@ -74,7 +74,7 @@ pub fn report(
     before: &BTreeSet<SessionId>,
 ) -> Result<StopReport> {
     if stopped.is_empty()
-        && let Some(error) = api::none_done(&failed)
+        && let Some(error) = api::combined_error(&failed)
     {
         return Err(error);
     }

@@ -48,13 +48,13 @@ async fn view(ports: &Ports, project: &Project) -> Result<TrustView> {
 /// Returns what has changed since the file was trusted. `None` if it was never trusted.
 async fn changes(ports: &Ports, project: &Project) -> Result<Option<Changes>> {
     let known = ports.store.trust(&project.folder).await?;
-    Ok(known.map(|known| trust::changes(&known.digest, &project.claims)))
+    Ok(known.map(|known| trust::changes(&known.claims, &project.claims)))
 }
 
 async fn record(ports: &Ports, project: &Project) -> Result<()> {
     let at = ports.clock.now();
-    let digest = trust::recorded(&project.claims);
-    let trust = Trust { folder: project.folder.clone(), digest, at };
+    let claims = trust::recorded(&project.claims);
+    let trust = Trust { folder: project.folder.clone(), claims, at };
     let payload = EventPayload::Trusted { folder: project.folder.display().to_string() };
     let events = vec![NewEvent { at, session: None, launch: None, payload }];
     ports.store.commit(Commit { changes: vec![Change::PutTrust(trust)], events }).await?;

@@ -103,7 +103,7 @@ pub async fn write_fleet(ports: &Ports, name: &FleetName) -> Result<()> {
 /// Returns the sessions for the fleet's file: sessions of agents and unsettled sessions. Other
 /// sessions are left out because a fleet can have thousands of them.
 async fn members(ports: &Ports, fleet: &FleetName) -> Result<Vec<FleetMember>> {
-    let agents = SessionQuery { is_agents: true, ..SessionQuery::fleet(fleet) };
+    let agents = SessionQuery { has_agent: true, ..SessionQuery::fleet(fleet) };
     let unsettled =
         SessionQuery { activity: Some(SessionActivity::Unsettled), ..SessionQuery::fleet(fleet) };
     let mut sessions = ports.store.sessions(&agents).await?;

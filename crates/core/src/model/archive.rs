@@ -11,7 +11,7 @@ pub struct Archived {
     pub id: VendorSessionId,
 }
 
-/// A conversation that has a copy.
+/// A conversation that has a copy in the archive, and the size of that copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holding {
     pub conversation: Archived,

@@ -5,11 +5,12 @@ use crate::word_enum::word_enum;
 word_enum! {
     /// A source of environment variables, in the order in which sources are tried.
     pub enum EnvironmentSource {
-        /// The command of the user that asks for the launch.
+        /// The environment of the user's command that requests the launch.
         Given = "given",
         /// The memory of the holder of the session's last launch.
         Holder = "holder",
-        /// The user's login shell, read now, and the files of the user's settings.
+        /// The user's login shell, read when it is needed, and the files that the user's settings
+        /// name.
         LoginShell = "login_shell",
     }
 }

@@ -31,10 +31,11 @@ pub struct NewEvent {
     pub payload: EventPayload,
 }
 
-/// What happened. Its `Display` is one sentence for the user.
+/// What happened, as data. `Display` renders it as one sentence for the user.
 ///
-/// Each kind of event has one variant. A path is text, because it is only shown. The address of a
-/// session is the one that it had then; in JSON, `address` is the one that it has now.
+/// Each kind of event has one variant. Paths are text, because they are only shown. `address` is the
+/// address that the session had at that time, and is serialized as `address_then`: the JSON of an
+/// event also has the current address of its session, as `address`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
 pub enum EventPayload {
@@ -52,14 +53,14 @@ pub enum EventPayload {
     },
     LaunchStarted {
         pid: Option<u32>,
-        /// A daemon found the process alive: it was not there when the process started.
+        /// The process was started by an earlier daemon, and this daemon found it alive.
         found_alive: bool,
     },
     LaunchEnded {
         exit: Exit,
         /// `segue stop` requested the end.
         asked: bool,
-        /// The cause that the agent printed last.
+        /// The agent's last output, if it may explain the end.
         cause: Option<String>,
         /// The error of a start that failed.
         start_error: Option<String>,
@@ -88,7 +89,7 @@ pub enum EventPayload {
         /// The path of the transcript, or the conversation if it has no file.
         what: String,
         from: RestoreSource,
-        /// Why it could not be restored. `None` if it was.
+        /// Why the transcript could not be restored. `None` if it was restored.
         error: Option<String>,
     },
     TranscriptUnguarded {
@@ -125,7 +126,7 @@ pub enum EventPayload {
     },
     MessageQueued {
         message: MessageId,
-        /// Why a message that was sent before is queued again.
+        /// Why a message that was being typed is queued again. `None` for a new message.
         again: Option<String>,
     },
     MessageTyped {
@@ -158,7 +159,8 @@ pub enum EventPayload {
     SettingsChanged {
         keys: Vec<String>,
     },
-    /// An event whose data are not known: an earlier version recorded only its text.
+    /// An event whose data are missing or cannot be parsed, because another version recorded it.
+    /// Only its kind and its text are known.
     #[serde(skip)]
     Recorded {
         kind: EventKind,
@@ -257,11 +259,11 @@ impl EventPayload {
         written.get_mut("data").map(Value::take)
     }
 
-    /// Returns the payload of a recorded event. Without data, or with data of another version, it
-    /// has only the recorded text.
-    pub fn read(kind: EventKind, text: String, data: Option<Value>) -> Self {
-        let read = |data| serde_json::from_value(json!({"kind": kind, "data": data})).ok();
-        data.and_then(read).unwrap_or(Self::Recorded { kind, text })
+    /// Parses the payload of a recorded event. Returns [`Self::Recorded`] if the data are missing or
+    /// were written by another version.
+    pub fn parse(kind: EventKind, text: String, data: Option<Value>) -> Self {
+        let parse = |data| serde_json::from_value(json!({"kind": kind, "data": data})).ok();
+        data.and_then(parse).unwrap_or(Self::Recorded { kind, text })
     }
 }
 
@@ -286,7 +288,7 @@ impl From<NewEvent> for WrittenEvent {
 
 impl From<WrittenEvent> for NewEvent {
     fn from(WrittenEvent { at, session, launch, kind, text, data }: WrittenEvent) -> Self {
-        Self { at, session, launch, payload: EventPayload::read(kind, text, data) }
+        Self { at, session, launch, payload: EventPayload::parse(kind, text, data) }
     }
 }
 

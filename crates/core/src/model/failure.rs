@@ -46,12 +46,12 @@ impl FailureClass {
         match self {
             Self::Request => "change the message or the model: the same request fails again",
             Self::Account => "sign in with the vendor's own command, or check its key",
-            Self::UsageLimit => "wait until the limit ends, or go on with another vendor",
-            Self::Service => "try again in a while",
+            Self::UsageLimit => "wait until the limit ends, or continue with another vendor",
+            Self::Service => "try again later",
             Self::Connection => "check the network and the vendor's address",
             Self::Stream => "send the message again: the answer was not finished",
             Self::Silence => "look at its output; the turn was ended",
-            Self::Settings => "mend the vendor's settings",
+            Self::Settings => "change the vendor's settings",
             Self::Other => "look at its output",
         }
     }
@@ -65,8 +65,8 @@ impl fmt::Display for FailureClass {
             Self::UsageLimit => "usage limit",
             Self::Service => "the service failed",
             Self::Connection => "the service cannot be reached",
-            Self::Stream => "the answer broke off",
-            Self::Silence => "nothing was heard for too long",
+            Self::Stream => "the answer was cut off",
+            Self::Silence => "there was no output for too long",
             Self::Settings => "the vendor's settings do not allow it",
             Self::Other => "the vendor gave no known reason",
         })

@@ -46,7 +46,8 @@ pub struct FleetMember {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trust {
     pub folder: PathBuf,
-    /// Everything in the file that runs a program, loosens a limit or reaches an agent as text.
-    pub digest: String,
+    /// The trusted claims as JSON: everything in the file that runs a program, relaxes a permission
+    /// or reaches an agent as text.
+    pub claims: String,
     pub at: Timestamp,
 }

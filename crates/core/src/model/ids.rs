@@ -91,7 +91,7 @@ text_id! {
     VendorSessionId
 }
 text_id! {
-    /// A kind of agent CLI.
+    /// Identifies a kind of agent CLI.
     VendorId
 }
 
@@ -108,7 +108,7 @@ impl VendorId {
 }
 
 macro_rules! name {
-    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+    ($(#[$doc:meta])* $name:ident, $owner:literal) => {
         text_id! {
             $(#[$doc])*
             $name
@@ -118,7 +118,7 @@ macro_rules! name {
             /// Parses a name of 1 to 64 letters, digits, `-` and `_` that begins with a letter or
             /// digit.
             pub fn parse(text: &str) -> Result<Self> {
-                check_name($what, text)?;
+                check_name($owner, text)?;
                 Ok(Self(text.to_owned()))
             }
         }
@@ -138,20 +138,20 @@ name! {
     SessionName, "a session"
 }
 
-const LONGEST_NAME: usize = 64;
-/// Length to which a name that is too long is cut for the suggestion.
-const SUGGESTED_LENGTH: usize = 24;
+const MAX_NAME_BYTES: usize = 64;
+/// Length of the suggestion for a name that is too long.
+const SHORTENED_NAME_CHARS: usize = 24;
 
-fn check_name(what: &str, text: &str) -> Result<()> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let begins_well = text.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if begins_well && text.len() <= LONGEST_NAME && text.chars().all(plain) {
+fn check_name(owner: &str, text: &str) -> Result<()> {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let has_valid_start = text.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if has_valid_start && text.len() <= MAX_NAME_BYTES && text.chars().all(is_allowed) {
         return Ok(());
     }
-    let shown: String = text.chars().take(LONGEST_NAME).collect();
+    let shown: String = text.chars().take(MAX_NAME_BYTES).collect();
     let ellipsis = if shown.len() < text.len() { "…" } else { "" };
     let shown = shown.escape_debug();
-    Err(Error::usage(format!("`{shown}{ellipsis}` cannot be the name of {what}"))
+    Err(Error::usage(format!("`{shown}{ellipsis}` cannot be the name of {owner}"))
         .caused_by("a name has 1 to 64 letters, digits, - and _, and begins with a letter or digit")
         .hint(format!("use a name such as `{}`", suggestion(text))))
 }
@@ -160,9 +160,11 @@ fn suggestion(text: &str) -> String {
     let dashed: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let words: Vec<&str> = dashed.split('-').filter(|word| !word.is_empty()).collect();
-    // A user notices that a name was cut only if much of it is missing.
+    // A name that is too long is shortened to much less than the limit. Otherwise a user may not
+    // notice that the suggestion is shorter.
     let joined = words.join("-");
-    let length = if joined.len() > LONGEST_NAME { SUGGESTED_LENGTH } else { LONGEST_NAME };
+    let is_too_long = joined.len() > MAX_NAME_BYTES;
+    let length = if is_too_long { SHORTENED_NAME_CHARS } else { MAX_NAME_BYTES };
     let joined: String = joined.chars().take(length).collect();
     if joined.is_empty() { "coder".to_owned() } else { joined }
 }
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn rejected_name_comes_with_a_valid_suggestion() {
+    fn error_for_a_rejected_name_suggests_a_valid_name() {
         let error = SessionName::parse("my agent/1").unwrap_err();
         assert_eq!(error.hints, ["use a name such as `my-agent-1`"]);
         let error = SessionName::parse(&"x".repeat(65)).unwrap_err();

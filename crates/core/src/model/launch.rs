@@ -17,8 +17,8 @@ pub struct Launch {
     /// 1 for the session's first launch.
     pub number: u32,
     pub mode: LaunchMode,
-    /// The vendor's session id that this launch was asked to use. `None` if the vendor accepts
-    /// none.
+    /// The vendor's session id that this launch was asked to use. `None` if the vendor chooses the
+    /// id itself.
     pub planned: Option<VendorSessionId>,
     /// The message on the command line. It is kept so that a launch whose agent never answered can
     /// be repeated.
@@ -77,7 +77,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Returns whether the user quit the agent, as opposed to a crash.
+    /// Returns whether the exit code is 0: the user quit the agent, and it did not crash.
     pub fn is_clean(self) -> bool {
         self == Self::Code(0)
     }

@@ -43,14 +43,15 @@ word_enum! {
     }
 }
 
-/// The launch that a message is being typed to, and where to look for it in the transcript.
+/// The launch that a message is being typed to, and where to search for the message in the
+/// transcript.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     pub launch: LaunchId,
-    /// `None` if the vendor chooses its own id. Then it is the conversation that the launch is
-    /// bound to.
+    /// The conversation that gets the message. `None` if the vendor chooses the id. Then it is the
+    /// conversation that the launch is bound to later.
     pub conversation: Option<VendorSessionId>,
-    /// Length of the transcript before the message was typed, as `Vendor::extent` returned it.
+    /// Length of the transcript before the message was typed, as `Transcripts::length` returned it.
     pub offset: u64,
 }
 

@@ -1,10 +1,11 @@
-//! How far a vendor respects a permission.
+//! Whether a vendor respects a permission.
 
 /// What a session's permission does to an agent of a vendor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PermissionEffect {
-    /// It limits what the agent may do without asking.
+    /// The permission limits what the agent may do without asking.
     Limits,
-    /// It has none. An agent with limits could escape them by starting an agent of this vendor.
+    /// The permission has no effect. An agent with limits could escape them by starting an agent of
+    /// this vendor.
     Nothing,
 }

@@ -8,7 +8,7 @@ use super::Session;
 /// permissions depends on it alone (`rules::scope`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Principal {
-    /// The user whose daemon this is.
+    /// The user who owns this daemon.
     User,
     /// A process that descends from a launch of this session.
     Agent(Box<Session>),
@@ -19,12 +19,12 @@ pub enum Principal {
 /// A token, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessToken {
-    /// The name that its user gave it.
+    /// The name that the user gave to the token.
     pub name: String,
     pub scopes: BTreeSet<TokenScope>,
 }
 
-/// What a token is good for.
+/// A group of actions that a token allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TokenScope {
     /// Lists sessions, and reads conversations and events.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One process. It is never confused with a later process that gets the same PID.
+/// Identifies one process. A later process with the same PID is not equal to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProcessRef {
     pub pid: u32,

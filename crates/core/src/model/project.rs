@@ -49,8 +49,8 @@ pub struct ProjectAgent {
 }
 
 impl ProjectAgent {
-    /// Returns the settings of the agent's session. `description` is that of its vendor, if the
-    /// project file has one.
+    /// Returns the settings of the agent's session. `description` is the project file's description
+    /// of the agent's vendor, if there is one.
     pub fn settings(&self, description: Option<VendorDescription>) -> SessionSettings {
         SessionSettings {
             description,
@@ -86,15 +86,15 @@ pub struct FleetScale {
 /// One part of a project file that runs a program, relaxes a permission or reaches an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustClaim {
-    /// Which agent or vendor it belongs to, and where it comes from.
+    /// The agent or vendor that the claim belongs to, and the setting or file that it comes from.
     pub what: String,
     /// The complete value, so that two different files never count as equal.
     pub value: String,
     /// Whether the value is a text for an agent, which is shown line by line.
     #[serde(default)]
     pub is_text: bool,
-    /// How the value is shown to a user, if not literally. Older records do not have this field,
-    /// and it is not compared.
+    /// The text to show to the user instead of the value. Older records do not have this field, and
+    /// it is not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
 }
@@ -110,7 +110,7 @@ impl TrustClaim {
         Self { what: what.into(), value: value.into(), is_text: true, words: None }
     }
 
-    /// Sets the words in which a setting is shown.
+    /// Sets the text to show instead of the value.
     #[must_use]
     pub fn in_words(self, words: impl Into<String>) -> Self {
         Self { words: Some(words.into()), ..self }

@@ -1,4 +1,4 @@
-//! An agent's screen, and what a vendor reads from it.
+//! An agent's screen, and the information that a vendor's reader gets from it.
 
 use super::WaitingFor;
 
@@ -16,7 +16,7 @@ pub struct Screen {
     pub revision: u64,
 }
 
-/// The state of a screen with regard to typing.
+/// What a screen shows about the agent's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Showing {
     /// The input is visible and empty.

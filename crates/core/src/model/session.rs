@@ -15,7 +15,7 @@ use crate::word_enum::word_enum;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "three settings that are independent of each other"
+    reason = "three properties that are independent of each other"
 )]
 pub struct Session {
     pub id: SessionId,
@@ -36,7 +36,7 @@ pub struct Session {
     pub headless: bool,
     pub restart: Restart,
     /// Whether the session's conversations are copied into the archive.
-    #[serde(default = "by_default")]
+    #[serde(default = "archive_by_default")]
     pub archive: bool,
     /// Additional arguments for the vendor's program.
     pub args: Vec<String>,
@@ -45,8 +45,8 @@ pub struct Session {
     /// The session whose agent started this session.
     pub parent: Option<SessionId>,
     pub status: Status,
-    /// The bound conversation has content: its transcript was seen, so a missing transcript means
-    /// loss.
+    /// The bound conversation has content: its transcript was seen once. A transcript that is
+    /// missing later is lost.
     pub spoke: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -110,6 +110,7 @@ impl Session {
         }
     }
 
+    /// Replaces the settings that come from the project file.
     pub fn configure(&mut self, settings: SessionSettings) {
         let SessionSettings {
             description,
@@ -131,8 +132,8 @@ impl Session {
         self.env = env;
     }
 
-    /// Returns whether the session rests for good: its user ended it, or its last turn is over.
-    /// Nothing happens to it before a request names it.
+    /// Returns whether nothing happens in the session until a request names it: its user ended it,
+    /// or it is headless and its last turn is over.
     pub fn is_settled(&self) -> bool {
         match self.status {
             Status::Ended(How::Quit | How::Stopped | How::TurnFailed | How::Failed(_)) => true,
@@ -153,7 +154,7 @@ impl Session {
 }
 
 /// Default of `Session::archive` for records that were written before the archive existed.
-fn by_default() -> bool {
+fn archive_by_default() -> bool {
     true
 }
 

@@ -1,4 +1,4 @@
-//! What a vendor's process shows about itself.
+//! Facts that a vendor's process shows about itself.
 
 use super::{Evidence, Failure, Source, VendorSessionId, WaitingFor};
 

@@ -1,4 +1,4 @@
-//! What a session does at the moment.
+//! The current status of a session.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use super::{Exit, FailureClass};
 use crate::word_enum::word_enum;
 
-/// What a session does, as far as this can be known.
+/// The current status of a session, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status", content = "detail")]
 pub enum Status {
-    /// A launch is recorded, but its process has not shown yet what it does.
+    /// A launch is recorded, but no signal of its process has arrived yet.
     Starting,
     Working,
     Waiting(WaitingFor),
     Idle,
-    /// The process is gone without a clean end, and nothing restarts it. `segue resume` brings the
-    /// session back. Earlier versions stored this status as `lost`.
+    /// The process is gone without a clean end. `segue resume` brings the session back. Earlier
+    /// versions stored this status as `lost`.
     #[serde(alias = "lost")]
     Interrupted,
     Ended(How),
@@ -101,7 +101,7 @@ impl Status {
         }
     }
 
-    /// Returns details that are not part of the word.
+    /// Returns the details of the status as text. `None` if the status has none.
     pub fn detail(self) -> Option<String> {
         match self {
             Self::Waiting(reason) => Some(reason.to_string()),
@@ -121,8 +121,8 @@ impl Status {
 }
 
 impl WaitingFor {
-    /// Returns whether a running agent asks this on its terminal. The other reasons keep a session
-    /// from being started.
+    /// Returns whether a running agent asks a question on its terminal. With the other reasons, no
+    /// agent runs.
     pub fn needs_answer(self) -> bool {
         match self {
             Self::Trust | Self::Permission | Self::Question => true,

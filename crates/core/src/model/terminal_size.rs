@@ -12,16 +12,16 @@ pub struct TerminalSize {
 impl TerminalSize {
     /// The size of an agent's terminal if the command that starts it has no terminal.
     pub const DEFAULT: Self = Self { rows: 40, cols: 120 };
-    /// Larger than any real screen. A larger terminal would only cost memory.
+    /// The maximum size. No real screen is larger, and a larger terminal would only cost memory.
     pub const LARGEST: Self = Self { rows: 500, cols: 1000 };
-    /// One character can be two columns wide.
+    /// The minimum number of columns, because one character can be two columns wide.
     const FEWEST_COLS: u16 = 2;
 
-    /// Returns the nearest size that an agent's terminal can have. A size of 0 means unknown and
-    /// becomes the default.
+    /// Returns the nearest size that an agent's terminal can have. A value of 0 means unknown, and
+    /// is replaced by the default value.
     #[must_use]
-    pub fn sensible(self) -> Self {
-        let fit = |wanted: u16, unknown, most| if wanted == 0 { unknown } else { wanted.min(most) };
+    pub fn clamped(self) -> Self {
+        let fit = |wanted: u16, default, most| if wanted == 0 { default } else { wanted.min(most) };
         Self {
             rows: fit(self.rows, Self::DEFAULT.rows, Self::LARGEST.rows),
             cols: fit(self.cols, Self::DEFAULT.cols, Self::LARGEST.cols).max(Self::FEWEST_COLS),
@@ -49,7 +49,7 @@ mod tests {
             ((1, 1), (1, 2)),
         ];
         for ((rows, cols), expected) in table {
-            let size = TerminalSize { rows, cols }.sensible();
+            let size = TerminalSize { rows, cols }.clamped();
             assert_eq!((size.rows, size.cols), expected, "{rows}x{cols}");
         }
     }

@@ -55,9 +55,9 @@ word_enum! {
 pub struct Tool {
     /// Links a tool call to its result.
     pub id: String,
-    /// Empty if only the tool call contains the name.
+    /// The tool's name. Empty in a result if only the tool call contains the name.
     pub name: String,
-    /// The tool failed.
+    /// Whether the tool failed.
     pub failed: bool,
 }
 

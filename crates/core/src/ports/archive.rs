@@ -1,4 +1,4 @@
-//! Segue's own copies of conversations. They are used if a transcript and its guard are gone.
+//! Segue's own copies of conversations. They are used if a transcript and its guard are missing.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub trait Archive: Debug + Send + Sync {
     /// full, next to the old copy.
     fn keep(&self, order: &ArchiveOrder) -> Result<u64>;
 
-    /// Returns whether the archive has a complete copy of the conversation.
+    /// Returns whether the archive has a copy of the conversation that can be restored.
     fn has(&self, conversation: &Archived) -> bool;
 
     /// Returns whether the transcript was never copied, or was changed after it was copied.
@@ -41,9 +41,8 @@ pub trait Archive: Debug + Send + Sync {
     /// Lists the conversations that have a copy.
     fn holdings(&self) -> Result<Vec<Holding>>;
 
-    /// Returns the copies that cannot be restored as they were copied. Reads all copies, a part at
-    /// a time. If the record of a copy cannot be read, the copy is matched by its folder name with
-    /// one of the `known` conversations.
+    /// Returns the damaged copies. Reads all copies, a part at a time. If the record of a copy cannot
+    /// be read, the name of its folder identifies one of the `known` conversations.
     fn damaged(&self, known: &[Archived]) -> Result<Vec<DamagedCopy>>;
 
     /// Moves the damaged copies of a conversation to another folder and returns its path.

@@ -1,4 +1,4 @@
-//! Why a commit contradicts what is stored.
+//! Why the store rejects a commit.
 
 use crate::error::Error;
 use crate::model::{
@@ -6,8 +6,8 @@ use crate::model::{
     VendorId, VendorSessionId,
 };
 
-/// What a commit contradicts. Nothing of the commit is written. Sessions are named by their
-/// addresses.
+/// The stored data that a commit contradicts. The store writes no part of the commit. Sessions are
+/// named by their addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Conflict {
     /// Another session of the fleet has this name.
@@ -19,11 +19,11 @@ pub enum Conflict {
         id: SessionId,
         owner: String,
     },
-    /// A session with a launch without an end cannot be removed.
+    /// A session that has a launch without a recorded end cannot be removed.
     SessionIsOpen {
         session: String,
     },
-    /// A session has at most one launch without an end.
+    /// A session has at most one launch without a recorded end.
     SecondOpenLaunch {
         session: String,
     },
@@ -45,17 +45,17 @@ pub enum Conflict {
         id: VendorSessionId,
         owner: String,
     },
-    /// One fleet name stands for one folder.
+    /// A fleet belongs to one folder.
     FleetOfAnotherFolder {
         known: Fleet,
         wanted: Fleet,
     },
-    /// The fate of a message is settled once.
+    /// The message has a final state already.
     MessageIsSettled {
         id: MessageId,
         state: MessageState,
     },
-    /// The request has this step already.
+    /// The request has recorded this step already.
     RequestRepeated {
         id: RequestId,
     },
@@ -104,7 +104,7 @@ fn explain(conflict: &Conflict) -> Error {
             "the {vendor} conversation `{id}` belongs to session `{owner}`"
         ))
         .hint(format!("run `segue log {owner}` to see since when")),
-        Conflict::FleetOfAnotherFolder { known, wanted } => other_folder(known, wanted),
+        Conflict::FleetOfAnotherFolder { known, wanted } => fleet_taken(known, wanted),
         Conflict::MessageIsSettled { id, state } => {
             Error::conflict(format!("message `{id}` is {} already", state.word()))
                 .hint("run `segue messages` to see all messages")
@@ -116,17 +116,17 @@ fn explain(conflict: &Conflict) -> Error {
     }
 }
 
-fn other_folder(known: &Fleet, wanted: &Fleet) -> Error {
-    let place = |fleet: &Fleet| match &fleet.folder {
+fn fleet_taken(known: &Fleet, wanted: &Fleet) -> Error {
+    let owner = |fleet: &Fleet| match &fleet.folder {
         Some(folder) => format!("the folder `{}`", folder.display()),
         None => "sessions outside any project".to_owned(),
     };
-    Error::conflict(format!("the fleet name `{}` is taken by {}", known.name, place(known)))
-        .caused_by(format!("it cannot also be the fleet of {}", place(wanted)))
+    Error::conflict(format!("the fleet name `{}` is taken by {}", known.name, owner(known)))
+        .caused_by(format!("it cannot also be the fleet of {}", owner(wanted)))
         .hint("give this folder's fleet another name: `segue up --fleet NAME`")
 }
 
-/// An object that a commit names and that is not stored.
+/// An object that a commit refers to although it is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     Session(SessionId),

@@ -1,4 +1,4 @@
-//! Environments that no command of the user brings along.
+//! Environments for launches that no command of the user requests.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use crate::error::{Error, Result};
 use crate::model::Environment;
 
-/// The user's settings for restarts that no command of the user asks for.
+/// The user's settings for automatic restarts: where their environment comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnvironmentSettings {
     /// Whether the login shell is read.
@@ -21,17 +21,17 @@ pub struct EnvironmentSettings {
 }
 
 impl EnvironmentSettings {
-    /// Returns whether there is anything to read.
+    /// Returns whether the settings name at least one source.
     pub fn has_source(&self) -> bool {
         self.shell || !self.files.is_empty()
     }
 }
 
-/// Reads environments afresh. Values are returned, and never stored, logged or part of an error.
+/// Reads environments anew for each launch. Values are never stored, logged or part of an error.
 #[async_trait]
 pub trait Environments: Debug + Send + Sync {
     /// Reads the environment of the user's login shell and of the configured files. Takes at most
-    /// the timeout of the settings. Several calls at the same time share one reading.
+    /// the timeout of the settings. Concurrent calls share one read.
     async fn login_shell(&self, settings: &EnvironmentSettings) -> Result<Environment>;
 
     /// Returns an error for each configured file that cannot be used.

@@ -27,12 +27,12 @@ pub trait LaunchRecords: Debug + Send + Sync {
     fn end(&self, launch: LaunchId) -> Result<Option<LaunchEnd>>;
 
     /// Returns the last output of a launch's agent as its holder recorded it: in one line, without
-    /// control characters and secrets. `None` if there was no output, or the holder was killed or
-    /// is older than this feature.
+    /// control characters and secrets. `None` if there was no output, if the holder was killed, or
+    /// if the holder's version does not record the output.
     fn last_words(&self, launch: LaunchId) -> Option<String>;
 
-    /// Returns the vendor's report in a line of a launch's hooks file. `None` if the process that
-    /// reported is neither `agent` nor its descendant, or if the line cannot be read.
+    /// Returns the vendor's report in a line of a launch's hooks file. `None` if another process
+    /// than `agent` and its descendants wrote the line, or if the line cannot be parsed.
     fn hook_report(&self, line: &str, agent: u32) -> Option<String>;
 
     /// Writes the file for a message that is too long for a command line.

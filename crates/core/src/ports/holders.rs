@@ -1,4 +1,4 @@
-//! Holders: each one is a process that owns the terminal of one launch.
+//! Holders. A holder is a process that owns the terminal of one launch.
 
 use std::fmt::{self, Debug};
 use std::path::PathBuf;
@@ -24,17 +24,17 @@ pub trait Holders: Debug + Send + Sync {
     async fn find(&self, launch: LaunchId) -> Result<Option<Held>>;
 
     /// Gives up a launch whose holder does not answer. If a holder is still starting, this waits
-    /// for it and returns it. Otherwise this records on disk that the launch has ended in an
-    /// unknown way, and returns `None`. A holder that starts later finds that record and starts no
-    /// agent.
+    /// for the holder and returns it. Otherwise this records on disk that the launch has ended with
+    /// an unknown exit, and returns `None`. A holder that starts later finds that record and starts
+    /// no agent.
     async fn abandon(&self, session: SessionId, launch: LaunchId) -> Result<Option<Held>>;
 
     /// Ends the agent and all of its descendants. Returns when all processes are gone and the end
-    /// is on disk. A holder that does not answer is ended, too.
+    /// is on disk. A holder that does not answer is ended as well.
     async fn stop(&self, launch: LaunchId, grace: Duration) -> Result<Option<LaunchEnd>>;
 
-    /// Returns what prevents a launch from working, as far as this is visible without a request to
-    /// its holder.
+    /// Returns what prevents a launch from working, as far as `/proc` and the files of the launch
+    /// show it. Sends no request to the holder.
     fn fault(&self, launch: &OpenLaunch) -> Option<Fault>;
 
     /// Repairs a fault: continues stopped processes and makes a holder listen again. If the holder
@@ -45,7 +45,8 @@ pub trait Holders: Debug + Send + Sync {
     /// terminal (`rules::terminal`).
     async fn environment(&self, launch: LaunchId) -> Result<Option<Environment>>;
 
-    /// Ends a holder whose agent has ended. Its copy of the environment is not needed any more.
+    /// Ends a holder whose agent has ended. The environment in the holder's memory is not needed any
+    /// more.
     async fn release(&self, launch: LaunchId) -> Result<()>;
 
     /// Types bytes into the agent's terminal.
@@ -67,7 +68,7 @@ pub trait Holders: Debug + Send + Sync {
     async fn subscribe(&self, launch: LaunchId) -> Result<Box<dyn HolderEvents>>;
 }
 
-/// What a holder needs to start, apart from the record on disk.
+/// The data that a holder needs to start, apart from the record on disk.
 #[derive(Clone, Debug)]
 pub struct StartOrder {
     pub record: LaunchRecord,
@@ -87,7 +88,7 @@ pub struct StartOrder {
 pub struct Held {
     pub holder: ProcessRef,
     pub agent: Option<ProcessRef>,
-    /// Set if the agent has ended and the holder only keeps the agent's environment.
+    /// `Some` if the agent has ended. The holder then only keeps the agent's environment.
     pub end: Option<LaunchEnd>,
 }
 
@@ -149,7 +150,7 @@ pub trait HolderEvents: Debug + Send {
 pub enum HolderEvent {
     Title(String),
     Bell,
-    /// The agent drew on the terminal and then was quiet for a moment.
+    /// The agent drew on the terminal, and then did not draw for a short time.
     Settled,
     /// The agent ended. All of its descendants are gone and the end is on disk.
     Ended(LaunchEnd),

@@ -21,7 +21,7 @@ pub trait Machine: Debug + Send + Sync {
     /// Returns whether exactly this process still runs.
     fn is_alive(&self, process: &ProcessRef) -> bool;
 
-    /// Returns a process's command line, for display.
+    /// Returns the command line of a process, for display.
     fn describe(&self, pid: u32) -> Option<String>;
 
     /// Returns the launch that is named by the process's cgroup or environment, or whose holder the

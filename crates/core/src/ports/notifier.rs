@@ -1,8 +1,8 @@
-//! Notifications for the user outside of Segue's own commands.
+//! Notifications on the user's desktop.
 
 use std::fmt::Debug;
 
-/// Notifies the user. Each function returns at once; failures are only logged.
+/// Notifies the user. Each function returns at once. Failures are only logged.
 pub trait Notifier: Debug + Send + Sync {
     /// Shows a notification on the desktop.
     fn show(&self, notification: Notification);

@@ -9,8 +9,8 @@ use crate::model::{FleetScale, Project, VendorId};
 
 /// Finds and reads project files.
 pub trait Projects: Debug + Send + Sync {
-    /// Returns the nearest folder at or above this one that contains a project file. The file may
-    /// be unreadable: then reading it fails later, which is better than ignoring it.
+    /// Returns the nearest folder at or above this one that contains a project file. A file that
+    /// cannot be read counts, too: [`Self::read`] then reports the error.
     fn root(&self, folder: &Path) -> Option<PathBuf>;
 
     /// Reads the project file of a folder that contains one.
@@ -19,7 +19,8 @@ pub trait Projects: Debug + Send + Sync {
     /// Returns the default vendor of the user's settings.
     fn default_vendor(&self) -> Result<Option<VendorId>>;
 
-    /// Returns the project around a folder, as its file defines it. `None` if there is none.
+    /// Returns the project that a folder belongs to, as its file defines it. `None` if the folder is
+    /// in no project.
     fn around(&self, folder: &Path) -> Result<Option<Project>> {
         let Some(root) = self.root(folder) else { return Ok(None) };
         self.read(&root)?.project(&FleetScale::default()).map(Some)

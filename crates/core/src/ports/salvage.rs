@@ -5,8 +5,8 @@ use crate::model::{
     Session, SessionId, Timer, Trust,
 };
 
-/// Rows of a damaged store and of its backup. If both have a row, the row of the damaged store is
-/// used.
+/// The rows that could be read from a damaged store and from its backup. If both have a row, the row
+/// of the damaged store is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Salvaged {
     pub fleets: Vec<Fleet>,

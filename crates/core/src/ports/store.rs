@@ -24,14 +24,14 @@ pub trait Store: Debug + Send + Sync {
 
     async fn session(&self, id: SessionId) -> Result<Option<Session>>;
 
-    /// Returns the sessions that a query describes, oldest first.
+    /// Returns the sessions that match a query, oldest first.
     async fn sessions(&self, query: &SessionQuery) -> Result<Vec<SessionSummary>>;
 
-    /// Returns the number of sessions that a query describes.
+    /// Returns the number of sessions that match a query.
     async fn count_sessions(&self, query: &SessionQuery) -> Result<u32>;
 
     /// Returns the places of the sessions without an open launch, each once, the most recently used
-    /// one first. At most `limit` of them.
+    /// first. Returns at most `limit` places.
     async fn resting_places(&self, limit: u32) -> Result<Vec<VendorPlace>>;
 
     /// Returns the vendors of the sessions, each once.
@@ -166,7 +166,7 @@ pub enum Change {
     RecordRequest(Box<RequestRecord>),
 }
 
-/// Which sessions to return: those that meet every condition. The default has none, and describes
+/// The conditions that a session must meet to be returned. The default has no condition and matches
 /// all sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionQuery {
@@ -182,27 +182,28 @@ pub struct SessionQuery {
     pub vendor_sessions: Option<Vec<VendorSessionId>>,
     pub activity: Option<SessionActivity>,
     /// Belongs to an agent of a project.
-    pub is_agents: bool,
+    pub has_agent: bool,
     pub page: Option<SessionPage>,
 }
 
 /// A part of a list of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionPage {
-    /// Starts behind the session that was created then and has this id.
+    /// The last session of the previous page: its creation time and its id. `None` for the first
+    /// page.
     pub after: Option<(Timestamp, SessionId)>,
     /// At most this many sessions.
     pub size: u32,
 }
 
-/// How much goes on in a session.
+/// Whether something happens or may happen in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionActivity {
-    /// It has a launch without an end.
+    /// The session has a launch without a recorded end.
     Open,
-    /// It is open, has messages whose fate is not settled, or is not [`Session::is_settled`].
+    /// The session is open, has messages without a final state, or is not [`Session::is_settled`].
     Unsettled,
-    /// It is unsettled, or was changed at this time or later.
+    /// The session is unsettled, or was changed at this time or later.
     UnsettledOrChangedSince(Timestamp),
 }
 
@@ -219,7 +220,7 @@ impl SessionQuery {
         Self { fleet: Some(fleet.clone()), ..Self::default() }
     }
 
-    /// Describes the one session of this name, if it exists.
+    /// Matches the session with this name, if it exists.
     pub fn address(fleet: &FleetName, name: &SessionName) -> Self {
         Self { name: Some(name.clone()), ..Self::fleet(fleet) }
     }
@@ -237,7 +238,7 @@ impl SessionQuery {
     }
 }
 
-/// Where the conversations of a vendor are that belong to one folder.
+/// The place of a vendor's conversations that were started in one folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VendorPlace {
     pub vendor: VendorId,
@@ -256,7 +257,7 @@ pub struct SessionSummary {
     pub queued_messages: u32,
 }
 
-/// The launch that is believed to be alive.
+/// The launch of a session that has no recorded end. Its processes are probably alive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenLaunch {
     pub id: LaunchId,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::NewFile;
 
-/// What users can read about the support of a vendor.
+/// How well a vendor is supported, as data for users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Support {
     /// The name of the vendor for users.
@@ -48,9 +48,9 @@ pub struct TrialSetup<'a> {
 }
 
 impl TrialSetup<'static> {
-    /// Returns a placeholder for callers that only need information about a rehearsal and do not
-    /// run it.
-    pub fn nowhere() -> Self {
+    /// Returns a placeholder for callers that only need the data of a [`Rehearsal`] and do not run
+    /// it.
+    pub fn placeholder() -> Self {
         let root = Path::new("/");
         Self { home: root, project: root, shared: root, model: "", key: "" }
     }
@@ -62,8 +62,8 @@ impl TrialSetup<'static> {
 pub struct Rehearsal {
     pub environment: Vec<(&'static str, String)>,
     pub files: Vec<NewFile>,
-    /// What a user types to start another conversation in the same process.
-    pub anew: Option<&'static str>,
+    /// The command that a user types to start another conversation in the same process.
+    pub new_conversation_command: Option<&'static str>,
     /// A model that is not the default model.
     pub other_model: Option<&'static str>,
     /// The conformance behaviours that do not apply to this vendor, each with the reason.

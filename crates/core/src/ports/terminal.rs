@@ -27,9 +27,9 @@ pub enum TerminalAccess {
     /// Watch. The holder refuses input, and the stream never changes the size of the agent's
     /// terminal: its output is for a terminal that has the agent's own size.
     View,
-    /// Type, and take part in the size of the agent's terminal. With several controllers, the agent
+    /// Type, and influence the size of the agent's terminal. With several controllers, the agent
     /// reads the input of all of them, and its terminal has the smallest number of rows and of
-    /// columns of theirs.
+    /// columns among the controllers' terminals.
     Control {
         /// The size of the controller's own terminal.
         size: TerminalSize,
@@ -41,8 +41,8 @@ pub enum TerminalAccess {
 /// Requests do not wait for the holder. Their results are events. A request on a broken connection
 /// succeeds, because the events that arrived before the break can still be read.
 ///
-/// A caller that reads slowly does not slow the agent down, and makes no queue grow without limit:
-/// the holder drops the output that the caller missed, and sends a new snapshot instead.
+/// A caller that reads slowly does not slow the agent down, and the queue for the caller is limited.
+/// If it is full, the holder drops output and sends a new snapshot instead.
 #[async_trait]
 pub trait TerminalStream: Debug + Send {
     /// Returns the next event. `None` if the holder is gone. The future may be dropped while it
@@ -103,8 +103,7 @@ pub struct TerminalSnapshot {
     pub painted: Vec<u8>,
 }
 
-/// The features of its terminal that an agent uses, if the meaning of a user's keys depends on
-/// them.
+/// The terminal features that an agent uses and that change the meaning of a user's keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalUses {
     /// Whether the agent uses the alternate screen.
@@ -121,7 +120,8 @@ pub struct TerminalClients {
 }
 
 /// Lines to request. Every request for the newest lines makes the stream copy all lines that the
-/// holder has, so that later pages fit to earlier ones although the agent continues to write.
+/// holder has. Later pages come from the same copy, so they match although the agent continues to
+/// write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScrollbackRange {
     /// At most `count` lines at the end, with the lines of the screen.

@@ -29,7 +29,7 @@ pub struct TranscriptionOrder<'a> {
 #[derive(Debug)]
 pub struct Transcription {
     pub target: Target,
-    /// Additional files that the vendor needs. They are no conversation without the transcript.
+    /// Additional files that the vendor needs beside the transcript.
     pub beside: Vec<NewFile>,
     pub writer: Box<dyn TurnWriter>,
 }
@@ -39,12 +39,13 @@ pub struct Transcription {
 pub enum Target {
     /// Directly into the transcript.
     Transcript(PathBuf),
-    /// Into a document that the vendor's program imports right before the launch that continues it.
+    /// Into a document that the vendor's program imports right before the launch that continues the
+    /// conversation.
     Import,
 }
 
-/// Writes turns in a vendor's own format. The turns it gets are clean: every tool call is followed
-/// by its result, tool ids consist of letters, digits, `-` and `_`, and every turn has a timestamp.
+/// Writes turns in a vendor's own format. The turns are clean: every tool call is followed by its
+/// result, tool ids consist of letters, digits, `-` and `_`, and every turn has a timestamp.
 pub trait TurnWriter: Debug + Send {
     /// Writes everything that comes before the first turn.
     fn begin(&mut self, out: &mut Vec<u8>);

@@ -17,7 +17,7 @@ pub trait FolderWatchers: Debug + Send + Sync {
 #[async_trait]
 pub trait FolderWatcher: Debug + Send {
     /// Starts to watch a folder, which may not exist yet. Does nothing if it is watched already.
-    /// Existing files are not reported: list them after this call, not before.
+    /// Existing files are not reported: list the folder after this call, not before.
     fn add(&mut self, folder: &Path) -> Result<()>;
 
     /// Stops watching a folder.
@@ -32,8 +32,9 @@ pub trait FolderWatcher: Debug + Send {
 pub enum FolderChange {
     /// The file or folder at this path was created, changed or removed.
     At { path: PathBuf, gone: bool },
-    /// The system has dropped events: examine everything again.
+    /// The system has dropped events. Read all watched folders again.
     Overflow,
-    /// A folder was moved or recreated, and cannot be watched any more. Adding it again is a retry.
+    /// A folder was moved or recreated, and cannot be watched any more. The caller can add it again
+    /// to retry.
     Unwatched { folder: PathBuf, error: Error },
 }

@@ -13,12 +13,12 @@ const COLS: &str = "COLUMNS";
 
 /// Returns the initial size of an agent's terminal. The variables can contain any values.
 pub fn size(environment: &Environment) -> TerminalSize {
-    // A missing or invalid number is unknown, like 0. `sensible` limits a huge number.
+    // A missing or invalid number is unknown, like 0. `clamped` limits a huge number.
     let number = |name| match environment.get(name).map(str::parse::<u64>) {
         Some(Ok(number)) => u16::try_from(number).unwrap_or(u16::MAX),
         Some(Err(_)) | None => 0,
     };
-    TerminalSize { rows: number(ROWS), cols: number(COLS) }.sensible()
+    TerminalSize { rows: number(ROWS), cols: number(COLS) }.clamped()
 }
 
 /// Stores the size of a terminal in an environment.

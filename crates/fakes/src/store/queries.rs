@@ -37,7 +37,7 @@ impl Tables {
             && query.cwd.as_ref().is_none_or(|cwd| *cwd == it.cwd)
             && query.reachable_from.is_none_or(reaches)
             && query.activity.is_none_or(|activity| self.is_active(it, activity))
-            && (!query.is_agents || it.agent.is_some())
+            && (!query.has_agent || it.agent.is_some())
             && self.is_bound_to_one(it.id, query)
     }
 

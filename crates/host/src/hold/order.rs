@@ -89,7 +89,7 @@ pub(super) struct HoldOrder {
 impl HoldOrder {
     /// Returns the initial size of the agent's terminal, limited to sensible values.
     pub(super) fn first_size(&self) -> Size {
-        self.size.unwrap_or(Size::DEFAULT).sensible()
+        self.size.unwrap_or(Size::DEFAULT).clamped()
     }
 }
 

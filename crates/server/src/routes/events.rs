@@ -22,7 +22,7 @@ pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
     Query(query): Query<EventsQuery>,
 ) -> RouteResult<Vec<Event>> {
-    let query = allowed(&supervisor, &principal, query.read()?).await?;
+    let query = allowed(&supervisor, &principal, query.parse()?).await?;
     Ok(Json(supervisor.ports.store.events(&query).await?))
 }
 
@@ -31,7 +31,7 @@ pub(crate) async fn follow(
     Admitted { supervisor, principal }: Admitted,
     Query(query): Query<EventsQuery>,
 ) -> std::result::Result<Response, ErrorResponse> {
-    let mut query = allowed(&supervisor, &principal, query.read()?).await?;
+    let mut query = allowed(&supervisor, &principal, query.parse()?).await?;
     if query.after == FROM_NOW {
         // An empty commit returns the sequence number of the last event.
         query.after = supervisor.ports.store.commit(Commit::default()).await?;

@@ -154,7 +154,7 @@ pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
             at: columns.word()?,
             session: columns.optional_word()?,
             launch: columns.optional_word()?,
-            payload: EventPayload::read(
+            payload: EventPayload::parse(
                 columns.word()?,
                 columns.plain()?,
                 columns.optional_json()?,
@@ -201,7 +201,7 @@ pub(crate) fn handoff(row: &Row<'_>) -> rusqlite::Result<Handoff> {
 /// Reads `folder, digest, at`.
 pub(crate) fn trust(row: &Row<'_>) -> rusqlite::Result<Trust> {
     let mut columns = Columns::of(row);
-    Ok(Trust { folder: columns.path()?, digest: columns.plain()?, at: columns.word()? })
+    Ok(Trust { folder: columns.path()?, claims: columns.plain()?, at: columns.word()? })
 }
 
 /// Reads `id, session, text, detail, created_at, updated_at`.

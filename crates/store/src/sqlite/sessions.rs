@@ -46,7 +46,7 @@ impl Conditions {
         let mut conditions = Self::default();
         conditions.add_identity(query)?;
         conditions.add_place(query)?;
-        if query.is_agents {
+        if query.has_agent {
             conditions.add_plain("s.agent IS NOT NULL");
         }
         match query.activity {
@@ -221,7 +221,7 @@ mod tests {
             SessionQuery::id(id),
             SessionQuery::address(&fleet, &SessionName::parse("coder").unwrap()),
             SessionQuery::fleet(&fleet),
-            SessionQuery { is_agents: true, ..SessionQuery::fleet(&fleet) },
+            SessionQuery { has_agent: true, ..SessionQuery::fleet(&fleet) },
             SessionQuery::vendor_session(&vendor, &VendorSessionId::new("1")),
             SessionQuery::activity(SessionActivity::Open),
             SessionQuery::activity(SessionActivity::Unsettled),

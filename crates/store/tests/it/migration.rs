@@ -34,7 +34,7 @@ async fn every_earlier_version_is_migrated_with_its_content() {
         assert_eq!(store.bindings(id).await.unwrap()[0].evidence, Evidence::Hook);
 
         let (folder, at) = ("/code/shop".into(), Samples::default().time());
-        let trust = Trust { folder, digest: "one".to_owned(), at };
+        let trust = Trust { folder, claims: "one".to_owned(), at };
         store.commit(commit([Change::PutTrust(trust.clone())])).await.unwrap();
         assert_eq!(store.trust(&trust.folder).await.unwrap(), Some(trust));
         drop(store);

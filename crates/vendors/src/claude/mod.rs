@@ -141,7 +141,7 @@ impl Transcripts for Claude {
         transcript::conversations(files, place)
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         transcript::kept(files, config_dir)
     }
 
@@ -153,18 +153,18 @@ impl Transcripts for Claude {
         transcript::beginning_of(files, kept)
     }
 
-    fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
         registry::live(files, place)
     }
 
-    fn said_since(
+    fn user_messages_since(
         &self,
         files: &dyn Files,
         place: &Place,
         id: &VendorSessionId,
         offset: u64,
     ) -> Result<Vec<String>> {
-        transcript::said_since(files, &self.transcript(files, place, id), offset)
+        transcript::user_messages_since(files, &self.transcript(files, place, id), offset)
     }
 
     fn turns_back(
@@ -192,7 +192,7 @@ impl TranscriptFiles for Claude {
 }
 
 impl SignalSources for Claude {
-    fn evidence_within(&self) -> Duration {
+    fn evidence_timeout(&self) -> Duration {
         // A start takes two seconds alone, and several times as long while other agents start.
         Duration::from_secs(60)
     }

@@ -44,7 +44,7 @@ pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     Rehearsal {
         environment,
         files: vec![NewFile { path: file, contents: settings.to_string() }],
-        anew: Some("/clear"),
+        new_conversation_command: Some("/clear"),
         other_model: Some("claude-haiku-4-5"),
         exempt: &[],
     }

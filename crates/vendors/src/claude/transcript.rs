@@ -47,7 +47,11 @@ fn id_of(path: &Path) -> Option<VendorSessionId> {
 }
 
 /// Returns the messages that a person sent, from this byte offset on.
-pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+pub(super) fn user_messages_since(
+    files: &dyn Files,
+    path: &Path,
+    offset: u64,
+) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match ClaudeRecord::read(line)?.meaning() {
         ClaudeMeaning::Said(text) => Some(typing::normal(&text)),
         _ => None,

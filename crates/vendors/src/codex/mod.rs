@@ -155,7 +155,7 @@ impl Transcripts for Codex {
         Ok(transcript::conversations(files, place))
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         Ok(transcript::kept(files, config_dir))
     }
 
@@ -167,18 +167,18 @@ impl Transcripts for Codex {
         transcript::beginning(files, &kept.transcript)
     }
 
-    fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
         Ok(lock::live(files, place))
     }
 
-    fn said_since(
+    fn user_messages_since(
         &self,
         files: &dyn Files,
         place: &Place,
         id: &VendorSessionId,
         offset: u64,
     ) -> Result<Vec<String>> {
-        transcript::said_since(files, &self.transcript(files, place, id), offset)
+        transcript::user_messages_since(files, &self.transcript(files, place, id), offset)
     }
 
     fn turns_back(
@@ -202,7 +202,7 @@ impl TranscriptFiles for Codex {
 }
 
 impl SignalSources for Codex {
-    fn evidence_within(&self) -> Duration {
+    fn evidence_timeout(&self) -> Duration {
         Duration::from_secs(60)
     }
 

@@ -44,7 +44,7 @@ trust_level = "trusted"
     Rehearsal {
         environment: vec![(KEY, setup.key.to_owned())],
         files: vec![NewFile { path: file, contents: settings }],
-        anew: Some("/new"),
+        new_conversation_command: Some("/new"),
         other_model: Some("scripted-2"),
         exempt: &[],
     }

@@ -197,7 +197,11 @@ fn limit_before(lines: impl Iterator<Item = RolloutLine>) -> Option<Timestamp> {
 }
 
 /// Returns the messages of the user from this byte offset on.
-pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+pub(super) fn user_messages_since(
+    files: &dyn Files,
+    path: &Path,
+    offset: u64,
+) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match RolloutLine::read(line)?.record {
         RolloutRecord::Said(text) => Some(typing::normal(&text)),
         _ => None,

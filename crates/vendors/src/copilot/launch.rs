@@ -58,7 +58,7 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
 
 /// Adds the launch folder, which contains the session's instructions, to the folders that Copilot
 /// reads instructions from.
-pub(super) fn tell_environment(session: &Session, folder: &Path, environment: &mut Environment) {
+pub(super) fn add_settings(session: &Session, folder: &Path, environment: &mut Environment) {
     if session.instructions.is_none() {
         return;
     }

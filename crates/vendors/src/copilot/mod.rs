@@ -112,8 +112,8 @@ impl Launching for Copilot {
         launch::prepare_environment(place, environment);
     }
 
-    fn tell_environment(&self, session: &Session, folder: &Path, environment: &mut Environment) {
-        launch::tell_environment(session, folder, environment);
+    fn add_settings(&self, session: &Session, folder: &Path, environment: &mut Environment) {
+        launch::add_settings(session, folder, environment);
     }
 
     fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
@@ -153,7 +153,7 @@ impl Transcripts for Copilot {
         transcript::conversations(files, place)
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         transcript::kept(files, config_dir)
     }
 
@@ -165,18 +165,18 @@ impl Transcripts for Copilot {
         transcript::beginning_of(files, kept)
     }
 
-    fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
         lock::live(files, place)
     }
 
-    fn said_since(
+    fn user_messages_since(
         &self,
         files: &dyn Files,
         place: &Place,
         id: &VendorSessionId,
         offset: u64,
     ) -> Result<Vec<String>> {
-        transcript::said_since(files, &self.transcript(files, place, id), offset)
+        transcript::user_messages_since(files, &self.transcript(files, place, id), offset)
     }
 
     fn turns_back(
@@ -204,7 +204,7 @@ impl TranscriptFiles for Copilot {
 }
 
 impl SignalSources for Copilot {
-    fn evidence_within(&self) -> Duration {
+    fn evidence_timeout(&self) -> Duration {
         // The first start of a version unpacks the program.
         Duration::from_secs(60)
     }
@@ -247,7 +247,7 @@ impl Interaction for Copilot {
 
     fn readiness(&self) -> Readiness {
         // Copilot records nothing before the first message.
-        Readiness::ShownUntilSaid
+        Readiness::ShownUntilReported
     }
 
     fn typing(&self, message: &str) -> Typing {
@@ -268,7 +268,7 @@ impl Conversion for Copilot {
         conversion::transcription(order)
     }
 
-    fn room(&self) -> usize {
+    fn context_characters(&self) -> usize {
         // Copilot drops the oldest turns long before its model's context is full.
         100_000
     }

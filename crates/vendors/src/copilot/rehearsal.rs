@@ -33,7 +33,7 @@ pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     Rehearsal {
         environment,
         files: vec![NewFile { path: file, contents: config.to_string() }],
-        anew: Some("/clear"),
+        new_conversation_command: Some("/clear"),
         other_model: Some("gpt-5.4"),
         exempt: &[],
     }

@@ -73,7 +73,11 @@ fn begun_in(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Co
 }
 
 /// Returns the messages that a person sent, from this byte offset on.
-pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+pub(super) fn user_messages_since(
+    files: &dyn Files,
+    path: &Path,
+    offset: u64,
+) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match CopilotRecord::read(line)?.event {
         CopilotEvent::Said(text) => Some(typing::normal(&with_pastes(files, path, &text))),
         _ => None,

@@ -126,7 +126,7 @@ impl Transcripts for CursorVendor {
         Ok(transcript::conversations(files, place))
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         transcript::kept(files, config_dir)
     }
 
@@ -140,18 +140,18 @@ impl Transcripts for CursorVendor {
 
     /// Returns an empty list: Cursor has no list of its processes. It refuses a second process in
     /// the same conversation by itself.
-    fn live(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
+    fn open_conversations(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
         Ok(Vec::new())
     }
 
-    fn said_since(
+    fn user_messages_since(
         &self,
         files: &dyn Files,
         place: &Place,
         id: &VendorSessionId,
         offset: u64,
     ) -> Result<Vec<String>> {
-        transcript::said_since(files, &self.transcript(files, place, id), offset)
+        transcript::user_messages_since(files, &self.transcript(files, place, id), offset)
     }
 
     fn turns_back(
@@ -173,7 +173,7 @@ impl Transcripts for CursorVendor {
 impl TranscriptDatabase for CursorVendor {}
 
 impl SignalSources for CursorVendor {
-    fn evidence_within(&self) -> Duration {
+    fn evidence_timeout(&self) -> Duration {
         Duration::from_secs(60)
     }
 

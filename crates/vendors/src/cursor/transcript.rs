@@ -97,7 +97,11 @@ pub(super) fn beginning(
 }
 
 /// Returns the messages of the user from this byte offset on. Fails if there is no transcript.
-pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+pub(super) fn user_messages_since(
+    files: &dyn Files,
+    path: &Path,
+    offset: u64,
+) -> Result<Vec<String>> {
     let failed = |error: io::Error| reading::unreadable(path, error);
     if files.facts(path).map_err(failed)?.is_none() {
         return Err(Error::vendor(format!("there is no transcript `{}`", path.display())));

@@ -84,7 +84,7 @@ impl Vendor for Demo {
 
 impl Launching for Demo {
     fn program(&self) -> ProgramSpec {
-        ProgramSpec::Itself { subcommand: SUBCOMMAND }
+        ProgramSpec::Segue { subcommand: SUBCOMMAND }
     }
 
     fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
@@ -132,7 +132,7 @@ impl Transcripts for Demo {
         transcript::conversations(files, place)
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         transcript::kept(files, config_dir)
     }
 
@@ -144,18 +144,18 @@ impl Transcripts for Demo {
         transcript::beginning_of(files, &kept.transcript)
     }
 
-    fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
         registry::live(files, place)
     }
 
-    fn said_since(
+    fn user_messages_since(
         &self,
         files: &dyn Files,
         place: &Place,
         id: &VendorSessionId,
         offset: u64,
     ) -> Result<Vec<String>> {
-        transcript::said_since(files, &self.transcript(files, place, id), offset)
+        transcript::user_messages_since(files, &self.transcript(files, place, id), offset)
     }
 
     fn turns_back(
@@ -175,7 +175,7 @@ impl Transcripts for Demo {
 impl TranscriptFiles for Demo {}
 
 impl SignalSources for Demo {
-    fn evidence_within(&self) -> Duration {
+    fn evidence_timeout(&self) -> Duration {
         Duration::from_secs(20)
     }
 

@@ -168,7 +168,11 @@ fn last_answer(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
 }
 
 /// Returns the messages of the user from this byte offset on.
-pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+pub(super) fn user_messages_since(
+    files: &dyn Files,
+    path: &Path,
+    offset: u64,
+) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match DemoRecord::read(line)? {
         DemoRecord::User { text, .. } => Some(text),
         _ => None,

@@ -158,7 +158,7 @@ impl Transcripts for TranscriptPattern {
         }))
     }
 
-    fn said_since(
+    fn user_messages_since(
         &self,
         files: &dyn Files,
         place: &Place,
@@ -202,7 +202,7 @@ impl Interaction for DescribedVendor {
     }
 
     fn readiness(&self) -> Readiness {
-        Readiness::ShownUntilSaid
+        Readiness::ShownUntilReported
     }
 }
 

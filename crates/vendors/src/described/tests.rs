@@ -62,7 +62,7 @@ fn transcript_is_found_below_home_and_read_in_any_format() {
     let path = home.write(".mytool/an-id.jsonl", text);
     assert_eq!(transcripts.transcript(&home.disk, &home.place, &id), path);
     assert!(transcripts.conversation(&home.disk, &home.place, &id).unwrap().is_some());
-    let said = transcripts.said_since(&home.disk, &home.place, &id, 0).unwrap();
+    let said = transcripts.user_messages_since(&home.disk, &home.place, &id, 0).unwrap();
     assert!(said.contains(&"one".to_owned()) && said.contains(&"two".to_owned()), "{said:?}");
     assert!(!said.contains(&"no".to_owned()), "{said:?}");
 }

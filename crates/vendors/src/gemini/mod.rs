@@ -104,7 +104,7 @@ impl Launching for Gemini {
         home::prepare_environment(place, environment);
     }
 
-    fn tell_environment(&self, session: &Session, folder: &Path, environment: &mut Environment) {
+    fn add_settings(&self, session: &Session, folder: &Path, environment: &mut Environment) {
         own_log::tell(&session.cwd, folder, environment);
     }
 
@@ -153,7 +153,7 @@ impl Transcripts for Gemini {
         transcript::conversations(files, place)
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         home::kept(files, config_dir)
     }
 
@@ -165,18 +165,18 @@ impl Transcripts for Gemini {
         transcript::beginning(files, &kept.transcript)
     }
 
-    fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
         Ok(process::live(files, &home::chats(files, place)))
     }
 
-    fn said_since(
+    fn user_messages_since(
         &self,
         files: &dyn Files,
         place: &Place,
         id: &VendorSessionId,
         offset: u64,
     ) -> Result<Vec<String>> {
-        transcript::said_since(files, &self.transcript(files, place, id), offset)
+        transcript::user_messages_since(files, &self.transcript(files, place, id), offset)
     }
 
     fn turns_back(
@@ -208,7 +208,7 @@ impl TranscriptFiles for Gemini {
 }
 
 impl SignalSources for Gemini {
-    fn evidence_within(&self) -> Duration {
+    fn evidence_timeout(&self) -> Duration {
         // A start takes four seconds alone, and several times as long while other agents start.
         Duration::from_secs(90)
     }

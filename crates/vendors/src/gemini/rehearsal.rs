@@ -38,7 +38,7 @@ pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
             ("GEMINI_MODEL", "gemini-2.5-flash".to_owned()),
         ],
         files: vec![file("settings.json", &settings), file("trustedFolders.json", &trusted)],
-        anew: Some("/clear"),
+        new_conversation_command: Some("/clear"),
         other_model: Some("gemini-2.5-pro"),
         exempt: &[],
     }

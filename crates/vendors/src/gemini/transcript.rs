@@ -50,7 +50,11 @@ pub(super) fn is_free(files: &dyn Files, place: &Place, id: &VendorSessionId) ->
 /// Returns the messages that a person sent, from this byte offset on. When Gemini changes earlier
 /// messages, it writes all of them again. So messages between a context and the change are copies,
 /// and are skipped.
-pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+pub(super) fn user_messages_since(
+    files: &dyn Files,
+    path: &Path,
+    offset: u64,
+) -> Result<Vec<String>> {
     let mut copies = false;
     reading::messages_since(files, path, offset, |line| {
         let line = GeminiLine::read(line)?;

@@ -109,8 +109,8 @@ impl Transcripts for OpenClaw {
         matches!(transcript::conversation(files, &place.config_dir, id), Ok(None))
     }
 
-    fn extent(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
-        transcript::extent(files, &place.config_dir, id).ok().flatten()
+    fn length(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
+        transcript::length(files, &place.config_dir, id).ok().flatten()
     }
 
     fn conversation(
@@ -129,18 +129,18 @@ impl Transcripts for OpenClaw {
     }
 
     /// Returns an empty list: OpenClaw does not show which process has which conversation open.
-    fn live(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
+    fn open_conversations(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
         Ok(Vec::new())
     }
 
-    fn said_since(
+    fn user_messages_since(
         &self,
         files: &dyn Files,
         place: &Place,
         id: &VendorSessionId,
         offset: u64,
     ) -> Result<Vec<String>> {
-        transcript::said_since(files, &place.config_dir, id, offset)
+        transcript::user_messages_since(files, &place.config_dir, id, offset)
     }
 
     fn turns_back(
@@ -160,7 +160,7 @@ impl Transcripts for OpenClaw {
 impl TranscriptDatabase for OpenClaw {}
 
 impl SignalSources for OpenClaw {
-    fn evidence_within(&self) -> Duration {
+    fn evidence_timeout(&self) -> Duration {
         // The report comes at the end of a turn. A turn may take as long as OpenClaw allows.
         Duration::from_secs(600)
     }

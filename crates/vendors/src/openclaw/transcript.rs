@@ -15,7 +15,7 @@ use crate::database::VendorDatabase;
 /// How many rows at each end of a conversation are read.
 const NEAR: u32 = 50;
 
-const EXTENT: &str = "SELECT max(seq) + 1 FROM transcript_events WHERE session_id = ?1";
+const LENGTH: &str = "SELECT max(seq) + 1 FROM transcript_events WHERE session_id = ?1";
 
 /// Compressed rows have no `event_json`. They are old and not needed here.
 const FIRST: &str = "SELECT event_json FROM transcript_events
@@ -33,7 +33,7 @@ pub(super) fn named(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) 
 }
 
 /// Returns how many rows a conversation has. `None` if no database has it.
-pub(super) fn extent(
+pub(super) fn length(
     files: &dyn Files,
     config_dir: &Path,
     id: &VendorSessionId,
@@ -43,7 +43,7 @@ pub(super) fn extent(
 }
 
 fn rows(database: &VendorDatabase, id: &VendorSessionId) -> Result<Option<u64>> {
-    let count = database.row(EXTENT, [id.as_str()], |row| row.get::<_, Option<i64>>(0))?;
+    let count = database.row(LENGTH, [id.as_str()], |row| row.get::<_, Option<i64>>(0))?;
     Ok(count.flatten().and_then(|count| u64::try_from(count).ok()))
 }
 
@@ -90,14 +90,14 @@ pub(super) fn conversation(
 }
 
 /// Returns the user's messages from this row on.
-pub(super) fn said_since(
+pub(super) fn user_messages_since(
     files: &dyn Files,
     config_dir: &Path,
     id: &VendorSessionId,
-    extent: u64,
+    offset: u64,
 ) -> Result<Vec<String>> {
     let Some((_, database)) = find(files, config_dir, id)? else { return Ok(Vec::new()) };
-    let from = i64::try_from(extent).unwrap_or(i64::MAX);
+    let from = i64::try_from(offset).unwrap_or(i64::MAX);
     let events = events(&database, FIRST, (id.as_str(), from, u32::MAX))?;
     let said = messages(events).filter(|message| message.role == "user");
     Ok(said.map(|message| message.text().trim().to_owned()).collect())

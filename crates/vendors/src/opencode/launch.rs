@@ -185,7 +185,7 @@ fn empty_conversation(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
 }
 
 /// Adds the plugin and the session's instructions to the settings in the process's environment.
-pub(super) fn tell_environment(session: &Session, folder: &Path, environment: &mut Environment) {
+pub(super) fn add_settings(session: &Session, folder: &Path, environment: &mut Environment) {
     let given = environment.get(SETTINGS_VARIABLE).and_then(|text| serde_json::from_str(text).ok());
     let mut settings: Value = given.filter(Value::is_object).unwrap_or_else(|| json!({}));
     add(&mut settings["plugin"], Some(&folder.join(PLUGIN_FILE)));

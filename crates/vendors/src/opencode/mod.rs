@@ -111,8 +111,8 @@ impl Launching for OpenCode {
         home::prepare_environment(place, environment);
     }
 
-    fn tell_environment(&self, session: &Session, folder: &Path, environment: &mut Environment) {
-        launch::tell_environment(session, folder, environment);
+    fn add_settings(&self, session: &Session, folder: &Path, environment: &mut Environment) {
+        launch::add_settings(session, folder, environment);
     }
 
     fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
@@ -155,8 +155,8 @@ impl Transcripts for OpenCode {
         transcript::is_free(&place.config_dir, id)
     }
 
-    fn extent(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
-        transcript::extent(&place.config_dir, id).ok().flatten()
+    fn length(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
+        transcript::length(&place.config_dir, id).ok().flatten()
     }
 
     fn conversation(
@@ -172,7 +172,7 @@ impl Transcripts for OpenCode {
         transcript::conversations(place)
     }
 
-    fn kept(&self, _files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+    fn list(&self, _files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         transcript::kept(config_dir).map_err(io::Error::other)
     }
 
@@ -184,18 +184,18 @@ impl Transcripts for OpenCode {
         transcript::beginning(kept).map_err(io::Error::other)
     }
 
-    fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
         Ok(live::live(files, place))
     }
 
-    fn said_since(
+    fn user_messages_since(
         &self,
         _files: &dyn Files,
         place: &Place,
         id: &VendorSessionId,
         offset: u64,
     ) -> Result<Vec<String>> {
-        transcript::said_since(&place.config_dir, id, offset)
+        transcript::user_messages_since(&place.config_dir, id, offset)
     }
 
     fn turns_back(
@@ -220,7 +220,7 @@ impl TranscriptDatabase for OpenCode {
 
 /// Nothing is watched, because the plugin reports every change.
 impl SignalSources for OpenCode {
-    fn evidence_within(&self) -> Duration {
+    fn evidence_timeout(&self) -> Duration {
         // The very first start installs a package.
         Duration::from_secs(120)
     }

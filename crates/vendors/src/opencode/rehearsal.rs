@@ -54,7 +54,7 @@ pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
             file("package-lock.json", installed.to_string()),
             file("node_modules/.package-lock.json", "{}".to_owned()),
         ],
-        anew: Some("/new"),
+        new_conversation_command: Some("/new"),
         other_model: Some("scripted/scripted-2"),
         exempt: &EXEMPT,
     }

@@ -28,7 +28,7 @@ const OF_FOLDER: &str = "SELECT id FROM session WHERE directory = ?1 AND parent_
 
 const ALL: &str = "SELECT id, time_updated FROM session WHERE parent_id IS NULL";
 
-const EXTENT: &str = "SELECT count(*) FROM message WHERE session_id = ?1";
+const LENGTH: &str = "SELECT count(*) FROM message WHERE session_id = ?1";
 
 /// The messages after an offset, the oldest first.
 const MESSAGES: &str = "SELECT id, data, time_created FROM message WHERE session_id = ?1
@@ -126,28 +126,28 @@ pub(super) fn beginning(kept: &StoredConversation) -> Result<Option<Beginning>> 
 }
 
 /// Returns how many messages a conversation has. `None` if it does not exist.
-pub(super) fn extent(config_dir: &Path, id: &VendorSessionId) -> Result<Option<u64>> {
+pub(super) fn length(config_dir: &Path, id: &VendorSessionId) -> Result<Option<u64>> {
     let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
         return Ok(None);
     };
     if header(&database, id)?.is_none() {
         return Ok(None);
     }
-    let count = database.row(EXTENT, [id.as_str()], |row| row.get::<_, i64>(0))?;
+    let count = database.row(LENGTH, [id.as_str()], |row| row.get::<_, i64>(0))?;
     Ok(count.and_then(|count| u64::try_from(count).ok()))
 }
 
-/// Returns the user's messages that come after the first `extent` messages.
-pub(super) fn said_since(
+/// Returns the user's messages that come after the first `offset` messages.
+pub(super) fn user_messages_since(
     config_dir: &Path,
     id: &VendorSessionId,
-    extent: u64,
+    offset: u64,
 ) -> Result<Vec<String>> {
     let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
         return Ok(Vec::new());
     };
-    let extent = i64::try_from(extent).unwrap_or(i64::MAX);
-    let messages = database.rows(MESSAGES, (id.as_str(), -1, extent), MessageRow::read)?;
+    let offset = i64::try_from(offset).unwrap_or(i64::MAX);
+    let messages = database.rows(MESSAGES, (id.as_str(), -1, offset), MessageRow::read)?;
     let mut said = Vec::new();
     for message in messages.iter().filter(|message| message.is_users()) {
         said.extend(message.words(&database)?.map(|words| typing::normal(&words)));

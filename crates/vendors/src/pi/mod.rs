@@ -139,7 +139,7 @@ impl Transcripts for Pi {
         Ok(transcript::conversations(files, place))
     }
 
-    fn kept(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         transcript::kept(files, config_dir)
     }
 
@@ -151,18 +151,18 @@ impl Transcripts for Pi {
         transcript::beginning(files, &kept.transcript)
     }
 
-    fn live(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
         Ok(live::live(files, place))
     }
 
-    fn said_since(
+    fn user_messages_since(
         &self,
         files: &dyn Files,
         place: &Place,
         id: &VendorSessionId,
         offset: u64,
     ) -> Result<Vec<String>> {
-        transcript::said_since(files, &self.transcript(files, place, id), offset)
+        transcript::user_messages_since(files, &self.transcript(files, place, id), offset)
     }
 
     fn turns_back(
@@ -187,7 +187,7 @@ impl TranscriptFiles for Pi {
 
 /// Files give no signals, because a transcript does not show which process has written it.
 impl SignalSources for Pi {
-    fn evidence_within(&self) -> Duration {
+    fn evidence_timeout(&self) -> Duration {
         Duration::from_secs(60)
     }
 

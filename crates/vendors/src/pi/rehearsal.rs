@@ -34,7 +34,7 @@ pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     Rehearsal {
         environment: vec![("PI_OFFLINE", "1".to_owned()), ("PI_TELEMETRY", "0".to_owned())],
         files: vec![file("models.json", models), file("settings.json", settings)],
-        anew: Some("/new"),
+        new_conversation_command: Some("/new"),
         other_model: Some("scripted-2"),
         exempt: &[("permission", "it never asks for permission")],
     }

@@ -128,7 +128,11 @@ pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> b
 }
 
 /// Returns the messages of the user from this byte offset on.
-pub(super) fn said_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
+pub(super) fn user_messages_since(
+    files: &dyn Files,
+    path: &Path,
+    offset: u64,
+) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match PiRecord::read(line)?.meaning() {
         PiMeaning::Said(text) => Some(typing::normal(&text)),
         _ => None,

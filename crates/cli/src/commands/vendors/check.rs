@@ -148,7 +148,7 @@ fn nothing_installed() -> Error {
 }
 
 fn can_be_tried(vendor: &dyn Vendor) -> bool {
-    vendor.rehearsal(&TrialSetup::nowhere()).is_some()
+    vendor.rehearsal(&TrialSetup::placeholder()).is_some()
 }
 
 fn behaviours(arguments: &VendorsCheckArguments) -> Result<Vec<&'static Behaviour>> {

@@ -22,7 +22,7 @@ impl HandoffPlan {
     /// the user or of the agent.
     pub fn native_content(&self, ports: &Ports) -> Result<Option<NativeContent>> {
         let Some(source) = &self.source.conversation else { return Ok(None) };
-        let limit = self.limit(self.room());
+        let limit = self.limit(self.context_characters());
         let facts = ports.files.facts(&source.transcript).ok().flatten();
         let length = facts.map(|facts| facts.length);
         if is_converted_as_stream(length, limit.budget, self.earlier.is_some()) {
@@ -56,7 +56,7 @@ impl HandoffPlan {
 
     /// Returns how many characters the target's vendor takes over. 0 if it takes over none; then
     /// the conversation is never written in its format.
-    pub(super) fn room(&self) -> usize {
-        self.target.vendor.conversion().map_or(0, |conversion| conversion.room())
+    pub(super) fn context_characters(&self) -> usize {
+        self.target.vendor.conversion().map_or(0, |conversion| conversion.context_characters())
     }
 }

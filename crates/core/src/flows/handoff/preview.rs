@@ -49,7 +49,8 @@ fn preview_native(
     target: &TargetSession,
     (source, dry_run): (&SourceConversation, DryRun),
 ) -> Result<HandoffReport> {
-    let excerpt = gather(ports, source, plan.limit(plan.room()), &plan.known_secrets)?;
+    let excerpt =
+        gather(ports, source, plan.limit(plan.context_characters()), &plan.known_secrets)?;
     let form = if excerpt.has_messages() { HandoffForm::Native } else { HandoffForm::Plain };
     let summary = TransferSummary::of(&excerpt, form);
     let report = plan.report(target, &summary, None);

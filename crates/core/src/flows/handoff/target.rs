@@ -59,7 +59,7 @@ impl HandoffTarget {
         let program = vendor.launching().program();
         if ports.machine.find_program(&program, &environment).is_none() {
             return Err(Error::vendor(format!("the program of `{id}` is not installed"))
-                .caused_by(program.absence())
+                .caused_by(program.not_found_message())
                 .hint(format!("run `segue vendors` to see how `{id}` is installed")));
         }
         Ok(Self { vendor, description, agent, draft: None, environment })

@@ -35,9 +35,9 @@ impl fmt::Display for EventPayload {
             Self::ArchiveDropped { vendor, conversation, bytes } => {
                 write!(f, "{vendor}'s {conversation}, {bytes} bytes: the archive was full")
             }
-            Self::RestartPlanned { after_ms } => write!(f, "again in {after_ms} ms"),
+            Self::RestartPlanned { after_ms } => write!(f, "restart in {after_ms} ms"),
             Self::EnvironmentFound { source } => {
-                write!(f, "restarts with the environment of {}", origin(*source))
+                write!(f, "restarts with the environment of {}", source_name(*source))
             }
             Self::GaveUp { reason, resumable: Some(address) } => {
                 write!(f, "{reason}; run `segue resume {address}` to try again")
@@ -68,7 +68,7 @@ impl fmt::Display for EventPayload {
     }
 }
 
-fn origin(source: EnvironmentSource) -> &'static str {
+fn source_name(source: EnvironmentSource) -> &'static str {
     match source {
         EnvironmentSource::Given => "a command",
         EnvironmentSource::Holder => "its holder",
@@ -90,19 +90,19 @@ fn launch_ended(exit: Exit, asked: bool, cause: Option<&str>, error: Option<&str
 fn status_changed(status: Status, source: Option<Source>, note: Option<&str>) -> String {
     let detail = note.map(str::to_owned).or_else(|| status.detail());
     let detail = detail.map(|detail| format!(" ({detail})")).unwrap_or_default();
-    let source = source.map(|source| format!(", says {source}")).unwrap_or_default();
+    let source = source.map(|source| format!(", reported by {source}")).unwrap_or_default();
     format!("{}{detail}{source}", status.word())
 }
 
 fn leftovers(of: Option<LaunchId>, processes: &[LeftoverProcess]) -> String {
-    let Some(launch) = of else { return format!("{} processes of dead launches", processes.len()) };
+    let source = of.map_or("dead launches".to_owned(), |launch| format!("launch {launch}"));
     let named: Vec<_> = processes.iter().map(|it| format!("{} ({})", it.pid, it.command)).collect();
-    format!("ended what launch {launch} left behind: {}", named.join(", "))
+    format!("processes of {source}: {}", named.join(", "))
 }
 
 fn restored(what: &str, from: RestoreSource, error: Option<&str>) -> String {
     match (from, error) {
-        (_, Some(error)) => format!("not {what}: {error}"),
+        (_, Some(error)) => format!("{what} could not be restored: {error}"),
         (RestoreSource::Guard(launch), None) => format!("{what} from the guard of launch {launch}"),
         (RestoreSource::Archive, None) => format!("{what} from the archive"),
         (RestoreSource::OwnGuard, None) => format!("{what}, which the start had deleted"),

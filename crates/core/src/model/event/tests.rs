@@ -36,7 +36,7 @@ fn sessions() -> SentenceCases {
             EventPayload::BindingRefused { wanted: Some(id()), found: VendorSessionId::new("xyz") },
             "asked for abc, came up in xyz: ended, not bound",
         ),
-        (status(Status::Working, Some(Source::Hook), None), "working, says a hook"),
+        (status(Status::Working, Some(Source::Hook), None), "working, reported by a hook"),
         (status(Status::Waiting(WaitingFor::Trust), None, None), "waiting (trust)"),
         (status(Status::Starting, None, some("nothing shown yet")), "starting (nothing shown yet)"),
         (EventPayload::HandedOver { from: address(), to, form }, "shop/coder → shop/next (native)"),
@@ -66,13 +66,13 @@ fn launches() -> SentenceCases {
         (EventPayload::LaunchStarted { pid: None, found_alive: true }, "found alive"),
         (
             EventPayload::LeftoversEnded { of: Some(launch()), processes: vec![process.clone()] },
-            "ended what launch 00000000-0000-0000-0000-000000000001 left behind: 7 (sleep 9)",
+            "processes of launch 00000000-0000-0000-0000-000000000001: 7 (sleep 9)",
         ),
         (
             EventPayload::LeftoversEnded { of: None, processes: vec![process] },
-            "1 processes of dead launches",
+            "processes of dead launches: 7 (sleep 9)",
         ),
-        (EventPayload::RestartPlanned { after_ms: 500 }, "again in 500 ms"),
+        (EventPayload::RestartPlanned { after_ms: 500 }, "restart in 500 ms"),
         (
             EventPayload::EnvironmentFound { source: EnvironmentSource::LoginShell },
             "restarts with the environment of the login shell",
@@ -123,7 +123,10 @@ fn transcripts() -> SentenceCases {
         ),
         (restored(RestoreSource::Archive, None), "/t/abc.jsonl from the archive"),
         (restored(RestoreSource::OwnGuard, None), "/t/abc.jsonl, which the start had deleted"),
-        (restored(RestoreSource::OwnGuard, some("no space")), "not /t/abc.jsonl: no space"),
+        (
+            restored(RestoreSource::OwnGuard, some("no space")),
+            "/t/abc.jsonl could not be restored: no space",
+        ),
         (
             EventPayload::TranscriptUnguarded { path: path() },
             "/t/abc.jsonl is on another filesystem: no guard",
@@ -141,16 +144,16 @@ fn transcripts() -> SentenceCases {
 
 fn messages() -> SentenceCases {
     let message = MessageId::new(Uuid::from_u128(2));
-    let alone = "message 00000000-0000-0000-0000-000000000002";
+    let only_id = "message 00000000-0000-0000-0000-000000000002";
     let answered =
         |given: &str, question| EventPayload::Answered { given: given.to_owned(), question };
     vec![
-        (EventPayload::MessageQueued { message, again: None }, alone),
+        (EventPayload::MessageQueued { message, again: None }, only_id),
         (
             EventPayload::MessageQueued { message, again: some("it was not typed") },
             "message 00000000-0000-0000-0000-000000000002: it was not typed",
         ),
-        (EventPayload::MessageTyped { message }, alone),
+        (EventPayload::MessageTyped { message }, only_id),
         (
             EventPayload::MessageDelivered { message },
             "message 00000000-0000-0000-0000-000000000002: in the transcript",
@@ -159,7 +162,7 @@ fn messages() -> SentenceCases {
             EventPayload::MessageUncertain { message, reason: "no proof".to_owned() },
             "message 00000000-0000-0000-0000-000000000002: no proof",
         ),
-        (EventPayload::MessageCancelled { message }, alone),
+        (EventPayload::MessageCancelled { message }, only_id),
         (answered("choice 1", some("Go on?")), "choice 1 to: Go on?"),
         (answered("yes", None), "yes"),
     ]

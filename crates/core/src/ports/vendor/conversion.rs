@@ -13,7 +13,7 @@ pub trait Conversion: Debug + Send + Sync {
     /// Returns how many characters of a conversation are certain to fit into the context of the
     /// vendor's default model, in addition to its instructions. The vendor would drop parts of a
     /// longer conversation.
-    fn room(&self) -> usize {
+    fn context_characters(&self) -> usize {
         200_000
     }
 }

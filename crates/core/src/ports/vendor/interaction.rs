@@ -26,7 +26,7 @@ pub trait Interaction: Debug + Send + Sync {
 
     /// Returns how Segue learns that the agent's input accepts text.
     fn readiness(&self) -> Readiness {
-        Readiness::Said
+        Readiness::Reported
     }
 
     /// Returns the text to type for a message, and the text that the transcript will contain for
@@ -51,12 +51,12 @@ pub trait Interaction: Debug + Send + Sync {
 /// text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
-    /// The vendor itself reports it, and Segue waits for that report.
-    Said,
-    /// The screen shows it, until the vendor has sent a signal. A launch that starts with a message
-    /// is an exception: the vendor reports how that turn went.
-    ShownUntilSaid,
-    /// Only the screen shows it. No signal of the vendor does.
+    /// By a signal of the vendor. Segue waits for the signal.
+    Reported,
+    /// By the screen until the vendor has sent a first signal, and by signals after that. After a
+    /// launch that starts with a message, Segue waits for the signal that ends that turn.
+    ShownUntilReported,
+    /// By the screen. The vendor sends no signal about it.
     Shown,
 }
 

@@ -25,8 +25,7 @@ pub trait Launching: Debug + Send + Sync {
 
     /// Adds settings that the vendor's program accepts only as environment variables. `folder` is
     /// the launch's folder.
-    fn tell_environment(&self, _session: &Session, _folder: &Path, _environment: &mut Environment) {
-    }
+    fn add_settings(&self, _session: &Session, _folder: &Path, _environment: &mut Environment) {}
 
     /// Creates an id that the vendor will accept. `None` if no id can be passed for this session.
     /// `unique` is a UUIDv7.
@@ -35,8 +34,9 @@ pub trait Launching: Debug + Send + Sync {
     /// Returns the vendor's arguments for a launch.
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine>;
 
-    /// Returns the arguments for a preparation: the program is run with them to its end, right
-    /// before the launch that needs it. It can be run again. `None` if no preparation is needed.
+    /// Returns the arguments for a preparation. Right before the launch, the program is run with
+    /// these arguments until it exits. A preparation may run more than once. `None` if no
+    /// preparation is needed.
     fn preparation(&self, _plan: &CommandPlan<'_>) -> Option<Vec<String>> {
         None
     }
@@ -65,8 +65,8 @@ pub trait HeadlessLaunching: Debug + Send + Sync {
 /// How to find a vendor's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramSpec {
-    /// The `segue` program itself, with a subcommand.
-    Itself { subcommand: &'static str },
+    /// A subcommand of the `segue` program.
+    Segue { subcommand: &'static str },
     /// A program with this name.
     Named {
         name: String,
@@ -78,8 +78,8 @@ pub enum ProgramSpec {
 }
 
 impl ProgramSpec {
-    /// Returns the message that the program was not found.
-    pub fn absence(&self) -> String {
+    /// Returns the message for a program that was not found.
+    pub fn not_found_message(&self) -> String {
         match self {
             Self::Named { name, .. } if name.contains('/') => {
                 format!("`{name}` is not a program with an absolute path")
@@ -87,7 +87,7 @@ impl ProgramSpec {
             Self::Named { name, .. } => {
                 format!("`{name}` is neither in PATH nor in the usual places")
             }
-            Self::Itself { subcommand } => format!("`segue {subcommand}` cannot be found"),
+            Self::Segue { subcommand } => format!("`segue {subcommand}` cannot be found"),
         }
     }
 }
@@ -101,7 +101,7 @@ pub struct CommandPlan<'a> {
     pub mode: LaunchMode,
     pub id: Option<&'a VendorSessionId>,
     pub message: Option<&'a str>,
-    /// A conversation that the program must import before the launch that continues it.
+    /// The document with a conversation that the program must import before this launch.
     pub import: Option<&'a Path>,
     /// For reading the vendor's own settings.
     pub files: &'a dyn Files,

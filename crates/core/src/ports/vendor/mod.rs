@@ -1,5 +1,5 @@
-//! The interface to one vendor: which program to start, and what its files and output mean. A
-//! vendor does not start processes itself.
+//! The interface to one vendor: which program to start, and how to interpret its files and its
+//! output. A vendor does not start processes itself.
 
 mod conversion;
 mod interaction;
@@ -124,10 +124,11 @@ pub struct Capabilities {
 /// What an agent's first turn shows about its account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstTurn {
-    /// Whether the service accepts the account. One of several agents starts first, and the others
-    /// start as soon as it has shown this.
+    /// The turn shows whether the service accepts the account. One of several agents starts first,
+    /// and the others start as soon as its turn has shown this.
     ShowsAccount,
-    /// Nothing: the vendor has no account, or no signal shows it. No agent waits for another.
+    /// The turn shows nothing, because the vendor has no account or no signal about it. No agent
+    /// waits for another.
     ShowsNothing,
 }
 
@@ -141,7 +142,7 @@ pub struct Pace {
     pub first_alone: bool,
 }
 
-/// Where a vendor keeps a conversation.
+/// The folders that determine where a vendor keeps a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     pub config_dir: PathBuf,

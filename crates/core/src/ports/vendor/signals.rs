@@ -1,4 +1,4 @@
-//! What a vendor's process shows about itself.
+//! The sources of signals about a vendor's process.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::ports::Files;
 /// The sources of a vendor's signals: files, output, hooks and the terminal's title.
 pub trait SignalSources: Debug + Send + Sync {
     /// Returns how long a launch may take to show which conversation it is in.
-    fn evidence_within(&self) -> Duration;
+    fn evidence_timeout(&self) -> Duration;
 
     /// Returns the folders whose changes contain signals.
     fn watched(&self, _place: &Place) -> Vec<PathBuf> {

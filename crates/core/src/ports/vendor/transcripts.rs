@@ -26,9 +26,10 @@ pub trait Transcripts: Debug + Send + Sync {
         !matches!(files.facts(&transcript), Ok(Some(_)))
     }
 
-    /// Returns the current length of the transcript; messages recorded later start at this offset.
-    /// The unit is bytes for a file and entries for a database. `None` if there is no transcript.
-    fn extent(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
+    /// Returns the current length of the transcript. Messages that are recorded later start at this
+    /// offset. The unit is bytes for a file and entries for a database. `None` if there is no
+    /// transcript.
+    fn length(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
         let transcript = self.transcript(files, place, id);
         files.facts(&transcript).ok().flatten().map(|facts| facts.length)
     }
@@ -49,7 +50,7 @@ pub trait Transcripts: Debug + Send + Sync {
 
     /// Lists all conversations that the vendor stores below a config folder, whatever their working
     /// folder. Reads only names and timestamps.
-    fn kept(&self, _files: &dyn Files, _config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+    fn list(&self, _files: &dyn Files, _config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         Ok(Vec::new())
     }
 
@@ -62,14 +63,15 @@ pub trait Transcripts: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Lists the processes that report an open conversation, with that conversation.
-    fn live(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
+    /// Lists the processes that report a conversation as open, with that conversation. Some vendors
+    /// leave such reports behind after a crash, so a process may be gone.
+    fn open_conversations(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
         Ok(Vec::new())
     }
 
     /// Returns the user's messages that the transcript contains after `offset`, oldest first.
-    /// `offset` is a value that `extent` returned. Text that the vendor added itself is left out.
-    fn said_since(
+    /// `offset` is a value that `length` returned. Text that the vendor added itself is left out.
+    fn user_messages_since(
         &self,
         files: &dyn Files,
         place: &Place,
@@ -135,7 +137,7 @@ pub enum WriteMode {
     /// The process only appends. If the transcript is deleted, the process creates it again; the new
     /// file lacks the turns from before the deletion.
     Append,
-    /// Nothing of this is known to be true. A transcript that differs from its guard is left alone.
+    /// It is unknown how the process writes. A transcript that differs from its guard is not changed.
     Other,
 }
 
@@ -160,7 +162,7 @@ pub struct Conversation {
     pub began_at: Timestamp,
     /// The user's first message. `None` if the conversation is empty.
     pub first_message: Option<String>,
-    /// The last turn is not finished: it was interrupted or still runs.
+    /// Whether the last turn is not finished: it was interrupted, or it still runs.
     pub turn_open: bool,
     /// The agent's last answer in a finished turn.
     pub last_answer: Option<String>,
@@ -187,8 +189,8 @@ pub struct Beginning {
 pub struct Live {
     pub pid: u32,
     /// Start time of the process in clock ticks since boot. `None` if the vendor does not record
-    /// it. With it, a file that is left over from a crash can be detected: another process may have
-    /// the PID by now.
+    /// it. It shows whether another process has the PID now, because the file is left over from a
+    /// crash.
     pub started: Option<u64>,
     pub id: VendorSessionId,
 }

@@ -70,7 +70,7 @@ pub(super) struct OpenUserTerminal {
 impl OpenUserTerminal {
     pub(super) fn size(&self) -> Size {
         match tcgetwinsize(self.output.get_ref()) {
-            Ok(size) => Size { rows: size.ws_row, cols: size.ws_col }.sensible(),
+            Ok(size) => Size { rows: size.ws_row, cols: size.ws_col }.clamped(),
             Err(_) => Size::DEFAULT,
         }
     }

@@ -48,7 +48,7 @@ impl Holder {
     }
 
     pub(super) fn resize(&mut self, id: ClientId, size: Size) -> Result<()> {
-        self.view(id).ok_or_else(not_attached)?.size = Some(size.sensible());
+        self.view(id).ok_or_else(not_attached)?.size = Some(size.clamped());
         self.size_changed(id);
         Ok(())
     }

@@ -115,7 +115,7 @@ impl Holder {
             return self.clients.answer(id, &WireAnswer::Failed(only_watches()));
         }
         let answer = match request {
-            WireRequest::Attach(size) => return self.attach(id, Some(size.sensible())),
+            WireRequest::Attach(size) => return self.attach(id, Some(size.clamped())),
             WireRequest::View => return self.attach(id, None),
             WireRequest::Resize(size) => answer_of(self.resize(id, size)),
             WireRequest::Repaint => answer_of(self.repaint(id)),

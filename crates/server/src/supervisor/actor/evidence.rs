@@ -43,7 +43,7 @@ impl Actor {
         }
         let vendor = self.ports.vendors.of(&self.state.session);
         let patience =
-            vendor.as_ref().map(|vendor| vendor.signals().map(|it| it.evidence_within()));
+            vendor.as_ref().map(|vendor| vendor.signals().map(|it| it.evidence_timeout()));
         if let (Ok(None), Ok(vendor)) = (&patience, &vendor) {
             let unverified = vendor.transcripts().is_none().then(|| "unverified".to_owned());
             let note =
@@ -127,7 +127,8 @@ impl Actor {
     /// launch that never proves its conversation.
     pub(super) fn expect_sign(&mut self, launch: LaunchId) {
         let vendor = self.ports.vendors.of(&self.state.session);
-        let within = vendor.ok().and_then(|vendor| vendor.signals().map(|it| it.evidence_within()));
+        let within =
+            vendor.ok().and_then(|vendor| vendor.signals().map(|it| it.evidence_timeout()));
         let Some(within) = within else {
             // This vendor never shows evidence.
             self.permits.clear();

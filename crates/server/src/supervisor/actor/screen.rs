@@ -71,7 +71,7 @@ impl Actor {
         });
         let source = match readiness {
             Readiness::Shown => Source::Input,
-            Readiness::Said | Readiness::ShownUntilSaid => Source::Screen,
+            Readiness::Reported | Readiness::ShownUntilReported => Source::Screen,
         };
         let signal = activity.map(|activity| Signal::Activity { activity, source });
         self.signals(launch, signal.into_iter().collect()).await
@@ -95,8 +95,8 @@ impl Actor {
         let speaks = vendor.signals().is_some();
         let was_told = self.state.open().is_some_and(|open| open.message.is_some());
         match vendor.interaction().readiness() {
-            Readiness::Said => true,
-            Readiness::ShownUntilSaid => speaks && was_told,
+            Readiness::Reported => true,
+            Readiness::ShownUntilReported => speaks && was_told,
             // An input that is drawn before the conversation is loaded loses the text that is typed
             // into it.
             Readiness::Shown => speaks && !self.state.is_confirmed(launch),

@@ -27,7 +27,7 @@ pub(super) fn put_trust(transaction: &Transaction<'_>, trust: &Trust) -> Result<
             "INSERT INTO trusts (folder, digest, at) VALUES (?1, ?2, ?3)
              ON CONFLICT (folder) DO UPDATE SET digest = excluded.digest, at = excluded.at",
         )?
-        .execute((Location(&trust.folder), &trust.digest, Time(trust.at)))?;
+        .execute((Location(&trust.folder), &trust.claims, Time(trust.at)))?;
     Ok(())
 }
 

@@ -50,8 +50,8 @@ pub async fn a_new_trust_of_a_folder_replaces_the_old_one(backend: &impl Backend
     let (store, samples) = (backend.open().await, Samples::default());
     let folder = PathBuf::from("/code/shop");
     assert_eq!(store.trust(&folder).await.unwrap(), None);
-    for digest in ["one", "two"] {
-        let trust = Trust { folder: folder.clone(), digest: digest.to_owned(), at: samples.time() };
+    for claims in ["one", "two"] {
+        let trust = Trust { folder: folder.clone(), claims: claims.to_owned(), at: samples.time() };
         store.commit(commit([Change::PutTrust(trust.clone())])).await.unwrap();
         assert_eq!(store.trust(&folder).await.unwrap(), Some(trust));
     }
@@ -92,7 +92,7 @@ pub async fn paths_that_are_not_utf8_are_read_back_unchanged(backend: &impl Back
     let odd = PathBuf::from(OsStr::from_bytes(b"/code/\xff\xfe odd'\n"));
     let session = Session { cwd: odd.clone(), ..samples.session("shop", "coder") };
     let fleet = Fleet { folder: Some(odd.clone()), ..fleet("shop", None) };
-    let trust = Trust { folder: odd.clone(), digest: "one".to_owned(), at: samples.time() };
+    let trust = Trust { folder: odd.clone(), claims: "one".to_owned(), at: samples.time() };
     let changes = [
         Change::CreateSession(Box::new(session.clone())),
         Change::PutFleet(fleet.clone()),

@@ -57,7 +57,7 @@ pub async fn a_query_returns_the_sessions_that_meet_all_of_its_conditions(backen
         (SessionQuery { cwd: Some(coder.cwd.clone()), ..default() }, &["coder", "child"]),
         (SessionQuery { config_dir: Some(other.config_dir.clone()), ..default() }, &["coder"]),
         (SessionQuery { reachable_from: Some(coder.id), ..default() }, &["coder", "child"]),
-        (SessionQuery { is_agents: true, ..default() }, &["coder"]),
+        (SessionQuery { has_agent: true, ..default() }, &["coder"]),
         (SessionQuery::vendor_session(&child.vendor, &earlier), &["child"]),
     ];
     for (query, expected) in table {

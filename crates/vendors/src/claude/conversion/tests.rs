@@ -52,7 +52,7 @@ fn user_text_that_looks_like_an_addition_of_the_vendor_stays_user_text() {
     let (_, bytes) = written(&Claude, &home, (ID, None), &turns);
     let path = home.write("written.jsonl", bytes);
     assert_eq!(turns_of(&Claude, &home, &path), turns);
-    let said = crate::claude::transcript::said_since(&home.disk, &path, 0).unwrap();
+    let said = crate::claude::transcript::user_messages_since(&home.disk, &path, 0).unwrap();
     assert_eq!(said, texts);
 }
 

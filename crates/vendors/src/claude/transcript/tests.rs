@@ -106,10 +106,10 @@ fn torn_and_invalid_lines_are_ignored() {
 }
 
 #[test]
-fn said_since_returns_user_messages_without_additions_of_the_vendor() {
+fn user_messages_since_returns_user_messages_without_additions_of_the_vendor() {
     let home = Home::new();
     let path = write(&home, ID, INTERACTIVE);
-    let said = said_since(&home.disk, &path, 0).unwrap();
+    let said = user_messages_since(&home.disk, &path, 0).unwrap();
     let wanted = [
         "first ALPHA",
         "second [[hold: a]]",
@@ -123,16 +123,16 @@ fn said_since_returns_user_messages_without_additions_of_the_vendor() {
     ];
     assert_eq!(said, wanted);
     let since = up_to(12).len() as u64;
-    assert_eq!(said_since(&home.disk, &path, since).unwrap(), wanted[1..]);
+    assert_eq!(user_messages_since(&home.disk, &path, since).unwrap(), wanted[1..]);
     let path = write(&home, ID, CLEARED);
-    assert_eq!(said_since(&home.disk, &path, 0).unwrap(), ["after BETA"]);
+    assert_eq!(user_messages_since(&home.disk, &path, 0).unwrap(), ["after BETA"]);
 }
 
 #[test]
 fn typed_messages_equal_their_recorded_form() {
     let home = Home::new();
     let path = write(&home, ID, TYPED);
-    let said = said_since(&home.disk, &path, 0).unwrap();
+    let said = user_messages_since(&home.disk, &path, 0).unwrap();
     let typed = [
         "/cost",
         "/help x",

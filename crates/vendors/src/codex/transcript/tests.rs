@@ -23,7 +23,7 @@ fn look(text: &str) -> Option<Conversation> {
 
 fn said(text: &str, offset: u64) -> Vec<String> {
     let home = Home::new();
-    said_since(&home.disk, &write(&home, text), offset).unwrap()
+    user_messages_since(&home.disk, &write(&home, text), offset).unwrap()
 }
 
 /// Returns the lines up to and including the first line that contains this word.
@@ -101,14 +101,14 @@ fn invalid_lines_are_skipped() {
 }
 
 #[test]
-fn said_since_returns_the_messages_after_a_byte_offset() {
+fn user_messages_since_returns_the_messages_after_a_byte_offset() {
     let end = PREPARED.find("task_complete").unwrap();
     let next = end + PREPARED[end..].find('\n').unwrap() + 1;
     assert_eq!(said(PREPARED, next as u64), ["second"]);
     assert_eq!(said(PREPARED, PREPARED.len() as u64), Vec::<String>::new());
     let home = Home::new();
     let absent = home.folder.path().join("absent.jsonl");
-    assert_eq!(said_since(&home.disk, &absent, 0).unwrap(), Vec::<String>::new());
+    assert_eq!(user_messages_since(&home.disk, &absent, 0).unwrap(), Vec::<String>::new());
 }
 
 #[test]

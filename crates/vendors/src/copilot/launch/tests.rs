@@ -99,9 +99,9 @@ fn environment_names_the_config_dir_and_drops_variables_of_an_outer_copilot() {
 fn instructions_add_the_launch_folder_to_the_users_instruction_folders() {
     let (folder, mut session) = (Path::new("/state/one"), session());
     let mut found = environment(&[(INSTRUCTIONS_VARIABLE, "/mine")]);
-    tell_environment(&session, folder, &mut found);
+    add_settings(&session, folder, &mut found);
     assert_eq!(found.get(INSTRUCTIONS_VARIABLE), Some("/mine"));
     session.instructions = Some("be kind".into());
-    tell_environment(&session, folder, &mut found);
+    add_settings(&session, folder, &mut found);
     assert_eq!(found.get(INSTRUCTIONS_VARIABLE), Some("/mine,/state/one"));
 }

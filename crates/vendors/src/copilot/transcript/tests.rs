@@ -83,10 +83,10 @@ fn kept_lists_the_conversations_of_all_folders_without_reading_them() {
 }
 
 #[test]
-fn said_since_returns_messages_after_the_offset_with_their_pasted_texts() {
+fn user_messages_since_returns_messages_after_the_offset_with_their_pasted_texts() {
     let home = Home::new();
     let path = home.write(&at(ID), PERMISSION);
-    let said = |offset| said_since(&home.disk, &path, offset).unwrap();
+    let said = |offset| user_messages_since(&home.disk, &path, offset).unwrap();
     let all = ["go [[slow: 6]]", "do [[tool: touch made.txt]]", "do [[tool: touch made2.txt]]"];
     assert_eq!(said(0), all);
     let offset = PERMISSION.len() as u64;

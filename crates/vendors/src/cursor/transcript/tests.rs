@@ -74,18 +74,20 @@ fn database_without_a_transcript_is_a_conversation_unless_it_is_blank() {
     let home = Home::new();
     write_chat(&home, META);
     assert_eq!(found(&home).unwrap().first_message, None);
-    assert!(said_since(&home.disk, &home::transcript(&home.disk, &home.place, ID), 0).is_err());
+    assert!(
+        user_messages_since(&home.disk, &home::transcript(&home.disk, &home.place, ID), 0).is_err()
+    );
     write_chat(&home, r#"{"hasConversation":false,"cwd":"/code/a"}"#);
     assert_eq!(found(&home), None);
 }
 
 #[test]
-fn said_since_returns_messages_without_cursors_tags() {
+fn user_messages_since_returns_messages_without_cursors_tags() {
     let home = home(TRANSCRIPT);
     let path = home::transcript(&home.disk, &home.place, ID);
-    assert_eq!(said_since(&home.disk, &path, 0).unwrap(), ["say blue"]);
+    assert_eq!(user_messages_since(&home.disk, &path, 0).unwrap(), ["say blue"]);
     let end = TRANSCRIPT.len() as u64;
-    assert_eq!(said_since(&home.disk, &path, end).unwrap(), [""; 0]);
+    assert_eq!(user_messages_since(&home.disk, &path, end).unwrap(), [""; 0]);
 }
 
 #[test]

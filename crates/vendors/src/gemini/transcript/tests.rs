@@ -69,10 +69,10 @@ fn failed_or_interrupted_turn_is_over() {
 }
 
 #[test]
-fn said_since_returns_messages_once_that_are_written_again() {
+fn user_messages_since_returns_messages_once_that_are_written_again() {
     let home = home_with(INTERACTIVE);
     let path = home::transcript(&home.disk, &home.place, &id());
-    let said = |offset| said_since(&home.disk, &path, offset).unwrap();
+    let said = |offset| user_messages_since(&home.disk, &path, offset).unwrap();
     assert_eq!(said(0), ["TOOL now", "TOOL again", "please status: 400"]);
     let offset = first(INTERACTIVE, 6).len() as u64;
     assert_eq!(said(offset), ["TOOL again", "please status: 400"]);

@@ -59,14 +59,14 @@ fn database_with_an_unknown_schema_is_an_error() {
 }
 
 #[test]
-fn said_since_returns_the_messages_from_the_given_row_on() {
+fn user_messages_since_returns_the_messages_from_the_given_row_on() {
     let (home, _writer) = home();
     let id = VendorSessionId::new(ANSWERED);
     let config_dir = &home.place.config_dir;
-    let since = |at| said_since(&home.disk, config_dir, &id, at).unwrap();
+    let since = |at| user_messages_since(&home.disk, config_dir, &id, at).unwrap();
     assert_eq!(since(0), ["hello one", "hello two"]);
     assert_eq!(since(5), ["hello two"]);
-    assert_eq!(extent(&home.disk, config_dir, &id).unwrap(), Some(10));
+    assert_eq!(length(&home.disk, config_dir, &id).unwrap(), Some(10));
     assert_eq!(since(10), [""; 0]);
     let transcript = named(&home.disk, config_dir, &id);
     assert!(transcript.ends_with(id.as_str()) && transcript.parent().unwrap().is_file());

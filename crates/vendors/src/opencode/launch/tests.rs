@@ -88,7 +88,7 @@ fn settings_in_the_environment_are_kept_without_the_files_of_another_launch() {
     let told = |given: Option<&str>| {
         let variables = given.map(|text| (SETTINGS_VARIABLE.to_owned(), text.to_owned()));
         let mut environment = Environment::new(variables);
-        tell_environment(&session, Path::new("/l"), &mut environment);
+        add_settings(&session, Path::new("/l"), &mut environment);
         serde_json::from_str::<Value>(environment.get(SETTINGS_VARIABLE).unwrap()).unwrap()
     };
     let plain = json!({"plugin": ["/l/segue-plugin.mjs"], "instructions": ["/l/instructions.md"]});

@@ -62,26 +62,27 @@ fn conversation_without_text_is_none_and_its_id_is_free() {
 }
 
 #[test]
-fn said_since_returns_the_messages_after_the_given_count() {
+fn user_messages_since_returns_the_messages_after_the_given_count() {
     let recorded = RecordedDatabase::new();
     let (folder, id) = (recorded.folder.path(), VendorSessionId::new(FIRST_ID));
-    let all = extent(folder, &id).unwrap().unwrap();
-    let said = said_since(folder, &id, 0).unwrap();
+    let all = length(folder, &id).unwrap().unwrap();
+    let said = user_messages_since(folder, &id, 0).unwrap();
     assert_eq!(said.len(), 5, "{said:?}");
     assert_eq!(said[..2], ["hello ALPHA", "run it [[tool: echo hi]]"]);
-    assert_eq!(said_since(folder, &id, 2).unwrap(), said[1..]);
-    assert!(said_since(folder, &id, all).unwrap().is_empty());
-    assert_eq!(extent(folder, &VendorSessionId::new("ses_unknown")).unwrap(), None);
+    assert_eq!(user_messages_since(folder, &id, 2).unwrap(), said[1..]);
+    assert!(user_messages_since(folder, &id, all).unwrap().is_empty());
+    assert_eq!(length(folder, &VendorSessionId::new("ses_unknown")).unwrap(), None);
     let nowhere = folder.join("nowhere");
-    assert_eq!(extent(&nowhere, &id).unwrap(), None);
-    assert!(said_since(&nowhere, &id, 0).unwrap().is_empty());
+    assert_eq!(length(&nowhere, &id).unwrap(), None);
+    assert!(user_messages_since(&nowhere, &id, 0).unwrap().is_empty());
 }
 
 #[test]
 fn text_added_by_opencode_is_not_a_message_of_the_user() {
     let recorded = RecordedDatabase::new();
     recorded.change("UPDATE part SET data = json_set(data, '$.synthetic', json('true')) WHERE data LIKE '%hello ALPHA\"}'");
-    let said = said_since(recorded.folder.path(), &VendorSessionId::new(FIRST_ID), 0).unwrap();
+    let said =
+        user_messages_since(recorded.folder.path(), &VendorSessionId::new(FIRST_ID), 0).unwrap();
     assert_eq!(said.len(), 4, "{said:?}");
 }
 
@@ -107,7 +108,7 @@ fn queries_for_a_long_conversation_use_an_index() {
          INSERT INTO message SELECT 'msg_0' || i, '{OTHER_ID}', 1794799967726 + i, 0,
          '{{\"role\":\"assistant\",\"time\":{{\"completed\":1}}}}' FROM n"
     ));
-    for query in [LAST_MESSAGE, MESSAGES, EXTENT] {
+    for query in [LAST_MESSAGE, MESSAGES, LENGTH] {
         let explain = format!("EXPLAIN QUERY PLAN {query}");
         let mut statement = recorded.writer.prepare(&explain).unwrap();
         let count = statement.parameter_count();

@@ -67,10 +67,10 @@ fn a_turn_is_open_until_it_is_answered_or_has_failed() {
 }
 
 #[test]
-fn said_since_returns_the_messages_after_the_offset() {
+fn user_messages_since_returns_the_messages_after_the_offset() {
     let home = Home::new();
     let path = write(&home, RECORDED);
-    let said = |offset: usize| said_since(&home.disk, &path, offset as u64).unwrap();
+    let said = |offset: usize| user_messages_since(&home.disk, &path, offset as u64).unwrap();
     let all = ["first HANG", "second", "third STATUS401", "hello SLOW", "now STATUS500"];
     assert_eq!(said(0), all);
     assert_eq!(said(lines(9).len()), all[3..]);

@@ -149,9 +149,9 @@ pub(super) fn look(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorS
     let _begun = transcripts.beginning(&LocalFiles, &kept);
     let _known = transcripts.conversation(&LocalFiles, place, id);
     let _all = transcripts.conversations(&LocalFiles, place);
-    let _said = transcripts.said_since(&LocalFiles, place, id, 0);
-    let _later = transcripts.said_since(&LocalFiles, place, id, 1000);
-    let _extent = transcripts.extent(&LocalFiles, place, id);
+    let _said = transcripts.user_messages_since(&LocalFiles, place, id, 0);
+    let _later = transcripts.user_messages_since(&LocalFiles, place, id, 1000);
+    let _length = transcripts.length(&LocalFiles, place, id);
     let _older = vendor.transcript_files().map(|own| own.ancestors(&LocalFiles, path));
     go_on(vendor, place, path, id);
 }
