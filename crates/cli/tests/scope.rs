@@ -110,7 +110,7 @@ fn commands_that_only_a_person_may_use_are_refused_to_an_agent() {
     let others = "reach a session that is neither its own nor its child";
     let everything = "act on sessions that are not its own";
     let table = [
-        ("rm coder --yes", "forget a session"),
+        ("rm coder --yes", "remove a session"),
         ("rm loose --yes", others),
         ("trust --yes", "trust a project file"),
         ("doctor --fix", "repair the store"),

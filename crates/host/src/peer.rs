@@ -32,7 +32,7 @@ impl Peer {
         let evidence = match pid.zip(pid.and_then(|pid| handle(stream, pid))) {
             Some((pid, handle)) => evidence_with(pid, &handle),
             // The process is in another PID namespace or has exited.
-            None => CallerEvidence::none(),
+            None => CallerEvidence::unidentified(),
         };
         Ok(Self { uid: credentials.uid(), evidence })
     }
@@ -57,7 +57,7 @@ fn handle_by_number(pid: u32) -> Option<OwnedFd> {
 fn evidence_with(pid: u32, handle: &OwnedFd) -> CallerEvidence {
     let found = evidence(pid);
     // If the process is still alive, its id was not reused during the examination.
-    if has_ended(handle) { CallerEvidence::none() } else { found }
+    if has_ended(handle) { CallerEvidence::unidentified() } else { found }
 }
 
 fn has_ended(handle: &OwnedFd) -> bool {
@@ -74,7 +74,7 @@ fn has_ended(handle: &OwnedFd) -> bool {
 pub(crate) fn evidence(pid: u32) -> CallerEvidence {
     let Lineage { members, reach } = process::lineage(pid);
     if reach == LineageReach::Unknown {
-        return CallerEvidence::none();
+        return CallerEvidence::unidentified();
     }
     let sign = launch_sign(&members).or_else(|| adopted(&members));
     CallerEvidence { lineage: members.into_iter().map(|it| it.process).collect(), reach, sign }
@@ -190,7 +190,7 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(has_ended(&handle));
-        assert_eq!(evidence_with(child.id(), &handle), CallerEvidence::none());
+        assert_eq!(evidence_with(child.id(), &handle), CallerEvidence::unidentified());
         assert!(handle_by_number(u32::MAX).is_none());
     }
 

@@ -143,7 +143,7 @@ fn agent_may_start_others_only_in_its_own_folder_and_without_vendor_flags() {
                 said.lines().filter_map(|line| line.strip_prefix("status ")).collect();
             assert_eq!(statuses[..7], ["2"; 7], "{said}");
             assert_eq!(statuses[8], "0", "{said}");
-            let unlimited = "an agent may not start an agent whose vendor knows no permissions";
+            let unlimited = "an agent may not start an agent whose vendor has no permissions";
             assert_eq!(said.contains(unlimited), permission == "ask", "{said}");
             world.ok(["stop", "child"]);
             world.ok(["rm", "child", "--yes"]);

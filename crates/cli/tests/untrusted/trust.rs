@@ -93,7 +93,10 @@ fn trust_of_an_earlier_version_without_prompts_must_be_given_again() {
         let older = "agent coder: demo with permission auto, arguments []";
         assert_eq!(store.execute("UPDATE trusts SET digest = ?1", [older]).unwrap(), 1);
         drop(store);
-        assert!(refused(world).contains("it was trusted when prompts"), "the reason is missing");
+        assert!(
+            refused(world).contains("it was trusted by a version that did not check prompts"),
+            "the reason is missing"
+        );
         world.ok(["trust", "--yes"]);
         world.ok(["up"]);
     });

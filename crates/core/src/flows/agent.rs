@@ -229,7 +229,7 @@ fn agent_sessions(draft: &Session, mut sessions: Vec<SessionSummary>) -> AgentSe
 /// continues with another vendor. Excludes sessions that were started with `segue run`.
 fn has_former_name(draft: &Session, session: &Session) -> bool {
     let (own, vendor) = (draft.name.as_str(), session.vendor.as_str());
-    rules::naming::is_with_vendor(session.name.as_str(), own, vendor)
+    rules::naming::is_name_with_vendor(session.name.as_str(), own, vendor)
 }
 
 /// Sets the outcome of a session that has adopted the only conversation of its folder.

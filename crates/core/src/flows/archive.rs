@@ -127,7 +127,7 @@ pub async fn make_room(ports: &Ports, limit: u64) -> Result<Vec<Holding>> {
         return Ok(Vec::new());
     }
     let claims = claims(ports).await?;
-    let claim = |it: &Archived| claims.get(it).map_or(Claim::Nobodys, |(claim, _)| *claim);
+    let claim = |it: &Archived| claims.get(it).map_or(Claim::Unclaimed, |(claim, _)| *claim);
     let dropped = to_drop(ports.archive.holdings()?, limit, claim);
     for holding in &dropped {
         ports.archive.remove(&holding.conversation)?;

@@ -45,7 +45,7 @@ impl<'a> Sorter<'a> {
             was_launched: summary.launches > 0,
             is_headless: session.headless,
             has_messages: self.with_messages.contains(&session.id),
-            went_on: successor.is_some(),
+            has_successor: successor.is_some(),
         };
         Ok((bringing_back::bringing_back(&seen), successor))
     }
@@ -57,7 +57,7 @@ impl<'a> Sorter<'a> {
         asked: AskedFor,
     ) -> Result<Option<Resting>> {
         match self.decide(summary).await? {
-            (BringingBack::Left(why), successor) if why.keeps(asked) => {
+            (BringingBack::Left(why), successor) if why.prevents(asked) => {
                 Ok(Some(Resting { why, successor }))
             }
             _ => Ok(None),

@@ -18,7 +18,7 @@ pub fn of_launch(
     // launch and indicates no failure.
     let can_show = vendor.signals().is_some();
     let has_shown = state.is_confirmed(launch) || !can_show;
-    last_words::explain(end, has_shown).then(|| ports.folders.last_words(launch))?
+    last_words::may_explain(end, has_shown).then(|| ports.folders.last_words(launch))?
 }
 
 /// Returns the last output of a session that does not run, if it may explain why.

@@ -196,8 +196,8 @@ async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> R
         .filter(|it| !claimed.contains(&it.id))
         .map(|it| candidate(ports, state, it, foreign(ports, &state.launches, &live, &it.id)))
         .collect();
-    let only_one = neighbours.iter().all(|it| it.binding.is_some() || it.launches == 0);
-    Ok(Unproven { only_one, candidates })
+    let is_only_session = neighbours.iter().all(|it| it.binding.is_some() || it.launches == 0);
+    Ok(Unproven { is_only_session, candidates })
 }
 
 /// Returns the other sessions with the same vendor, config dir and folder.

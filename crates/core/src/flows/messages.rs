@@ -174,13 +174,13 @@ pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience)
         launch: became_of(state, trace.launch),
         patience,
     };
-    match delivery::judge(facts) {
+    match delivery::decide(facts) {
         Verdict::Wait => return Ok(false),
         Verdict::Delivered => {
             let event = EventPayload::MessageDelivered { message: id };
             move_on(ports, state, id, MessageState::Delivered, event).await?;
         }
-        Verdict::Again => back_into_the_queue(ports, state, id, "it did not arrive").await?,
+        Verdict::QueueAgain => back_into_the_queue(ports, state, id, "it did not arrive").await?,
         Verdict::Uncertain => {
             let reason = why_uncertain(vendor.as_ref());
             let event = EventPayload::MessageUncertain { message: id, reason };
@@ -324,14 +324,14 @@ fn look_for(
 ) -> TranscriptEvidence {
     let now = state.vendor_session();
     let Some(then) = trace.conversation.as_ref().or(now) else {
-        return TranscriptEvidence::CannotTell;
+        return TranscriptEvidence::Unknown;
     };
     let said = if state.session.headless {
         Ok(launch::said(ports, trace.launch, text))
     } else {
         launch::said_later(ports, trace.launch, id, text)
     };
-    let Ok(said) = said else { return TranscriptEvidence::CannotTell };
+    let Ok(said) = said else { return TranscriptEvidence::Unknown };
     // The transcript contains a message from the command line either unchanged or in the form of a
     // typed message.
     let mut wanted = vec![vendor.interaction().typing(&said).recorded_as];
@@ -339,9 +339,9 @@ fn look_for(
     let found = look_in(ports, state, vendor, ((then, trace.offset), &wanted));
     // The agent may have switched to a new conversation that became known only when this message
     // was recorded in it.
-    let next = now.filter(|now| *now != then && found != TranscriptEvidence::HasIt);
+    let next = now.filter(|now| *now != then && found != TranscriptEvidence::Contains);
     match next.map(|next| look_in(ports, state, vendor, ((next, 0), &wanted))) {
-        Some(TranscriptEvidence::HasIt) => TranscriptEvidence::HasIt,
+        Some(TranscriptEvidence::Contains) => TranscriptEvidence::Contains,
         _ => found,
     }
 }
@@ -361,10 +361,10 @@ pub(crate) fn anywhere(
     );
     let look = |id| look_in(ports, state, vendor.as_ref(), ((id, 0), &wanted));
     let mut all = state.bindings.iter().map(|binding| look(&binding.vendor_session));
-    if all.any(|found| found == TranscriptEvidence::HasIt) {
-        return Ok(TranscriptEvidence::HasIt);
+    if all.any(|found| found == TranscriptEvidence::Contains) {
+        return Ok(TranscriptEvidence::Contains);
     }
-    Ok(state.vendor_session().map_or(TranscriptEvidence::CannotTell, look))
+    Ok(state.vendor_session().map_or(TranscriptEvidence::Unknown, look))
 }
 
 fn look_in(
@@ -373,19 +373,19 @@ fn look_in(
     vendor: &dyn Vendor,
     ((conversation, offset), wanted): ((&VendorSessionId, u64), &[String]),
 ) -> TranscriptEvidence {
-    let Some(transcripts) = vendor.transcripts() else { return TranscriptEvidence::CannotTell };
+    let Some(transcripts) = vendor.transcripts() else { return TranscriptEvidence::Unknown };
     let files = ports.files.as_ref();
     let length = transcripts.length(files, &state.place(), conversation);
     // A missing transcript is no evidence: the message may have been recorded before the file was
     // deleted.
     let is_gone = length.is_none() && state.session.spoke;
     if is_gone || length.unwrap_or(0) < offset {
-        return TranscriptEvidence::CannotTell;
+        return TranscriptEvidence::Unknown;
     }
     match transcripts.user_messages_since(files, &state.place(), conversation, offset) {
-        Ok(said) if said.iter().any(|it| is_one_of(it, wanted)) => TranscriptEvidence::HasIt,
-        Ok(_) => TranscriptEvidence::HasItNot,
-        Err(_) => TranscriptEvidence::CannotTell,
+        Ok(said) if said.iter().any(|it| is_one_of(it, wanted)) => TranscriptEvidence::Contains,
+        Ok(_) => TranscriptEvidence::Lacks,
+        Err(_) => TranscriptEvidence::Unknown,
     }
 }
 

@@ -48,7 +48,7 @@ impl OpenProject {
         counts.retain(|kind, _| kinds.contains(kind));
         let sessions = ports.store.sessions(&SessionQuery::fleet(fleet)).await?;
         let names = sessions.into_iter().map(|it| it.session.name.to_string());
-        let sessions = names.filter(|name| !scale::is_of_its_own(kinds, name)).collect();
+        let sessions = names.filter(|name| !scale::is_separate_kind(kinds, name)).collect();
         let scaled = self.file.project(&FleetScale { counts, sessions })?;
         // The project counts as trusted with these claims.
         Ok(Project { fleet: fleet.clone(), claims: claims.clone(), ..scaled })

@@ -138,7 +138,7 @@ async fn leave_out_too_many(ports: &Ports, chosen: &mut Vec<Selected>) -> Result
         let counts = ports.store.counts(&fleet).await?;
         chosen.retain(|it| {
             let Session { fleet: own, agent, .. } = &it.summary.session;
-            let too_many = |agent| scale::is_too_many(&counts, agent);
+            let too_many = |agent| scale::exceeds_count(&counts, agent);
             it.asked == SelectionMode::ByName
                 || *own != fleet
                 || !agent.as_ref().is_some_and(too_many)

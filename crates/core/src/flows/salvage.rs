@@ -146,12 +146,12 @@ async fn state_of(ports: &Ports, message: &Message) -> Result<MessageState> {
     let typist = match state.launches.last() {
         None => Typist::None,
         Some(launch) => match ports.holders.find(launch.id).await {
-            Ok(Some(held)) if held.end.is_none() => Typist::Lives,
+            Ok(Some(held)) if held.end.is_none() => Typist::Alive,
             _ => Typist::Gone,
         },
     };
     let transcript = match typist {
-        Typist::None => TranscriptEvidence::CannotTell,
+        Typist::None => TranscriptEvidence::Unknown,
         _ => messages::anywhere(ports, &state, message)?,
     };
     Ok(message_state(&message.state, typist, transcript))

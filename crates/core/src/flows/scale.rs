@@ -50,7 +50,7 @@ pub async fn plan(
 }
 
 fn check_count(agent: &str, count: u32) -> Result<()> {
-    let most = scale::MOST_OF_ONE;
+    let most = scale::MAX_AGENTS_OF_KIND;
     if count == 0 || scale::is_in_range(count) {
         return Ok(());
     }
@@ -69,9 +69,9 @@ async fn too_many(ports: &Ports, fleet: &FleetName, counts: Counts) -> Result<Ve
     let query = SessionQuery { has_agent: true, ..SessionQuery::fleet(fleet) };
     let sessions = ports.store.sessions(&query).await?;
     let sessions = sessions.into_iter().map(|SessionSummary { session, .. }| session);
-    let is_too_many =
-        |it: &Session| it.agent.as_ref().is_some_and(|agent| scale::is_too_many(&counts, agent));
-    Ok(sessions.filter(is_too_many).collect())
+    let exceeds_count =
+        |it: &Session| it.agent.as_ref().is_some_and(|agent| scale::exceeds_count(&counts, agent));
+    Ok(sessions.filter(exceeds_count).collect())
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn count_above_the_limit_is_an_error_that_states_the_range() {
-        for count in [0, 1, scale::MOST_OF_ONE] {
+        for count in [0, 1, scale::MAX_AGENTS_OF_KIND] {
             assert!(check_count("coder", count).is_ok(), "{count}");
         }
         let error = check_count("coder", 101).unwrap_err();

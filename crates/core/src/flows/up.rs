@@ -28,9 +28,9 @@ pub async fn plan(ports: &Ports, principal: &Principal, request: &UpRequest) -> 
     let opened = OpenProject::around(ports, &request.caller.cwd, request.fleet.as_deref())?;
     let project = opened.scaled(ports, None).await?;
     for name in &request.fresh {
-        project.whole_agent(name)?;
+        project.exact_agent(name)?;
     }
-    let wanted = project.agents_called_by(&request.agents)?;
+    let wanted = project.agents_meant_by_all(&request.agents)?;
     trust::require(ports, &project).await?;
     ensure_fleet(ports, Some(&project)).await?;
     let is_whole_project = request.agents.is_empty();

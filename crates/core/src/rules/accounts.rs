@@ -10,7 +10,7 @@ pub enum AccountStatus {
     #[default]
     Unknown,
     /// The service accepted the account, or at least did not refuse it.
-    Open,
+    Accepted,
     /// The service refused the account.
     Refused,
 }
@@ -22,7 +22,7 @@ pub enum StartRequester {
     One,
     /// A user, for several sessions at once.
     Many,
-    /// Segue itself, to restart an agent after a crash.
+    /// Segue, to restart an agent after a crash.
     ByItself,
 }
 
@@ -33,10 +33,10 @@ pub enum Since {
     AfterRefusal,
 }
 
-/// Whether a scout is trying the account at the moment.
+/// Whether a scout is trying the account now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoutState {
-    Out,
+    Running,
     None,
 }
 
@@ -53,21 +53,21 @@ pub enum Admission {
 
 /// Decides whether a start may begin.
 pub fn admit(
-    standing: AccountStatus,
+    status: AccountStatus,
     scout: ScoutState,
     requester: StartRequester,
     since: Since,
 ) -> Admission {
-    let tries = match scout {
+    let with_scout = match scout {
         ScoutState::None => Admission::EnterAsScout,
-        ScoutState::Out => Admission::WaitForScout,
+        ScoutState::Running => Admission::WaitForScout,
     };
-    match (standing, requester, since) {
+    match (status, requester, since) {
         // A user who starts a single agent does not have to wait for another one.
-        (AccountStatus::Open, _, _) | (AccountStatus::Unknown, StartRequester::One, _) => {
+        (AccountStatus::Accepted, _, _) | (AccountStatus::Unknown, StartRequester::One, _) => {
             Admission::Enter
         }
-        (AccountStatus::Unknown, StartRequester::Many | StartRequester::ByItself, _) => tries,
+        (AccountStatus::Unknown, StartRequester::Many | StartRequester::ByItself, _) => with_scout,
         (AccountStatus::Refused, StartRequester::ByItself, _)
         | (AccountStatus::Refused, _, Since::BeforeRefusal) => Admission::Hold,
         // The user may have signed in since the refusal, so try the account again.
@@ -75,16 +75,18 @@ pub fn admit(
             AccountStatus::Refused,
             StartRequester::One | StartRequester::Many,
             Since::AfterRefusal,
-        ) => tries,
+        ) => with_scout,
     }
 }
 
 /// Returns what the result of a turn shows about the account. `None` if it shows nothing.
-pub fn told_by(failure: Option<&Failure>) -> Option<AccountStatus> {
+pub fn status_shown_by(failure: Option<&Failure>) -> Option<AccountStatus> {
     match failure.map(|failure| failure.class) {
         Some(FailureClass::Account) => Some(AccountStatus::Refused),
         // Only an account that the service knows reaches a usage limit or gets its request checked.
-        None | Some(FailureClass::UsageLimit | FailureClass::Request) => Some(AccountStatus::Open),
+        None | Some(FailureClass::UsageLimit | FailureClass::Request) => {
+            Some(AccountStatus::Accepted)
+        }
         Some(_) => None,
     }
 }
@@ -100,26 +102,26 @@ mod tests {
         use StartRequester::{ByItself, Many, One};
         let table = [
             (AccountStatus::Unknown, ScoutState::None, One, Before, Enter),
-            (AccountStatus::Unknown, ScoutState::Out, One, Before, Enter),
+            (AccountStatus::Unknown, ScoutState::Running, One, Before, Enter),
             (AccountStatus::Unknown, ScoutState::None, Many, Before, EnterAsScout),
-            (AccountStatus::Unknown, ScoutState::Out, Many, Before, WaitForScout),
+            (AccountStatus::Unknown, ScoutState::Running, Many, Before, WaitForScout),
             (AccountStatus::Unknown, ScoutState::None, ByItself, Before, EnterAsScout),
-            (AccountStatus::Unknown, ScoutState::Out, ByItself, Before, WaitForScout),
-            (AccountStatus::Open, ScoutState::None, One, Before, Enter),
-            (AccountStatus::Open, ScoutState::Out, Many, Before, Enter),
-            (AccountStatus::Open, ScoutState::None, ByItself, After, Enter),
+            (AccountStatus::Unknown, ScoutState::Running, ByItself, Before, WaitForScout),
+            (AccountStatus::Accepted, ScoutState::None, One, Before, Enter),
+            (AccountStatus::Accepted, ScoutState::Running, Many, Before, Enter),
+            (AccountStatus::Accepted, ScoutState::None, ByItself, After, Enter),
             (AccountStatus::Refused, ScoutState::None, One, Before, Hold),
-            (AccountStatus::Refused, ScoutState::Out, Many, Before, Hold),
+            (AccountStatus::Refused, ScoutState::Running, Many, Before, Hold),
             (AccountStatus::Refused, ScoutState::None, One, After, EnterAsScout),
-            (AccountStatus::Refused, ScoutState::Out, One, After, WaitForScout),
+            (AccountStatus::Refused, ScoutState::Running, One, After, WaitForScout),
             (AccountStatus::Refused, ScoutState::None, Many, After, EnterAsScout),
-            (AccountStatus::Refused, ScoutState::Out, Many, After, WaitForScout),
+            (AccountStatus::Refused, ScoutState::Running, Many, After, WaitForScout),
             (AccountStatus::Refused, ScoutState::None, ByItself, After, Hold),
-            (AccountStatus::Refused, ScoutState::Out, ByItself, Before, Hold),
+            (AccountStatus::Refused, ScoutState::Running, ByItself, Before, Hold),
         ];
-        for (standing, scout, requester, since, admission) in table {
-            let row = (standing, scout, requester, since);
-            assert_eq!(admit(standing, scout, requester, since), admission, "{row:?}");
+        for (status, scout, requester, since, admission) in table {
+            let row = (status, scout, requester, since);
+            assert_eq!(admit(status, scout, requester, since), admission, "{row:?}");
         }
     }
 
@@ -128,8 +130,8 @@ mod tests {
         let failure = |class| Failure { class, message: String::new(), resets_at: None };
         let table = [
             (FailureClass::Account, Some(AccountStatus::Refused)),
-            (FailureClass::UsageLimit, Some(AccountStatus::Open)),
-            (FailureClass::Request, Some(AccountStatus::Open)),
+            (FailureClass::UsageLimit, Some(AccountStatus::Accepted)),
+            (FailureClass::Request, Some(AccountStatus::Accepted)),
             (FailureClass::Service, None),
             (FailureClass::Connection, None),
             (FailureClass::Stream, None),
@@ -137,9 +139,9 @@ mod tests {
             (FailureClass::Settings, None),
             (FailureClass::Other, None),
         ];
-        for (class, told) in table {
-            assert_eq!(told_by(Some(&failure(class))), told, "{class:?}");
+        for (class, expected) in table {
+            assert_eq!(status_shown_by(Some(&failure(class))), expected, "{class:?}");
         }
-        assert_eq!(told_by(None), Some(AccountStatus::Open));
+        assert_eq!(status_shown_by(None), Some(AccountStatus::Accepted));
     }
 }

@@ -10,7 +10,8 @@ mod nearest;
 pub use nearest::nearest;
 
 const URL: &str = "segue://session/";
-const SHORTEST_ID_PREFIX: usize = 4;
+/// Minimum length of a prefix of a session id.
+const MIN_ID_PREFIX_CHARS: usize = 4;
 
 /// A session that can be addressed. The fields are borrowed from the caller's data.
 #[derive(Clone, Copy, Debug)]
@@ -164,21 +165,22 @@ struct Pool<'a> {
 }
 
 impl Pool<'_> {
-    /// Detects that an agent gave its child session a name with which the name of a user's session
-    /// begins. Then the word is ambiguous, because the user may mean either session.
+    /// Finds the sessions that a word may mean if an agent has named its child session with it, and
+    /// the name of a user's session begins with it. `None` in all other cases.
     fn shadowed(&self) -> Option<ResolvedAddress> {
         let is_name = |it: &Addressable<'_>| it.name == self.text;
-        let is_loose = self.reading.precision == Precision::Beginning;
-        let own = self.matching(&|it| is_name(it) && !it.is_child);
-        let mut meant = self.matching(&|it| is_name(it) && it.is_child);
-        if !is_loose || !own.is_empty() || meant.is_empty() {
+        let accepts_prefix = self.reading.precision == Precision::Beginning;
+        let of_user = self.matching(&|it| is_name(it) && !it.is_child);
+        let mut candidates = self.matching(&|it| is_name(it) && it.is_child);
+        if !accepts_prefix || !of_user.is_empty() || candidates.is_empty() {
             return None;
         }
         let begins = |it: &Addressable<'_>| it.name.starts_with(self.text) && !it.is_child;
-        meant.extend(self.matching(&begins));
-        decided(meant).filter(|found| matches!(found, ResolvedAddress::Several(_)))
+        candidates.extend(self.matching(&begins));
+        resolved(candidates).filter(|found| matches!(found, ResolvedAddress::Several(_)))
     }
 
+    /// Matches the text exactly, in the order that [`find`] describes.
     fn whole(&self) -> Option<ResolvedAddress> {
         let text = self.text;
         let readings: [&dyn Fn(&Addressable<'_>) -> bool; 4] = [
@@ -187,21 +189,22 @@ impl Pool<'_> {
             &|it| it.name == text,
             &|it| it.vendor_session.is_some_and(|id| id.as_str() == text),
         ];
-        let found = readings.iter().find_map(|reading| decided(self.matching(*reading)));
-        found.or_else(|| decided(self.fleets(|fleet| fleet == text)))
+        let found = readings.iter().find_map(|reading| resolved(self.matching(*reading)));
+        found.or_else(|| resolved(self.fleets(|fleet| fleet == text)))
     }
 
     /// Matches the text as a prefix of an id and, if allowed, of a name. Both are matched together,
     /// so that a text that fits both is reported as ambiguous.
     fn beginning(&self) -> Option<ResolvedAddress> {
-        let is_id = self.text.len() >= SHORTEST_ID_PREFIX;
-        let mut candidates = self.matching(&|it| is_id && it.id.to_string().starts_with(self.text));
+        let is_long_enough = self.text.len() >= MIN_ID_PREFIX_CHARS;
+        let mut candidates =
+            self.matching(&|it| is_long_enough && it.id.to_string().starts_with(self.text));
         if self.reading.precision == Precision::Beginning {
             let here = |it: &Addressable<'_>| Some(it.fleet) == self.reading.here;
             let own = self.matching(&|it| here(it) && it.name.starts_with(self.text));
             candidates.extend(if own.is_empty() { self.beginning_anywhere() } else { own });
         }
-        decided(candidates)
+        resolved(candidates)
     }
 
     fn beginning_anywhere(&self) -> BTreeSet<AddressMatch> {
@@ -218,8 +221,8 @@ impl Pool<'_> {
     }
 
     fn matching(&self, reading: &dyn Fn(&Addressable<'_>) -> bool) -> BTreeSet<AddressMatch> {
-        let fitting = self.sessions.iter().filter(|it| reading(it));
-        fitting.map(|it| AddressMatch::Session(it.id)).collect()
+        let matching = self.sessions.iter().filter(|it| reading(it));
+        matching.map(|it| AddressMatch::Session(it.id)).collect()
     }
 
     fn fleets(&self, reading: impl Fn(&str) -> bool) -> BTreeSet<AddressMatch> {
@@ -257,12 +260,13 @@ impl Pool<'_> {
         }
         let mut seen = BTreeSet::new();
         similar.retain(|it| seen.insert(it.clone()));
-        similar.truncate(nearest::MOST);
+        similar.truncate(nearest::MAX_SUGGESTIONS);
         similar
     }
 }
 
-fn decided(candidates: BTreeSet<AddressMatch>) -> Option<ResolvedAddress> {
+/// Returns the only candidate, or all of them. `None` if there is no candidate.
+fn resolved(candidates: BTreeSet<AddressMatch>) -> Option<ResolvedAddress> {
     let mut candidates: Vec<AddressMatch> = candidates.into_iter().collect();
     match (candidates.pop(), candidates.is_empty()) {
         (None, _) => None,

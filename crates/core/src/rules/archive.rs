@@ -4,7 +4,7 @@
 use crate::model::{Archived, Holding, Status, VendorSessionId};
 
 /// Archive in the middle of a turn after this many new bytes.
-pub const MUCH: u64 = 256 * 1024;
+pub const MID_TURN_COPY_BYTES: u64 = 256 * 1024;
 
 /// The state of a session that determines whether its conversation is copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct ArchiveFacts {
     pub conversation: Option<VendorSessionId>,
     pub status: Status,
     /// Whether a launch is open.
-    pub lives: bool,
+    pub is_open: bool,
     /// Length of the transcript in bytes, as last reported by the kernel.
     pub length: u64,
 }
@@ -23,27 +23,27 @@ pub struct ArchiveFacts {
 /// - if a turn or a launch has ended;
 /// - if the transcript has grown although the agent does not work: events that happen at the same
 ///   time are reported together, so a short turn may never be seen as `Working`;
-/// - if a turn has added more than [`MUCH`] bytes.
+/// - if a turn has added more than [`MID_TURN_COPY_BYTES`] bytes.
 ///
 /// `copied` is the length of the transcript at the last copy.
 pub fn is_due(before: Option<&ArchiveFacts>, now: &ArchiveFacts, copied: u64) -> bool {
     let Some(before) = before else { return true };
     before.conversation != now.conversation
-        || (before.lives && !now.lives)
-        || (works(before.status) && !works(now.status))
-        || (!works(now.status) && now.length != copied)
-        || now.length > copied.saturating_add(MUCH)
+        || (before.is_open && !now.is_open)
+        || (is_working(before.status) && !is_working(now.status))
+        || (!is_working(now.status) && now.length != copied)
+        || now.length > copied.saturating_add(MID_TURN_COPY_BYTES)
 }
 
-fn works(status: Status) -> bool {
+fn is_working(status: Status) -> bool {
     matches!(status, Status::Starting | Status::Working)
 }
 
-/// Which kind of session a copy belongs to.
+/// Whether the session that a copy belongs to is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Claim {
     /// No session has this conversation.
-    Nobodys,
+    Unclaimed,
     /// The session has ended or was lost.
     Resting,
     /// The session has an open launch, or has neither ended nor been lost. Its copy is never
@@ -61,13 +61,12 @@ pub fn to_drop(
     let mut size: u64 = holdings.iter().map(|it| it.bytes).sum();
     holdings.retain(|it| claim(&it.conversation) != Claim::Live);
     holdings.sort_by_key(|it| (claim(&it.conversation), it.kept_at));
-    let is_too_much = |it: &Holding| {
+    let must_drop = |it: &Holding| {
         let before = size;
         size = size.saturating_sub(it.bytes);
         before > limit
     };
-    let mut is_too_much = is_too_much;
-    holdings.into_iter().take_while(|it| is_too_much(it)).collect()
+    holdings.into_iter().take_while(must_drop).collect()
 }
 
 #[cfg(test)]
@@ -78,8 +77,13 @@ mod tests {
     use crate::model::{How, VendorId, WaitingFor};
 
     fn facts(status: Status) -> ArchiveFacts {
-        let lives = !matches!(status, Status::Ended(_) | Status::Lost);
-        ArchiveFacts { conversation: Some(VendorSessionId::new("a")), status, lives, length: 1000 }
+        let is_open = !matches!(status, Status::Ended(_) | Status::Lost);
+        ArchiveFacts {
+            conversation: Some(VendorSessionId::new("a")),
+            status,
+            is_open,
+            length: 1000,
+        }
     }
 
     #[test]
@@ -104,22 +108,22 @@ mod tests {
             assert_eq!(is_due(Some(&facts(before)), &facts(now), 1000), due, "{before:?} {now:?}");
         }
         let working = facts(Working);
-        assert!(is_due(None, &working, 0), "the session was not seen before");
+        assert!(is_due(None, &working, 0), "the session is seen for the first time");
         let other =
             ArchiveFacts { conversation: Some(VendorSessionId::new("b")), ..facts(Working) };
         assert!(is_due(Some(&working), &other, 1000));
         for (status, due) in [(Idle, true), (Working, false)] {
             let more = ArchiveFacts { length: 1001, ..facts(status) };
-            assert_eq!(is_due(Some(&more), &more, 1000), due, "{status:?}, and more was said");
+            assert_eq!(is_due(Some(&more), &more, 1000), due, "{status:?} with a new byte");
         }
-        let long = ArchiveFacts { length: 1000 + MUCH, ..working.clone() };
+        let long = ArchiveFacts { length: 1000 + MID_TURN_COPY_BYTES, ..working.clone() };
         assert!(!is_due(Some(&working), &long, 1000));
         assert!(is_due(Some(&working), &ArchiveFacts { length: long.length + 1, ..long }, 1000));
     }
 
-    fn holding(name: &str, bytes: u64, kept: i64) -> Holding {
+    fn holding(name: &str, bytes: u64, copied: i64) -> Holding {
         let conversation = Archived { vendor: VendorId::new("v"), id: VendorSessionId::new(name) };
-        Holding { conversation, bytes, kept_at: Timestamp::from_second(kept).unwrap() }
+        Holding { conversation, bytes, kept_at: Timestamp::from_second(copied).unwrap() }
     }
 
     #[test]
@@ -127,15 +131,15 @@ mod tests {
         let claim = |it: &Archived| match it.id.as_str().as_bytes()[0] {
             b'l' => Claim::Live,
             b'r' => Claim::Resting,
-            _ => Claim::Nobodys,
+            _ => Claim::Unclaimed,
         };
         let all = || {
             vec![
                 holding("live", 50, 1),
                 holding("rests", 10, 2),
                 holding("rests-2", 10, 3),
-                holding("nobodys", 10, 9),
-                holding("nobodys-2", 10, 8),
+                holding("unclaimed", 10, 9),
+                holding("unclaimed-2", 10, 8),
             ]
         };
         let dropped = |limit| -> Vec<String> {
@@ -143,9 +147,9 @@ mod tests {
             dropped.into_iter().map(|it| it.conversation.id.to_string()).collect()
         };
         assert_eq!(dropped(90), Vec::<String>::new());
-        assert_eq!(dropped(89), ["nobodys-2"]);
-        assert_eq!(dropped(70), ["nobodys-2", "nobodys"]);
-        assert_eq!(dropped(69), ["nobodys-2", "nobodys", "rests"]);
-        assert_eq!(dropped(0), ["nobodys-2", "nobodys", "rests", "rests-2"]);
+        assert_eq!(dropped(89), ["unclaimed-2"]);
+        assert_eq!(dropped(70), ["unclaimed-2", "unclaimed"]);
+        assert_eq!(dropped(69), ["unclaimed-2", "unclaimed", "rests"]);
+        assert_eq!(dropped(0), ["unclaimed-2", "unclaimed", "rests", "rests-2"]);
     }
 }

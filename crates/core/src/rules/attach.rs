@@ -6,9 +6,9 @@ use crate::model::SessionId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenTerminal {
     pub id: SessionId,
-    /// The agent waits for an answer.
+    /// Whether the agent waits for an answer.
     pub needs_person: bool,
-    /// The agent works in the caller's folder or below it.
+    /// Whether the agent works in the caller's folder or below it.
     pub is_here: bool,
 }
 
@@ -26,9 +26,8 @@ pub enum AttachChoice {
 pub fn choose(open: &[OpenTerminal]) -> AttachChoice {
     let needs = |it: &&OpenTerminal| it.needs_person;
     let here = |it: &&OpenTerminal| it.is_here;
-    let is_anybody_waiting = open.iter().any(|it| it.needs_person);
-    let likely: Vec<&OpenTerminal> =
-        open.iter().filter(|it| !is_anybody_waiting || needs(it)).collect();
+    let has_waiting = open.iter().any(|it| it.needs_person);
+    let likely: Vec<&OpenTerminal> = open.iter().filter(|it| !has_waiting || needs(it)).collect();
     let own: Vec<&OpenTerminal> = likely.iter().copied().filter(here).collect();
     match (own.as_slice(), likely.as_slice()) {
         ([only], _) | ([], [only]) => AttachChoice::One(only.id),

@@ -1,10 +1,10 @@
-//! Decides when to call a user: a session waits for the user, or cannot continue without one.
+//! Decides when to notify the user: a session waits for the user, or cannot continue alone.
 
 use std::fmt;
 
 use crate::model::{FailureClass, How, Status, WaitingFor};
 
-/// Why a session needs a user.
+/// Why a session needs the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     Waiting(WaitingFor),
@@ -13,14 +13,14 @@ pub enum Reason {
     Lost,
 }
 
-/// Returns why a session needs a user now. `failure` is the reason why its last turn failed. A
-/// session that only waits for the user's next command (interrupted, or `WaitingFor::Environment`)
-/// is not worth a call: after a reboot, all sessions may do so.
+/// Returns why a session needs the user now. `failure` is the reason why its last turn failed. The
+/// user is not notified about a session that waits for a command (interrupted, or
+/// `WaitingFor::Environment`), because all sessions may do so after a reboot.
 pub fn reason(status: Status, failure: Option<FailureClass>) -> Option<Reason> {
     let failure = match status {
         Status::Waiting(WaitingFor::Environment) => return None,
         Status::Waiting(what) => return Some(Reason::Waiting(what)),
-        // An earlier failure does not matter any more.
+        // In these statuses, an earlier failure is obsolete.
         Status::Ended(How::Stopped | How::Quit) | Status::Starting | Status::Working => {
             return None;
         }
@@ -64,7 +64,7 @@ mod tests {
     use crate::model::Exit;
 
     #[test]
-    fn user_is_called_only_if_the_session_cannot_continue_alone() {
+    fn user_is_notified_only_if_the_session_cannot_continue_alone() {
         let (account, limit) = (FailureClass::Account, FailureClass::UsageLimit);
         let waits = |what| Some(Reason::Waiting(what));
         let table = [

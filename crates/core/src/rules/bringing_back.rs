@@ -1,4 +1,4 @@
-//! Decides which sessions are brought back: those that ended although no user ended them.
+//! Decides which sessions are brought back: those that ended without a request of the user.
 //!
 //! `segue resume`, its `--plan`, `segue up` and the count that `segue` without arguments shows use
 //! this decision.
@@ -10,19 +10,19 @@ use crate::word_enum::word_enum;
 
 /// What is known about a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "five facts that do not depend on each other")]
+#[expect(clippy::struct_excessive_bools, reason = "six facts that do not depend on each other")]
 pub struct LastSeen {
     pub status: Status,
-    /// Its newest launch has no recorded end.
+    /// Whether the newest launch has no recorded end.
     pub is_open: bool,
-    /// That launch is on another machine.
+    /// Whether that launch is on another machine.
     pub is_on_other_machine: bool,
     pub was_launched: bool,
     pub is_headless: bool,
-    /// Messages to its agent are queued.
+    /// Whether messages to the agent are queued.
     pub has_messages: bool,
-    /// Its conversation continues in another session: see [`successor`].
-    pub went_on: bool,
+    /// Whether the conversation continues in another session: see [`successor`].
+    pub has_successor: bool,
 }
 
 /// What a command that brings sessions back does with a session.
@@ -42,7 +42,7 @@ word_enum! {
         Stopped = "stopped",
         /// The user quit the agent.
         Quit = "quit",
-        /// Its conversation continues in another session.
+        /// The conversation continues in another session.
         HandedOver = "handed_over",
         /// The conversation was adopted and has never run under Segue.
         NeverRan = "never_ran",
@@ -72,7 +72,7 @@ pub fn bringing_back(seen: &LastSeen) -> BringingBack {
     if seen.is_open {
         return BringingBack::Runs;
     }
-    if seen.went_on {
+    if seen.has_successor {
         return BringingBack::Left(LeftAloneReason::HandedOver);
     }
     match seen.status {
@@ -92,10 +92,10 @@ pub fn bringing_back(seen: &LastSeen) -> BringingBack {
 }
 
 impl LeftAloneReason {
-    /// Returns whether this reason keeps a session from being brought back. A conversation that
+    /// Returns whether this reason prevents a session from being brought back. A conversation that
     /// continues in another session is resumed in this one only if the user names this session and
     /// gives `--stopped`.
-    pub fn keeps(self, asked: AskedFor) -> bool {
+    pub fn prevents(self, asked: AskedFor) -> bool {
         match self {
             Self::HandedOver => !(asked.by_name && asked.with_stopped),
             Self::Stopped | Self::Quit => !asked.by_name && !asked.with_stopped,
@@ -109,8 +109,8 @@ impl LeftAloneReason {
         matches!(self, Self::Stopped | Self::Quit | Self::HandedOver)
     }
 
-    /// Returns whether the report mentions a session that is not brought back. Headless sessions
-    /// between their turns would fill most of the report.
+    /// Returns whether the report mentions a session that is not brought back for this reason.
+    /// Headless sessions between turns are left out, because there may be very many of them.
     pub fn is_reported(self) -> bool {
         self.is_deliberate() || matches!(self, Self::NeverRan | Self::OtherMachine)
     }

@@ -8,20 +8,23 @@ pub fn may_type(status: Status, showing: Option<Showing>) -> bool {
     status == Status::Idle && matches!(showing, None | Some(Showing::Ready))
 }
 
-/// This many characters at the end of a text must be on the screen to recognize the text.
-const TAIL: usize = 40;
+/// The text is recognized by this many characters at its end.
+const TAIL_CHARS: usize = 40;
 
-/// Returns whether a typed text is still in the agent's input, as if Enter had not been pressed. If
-/// a user typed more text after it, the input contains another text, and this is `false`.
+/// Returns whether a typed text is still in the agent's input, as if Enter had not been pressed.
+/// `false` if a user has typed more text after it.
 pub fn is_left_in_input(showing: Option<Showing>, screen: &Screen, text: &str) -> bool {
     let last = text.trim_end().lines().next_back().unwrap_or_default().trim();
-    let start = last.char_indices().rev().nth(TAIL - 1).map_or(0, |(at, _)| at);
+    let start = last.char_indices().rev().nth(TAIL_CHARS - 1).map_or(0, |(at, _)| at);
     let tail = &last[start..];
-    let ends_so = |row: &String| row.trim_end_matches(['│', '┃', '|', ' ', '█']).ends_with(tail);
-    showing == Some(Showing::Draft) && !tail.is_empty() && screen.firm_rows.iter().any(ends_so)
+    let ends_with_tail =
+        |row: &String| row.trim_end_matches(['│', '┃', '|', ' ', '█']).ends_with(tail);
+    showing == Some(Showing::Draft)
+        && !tail.is_empty()
+        && screen.firm_rows.iter().any(ends_with_tail)
 }
 
-/// What is known about a message that was being typed.
+/// The facts about a message that was being typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryFacts {
     pub transcript: TranscriptEvidence,
@@ -29,13 +32,13 @@ pub struct DeliveryFacts {
     pub patience: Patience,
 }
 
-/// What the transcript shows about the message.
+/// Whether the transcript contains the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptEvidence {
-    HasIt,
-    HasItNot,
+    Contains,
+    Lacks,
     /// The transcript is missing or cannot be read.
-    CannotTell,
+    Unknown,
 }
 
 /// The state of the launch that the message was typed to.
@@ -57,8 +60,8 @@ pub enum Patience {
 
 /// Returns whether to wait for the confirmation of a typed message. A vendor without a transcript
 /// never confirms one.
-pub fn patience_after_typing(keeps_transcripts: bool) -> Patience {
-    if keeps_transcripts { Patience::Left } else { Patience::Over }
+pub fn patience_after_typing(has_transcripts: bool) -> Patience {
+    if has_transcripts { Patience::Left } else { Patience::Over }
 }
 
 /// The decision about a message that was being typed.
@@ -66,17 +69,17 @@ pub fn patience_after_typing(keeps_transcripts: bool) -> Patience {
 pub enum Verdict {
     Wait,
     Delivered,
-    /// The message certainly did not arrive. It goes back into the queue.
-    Again,
+    /// The message certainly did not arrive. It is queued again.
+    QueueAgain,
     Uncertain,
 }
 
 /// Decides whether a message that was being typed has arrived.
-pub fn judge(facts: DeliveryFacts) -> Verdict {
+pub fn decide(facts: DeliveryFacts) -> Verdict {
     match (facts.transcript, facts.launch, facts.patience) {
-        (TranscriptEvidence::HasIt, _, _) | (_, LaunchState::Answered, _) => Verdict::Delivered,
-        (TranscriptEvidence::HasItNot, LaunchState::Over, _) => Verdict::Again,
-        (TranscriptEvidence::CannotTell, LaunchState::Over, _)
+        (TranscriptEvidence::Contains, _, _) | (_, LaunchState::Answered, _) => Verdict::Delivered,
+        (TranscriptEvidence::Lacks, LaunchState::Over, _) => Verdict::QueueAgain,
+        (TranscriptEvidence::Unknown, LaunchState::Over, _)
         | (_, LaunchState::Alive, Patience::Over) => Verdict::Uncertain,
         (_, LaunchState::Alive, Patience::Left) => Verdict::Wait,
     }
@@ -88,7 +91,7 @@ mod tests {
     use crate::model::{How, WaitingFor};
 
     #[test]
-    fn a_text_is_left_in_the_input_if_a_draft_ends_with_it() {
+    fn text_is_left_in_the_input_if_the_draft_ends_with_it() {
         let long = "x".repeat(200);
         for (row, text, is_left) in [
             ("❯ which word was it?", "which word was it?", true),
@@ -130,29 +133,29 @@ mod tests {
     }
 
     #[test]
-    fn message_is_typed_again_only_if_the_transcript_shows_that_it_is_missing() {
+    fn message_is_queued_again_only_if_the_final_transcript_lacks_it() {
         use LaunchState::{Alive, Answered, Over};
-        use TranscriptEvidence::{CannotTell, HasIt, HasItNot};
+        use TranscriptEvidence::{Contains, Lacks, Unknown};
         let table = [
-            (HasIt, Alive, Patience::Left, Verdict::Delivered),
-            (HasIt, Alive, Patience::Over, Verdict::Delivered),
-            (HasIt, Over, Patience::Left, Verdict::Delivered),
-            (HasIt, Over, Patience::Over, Verdict::Delivered),
-            (HasItNot, Alive, Patience::Left, Verdict::Wait),
-            (HasItNot, Alive, Patience::Over, Verdict::Uncertain),
-            (HasItNot, Over, Patience::Left, Verdict::Again),
-            (HasItNot, Over, Patience::Over, Verdict::Again),
-            (CannotTell, Alive, Patience::Left, Verdict::Wait),
-            (CannotTell, Alive, Patience::Over, Verdict::Uncertain),
-            (CannotTell, Over, Patience::Left, Verdict::Uncertain),
-            (CannotTell, Over, Patience::Over, Verdict::Uncertain),
-            (HasIt, Answered, Patience::Left, Verdict::Delivered),
-            (HasItNot, Answered, Patience::Left, Verdict::Delivered),
-            (CannotTell, Answered, Patience::Over, Verdict::Delivered),
+            (Contains, Alive, Patience::Left, Verdict::Delivered),
+            (Contains, Alive, Patience::Over, Verdict::Delivered),
+            (Contains, Over, Patience::Left, Verdict::Delivered),
+            (Contains, Over, Patience::Over, Verdict::Delivered),
+            (Lacks, Alive, Patience::Left, Verdict::Wait),
+            (Lacks, Alive, Patience::Over, Verdict::Uncertain),
+            (Lacks, Over, Patience::Left, Verdict::QueueAgain),
+            (Lacks, Over, Patience::Over, Verdict::QueueAgain),
+            (Unknown, Alive, Patience::Left, Verdict::Wait),
+            (Unknown, Alive, Patience::Over, Verdict::Uncertain),
+            (Unknown, Over, Patience::Left, Verdict::Uncertain),
+            (Unknown, Over, Patience::Over, Verdict::Uncertain),
+            (Contains, Answered, Patience::Left, Verdict::Delivered),
+            (Lacks, Answered, Patience::Left, Verdict::Delivered),
+            (Unknown, Answered, Patience::Over, Verdict::Delivered),
         ];
         for (transcript, launch, patience, wanted) in table {
             let facts = DeliveryFacts { transcript, launch, patience };
-            assert_eq!(judge(facts), wanted, "{facts:?}");
+            assert_eq!(decide(facts), wanted, "{facts:?}");
         }
     }
 }

@@ -8,10 +8,11 @@ use crate::rules::display;
 pub use choices::{Choices, numbered, unnumbered};
 
 /// At most this many rows above the choices of an unknown dialog count as its question.
-const ROWS_OF_UNKNOWN: usize = 12;
+const MAX_QUESTION_ROWS: usize = 12;
 
-/// How many characters of a question are kept, and how many are shown in one line.
+/// Maximum number of characters of a stored question.
 const KEPT_CHARS: usize = 10_000;
+/// Maximum number of characters of a question that is shown in one line.
 const SHOWN_CHARS: usize = 600;
 
 /// Replaces the part of a question that was left out.
@@ -32,24 +33,25 @@ pub fn read(rows: &[String]) -> Option<DialogText> {
     let rows = last_box(rows);
     let choices = numbered(rows, &MARKS)?;
     let above = &rows[..choices.rows.start];
-    let begin = above.iter().rposition(|row| is_edge(inside(row))).map_or(0, |edge| edge + 1);
-    let begin = begin.max(above.len().saturating_sub(ROWS_OF_UNKNOWN));
+    let begin =
+        above.iter().rposition(|row| is_edge(without_frame(row))).map_or(0, |edge| edge + 1);
+    let begin = begin.max(above.len().saturating_sub(MAX_QUESTION_ROWS));
     Some(text(&above[begin..], choices.texts))
 }
 
-/// Returns the text of a dialog: the words of all rows in one line. Frames and edges are removed,
-/// also if they are part of a command. Nothing else that a user must know is removed without a
-/// mark.
+/// Returns the text of a dialog: the words of all rows in one line. Frames, edges and misleading
+/// characters are removed, even if they are part of a command. If the text is too long, a mark
+/// replaces its middle.
 pub fn text(rows: &[String], choices: Vec<String>) -> DialogText {
-    let rows = rows.iter().map(|row| inside(row)).filter(|row| !is_edge(row));
+    let rows = rows.iter().map(|row| without_frame(row)).filter(|row| !is_edge(row));
     let words = visible(&rows.collect::<Vec<_>>().join(" "));
     let question = shortened(&words, KEPT_CHARS);
     DialogText { is_whole: question == words, question, choices }
 }
 
-/// Returns whether the screen shows numbered choices with a selected one, and no cursor. Then the
+/// Returns whether the screen shows numbered choices, one of them selected, and no cursor. Then the
 /// agent asks a question, even if the dialog is unknown. If the list is part of an agent's answer,
-/// the cursor is in the input.
+/// the cursor is visible in the input.
 pub fn is_unknown_question(screen: &Screen) -> bool {
     screen.cursor.is_none() && has_marked_choice(&screen.rows)
 }
@@ -67,7 +69,7 @@ pub fn last_box(rows: &[String]) -> &[String] {
 }
 
 /// Removes frame characters and spaces from both ends of a row.
-fn inside(row: &str) -> &str {
+fn without_frame(row: &str) -> &str {
     row.trim_matches(is_frame)
 }
 
@@ -80,7 +82,7 @@ fn is_edge(row: &str) -> bool {
     row.chars().all(|c| EDGES.contains(c) || is_frame(c)) && !row.is_empty()
 }
 
-/// Returns the words of a text in one line, without characters that mislead the reader.
+/// Returns the words of a text in one line, without misleading characters.
 fn visible(text: &str) -> String {
     let text: String = text.chars().filter(|c| !display::is_misleading(*c)).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")

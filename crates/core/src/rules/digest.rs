@@ -10,19 +10,19 @@ use super::redaction::redact;
 use super::transfer::cut_in_middle;
 use crate::model::{FolderState, Role, Turn};
 
-/// Default maximum number of characters of the message.
-pub const DEFAULT_BUDGET: usize = 50_000;
-/// Smallest allowed budget. With fewer characters there is no room for the conversation.
-pub const LEAST_BUDGET: usize = 1_000;
+/// Default value for the maximum number of characters of the message.
+pub const DEFAULT_BUDGET_CHARACTERS: usize = 50_000;
+/// Minimum budget. With fewer characters there is no room for the conversation.
+pub const MIN_BUDGET_CHARACTERS: usize = 1_000;
 
-/// The beginning of every such message.
+/// The beginning of every digest.
 const OPENING: &str = "[Handed over by Segue]";
 const MAX_VENDOR_CHARACTERS: usize = 60;
 
 /// The content for the message.
 #[derive(Clone, Copy, Debug)]
 pub struct DigestInput<'a> {
-    /// The vendor's name for users; this vendor had the conversation until now.
+    /// The name for users of the vendor that had the conversation until now.
     pub vendor: &'a str,
     /// The user's first request.
     pub task: Option<&'a Turn>,
@@ -41,7 +41,7 @@ pub fn digest(input: &DigestInput<'_>, budget: usize) -> Option<String> {
     if !has_messages(input) {
         return None;
     }
-    // Reserve room for the number of the tag. It has at most as many digits as the budget.
+    // The number of the tag is not known yet. It has at most as many digits as the budget.
     let frame = framed(input.vendor, "", budget).chars().count();
     let room = budget.checked_sub(frame)?;
     let state = cut_in_middle(&folder_and_questions(input), room / 4);

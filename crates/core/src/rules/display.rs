@@ -11,20 +11,20 @@ const STRING_END: char = '\u{9c}';
 /// starts an escape sequence, changes the direction of the text, breaks a line, or is invisible.
 /// Joiners are allowed, because some scripts and emoji need them.
 pub fn is_misleading(character: char) -> bool {
-    let turns_around = matches!(
+    let changes_direction = matches!(
         character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
     );
-    let breaks = matches!(character, '\u{2028}' | '\u{2029}');
+    let breaks_line = matches!(character, '\u{2028}' | '\u{2029}');
     let is_invisible = matches!(
         character,
         '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
     );
-    character.is_control() || turns_around || breaks || is_invisible
+    character.is_control() || changes_direction || breaks_line || is_invisible
 }
 
 /// Maximum number of characters of a program's name.
-const LONGEST_PROGRAM: usize = 40;
+const MAX_PROGRAM_NAME_CHARS: usize = 40;
 
 /// Returns the name of a process from its command line: the program and the script that it runs.
 /// The other arguments are left out, because their author could use them to mislead the user.
@@ -32,7 +32,7 @@ pub fn program_name(command_line: &str) -> String {
     let names = command_line.split_whitespace().take(2).take_while(|word| !word.starts_with('-'));
     let names = names.map(|word| {
         let name = word.rsplit('/').next().unwrap_or(word).chars();
-        name.filter(|c| !is_misleading(*c)).take(LONGEST_PROGRAM).collect::<String>()
+        name.filter(|c| !is_misleading(*c)).take(MAX_PROGRAM_NAME_CHARS).collect::<String>()
     });
     names.collect::<Vec<_>>().join(" ")
 }
@@ -113,7 +113,7 @@ mod tests {
         for (command_line, name) in table {
             assert_eq!(program_name(command_line), name);
         }
-        assert_eq!(program_name(&"a".repeat(4000)).len(), LONGEST_PROGRAM);
+        assert_eq!(program_name(&"a".repeat(4000)).len(), MAX_PROGRAM_NAME_CHARS);
     }
 
     #[test]

@@ -13,25 +13,26 @@ pub const LAUNCH: &str = "SEGUE_LAUNCH";
 const AGENT: &str = "SEGUE_AGENT";
 const FLEET: &str = "SEGUE_FLEET";
 const TASK: &str = "SEGUE_TASK";
-const OURS: &str = "SEGUE_";
+const RESERVED_PREFIX: &str = "SEGUE_";
 
-/// The variable that tells a profile that Segue reads the environment of the login shell.
+/// This variable is set while Segue reads the environment of the login shell, so that a shell
+/// profile can check for it.
 pub const READING: &str = "SEGUE_READING_ENVIRONMENT";
 
 /// Variables that agents do not get: marks of the outer launch, secrets, and settings of tests.
 const NOT_FOR_AGENTS: [&str; 4] = ["SEGUE_TOKEN", SESSION, LAUNCH, TASK];
 const NOT_FOR_AGENTS_PREFIX: &str = "SEGUE_FAILPOINT";
 
-/// Variables of the caller that would be wrong inside the holder's terminal.
-const UNTRUE_INSIDE: [&str; 3] = ["STY", "LINES", "COLUMNS"];
+/// Variables of the caller whose values would be wrong inside the holder's terminal.
+const WRONG_IN_TERMINAL: [&str; 3] = ["STY", "LINES", "COLUMNS"];
 
 /// Returns the environment of an agent: the caller's environment, the variables of the project file
 /// and the marks of the agent's launch, without variables that are only for Segue.
 pub fn for_agent(caller: &Environment, session: &Session, launch: &Launch) -> Environment {
     let mut environment = caller.clone();
     environment.retain(|name| {
-        let ours = NOT_FOR_AGENTS.contains(&name) || name.starts_with(NOT_FOR_AGENTS_PREFIX);
-        !ours && !name.starts_with("TMUX") && !UNTRUE_INSIDE.contains(&name)
+        let is_internal = NOT_FOR_AGENTS.contains(&name) || name.starts_with(NOT_FOR_AGENTS_PREFIX);
+        !is_internal && !name.starts_with("TMUX") && !WRONG_IN_TERMINAL.contains(&name)
     });
     for (name, value) in &session.env {
         environment.set(name, value);
@@ -45,16 +46,16 @@ pub fn for_agent(caller: &Environment, session: &Session, launch: &Launch) -> En
     environment
 }
 
-/// Returns an error for a variable that no process can have, or that only Segue may set.
+/// Returns an error for a variable that is invalid, or that only Segue may set.
 pub fn check_variable(name: &str, value: &str) -> Result<()> {
     if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
         return Err(Error::usage(format!("`{}` cannot be a variable", name.escape_debug()))
             .caused_by("a variable has a name without `=`, and no zero bytes")
             .hint("use a name such as `EXAMPLE`"));
     }
-    if name.starts_with(OURS) {
-        return Err(Error::usage(format!("`{name}` is for Segue to set"))
-            .hint(format!("use a name that does not begin with `{OURS}`")));
+    if name.starts_with(RESERVED_PREFIX) {
+        return Err(Error::usage(format!("`{name}` is reserved for Segue"))
+            .hint(format!("use a name that does not begin with `{RESERVED_PREFIX}`")));
     }
     Ok(())
 }

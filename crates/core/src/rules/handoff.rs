@@ -7,7 +7,7 @@ mod tests;
 
 use jiff::Timestamp;
 
-use super::digest::LEAST_BUDGET;
+use super::digest::MIN_BUDGET_CHARACTERS;
 use super::recovery::Decision;
 use crate::error::{Error, Result};
 use crate::model::{
@@ -39,7 +39,7 @@ impl HandoffMode {
     /// Parses a mode from its word.
     pub fn parse(word: &str) -> Result<Self> {
         Self::from_word(word).ok_or_else(|| {
-            Error::usage(format!("`{word}` is no way to hand a conversation over"))
+            Error::usage(format!("`{word}` is not a mode of handoff"))
                 .hint("use `--mode auto`, `--mode native` or `--mode digest`")
         })
     }
@@ -61,8 +61,8 @@ pub enum HandoffMethod {
 /// Whether a conversation has content to hand over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConversationContent {
-    Something,
-    Nothing,
+    HasMessages,
+    Empty,
 }
 
 /// Chooses the form of a handoff. Returns an error if the user requires `native` and the target
@@ -74,10 +74,10 @@ pub fn choose_method(
 ) -> Result<HandoffMethod> {
     match mode {
         HandoffMode::Native if !target_takes_native => {
-            Err(Error::usage("the target does not take a conversation in as its own")
+            Err(Error::usage("the target vendor cannot take over a conversation in its own format")
                 .hint("use `--mode auto` or `--mode digest`"))
         }
-        _ if content == ConversationContent::Nothing => Ok(HandoffMethod::Plain),
+        _ if content == ConversationContent::Empty => Ok(HandoffMethod::Plain),
         HandoffMode::Native => Ok(HandoffMethod::Native { else_digest: false }),
         HandoffMode::Auto if target_takes_native => Ok(HandoffMethod::Native { else_digest: true }),
         HandoffMode::Auto | HandoffMode::Digest => Ok(HandoffMethod::Digest),
@@ -87,15 +87,15 @@ pub fn choose_method(
 /// Returns an error if a budget in characters is too small for a conversation.
 pub fn check_budget(budget: Option<usize>) -> Result<()> {
     match budget {
-        Some(budget) if budget < LEAST_BUDGET => Err(Error::usage(format!(
-            "`--budget` must be at least {LEAST_BUDGET} characters, got {budget}"
+        Some(budget) if budget < MIN_BUDGET_CHARACTERS => Err(Error::usage(format!(
+            "`--budget` must be at least {MIN_BUDGET_CHARACTERS} characters, got {budget}"
         ))),
         _ => Ok(()),
     }
 }
 
-/// Returns whether a transcript of this length is converted as a stream. All turns are written
-/// then, so they must be new to the target and fit into the budget. A short transcript is loaded.
+/// Returns whether a transcript of this length is converted as a stream. A stream writes all turns,
+/// so all of them must be new to the target and fit into the budget. A short transcript is loaded.
 pub fn is_converted_as_stream(
     length: Option<u64>,
     budget: usize,
@@ -106,8 +106,8 @@ pub fn is_converted_as_stream(
     is_long_and_fits && !target_has_earlier_turns
 }
 
-/// Returns whether a session can continue its conversation, so that a conversation that comes back
-/// to its vendor is added there.
+/// Returns whether an earlier session can continue its conversation. A conversation that comes back
+/// to the vendor is then appended to that session.
 pub fn can_continue(decision: &Decision) -> bool {
     matches!(decision, Decision::Attach | Decision::Rest { .. } | Decision::Resume { .. })
 }
@@ -120,9 +120,9 @@ pub fn last_handoff_between(steps: &[Handoff], other: SessionId) -> Option<Times
     newest.or_else(|| steps.iter().map(|step| step.at).max())
 }
 
-/// Returns the timestamp up to which two sessions have the same turns. `newest_turn` is that of the
-/// earlier session. Turns that were added to the earlier session after the conversation left it do
-/// not count: they do not show which turns of the other session it has.
+/// Returns the timestamp up to which two sessions have the same turns. `newest_turn` is the timestamp
+/// of the earlier session's newest turn. Turns that were added to the earlier session after the
+/// handoff do not count, because the other session does not have them.
 pub fn shared_until(
     newest_turn: Option<Timestamp>,
     last_handoff: Option<Timestamp>,

@@ -50,15 +50,16 @@ mod tests {
         }
     }
 
-    fn seconds(handoffs: &[Handoff], of: u128) -> Vec<i64> {
-        steps(handoffs, session(of)).iter().map(|step| step.at.as_second()).collect()
+    /// Returns the times of the handoffs that are found for a session.
+    fn seconds(handoffs: &[Handoff], number: u128) -> Vec<i64> {
+        steps(handoffs, session(number)).iter().map(|step| step.at.as_second()).collect()
     }
 
     #[test]
     fn every_session_of_a_chain_returns_the_same_handoffs() {
         let chain = [handoff(1, 2, 10), handoff(2, 3, 20), handoff(8, 9, 15)];
-        for of in [1, 2, 3] {
-            assert_eq!(seconds(&chain, of), [10, 20], "{of}");
+        for number in [1, 2, 3] {
+            assert_eq!(seconds(&chain, number), [10, 20], "{number}");
         }
         assert_eq!(seconds(&chain, 9), [15]);
         assert_eq!(seconds(&chain, 7), Vec::<i64>::new());
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn newest_of_several_successors_is_followed_and_each_returns_its_own_past() {
+    fn newest_of_several_successors_is_followed() {
         let fork = [handoff(1, 2, 10), handoff(1, 3, 20), handoff(3, 4, 30)];
         assert_eq!(seconds(&fork, 1), [20, 30]);
         assert_eq!(seconds(&fork, 2), [10]);

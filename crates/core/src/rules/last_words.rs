@@ -1,35 +1,35 @@
-//! The last output of an agent: the reason for a failed start if the vendor reports no other.
+//! The last output of an agent. It explains a failed start if the vendor reports no reason.
 
 use super::display;
 use crate::model::{Exit, LaunchEnd};
 
 /// At most this many lines are kept.
-const MOST_LINES: usize = 5;
+const MAX_LINES: usize = 5;
 /// At most this many characters of a line are kept.
-const LONGEST_LINE: usize = 300;
+const MAX_LINE_CHARS: usize = 300;
 /// Signals that other processes send to end one: SIGHUP, SIGINT, SIGKILL, SIGTERM.
-const FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
+const SIGNALS_FROM_OTHERS: [i32; 4] = [1, 2, 9, 15];
 
-/// Returns whether the last output of a launch explains its end. If another process ended the agent
-/// in the middle of its work, the output shows only that work.
-pub fn explain(end: LaunchEnd, has_shown_conversation: bool) -> bool {
+/// Returns whether the last output of a launch may explain its end. If another process ended the
+/// agent in the middle of its work, the output shows only that work.
+pub fn may_explain(end: LaunchEnd, has_shown_conversation: bool) -> bool {
     match end.exit {
         _ if end.asked => false,
         Exit::Unknown | Exit::NeverStarted => false,
         Exit::Code(0) => !has_shown_conversation,
-        Exit::Signal(signal) if FROM_OUTSIDE.contains(&signal) => !has_shown_conversation,
+        Exit::Signal(signal) if SIGNALS_FROM_OTHERS.contains(&signal) => !has_shown_conversation,
         Exit::Code(_) | Exit::Signal(_) => true,
     }
 }
 
-/// Returns the last lines of an output that contain letters or digits, in one line and without
-/// control characters. `None` if there is no such line. The caller must remove secrets first: in a
-/// line that was cut, a secret may not be recognizable any more.
+/// Returns the last lines of an output that contain letters or digits, joined to one line and without
+/// control characters. `None` if there is no such line. The caller must remove secrets first, because
+/// a secret in a line that was cut may not be recognizable any more.
 pub fn excerpt(output: &str) -> Option<String> {
     let output = display::plain(output);
     let lines = output.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric));
     let lines: Vec<String> = lines.map(cut).collect();
-    let last = lines.split_at(lines.len().saturating_sub(MOST_LINES)).1;
+    let last = lines.split_at(lines.len().saturating_sub(MAX_LINES)).1;
     (!last.is_empty()).then(|| last.join(" / "))
 }
 
@@ -40,7 +40,7 @@ pub fn cause(excerpt: &str) -> String {
 
 fn cut(line: &str) -> String {
     let line = line.replace('\t', " ");
-    match line.char_indices().nth(LONGEST_LINE) {
+    match line.char_indices().nth(MAX_LINE_CHARS) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,
     }
@@ -68,14 +68,15 @@ mod tests {
         ];
         for (exit, asked, without, with) in table {
             let end = LaunchEnd { exit, asked, at: Timestamp::UNIX_EPOCH };
-            assert_eq!((explain(end, false), explain(end, true)), (without, with), "{end:?}");
+            let explains = (may_explain(end, false), may_explain(end, true));
+            assert_eq!(explains, (without, with), "{end:?}");
         }
     }
 
     #[test]
     fn excerpt_contains_the_last_lines_with_letters_or_digits() {
-        let long = "x".repeat(LONGEST_LINE + 1);
-        let cut = format!("{}…", "x".repeat(LONGEST_LINE));
+        let long = "x".repeat(MAX_LINE_CHARS + 1);
+        let cut = format!("{}…", "x".repeat(MAX_LINE_CHARS));
         let table = [
             ("", None),
             (" \n──────\n \u{1b}[2J", None),

@@ -1,7 +1,7 @@
 //! Decides how a session's state changes when something is observed about its launch.
 //!
-//! [`next`] is a pure function: it gets the state and an observation and returns actions. The
-//! supervisor executes and commits the actions; it decides nothing itself.
+//! [`next`] is a pure function from a state and an observation to actions. `flows::observe` carries
+//! out the actions, and decides nothing itself.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::model::{
     Source, Status, VendorSessionId, WaitingFor,
 };
 
-/// How long a restart with the environment of the login shell waits for a command of the user,
-/// whose own environment is the better one.
+/// How long a restart with the environment of the login shell waits for a command of the user. The
+/// environment of a command is preferred to that of the login shell.
 pub const USER_FIRST: Duration = Duration::from_secs(5);
 
 /// A restart that no daemon carried out within this time is left to the user.
@@ -31,14 +31,14 @@ pub struct Standing {
     pub restart: Restart,
 }
 
-/// What is known about the launch that is believed to be alive.
+/// What is known about the launch without a recorded end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenStanding {
     pub launch: LaunchId,
     pub mode: LaunchMode,
-    /// Evidence from this launch's own process has confirmed the expected conversation.
+    /// Whether evidence from this launch's own process has confirmed the expected conversation.
     pub confirmed: bool,
-    /// Whether a headless launch reported success of its turn. `None` if it has not reported yet.
+    /// Whether the turn of a headless launch succeeded. `None` if the launch has not reported it yet.
     pub turn: Option<bool>,
     /// Why that turn failed.
     pub failure: Option<FailureClass>,
@@ -53,17 +53,18 @@ pub enum Observation {
     Ended { end: LaunchEnd, environment: EnvironmentKept, failures: Failures },
 }
 
-/// Whether the values of the agent's environment are still there.
+/// Where the values of the agent's environment can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnvironmentKept {
-    /// A holder has them in memory.
+    /// In the memory of the holder.
     Yes,
-    /// No holder has them, but the user's login shell may have the same variables.
+    /// Not in a holder's memory, but the user's login shell may have the same variables.
     InLoginShell,
+    /// Nowhere.
     No,
 }
 
-/// An action for the supervisor.
+/// A change of the session, or a step that must be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     SetStatus(Status),
@@ -81,7 +82,7 @@ pub enum Action {
     RefuseConversation {
         found: VendorSessionId,
     },
-    /// Record whether the launch reported success of its turn.
+    /// Record whether the turn succeeded, as the launch reported it.
     NoteTurn {
         ok: bool,
     },
@@ -91,7 +92,7 @@ pub enum Action {
     /// End every process that still carries the launch's mark: its cgroup or its environment
     /// variable.
     EndLeftovers,
-    /// Let the holder that kept the environment exit.
+    /// End the holder that keeps the environment.
     ReleaseHolder,
     Restart {
         after: Duration,
@@ -126,8 +127,8 @@ pub fn next(standing: &Standing, launch: LaunchId, observation: &Observation) ->
 }
 
 /// Returns whether the open launch was refused because it started in the wrong conversation. Its
-/// signals are ignored, and the session waits for the user. If the status has another cause, no
-/// launch is open.
+/// signals are ignored, and the session waits for the user. The same status with another cause never
+/// occurs together with an open launch.
 fn was_refused(standing: &Standing) -> bool {
     standing.status == Status::Waiting(WaitingFor::Choice)
 }
@@ -157,8 +158,8 @@ fn active(standing: &Standing, activity: Activity, source: Source) -> Vec<Action
     if standing.source.is_some_and(|known| outranks(known, source)) {
         return Vec::new();
     }
-    // A growing transcript does not prove that a question was answered: lines that were written
-    // while the question appeared can be read after it.
+    // A growing transcript does not prove that a question was answered: its new lines may have been
+    // written before the question appeared.
     let asks = matches!(standing.status, Status::Waiting(_));
     if asks && source == Source::Transcript && activity == Activity::Working {
         return Vec::new();
@@ -168,12 +169,12 @@ fn active(standing: &Standing, activity: Activity, source: Source) -> Vec<Action
         Activity::Idle => Status::Idle,
         Activity::Waiting(reason) => Status::Waiting(reason),
     };
-    let said_before = status == standing.status;
-    if said_before { Vec::new() } else { vec![Action::SetActivity { status, source }] }
+    let is_unchanged = status == standing.status;
+    if is_unchanged { Vec::new() } else { vec![Action::SetActivity { status, source }] }
 }
 
 /// Returns whether a status from source `known` stays valid if source `other` reports a different
-/// one. A screen is only an interpretation, and a hook can be late.
+/// status. The screen is only an interpretation, and a hook can be late.
 pub fn outranks(known: Source, other: Source) -> bool {
     match other {
         Source::Screen => known != Source::Screen,
@@ -190,39 +191,40 @@ fn ended(
     failures: Failures,
 ) -> Vec<Action> {
     let mut actions = vec![Action::EndLeftovers, Action::CloseLaunch { end }];
-    // A service that refuses the account now refuses it a moment later, too.
-    let refused = open.failure == Some(FailureClass::Account);
-    if crashed(standing, end) && standing.restart == Restart::OnCrash && !refused {
+    // The service would refuse the account again right after a restart.
+    let is_refused = open.failure == Some(FailureClass::Account);
+    if has_crashed(standing, end) && standing.restart == Restart::OnCrash && !is_refused {
         actions.extend(after_crash(end, environment, failures));
     } else {
-        actions.push(Action::SetStatus(settled(standing, open, end)));
+        actions.push(Action::SetStatus(status_after_end(standing, open, end)));
         actions.push(Action::ReleaseHolder);
     }
     actions
 }
 
-/// Returns whether an interactive agent ended unintentionally. If it exits while it asks whether
-/// the folder is trusted, the user answered no.
-fn crashed(standing: &Standing, end: LaunchEnd) -> bool {
-    let told_no =
+/// Returns whether an interactive agent crashed. An agent that exits while it asks whether the folder
+/// is trusted did not crash: the user answered no.
+fn has_crashed(standing: &Standing, end: LaunchEnd) -> bool {
+    let declined_trust =
         standing.status == Status::Waiting(WaitingFor::Trust) && matches!(end.exit, Exit::Code(_));
     let failed = !end.exit.is_clean() && end.exit != Exit::NeverStarted;
-    !standing.headless && !end.asked && failed && !told_no
+    !standing.headless && !end.asked && failed && !declined_trust
 }
 
 /// Returns whether a session whose launch has ended must be restarted automatically. A daemon that
 /// did not observe the end uses this.
-pub fn is_to_restart(standing: &Standing) -> bool {
+pub fn must_restart(standing: &Standing) -> bool {
     let crashed = matches!(standing.status, Status::Ended(How::Crashed(_)) | Status::Interrupted);
     let restarts = !standing.headless && standing.restart == Restart::OnCrash;
     crashed && restarts && standing.open.is_none()
 }
 
-/// Returns whether a daemon that finds no holder of the last launch must read the login shell: a
-/// restart was due when the last daemon ended, or the missing variables are not known any more.
-pub fn is_to_read_login_shell(standing: &Standing, settled_for: Duration) -> bool {
+/// Returns whether a new daemon that finds no holder of the last launch must read the login shell.
+/// This is the case if a restart was due when the last daemon ended, or if the session waits for
+/// variables. `settled_for` is the time since the last change of the status.
+pub fn must_read_login_shell(standing: &Standing, settled_for: Duration) -> bool {
     match standing.status {
-        Status::Interrupted => is_to_restart(standing) && settled_for < RESTART_EXPIRES,
+        Status::Interrupted => must_restart(standing) && settled_for < RESTART_EXPIRES,
         Status::Waiting(WaitingFor::Environment) => standing.open.is_none(),
         _ => false,
     }
@@ -247,12 +249,13 @@ fn after_crash(end: LaunchEnd, environment: EnvironmentKept, failures: Failures)
             vec![Action::SetStatus(Status::Interrupted)]
         }
         (Next::RestartAfter(after), EnvironmentKept::Yes) => {
-            vec![Action::SetStatus(over(end.exit)), Action::Restart { after }]
+            vec![Action::SetStatus(status_after_exit(end.exit)), Action::Restart { after }]
         }
     }
 }
 
-fn settled(standing: &Standing, open: &OpenStanding, end: LaunchEnd) -> Status {
+/// Returns the status of a session whose launch has ended and is not restarted.
+fn status_after_end(standing: &Standing, open: &OpenStanding, end: LaunchEnd) -> Status {
     if end.asked {
         return Status::Ended(How::Stopped);
     }
@@ -266,11 +269,11 @@ fn settled(standing: &Standing, open: &OpenStanding, end: LaunchEnd) -> Status {
         (false, Exit::Code(_), _) if standing.status == Status::Waiting(WaitingFor::Trust) => {
             Status::Ended(How::Quit)
         }
-        (_, exit, _) => over(exit),
+        (_, exit, _) => status_after_exit(exit),
     }
 }
 
-fn over(exit: Exit) -> Status {
+fn status_after_exit(exit: Exit) -> Status {
     match exit {
         Exit::Unknown => Status::Interrupted,
         Exit::NeverStarted => Status::Ended(How::NeverStarted),

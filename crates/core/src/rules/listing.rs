@@ -52,7 +52,7 @@ pub fn visibility(session: &Session, filter: &Filter, now: Timestamp) -> Visibil
     }
 }
 
-/// Finds the status that a word refers to. The beginning of its word is enough.
+/// Finds the status that a word refers to. The beginning of the status is enough.
 pub fn find_status(word: &str) -> Result<StatusKind> {
     let mut words: Vec<&str> = StatusKind::ALL.iter().map(|status| status.word()).collect();
     words.sort_unstable();
@@ -60,15 +60,15 @@ pub fn find_status(word: &str) -> Result<StatusKind> {
     StatusKind::from_word(found).ok_or_else(|| unknown("status", word, &words))
 }
 
-/// Finds the known value of a filter that a word refers to. Its beginning is enough. `what` says in
-/// the error what the values are: fleets, vendors or statuses.
-pub fn find_value<'a>(what: &str, word: &str, known: &[&'a str]) -> Result<&'a str> {
+/// Finds the known value of a filter that a word refers to. The beginning of the value is enough.
+/// `noun` names the values in the error: `fleet`, `vendor` or `status`.
+pub fn find_value<'a>(noun: &str, word: &str, known: &[&'a str]) -> Result<&'a str> {
     address::find_name(known, word)
-        .map_err(|unclear| unclear.explain(word, unknown(what, word, known)))
+        .map_err(|unclear| unclear.explain(word, unknown(noun, word, known)))
 }
 
-fn unknown(what: &str, word: &str, known: &[&str]) -> Error {
-    let error = Error::not_found(format!("there is no {what} `{word}`"));
+fn unknown(noun: &str, word: &str, known: &[&str]) -> Error {
+    let error = Error::not_found(format!("there is no {noun} `{word}`"));
     match known {
         [] => error,
         known => error.hint(format!("use one of: {}", known.join(", "))),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_has_to_pass_every_filter() {
+    fn session_is_shown_only_if_it_matches_every_filter() {
         let fleets = |names: &[&str]| {
             names.iter().map(|name| FleetName::parse(name).unwrap()).collect::<Vec<_>>()
         };

@@ -1,5 +1,5 @@
-//! Decides which launches belong to this machine. A store that was copied or moved contains
-//! launches whose processes are on another machine; nothing here can find, stop or replace them.
+//! Decides which launches belong to this machine. A store that was copied or moved contains launches
+//! whose processes are on another machine. This machine cannot find, stop or replace them.
 
 use crate::error::Error;
 use crate::model::{MachineId, MachineIds};
@@ -7,13 +7,13 @@ use crate::model::{MachineId, MachineIds};
 /// The status detail of a session that runs on another machine.
 pub const ON_ANOTHER_MACHINE: &str = "on another machine";
 
-/// Returns the machine of a launch, if that is another machine. A launch without a recorded machine
-/// is older than that record and counts as a launch of this machine.
+/// Returns the machine of a launch if it is another machine. A launch without a recorded machine
+/// counts as a launch of this machine: earlier versions did not record the machine.
 pub fn other_machine(recorded: Option<MachineId>, here: &MachineIds) -> Option<MachineId> {
     recorded.filter(|machine| *machine != here.own && !here.replaced.contains(machine))
 }
 
-/// Makes the error for a command that needs the process of a launch on another machine.
+/// Returns the error for a command that needs the process of a launch on another machine.
 pub fn refusal(address: &str, other: MachineId, here: &MachineIds) -> Error {
     let file = here.file.display();
     Error::conflict(format!("`{address}` runs on another machine"))
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn launch_is_of_another_machine_if_its_recorded_id_is_unknown_here() {
         let table = [
-            ("recorded before machines were", None, None),
+            ("recorded by a version that did not record machines", None, None),
             ("started here", Some(machine(1)), None),
             ("started on a machine that this one replaces", Some(machine(2)), None),
             ("started elsewhere", Some(machine(3)), Some(machine(3))),
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn refusal_names_both_machines_and_the_way_to_take_over() {
+    fn refusal_names_both_machines_and_the_command_that_takes_over() {
         let error = refusal("shop/coder", machine(3), &here());
         assert_eq!(error.kind, Kind::Conflict);
         assert_eq!(error.message, "`shop/coder` runs on another machine");

@@ -2,11 +2,11 @@
 
 use uuid::Uuid;
 
-const FIRST: [&str; 16] = [
+const FIRST_WORDS: [&str; 16] = [
     "amber", "brisk", "calm", "clear", "crisp", "deep", "early", "fair", "keen", "light", "mild",
     "quiet", "rapid", "still", "sunny", "warm",
 ];
-const SECOND: [&str; 16] = [
+const SECOND_WORDS: [&str; 16] = [
     "birch", "brook", "cedar", "cove", "crane", "field", "finch", "harbor", "heron", "lark",
     "maple", "meadow", "otter", "reef", "ridge", "willow",
 ];
@@ -15,20 +15,20 @@ const SECOND: [&str; 16] = [
 pub fn suggestions(random: Uuid) -> [String; 2] {
     let bytes = random.as_bytes();
     let pick = |words: &[&'static str; 16], byte: u8| words[usize::from(byte % 16)];
-    let name = format!("{}-{}", pick(&FIRST, bytes[0]), pick(&SECOND, bytes[1]));
+    let name = format!("{}-{}", pick(&FIRST_WORDS, bytes[0]), pick(&SECOND_WORDS, bytes[1]));
     // There are only 256 short names.
     let longer = format!("{name}-{:02x}{:02x}{:02x}", bytes[13], bytes[14], bytes[15]);
     [name, longer]
 }
 
 /// Maximum length of a session's name.
-const LONGEST: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
-/// Room for two dashes and a number of four digits.
-const NUMBER: usize = 6;
+/// Length of two dashes and a number of four digits.
+const NUMBER_CHARS: usize = 6;
 
-/// Returns the names for a session that gives its own name up: the name with the vendor's, then the
-/// same with a number.
+/// Returns new names for a session whose name another session gets: its name with the vendor's name,
+/// then the same with a number.
 pub fn names_with_vendor(name: &str, vendor: &str) -> impl Iterator<Item = String> {
     let base = vendor_base(name, vendor);
     let numbered = base.clone();
@@ -36,15 +36,15 @@ pub fn names_with_vendor(name: &str, vendor: &str) -> impl Iterator<Item = Strin
     std::iter::once(base).chain(numbered)
 }
 
-/// Returns whether [`names_with_vendor`] can have generated `made` from this name and this vendor.
-pub fn is_with_vendor(made: &str, name: &str, vendor: &str) -> bool {
-    let Some(rest) = made.strip_prefix(&vendor_base(name, vendor)) else { return false };
+/// Returns whether `candidate` is one of [`names_with_vendor`] for this name and this vendor.
+pub fn is_name_with_vendor(candidate: &str, name: &str, vendor: &str) -> bool {
+    let Some(rest) = candidate.strip_prefix(&vendor_base(name, vendor)) else { return false };
     let number = rest.strip_prefix('-').unwrap_or_default();
     rest.is_empty() || !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn vendor_base(name: &str, vendor: &str) -> String {
-    let most = LONGEST.saturating_sub(vendor.len() + NUMBER);
+    let most = MAX_NAME_CHARS.saturating_sub(vendor.len() + NUMBER_CHARS);
     let start: String = name.chars().take(most).collect();
     format!("{start}-{vendor}")
 }
@@ -73,14 +73,14 @@ mod tests {
     #[test]
     fn name_with_a_vendor_is_distinguished_from_names_with_the_same_prefix() {
         for made in ["coder-pi", "coder-pi-2", "coder-pi-9999"] {
-            assert!(is_with_vendor(made, "coder", "pi"), "{made}");
+            assert!(is_name_with_vendor(made, "coder", "pi"), "{made}");
         }
         for other in ["coder", "coder-pilot", "coder-pi-", "coder-pi-b", "coder-pi2", "coder-other"]
         {
-            assert!(!is_with_vendor(other, "coder", "pi"), "{other}");
+            assert!(!is_name_with_vendor(other, "coder", "pi"), "{other}");
         }
         let long = "x".repeat(64);
         let made = names_with_vendor(&long, "tool").next().unwrap();
-        assert!(is_with_vendor(&made, &long, "tool"));
+        assert!(is_name_with_vendor(&made, &long, "tool"));
     }
 }

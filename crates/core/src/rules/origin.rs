@@ -3,14 +3,15 @@
 use crate::error::Error;
 use crate::model::{LaunchId, ProcessRef};
 
-/// What the kernel shows about the process at the other end of a connection, at the time when the
-/// connection is accepted.
+/// What the kernel shows about the process at the other end of a connection when the connection is
+/// accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallerEvidence {
     /// The process and its ancestors, nearest first.
     pub lineage: Vec<ProcessRef>,
     pub reach: LineageReach,
-    /// The first sign that a launch of any Segue installation started the process.
+    /// The first sign that a launch started the process. The launch can belong to another
+    /// `SEGUE_HOME`.
     pub sign: Option<LaunchSign>,
 }
 
@@ -68,26 +69,26 @@ pub enum CallerRefusal {
 
 impl CallerEvidence {
     /// Returns the evidence for a process that cannot be identified.
-    pub fn none() -> Self {
+    pub fn unidentified() -> Self {
         Self { lineage: Vec::new(), reach: LineageReach::Unknown, sign: None }
     }
 
-    /// Returns whether there is no evidence against a person as the caller.
+    /// Returns whether all ancestors are known and none of them belongs to a launch.
     pub fn is_of_a_person(&self) -> bool {
         self.reach == LineageReach::Root && self.sign.is_none()
     }
 }
 
-/// Decides where a request comes from. Only a live holder among the ancestors gives the rights of
-/// its launch. Environments, command lines and cgroups can be entered or forged, so they can only
-/// take rights away.
+/// Decides where a request comes from. A caller gets the rights of a launch only if the live holder
+/// of the launch is among its ancestors. Environments, command lines and cgroups can be forged, so
+/// they can only take rights away.
 pub fn origin(evidence: &CallerEvidence, live: &[LiveLaunch]) -> Origin {
     if evidence.reach == LineageReach::Unknown {
         return Origin::Refused(CallerRefusal::Unidentified);
     }
-    let held = |process: &ProcessRef| live.iter().find(|it| it.holder.as_ref() == Some(process));
-    // Use the outermost holder: an agent can start any process, also another holder, below its own.
-    if let Some(found) = evidence.lineage.iter().rev().find_map(held) {
+    let launch_of = |it: &ProcessRef| live.iter().find(|live| live.holder.as_ref() == Some(it));
+    // Use the outermost holder: an agent can start any process below its own, even another holder.
+    if let Some(found) = evidence.lineage.iter().rev().find_map(launch_of) {
         return Origin::Launch(found.launch);
     }
     if evidence.sign.is_some() {

@@ -18,7 +18,7 @@ impl Project {
         match others.into_iter().find(|it| scale::number(name, it.as_str()).is_some()) {
             None => Ok(kind.clone()),
             Some(other) => Err(Error::config(format!(
-                "`{other}` is an agent of its own, and would be one of `{name}`"
+                "`{other}` is another agent, but would also be an agent of the kind `{name}`"
             ))
             .hint(format!("give `{other}` another name in `{}`", self.file().display()))),
         }
@@ -32,7 +32,7 @@ impl Project {
     }
 
     /// Returns the agent with exactly this name.
-    pub fn whole_agent(&self, name: &str) -> Result<&ProjectAgent> {
+    pub fn exact_agent(&self, name: &str) -> Result<&ProjectAgent> {
         self.agent_of_name(name).ok_or_else(|| {
             let known = self.agent_names();
             let similar = address::nearest(name, known.iter().copied());
@@ -46,7 +46,7 @@ impl Project {
 
     /// Returns the agents that a word means: the agent with this name, all agents of the only kind
     /// with this name or prefix, or the only agent with this prefix.
-    pub fn agents_called(&self, word: &str) -> Result<Vec<&ProjectAgent>> {
+    pub fn agents_meant_by(&self, word: &str) -> Result<Vec<&ProjectAgent>> {
         if let Some(agent) = self.agent_of_name(word) {
             return Ok(vec![agent]);
         }
@@ -62,7 +62,7 @@ impl Project {
     }
 
     /// Returns the agents that several words mean, each once. Without words, returns all agents.
-    pub fn agents_called_by(&self, words: &[String]) -> Result<Vec<&ProjectAgent>> {
+    pub fn agents_meant_by_all(&self, words: &[String]) -> Result<Vec<&ProjectAgent>> {
         if words.is_empty() && self.kinds.is_empty() {
             return Err(self.no_agents());
         }
@@ -71,7 +71,7 @@ impl Project {
         }
         let mut agents: Vec<&ProjectAgent> = Vec::new();
         for word in words {
-            for agent in self.agents_called(word)? {
+            for agent in self.agents_meant_by(word)? {
                 if agents.iter().all(|known| known.name != agent.name) {
                     agents.push(agent);
                 }
@@ -91,7 +91,7 @@ impl Project {
             return Ok(());
         }
         Err(Error::usage(format!("`{name}` is the name of an agent in `{PROJECT_FILE}`")).hint(
-            "use another `--name`: an agent's sessions do not take the names of the project's",
+            "use another `--name`: an agent cannot give its sessions the names of the project's agents",
         ))
     }
 
@@ -144,7 +144,7 @@ mod tests {
         for (words, expected) in table {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
             let project = shop();
-            let found = project.agents_called_by(&words).unwrap();
+            let found = project.agents_meant_by_all(&words).unwrap();
             let found: Vec<&str> = found.iter().map(|it| it.name.as_str()).collect();
             assert_eq!(found.join(" "), expected, "{words:?}");
         }
@@ -153,12 +153,12 @@ mod tests {
     #[test]
     fn unknown_agent_is_not_found_and_a_project_without_agents_is_a_config_error() {
         let called = |project: &Project, word: &str| {
-            project.agents_called_by(&[word.to_owned()]).map(|_| ()).unwrap_err()
+            project.agents_meant_by_all(&[word.to_owned()]).map(|_| ()).unwrap_err()
         };
         let error = called(&shop(), "nobody");
         assert_eq!(error.kind, Kind::NotFound);
         assert!(error.hints.iter().any(|it| it.contains("coder-1, coder-2, tester")), "{error:?}");
-        assert_eq!(project(&[], &[]).agents_called_by(&[]).unwrap_err().kind, Kind::Config);
+        assert_eq!(project(&[], &[]).agents_meant_by_all(&[]).unwrap_err().kind, Kind::Config);
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
     fn agent_is_the_only_one_of_its_vendor_if_no_other_agent_has_that_vendor() {
         let project = shop();
         for (name, expected) in [("coder-1", false), ("tester", true), ("writer", false)] {
-            let agent = project.whole_agent(name).unwrap();
+            let agent = project.exact_agent(name).unwrap();
             assert_eq!(project.is_only_agent_of_vendor(agent), expected, "{name}");
         }
     }

@@ -1,8 +1,8 @@
-//! Decides how a session is brought back: one table as a pure function.
+//! Decides how a session is brought back. The decision is a table, written as a pure function.
 
 use crate::model::{How, LaunchId, Resumes, Status, VendorSessionId, WaitingFor};
 
-/// The facts for the decision. All of them are observed now; none of them is remembered.
+/// The facts for the decision. `flows::look` collects them right before the decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecoveryFacts {
     pub process: OpeningProcess,
@@ -10,7 +10,7 @@ pub struct RecoveryFacts {
     /// The id of the newest binding, if evidence proves that it belongs to this session.
     pub proven: Option<VendorSessionId>,
     pub transcript: TranscriptLocation,
-    /// The conversation has content, so that a missing transcript is a loss.
+    /// The conversation has content. If its transcript is missing, it is lost.
     pub spoke: bool,
     pub unproven: Unproven,
     pub vendor: Resumes,
@@ -22,9 +22,9 @@ pub struct RecoveryFacts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpeningProcess {
     None,
-    /// Segue's own holder, and its agent is alive.
+    /// The agent of Segue's own holder, which is alive.
     Ours,
-    /// Another process has it open.
+    /// A process that Segue did not start.
     Foreign {
         pid: u32,
         command: String,
@@ -42,9 +42,9 @@ pub enum FolderPresence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptLocation {
     There,
-    /// Missing, but the guard of this launch has it.
+    /// The transcript is missing, but the guard of this launch has its content.
     Guarded(LaunchId),
-    /// Missing, and no guard has it, but the archive does.
+    /// The transcript and its guards are missing, but the archive has a copy.
     Archived,
     Gone,
 }
@@ -52,8 +52,8 @@ pub enum TranscriptLocation {
 /// The possible conversations of a session without a proven id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unproven {
-    /// No other launch without an id was started for this vendor, config dir and folder.
-    pub only_one: bool,
+    /// Whether no other session without an id was launched with this vendor, config dir and folder.
+    pub is_only_session: bool,
     pub candidates: Vec<ResumeCandidate>,
 }
 
@@ -61,13 +61,13 @@ pub struct Unproven {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResumeCandidate {
     pub id: VendorSessionId,
-    /// It started while the session's launch was alive.
+    /// Whether the conversation began while a launch of the session was alive.
     pub began_during_launch: bool,
-    /// Its first message is the message that the launch was given.
+    /// Whether its first message is the message that a launch of the session was given.
     pub first_message_is_ours: bool,
     /// Which process has it open.
     pub process: OpeningProcess,
-    /// For the user: when it started, and its first words.
+    /// A description for the user: when the conversation began, and its first words.
     pub description: String,
 }
 
@@ -145,7 +145,7 @@ pub enum ResumeRefusal {
 pub fn decide(facts: &RecoveryFacts) -> Decision {
     match &facts.process {
         OpeningProcess::Ours => return Decision::Attach,
-        OpeningProcess::Foreign { pid, command } => return elsewhere(*pid, command),
+        OpeningProcess::Foreign { pid, command } => return open_elsewhere(*pid, command),
         OpeningProcess::None => {}
     }
     if facts.folder == FolderPresence::Gone {
@@ -162,9 +162,9 @@ pub fn decide(facts: &RecoveryFacts) -> Decision {
     }
 }
 
-/// Returns the status of a session that does not run, after a look for its conversation. `None` if
-/// the look changes nothing. A session that its user ended keeps its status: it is not expected
-/// back.
+/// Returns the new status of a session that does not run, after [`decide`] has shown whether its
+/// conversation exists. `None` if the status does not change. A session that its user ended keeps its
+/// status.
 pub fn status_after_look(status: Status, decision: &Decision) -> Option<Status> {
     let is_expected = matches!(
         status,
@@ -183,7 +183,7 @@ pub fn status_after_look(status: Status, decision: &Decision) -> Option<Status> 
     }
 }
 
-fn elsewhere(pid: u32, command: &str) -> Decision {
+fn open_elsewhere(pid: u32, command: &str) -> Decision {
     Decision::Refuse(ResumeRefusal::OpenElsewhere { pid, command: command.to_owned() })
 }
 
@@ -206,8 +206,10 @@ fn without_id(facts: &RecoveryFacts) -> Decision {
     let candidates = &facts.unproven.candidates;
     let began: Vec<_> = candidates.iter().filter(|it| it.began_during_launch).collect();
     match began.as_slice() {
-        [only] if facts.unproven.only_one && only.first_message_is_ours => match &only.process {
-            OpeningProcess::Foreign { pid, command } => elsewhere(*pid, command),
+        [only] if facts.unproven.is_only_session && only.first_message_is_ours => match &only
+            .process
+        {
+            OpeningProcess::Foreign { pid, command } => open_elsewhere(*pid, command),
             OpeningProcess::None | OpeningProcess::Ours => Decision::Adopt { id: only.id.clone() },
         },
         [] if !facts.spoke => Decision::StartAgain,

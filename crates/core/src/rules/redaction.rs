@@ -1,8 +1,12 @@
 //! Removes secrets from a conversation before another vendor gets it.
 //!
-//! Three passes over a text find secrets: by name, format and position (`hints`), by length and
-//! look alone (`runs`), and by exact value if the value is known (`exact`). docs/redaction.md has
-//! the list for users.
+//! Three passes over a text find secrets:
+//!
+//! - `hints` finds them by their names, their formats and the text around them;
+//! - `runs` finds them by their length and their characters alone;
+//! - `exact` finds them by their values, if the values are known.
+//!
+//! docs/redaction.md lists for users what is removed.
 
 mod addresses;
 mod assignments;
@@ -30,7 +34,7 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use self::assignments::is_of_variables;
+pub use self::assignments::is_env_file;
 pub use self::exact::KnownSecrets;
 pub use self::redactor::{Redactor, Removed};
 
@@ -59,16 +63,16 @@ pub(super) fn is_password_variable(name: &str) -> bool {
 
 /// Returns the text without keys, tokens, passwords and private keys.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    cover(text, &secrets(text, None))
+    replaced(text, &secrets(text, None))
 }
 
 /// Returns the text without secrets and without the values of all assignments. Used for the
 /// contents of `.env` files.
 pub fn redact_assignments(text: &str) -> Cow<'_, str> {
-    cover(text, &with_assignments(text, secrets(text, None)))
+    replaced(text, &with_assignments(text, secrets(text, None)))
 }
 
-fn cover<'a>(text: &'a str, secrets: &[Secret]) -> Cow<'a, str> {
+fn replaced<'a>(text: &'a str, secrets: &[Secret]) -> Cow<'a, str> {
     if secrets.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -92,7 +96,7 @@ fn secrets(text: &str, known: Option<&exact::Finder>) -> Vec<Secret> {
         known.find(text, &mut found);
     }
     for secret in &mut found {
-        // The format of a secret says more about its kind than the place where it was found.
+        // The format of a secret determines its kind better than the text around it.
         let shape = shapes::at_start(&text[secret.range.clone()]);
         secret.kind = shape.map_or(secret.kind, |(_, kind)| kind);
     }
@@ -105,7 +109,8 @@ fn with_assignments(text: &str, mut found: Vec<Secret>) -> Vec<Secret> {
     merged(text, found)
 }
 
-/// Merges ranges that overlap. A mark of a secret that was removed before is not a secret.
+/// Merges ranges that overlap. Removes ranges that contain only [`REDACTED`]: the secret was removed
+/// before.
 fn merged(text: &str, mut found: Vec<Secret>) -> Vec<Secret> {
     let is_removed = |text: &str| text.starts_with(REDACTED) || text == "redacted";
     found.retain(|secret| !is_removed(&text[secret.range.clone()]));

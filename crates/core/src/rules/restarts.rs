@@ -11,11 +11,12 @@ use crate::model::{Exit, Launch};
 const FAST: Duration = Duration::from_secs(15);
 /// After this many immediate crashes in a row, the agent is not restarted.
 const FAST_LIMIT: usize = 3;
-/// If `WINDOW_LIMIT` launches failed within this time, the agent is not restarted, however long
+/// If [`WINDOW_LIMIT`] launches failed within this time, the agent is not restarted, however long
 /// each launch ran.
 const WINDOW: Duration = Duration::from_secs(600);
+/// Number of failures within [`WINDOW`] after which the agent is not restarted.
 const WINDOW_LIMIT: usize = 6;
-/// After this many ends within `WINDOW` that were not observed, the login shell is not used.
+/// After this many ends within [`WINDOW`] that Segue did not observe, the login shell is not used.
 const KILLED_LIMIT: usize = 3;
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
@@ -46,8 +47,8 @@ impl Failures {
         Self { fast_in_a_row, in_window, killed_in_window }
     }
 
-    /// Returns whether agent and holder were killed together so often that it would only happen
-    /// again, for example because the memory of the machine is full.
+    /// Returns whether agent and holder were killed together so often that a restart would not help,
+    /// for example because the memory of the machine is full.
     pub fn is_killed_often(self) -> bool {
         self.killed_in_window >= KILLED_LIMIT
     }
@@ -77,31 +78,32 @@ impl fmt::Display for Failures {
     }
 }
 
-/// Returns when the launch failed. `None` if the agent itself did not fail: if the machine went
-/// down, the exit is unknown, and that is not the agent's failure.
-fn failed(launch: &Launch) -> Option<Timestamp> {
+/// Returns when the launch failed. `None` if the agent itself did not fail. If the machine went
+/// down, the exit is unknown, which is no failure of the agent.
+fn failed_at(launch: &Launch) -> Option<Timestamp> {
     let end = launch.end?;
-    let at_fault = matches!(end.exit, Exit::Code(code) if code != 0)
+    let is_own_failure = matches!(end.exit, Exit::Code(code) if code != 0)
         || matches!(end.exit, Exit::Signal(_) | Exit::NeverStarted);
-    (at_fault && !end.asked).then_some(end.at)
+    (is_own_failure && !end.asked).then_some(end.at)
 }
 
 fn died_at_once(launch: &Launch) -> bool {
-    // An end before the start means that the clock was set back, so the running time is unknown.
-    failed(launch).is_some_and(|at| at >= launch.created_at && lived(launch.created_at, at) < FAST)
+    // If the end is before the start, the clock was set back, and the running time is unknown.
+    failed_at(launch)
+        .is_some_and(|at| at >= launch.created_at && time_between(launch.created_at, at) < FAST)
 }
 
 fn failed_within(launch: &Launch, now: Timestamp) -> bool {
-    failed(launch).is_some_and(|at| lived(at, now) < WINDOW)
+    failed_at(launch).is_some_and(|at| time_between(at, now) < WINDOW)
 }
 
-/// Returns whether the end of the launch was not observed, and was noticed within the window.
+/// Returns whether Segue did not observe the end of the launch, and recorded it within the window.
 fn killed_within(launch: &Launch, now: Timestamp) -> bool {
     let unobserved = launch.end.filter(|end| end.exit == Exit::Unknown && !end.asked);
-    unobserved.is_some_and(|end| lived(end.at, now) < WINDOW)
+    unobserved.is_some_and(|end| time_between(end.at, now) < WINDOW)
 }
 
-fn lived(from: Timestamp, to: Timestamp) -> Duration {
+fn time_between(from: Timestamp, to: Timestamp) -> Duration {
     Duration::try_from(to.duration_since(from)).unwrap_or_default()
 }
 

@@ -6,8 +6,8 @@ use crate::rules::delivery::TranscriptEvidence;
 /// What is known about the process to which a message may have been typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typist {
-    /// Its holder is alive and types no message twice.
-    Lives,
+    /// The holder is alive and types no message twice.
+    Alive,
     /// The process is gone, so that the transcript is final.
     Gone,
     /// No process of the session has ever run.
@@ -26,39 +26,39 @@ pub fn message_state(
         return stored.clone();
     }
     match (typist, transcript) {
-        (Typist::None, _) | (_, TranscriptEvidence::HasItNot) => MessageState::Queued,
+        (Typist::None, _) | (_, TranscriptEvidence::Lacks) => MessageState::Queued,
         // The same text may have been sent before, so its presence in the transcript proves
         // nothing.
-        (_, TranscriptEvidence::HasIt) => MessageState::Uncertain,
-        (Typist::Lives, TranscriptEvidence::CannotTell) => MessageState::Queued,
-        (Typist::Gone, TranscriptEvidence::CannotTell) => MessageState::Uncertain,
+        (_, TranscriptEvidence::Contains) => MessageState::Uncertain,
+        (Typist::Alive, TranscriptEvidence::Unknown) => MessageState::Queued,
+        (Typist::Gone, TranscriptEvidence::Unknown) => MessageState::Uncertain,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use TranscriptEvidence::{CannotTell, HasIt, HasItNot};
+    use TranscriptEvidence::{Contains, Lacks, Unknown};
 
     #[test]
     fn only_messages_that_may_have_been_typed_become_uncertain() {
         let (queued, uncertain) = (MessageState::Queued, MessageState::Uncertain);
         let table = [
-            (Typist::None, CannotTell, &queued),
-            (Typist::None, HasIt, &queued),
-            (Typist::Lives, HasItNot, &queued),
-            (Typist::Lives, CannotTell, &queued),
-            (Typist::Lives, HasIt, &uncertain),
-            (Typist::Gone, HasItNot, &queued),
-            (Typist::Gone, CannotTell, &uncertain),
-            (Typist::Gone, HasIt, &uncertain),
+            (Typist::None, Unknown, &queued),
+            (Typist::None, Contains, &queued),
+            (Typist::Alive, Lacks, &queued),
+            (Typist::Alive, Unknown, &queued),
+            (Typist::Alive, Contains, &uncertain),
+            (Typist::Gone, Lacks, &queued),
+            (Typist::Gone, Unknown, &uncertain),
+            (Typist::Gone, Contains, &uncertain),
         ];
         for (typist, transcript, wanted) in table {
             let state = message_state(&MessageState::Queued, typist, transcript);
             assert_eq!(state, *wanted, "{typist:?} {transcript:?}");
         }
         for settled in [MessageState::Delivered, MessageState::Cancelled, uncertain] {
-            assert_eq!(message_state(&settled, Typist::Gone, CannotTell), settled);
+            assert_eq!(message_state(&settled, Typist::Gone, Unknown), settled);
         }
     }
 }

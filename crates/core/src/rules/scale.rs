@@ -1,15 +1,15 @@
-//! The names of the agents of one kind, and which of them exceed the number.
+//! The names of the agents of one kind, and which agents exceed the number of that kind.
 //!
 //! A kind is an agent of the project file, of which several can run at the same time.
 
 use crate::model::{AgentName, Counts};
 
 /// The largest number of agents of one kind. No real project runs more on one machine.
-pub const MOST_OF_ONE: u32 = 100;
+pub const MAX_AGENTS_OF_KIND: u32 = 100;
 
 /// Returns whether a project file may set this number of agents of one kind.
 pub fn is_in_range(count: u32) -> bool {
-    (1..=MOST_OF_ONE).contains(&count)
+    (1..=MAX_AGENTS_OF_KIND).contains(&count)
 }
 
 /// Returns the names of the agents of a kind. Their number is `scaled`, which `segue scale` sets,
@@ -47,20 +47,20 @@ pub fn is_called(agent: &str, word: &str) -> bool {
     agent == word || number(word, agent).is_some()
 }
 
-/// Returns whether a name looks like a numbered agent of one kind but is a kind of its own.
-pub fn is_of_its_own(kinds: &[AgentName], name: &str) -> bool {
+/// Returns whether a name looks like a numbered agent of another kind but is itself a kind.
+pub fn is_separate_kind(kinds: &[AgentName], name: &str) -> bool {
     let is_other =
         |kind: &AgentName| kind.as_str() != name && number(kind.as_str(), name).is_some();
     kinds.iter().any(|kind| kind.as_str() == name) && kinds.iter().any(is_other)
 }
 
 /// Returns the agent of a session if the project does not have that agent. Otherwise `None`.
-pub fn surplus<'a>(agents: &[&AgentName], of: Option<&'a AgentName>) -> Option<&'a AgentName> {
-    of.filter(|of| !agents.contains(of))
+pub fn surplus<'a>(agents: &[&AgentName], agent: Option<&'a AgentName>) -> Option<&'a AgentName> {
+    agent.filter(|agent| !agents.contains(agent))
 }
 
 /// Returns whether an agent's number exceeds the number that `segue scale` set for its kind.
-pub fn is_too_many(counts: &Counts, agent: &AgentName) -> bool {
+pub fn exceeds_count(counts: &Counts, agent: &AgentName) -> bool {
     counts.iter().any(|(kind, count)| {
         number(kind.as_str(), agent.as_str()).is_some_and(|number| number > *count)
     })
@@ -87,10 +87,10 @@ mod tests {
             (2, Some(3), "", "coder-1 coder-2 coder-3"),
             (2, Some(0), "coder-1", ""),
         ];
-        for (written, scaled, there, expected) in table {
-            let exists = |name: &str| there.split(' ').any(|it| it == name);
+        for (written, scaled, existing, expected) in table {
+            let exists = |name: &str| existing.split(' ').any(|it| it == name);
             let found = names("coder", (written, scaled), exists).join(" ");
-            assert_eq!(found, expected, "{written} {scaled:?} {there:?}");
+            assert_eq!(found, expected, "{written} {scaled:?} {existing:?}");
         }
     }
 
@@ -113,7 +113,7 @@ mod tests {
     fn kind_whose_name_looks_like_a_numbered_agent_is_recognized() {
         let kinds = ["coder", "coder-1", "tester"].map(|name| AgentName::parse(name).unwrap());
         for (name, expected) in [("coder", false), ("coder-1", true), ("tester-1", false)] {
-            assert_eq!(is_of_its_own(&kinds, name), expected, "{name}");
+            assert_eq!(is_separate_kind(&kinds, name), expected, "{name}");
         }
     }
 
@@ -144,7 +144,7 @@ mod tests {
             ("other-9", false),
         ];
         for (agent, expected) in table {
-            assert_eq!(is_too_many(&counts, &name(agent)), expected, "{agent}");
+            assert_eq!(exceeds_count(&counts, &name(agent)), expected, "{agent}");
         }
     }
 }

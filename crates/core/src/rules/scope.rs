@@ -1,5 +1,5 @@
-//! What a principal may do: the user everything, an agent only what concerns itself and its
-//! children, a token what its scopes say.
+//! What a principal may do. The user may do everything. An agent may act only on its own session and
+//! its child sessions. A token allows what its scopes contain.
 
 use std::path::Path;
 
@@ -35,8 +35,8 @@ impl Principal {
     pub fn allow(&self, action: RestrictedAction) -> Result<()> {
         match self {
             Self::User => Ok(()),
-            Self::Agent(session) => Err(refusal(session, words_for(action))),
-            Self::Token(token) => require(token, scope_for(action), words_for(action)),
+            Self::Agent(session) => Err(refusal(session, description_of(action))),
+            Self::Token(token) => require(token, scope_for(action), description_of(action)),
         }
     }
 
@@ -126,7 +126,7 @@ impl Principal {
                     && own.permission < Permission::Auto
                     && (&own.vendor, own.description.as_ref()) != (vendor, description) =>
             {
-                Err(refusal(own, "start an agent whose vendor knows no permissions"))
+                Err(refusal(own, "start an agent whose vendor has no permissions"))
             }
             _ => Ok(()),
         }
@@ -141,14 +141,14 @@ impl Principal {
     }
 }
 
-fn words_for(action: RestrictedAction) -> &'static str {
+fn description_of(action: RestrictedAction) -> &'static str {
     match action {
         RestrictedAction::Attach => "attach to a terminal, where it could answer for a person",
         RestrictedAction::Answer => "answer a question that was put to a person",
-        RestrictedAction::Remove => "forget a session",
+        RestrictedAction::Remove => "remove a session",
         RestrictedAction::Trust => "trust a project file",
         RestrictedAction::Repair => "repair the store",
-        RestrictedAction::Adopt => "take in a conversation",
+        RestrictedAction::Adopt => "adopt a conversation",
         RestrictedAction::StopDaemon => "stop the daemon",
         RestrictedAction::ReadAll => "read the events of all sessions",
         RestrictedAction::Everything => "act on sessions that are not its own",
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn token_may_do_what_its_scopes_say() {
+    fn token_allows_only_the_actions_of_its_scopes() {
         use RestrictedAction::{Answer, Everything, Remove, Trust};
         use TokenScope::{Admin, Read, Send, Work};
         let token = |scopes: &[TokenScope]| {

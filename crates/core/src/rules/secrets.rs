@@ -1,23 +1,23 @@
-//! Keeps secrets off command lines, where every process of the machine can read them, and out of
-//! recorded data.
+//! Refuses secrets on command lines, where every process of the machine can read them, and in
+//! project files.
 
 use super::{redaction, shapes};
 use crate::error::{Error, Result};
 
-const TELLING_NAMES: [&str; 6] = ["api-key", "apikey", "token", "secret", "password", "passwd"];
+const SECRET_NAMES: [&str; 6] = ["api-key", "apikey", "token", "secret", "password", "passwd"];
 
 /// Returns an error if an argument seems to contain a secret.
 pub fn refuse_in_arguments(arguments: &[String]) -> Result<()> {
     let position = arguments.iter().enumerate().position(|(at, argument)| {
         let next = arguments.get(at + 1).map(String::as_str);
-        carries_value(argument) || flag_with_value(argument, next)
+        contains_secret(argument) || is_secret_flag(argument, next)
     });
     let Some(position) = position else {
         return Ok(());
     };
     let flag = arguments[position].split('=').next().unwrap_or_default();
     let shown =
-        if carries_value(flag) { format!("argument {}", position + 1) } else { flag.into() };
+        if contains_secret(flag) { format!("argument {}", position + 1) } else { flag.into() };
     Err(Error::usage(format!("`{shown}` would put a secret on a command line"))
         .caused_by("every process on this machine can read command lines, and Segue records them")
         .hint("give it to the agent in an environment variable"))
@@ -25,38 +25,42 @@ pub fn refuse_in_arguments(arguments: &[String]) -> Result<()> {
 
 /// Returns an error if a variable of a project file seems to contain a secret.
 pub fn refuse_in_variable(name: &str, value: &str) -> Result<()> {
-    let is_named = is_telling(name) || redaction::is_password_variable(name);
-    if value.is_empty() || !(is_named || is_secret(value)) {
+    let has_secret_name = is_secret_name(name) || redaction::is_password_variable(name);
+    if value.is_empty() || !(has_secret_name || is_secret(value)) {
         return Ok(());
     }
     Err(Error::usage(format!("`{name}` would put a secret into a file"))
-        .caused_by("others can read the project file, and Segue records what it says")
+        .caused_by("others can read the project file, and Segue records its content")
         .hint(format!("take it out, and run `export {name}=…` before `segue up`")))
 }
 
-fn carries_value(argument: &str) -> bool {
+fn contains_secret(argument: &str) -> bool {
     is_secret(argument) || argument.split_once('=').is_some_and(|(_, value)| is_secret(value))
 }
 
 fn is_secret(value: &str) -> bool {
-    shapes::at_start(value).is_some() || value.starts_with(shapes::BLOCK) || has_password(value)
+    shapes::at_start(value).is_some()
+        || value.starts_with(shapes::BLOCK_BEGIN)
+        || has_password(value)
 }
 
 /// Returns whether this is a URL with a password, or an authorization header.
 fn has_password(value: &str) -> bool {
-    let place = value.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
-    let user = place.and_then(|place| place.rsplit_once('@')).map(|(user, _)| user);
+    let host = value.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
+    let user = host.and_then(|host| host.rsplit_once('@')).map(|(user, _)| user);
     user.is_some_and(|user| user.contains(':'))
         || value.to_ascii_lowercase().starts_with("authorization:")
 }
 
 /// Returns whether the name of a flag or a variable indicates that its value is secret.
-pub(super) fn is_telling(name: &str) -> bool {
+pub(super) fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
-    TELLING_NAMES.iter().any(|word| name == *word || name.ends_with(&format!("-{word}")))
+    SECRET_NAMES.iter().any(|word| name == *word || name.ends_with(&format!("-{word}")))
 }
 
-fn flag_with_value(argument: &str, next: Option<&str>) -> bool {
+/// Returns whether an argument is a flag such as `--api-key` that has a value. The value can be the
+/// next argument.
+fn is_secret_flag(argument: &str, next: Option<&str>) -> bool {
     let Some(flag) = argument.strip_prefix("--") else {
         return false;
     };
@@ -64,7 +68,7 @@ fn flag_with_value(argument: &str, next: Option<&str>) -> bool {
         Some((name, value)) => (name, Some(value)),
         None => (flag, next.filter(|next| !next.starts_with('-'))),
     };
-    is_telling(name) && value.is_some_and(|value| !value.is_empty())
+    is_secret_name(name) && value.is_some_and(|value| !value.is_empty())
 }
 
 #[cfg(test)]
@@ -107,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_does_not_repeat_the_secret() {
+    fn error_does_not_contain_the_secret() {
         let error = refuse_in_arguments(&["sk-0123456789abcdef".to_owned()]).unwrap_err();
         assert!(!error.to_string().contains("0123456789abcdef"));
     }

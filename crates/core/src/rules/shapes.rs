@@ -13,12 +13,12 @@ use std::sync::LazyLock;
 pub(super) use table::{INFIXES, SHAPES};
 
 /// The beginning of a key that is written as a block of lines.
-pub(super) const BLOCK: &str = "-----BEGIN";
+pub(super) const BLOCK_BEGIN: &str = "-----BEGIN";
 
-/// At most this many characters decide whether a text is a key. This keeps the time linear.
-const LOOKED_AT: usize = 512;
+/// At most this many bytes decide whether a text is a key. The limit keeps the running time linear.
+const CHECKED_BYTES: usize = 512;
 /// The same limit for keys of several parts, whose first part can be long.
-const LOOKED_AT_PARTS: usize = 4 * 1024;
+const CHECKED_PARTS_BYTES: usize = 4 * 1024;
 
 /// One kind of key or token that is recognized by its prefix.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub(super) struct KeyShape {
     characters: KeyCharacters,
     /// Minimum number of characters after the prefix. Real keys are longer, but a key that was cut
     /// off must be recognized, too.
-    least: usize,
+    min_length: usize,
 }
 
 /// One kind of key or token that is recognized by characters in its middle.
@@ -44,16 +44,16 @@ pub(super) struct Infix {
 /// The minimum and the maximum number of characters.
 type Range2 = (usize, usize);
 
-/// Which characters a key consists of, and what else must be true of them.
+/// The characters of a key, and the other conditions that they must fulfil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyCharacters {
     /// Letters, digits, `_` and `-`. The prefix alone identifies the key.
     Anything,
     /// The same characters. Ordinary names begin with this prefix, too, so a part must look random.
-    Drawn,
+    RandomPart,
     /// Letters and digits, at least one of which is not a lowercase letter.
     Letters,
-    /// Uppercase letters and digits. Exactly `KeyShape::least` of them.
+    /// Uppercase letters and digits. Exactly `KeyShape::min_length` of them.
     Capitals,
     /// Lowercase hexadecimal digits.
     Hex,
@@ -72,7 +72,7 @@ enum KeyCharacters {
     Routed,
     /// Letters, digits, `_`, `-`, `~`, `$` and `.`.
     Tilde,
-    /// Letters and digits that form no words. Exactly `KeyShape::least` of them.
+    /// Letters and digits that form no words. Exactly `KeyShape::min_length` of them.
     Random,
     /// Lowercase hexadecimal digits with `-` in the positions of a UUID.
     Uuid,
@@ -102,7 +102,7 @@ pub(super) fn around(text: &str, at: usize, floor: usize) -> Option<(Range<usize
 
 /// Returns whether a text looks random and not chosen by a person: it changes more than once
 /// between letters and digits, has many digits among letters, or has letters that form no words.
-pub(super) fn looks_drawn(text: &str) -> bool {
+pub(super) fn looks_random(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
     let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
@@ -163,12 +163,15 @@ impl KeyShape {
     fn length(&self, text: &str) -> Option<usize> {
         let rest = text.strip_prefix(self.start)?;
         let length = |most: usize| {
-            rest.bytes().take(most).take_while(|byte| self.characters.takes(*byte)).count()
+            rest.bytes().take(most).take_while(|byte| self.characters.accepts(*byte)).count()
         };
-        let most =
-            if self.characters == KeyCharacters::Parts { LOOKED_AT_PARTS } else { LOOKED_AT };
+        let most = if self.characters == KeyCharacters::Parts {
+            CHECKED_PARTS_BYTES
+        } else {
+            CHECKED_BYTES
+        };
         let body = trimmed(rest.get(..length(most))?);
-        let is_key = body.len() >= self.least && self.characters.fits(body, self.least);
+        let is_key = body.len() >= self.min_length && self.characters.fits(body, self.min_length);
         // Remove the complete key, however long it is.
         is_key.then(|| self.start.len() + trimmed(&rest[..length(usize::MAX)]).len())
     }
@@ -180,21 +183,21 @@ impl Infix {
             (self.before, self.after);
         let bytes = text.as_bytes();
         let before = bytes[floor..at].iter().rev().take(most_left + 1);
-        let before = before.take_while(|byte| left.takes(**byte)).count();
+        let before = before.take_while(|byte| left.accepts(**byte)).count();
         let end = at + self.middle.len();
         let after = bytes[end..].iter().take(most_right + 1);
-        let after = after.take_while(|byte| right.takes(**byte)).count();
+        let after = after.take_while(|byte| right.accepts(**byte)).count();
         let is_long_enough = (least_left..=most_left).contains(&before)
             && (least_right..=most_right).contains(&after);
         let range = at - before..end + after;
-        (is_long_enough && looks_drawn(text.get(range.clone())?)).then_some(range)
+        (is_long_enough && looks_random(text.get(range.clone())?)).then_some(range)
     }
 }
 
 impl KeyCharacters {
-    fn takes(self, byte: u8) -> bool {
+    fn accepts(self, byte: u8) -> bool {
         match self {
-            Self::Anything | Self::Drawn => is_word(byte),
+            Self::Anything | Self::RandomPart => is_word(byte),
             Self::Letters | Self::Random => byte.is_ascii_alphanumeric(),
             Self::Capitals => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
             Self::Hex => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
@@ -203,26 +206,28 @@ impl KeyCharacters {
             Self::Dotted | Self::Parts | Self::Routed => is_word(byte) || byte == b'.',
             Self::Path => is_word(byte) || b"/@".contains(&byte),
             Self::Tilde => is_word(byte) || b"~.$".contains(&byte),
-            Self::Uuid => Self::Hex.takes(byte) || byte == b'-',
+            Self::Uuid => Self::Hex.accepts(byte) || byte == b'-',
         }
     }
 
-    fn fits(self, body: &str, least: usize) -> bool {
+    fn fits(self, body: &str, min_length: usize) -> bool {
         match self {
             Self::Anything | Self::Digits | Self::Escaped | Self::Routed => true,
-            Self::Drawn => body.split(['-', '_']).any(|part| part.len() >= 8 && looks_drawn(part)),
+            Self::RandomPart => {
+                body.split(['-', '_']).any(|part| part.len() >= 8 && looks_random(part))
+            }
             Self::Letters => body.bytes().any(|byte| !byte.is_ascii_lowercase()),
-            Self::Capitals => body.len() == least,
+            Self::Capitals => body.len() == min_length,
             Self::Random => {
                 let has = |test: fn(&u8) -> bool| body.as_bytes().iter().any(test);
                 let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase);
-                body.len() == least && is_mixed && !has_words(body)
+                body.len() == min_length && is_mixed && !has_words(body)
             }
-            Self::Hex | Self::Base64 | Self::Tilde => looks_drawn(body),
+            Self::Hex | Self::Base64 | Self::Tilde => looks_random(body),
             Self::Uuid => body.split('-').map(str::len).eq([8, 4, 4, 4, 12]),
-            Self::Dotted => body.split(['-', '_', '.']).any(|it| it.len() >= 8 && looks_drawn(it)),
-            Self::Parts => body.split('.').count() >= 2 && looks_drawn(body),
-            Self::Path => body.contains('/') && looks_drawn(body),
+            Self::Dotted => body.split(['-', '_', '.']).any(|it| it.len() >= 8 && looks_random(it)),
+            Self::Parts => body.split('.').count() >= 2 && looks_random(body),
+            Self::Path => body.contains('/') && looks_random(body),
         }
     }
 }

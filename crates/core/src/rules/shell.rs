@@ -1,4 +1,4 @@
-//! Text for shells.
+//! Quoting for shells.
 
 use std::path::Path;
 

@@ -1,10 +1,13 @@
 //! The initial size of a launch's terminal.
 //!
-//! The size is part of the environment, as the standard variables `LINES` and `COLUMNS`. So it
-//! takes the same path as everything else that a launch gets from its caller: a user's command
-//! sends its own size, an agent's request gets the size of that agent's terminal, and an automatic
-//! restart gets the size of the launch before. The agent itself does not get the variables, because
-//! its terminal knows its size and can change it later.
+//! The size is part of the environment, as the standard variables `LINES` and `COLUMNS`:
+//!
+//! - A user's command sends the size of its own terminal.
+//! - A request of an agent gets the size of that agent's terminal.
+//! - An automatic restart gets the size of the previous launch.
+//!
+//! The agent itself does not get the variables, because it asks its terminal for the size, which can
+//! change later.
 
 use crate::model::{Environment, TerminalSize};
 

@@ -29,8 +29,8 @@ pub fn cut_in_middle(text: &str, most: usize) -> String {
     if kept == 0 {
         return text.chars().take(most).collect();
     }
-    let head = end_of_line(&text[..place_of(text, kept - kept / 2)]);
-    let tail = start_of_line(&text[place_of(text, length - kept / 2)..]);
+    let head = end_of_line(&text[..byte_offset_of(text, kept - kept / 2)]);
+    let tail = start_of_line(&text[byte_offset_of(text, length - kept / 2)..]);
     let missing = length - head.chars().count() - tail.chars().count();
     format!("{head}{}{tail}", mark(missing))
 }
@@ -40,7 +40,7 @@ fn mark(missing: usize) -> String {
 }
 
 /// Returns the byte offset of the character with this number.
-fn place_of(text: &str, number: usize) -> usize {
+fn byte_offset_of(text: &str, number: usize) -> usize {
     text.char_indices().nth(number).map_or(text.len(), |(at, _)| at)
 }
 

@@ -9,17 +9,17 @@ use crate::error::Error;
 use crate::model::{PROJECT_FILE, TrustClaim};
 use crate::rules::shell::quoted;
 
-/// Version of the recorded format. It is increased when more of a project file is covered. Then
-/// users are asked again about files that they trusted before.
-const FORM: u32 = 2;
+/// Version of the recorded format. It is increased when the claims cover more of a project file.
+/// Users are then asked again about files that they trusted before.
+const FORMAT_VERSION: u32 = 2;
 
 /// At most this many lines of a text, or of a change in one, are shown.
-const SHOWN_LINES: usize = 40;
+const MAX_SHOWN_LINES: usize = 40;
 /// At most this many characters of a line are shown.
-const SHOWN_CHARACTERS: usize = 300;
+const MAX_SHOWN_CHARACTERS: usize = 300;
 
 /// How many lines of untrusted content an error shows. `segue trust` shows all of them.
-const REFUSAL_LINES: usize = 30;
+const MAX_REFUSAL_LINES: usize = 30;
 
 /// Prefix of each line of a text that is shown.
 const TEXT_MARK: &str = "  | ";
@@ -52,7 +52,7 @@ struct Trusted {
 /// Returns the text to record for these claims. It contains all of them, so that a later change can
 /// be shown.
 pub fn recorded(claims: &[TrustClaim]) -> String {
-    let trusted = Trusted { form: FORM, claims: claims.to_vec() };
+    let trusted = Trusted { form: FORMAT_VERSION, claims: claims.to_vec() };
     // Serialization cannot fail: the value consists of strings, numbers and booleans.
     serde_json::to_string(&trusted).unwrap_or_default()
 }
@@ -96,10 +96,11 @@ pub struct Changes {
 pub fn changes(trusted: &str, now: &[TrustClaim]) -> Changes {
     let mut changes = Changes::default();
     let before = match serde_json::from_str::<Trusted>(trusted) {
-        Ok(before) if before.form == FORM => before.claims,
+        Ok(before) if before.form == FORMAT_VERSION => before.claims,
         _ => {
-            let all = "it was trusted when prompts, instructions and models were not looked at";
-            changes.add(all.to_owned(), Vec::new());
+            let reason =
+                "it was trusted by a version that did not check prompts, instructions and models";
+            changes.add(reason.to_owned(), Vec::new());
             return changes;
         }
     };
@@ -116,11 +117,11 @@ pub fn changes(trusted: &str, now: &[TrustClaim]) -> Changes {
         }
     }
     for claim in before.iter().filter(|it| now.iter().all(|new| new.what != it.what)) {
-        changes.add(format!("gone: {}", claim.what), Vec::new());
+        changes.add(format!("removed: {}", claim.what), Vec::new());
     }
     let is_same = before.len() == now.len() && before.iter().zip(now).all(|(a, b)| a.is_same(b));
     if changes.headlines.is_empty() && !is_same {
-        changes.add("the order of what is in it".to_owned(), Vec::new());
+        changes.add("the order of the agents or settings".to_owned(), Vec::new());
     }
     changes
 }
@@ -147,15 +148,15 @@ fn difference(old: &TrustClaim, new: &TrustClaim) -> Vec<String> {
     let mut lines = limited(&old[begin..old.len() - end], "  - ");
     lines.extend(limited(&new[begin..new.len() - end], "  + "));
     if lines.is_empty() {
-        lines.push("  the ends of its lines".to_owned());
+        lines.push("  the line endings".to_owned());
     }
     lines
 }
 
 fn limited(lines: &[&str], mark: &str) -> Vec<String> {
-    let shown = lines.iter().take(SHOWN_LINES);
+    let shown = lines.iter().take(MAX_SHOWN_LINES);
     let mut shown: Vec<String> = shown.map(|line| format!("{mark}{}", shortened(line))).collect();
-    if let Some(more) = lines.len().checked_sub(SHOWN_LINES).filter(|more| *more > 0) {
+    if let Some(more) = lines.len().checked_sub(MAX_SHOWN_LINES).filter(|more| *more > 0) {
         shown.push(format!("{mark}… and {more} more lines"));
     }
     shown
@@ -171,15 +172,15 @@ pub fn refusal(folder: &Path, changes: Option<Changes>, now: &[TrustClaim]) -> O
     };
     let file = folder.join(PROJECT_FILE);
     let error = Error::config(format!("`{}` is not trusted as it is now", file.display()));
-    let shown = lines.iter().take(REFUSAL_LINES).map(|line| line.trim_start());
+    let shown = lines.iter().take(MAX_REFUSAL_LINES).map(|line| line.trim_start());
     let error = shown.fold(error, |error, line| error.caused_by(line));
     Some(error.hint(format!("look at it, then run `segue trust {}`", quoted(folder))))
 }
 
 fn shortened(line: &str) -> String {
-    let mut short: String = line.chars().take(SHOWN_CHARACTERS).collect();
+    let mut short: String = line.chars().take(MAX_SHOWN_CHARACTERS).collect();
     if short.len() < line.len() {
-        let more = line.chars().count() - SHOWN_CHARACTERS;
+        let more = line.chars().count() - MAX_SHOWN_CHARACTERS;
         short = format!("{short}… and {more} more characters");
     }
     short
@@ -207,7 +208,7 @@ mod tests {
         assert_eq!(shown(&claims("one\ntwo")), expected);
         let long = "line\n".repeat(100);
         let shown = shown(&claims(&long));
-        assert_eq!(shown.len(), 2 + SHOWN_LINES + 1);
+        assert_eq!(shown.len(), 2 + MAX_SHOWN_LINES + 1);
         assert_eq!(shown.last().unwrap(), "  | … and 60 more lines");
         assert!(super::shown(&claims(&"x".repeat(1000)))[2].ends_with("… and 700 more characters"));
         assert_eq!(headlines(&claims(&long)).len(), 2);
@@ -221,15 +222,15 @@ mod tests {
         assert_eq!(found.headlines, ["changed: agent coder: prompt of `p.md`"]);
         assert_eq!(found.lines[1..], ["  - two", "  + 2"]);
         let found = changes(&old, &claims("one\ntwo\nthree\n"));
-        assert_eq!(found.lines[1..], ["  the ends of its lines"]);
+        assert_eq!(found.lines[1..], ["  the line endings"]);
         let found = changes(&old, &claims("one\ntwo\nthree")[..1]);
-        assert_eq!(found.headlines, ["gone: agent coder: prompt of `p.md`"]);
+        assert_eq!(found.headlines, ["removed: agent coder: prompt of `p.md`"]);
         let mut more = claims("one\ntwo\nthree");
         more.push(TrustClaim::setting("agent coder: environment A", "1"));
         assert_eq!(changes(&old, &more).lines, ["new: agent coder: environment A", "  + 1"]);
         more.truncate(2);
         more.reverse();
-        assert_eq!(changes(&old, &more).headlines, ["the order of what is in it"]);
+        assert_eq!(changes(&old, &more).headlines, ["the order of the agents or settings"]);
         for prompt in ["", "one", "one\ntwo\nthree\nfour", "three\ntwo\none", "two"] {
             assert_ne!(changes(&old, &claims(prompt)), Changes::default(), "{prompt}");
         }
@@ -274,6 +275,6 @@ mod tests {
         assert_eq!(changed.unwrap().causes[1..], ["+ two"]);
         let long = claims(&"line\n".repeat(100));
         let many = refusal(folder, Some(changes(&recorded(&claims("")), &long)), &long);
-        assert_eq!(many.unwrap().causes.len(), REFUSAL_LINES);
+        assert_eq!(many.unwrap().causes.len(), MAX_REFUSAL_LINES);
     }
 }

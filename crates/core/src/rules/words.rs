@@ -3,24 +3,24 @@
 use crate::error::{Error, Result};
 use crate::model::VendorSessionId;
 
-/// Longer than the name of any model, including its provider.
-const LONGEST_MODEL: usize = 200;
-/// Longer than any vendor's id.
-const LONGEST_ID: usize = 200;
-/// Longer than a vendor's name with an id, or a fleet's with a session's.
-const LONGEST_ADDRESS: usize = 400;
+/// Maximum length of a model name. No model of any provider has a longer name.
+const MAX_MODEL_BYTES: usize = 200;
+/// Maximum length of a vendor's session id. No vendor has longer ids.
+const MAX_ID_BYTES: usize = 200;
+/// Maximum length of an address: a vendor's name with an id, or a fleet's name with a session's name.
+const MAX_ADDRESS_BYTES: usize = 400;
 /// At most this many characters of a rejected text are shown.
-const SHOWN: usize = 64;
+const MAX_SHOWN_CHARACTERS: usize = 64;
 
 /// Returns an error for a model name that a program could interpret as something else.
 pub fn check_model(model: &str) -> Result<()> {
-    check("a model", model, LONGEST_MODEL)
+    check("a model", model, MAX_MODEL_BYTES)
         .map_err(|error| error.hint("use the vendor's own name for it, such as `--model NAME`"))
 }
 
 /// Returns an error for a text that cannot be the address of a session or of a conversation.
 pub fn check_address(address: &str) -> Result<()> {
-    check("a session", address, LONGEST_ADDRESS)
+    check("a session", address, MAX_ADDRESS_BYTES)
         .map_err(|error| error.hint("run `segue ls --all` to see all sessions"))
 }
 
@@ -29,7 +29,7 @@ pub fn check_address(address: &str) -> Result<()> {
 pub fn check_id(id: &VendorSessionId) -> Result<()> {
     let hint = "run `segue adopt` to see the conversations that were begun by hand";
     let text = id.as_str();
-    check("the id of a conversation", text, LONGEST_ID).map_err(|error| error.hint(hint))?;
+    check("the id of a conversation", text, MAX_ID_BYTES).map_err(|error| error.hint(hint))?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '@');
     if text.chars().all(plain) && !text.starts_with('.') {
         return Ok(());
@@ -38,33 +38,33 @@ pub fn check_id(id: &VendorSessionId) -> Result<()> {
     Err(refused("the id of a conversation", text, why).hint(hint))
 }
 
-fn check(what: &str, text: &str, longest: usize) -> Result<()> {
+fn check(noun: &str, text: &str, max_bytes: usize) -> Result<()> {
     if text.trim().is_empty() {
-        return Err(refused(what, text, "it is empty"));
+        return Err(refused(noun, text, "it is empty"));
     }
     if text.starts_with('-') {
-        let why = "it begins with `-`, and a program would take it for an option";
-        return Err(refused(what, text, why));
+        let why = "it begins with `-`, and a program would interpret it as an option";
+        return Err(refused(noun, text, why));
     }
     if text.chars().any(char::is_control) {
-        return Err(refused(what, text, "it has control characters in it"));
+        return Err(refused(noun, text, "it contains control characters"));
     }
     if text.trim() != text {
-        return Err(refused(what, text, "it begins or ends with a space"));
+        return Err(refused(noun, text, "it begins or ends with a space"));
     }
-    if text.len() > longest {
-        let why = format!("it has {} bytes, and {longest} is the limit", text.len());
-        return Err(refused(what, text, &why));
+    if text.len() > max_bytes {
+        let why = format!("it must have at most {max_bytes} bytes, and has {}", text.len());
+        return Err(refused(noun, text, &why));
     }
     Ok(())
 }
 
-fn refused(what: &str, text: &str, why: &str) -> Error {
-    let mut shown: String = text.chars().take(SHOWN).collect();
+fn refused(noun: &str, text: &str, why: &str) -> Error {
+    let mut shown: String = text.chars().take(MAX_SHOWN_CHARACTERS).collect();
     if shown.len() < text.len() {
         shown.push('…');
     }
-    Error::usage(format!("`{}` cannot be {what}", shown.escape_debug())).caused_by(why)
+    Error::usage(format!("`{}` cannot be {noun}", shown.escape_debug())).caused_by(why)
 }
 
 #[cfg(test)]

@@ -188,7 +188,7 @@ impl WrittenAgent {
         if let Some(count) = self.count.as_ref().filter(|it| !scale::is_in_range(*it.as_ref())) {
             let error = Error::config(format!(
                 "`count` must be between 1 and {}, got {}",
-                scale::MOST_OF_ONE,
+                scale::MAX_AGENTS_OF_KIND,
                 count.as_ref()
             ))
             .hint("write more kinds of agents if you need more");

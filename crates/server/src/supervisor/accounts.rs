@@ -49,7 +49,7 @@ struct AccountRecord {
 impl AccountRecord {
     fn admission(&self, trigger: StartTrigger) -> Admission {
         let scout = match self.scout {
-            Some(_) => accounts::ScoutState::Out,
+            Some(_) => accounts::ScoutState::Running,
             None => accounts::ScoutState::None,
         };
         let since = match &self.refusal {
@@ -84,7 +84,7 @@ impl Scout {
         self.account.send_if_modified(|known| {
             let is_out = known.scout == Some(self.number);
             if is_out {
-                known.settle(AccountStatus::Open);
+                known.settle(AccountStatus::Accepted);
             }
             is_out
         });
@@ -147,7 +147,7 @@ impl Accounts {
 
     /// Records what the result of a turn shows about the account.
     pub(crate) fn note(&self, account: &Account, failure: Option<&Failure>) {
-        let Some(standing) = accounts::told_by(failure) else { return };
+        let Some(standing) = accounts::status_shown_by(failure) else { return };
         self.known(account).send_modify(|known| {
             known.refusal = failure
                 .filter(|_| standing == AccountStatus::Refused)

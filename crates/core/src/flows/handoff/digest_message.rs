@@ -23,7 +23,7 @@ pub fn digest_message(
     plan: &HandoffPlan,
     source: &SourceConversation,
 ) -> Result<DigestMessage> {
-    let limit = plan.limit(digest::DEFAULT_BUDGET);
+    let limit = plan.limit(digest::DEFAULT_BUDGET_CHARACTERS);
     let excerpt = gather(ports, source, limit, &plan.known_secrets)?;
     let session = &plan.source.session;
     let folder = ports.machine.folder_state(&session.cwd);

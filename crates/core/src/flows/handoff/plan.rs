@@ -92,8 +92,8 @@ impl HandoffPlan {
     /// Chooses the form in which the conversation is handed over.
     pub fn method(&self, ports: &Ports, target: &TargetSession) -> Result<HandoffMethod> {
         let content = match self.source.has_messages(ports)? {
-            true => ConversationContent::Something,
-            false => ConversationContent::Nothing,
+            true => ConversationContent::HasMessages,
+            false => ConversationContent::Empty,
         };
         let takes_native = self.destination(ports, target).takes_native(ports)?;
         choose_method(self.options.mode, takes_native, content)

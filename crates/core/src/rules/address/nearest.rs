@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// At most this many names are suggested.
-pub(super) const MOST: usize = 3;
+pub(super) const MAX_SUGGESTIONS: usize = 3;
 
 /// Returns the names with the fewest typing errors compared with a word. At most one error per
 /// three characters is allowed. A word of two letters can have one error if only one name is that
@@ -15,20 +15,21 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<
     let near = names.into_iter().filter_map(|name| {
         let letters: Vec<char> = name.to_lowercase().chars().collect();
         // The difference in length is a lower bound for the number of errors.
-        let possible = letters.len().abs_diff(word.len()) <= allowed;
+        let is_possible = letters.len().abs_diff(word.len()) <= allowed;
         // A one-letter name has nothing in common with most two-letter words.
-        let possible = possible && !(is_short && letters.len() < word.len());
-        let errors = possible.then(|| errors(&word, &letters))?;
+        let is_possible = is_possible && !(is_short && letters.len() < word.len());
+        let errors = is_possible.then(|| errors(&word, &letters))?;
         (errors <= allowed && !word.is_empty()).then_some((errors, name))
     });
     let near: BTreeSet<(usize, &str)> = near.collect();
     let fewest = near.first().map(|(errors, _)| *errors);
     let near: Vec<_> = near.into_iter().filter(|(errors, _)| Some(*errors) == fewest).collect();
-    // One error in two letters matches nearly every short name, so several matches prove nothing.
+    // With one error in two letters, nearly every short name matches, so several matches are no
+    // suggestion.
     if is_short && near.len() > 1 {
         return Vec::new();
     }
-    near.into_iter().take(MOST).map(|(_, name)| name.to_owned()).collect()
+    near.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| name.to_owned()).collect()
 }
 
 /// Counts the typing errors between two words: an extra, missing or wrong character, or two swapped
@@ -89,6 +90,6 @@ mod tests {
 
     #[test]
     fn at_most_three_names_are_suggested() {
-        assert_eq!(nearest("fox", ["fox1", "fox2", "fox3", "fox4"]).len(), MOST);
+        assert_eq!(nearest("fox", ["fox1", "fox2", "fox3", "fox4"]).len(), MAX_SUGGESTIONS);
     }
 }

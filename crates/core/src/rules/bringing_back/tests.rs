@@ -12,7 +12,7 @@ fn seen(status: Status) -> LastSeen {
         was_launched: true,
         is_headless: false,
         has_messages: false,
-        went_on: false,
+        has_successor: false,
     }
 }
 
@@ -50,25 +50,25 @@ fn only_sessions_that_no_user_ended_are_brought_back() {
         ("never started", seen(Status::Ended(How::NeverStarted)), BringingBack::Due),
         ("recorded, never launched", seen(Status::Starting), BringingBack::Due),
         ("adopted", LastSeen { was_launched: false, ..seen(QUIT) }, left(NeverRan)),
-        ("headless, turn went well", headless(Status::Idle), left(BetweenTurns)),
+        ("headless, turn succeeded", headless(Status::Idle), left(BetweenTurns)),
         (
-            "headless, a message waits",
+            "headless, a message is queued",
             LastSeen { has_messages: true, ..headless(Status::Idle) },
             BringingBack::Due,
         ),
         ("headless, turn failed", headless(Status::Ended(How::TurnFailed)), left(TurnFailed)),
         (
-            "headless, limit",
+            "headless, usage limit",
             headless(Status::Ended(How::Failed(FailureClass::UsageLimit))),
             left(TurnFailed),
         ),
         ("headless, killed in its turn", headless(KILLED), BringingBack::Due),
         ("headless, stopped", headless(STOPPED), left(Stopped)),
-        ("handed over", LastSeen { went_on: true, ..seen(STOPPED) }, left(HandedOver)),
-        ("crashed, then handed over", LastSeen { went_on: true, ..seen(KILLED) }, left(HandedOver)),
+        ("handed over", LastSeen { has_successor: true, ..seen(STOPPED) }, left(HandedOver)),
+        ("crashed, then handed over", LastSeen { has_successor: true, ..seen(KILLED) }, left(HandedOver)),
         (
             "handed over, runs again",
-            LastSeen { went_on: true, ..open(Status::Idle) },
+            LastSeen { has_successor: true, ..open(Status::Idle) },
             BringingBack::Runs,
         ),
     ];
@@ -92,7 +92,7 @@ fn naming_a_session_or_the_stopped_flag_includes_sessions_ended_on_purpose() {
     let asked = [(false, false), (false, true), (true, false), (true, true)];
     let asked = asked.map(|(by_name, with_stopped)| AskedFor { by_name, with_stopped });
     for (reason, expected) in table {
-        assert_eq!(asked.map(|asked| reason.keeps(asked)), expected, "{reason:?}");
+        assert_eq!(asked.map(|asked| reason.prevents(asked)), expected, "{reason:?}");
     }
 }
 
@@ -117,7 +117,7 @@ fn successor_is_the_target_of_the_newest_handoff_unless_the_session_came_back() 
         ("handed over twice", vec![step(1, 2, 10), step(1, 3, 20)], Some(15), Some(3)),
         ("came back", vec![step(1, 2, 10), step(2, 1, 20)], Some(1), None),
         ("started again since", vec![step(1, 2, 10)], Some(11), None),
-        ("it is a successor", vec![step(5, 1, 10)], Some(11), None),
+        ("the session is itself a successor", vec![step(5, 1, 10)], Some(11), None),
     ];
     for (what, steps, launched, expected) in table {
         let found = successor(&steps, id(1), launched.map(at));

@@ -1,8 +1,8 @@
 //! The choices of a dialog, read from a screen.
 //!
 //! Most rows of a dialog can contain text by the author of the command that the dialog asks about.
-//! A row that only looks like a choice must not be shown as one, and must not change which choice
-//! an answer selects.
+//! A row of that text that looks like a choice must not be shown as a choice, and must not change
+//! which choice an answer selects.
 
 use std::ops::Range;
 
@@ -30,18 +30,18 @@ pub fn numbered(rows: &[String], marks: &[char]) -> Option<Choices> {
     let (anchor, choice) = marked().rfind(|(_, choice)| choice.column == column)?;
     let mut places = vec![anchor];
     for number in (1..choice.number).rev() {
-        let above = beside(&rows, column, (0..places[0]).rev())?;
+        let above = next_in_column(&rows, column, (0..places[0]).rev())?;
         rows[above].is_choice(number).then_some(())?;
         places.insert(0, above);
     }
     let mut last = anchor;
     for number in choice.number + 1.. {
-        let Some(below) = beside(&rows, column, last + 1..rows.len()) else { break };
+        let Some(below) = next_in_column(&rows, column, last + 1..rows.len()) else { break };
         rows[below].is_choice(number).then_some(())?;
         places.push(below);
         last = below;
     }
-    let end = goes_on(&rows, column, last);
+    let end = end_of_choices(&rows, column, last);
     let ends = places.iter().skip(1).copied().chain([end]);
     let texts = places.iter().zip(ends).map(|(first, end)| text(&rows[*first..end])).collect();
     let marked = usize::from(choice.number) - 1;
@@ -70,7 +70,7 @@ pub fn unnumbered(rows: &[String], marks: &[char]) -> Option<Choices> {
 
 /// A row of a screen.
 struct DialogRow<'a> {
-    /// Column of the first character that is not part of a frame. `None` if there is none.
+    /// Column of the first character that is not part of a frame. `None` if the row is empty.
     column: Option<usize>,
     /// The text without frames.
     text: &'a str,
@@ -88,7 +88,7 @@ struct NumberedChoice<'a> {
 
 impl<'a> DialogRow<'a> {
     fn read(row: &'a str, marks: &[char]) -> Self {
-        let text = super::inside(row);
+        let text = super::without_frame(row);
         let column_of = |part: &str| row.chars().count() - part.chars().count();
         let rest = row.trim_start_matches(super::is_frame);
         let column = (!text.is_empty()).then(|| column_of(rest));
@@ -112,7 +112,7 @@ impl<'a> DialogRow<'a> {
 }
 
 /// Returns the next row with a number in this column. Text further to the left ends the choices.
-fn beside(
+fn next_in_column(
     rows: &[DialogRow<'_>],
     column: usize,
     mut places: impl Iterator<Item = usize>,
@@ -126,7 +126,7 @@ fn beside(
 
 /// Returns the index of the row after the last choice. The text of a choice can continue in the
 /// rows below it.
-fn goes_on(rows: &[DialogRow<'_>], column: usize, last: usize) -> usize {
+fn end_of_choices(rows: &[DialogRow<'_>], column: usize, last: usize) -> usize {
     let is_more = |row: &&DialogRow<'_>| row.column.is_some_and(|first| first > column);
     last + 1 + rows[last + 1..].iter().take_while(is_more).count()
 }

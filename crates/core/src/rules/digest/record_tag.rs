@@ -1,4 +1,4 @@
-//! The tag around the record. The record never contains the closing tag.
+//! The tag around the record of a conversation. The record never contains the closing tag.
 
 use std::collections::HashSet;
 

@@ -43,7 +43,7 @@ fn many(count: usize) -> Vec<Turn> {
 #[test]
 fn short_conversation_is_unchanged() {
     let turns = [user("list\nthem"), assistant("a\n\n**b**\n```rust\nfn x() {}\n```")];
-    let text = digest_of(&turns, DEFAULT_BUDGET).unwrap();
+    let text = digest_of(&turns, DEFAULT_BUDGET_CHARACTERS).unwrap();
     assert_eq!(record(&text), "User: list\nthem\n\nAssistant: a\n\n**b**\n```rust\nfn x() {}\n```");
     assert!(!text.contains("left out"));
 }
@@ -79,7 +79,7 @@ fn message_that_looks_like_a_boundary_is_kept_whole() {
 fn budget_counts_characters_and_not_bytes() {
     let text = "ü🦀漢".repeat(100);
     let turns = [user(&text)];
-    let budget = digest_of(&turns, DEFAULT_BUDGET).unwrap().chars().count();
+    let budget = digest_of(&turns, DEFAULT_BUDGET_CHARACTERS).unwrap().chars().count();
     assert!(record(&digest_of(&turns, budget + 10).unwrap()).contains(&text));
     for budget in budget - 200..budget {
         let cut = digest_of(&turns, budget).unwrap_or_default();
@@ -91,28 +91,28 @@ fn budget_counts_characters_and_not_bytes() {
 #[test]
 fn huge_message_is_cut_in_its_middle() {
     let huge = format!("BEGIN {} END", "x".repeat(5_000_000));
-    let text = digest_of(&[user("task"), assistant(&huge)], DEFAULT_BUDGET).unwrap();
-    assert!(text.chars().count() <= DEFAULT_BUDGET);
-    assert!(text.chars().count() > DEFAULT_BUDGET - 500);
+    let text = digest_of(&[user("task"), assistant(&huge)], DEFAULT_BUDGET_CHARACTERS).unwrap();
+    assert!(text.chars().count() <= DEFAULT_BUDGET_CHARACTERS);
+    assert!(text.chars().count() > DEFAULT_BUDGET_CHARACTERS - 500);
     let record = record(&text);
     assert!(record.contains("Assistant: BEGIN xxx") && record.ends_with("xxx END"));
     assert!(record.contains("characters left out"));
     let huge = format!("BEGIN {} END", "x".repeat(100_000));
     let turns = [user("task"), assistant(&huge), user("last words")];
-    let text = digest_of(&turns, DEFAULT_BUDGET).unwrap();
+    let text = digest_of(&turns, DEFAULT_BUDGET_CHARACTERS).unwrap();
     assert!(text.contains("User: last words") && text.contains("Assistant: BEGIN xxx"));
-    let text = digest_of(&[user(&huge)], DEFAULT_BUDGET).unwrap();
-    assert!(text.chars().count() <= DEFAULT_BUDGET && text.contains("xxx END"));
+    let text = digest_of(&[user(&huge)], DEFAULT_BUDGET_CHARACTERS).unwrap();
+    assert!(text.chars().count() <= DEFAULT_BUDGET_CHARACTERS && text.contains("xxx END"));
 }
 
 #[test]
 fn previous_vendor_is_named_and_an_empty_conversation_gives_no_digest() {
-    assert!(digest_of(&[user("a")], DEFAULT_BUDGET).unwrap().contains("Agent One"));
-    assert_eq!(digest_of(&[], DEFAULT_BUDGET), None);
-    assert_eq!(digest_of(&[user(" \n"), assistant("")], DEFAULT_BUDGET), None);
+    assert!(digest_of(&[user("a")], DEFAULT_BUDGET_CHARACTERS).unwrap().contains("Agent One"));
+    assert_eq!(digest_of(&[], DEFAULT_BUDGET_CHARACTERS), None);
+    assert_eq!(digest_of(&[user(" \n"), assistant("")], DEFAULT_BUDGET_CHARACTERS), None);
     let tool = Tool { id: "1".into(), name: "shell".into(), failed: false };
     let result = Turn::new(Role::ToolResult, "output").with_tool(tool);
-    assert_eq!(digest_of(&[result], DEFAULT_BUDGET), None);
+    assert_eq!(digest_of(&[result], DEFAULT_BUDGET_CHARACTERS), None);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn digest_contains_tool_calls_folder_state_and_questions() {
         folder: &folder,
         questions: &questions,
     };
-    let text = digest(&input, DEFAULT_BUDGET).unwrap();
+    let text = digest(&input, DEFAULT_BUDGET_CHARACTERS).unwrap();
     assert_eq!(
         record(&text),
         "User: list\n\nTool call (shell): {\"command\":\"ls\"}\n\nTool result: a b\n\n\
@@ -162,7 +162,7 @@ fn digest_mentions_turns_that_were_left_out_before() {
         folder: &folder,
         questions: &[],
     };
-    let text = digest(&input, DEFAULT_BUDGET).unwrap();
+    let text = digest(&input, DEFAULT_BUDGET_CHARACTERS).unwrap();
     assert!(record(&text).starts_with("First task:\nfirst\n\n[Turns of the conversation are left"));
 }
 
@@ -170,10 +170,10 @@ fn digest_mentions_turns_that_were_left_out_before() {
 fn message_cannot_close_the_tag() {
     let texts = ["</record-1>", "<record-1> </RECORD-2> record-3", "`````` </record-12>"];
     for text in texts {
-        let digest = digest_of(&[user(text)], DEFAULT_BUDGET).unwrap();
+        let digest = digest_of(&[user(text)], DEFAULT_BUDGET_CHARACTERS).unwrap();
         assert_eq!(record(&digest), format!("User: {text}"));
     }
-    let escape = digest_of(&[user("a\u{1b}[201~b")], DEFAULT_BUDGET).unwrap();
+    let escape = digest_of(&[user("a\u{1b}[201~b")], DEFAULT_BUDGET_CHARACTERS).unwrap();
     assert_eq!(record(&escape), "User: a[201~b");
 }
 
@@ -216,7 +216,7 @@ proptest! {
     #[test]
     fn digest_never_exceeds_the_budget_and_never_closes_its_tag(
         turns in prop::collection::vec(any_turn(), 0..12),
-        budget in prop_oneof![0_usize..3_000, Just(100), Just(1), Just(DEFAULT_BUDGET)],
+        budget in prop_oneof![0_usize..3_000, Just(100), Just(1), Just(DEFAULT_BUDGET_CHARACTERS)],
         is_cut: bool,
         questions in prop::collection::vec("\\PC{0,60}", 0..4),
     ) {
@@ -228,7 +228,7 @@ proptest! {
             prop_assert!(is_digest(&text));
             record(&text);
         } else {
-            prop_assert!(budget < LEAST_BUDGET || !has_messages(&input));
+            prop_assert!(budget < MIN_BUDGET_CHARACTERS || !has_messages(&input));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::model::{Environment, EnvironmentSource};
 
-/// Variables that a shell sets for itself. Every environment has its own.
+/// Variables that a shell sets for itself. They are not passed from one environment to another.
 const SHELL_INTERNAL: [&str; 5] = ["PWD", "OLDPWD", "SHLVL", "_", "HISTFILE"];
 
 /// Variables that belong to a terminal, a desktop or a login that may be over. Their old values
@@ -48,7 +48,7 @@ const SESSION_BOUND: [&str; 38] = [
     "MAIL",
 ];
 
-/// Beginnings of names that belong to Segue itself, to a terminal or to a login.
+/// Prefixes of variables that belong to Segue itself, to a terminal or to a login.
 const SESSION_BOUND_PREFIXES: [&str; 20] = [
     "SEGUE_",
     "BASH_FUNC_",
@@ -81,7 +81,7 @@ pub struct EnvironmentCandidate {
     pub names: Vec<String>,
 }
 
-/// The decision.
+/// The environment that a launch gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EnvironmentChoice {
     Use {
@@ -93,7 +93,7 @@ pub enum EnvironmentChoice {
 }
 
 /// Chooses the first candidate that has the variables of the last launch. `recorded` are the names
-/// of these variables. What the user gives is used as it is: the user sees what is missing.
+/// of these variables. The environment of a user's command is used even if variables are missing.
 pub fn choose(recorded: &[String], candidates: Vec<EnvironmentCandidate>) -> EnvironmentChoice {
     let mut fewest: Option<Vec<String>> = None;
     for EnvironmentCandidate { source, environment, names } in candidates {
@@ -108,7 +108,7 @@ pub fn choose(recorded: &[String], candidates: Vec<EnvironmentCandidate>) -> Env
     EnvironmentChoice::Missing(fewest.unwrap_or_else(|| missing(recorded, &[])))
 }
 
-/// Returns the recorded names that are not among these names and that a launch needs.
+/// Returns the recorded names that a launch needs and that are not among `names`.
 fn missing(recorded: &[String], names: &[String]) -> Vec<String> {
     recorded.iter().filter(|it| is_needed(it) && !names.contains(it)).cloned().collect()
 }
@@ -120,7 +120,7 @@ fn is_needed(name: &str) -> bool {
         && !SESSION_BOUND_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Removes the variables that are only true inside the shell that was read.
+/// Removes the variables that are only valid inside the shell that was read.
 pub fn without_shell_internals(environment: &mut Environment) {
     environment.retain(|name| !SHELL_INTERNAL.contains(&name));
 }

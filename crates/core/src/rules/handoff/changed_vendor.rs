@@ -10,7 +10,7 @@ use crate::model::{SessionId, VendorSessionId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandoffCandidate {
     pub session: SessionId,
-    /// The vendor's session id of its conversation. `None` if it never had one.
+    /// The vendor's id of its conversation. `None` if the session never had a conversation.
     pub id: Option<VendorSessionId>,
     /// Whether the session belongs to the agent's current vendor.
     pub is_own: bool,
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn session_without_content_is_skipped_for_the_next_one() {
+    fn session_without_content_is_skipped() {
         let candidates = [candidate(1, false), candidate(3, false), candidate(2, false)];
         assert_eq!(handed(&candidates, &[0, 2]), Some(2));
         assert_eq!(handed(&candidates, &[0]), Some(0));
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn session_without_an_id_is_ignored() {
-        let nameless = HandoffCandidate { id: None, ..candidate(3, true) };
-        assert_eq!(handed(&[nameless, candidate(1, false)], &[0, 1]), Some(1));
+        let without_id = HandoffCandidate { id: None, ..candidate(3, true) };
+        assert_eq!(handed(&[without_id, candidate(1, false)], &[0, 1]), Some(1));
     }
 }

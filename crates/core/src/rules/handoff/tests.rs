@@ -37,17 +37,17 @@ fn every_mode_is_parsed_from_its_word() {
 #[test]
 fn handoff_form_depends_on_mode_target_and_content() {
     let native = |else_digest| Some(HandoffMethod::Native { else_digest });
-    let (some, none) = (ConversationContent::Something, ConversationContent::Nothing);
+    let (full, empty) = (ConversationContent::HasMessages, ConversationContent::Empty);
     let (digest, plain) = (Some(HandoffMethod::Digest), Some(HandoffMethod::Plain));
     let table = [
-        (HandoffMode::Auto, true, some, native(true)),
-        (HandoffMode::Auto, false, some, digest),
-        (HandoffMode::Auto, true, none, plain),
-        (HandoffMode::Native, true, some, native(false)),
-        (HandoffMode::Native, false, some, None),
-        (HandoffMode::Native, true, none, plain),
-        (HandoffMode::Digest, true, some, digest),
-        (HandoffMode::Digest, false, none, plain),
+        (HandoffMode::Auto, true, full, native(true)),
+        (HandoffMode::Auto, false, full, digest),
+        (HandoffMode::Auto, true, empty, plain),
+        (HandoffMode::Native, true, full, native(false)),
+        (HandoffMode::Native, false, full, None),
+        (HandoffMode::Native, true, empty, plain),
+        (HandoffMode::Digest, true, full, digest),
+        (HandoffMode::Digest, false, empty, plain),
     ];
     for (mode, takes, content, method) in table {
         let chosen = choose_method(mode, takes, content).ok();
@@ -56,11 +56,11 @@ fn handoff_form_depends_on_mode_target_and_content() {
 }
 
 #[test]
-fn budget_below_the_least_budget_is_a_usage_error() {
+fn budget_below_the_minimum_is_a_usage_error() {
     let table = [
         (None, true),
-        (Some(LEAST_BUDGET), true),
-        (Some(LEAST_BUDGET - 1), false),
+        (Some(MIN_BUDGET_CHARACTERS), true),
+        (Some(MIN_BUDGET_CHARACTERS - 1), false),
         (Some(0), false),
     ];
     for (budget, is_accepted) in table {

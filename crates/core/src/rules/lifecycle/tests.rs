@@ -62,11 +62,11 @@ fn evidence_of_a_conversation_binds_or_refuses_the_launch() {
         ("a preset id is confirmed once", standing(), "a", bind("a")),
         ("a confirmed id is not bound again", confirmed.clone(), "a", vec![]),
         ("an unbound launch is bound", unbound, "b", bind("b")),
-        ("a fresh vendor that chose its own id is believed", standing(), "b", bind("b")),
-        ("cleared inside the process", confirmed, "b", bind("b")),
+        ("a fresh launch is bound to the id that its vendor chose", standing(), "b", bind("b")),
+        ("the conversation was cleared inside the process", confirmed, "b", bind("b")),
         ("a resume is confirmed", resumed(false), "a", bind("a")),
-        ("a resume that came up elsewhere is refused", resumed(false), "b", refuse),
-        ("cleared after the resume", resumed(true), "b", bind("b")),
+        ("a resume in another conversation is refused", resumed(false), "b", refuse),
+        ("the conversation was cleared after the resume", resumed(true), "b", bind("b")),
     ];
     for (what, standing, found, expected) in table {
         assert_eq!(act(&standing, &seen(found)), expected, "{what}");
@@ -178,7 +178,7 @@ fn agent_killed_with_its_holder_is_restarted_from_the_login_shell_unless_that_ha
 }
 
 #[test]
-fn restart_that_was_due_is_taken_up_only_for_a_while() {
+fn new_daemon_reads_the_login_shell_for_a_restart_that_was_due_recently() {
     let (soon, late) = (Duration::from_secs(30), RESTART_EXPIRES);
     let closed = |status| Standing { status, open: None, ..standing() };
     let never = Standing { restart: Restart::Never, ..closed(Status::Interrupted) };
@@ -192,7 +192,7 @@ fn restart_that_was_due_is_taken_up_only_for_a_while() {
         (never, soon, false),
     ];
     for (standing, settled_for, expected) in table {
-        assert_eq!(is_to_read_login_shell(&standing, settled_for), expected, "{standing:?}");
+        assert_eq!(must_read_login_shell(&standing, settled_for), expected, "{standing:?}");
     }
 }
 
@@ -265,14 +265,14 @@ fn any_observation() -> impl Strategy<Value = Observation> {
 }
 
 /// Applies actions as the supervisor does, and records the data that the properties check.
-struct Books {
+struct Simulation {
     standing: Standing,
     ledger: Vec<VendorSessionId>,
     live: usize,
     launches: u128,
 }
 
-impl Books {
+impl Simulation {
     fn apply(&mut self, action: Action) {
         match action {
             Action::SetStatus(status) | Action::SetActivity { status, .. } => {
@@ -338,11 +338,11 @@ fn signals_of_lower_ranked_sources_are_ignored() {
         (Some(Source::Transcript), Source::Title, true),
         (Some(Source::Screen), Source::Hook, true),
     ];
-    for (known, source, believed) in table {
+    for (known, source, is_applied) in table {
         let standing = Standing { source: known, ..standing() };
-        let wanted = Action::SetActivity { status: Status::Idle, source };
-        let wanted = if believed { vec![wanted] } else { Vec::new() };
-        assert_eq!(act(&standing, &idle(source)), wanted, "{known:?} {source:?}");
+        let expected = Action::SetActivity { status: Status::Idle, source };
+        let expected = if is_applied { vec![expected] } else { Vec::new() };
+        assert_eq!(act(&standing, &idle(source)), expected, "{known:?} {source:?}");
     }
 }
 
@@ -353,23 +353,23 @@ proptest! {
     fn at_most_one_launch_is_live_and_a_resume_never_changes_the_conversation(
         observations in prop::collection::vec((any_observation(), 0..3_u128), 1..60)
     ) {
-        let mut books = Books { standing: standing(), ledger: vec![id("a")], live: 1, launches: 1 };
+        let mut simulation = Simulation { standing: standing(), ledger: vec![id("a")], live: 1, launches: 1 };
         for (observation, late) in observations {
-            let before = books.ledger.clone();
-            let asked = books.standing.open.clone();
-            let bound = books.standing.bound.clone();
-            let about = launch_id(books.launches.saturating_sub(late));
-            for action in next(&books.standing.clone(), about, &observation) {
-                books.apply(action);
+            let before = simulation.ledger.clone();
+            let asked = simulation.standing.open.clone();
+            let bound = simulation.standing.bound.clone();
+            let about = launch_id(simulation.launches.saturating_sub(late));
+            for action in next(&simulation.standing.clone(), about, &observation) {
+                simulation.apply(action);
             }
-            prop_assert!(books.live <= 1);
-            prop_assert_eq!(&books.ledger[..before.len()], &before[..]);
+            prop_assert!(simulation.live <= 1);
+            prop_assert_eq!(&simulation.ledger[..before.len()], &before[..]);
             if let Some(open) = asked
                 && open.mode == LaunchMode::Resume
                 && !open.confirmed
-                && books.ledger.len() > before.len()
+                && simulation.ledger.len() > before.len()
             {
-                prop_assert_eq!(books.ledger.last(), bound.as_ref().map(|(id, _)| id));
+                prop_assert_eq!(simulation.ledger.last(), bound.as_ref().map(|(id, _)| id));
             }
         }
     }
@@ -391,6 +391,6 @@ fn new_daemon_restarts_only_crashed_or_interrupted_sessions() {
         (Standing { status: crashed, ..standing() }, false),
     ];
     for (standing, restarts) in table {
-        assert_eq!(is_to_restart(&standing), restarts, "{standing:?}");
+        assert_eq!(must_restart(&standing), restarts, "{standing:?}");
     }
 }

@@ -51,8 +51,8 @@ fn elsewhere() -> ResumeRefusal {
     ResumeRefusal::OpenElsewhere { pid: 9, command: "agent".into() }
 }
 
-fn unbound(only_one: bool, candidates: Vec<ResumeCandidate>) -> RecoveryFacts {
-    let unproven = Unproven { only_one, candidates };
+fn unbound(is_only_session: bool, candidates: Vec<ResumeCandidate>) -> RecoveryFacts {
+    let unproven = Unproven { is_only_session, candidates };
     RecoveryFacts { proven: None, transcript: TranscriptLocation::Gone, unproven, ..facts() }
 }
 
@@ -75,7 +75,7 @@ fn open_conversation_is_attached_to_or_refused() {
             Decision::Attach,
         ),
         (
-            "holder alive, though all else is gone",
+            "holder alive, transcript missing",
             RecoveryFacts {
                 process: OpeningProcess::Ours,
                 transcript: TranscriptLocation::Gone,
@@ -96,23 +96,23 @@ fn decision_with_a_proven_id_follows_the_table() {
     assert_decisions([
         ("proven and there", facts(), Decision::Resume { id: id("a") }),
         (
-            "gone, guarded",
+            "missing, guarded",
             RecoveryFacts { transcript: TranscriptLocation::Guarded(guard()), ..facts() },
             Decision::Restore { id: id("a"), from: CopyLocation::Guard(guard()) },
         ),
         (
-            "gone, nothing has it",
+            "missing, no copy",
             RecoveryFacts { transcript: TranscriptLocation::Gone, ..facts() },
             Decision::Refuse(ResumeRefusal::TranscriptGone { id: id("a") }),
         ),
         (
-            "nothing was ever said",
+            "the conversation is empty",
             RecoveryFacts { transcript: TranscriptLocation::Gone, spoke: false, ..facts() },
             Decision::StartAgain,
         ),
         ("vendor cannot resume", RecoveryFacts { vendor: Resumes::No, ..facts() }, Decision::Fresh),
         (
-            "vendor cannot resume, nothing was said",
+            "vendor cannot resume, the conversation is empty",
             RecoveryFacts { vendor: Resumes::No, spoke: false, ..facts() },
             Decision::StartAgain,
         ),
@@ -144,12 +144,12 @@ fn decision_without_a_proven_id_follows_the_table() {
     let ours = || candidate("x", true, true);
     assert_decisions([
         (
-            "exactly one, all signs agree",
+            "one candidate, which fulfils all conditions",
             unbound(true, vec![ours()]),
             Decision::Adopt { id: id("x") },
         ),
         (
-            "the only one is open elsewhere",
+            "the only candidate is open elsewhere",
             unbound(true, vec![ResumeCandidate { process: foreign(), ..ours() }]),
             Decision::Refuse(elsewhere()),
         ),
@@ -160,7 +160,7 @@ fn decision_without_a_proven_id_follows_the_table() {
             ambiguous(vec![candidate("x", true, false)]),
         ),
         (
-            "a newer stray beside it",
+            "a second candidate",
             unbound(true, vec![ours(), candidate("y", true, false)]),
             ambiguous(vec![ours(), candidate("y", true, false)]),
         ),
@@ -170,11 +170,11 @@ fn decision_without_a_proven_id_follows_the_table() {
             Decision::Adopt { id: id("x") },
         ),
         (
-            "nothing said, nothing there",
+            "no content, no candidate",
             RecoveryFacts { spoke: false, ..unbound(true, vec![]) },
             Decision::StartAgain,
         ),
-        ("something was said, nothing there", unbound(true, vec![]), ambiguous(vec![])),
+        ("content, but no candidate", unbound(true, vec![]), ambiguous(vec![])),
     ]);
 }
 
@@ -215,14 +215,20 @@ fn any_facts() -> impl Strategy<Value = RecoveryFacts> {
     );
     let proven = prop::option::of("[ab]".prop_map(|text| id(&text)));
     (process, proven, transcript, candidates, rest).prop_map(
-        |(process, proven, transcript, candidates, (spoke, only_one, vendor, turn, history))| {
+        |(
+            process,
+            proven,
+            transcript,
+            candidates,
+            (spoke, is_only_session, vendor, turn, history),
+        )| {
             RecoveryFacts {
                 process,
                 folder: FolderPresence::There,
                 proven,
                 transcript,
                 spoke,
-                unproven: Unproven { only_one, candidates },
+                unproven: Unproven { is_only_session, candidates },
                 vendor,
                 turn,
                 history,
@@ -241,7 +247,7 @@ proptest! {
             Decision::Adopt { id } => {
                 let fits = |it: &&ResumeCandidate| it.began_during_launch;
                 let began: Vec<_> = facts.unproven.candidates.iter().filter(fits).collect();
-                prop_assert!(facts.proven.is_none() && facts.unproven.only_one);
+                prop_assert!(facts.proven.is_none() && facts.unproven.is_only_session);
                 prop_assert_eq!(began.len(), 1);
                 prop_assert!(began[0].id == id && began[0].first_message_is_ours);
             }

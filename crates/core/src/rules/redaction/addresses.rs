@@ -2,26 +2,27 @@
 
 use std::ops::Range;
 
-use super::values::{is_drawn, is_stand_in};
+use super::values::{is_placeholder, looks_secret};
 
 /// At most this many bytes of a URL are checked. Some passwords are tokens of a kilobyte.
-const ADDRESS: usize = 2 * 1024;
+const MAX_URL_BYTES: usize = 2 * 1024;
 
 /// Returns the secret of the URL whose part after `://` begins at `at`.
 pub(super) fn password_of_url(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text.as_bytes()[at..];
-    let whole = rest.iter().take(ADDRESS).take_while(|byte| !is_end(**byte)).count();
+    let whole = rest.iter().take(MAX_URL_BYTES).take_while(|byte| !is_end(**byte)).count();
     let whole = &text[at..text.floor_char_boundary(at + whole)];
-    let place = &whole[..whole.find(['/', '?', '#', ',', '|']).unwrap_or(whole.len())];
-    let range = in_place(place).or_else(|| in_path(text, at, whole))?;
+    let authority = &whole[..whole.find(['/', '?', '#', ',', '|']).unwrap_or(whole.len())];
+    let range = in_authority(authority).or_else(|| in_path(text, at, whole))?;
     Some(at + range.start..at + range.end)
 }
 
 /// Returns the password before the `@` of an ordinary URL, or the user name if it is a token.
-fn in_place(place: &str) -> Option<Range<usize>> {
-    let (user, host) = place.rsplit_once('@')?;
+fn in_authority(authority: &str) -> Option<Range<usize>> {
+    let (user, host) = authority.rsplit_once('@')?;
     let Some((name, password)) = user.split_once(':') else {
-        return (user.len() >= 16 && is_drawn(user) && host.contains('.')).then_some(0..user.len());
+        return (user.len() >= 16 && looks_secret(user) && host.contains('.'))
+            .then_some(0..user.len());
     };
     let start = name.len() + 1;
     is_password(password, host).then_some(start..start + password.len())
@@ -33,8 +34,8 @@ fn in_path(text: &str, at: usize, whole: &str) -> Option<Range<usize>> {
     let colon = whole.find([':', '/', '@', '?', '#']).filter(|at| whole[*at..].starts_with(':'))?;
     let start = colon + 1;
     let is_web = text[..at].ends_with("http://") || text[..at].ends_with("https://");
-    let mut signs = whole[start..].match_indices('@').map(|(place, _)| start + place);
-    let end = signs.rfind(|end| is_host(&whole[end + 1..]))?;
+    let mut at_signs = whole[start..].match_indices('@').map(|(place, _)| start + place);
+    let end = at_signs.rfind(|end| is_host(&whole[end + 1..]))?;
     let password = &whole[start..end];
     let name = &whole[..colon];
     let is_user = !name.contains('.') && !matches!(name, "localhost" | "host");
@@ -42,9 +43,8 @@ fn in_path(text: &str, at: usize, whole: &str) -> Option<Range<usize>> {
     (is_sure && is_user && is_password(password, &whole[end + 1..])).then_some(start..end)
 }
 
-/// Returns whether this can be the port and the path of a web address whose path contains an `@`,
-/// as in `http://web:8080/logo@2x`. Only for a few names it is certain that they are users and not
-/// hosts.
+/// Returns whether this can be the port and the path of a URL whose path contains an `@`, as in
+/// `http://web:8080/logo@2x`. A few names are certain to be users and not hosts.
 fn begins_with_port(name: &str, password: &str) -> bool {
     let number = password.split(['/', '#', '?']).next().unwrap_or_default();
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
@@ -57,7 +57,7 @@ fn begins_with_port(name: &str, password: &str) -> bool {
 /// Returns the password before the `@` of a connection string such as
 /// `user:password@tcp(host:3306)/name`.
 pub(super) fn password_of_dsn(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
-    let before = text.as_bytes()[floor..at].iter().rev().take(ADDRESS);
+    let before = text.as_bytes()[floor..at].iter().rev().take(MAX_URL_BYTES);
     let from = at - before.take_while(|byte| !is_end(**byte)).count();
     let pair = text.get(from..at)?;
     let pair = pair.rsplit_once("://").map_or(pair, |(_, pair)| pair);
@@ -69,7 +69,7 @@ pub(super) fn password_of_dsn(text: &str, at: usize, floor: usize) -> Option<Ran
 /// The part after `jdbc:oracle:` begins at `at`.
 pub(super) fn password_of_oracle(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text.as_bytes()[at..];
-    let whole = rest.iter().take(ADDRESS).take_while(|byte| !is_end(**byte)).count();
+    let whole = rest.iter().take(MAX_URL_BYTES).take_while(|byte| !is_end(**byte)).count();
     let (pair, _) = text[at..text.floor_char_boundary(at + whole)].rsplit_once('@')?;
     let (user, password) = pair.split_once('/')?;
     let start = at + user.len() + 1;
@@ -90,5 +90,5 @@ fn is_host(rest: &str) -> bool {
 
 fn is_password(password: &str, host: &str) -> bool {
     let is_digest = host.starts_with("sha256:");
-    !is_digest && (!is_stand_in(password, "") || matches!(password, "password" | "secret"))
+    !is_digest && (!is_placeholder(password, "") || matches!(password, "password" | "secret"))
 }

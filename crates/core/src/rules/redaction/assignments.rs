@@ -1,4 +1,4 @@
-//! The values of assignments in `.env` files, whatever their names are.
+//! The values of all assignments in `.env` files.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::REDACTED;
-use super::values::{quote, quoted};
+use super::values::{opening_quote, quoted_length};
 
 /// Matches a name and `=`. A line number, a file name, a mark of a diff, or an escaped line break
 /// can come before the name. The pattern matches bytes, because Unicode classes are not compiled
@@ -23,14 +23,14 @@ pub(super) const KIND: &str = "env-file-value";
 /// Returns the ranges of the values.
 pub(super) fn values(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    each(text, |_, value| found.push(value));
+    for_each_assignment(text, |_, value| found.push(value));
     found
 }
 
 /// Returns the names with their values, without quotes and comments.
 pub(super) fn pairs(text: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
-    each(text, |name, value| {
+    for_each_assignment(text, |name, value| {
         let value = &text[value];
         let end = value.find(" #").unwrap_or(value.len());
         found.push((name, value[..end].trim_end()));
@@ -38,13 +38,13 @@ pub(super) fn pairs(text: &str) -> Vec<(&str, &str)> {
     found
 }
 
-fn each<'a>(text: &'a str, mut take: impl FnMut(&'a str, Range<usize>)) {
+fn for_each_assignment<'a>(text: &'a str, mut take: impl FnMut(&'a str, Range<usize>)) {
     let mut from = 0;
     while let Some(name) = NAMES.find_at(text, from) {
         let value = value(text, name.end());
         from = value.end.max(name.end());
-        let is_worth = !value.is_empty() && !text[value.clone()].starts_with(REDACTED);
-        if is_worth && !text[value.start..].starts_with('=') {
+        let has_value = !value.is_empty() && !text[value.clone()].starts_with(REDACTED);
+        if has_value && !text[value.start..].starts_with('=') {
             let word = name.as_str().trim_end().trim_end_matches('=').trim_end();
             let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_.".contains(letter);
             let start = word.rfind(|letter| !is_part(letter));
@@ -58,11 +58,11 @@ fn each<'a>(text: &'a str, mut take: impl FnMut(&'a str, Range<usize>)) {
 /// Returns the range of the value that begins at `at`: the text in quotes, otherwise the rest of
 /// the line.
 fn value(text: &str, at: usize) -> Range<usize> {
-    let Some(quote) = quote(&text[at..]) else {
+    let Some(quote) = opening_quote(&text[at..]) else {
         return at..at + rest_of_line(&text[at..]);
     };
     let start = at + quote.len();
-    let length = quoted(&text[start..], quote);
+    let length = quoted_length(&text[start..], quote);
     let is_open = text.as_bytes().get(start + length) == Some(&b'\n');
     let over_lines = text[start..].find(quote).filter(|_| is_open);
     start..start + over_lines.unwrap_or(length)
@@ -79,7 +79,7 @@ fn rest_of_line(text: &str) -> usize {
 }
 
 /// Returns whether this is an `.env` file: most of its first lines are assignments.
-pub fn is_of_variables(text: &str) -> bool {
+pub fn is_env_file(text: &str) -> bool {
     let is_assignment = |line: &str| {
         let line = line.strip_prefix("export ").unwrap_or(line);
         line.split_once('=').is_some_and(|(name, _)| {

@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use super::headers;
-use super::values::{is_stand_in, quote, quoted};
+use super::values::{is_placeholder, opening_quote, quoted_length};
 
 /// At most this many bytes of a command line are checked.
-const REACH: usize = 2 * 1024;
-/// If a word begins within `REACH`, at most this many of its bytes are checked. Some passwords are
-/// tokens of several kilobytes.
-const WORD: usize = 16 * 1024;
+const MAX_COMMAND_BYTES: usize = 2 * 1024;
+/// At most this many bytes of a word are checked, if the word begins within [`MAX_COMMAND_BYTES`].
+/// Some passwords are tokens of several kilobytes.
+const MAX_WORD_BYTES: usize = 16 * 1024;
 /// At most this many words of a command line are checked.
-const WORDS: usize = 64;
+const MAX_WORDS: usize = 64;
 
 /// How a password follows a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +32,8 @@ enum Form {
     Prefixed,
     /// `user/password` or `user/password@place`, without a flag.
     Slash,
-    /// The last of this many words that are not flags.
-    Last(usize),
+    /// The word with this number, counted from 1, among the words that are not flags.
+    Nth(usize),
 }
 
 /// A program and its flags that take a password.
@@ -116,20 +116,21 @@ const PROGRAMS: &[PasswordProgram] = &[
     program("twine upload", &[("-p", Form::Word)]),
     program("az acr login", &[("-p", Form::Word)]),
     program("sqlplus", &[("", Form::Slash)]),
-    program("htpasswd", &[("", Form::Last(3))]),
-    program("add_user", &[("", Form::Last(2))]),
-    program("change_password", &[("", Form::Last(2))]),
+    program("htpasswd", &[("", Form::Nth(3))]),
+    program("add_user", &[("", Form::Nth(2))]),
+    program("change_password", &[("", Form::Nth(2))]),
     program("xfreerdp", &[("/p:", Form::Attached)]),
     program("snmpwalk", &[("-A", Form::Word), ("-X", Form::Word)]),
     program("nmcli", &[("password", Form::Word)]),
-    program("wpa_passphrase", &[("", Form::Last(2))]),
+    program("wpa_passphrase", &[("", Form::Nth(2))]),
     program("influx", &[("-password", Form::Word), ("-t", Form::Word)]),
-    program("vault login", &[("", Form::Last(1))]),
-    program("fly auth token", &[("", Form::Last(1))]),
+    program("vault login", &[("", Form::Nth(1))]),
+    program("fly auth token", &[("", Form::Nth(1))]),
 ];
 
 /// Programs that read a password from a pipe.
-pub(super) const READERS: [&str; 4] = ["sudo -S", "--password-stdin", "chpasswd", "passwd --stdin"];
+pub(super) const PASSWORD_READERS: [&str; 4] =
+    ["sudo -S", "--password-stdin", "chpasswd", "passwd --stdin"];
 
 /// Returns the names of all programs.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
@@ -145,19 +146,20 @@ pub(super) fn passwords(text: &str, name: &Range<usize>) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (number, word) in words.iter().enumerate() {
         for (flag, form) in program.flags {
-            found.extend(behind_flag(text, (flag, *form), word, words.get(number + 1)));
+            found.extend(value_after_flag(text, (flag, *form), word, words.get(number + 1)));
         }
     }
     for (_, form) in program.flags {
-        found.extend(without_flag(text, *form, &words));
+        found.extend(value_without_flag(text, *form, &words));
     }
-    found.retain(|range| !is_stand_in(&text[range.clone()], "") && range.len() >= 3);
+    found.retain(|range| !is_placeholder(&text[range.clone()], "") && range.len() >= 3);
     found.sort_by_key(|range| range.start);
     found.dedup_by(|next, previous| next.start < previous.end);
     found
 }
 
-fn behind_flag(
+/// Returns the password that follows this flag in the same word or in the next word.
+fn value_after_flag(
     text: &str,
     (flag, form): (&str, Form),
     word: &Range<usize>,
@@ -178,17 +180,18 @@ fn behind_flag(
     let value = inside_quotes(text, value);
     let word = &text[value.clone()];
     match form {
-        Form::Pair => behind(&value, word, ':'),
-        Form::Percent => behind(&value, word, '%'),
-        Form::Comma => behind(&value, word, ','),
+        Form::Pair => after_separator(&value, word, ':'),
+        Form::Percent => after_separator(&value, word, '%'),
+        Form::Comma => after_separator(&value, word, ','),
         Form::Prefixed => word.starts_with("pass:").then(|| value.start + 5..value.end),
-        Form::Cookie => headers::pairs(text, value.start),
+        Form::Cookie => headers::secret_cookies(text, value.start),
         _ if word.starts_with('-') => None,
         _ => Some(value),
     }
 }
 
-fn without_flag(text: &str, form: Form, words: &[Range<usize>]) -> Option<Range<usize>> {
+/// Returns the password of a command that takes it without a flag.
+fn value_without_flag(text: &str, form: Form, words: &[Range<usize>]) -> Option<Range<usize>> {
     let mut plain = words.iter().filter(|word| !text[(*word).clone()].starts_with('-'));
     match form {
         Form::Slash => plain.find_map(|word| {
@@ -200,13 +203,13 @@ fn without_flag(text: &str, form: Form, words: &[Range<usize>]) -> Option<Range<
             let start = word.start + user.len() + 1;
             is_user.then_some(start..start + password.len())
         }),
-        Form::Last(count) => plain.nth(count - 1).map(|word| inside_quotes(text, word.clone())),
+        Form::Nth(count) => plain.nth(count - 1).map(|word| inside_quotes(text, word.clone())),
         _ => None,
     }
 }
 
-fn behind(value: &Range<usize>, word: &str, sign: char) -> Option<Range<usize>> {
-    let (user, password) = word.split_once(sign)?;
+fn after_separator(value: &Range<usize>, word: &str, separator: char) -> Option<Range<usize>> {
+    let (user, password) = word.split_once(separator)?;
     let start = value.start + user.len() + 1;
     // An empty password and the rest of a URL, such as `//host`, are no passwords.
     let is_password = !password.is_empty() && !password.starts_with("//");
@@ -214,27 +217,28 @@ fn behind(value: &Range<usize>, word: &str, sign: char) -> Option<Range<usize>> 
 }
 
 fn inside_quotes(text: &str, word: Range<usize>) -> Range<usize> {
-    let Some(quote) = quote(&text[word.clone()]) else { return word };
+    let Some(quote) = opening_quote(&text[word.clone()]) else { return word };
     let start = word.start + quote.len();
-    start..start + quoted(&text[start..word.end.max(start)], quote)
+    start..start + quoted_length(&text[start..word.end.max(start)], quote)
 }
 
 /// Returns the words of the command up to its end. A backslash at the end of a line continues it.
 fn words(text: &str, at: usize) -> Vec<Range<usize>> {
-    let limit = text.floor_char_boundary((at + REACH).min(text.len()));
+    let limit = text.floor_char_boundary((at + MAX_COMMAND_BYTES).min(text.len()));
     let bytes = text.as_bytes();
     let (mut words, mut at) = (Vec::new(), at);
     if bytes.get(at).is_none_or(|byte| !b" \t\\".contains(byte)) {
         return words;
     }
-    while at < limit && words.len() < WORDS {
-        let blank = blank(&text[at..limit]);
+    while at < limit && words.len() < MAX_WORDS {
+        let blank = blank_length(&text[at..limit]);
         at += blank;
         let is_end = |byte: &u8| b"\n\r|;&)`".contains(byte);
         if at >= limit || is_end(&bytes[at]) || text[at..].starts_with("\\n") || blank == 0 {
             break;
         }
-        let length = word(&text[at..text.floor_char_boundary((at + WORD).min(text.len()))]);
+        let length =
+            word_length(&text[at..text.floor_char_boundary((at + MAX_WORD_BYTES).min(text.len()))]);
         if length == 0 {
             break;
         }
@@ -245,7 +249,7 @@ fn words(text: &str, at: usize) -> Vec<Range<usize>> {
 }
 
 /// Returns the length of the blanks at the start, including escaped line breaks.
-fn blank(text: &str) -> usize {
+fn blank_length(text: &str) -> usize {
     let breaks = [" ", "\t", "\\\r\n", "\\\n", "\\\\\\r\\n", "\\\\\\n"];
     let mut length = 0;
     while let Some(sign) = breaks.iter().find(|sign| text[length..].starts_with(**sign)) {
@@ -255,14 +259,17 @@ fn blank(text: &str) -> usize {
 }
 
 /// Returns the length of a shell word, including its quoted parts.
-fn word(text: &str) -> usize {
+fn word_length(text: &str) -> usize {
     let mut at = 0;
     while let Some(letter) = text[at..].chars().next() {
-        if letter.is_ascii_whitespace() || "|;&)<>".contains(letter) || blank(&text[at..]) > 0 {
+        if letter.is_ascii_whitespace()
+            || "|;&)<>".contains(letter)
+            || blank_length(&text[at..]) > 0
+        {
             break;
         }
-        if let Some(quote) = quote(&text[at..]) {
-            let inside = quoted(&text[at + quote.len()..], quote);
+        if let Some(quote) = opening_quote(&text[at..]) {
+            let inside = quoted_length(&text[at + quote.len()..], quote);
             let end = at + quote.len() + inside;
             // A quote without an end is the end of the string that contains the command.
             if !text[end..].starts_with(quote) {
@@ -284,8 +291,8 @@ fn word(text: &str) -> usize {
 
 /// Returns the text that is printed into a program that reads a password from a pipe. The name of
 /// that program is at `at`.
-pub(super) fn printed(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
-    let from = text.floor_char_boundary(at.saturating_sub(2 * REACH).max(floor));
+pub(super) fn printed_password(text: &str, at: usize, floor: usize) -> Option<Range<usize>> {
+    let from = text.floor_char_boundary(at.saturating_sub(2 * MAX_COMMAND_BYTES).max(floor));
     let line = &text[from.max(floor)..at];
     let line = &line[line.rfind('\n').map_or(0, |place| place + 1)..];
     let pipe = line.rfind('|')?;
@@ -298,5 +305,5 @@ pub(super) fn printed(text: &str, at: usize, floor: usize) -> Option<Range<usize
     let value = inside_quotes(text, value);
     let word = &text[value.clone()];
     let start = word.find(':').map_or(value.start, |colon| value.start + colon + 1);
-    (start < value.end && !is_stand_in(&text[start..value.end], "")).then_some(start..value.end)
+    (start < value.end && !is_placeholder(&text[start..value.end], "")).then_some(start..value.end)
 }

@@ -9,25 +9,25 @@ use regex::Regex;
 use super::assignments;
 use super::encoding::{to_base64, to_json, to_percent};
 use super::names::{is_secret_variable, may_be_secret_variable};
-use super::values::{is_code, is_stand_in, looks_chosen};
+use super::values::{is_code, is_placeholder, looks_chosen};
 use super::{Secret, addresses};
-use crate::rules::shapes::looks_drawn;
+use crate::rules::shapes::looks_random;
 
 /// Minimum length of a value. Shorter values occur too often in ordinary text.
-const SHORTEST: usize = 8;
+const MIN_BYTES: usize = 8;
 /// The same limit for values that mix letters with digits or punctuation.
-const SHORTEST_MIXED: usize = 6;
+const MIN_MIXED_BYTES: usize = 6;
 /// The same limit for values of variables whose names do not indicate a secret.
-const SHORTEST_UNNAMED: usize = 12;
+const MIN_UNNAMED_BYTES: usize = 12;
 /// Only this many bytes at the beginning of a longer value are searched for.
-const LONGEST: usize = 4 * 1024;
+const MAX_SEARCHED_BYTES: usize = 4 * 1024;
 /// At most this many values are searched for.
-const MOST: usize = 2_000;
+const MAX_VALUES: usize = 2_000;
 /// Values of at least this length are searched for inside words, too.
-const ANYWHERE: usize = 16;
+const MIN_BYTES_INSIDE_WORD: usize = 16;
 
-/// Beginnings of paths.
-const PLACES: [&str; 21] = [
+/// Prefixes of paths, which are not secret.
+const PATH_PREFIXES: [&str; 21] = [
     "~/",
     "./",
     "../",
@@ -63,7 +63,7 @@ impl KnownSecrets {
     /// URLs.
     pub fn add_environment<'a>(&mut self, variables: impl Iterator<Item = (&'a str, &'a str)>) {
         for (name, value) in variables {
-            let looks_secret = || looks_drawn(value) || looks_chosen(value);
+            let looks_secret = || looks_random(value) || looks_chosen(value);
             if is_secret_variable(name) || may_be_secret_variable(name) && looks_secret() {
                 self.add_named(value, "environment-value");
             }
@@ -71,10 +71,10 @@ impl KnownSecrets {
         }
     }
 
-    /// Adds the values of an `.env` file that are secret by their name or by their look.
+    /// Adds the values of an `.env` file that are secret by their names or look like secrets.
     pub fn add_variables(&mut self, text: &str) {
         for (name, value) in assignments::pairs(text) {
-            let looks_secret = || looks_drawn(value) || looks_chosen(value);
+            let looks_secret = || looks_random(value) || looks_chosen(value);
             if is_secret_variable(name) || may_be_secret_variable(name) && looks_secret() {
                 self.add_named(value, "env-file-value");
             } else {
@@ -102,11 +102,11 @@ impl KnownSecrets {
     /// Adds a value whose name indicates a secret. Returns whether the value was added.
     pub(super) fn add_named(&mut self, value: &str, kind: &'static str) -> bool {
         let value = value.trim();
-        let is_mixed = looks_chosen(value) && value.len() >= SHORTEST_MIXED;
+        let is_mixed = looks_chosen(value) && value.len() >= MIN_MIXED_BYTES;
         let is_number = value.bytes().all(|byte| byte.is_ascii_digit()) && value.len() < 12;
-        let is_path = PLACES.iter().any(|place| value.starts_with(place));
-        let is_worth = (value.len() >= SHORTEST || is_mixed) && !is_number && !is_path;
-        is_worth && !is_stand_in(value, "") && self.add(value, kind)
+        let is_path = PATH_PREFIXES.iter().any(|place| value.starts_with(place));
+        let is_usable = (value.len() >= MIN_BYTES || is_mixed) && !is_number && !is_path;
+        is_usable && !is_placeholder(value, "") && self.add(value, kind)
     }
 
     /// Adds a value whose name does not indicate a secret, if the value itself looks like one.
@@ -115,8 +115,8 @@ impl KnownSecrets {
         let is_address =
             value.contains("://") || value.contains('/') && !value.contains(['+', '=']);
         let is_id = value.len() == 36 && value.bytes().filter(|byte| *byte == b'-').count() == 4;
-        let is_drawn = value.len() >= SHORTEST_UNNAMED && looks_drawn(value);
-        is_plain && !is_address && !is_id && is_drawn && self.add(value, kind)
+        let looks_secret = value.len() >= MIN_UNNAMED_BYTES && looks_random(value);
+        is_plain && !is_address && !is_id && looks_secret && self.add(value, kind)
     }
 
     fn add_password_of_url(&mut self, value: &str, kind: &'static str) {
@@ -127,12 +127,12 @@ impl KnownSecrets {
     }
 
     fn add(&mut self, value: &str, kind: &'static str) -> bool {
-        let value = &value[..value.floor_char_boundary(LONGEST)];
-        let has_room = self.values.len() < MOST && !value.contains(super::REDACTED);
+        let value = &value[..value.floor_char_boundary(MAX_SEARCHED_BYTES)];
+        let has_room = self.values.len() < MAX_VALUES && !value.contains(super::REDACTED);
         has_room && self.values.insert(value.to_owned(), kind).is_none()
     }
 
-    /// Creates a finder for these values. `None` if there are none.
+    /// Creates a finder for these values. `None` if there are no values.
     pub(super) fn finder(&self) -> Option<Finder> {
         let mut forms: BTreeMap<String, &'static str> = BTreeMap::new();
         for (value, kind) in &self.values {
@@ -170,8 +170,8 @@ impl Finder {
     pub(super) fn find(&self, text: &str, found: &mut Vec<Secret>) {
         for value in self.regex.find_iter(text) {
             let kind = self.forms.get(value.as_str()).copied().unwrap_or("known-value");
-            if value.len() >= ANYWHERE || is_alone(text, value.start(), value.end()) {
-                let is_cut = value.len() >= LONGEST;
+            if value.len() >= MIN_BYTES_INSIDE_WORD || is_alone(text, value.start(), value.end()) {
+                let is_cut = value.len() >= MAX_SEARCHED_BYTES;
                 let rest = if is_cut { rest_of_value(&text[value.end()..]) } else { 0 };
                 found.push(Secret { range: value.start()..value.end() + rest, kind });
             }

@@ -1,14 +1,14 @@
-//! Finds the places where a secret may be, in one pass over the text, and then checks each of them.
+//! Finds the hints to secrets in one pass over the text, and checks each of them.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::literals::{LetterCase, Literals};
 use super::{Secret, addresses, blocks, commands, headers, lines, named, phrases, values};
-use crate::rules::shapes::{self, BLOCK, INFIXES, SHAPES};
+use crate::rules::shapes::{self, BLOCK_BEGIN, INFIXES, SHAPES};
 
 /// Parts of names that may be names of secrets.
-const NAMES: [&str; 26] = [
+const NAME_PARTS: [&str; 26] = [
     "authorization",
     "bearer",
     "cookie",
@@ -40,9 +40,9 @@ const NAMES: [&str; 26] = [
 const DSNS: [&str; 4] = ["@tcp(", "@tcp6(", "@unix(", "@cloudsql("];
 /// Ports of databases as in lines of `.pgpass`.
 const PORTS: [&str; 4] = [":5432:", ":5433:", ":6432:", ":*:"];
-const TABS: [&str; 6] =
+const COOKIE_FILE_FIELDS: [&str; 6] =
     ["\tTRUE\t", "\tFALSE\t", "\\tTRUE\\t", "\\tFALSE\\t", "\\tTRUE\\\\t", "\\tFALSE\\\\t"];
-const HASHES: [&str; 11] = [
+const HASH_PREFIXES: [&str; 11] = [
     "$1$",
     "$5$",
     "$6$",
@@ -56,7 +56,7 @@ const HASHES: [&str; 11] = [
     "$argon2d$",
 ];
 
-/// What a hint refers to.
+/// The kind of a hint. It determines how the hint is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum About {
     Shape,
@@ -82,32 +82,34 @@ static HINTS: LazyLock<Literals<About>> = LazyLock::new(|| {
     let mut hints = Literals::default();
     SHAPES.iter().for_each(|shape| hints.add(shape.start, LetterCase::Exact, About::Shape));
     INFIXES.iter().for_each(|infix| hints.add(infix.middle, LetterCase::Exact, About::Infix));
-    hints.add(BLOCK, LetterCase::Exact, About::Begin);
+    hints.add(BLOCK_BEGIN, LetterCase::Exact, About::Begin);
     hints.add(blocks::END, LetterCase::Exact, About::End);
     hints.add("://", LetterCase::Exact, About::Address);
     DSNS.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Dsn));
     hints.add("jdbc:oracle:", LetterCase::Exact, About::Oracle);
     commands::names().for_each(|name| hints.add(name, LetterCase::Exact, About::Program));
-    commands::READERS.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Reader));
+    commands::PASSWORD_READERS
+        .iter()
+        .for_each(|it| hints.add(it, LetterCase::Exact, About::Reader));
     PORTS.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Port));
-    TABS.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Tab));
-    HASHES.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Hash));
+    COOKIE_FILE_FIELDS.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Tab));
+    HASH_PREFIXES.iter().for_each(|it| hints.add(it, LetterCase::Exact, About::Hash));
     phrases::all().for_each(|it| hints.add(&it, LetterCase::Any, About::Phrase));
     hints.add("bearer", LetterCase::Any, About::Bearer);
     hints.add("authorization", LetterCase::Any, About::Authorization);
     hints.add("cookie", LetterCase::Any, About::Cookie);
-    NAMES.iter().for_each(|it| hints.add(it, LetterCase::Any, About::Name));
+    NAME_PARTS.iter().for_each(|it| hints.add(it, LetterCase::Any, About::Name));
     hints
 });
 
-/// Finds secrets by their surroundings and by their beginning.
+/// Finds secrets by the text around them and by their prefixes.
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     let mut from = 0;
     while let Some(at) = HINTS.next(text, from) {
         let floor = found.last().map_or(0, |secret| secret.range.end);
         let count = found.len();
         for (length, about) in HINTS.at(text, at) {
-            look(text, at..at + length, *about, (floor, found));
+            check_hint(text, at..at + length, *about, (floor, found));
             if found.len() > count {
                 break;
             }
@@ -118,10 +120,15 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
 }
 
 /// Checks a hint. A secret that begins before `floor` is not reported again.
-fn look(text: &str, hint: Range<usize>, about: About, (floor, found): (usize, &mut Vec<Secret>)) {
+fn check_hint(
+    text: &str,
+    hint: Range<usize>,
+    about: About,
+    (floor, found): (usize, &mut Vec<Secret>),
+) {
     let (start, end) = (hint.start, hint.end);
     let secret = match about {
-        About::Shape => shape(text, start),
+        About::Shape => find_shape(text, start),
         About::Infix => {
             shapes::around(text, start, floor).map(|(range, kind)| Secret { range, kind })
         }
@@ -139,41 +146,44 @@ fn look(text: &str, hint: Range<usize>, about: About, (floor, found): (usize, &m
             let name = text[hint].trim_end_matches(['=', ':']).len();
             named::value(text, start..start + name, floor)
         }
-        About::Program => return programs(text, &hint, (floor, found)),
-        About::Reader => Secret::of("password-in-command", commands::printed(text, start, floor)),
+        About::Program => return find_in_command(text, &hint, (floor, found)),
+        About::Reader => {
+            Secret::of("password-in-command", commands::printed_password(text, start, floor))
+        }
         About::Port => Secret::of("password", lines::password_of_database(text, start, floor)),
         About::Tab => Secret::of("cookie", lines::cookie_of_jar(text, start, floor)),
         About::Hash => Secret::of("password-hash", lines::hash_of_password(text, start)),
-        About::Phrase => phrases::look(text, hint),
+        About::Phrase => phrases::find(text, hint),
     };
     found.extend(secret.filter(|secret| secret.range.start >= floor));
 }
 
-fn programs(text: &str, name: &Range<usize>, (floor, found): (usize, &mut Vec<Secret>)) {
-    if is_word_start(text, name.start) {
+fn find_in_command(text: &str, name: &Range<usize>, (floor, found): (usize, &mut Vec<Secret>)) {
+    if is_start_of_program(text, name.start) {
         let passwords = commands::passwords(text, name).into_iter();
         let passwords = passwords.filter(|range| range.start >= floor);
         found.extend(passwords.map(|range| Secret { range, kind: "password-in-command" }));
     }
 }
 
-fn shape(text: &str, at: usize) -> Option<Secret> {
-    let (length, kind) = is_beginning(text, at).then(|| shapes::at_start(&text[at..]))??;
+fn find_shape(text: &str, at: usize) -> Option<Secret> {
+    let (length, kind) = is_start_of_word(text, at).then(|| shapes::at_start(&text[at..]))??;
     Some(Secret { range: at..at + length, kind })
 }
 
 /// Returns whether a word begins at `at`: a separator comes before it, or an escape sequence as in
 /// strings of programs, in URLs and on terminals.
-pub(super) fn is_beginning(text: &str, at: usize) -> bool {
+pub(super) fn is_start_of_word(text: &str, at: usize) -> bool {
     let before = &text.as_bytes()[..at];
     let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     !before.last().is_some_and(is_inside)
         || values::ends_with_escape(before)
-        || is_code_before(before)
+        || ends_with_code(before)
 }
 
-/// Returns whether the last bytes are `%3D`, `\u003d` or a color sequence of a terminal.
-fn is_code_before(before: &[u8]) -> bool {
+/// Returns whether the text ends with a code such as `%3D` or `\u003d`, or with a color sequence of
+/// a terminal.
+fn ends_with_code(before: &[u8]) -> bool {
     let hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
     if let [.., b'%', high, low] = before
         && hex(&[*high, *low])
@@ -194,7 +204,7 @@ fn is_code_before(before: &[u8]) -> bool {
 }
 
 /// Returns whether the name of a program begins at `at`.
-fn is_word_start(text: &str, at: usize) -> bool {
+fn is_start_of_program(text: &str, at: usize) -> bool {
     let before = &text.as_bytes()[..at];
     let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     !before.last().is_some_and(is_inside) || values::ends_with_escape(before)

@@ -1,16 +1,16 @@
-//! How a value is joined to its name.
+//! The separator between a name and its value.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::values::{quote, quoted};
+use super::values::{opening_quote, quoted_length};
 
 /// Blanks around the separator between a name and its value.
 const BLANKS: [char; 2] = [' ', '\t'];
-/// At most this many bytes after a name are searched for the beginning of its value.
-const REACH: usize = 96;
+/// The value begins at most this many bytes after its name.
+const MAX_GAP_BYTES: usize = 96;
 
 /// The separator between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,9 +65,9 @@ pub(super) fn joined(text: &str, name: &Range<usize>) -> Option<Joined> {
     let after = &text[name.end..];
     let mut rest = after;
     // A name in backticks is only mentioned.
-    let is_told = rest.starts_with('`');
-    rest = quote(rest).map_or(rest, |quote| &rest[quote.len()..]);
-    let is_name_quoted = rest.len() < after.len() && !is_told;
+    let is_mentioned = rest.starts_with('`');
+    rest = opening_quote(rest).map_or(rest, |quote| &rest[quote.len()..]);
+    let is_name_quoted = rest.len() < after.len() && !is_mentioned;
     rest = rest.strip_prefix(']').unwrap_or(rest);
     let trimmed = rest.trim_start_matches(BLANKS);
     let blanks = rest.len() - trimmed.len();
@@ -82,20 +82,20 @@ pub(super) fn joined(text: &str, name: &Range<usize>) -> Option<Joined> {
         };
         let start = value.trim_start_matches(BLANKS);
         let is_tight = sign == "=" && blanks == 0 && start.len() == value.len();
-        let typed = behind_type(start).filter(|_| sign == ":");
+        let typed = after_type(start).filter(|_| sign == ":");
         let is_flag = is_tight && text[name.clone()].starts_with('-');
         let join = match typed {
             None if is_flag => Join::Flag,
             None if is_tight => Join::Tight,
-            None if sign == ":" && !is_told => Join::Colon,
+            None if sign == ":" && !is_mentioned => Join::Colon,
             None | Some(_) => Join::Loose,
         };
-        let start = typed.or_else(|| behind_break(start, sign)).unwrap_or(start);
+        let start = typed.or_else(|| after_line_break(start, sign)).unwrap_or(start);
         return found(join, at(start));
     }
     for (sign, join) in [("||", Join::Or), ("??", Join::Or), ("(", Join::Call)] {
         let value = trimmed.strip_prefix(sign).map(|value| value.trim_start_matches(BLANKS));
-        if let Some(value) = value.filter(|value| quote(value).is_some()) {
+        if let Some(value) = value.filter(|value| opening_quote(value).is_some()) {
             return found(join, at(value));
         }
     }
@@ -105,17 +105,17 @@ pub(super) fn joined(text: &str, name: &Range<usize>) -> Option<Joined> {
     if rest.starts_with('>') && is_element(text, name.start) {
         return found(Join::Element, at(&rest[1..]));
     }
-    if let Some(fields) = FIELDS.captures(&after[..after.floor_char_boundary(REACH)]) {
+    if let Some(fields) = FIELDS.captures(&after[..after.floor_char_boundary(MAX_GAP_BYTES)]) {
         let join = if fields.get(2).is_some() { Join::Element } else { Join::Colon };
         return Some(Joined { join, start: name.end + fields[0].len(), is_name_quoted: true });
     }
     let value = trimmed.strip_prefix(',').map(|value| value.trim_start_matches(BLANKS));
-    let value = value.filter(|value| is_name_quoted && quote(value).is_some())?;
+    let value = value.filter(|value| is_name_quoted && opening_quote(value).is_some())?;
     found(Join::Comma, at(value))
 }
 
 fn is_element(text: &str, at: usize) -> bool {
-    let from = text.floor_char_boundary(at.saturating_sub(REACH));
+    let from = text.floor_char_boundary(at.saturating_sub(MAX_GAP_BYTES));
     let before = &text[from..at];
     before.ends_with('<')
         || before.rsplit_once('<').is_some_and(|(_, inside)| {
@@ -124,7 +124,7 @@ fn is_element(text: &str, at: usize) -> bool {
 }
 
 /// Returns the text after the type of a variable, as in `password: &str = "…"`.
-fn behind_type(value: &str) -> Option<&str> {
+fn after_type(value: &str) -> Option<&str> {
     let is_of_type = |letter: char| letter.is_ascii_alphanumeric() || "_&':<>? ".contains(letter);
     let length = value.bytes().take(48).take_while(|byte| is_of_type(char::from(*byte))).count();
     let (kind, rest) = value.split_at(length);
@@ -132,17 +132,17 @@ fn behind_type(value: &str) -> Option<&str> {
 }
 
 /// Returns a value that begins on the next line: a block of YAML, or a string.
-fn behind_break<'a>(value: &'a str, sign: &str) -> Option<&'a str> {
+fn after_line_break<'a>(value: &'a str, sign: &str) -> Option<&'a str> {
     let folded = value.strip_prefix(['|', '>']).filter(|_| sign == ":");
     let rest = folded.unwrap_or(value).trim_start_matches(['-', '+']);
-    let line = behind_line_end(rest)?;
+    let line = after_line_end(rest)?;
     let start = line.trim_start_matches(BLANKS);
     let is_inside = start.len() < line.len();
-    (is_inside && (folded.is_some() || quote(start).is_some())).then_some(start)
+    (is_inside && (folded.is_some() || opening_quote(start).is_some())).then_some(start)
 }
 
 /// Returns the text after a line break, which can be escaped as in strings of programs.
-fn behind_line_end(text: &str) -> Option<&str> {
+fn after_line_end(text: &str) -> Option<&str> {
     let plain = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'));
     plain.or_else(|| {
         let rest = text.trim_start_matches('\\');
@@ -160,9 +160,9 @@ pub(super) struct Beside {
 }
 
 /// Returns where the value begins after a blank, or after words such as `is`.
-pub(super) fn behind_words(text: &str, at: usize) -> Option<Beside> {
+pub(super) fn after_words(text: &str, at: usize) -> Option<Beside> {
     let rest = &text[at..];
-    let found = WORDS.captures(&rest[..rest.floor_char_boundary(REACH)])?;
+    let found = WORDS.captures(&rest[..rest.floor_char_boundary(MAX_GAP_BYTES)])?;
     Some(Beside { at: at + found[0].len(), is_verb: found.get(1).is_some() })
 }
 
@@ -178,5 +178,5 @@ pub(super) fn closing(text: &str, quote: &str) -> usize {
     let is_triple = quote.len() >= 3 && !quote.starts_with('\\');
     let end = text.find(quote).filter(|_| is_triple);
     let single = if is_triple { &quote[..1] } else { quote };
-    end.unwrap_or_else(|| quoted(text, single))
+    end.unwrap_or_else(|| quoted_length(text, single))
 }

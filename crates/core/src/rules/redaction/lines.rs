@@ -1,18 +1,18 @@
-//! Files that have a secret at a fixed position of each line.
+//! Secrets at a fixed position of a line, as in `.pgpass` and in cookie files.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::values::is_stand_in;
+use super::values::is_placeholder;
 
 /// At most this many bytes of a line are checked in each direction.
-const REACH: usize = 256;
+const MAX_LINE_BYTES: usize = 256;
 /// Minimum length of a password hash.
-const HASH: usize = 24;
+const MIN_HASH_BYTES: usize = 24;
 
-/// A line of `.pgpass`: host, port, database, user and password.
+/// Matches a line of `.pgpass`: host, port, database, user and password.
 #[expect(clippy::unwrap_used, reason = "the pattern is constant, and tests compile it")]
 static DATABASE: LazyLock<Regex> = LazyLock::new(|| {
     let field = r"[^\s:\x22'\\/]+";
@@ -26,9 +26,9 @@ static DATABASE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 fn line_around(text: &str, at: usize) -> Range<usize> {
-    let from = text.floor_char_boundary(at.saturating_sub(REACH));
+    let from = text.floor_char_boundary(at.saturating_sub(MAX_LINE_BYTES));
     let start = text[from..at].rfind(['\n', '\r']).map_or(from, |place| from + place + 1);
-    let to = text.ceil_char_boundary((at + REACH).min(text.len()));
+    let to = text.ceil_char_boundary((at + MAX_LINE_BYTES).min(text.len()));
     let end = text[at..to].find(['\n', '\r']).map_or(to, |place| at + place);
     start..end
 }
@@ -47,7 +47,7 @@ pub(super) fn password_of_database(text: &str, at: usize, floor: usize) -> Optio
         let next = text[range.end..].chars().next();
         let is_whole = next.is_none_or(|it| it != ':');
         let is_here = line.start + found.get(0)?.start() <= at && at < range.end;
-        if is_whole && is_here && !is_stand_in(password.as_str(), "") {
+        if is_whole && is_here && !is_placeholder(password.as_str(), "") {
             return Some(range);
         }
     }
@@ -92,9 +92,9 @@ pub(super) fn hash_of_password(text: &str, at: usize) -> Option<Range<usize>> {
         let length = text.as_bytes()[at..].iter().take(most).take_while(|it| is_of_hash(it));
         text[at..at + length.count()].trim_end_matches(['.', ','])
     };
-    let start = hash(REACH);
+    let start = hash(MAX_LINE_BYTES);
     let parts = start.split('$').filter(|part| !part.is_empty());
     let longest = parts.clone().map(str::len).max().unwrap_or_default();
-    let is_hash = start.len() >= HASH && longest >= 20 && parts.count() >= 2;
+    let is_hash = start.len() >= MIN_HASH_BYTES && longest >= 20 && parts.count() >= 2;
     is_hash.then(|| at..at + hash(usize::MAX).len())
 }

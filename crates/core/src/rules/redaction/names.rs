@@ -1,13 +1,14 @@
-//! What the name of a value indicates about it.
+//! Whether the name of a value indicates a secret.
 
-use crate::rules::secrets::is_telling;
+use crate::rules::secrets::is_secret_name;
 
 /// Words that indicate a secret anywhere in a name.
-const ANYWHERE: [&str; 5] = ["secret", "password", "passwd", "passphrase", "passwort"];
+const SECRET_WORDS: [&str; 5] = ["secret", "password", "passwd", "passphrase", "passwort"];
 /// Last words of names of passwords. They are ordinary words, too.
-const SHORT: [&str; 7] = ["pass", "pwd", "pw", "psw", "passcode", "rootpw", "bindpw"];
+const SHORT_PASSWORD_WORDS: [&str; 7] =
+    ["pass", "pwd", "pw", "psw", "passcode", "rootpw", "bindpw"];
 /// Words before `key` that indicate a key for access.
-const KEYS: [&str; 24] = [
+const WORDS_BEFORE_KEY: [&str; 24] = [
     "access",
     "secret",
     "private",
@@ -34,7 +35,7 @@ const KEYS: [&str; 24] = [
     "application",
 ];
 /// Last words of names whose values are secret only if they look like secrets.
-const MAYBE: [&str; 22] = [
+const POSSIBLE_SECRET_WORDS: [&str; 22] = [
     "auth",
     "cred",
     "creds",
@@ -59,7 +60,7 @@ const MAYBE: [&str; 22] = [
     "masterauth",
 ];
 /// Last words of names whose values describe a secret but do not contain it.
-const ABOUT: [&str; 70] = [
+const METADATA_WORDS: [&str; 70] = [
     "name",
     "url",
     "uri",
@@ -132,7 +133,7 @@ const ABOUT: [&str; 70] = [
     "cmd",
 ];
 /// Last words that distinguish several values of one kind.
-const WHICH: [&str; 29] = [
+const DISTINGUISHING_WORDS: [&str; 29] = [
     "data",
     "value",
     "val",
@@ -164,12 +165,12 @@ const WHICH: [&str; 29] = [
     "secondary",
 ];
 /// Words before `pass` in names that are written as one word, such as `dbpass`.
-const OWNERS: [&str; 24] = [
+const WORDS_BEFORE_PASS: [&str; 24] = [
     "db", "user", "smtp", "mail", "root", "admin", "ssh", "ftp", "sql", "my", "ldap", "require",
     "store", "key", "login", "proxy", "imap", "redis", "auth", "wp", "app", "svc", "pg", "vnc",
 ];
 /// Words before `pass` that indicate a pass of a program and not a password.
-const PASSES: [&str; 24] = [
+const WORDS_BEFORE_PROGRAM_PASS: [&str; 24] = [
     "first",
     "second",
     "third",
@@ -199,13 +200,13 @@ const PASSES: [&str; 24] = [
 /// How strongly a name indicates a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strength {
-    /// The value may be secret. Its look decides.
-    May,
+    /// The value is secret if it looks like a secret.
+    Possible,
     /// The value is a password unless the name is used as an ordinary word. The context decides.
     Weak,
     /// The value is a password, but programs use such names for other values, too.
-    Is,
-    /// The name is that of an environment variable.
+    Likely,
+    /// The name is in uppercase, as the names of environment variables are.
     Constant,
 }
 
@@ -219,43 +220,45 @@ pub(super) struct Meaning {
 /// Returns what a name indicates about its value. `None` if it does not indicate a secret.
 pub(super) fn meaning(name: &str) -> Option<Meaning> {
     let is_constant = name.bytes().all(|byte| !byte.is_ascii_lowercase()) && !name.contains('-');
-    let parts = parts(name);
-    let parts = without_which(&parts);
+    let parts = kebab_case(name);
+    let parts = without_distinguishing_words(&parts);
     let last = parts.rsplit('-').next().unwrap_or_default();
-    if ABOUT.contains(&last) || parts.is_empty() {
+    if METADATA_WORDS.contains(&last) || parts.is_empty() {
         return None;
     }
     let (strength, kind) = of_password(parts, last, is_constant)
         .or_else(|| of_key(parts, last, is_constant))
-        .or_else(|| MAYBE.contains(&last).then_some((Strength::May, kind(last))))?;
+        .or_else(|| {
+            POSSIBLE_SECRET_WORDS.contains(&last).then_some((Strength::Possible, kind(last)))
+        })?;
     Some(Meaning { strength, kind })
 }
 
 /// Returns whether the value of a variable with this name is secret, whatever it looks like.
 pub(super) fn is_secret_variable(name: &str) -> bool {
     let is_folder = matches!(name, "PWD" | "OLDPWD");
-    !is_folder && meaning(name).is_some_and(|it| it.strength != Strength::May)
+    !is_folder && meaning(name).is_some_and(|it| it.strength != Strength::Possible)
 }
 
 /// Returns whether the value of a variable with this name is secret if it looks like a secret.
 pub(super) fn may_be_secret_variable(name: &str) -> bool {
-    meaning(name).is_some_and(|it| it.strength == Strength::May)
+    meaning(name).is_some_and(|it| it.strength == Strength::Possible)
 }
 
 fn of_password(parts: &str, last: &str, is_constant: bool) -> Option<(Strength, &'static str)> {
-    let is_last = ANYWHERE.iter().any(|word| last.ends_with(word));
-    if ANYWHERE.iter().any(|word| parts.contains(word)) {
-        let small = if is_last { Strength::Is } else { Strength::May };
+    let is_last = SECRET_WORDS.iter().any(|word| last.ends_with(word));
+    if SECRET_WORDS.iter().any(|word| parts.contains(word)) {
+        let small = if is_last { Strength::Likely } else { Strength::Possible };
         return Some((if is_constant { Strength::Constant } else { small }, kind(parts)));
     }
     let before = parts.strip_suffix(last).map_or("", |rest| rest.trim_end_matches('-'));
     let before_last = before.rsplit('-').next().unwrap_or_default();
-    let is_short = SHORT.contains(&last)
-        || last.strip_suffix("pass").is_some_and(|owner| OWNERS.contains(&owner));
-    if !is_short || PASSES.contains(&before_last) {
+    let is_short = SHORT_PASSWORD_WORDS.contains(&last)
+        || last.strip_suffix("pass").is_some_and(|owner| WORDS_BEFORE_PASS.contains(&owner));
+    if !is_short || WORDS_BEFORE_PROGRAM_PASS.contains(&before_last) {
         return None;
     }
-    let is_compound = !before.is_empty() || !SHORT.contains(&last);
+    let is_compound = !before.is_empty() || !SHORT_PASSWORD_WORDS.contains(&last);
     Some(match (is_compound, is_constant) {
         (true, true) if last != "pw" => (Strength::Constant, "password"),
         _ => (Strength::Weak, "password"),
@@ -266,7 +269,8 @@ fn of_key(parts: &str, last: &str, is_constant: bool) -> Option<(Strength, &'sta
     let is_key = matches!(last, "key" | "keys") && !parts.contains("public") && parts.len() > 4;
     let before = parts.strip_suffix(last).map_or("", |rest| rest.trim_end_matches('-'));
     let before_last = before.rsplit('-').next().unwrap_or_default();
-    let opens = is_key && last == "key" && (is_constant || KEYS.contains(&before_last));
+    let is_access_key =
+        is_key && last == "key" && (is_constant || WORDS_BEFORE_KEY.contains(&before_last));
     let is_joined = [
         "privatekey",
         "presharedkey",
@@ -278,8 +282,8 @@ fn of_key(parts: &str, last: &str, is_constant: bool) -> Option<(Strength, &'sta
         "authkey",
     ]
     .contains(&last);
-    let may = if is_constant { Strength::Constant } else { Strength::May };
-    (is_telling(parts) || opens || is_joined).then_some((may, kind(last)))
+    let may = if is_constant { Strength::Constant } else { Strength::Possible };
+    (is_secret_name(parts) || is_access_key || is_joined).then_some((may, kind(last)))
 }
 
 fn kind(words: &str) -> &'static str {
@@ -299,11 +303,11 @@ fn kind(words: &str) -> &'static str {
 }
 
 /// Returns the name without the last words that distinguish several values of one kind.
-fn without_which(parts: &str) -> &str {
+fn without_distinguishing_words(parts: &str) -> &str {
     let mut parts = parts.trim_matches('-');
     while let Some((rest, last)) = parts.rsplit_once('-') {
         let is_number = last.bytes().all(|byte| byte.is_ascii_digit());
-        if !is_number && !WHICH.contains(&last) {
+        if !is_number && !DISTINGUISHING_WORDS.contains(&last) {
             break;
         }
         parts = rest.trim_end_matches('-');
@@ -312,7 +316,7 @@ fn without_which(parts: &str) -> &str {
 }
 
 /// Returns the words of a name in lowercase, with `-` between them.
-pub(super) fn parts(name: &str) -> String {
+pub(super) fn kebab_case(name: &str) -> String {
     let mut parts = String::with_capacity(name.len() + 4);
     let mut was_small = false;
     for letter in name.chars() {

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::Secret;
 use super::blocks;
-use super::values::{is_stand_in, quote, quoted};
-use crate::rules::shapes::looks_drawn;
+use super::values::{is_placeholder, opening_quote, quoted_length};
+use crate::rules::shapes::looks_random;
 
 /// Statements that are followed by a password, and names for the seed words of a wallet.
 const STATEMENTS: [&str; 8] = [
@@ -21,11 +21,11 @@ const STATEMENTS: [&str; 8] = [
 /// Fields of a private key in JSON.
 const FIELDS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
 /// Minimum length of a number in a private key.
-const NUMBER: usize = 40;
-/// The name of a plugin and `BY` take at most this many bytes.
-const PLUGIN: usize = 96;
+const MIN_NUMBER_CHARS: usize = 40;
+/// Maximum length of the name of a plugin and `BY`.
+const MAX_PLUGIN_BYTES: usize = 96;
 /// Minimum number of seed words of a wallet.
-const WORDS: usize = 11;
+const MIN_SEED_WORDS: usize = 11;
 
 /// Returns all phrases in lowercase.
 pub(super) fn all() -> impl Iterator<Item = String> {
@@ -35,10 +35,10 @@ pub(super) fn all() -> impl Iterator<Item = String> {
 }
 
 /// Returns the secret after a phrase.
-pub(super) fn look(text: &str, hint: Range<usize>) -> Option<Secret> {
+pub(super) fn find(text: &str, hint: Range<usize>) -> Option<Secret> {
     let phrase = &text[hint.clone()];
     if phrase.eq_ignore_ascii_case("private-lines:") {
-        let length = blocks::cut_off(text[hint.end..].trim_start_matches([' ', '\t']))?;
+        let length = blocks::length_of_key_lines(text[hint.end..].trim_start_matches([' ', '\t']))?;
         let blanks =
             text[hint.end..].len() - text[hint.end..].trim_start_matches([' ', '\t']).len();
         return Secret::of("private-key", Some(hint.end..hint.end + blanks + length));
@@ -50,15 +50,15 @@ pub(super) fn look(text: &str, hint: Range<usize>) -> Option<Secret> {
     if phrase.ends_with("phrase") || phrase == "mnemonic" {
         return words(text, hint.end);
     }
-    let end = if phrase == "identified with" { behind_plugin(text, hint.end)? } else { hint.end };
+    let end = if phrase == "identified with" { after_plugin(text, hint.end)? } else { hint.end };
     let (value, _) = string(text, end).filter(|_| text[end..].starts_with([' ', '\t']))?;
-    let is_secret = !is_stand_in(&text[value.clone()], "");
+    let is_secret = !is_placeholder(&text[value.clone()], "");
     Secret::of("password", Some(value).filter(|_| is_secret))
 }
 
 /// Returns the offset after the plugin and `BY` in `IDENTIFIED WITH plugin BY 'password'`.
-fn behind_plugin(text: &str, at: usize) -> Option<usize> {
-    let rest = &text[at..text.floor_char_boundary((at + PLUGIN).min(text.len()))];
+fn after_plugin(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..text.floor_char_boundary((at + MAX_PLUGIN_BYTES).min(text.len()))];
     let by = rest.to_ascii_lowercase().find(" by ")?;
     let is_plugin = |letter: char| letter.is_ascii_alphanumeric() || "_\"'\\".contains(letter);
     rest[..by].trim_start().chars().all(is_plugin).then_some(at + by + " by".len())
@@ -68,9 +68,9 @@ fn behind_plugin(text: &str, at: usize) -> Option<usize> {
 fn string(text: &str, at: usize) -> Option<(Range<usize>, &str)> {
     let rest = text[at..].trim_start_matches([' ', '\t']);
     let start = text.len() - rest.len();
-    let quote = quote(rest).filter(|quote| !quote.ends_with('`'))?;
+    let quote = opening_quote(rest).filter(|quote| !quote.ends_with('`'))?;
     let start = start + quote.len();
-    Some((start..start + quoted(&text[start..], quote), quote))
+    Some((start..start + quoted_length(&text[start..], quote), quote))
 }
 
 /// Returns a number of a private key in JSON.
@@ -78,8 +78,9 @@ fn number(text: &str, at: usize) -> Option<Secret> {
     let (value, _) = string(text, at)?;
     let number = &text[value.clone()];
     let is_of_number = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte);
-    let is_secret =
-        number.len() >= NUMBER && number.bytes().all(is_of_number) && looks_drawn(number);
+    let is_secret = number.len() >= MIN_NUMBER_CHARS
+        && number.bytes().all(is_of_number)
+        && looks_random(number);
     Secret::of("private-key", Some(value).filter(|_| is_secret))
 }
 
@@ -94,6 +95,6 @@ pub(super) fn words(text: &str, at: usize) -> Option<Secret> {
     let phrase = rest[..length].trim_end();
     let lengths = phrase.split(' ').map(str::len);
     let is_list = lengths.clone().all(|length| (3..=8).contains(&length));
-    let is_secret = is_list && (WORDS..=25).contains(&lengths.count());
+    let is_secret = is_list && (MIN_SEED_WORDS..=25).contains(&lengths.count());
     Secret::of("seed-phrase", Some(start..start + phrase.len()).filter(|_| is_secret))
 }

@@ -1,16 +1,16 @@
-//! Redaction of a whole conversation, which has more information than a single text.
+//! Redaction of a conversation. Secrets that are found in one text are removed from the others, too.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::exact::{Finder, KnownSecrets};
-use super::{Secret, assignments, blocks, cover, secrets, with_assignments};
-use crate::rules::shapes::looks_drawn;
+use super::{Secret, assignments, blocks, replaced, secrets, with_assignments};
+use crate::rules::shapes::looks_random;
 
 /// At most this many values are learned from the conversation itself.
-const LEARNED: usize = 200;
+const MAX_LEARNED_VALUES: usize = 200;
 /// Kinds of secrets whose values are learned, so that they are removed wherever they occur again.
-const TEACHING: [&str; 8] = [
+const LEARNED_KINDS: [&str; 8] = [
     "password",
     "secret",
     "token",
@@ -21,7 +21,7 @@ const TEACHING: [&str; 8] = [
     assignments::KIND,
 ];
 /// Minimum length of the rest of a token in the next result, and of a value that is learned.
-const REST: usize = 8;
+const MIN_REST_BYTES: usize = 8;
 
 /// The number of removed secrets by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,31 +85,31 @@ impl Redactor {
     pub fn redact<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         let found = self.find(text);
         self.removed.add(&found);
-        cover(text, &found)
+        replaced(text, &found)
     }
 
     /// Returns a tool result without secrets. If it is an `.env` file, all values are removed.
-    pub fn redact_result<'a>(&mut self, text: &'a str, is_of_variables: bool) -> Cow<'a, str> {
-        if is_of_variables {
+    pub fn redact_result<'a>(&mut self, text: &'a str, is_env_file: bool) -> Cow<'a, str> {
+        if is_env_file {
             self.learn_variables(text);
         }
         let mut found = self.find(text);
-        if is_of_variables {
+        if is_env_file {
             found = with_assignments(text, found);
         }
-        let rest = self.rest_of_last(text);
+        let rest = self.rest_of_last_result(text);
         if let Some(rest) = rest {
             found.retain(|secret| secret.range.start >= rest.range.end);
             found.insert(0, rest);
         }
         self.tail = self.tail_of(text, &found);
         self.removed.add(&found);
-        cover(text, &found)
+        replaced(text, &found)
     }
 
     /// Learns the secrets of a text, so that they are found where only their value identifies them.
     pub fn learn(&mut self, text: &str) {
-        if assignments::is_of_variables(text) {
+        if assignments::is_env_file(text) {
             self.learn_variables(text);
         }
         self.find(text);
@@ -117,10 +117,10 @@ impl Redactor {
 
     /// Learns the values of an `.env` file.
     pub fn learn_variables(&mut self, text: &str) {
-        if self.learned < LEARNED {
+        if self.learned < MAX_LEARNED_VALUES {
             let before = self.known.len();
             self.known.add_variables(text);
-            self.note_learned(before);
+            self.count_learned(before);
         }
     }
 
@@ -140,24 +140,27 @@ impl Redactor {
         }
         let found = secrets(text, self.finder.as_ref());
         let before = self.known.len();
-        for secret in found.iter().filter(|secret| TEACHING.contains(&secret.kind)) {
+        for secret in found.iter().filter(|secret| LEARNED_KINDS.contains(&secret.kind)) {
             let value = &text[secret.range.clone()];
-            if self.learned < LEARNED && value.len() >= REST && looks_drawn(value) {
+            if self.learned < MAX_LEARNED_VALUES
+                && value.len() >= MIN_REST_BYTES
+                && looks_random(value)
+            {
                 self.known.add_named(value, "known-value");
             }
         }
-        self.note_learned(before);
+        self.count_learned(before);
         found
     }
 
-    fn note_learned(&mut self, before: usize) {
+    fn count_learned(&mut self, before: usize) {
         let more = self.known.len() - before;
         self.learned += more;
         self.is_stale |= more > 0;
     }
 
     /// Returns the secret at the start of a text that continues from the end of the last result.
-    fn rest_of_last(&self, text: &str) -> Option<Secret> {
+    fn rest_of_last_result(&self, text: &str) -> Option<Secret> {
         match self.tail {
             Tail::Plain => None,
             Tail::Key => {
@@ -168,16 +171,16 @@ impl Redactor {
                 let is_of_token =
                     |byte: &u8| byte.is_ascii_alphanumeric() || b"_-+/=".contains(byte);
                 let length = text.bytes().take_while(|byte| is_of_token(byte)).count();
-                let is_rest = length >= REST && looks_drawn(&text[..length]);
+                let is_rest = length >= MIN_REST_BYTES && looks_random(&text[..length]);
                 is_rest.then_some(Secret { range: 0..length, kind: "rest-of-secret" })
             }
         }
     }
 
     fn tail_of(&self, text: &str, found: &[Secret]) -> Tail {
-        let goes_on =
+        let continues =
             self.tail == Tail::Key && blocks::continued(text).is_some_and(|(_, is_end)| !is_end);
-        if blocks::is_open(text) || goes_on {
+        if blocks::is_open(text) || continues {
             return Tail::Key;
         }
         let last = found.last().map(|secret| secret.range.end);

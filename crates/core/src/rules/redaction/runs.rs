@@ -1,43 +1,43 @@
-//! Keys that have neither a name nor a known prefix: long runs of characters without a separator.
+//! Keys without a name and without a known prefix: long runs of characters without a separator.
 
 use std::ops::Range;
 
 use super::Secret;
 use crate::rules::shapes::has_words;
 
-/// Shorter runs are not checked.
-const SHORTEST: usize = 34;
+/// Minimum length of a run that is checked.
+const MIN_RUN_BYTES: usize = 34;
 /// Length of the secret key of an AWS account.
-const AWS: usize = 40;
+const AWS_KEY_BYTES: usize = 40;
 /// Length of a token of Okta.
-const OKTA: usize = 42;
+const OKTA_TOKEN_BYTES: usize = 42;
 
-/// Finds such keys. Only every thirty-fourth byte of ordinary text is read.
+/// Finds such keys. Reads only one of every [`MIN_RUN_BYTES`] bytes of ordinary text.
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     let bytes = text.as_bytes();
     let mut at = 0;
-    while at + SHORTEST <= bytes.len() {
-        let probe = at + SHORTEST - 1;
-        if !is_of_run(bytes[probe]) {
+    while at + MIN_RUN_BYTES <= bytes.len() {
+        let probe = at + MIN_RUN_BYTES - 1;
+        if !is_run_byte(bytes[probe]) {
             at = probe + 1;
             continue;
         }
-        let back = bytes[at..probe].iter().rev().take_while(|byte| is_of_run(**byte)).count();
-        let ahead = bytes[probe..].iter().take_while(|byte| is_of_run(**byte)).count();
+        let back = bytes[at..probe].iter().rev().take_while(|byte| is_run_byte(**byte)).count();
+        let ahead = bytes[probe..].iter().take_while(|byte| is_run_byte(**byte)).count();
         let is_escape = bytes[..=probe - back].ends_with(b"\\n")
             || bytes[..=probe - back].ends_with(b"\\r")
             || bytes[..=probe - back].ends_with(b"\\t");
         let run = probe - back + usize::from(is_escape)..probe + ahead;
-        if run.len() >= SHORTEST {
-            look(text, &run, found);
+        if run.len() >= MIN_RUN_BYTES {
+            check_run(text, &run, found);
         }
         at = run.end + 1;
     }
 }
 
-fn look(text: &str, run: &Range<usize>, found: &mut Vec<Secret>) {
+fn check_run(text: &str, run: &Range<usize>, found: &mut Vec<Secret>) {
     let start = run.start;
-    if let Some(kind) = discord(&text[run.clone()]) {
+    if let Some(kind) = discord_token_kind(&text[run.clone()]) {
         found.push(Secret { range: run.clone(), kind });
         return;
     }
@@ -46,25 +46,25 @@ fn look(text: &str, run: &Range<usize>, found: &mut Vec<Secret>) {
         let range = from..from + piece.len();
         from = range.end + 1;
         let is_bare =
-            !text[range.end..].starts_with(['-', '_', '%']) && !is_behind_name(text, range.start);
-        if piece.len() == AWS && is_bare && is_random(piece) {
+            !text[range.end..].starts_with(['-', '_', '%']) && !is_part_of_name(text, range.start);
+        if piece.len() == AWS_KEY_BYTES && is_bare && is_random(piece) {
             found.push(Secret { range, kind: "aws-secret-key" });
         }
     }
     let whole = &text[run.clone()];
     let whole = whole.rsplit('=').find(|it| !it.is_empty()).unwrap_or(whole);
-    if whole.len() == OKTA
+    if whole.len() == OKTA_TOKEN_BYTES
         && whole.starts_with("00")
         && !whole.contains(['/', '+', '.'])
         && is_random(whole)
     {
         let end = start + text[run.clone()].trim_end_matches('=').len();
-        found.push(Secret { range: end - OKTA..end, kind: "okta-token" });
+        found.push(Secret { range: end - OKTA_TOKEN_BYTES..end, kind: "okta-token" });
     }
 }
 
 /// Returns whether this is the rest of a longer name or value, such as `sha1-…`.
-fn is_behind_name(text: &str, at: usize) -> bool {
+fn is_part_of_name(text: &str, at: usize) -> bool {
     text[..at].ends_with(['-', '_', '.', '%'])
 }
 
@@ -86,7 +86,7 @@ fn is_random(text: &str) -> bool {
 
 /// Returns the kind if this is a bot token of Discord: three parts, the first of which is a number
 /// in base64.
-fn discord(run: &str) -> Option<&'static str> {
+fn discord_token_kind(run: &str) -> Option<&'static str> {
     let mut parts = run.split('.');
     let [first, second, third] = [parts.next()?, parts.next()?, parts.next()?];
     let is_plain =
@@ -102,7 +102,7 @@ fn discord(run: &str) -> Option<&'static str> {
 }
 
 /// The bytes that belong to a run.
-const OF_RUN: [bool; 256] = {
+const RUN_BYTES: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0_u8;
     while byte < 128 {
@@ -113,6 +113,6 @@ const OF_RUN: [bool; 256] = {
     table
 };
 
-fn is_of_run(byte: u8) -> bool {
-    OF_RUN[usize::from(byte)]
+fn is_run_byte(byte: u8) -> bool {
+    RUN_BYTES[usize::from(byte)]
 }

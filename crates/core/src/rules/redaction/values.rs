@@ -1,14 +1,14 @@
-//! What a value looks like: where it ends, and whether it is a secret or only code or prose.
+//! Where a value ends, and whether it looks like a secret, like code or like prose.
 
 use super::encoding;
-use super::names::parts;
-use crate::rules::shapes::{has_words, looks_drawn};
+use super::names::kebab_case;
+use crate::rules::shapes::{has_words, looks_random};
 
 /// At most this many bytes of a value are checked to decide whether it is a secret.
-pub(super) const LOOKED_AT: usize = 256;
+pub(super) const CHECKED_BYTES: usize = 256;
 
 /// Words that are placeholders for a value.
-const STAND_INS: [&str; 36] = [
+const PLACEHOLDERS: [&str; 36] = [
     "string",
     "str",
     "text",
@@ -55,7 +55,7 @@ const TERMS: [&str; 20] = [
 ];
 
 /// Objects from which programs read values.
-const OWNERS: [&str; 14] = [
+const OBJECTS: [&str; 14] = [
     "process", "os", "env", "config", "settings", "self", "this", "secrets", "import", "var",
     "local", "args", "options", "req",
 ];
@@ -66,7 +66,7 @@ pub(super) fn ends_with_escape(before: &[u8]) -> bool {
 }
 
 /// Returns the length of the unquoted value at the start of the text.
-pub(super) fn bare(text: &str, stops: &[u8]) -> usize {
+pub(super) fn unquoted_length(text: &str, stops: &[u8]) -> usize {
     let bytes = text.as_bytes();
     let stop = |at: usize| {
         let byte = bytes[at];
@@ -79,7 +79,7 @@ pub(super) fn bare(text: &str, stops: &[u8]) -> usize {
 }
 
 /// Returns the quote at the start of the text, with the backslashes of the strings that contain it.
-pub(super) fn quote(text: &str) -> Option<&str> {
+pub(super) fn opening_quote(text: &str) -> Option<&str> {
     let backslashes = text.bytes().take_while(|byte| *byte == b'\\').count();
     let quote = text.as_bytes().get(backslashes)?;
     b"\"'`".contains(quote).then(|| &text[..=backslashes])
@@ -88,7 +88,7 @@ pub(super) fn quote(text: &str) -> Option<&str> {
 /// Returns the length of the text between an opening quote, which was just read, and the next quote
 /// of the same kind. If the line has no such quote, it was cut off, and the text ends at the next
 /// quote, backslash or line break.
-pub(super) fn quoted(text: &str, quote: &str) -> usize {
+pub(super) fn quoted_length(text: &str, quote: &str) -> usize {
     let depth = quote.len() - 1;
     let mark = quote.as_bytes()[depth];
     let mut backslashes = 0;
@@ -107,14 +107,14 @@ fn closes(backslashes: usize, depth: usize) -> bool {
     if depth == 0 { backslashes.is_multiple_of(2) } else { backslashes == depth }
 }
 
-/// Returns whether this is no value but a reference to one, or a placeholder.
-pub(super) fn is_stand_in(value: &str, name: &str) -> bool {
+/// Returns whether this is a placeholder for a value, or a reference to a value.
+pub(super) fn is_placeholder(value: &str, name: &str) -> bool {
     let value = value.trim();
     let bytes = value.as_bytes();
     let begins = |starts: &[&str]| starts.iter().any(|start| value.starts_with(start));
     let is_reference = bytes.first() == Some(&b'$')
         && bytes.get(1).is_none_or(|next| next.is_ascii_alphabetic() || b"_{(".contains(next));
-    let is_one_sign = bytes.len() > 2 && bytes.windows(2).all(|pair| pair[0] == pair[1]);
+    let is_repeated_byte = bytes.len() > 2 && bytes.windows(2).all(|pair| pair[0] == pair[1]);
     value.is_empty()
         || is_reference
         || begins(&[
@@ -130,13 +130,13 @@ pub(super) fn is_stand_in(value: &str, name: &str) -> bool {
             "your_",
             "YOUR_",
         ])
-        || (is_one_sign && !bytes[0].is_ascii_digit())
-        || STAND_INS.iter().any(|word| value.eq_ignore_ascii_case(word))
-        || repeats(value, name)
+        || (is_repeated_byte && !bytes[0].is_ascii_digit())
+        || PLACEHOLDERS.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || equals_name(value, name)
 }
 
-/// Returns whether a value is its own name in any style, as `client_secret` is for `clientSecret`.
-fn repeats(value: &str, name: &str) -> bool {
+/// Returns whether a value is the name itself in any style, as `client_secret` for `clientSecret`.
+fn equals_name(value: &str, name: &str) -> bool {
     let letters = |text: &str| -> String {
         let letters = text.chars().filter(|letter| !matches!(letter, '_' | '-' | '.'));
         letters.map(|letter| letter.to_ascii_lowercase()).collect()
@@ -148,7 +148,7 @@ fn repeats(value: &str, name: &str) -> bool {
 /// Returns whether this is an identifier in a program: at least two words without a digit.
 pub(super) fn is_identifier(value: &str) -> bool {
     let is_of_name = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-    let words = parts(value);
+    let words = kebab_case(value);
     let words = || words.split('-').filter(|word| !word.is_empty());
     value.bytes().all(is_of_name)
         && words().count() >= 2
@@ -158,7 +158,7 @@ pub(super) fn is_identifier(value: &str) -> bool {
 
 /// Returns whether this is an expression in a program.
 pub(super) fn is_code(value: &str) -> bool {
-    let word = value.bytes().take_while(|byte| is_name(*byte) || b".:".contains(byte)).count();
+    let word = value.bytes().take_while(|byte| is_name_byte(*byte) || b".:".contains(byte)).count();
     let (path, rest) = value.split_at(word);
     let is_path = path.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
     let owner = path.split(['.', ':']).next().unwrap_or_default();
@@ -168,13 +168,13 @@ pub(super) fn is_code(value: &str) -> bool {
     let is_macro = ["!(", "![", "!{"].iter().any(|open| rest.starts_with(open));
     let is_call =
         rest.starts_with('(') || is_macro || has("[", ']') || has("<", '>') || has("{", '}');
-    let is_owned = path.contains('.') && rest.is_empty() && OWNERS.contains(&owner);
+    let is_owned = path.contains('.') && rest.is_empty() && OBJECTS.contains(&owner);
     is_path && (is_call || path.contains("::") || is_owned)
 }
 
 /// Returns whether this is a URL, a number or a dotted name, or contains punctuation of
 /// expressions.
-pub(super) fn has_signs_of_code(value: &str) -> bool {
+pub(super) fn has_code_punctuation(value: &str) -> bool {
     let is_number = value.starts_with("0x") && value.len() <= 18;
     is_number
         || value.contains("://")
@@ -185,7 +185,7 @@ pub(super) fn has_signs_of_code(value: &str) -> bool {
 /// Returns whether this is a name with its owner: dotted words, or a type at the end.
 fn is_dotted(value: &str) -> bool {
     let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-    let is_type = value.bytes().all(|byte| is_name(byte) || byte == b'.');
+    let is_type = value.bytes().all(|byte| is_name_byte(byte) || byte == b'.');
     value.rsplit_once('.').is_some_and(|(_, last)| {
         let begins_large = last.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase());
         value.split('.').all(is_word) || (is_type && begins_large)
@@ -226,10 +226,10 @@ pub(super) fn is_encoded_pair(value: &str) -> bool {
 }
 
 /// Returns whether the look of a value alone indicates a secret.
-pub(super) fn is_drawn(value: &str) -> bool {
-    !value.contains(char::is_whitespace) && !has_signs_of_code(value) && looks_drawn(value)
+pub(super) fn looks_secret(value: &str) -> bool {
+    !value.contains(char::is_whitespace) && !has_code_punctuation(value) && looks_random(value)
 }
 
-pub(super) fn is_name(byte: u8) -> bool {
+pub(super) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }

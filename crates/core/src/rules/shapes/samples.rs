@@ -14,7 +14,7 @@ pub(in crate::rules) fn fill(template: &str) -> String {
     while let Some((before, after)) = rest.split_once('{') {
         out.push_str(before);
         rest = after;
-        let Some((class, count, after)) = hole(after) else {
+        let Some((class, count, after)) = placeholder(after) else {
             out.push('{');
             continue;
         };
@@ -28,8 +28,8 @@ pub(in crate::rules) fn fill(template: &str) -> String {
     out + rest
 }
 
-/// Parses the text after `{`. `None` if it is no placeholder.
-fn hole(text: &str) -> Option<(&str, usize, &str)> {
+/// Parses the text after `{`. `None` if it is not a placeholder.
+fn placeholder(text: &str) -> Option<(&str, usize, &str)> {
     let (inside, after) = text.split_once('}')?;
     if inside == "u" {
         return Some((inside, 0, after));
@@ -50,7 +50,7 @@ fn characters(class: &str, count: usize, state: &mut u64) -> String {
         "l" => format!("{small}{digits}"),
         "U" => format!("{large}{digits}"),
         "b" | "B" => format!("{small}{large}{digits}+/"),
-        _ => panic!("`{class}` is no class"),
+        _ => panic!("`{class}` is not a class of characters"),
     };
     let letters = alphabet.as_bytes();
     let mut draw = |_| {

@@ -261,13 +261,14 @@ const SAMPLES_OF_INFIXES: &[(&str, &str, &str)] = &[
     ("{d16}", "/1:", "{h32}"),
 ];
 
-fn whole() -> impl Iterator<Item = (&'static str, String)> {
+/// Returns each prefix with a complete key.
+fn complete_keys() -> impl Iterator<Item = (&'static str, String)> {
     SAMPLES.iter().map(|(start, rest)| (*start, format!("{start}{}", samples::fill(rest))))
 }
 
 #[test]
 fn every_shape_recognizes_its_sample() {
-    let samples: Vec<(&str, String)> = whole().collect();
+    let samples: Vec<(&str, String)> = complete_keys().collect();
     let mut wrong = Vec::new();
     for shape in SHAPES {
         let own: Vec<_> = samples.iter().filter(|(start, _)| *start == shape.start).collect();
@@ -293,7 +294,7 @@ fn every_infix_recognizes_its_sample() {
 #[test]
 fn key_that_was_cut_off_is_recognized() {
     let mut wrong = Vec::new();
-    for (start, sample) in whole() {
+    for (start, sample) in complete_keys() {
         let Some(shape) = SHAPES.iter().find(|shape| shape.start == start) else { continue };
         let is_exact = matches!(
             shape.characters,
@@ -303,7 +304,7 @@ fn key_that_was_cut_off_is_recognized() {
                 | KeyCharacters::Path
                 | KeyCharacters::Parts
         );
-        let least = start.len() + shape.least.max(16);
+        let least = start.len() + shape.min_length.max(16);
         for end in (least..sample.len()).filter(|_| !is_exact) {
             let cut = sample[..end].trim_end_matches(['-', '.', '%', '/']);
             // The first characters of some keys are always the same.
@@ -319,10 +320,10 @@ fn key_that_was_cut_off_is_recognized() {
 #[test]
 fn words_are_distinguished_from_random_letters() {
     for words in ["MyTokenProviderFactory", "correcthorsebattery", "authentication_required"] {
-        assert!(has_words(words) && !looks_drawn(words), "{words}");
+        assert!(has_words(words) && !looks_random(words), "{words}");
     }
     for random in ["xkqzjvbnmwplrtgh", "QwZxKjVbNmTpLrGd", "a1b2c3d4", "deadbeef0123"] {
-        assert!(looks_drawn(random), "{random}");
+        assert!(looks_random(random), "{random}");
     }
 }
 

@@ -14,8 +14,8 @@ use crate::rules::redaction::{Redactor, Removed};
 const MAX_HELD_TURNS: usize = 1_000;
 /// Maximum number of characters of a tool result.
 const MAX_RESULT_CHARACTERS: usize = 20_000;
-/// After these words `.env` is a property of a program and not a file name, as in `process.env`.
-const PROGRAMS: [&str; 4] = ["process", "meta", "Deno", "Bun"];
+/// After these words, `.env` is a property in a program and not a file name, as in `process.env`.
+const OBJECTS_WITH_ENV: [&str; 4] = ["process", "meta", "Deno", "Bun"];
 const NO_RESULT: &str = "No result of this call was recorded.";
 const SUMMARY: &str = "This is a summary of what was said before:";
 
@@ -87,7 +87,7 @@ impl TurnCleaner {
     }
 
     /// Appends the turns that are still held back to `out`. A call without a result gets a failed
-    /// result whose text says that no result was recorded.
+    /// result with a note that no result was recorded.
     pub fn end(&mut self, out: &mut Vec<Turn>) {
         for held in mem::take(&mut self.held) {
             self.write(held, out);
@@ -108,11 +108,11 @@ impl TurnCleaner {
     /// oldest open call.
     fn add_result(&mut self, turn: Turn) {
         let wanted = turn.tool.as_ref().map_or("", |tool| tool.id.as_str());
-        let is_its = |held: &&mut HeldTurn| match held {
+        let belongs_to_result = |held: &&mut HeldTurn| match held {
             HeldTurn::Call { id, result: None, .. } => wanted.is_empty() || id == wanted,
             HeldTurn::Call { .. } | HeldTurn::Plain(_) => false,
         };
-        if let Some(HeldTurn::Call { result, .. }) = self.held.iter_mut().find(is_its) {
+        if let Some(HeldTurn::Call { result, .. }) = self.held.iter_mut().find(belongs_to_result) {
             *result = Some(turn);
         }
     }
@@ -138,22 +138,22 @@ impl TurnCleaner {
     fn write_call(&mut self, call: Turn, result: Option<Turn>, out: &mut Vec<Turn>) {
         self.calls += 1;
         let id = format!("{}_{}", self.prefix, self.calls);
-        let is_of_variables = mentions_variables(&call.text);
+        let is_env_file = mentions_env_file(&call.text);
         let called = call.tool.as_ref().map(|tool| tool.name.clone()).unwrap_or_default();
         let answered = result.as_ref().and_then(|it| it.tool.as_ref()).map(|it| it.name.clone());
         let name = if called.is_empty() { answered.unwrap_or_default() } else { called };
         let name = if name.is_empty() { "tool".to_owned() } else { name };
         let tool = |failed| Tool { id: id.clone(), name: name.clone(), failed };
-        let text = object(self.redact(&call.text));
+        let text = as_json_object(self.redact(&call.text));
         out.push(self.timed(Turn { text, tool: Some(tool(false)), ..call }));
         let failed = result.as_ref().is_none_or(|it| it.tool.as_ref().is_some_and(|it| it.failed));
         let result = result.unwrap_or_else(|| Turn::new(Role::ToolResult, NO_RESULT));
-        let text = self.result(&result.text, is_of_variables);
+        let text = self.result(&result.text, is_env_file);
         out.push(self.timed(Turn { text, tool: Some(tool(failed)), ..result }));
     }
 
-    fn result(&mut self, text: &str, is_of_variables: bool) -> String {
-        cut_in_middle(&self.redactor.redact_result(text, is_of_variables), MAX_RESULT_CHARACTERS)
+    fn result(&mut self, text: &str, is_env_file: bool) -> String {
+        cut_in_middle(&self.redactor.redact_result(text, is_env_file), MAX_RESULT_CHARACTERS)
     }
 
     fn redact(&mut self, text: &str) -> String {
@@ -181,7 +181,7 @@ fn plain(turn: Turn) -> Option<HeldTurn> {
 }
 
 /// Returns the arguments of a call as a JSON object, which every vendor accepts.
-fn object(text: String) -> String {
+fn as_json_object(text: String) -> String {
     let is_object = text.trim_start().starts_with('{')
         && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok();
     if is_object { text } else { serde_json::json!({ "input": text }).to_string() }
@@ -189,11 +189,11 @@ fn object(text: String) -> String {
 
 /// Returns whether a call refers to a `.env` file, and not to the environment of a program such as
 /// `process.env`.
-fn mentions_variables(text: &str) -> bool {
+fn mentions_env_file(text: &str) -> bool {
     let is_file = |(at, word): (usize, &str)| {
         let next = text[at + word.len()..].chars().next();
         let is_whole = !next.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
-        is_whole && !PROGRAMS.iter().any(|program| text[..at].ends_with(program))
+        is_whole && !OBJECTS_WITH_ENV.iter().any(|object| text[..at].ends_with(object))
     };
     text.match_indices(".env").any(is_file)
 }

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Deref};
 
 use super::cut_in_middle;
 use crate::model::{Role, Turn};
-use crate::rules::redaction::{KnownSecrets, Redactor, Removed, is_of_variables};
+use crate::rules::redaction::{KnownSecrets, Redactor, Removed, is_env_file};
 
 /// Maximum number of characters of a tool's arguments or result.
 const MAX_TOOL_CHARACTERS: usize = 20_000;
@@ -77,7 +77,7 @@ impl TurnCollector {
     }
 
     /// Returns the collected turns. If turns are left out, the first task becomes the first turn,
-    /// and its last line says that turns are missing.
+    /// and a notice about the missing turns is its last line.
     ///
     /// `left_out` is the number of turns that were not collected, including the turn at which
     /// `take` returned `Break`.
@@ -132,7 +132,7 @@ impl TurnCollector {
             return CollectedTurn { turn, removed: Removed::default() };
         }
         let text = if turn.role == Role::ToolResult {
-            self.redactor.redact_result(&turn.text, is_of_variables(&turn.text))
+            self.redactor.redact_result(&turn.text, is_env_file(&turn.text))
         } else {
             self.redactor.redact(&turn.text)
         };

@@ -84,7 +84,7 @@ fn calls_without_ids_are_paired_by_order() {
 }
 
 #[test]
-fn a_result_without_an_id_goes_to_the_oldest_open_call() {
+fn result_without_an_id_is_paired_with_the_oldest_open_call() {
     let out = clean([call("a"), call("b"), result("a"), result("")]);
     assert_eq!(texts(&out), [r#"{"of":"a"}"#, "gave a", r#"{"of":"b"}"#, "gave "]);
 }
@@ -254,7 +254,7 @@ fn first_kept_turn_is_an_answer_if_starting_at_a_user_message_loses_most() {
 }
 
 #[test]
-fn a_huge_newest_turn_and_a_huge_task_are_cut() {
+fn huge_newest_turn_and_huge_task_are_cut() {
     let turns = [user(&"t".repeat(5_000)), assistant(&"x".repeat(5_000))];
     let (carried, _) = gather(&turns, 2_000, Some(turns[0].clone()));
     assert_eq!(carried.turns.len(), 2);
@@ -274,9 +274,9 @@ fn huge_turn_in_the_middle_is_cut_and_older_turns_are_kept() {
     let huge = "x".repeat(5_000);
     let turns = [user("before"), user(&huge), assistant("seen")];
     let (carried, _) = gather(&turns, 1_000, Some(user("before")));
-    let told = texts(&carried.turns);
-    assert_eq!((told[0], told[2]), ("before", "seen"), "{told:?}");
-    assert!(told[1].contains("left out") && told[1].len() < 600, "{told:?}");
+    let texts = texts(&carried.turns);
+    assert_eq!((texts[0], texts[2]), ("before", "seen"), "{texts:?}");
+    assert!(texts[1].contains("left out") && texts[1].len() < 600, "{texts:?}");
 }
 
 #[test]
@@ -316,11 +316,11 @@ proptest! {
 
     #[test]
     fn cleaned_turns_are_paired_sorted_and_lose_no_text(turns in prop::collection::vec(any_turn(), 0..30)) {
-        let said = |role: Role| turns.iter().filter(|it| it.role == role && !it.text.trim().is_empty()).count();
+        let count = |role: Role| turns.iter().filter(|it| it.role == role && !it.text.trim().is_empty()).count();
         let calls = turns.iter().filter(|turn| turn.role == Role::ToolCall).count();
         let out = clean(turns.clone());
-        prop_assert_eq!(out.iter().filter(|turn| turn.role == Role::User).count(), said(Role::User) + said(Role::Summary));
-        prop_assert_eq!(out.iter().filter(|turn| turn.role == Role::Assistant).count(), said(Role::Assistant));
+        prop_assert_eq!(out.iter().filter(|turn| turn.role == Role::User).count(), count(Role::User) + count(Role::Summary));
+        prop_assert_eq!(out.iter().filter(|turn| turn.role == Role::Assistant).count(), count(Role::Assistant));
         prop_assert_eq!(out.iter().filter(|turn| turn.role == Role::ToolCall).count(), calls);
         prop_assert!(out.iter().map(|turn| turn.at.unwrap()).is_sorted());
         for (number, turn) in out.iter().enumerate() {

@@ -22,7 +22,7 @@ pub(super) async fn find(
     let project = ports.projects.around(&cwd)?;
     let wanted = VendorId::new(whole_name(supervisor, project.as_ref(), &request.to)?);
     let described = project.as_ref().and_then(|project| project.vendors.get(&wanted));
-    let agent = project.as_ref().and_then(|project| project.whole_agent(wanted.as_str()).ok());
+    let agent = project.as_ref().and_then(|project| project.exact_agent(wanted.as_str()).ok());
     let is_vendor = ports.vendors.get(&wanted).is_ok() || described.is_some();
     let (id, agent) = match agent {
         _ if is_vendor => (wanted, None),

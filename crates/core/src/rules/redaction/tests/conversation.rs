@@ -3,7 +3,7 @@
 use super::super::*;
 use crate::rules::shapes::samples::fill;
 
-fn knowing(file: &str, environment: &[(&str, &str)]) -> Redactor {
+fn redactor_with(file: &str, environment: &[(&str, &str)]) -> Redactor {
     let mut known = KnownSecrets::default();
     known.add_variables(file);
     known.add_environment(environment.iter().copied());
@@ -13,7 +13,7 @@ fn knowing(file: &str, environment: &[(&str, &str)]) -> Redactor {
 #[test]
 fn values_of_an_env_file_are_removed_from_prose() {
     let file = "DB_PASS=swordfish\nSALT_X=\"aK3 9zQ7vB1m\"\nNODE_ENV=production\nPORT=3000\nBUCKET=q7Xb2LmZ9vTr4KpW\nREPO=https://u:hunter2x@host/a\n";
-    let mut redactor = knowing(file, &[]);
+    let mut redactor = redactor_with(file, &[]);
     let table = [
         ("log in with swordfish, then", "log in with [redacted], then"),
         ("\"swordfish\" and swordfishes", "\"[redacted]\" and swordfishes"),
@@ -36,7 +36,7 @@ fn values_of_secret_environment_variables_are_removed_in_every_encoding() {
         ("EDITOR", "vim-with-plugins-99"),
         ("API_KEY", "abc"),
     ];
-    let mut redactor = knowing("", &environment);
+    let mut redactor = redactor_with("", &environment);
     let text =
         "a open:sesame/4711 \"x\" b open%3Asesame%2F4711%20%22x%22 c open:sesame/4711 \\\"x\\\" d";
     assert_eq!(redactor.redact(text), "a [redacted] b [redacted] c [redacted] d");
@@ -48,16 +48,16 @@ fn values_of_secret_environment_variables_are_removed_in_every_encoding() {
 }
 
 #[test]
-fn a_known_value_of_five_kilobytes_is_removed_to_its_end() {
+fn known_value_of_five_kilobytes_is_removed_to_its_end() {
     let value = fill("{a5000}");
-    let mut redactor = knowing("", &[("SHOP_TOKEN", &value)]);
+    let mut redactor = redactor_with("", &[("SHOP_TOKEN", &value)]);
     assert_eq!(redactor.redact(&format!("so {value}, then")), "so [redacted] then");
     assert_eq!(redactor.redact(&format!("so '{value}'")), "so '[redacted]'");
 }
 
 #[test]
 fn debug_output_contains_no_known_values() {
-    let redactor = knowing("DB_PASS=swordfish", &[("API_TOKEN", "open-sesame-4711")]);
+    let redactor = redactor_with("DB_PASS=swordfish", &[("API_TOKEN", "open-sesame-4711")]);
     let shown = format!("{redactor:?}");
     assert!(!shown.contains("swordfish") && !shown.contains("4711"), "{shown}");
 }
@@ -74,7 +74,7 @@ fn value_removed_by_its_name_is_removed_later_without_the_name() {
 }
 
 #[test]
-fn a_private_key_in_several_results_is_removed_from_all_of_them() {
+fn private_key_in_several_results_is_removed_from_all_of_them() {
     let line = || fill("{b64}");
     let begin = format!("-----{} RSA PRIVATE KEY-----", "BEGIN");
     let end = format!("-----{} RSA PRIVATE KEY-----", "END");
@@ -93,7 +93,7 @@ fn a_private_key_in_several_results_is_removed_from_all_of_them() {
 }
 
 #[test]
-fn the_rest_of_a_token_in_the_next_result_is_removed() {
+fn rest_of_a_token_in_the_next_result_is_removed() {
     let token = fill("ghp_{a36}");
     let mut redactor = Redactor::default();
     let (first, second) = token.split_at(22);

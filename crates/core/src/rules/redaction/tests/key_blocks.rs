@@ -38,9 +38,9 @@ fn lines_of_key() -> Vec<String> {
     lines
 }
 
-fn shown(lines: &[String], (before, behind): (&str, &str)) -> String {
+fn shown(lines: &[String], (before, after): (&str, &str)) -> String {
     let line = |(number, line): (usize, &String)| {
-        format!("{}{line}{behind}", before.replace('@', &(number + 7).to_string()))
+        format!("{}{line}{after}", before.replace('@', &(number + 7).to_string()))
     };
     lines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -94,7 +94,7 @@ fn encrypted_key_without_its_last_line_is_removed_after_any_prefix() {
 }
 
 #[test]
-fn a_key_that_grep_prints_around_a_match_is_removed() {
+fn key_that_grep_prints_around_a_match_is_removed() {
     let body = lines_of_key();
     let around = shown(&body, ("key.pem-@-", ""));
     for text in [

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use jiff::Timestamp;
 use segue_core::model::{FolderState, Role, Turn};
-use segue_core::rules::digest::{DigestInput, LEAST_BUDGET, digest};
+use segue_core::rules::digest::{DigestInput, MIN_BUDGET_CHARACTERS, digest};
 use segue_core::rules::redaction::{KnownSecrets, Redactor, redact, redact_assignments};
 use segue_core::rules::transfer::TurnCleaner;
 use segue_testkit::chance::Chance;
@@ -121,7 +121,7 @@ pub(super) fn check_digest(turns: Vec<Turn>) {
     let task = turns.iter().find(|turn| turn.role == Role::User).cloned();
     let turns = clean(turns);
     let mut chance = chance(&text);
-    let budget = LEAST_BUDGET + chance.below(40_000);
+    let budget = MIN_BUDGET_CHARACTERS + chance.below(40_000);
     let start: String = text.chars().take(300).collect();
     let folder = FolderState {
         path: start.clone(),
