@@ -118,7 +118,7 @@ impl ConversationReading {
         if vendor.transcripts().is_none() {
             let vendor = vendor.id();
             return Err(Error::not_found(format!("the conversation of `{name}` cannot be read"))
-                .caused_by(format!("`{vendor}` keeps no transcript that is known"))
+                .caused_by(format!("Segue cannot read transcripts of `{vendor}`"))
                 .hint(format!("name it with `transcript = \"…\"` in `[vendors.{vendor}]`"))
                 .hint(format!("run `segue attach {name}` to see its terminal")));
         }

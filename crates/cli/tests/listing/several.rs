@@ -120,7 +120,7 @@ fn answer_to_a_fleet_needs_exactly_one_session_that_asks() {
     let world = fleet();
     let nobody = world.segue(["answer", "sho", "yes"]);
     assert_eq!(nobody.status, 4, "{nobody:#?}");
-    assert!(nobody.stderr.starts_with("error: no session of fleet `shop` asks anything\n"));
+    assert!(nobody.stderr.starts_with("error: no session of fleet `shop` asks a question\n"));
     assert!(!nobody.stderr.contains("shop/coder"), "{nobody:#?}");
     for name in ["coder", "tester"] {
         world.ok(["send", name, "--no-wait", "/ask"]);
@@ -128,7 +128,7 @@ fn answer_to_a_fleet_needs_exactly_one_session_that_asks() {
     }
     let unclear = world.segue(["answer", "shop", "yes"]);
     assert_eq!(unclear.status, 2, "{unclear:#?}");
-    let expected = "2 sessions of fleet `shop` ask something: name one";
+    let expected = "2 sessions of fleet `shop` ask questions: name one session";
     assert!(unclear.stderr.contains(expected), "{unclear:#?}");
     for name in ["coder", "tester"] {
         let hint = format!("hint: run `segue answer shop/{name} yes");

@@ -63,7 +63,7 @@ fn killed_on_the_way(world: &World) {
     }
     let on_its_way = messages(world)[0]["id"].as_str().unwrap().to_owned();
     let cancel = world.segue(["messages", "--cancel", &on_its_way]);
-    assert_error(&cancel, 4, &format!("message `{on_its_way}` is on its way"));
+    assert_error(&cancel, 4, &format!("message `{on_its_way}` is being typed"));
     world.kill_everything();
 }
 

@@ -10,7 +10,7 @@ use crate::api::{AdoptCandidate, AdoptReport, AdoptRequest, SessionView};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::create::{SessionBeginning, SessionDraft, create};
-use crate::flows::elsewhere::known_homes;
+use crate::flows::elsewhere::known_config_dirs;
 use crate::flows::look::claimed;
 use crate::flows::requests::step;
 use crate::flows::{SessionState, naming, projects, view};
@@ -22,9 +22,9 @@ use crate::ports::{Change, Commit, Live, Place, Ports, SessionQuery, StoredConve
 use crate::rules::{self, words};
 
 /// At most this many characters of a first message are shown.
-const SHOWN: usize = 80;
-/// How many candidates are listed at most.
-const MOST_LISTED: usize = 50;
+const SHOWN_CHARS: usize = 80;
+/// At most this many candidates are listed.
+const MAX_LISTED: usize = 50;
 
 /// Filters for conversations that can be adopted.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +61,7 @@ pub async fn plan(
         id: request.id.clone().map(VendorSessionId::new),
         cwd: None,
         since: request.since,
-        at_most: (!adopts).then_some(MOST_LISTED),
+        at_most: (!adopts).then_some(MAX_LISTED),
     };
     filter.id.as_ref().map_or(Ok(()), words::check_id)?;
     let candidates = candidates(ports, &request.caller.environment, &filter).await?;
@@ -70,7 +70,7 @@ pub async fn plan(
     }
     let adopted = adopted_before(ports, key).await?;
     if candidates.is_empty() && adopted.is_empty() && request.id.is_some() {
-        return Err(unknown(ports, &filter).await?);
+        return Err(not_adoptable(ports, &filter).await?);
     }
     Ok(AdoptPlan::Adopt(candidates, AdoptReport { adopted, ..AdoptReport::default() }))
 }
@@ -91,7 +91,7 @@ async fn adopted_before(ports: &Ports, key: Option<RequestKey>) -> Result<Vec<Se
 
 /// Returns the error for a conversation that cannot be adopted: it belongs to a session already, or
 /// it does not exist.
-async fn unknown(ports: &Ports, filter: &AdoptFilter) -> Result<Error> {
+async fn not_adoptable(ports: &Ports, filter: &AdoptFilter) -> Result<Error> {
     let id = filter.id.as_ref().map(ToString::to_string).unwrap_or_default();
     let query = SessionQuery {
         vendor: filter.vendor.clone(),
@@ -131,7 +131,7 @@ pub async fn record(
 ) -> Result<SessionState> {
     let project = ports.projects.around(&drafted.cwd)?;
     projects::ensure_fleet(ports, project.as_ref()).await?;
-    take_in(ports, drafted, id, along).await
+    create_bound_session(ports, drafted, id, along).await
 }
 
 /// Returns the session to create for a conversation. Records nothing, so its fleet may be missing.
@@ -142,8 +142,9 @@ pub async fn draft(
 ) -> Result<Session> {
     let folder = ports.machine.folder(&candidate.cwd)?;
     if folder.real_path != candidate.cwd {
-        let error = Error::conflict(format!("`{}` is another folder now", candidate.cwd.display()));
-        return Err(error.caused_by(format!("it leads to `{}`", folder.real_path.display())));
+        let error = Error::conflict(format!("`{}` is a symlink now", candidate.cwd.display()));
+        let target = folder.real_path.display();
+        return Err(error.caused_by(format!("it leads to another folder, `{target}`")));
     }
     let project = ports.projects.around(&candidate.cwd)?;
     let fleet = projects::fleet(project.as_ref())?.name;
@@ -178,8 +179,8 @@ pub async fn candidates(
 ) -> Result<Vec<AdoptCandidate>> {
     let mut kept = Vec::new();
     for vendor in vendors(ports, filter.vendor.as_ref())? {
-        for home in known_homes(ports, vendor.as_ref(), environment).await? {
-            kept.extend(of_home(ports, &vendor, &home, filter)?);
+        for home in known_config_dirs(ports, vendor.as_ref(), environment).await? {
+            kept.extend(conversations_below(ports, &vendor, &home, filter)?);
         }
     }
     let known = known(ports, &kept).await?;
@@ -188,7 +189,7 @@ pub async fn candidates(
     let read = kept.iter().filter_map(|(vendor, home, kept)| candidate(ports, vendor, home, kept));
     let read = read.filter(|it| filter.cwd.as_ref().is_none_or(|cwd| it.cwd == *cwd));
     let mut candidates: Vec<_> = read.take(filter.at_most.unwrap_or(usize::MAX)).collect();
-    // A caller without these filters adopts all candidates and shows none of them.
+    // Without these filters, all candidates are adopted and none is shown.
     if filter.at_most.is_some() || filter.cwd.is_some() || filter.id.is_some() {
         mark_open(ports, &mut candidates);
     }
@@ -216,10 +217,10 @@ fn mark_open(ports: &Ports, candidates: &mut [AdoptCandidate]) {
 }
 
 /// Lists the live processes that have a conversation of this place open. Returns an empty list if
-/// the vendor cannot be asked.
+/// the vendor's files cannot be read.
 pub fn open_in(ports: &Ports, vendor: &VendorId, place: &Place) -> Vec<Live> {
-    // Errors are ignored here: the same question is asked again, with error handling, before any
-    // process is started.
+    // Errors are ignored here. `look` does the same check again before any process is started, and
+    // reports its errors.
     let vendor = ports.vendors.get(vendor).ok();
     let live = vendor
         .and_then(|it| it.transcripts()?.open_conversations(ports.files.as_ref(), place).ok());
@@ -240,7 +241,7 @@ fn vendors(ports: &Ports, wanted: Option<&VendorId>) -> Result<Vec<Arc<dyn Vendo
 
 type FoundConversation = (Arc<dyn Vendor>, PathBuf, StoredConversation);
 
-fn of_home(
+fn conversations_below(
     ports: &Ports,
     vendor: &Arc<dyn Vendor>,
     home: &Path,
@@ -266,7 +267,7 @@ fn candidate(
 ) -> Option<AdoptCandidate> {
     let transcripts = vendor.transcripts()?;
     let beginning = transcripts.beginning(ports.files.as_ref(), kept).ok().flatten()?;
-    let begins = beginning.first_message.map(|text| text.chars().take(SHOWN).collect());
+    let begins = beginning.first_message.map(|text| text.chars().take(SHOWN_CHARS).collect());
     Some(AdoptCandidate {
         vendor: vendor.id(),
         vendor_session_id: kept.id.clone(),
@@ -281,7 +282,7 @@ fn candidate(
 
 /// Creates a session that is bound to a conversation, and records `along` in the same commit.
 /// Starts no process.
-pub async fn take_in(
+pub async fn create_bound_session(
     ports: &Ports,
     session: Session,
     id: &VendorSessionId,

@@ -1,4 +1,4 @@
-//! One agent of a project that is brought up: its sessions, and the conversation it continues.
+//! An agent of a project that `segue up` starts: its sessions, and the conversation that it continues.
 
 use crate::api::{AdoptCandidate, AgentOutcome, LeftAlone, Outcome, SessionRef};
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::rules;
 use crate::rules::bringing_back::LeftAloneReason;
 use crate::rules::handoff::{ContinuedConversation, HandoffCandidate, continued_conversation};
 
-/// An agent of a project that is to be brought up.
+/// An agent of a project that `segue up` starts.
 #[derive(Clone, Debug)]
 pub struct AgentPlan {
     /// The session to create if the agent has none yet.
@@ -42,10 +42,10 @@ pub struct AgentSessions {
 #[derive(Clone, Debug)]
 pub enum CurrentSession {
     BroughtBack,
-    /// It is not started although it was named.
+    /// The session is not started although the request names it.
     Refused(AgentOutcome),
     LeftAlone(LeftAlone),
-    /// It runs on another machine. Nothing is changed.
+    /// The session runs on another machine. Nothing is changed.
     OnOtherMachine(LeftAlone),
 }
 
@@ -77,7 +77,8 @@ impl AgentPlan {
         Ok(agent_sessions(&self.draft, sessions))
     }
 
-    /// Decides whether the agent's session is brought back. It is not if it was ended on purpose.
+    /// Decides whether the agent's session is brought back. A session that was ended on purpose is
+    /// not brought back.
     pub async fn current(&self, ports: &Ports, own: &SessionSummary) -> Result<CurrentSession> {
         let asked = self.requested.asked_for();
         let resting = Sorter::new(ports).await?.resting(own, asked).await?;
@@ -132,7 +133,8 @@ impl AgentPlan {
         }
         let session = SessionBeginning::Adoption.begin(self.draft.clone());
         let id = session.id;
-        match adopt::take_in(ports, session, &only.vendor_session_id, Vec::new()).await {
+        match adopt::create_bound_session(ports, session, &only.vendor_session_id, Vec::new()).await
+        {
             Ok(_) => Ok(Some(id)),
             // Another request took the agent's name or the conversation meanwhile.
             Err(error) if error.conflict.is_some() => Ok(None),
@@ -147,7 +149,8 @@ impl AgentPlan {
         Ok(sessions.iter().find(|it| it.session.parent.is_none()).map(|it| it.session.id))
     }
 
-    /// Reports that nothing was started, because the account is refused. No session was created.
+    /// Returns the outcome of an agent that was not started because its account is refused. No
+    /// session was created.
     pub fn refused_account(&self, error: &Error) -> AgentOutcome {
         AgentOutcome {
             of: SessionRef::of_draft(&self.draft),
@@ -160,8 +163,8 @@ impl AgentPlan {
         }
     }
 
-    /// Adds to the outcome of a session that was brought back which of its settings have changed in
-    /// the project file. A process that ran already does not have the new values.
+    /// Adds a note about the settings that have changed in the project file to the outcome of a
+    /// session. A process that was running already does not have the new values.
     pub fn with_changed_settings(
         &self,
         outcome: AgentOutcome,
@@ -181,8 +184,8 @@ impl AgentPlan {
         with_note(outcome, &note)
     }
 
-    /// Adds to the outcome of a new conversation which conversations of the folder it does not
-    /// continue.
+    /// Adds a note about the conversations in the folder that were not continued to the outcome of a
+    /// new conversation.
     pub fn with_ignored(&self, outcome: AgentOutcome, found: &[AdoptCandidate]) -> AgentOutcome {
         let begins = matches!(outcome.outcome, Outcome::Started | Outcome::Waiting);
         if !begins || found.is_empty() {
@@ -236,8 +239,9 @@ fn has_former_name(draft: &Session, session: &Session) -> bool {
 pub fn adopted(outcome: AgentOutcome, only: &AdoptCandidate) -> AgentOutcome {
     let began = only.began_at;
     let begins = only.begins.as_deref().unwrap_or_default();
-    let note =
-        format!("the only conversation in this folder, begun by hand at {began:.0}: {begins}");
+    let note = format!(
+        "the only conversation in this folder, begun without Segue at {began:.0}: {begins}"
+    );
     match outcome.outcome {
         Outcome::Resumed => AgentOutcome { outcome: Outcome::Adopted, note: Some(note), ..outcome },
         Outcome::Waiting => with_note(outcome, &note),
@@ -263,7 +267,7 @@ fn ignored(draft: &Session, found: &[AdoptCandidate]) -> String {
         }
         several => format!(
             "began a new conversation; {} others are in this folder: `segue adopt {vendor}` lists \
-             them, and `segue rm {name}` first makes room for one",
+             them; run `segue rm {name}` before you adopt one under this name",
             several.len()
         ),
     }

@@ -1,4 +1,4 @@
-//! Copies conversations into the archive and deletes copies when it is too large.
+//! Copies conversations into the archive, and deletes copies when the archive is too large.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::ports::{
 use crate::rules::archive::{Claim, to_drop};
 
 /// Returns the archive key of a session's conversation.
-pub(crate) fn filed(session: &Session, id: &VendorSessionId) -> Archived {
+pub(crate) fn archive_key(session: &Session, id: &VendorSessionId) -> Archived {
     Archived { vendor: session.vendor.clone(), id: id.clone() }
 }
 
@@ -43,7 +43,7 @@ fn order(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<Optio
             None => return Ok(None),
         },
     };
-    let (conversation, now) = (filed(session, id), ports.clock.now());
+    let (conversation, now) = (archive_key(session, id), ports.clock.now());
     Ok(Some(ArchiveOrder { conversation, content, belongings, ancestors, now, place }))
 }
 
@@ -52,7 +52,7 @@ pub async fn owners(ports: &Ports) -> Result<HashMap<Archived, Session>> {
     let mut owners = HashMap::new();
     for SessionSummary { session, .. } in ports.store.sessions(&SessionQuery::default()).await? {
         for binding in ports.store.bindings(session.id).await? {
-            owners.insert(filed(&session, &binding.vendor_session), session.clone());
+            owners.insert(archive_key(&session, &binding.vendor_session), session.clone());
         }
     }
     Ok(owners)
@@ -62,7 +62,7 @@ pub async fn owners(ports: &Ports) -> Result<HashMap<Archived, Session>> {
 #[derive(Clone, Debug)]
 pub struct Renewal {
     order: ArchiveOrder,
-    /// For the user: `its transcript` or `its guard`.
+    /// The name of the source for the user: `its transcript` or `its guard`.
     pub from: &'static str,
 }
 
@@ -102,12 +102,12 @@ pub fn renew(ports: &Ports, copy: &DamagedCopy, renewal: &Renewal) -> Result<Pat
 
 /// Returns whether a conversation was never copied, or was changed after it was copied. `false` if
 /// it is not archived from a file.
-pub fn is_behind(ports: &Ports, session: &Session, id: &VendorSessionId) -> bool {
+pub fn is_outdated(ports: &Ports, session: &Session, id: &VendorSessionId) -> bool {
     let Ok(vendor) = ports.vendors.of(session) else { return false };
     let own = vendor.transcript_files().filter(|_| session.archive);
     let Some(own) = own else { return false };
     let transcript = own.transcript(ports.files.as_ref(), &place(session), id);
-    ports.archive.lacks(&filed(session, id), &transcript)
+    ports.archive.lacks(&archive_key(session, id), &transcript)
 }
 
 /// Deletes every copy of a session's conversations.
@@ -116,7 +116,7 @@ pub fn remove<'a>(
     session: &Session,
     ids: impl Iterator<Item = &'a VendorSessionId>,
 ) -> Result<()> {
-    ids.into_iter().try_for_each(|id| ports.archive.remove(&filed(session, id)))
+    ids.into_iter().try_for_each(|id| ports.archive.remove(&archive_key(session, id)))
 }
 
 /// Deletes copies until the archive has at most `limit` bytes. Copies of live sessions are never
@@ -132,7 +132,7 @@ pub async fn make_room(ports: &Ports, limit: u64) -> Result<Vec<Holding>> {
     for holding in &dropped {
         ports.archive.remove(&holding.conversation)?;
         let session = claims.get(&holding.conversation).map(|(_, session)| *session);
-        ports.store.commit(told(ports, holding, session)).await?;
+        ports.store.commit(dropped_event(ports, holding, session)).await?;
     }
     Ok(dropped)
 }
@@ -142,10 +142,10 @@ pub async fn make_room(ports: &Ports, limit: u64) -> Result<Vec<Holding>> {
 async fn claims(ports: &Ports) -> Result<HashMap<Archived, (Claim, SessionId)>> {
     let mut claims = HashMap::new();
     for summary in ports.store.sessions(&SessionQuery::default()).await? {
-        let claim = if goes_on(&summary) { Claim::Live } else { Claim::Resting };
+        let claim = if is_live(&summary) { Claim::Live } else { Claim::Resting };
         for binding in ports.store.bindings(summary.session.id).await? {
-            let filed = filed(&summary.session, &binding.vendor_session);
-            let known = claims.entry(filed).or_insert((claim, summary.session.id));
+            let archive_key = archive_key(&summary.session, &binding.vendor_session);
+            let known = claims.entry(archive_key).or_insert((claim, summary.session.id));
             if known.0 < claim {
                 *known = (claim, summary.session.id);
             }
@@ -154,11 +154,11 @@ async fn claims(ports: &Ports) -> Result<HashMap<Archived, (Claim, SessionId)>> 
     Ok(claims)
 }
 
-fn goes_on(summary: &SessionSummary) -> bool {
+fn is_live(summary: &SessionSummary) -> bool {
     summary.open.is_some() || !matches!(summary.session.status, Status::Ended(_) | Status::Lost)
 }
 
-fn told(ports: &Ports, holding: &Holding, session: Option<SessionId>) -> Commit {
+fn dropped_event(ports: &Ports, holding: &Holding, session: Option<SessionId>) -> Commit {
     let Archived { vendor, id: conversation } = holding.conversation.clone();
     let payload = EventPayload::ArchiveDropped { vendor, conversation, bytes: holding.bytes };
     let event = NewEvent { at: ports.clock.now(), session, launch: None, payload };

@@ -151,10 +151,10 @@ impl Resting {
         let Some(successor) = &self.successor else { return error };
         let next = successor.address();
         error
-            .hint(format!("run `segue resume {next}` to go on with it"))
+            .hint(format!("run `segue resume {next}` to continue there"))
             .hint(format!("run `segue handoff {next} --to {}` to take it back", session.vendor))
             .hint(format!(
-                "run `segue resume {address} --stopped` to go on here, without what was said since"
+                "run `segue resume {address} --stopped` to continue here, without the newer turns"
             ))
     }
 

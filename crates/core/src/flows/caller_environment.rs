@@ -27,6 +27,6 @@ pub async fn environment(
 fn unknown(own: &Session) -> Error {
     let address = own.address();
     Error::unavailable(format!("the environment of `{address}` cannot be read"))
-        .caused_by("what an agent starts gets the environment that the agent was started with")
+        .caused_by("an agent's own sessions get the environment that the agent was started with")
         .hint(format!("run `segue log {address}` to see what happened to it"))
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::api::ConversationPart;
 use crate::error::{Error, Result};
 use crate::flows::archive;
-use crate::flows::elsewhere::known_homes;
+use crate::flows::elsewhere::known_config_dirs;
 use crate::flows::view;
 use crate::model::{Environment, Launch, Session, VendorId, VendorSessionId};
 use crate::ports::{
@@ -33,7 +33,7 @@ pub async fn part(
     let newest = summary.binding.as_ref().map(|binding| &binding.vendor_session);
     let own = id.and_then(|id| transcript(ports, vendor.as_ref(), (&place, id), &launches));
     let transcript = match (own, id) {
-        (None, Some(id)) => archived(ports, session, id)?,
+        (None, Some(id)) => unpack_archived(ports, session, id)?,
         (own, _) => own,
     };
     Ok(ConversationPart {
@@ -51,8 +51,12 @@ pub async fn part(
 
 /// Unpacks the archive's copy of a conversation for reading and returns the path of the transcript.
 /// `None` if the archive has no copy.
-fn archived(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<Option<PathBuf>> {
-    let conversation = archive::filed(session, id);
+fn unpack_archived(
+    ports: &Ports,
+    session: &Session,
+    id: &VendorSessionId,
+) -> Result<Option<PathBuf>> {
+    let conversation = archive::archive_key(session, id);
     if !ports.archive.has(&conversation) {
         return Ok(None);
     }
@@ -89,24 +93,24 @@ pub fn read(
 
 /// Returns where a conversation that belongs to no session can be read. Searches all known config
 /// folders of the vendor.
-pub async fn of_nobody(
+pub async fn without_session(
     ports: &Ports,
     environment: &Environment,
     (vendor, id): (&VendorId, &VendorSessionId),
 ) -> Result<ConversationPart> {
     let vendor = ports.vendors.get(vendor)?;
-    for config_dir in known_homes(ports, vendor.as_ref(), environment).await? {
+    for config_dir in known_config_dirs(ports, vendor.as_ref(), environment).await? {
         let kept = vendor.transcripts().map(|it| it.list(ports.files.as_ref(), &config_dir));
         let kept = kept.and_then(io::Result::ok).unwrap_or_default();
         if let Some(kept) = kept.into_iter().find(|kept| kept.id == *id) {
-            return Ok(found(ports, vendor.as_ref(), config_dir, kept));
+            return Ok(part_without_session(ports, vendor.as_ref(), config_dir, kept));
         }
     }
     Err(Error::not_found(format!("there is no conversation `{id}` of `{}`", vendor.id()))
         .hint(format!("run `segue adopt {}` to see which there are", vendor.id())))
 }
 
-fn found(
+fn part_without_session(
     ports: &Ports,
     vendor: &dyn Vendor,
     config_dir: PathBuf,

@@ -1,4 +1,4 @@
-//! The one way to make a session: what a request decides, and the defaults of everything else.
+//! Creates sessions. All requests that create a session use this function.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,13 @@ pub struct SessionDraft {
     pub fleet: FleetName,
     pub name: SessionName,
     pub vendor: VendorId,
-    /// The real path of the folder it works in.
+    /// The folder in which the agent works, without symlinks.
     pub cwd: PathBuf,
     pub config_dir: PathBuf,
     pub agent: Option<AgentName>,
     pub settings: SessionSettings,
     pub headless: bool,
-    /// The session whose agent asks for this one.
+    /// The session whose agent requests this session.
     pub parent: Option<SessionId>,
     pub beginning: SessionBeginning,
 }
@@ -27,17 +27,17 @@ pub struct SessionDraft {
 /// How a session begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionBeginning {
-    /// Its first launch is committed together with it.
+    /// The session is committed together with its first launch.
     Launch,
-    /// It takes over a conversation that was begun by hand, and does not run yet.
+    /// The session adopts a conversation that was begun without Segue. It does not run yet.
     Adoption,
-    /// A conversation is handed over to it. It counts as a session that ended unexpectedly until
-    /// its first launch, so that a resume of all sessions starts it.
+    /// A conversation is handed over to the session. Until its first launch, the session counts as
+    /// ended unexpectedly, so that a resume of all sessions starts it.
     Handoff,
 }
 
 impl SessionBeginning {
-    /// Returns a session that is not stored yet, as it begins in this way.
+    /// Returns a new session with the initial status for this beginning.
     pub fn begin(self, session: Session) -> Session {
         let (status, spoke) = match self {
             Self::Launch => (Status::Starting, false),
@@ -48,7 +48,7 @@ impl SessionBeginning {
     }
 }
 
-/// Makes the session of a draft. Nothing is stored.
+/// Creates the session of a draft. Stores nothing.
 pub fn create(ports: &Ports, draft: SessionDraft) -> Session {
     let settings = draft.settings;
     let now = ports.clock.now();

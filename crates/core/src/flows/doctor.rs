@@ -43,11 +43,11 @@ fn curable(what: String, cure: &str) -> Finding {
 }
 
 fn unreadable_folders(unreadable: &[PathBuf]) -> Vec<Finding> {
-    let told = |path: &PathBuf| {
+    let finding = |path: &PathBuf| {
         let what = format!("the launch folder `{}` cannot be read", path.display());
-        problem(Severity::Warning, what, "delete it if it is of no use")
+        problem(Severity::Warning, what, "delete it if you do not need it")
     };
-    unreadable.iter().map(told).collect()
+    unreadable.iter().map(finding).collect()
 }
 
 /// Finds launch folders of sessions that are missing in the store. The newest session comes first:
@@ -66,16 +66,16 @@ async fn unknown_sessions(
         let name = newest.session.address();
         let removed = was_removed(ports, id).await?;
         let (what, cure) = if removed {
-            (format!("`{name}` was removed, but its launch folders are there"), "they can go")
+            (format!("`{name}` was removed, but its launch folders exist"), "delete them")
         } else {
-            (format!("the store does not know `{name}`, which has launch folders"), "take it in")
+            (format!("`{name}` has launch folders, but is not in the store"), "add it to the store")
         };
         let mut finding = curable(what, cure);
         if mode == Mode::Fix {
             let cured = if removed {
                 launches.iter().try_for_each(|it| ports.folders.remove(it.launch.id))
             } else {
-                take_in(ports, &launches).await
+                insert_session(ports, &launches).await
             };
             match cured {
                 Ok(()) => finding.fixed = true,
@@ -110,14 +110,14 @@ async fn was_removed(ports: &Ports, id: SessionId) -> Result<bool> {
 pub async fn rebuild(ports: &Ports) -> Result<(usize, Vec<Finding>)> {
     let (records, unreadable) = ports.folders.read_all()?;
     let sessions = unknown_sessions(ports, &records, Mode::Fix).await?;
-    let (taken_in, mut open): (Vec<_>, Vec<_>) = sessions.into_iter().partition(|it| it.fixed);
+    let (inserted, mut open): (Vec<_>, Vec<_>) = sessions.into_iter().partition(|it| it.fixed);
     open.extend(unreadable_folders(&unreadable));
-    Ok((taken_in.len(), open))
+    Ok((inserted.len(), open))
 }
 
 /// Writes a session, its launches and its bindings into the store. The session's data come from its
 /// newest launch folder.
-async fn take_in(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
+async fn insert_session(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()> {
     let Some(newest) = launches.last() else { return Ok(()) };
     let session = newest.session.clone();
     let mut changes = fleet(ports, &session.fleet)?;
@@ -165,8 +165,9 @@ fn fleet(ports: &Ports, name: &FleetName) -> Result<Vec<Change>> {
 }
 
 /// Returns the end to record for a launch. The newest launch of a session stays open even if its
-/// folder records an end: the next check of the session finds a live holder or the end, and sets
-/// the matching status. There is no such check for a launch of another machine.
+/// folder records an end: the next look at the session finds a live holder or the end, and sets the
+/// matching status. A launch of another machine gets its recorded end, because this machine cannot
+/// look at it.
 fn known_end(ports: &Ports, record: &LaunchRecord, is_newest: bool) -> Result<Option<LaunchEnd>> {
     let is_here = other_machine(record.launch.machine, ports.machine.ids()).is_none();
     match (is_newest, is_here) {
@@ -205,7 +206,7 @@ async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
         .iter()
         .map(|(pid, launch)| {
             let command = ports.machine.describe(*pid).unwrap_or_default();
-            let what = format!("process {pid} ({command}) is left of launch {launch}");
+            let what = format!("process {pid} ({command}) is left over from launch {launch}");
             curable(what, "end it")
         })
         .collect();
@@ -244,22 +245,22 @@ async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
             let guards =
                 |name: &PathBuf| launches.iter().any(|it| ports.folders.has_guard(it.id, name));
             let guarded = name.as_ref().is_some_and(guards);
-            let filed = archive::filed(&summary.session, id);
-            let archived = !guarded && ports.archive.has(&filed);
-            let keeper = guarded.then_some("its guard").or(archived.then_some("the archive"));
-            findings.push(lost(&summary.session.address(), &path, keeper));
+            let archive_key = archive::archive_key(&summary.session, id);
+            let archived = !guarded && ports.archive.has(&archive_key);
+            let copy = guarded.then_some("its guard").or(archived.then_some("the archive"));
+            findings.push(lost(&summary.session.address(), &path, copy));
         }
     }
     Ok(findings)
 }
 
-fn lost(name: &str, path: &Path, keeper: Option<&str>) -> Finding {
+fn lost(name: &str, path: &Path, copy: Option<&str>) -> Finding {
     let what = format!("the transcript of `{name}` is gone: `{}`", path.display());
-    if let Some(keeper) = keeper {
-        let cure = format!("{keeper} has it: `segue resume {name}` puts it back");
+    if let Some(copy) = copy {
+        let cure = format!("{copy} has it: `segue resume {name}` restores it");
         problem(Severity::Warning, what, &cure)
     } else {
-        let cure = format!("put it back from a backup, or `segue resume {name} --fresh {name}`");
+        let cure = format!("restore it from a backup, or run `segue resume {name} --fresh {name}`");
         problem(Severity::Problem, what, &cure)
     }
 }

@@ -11,21 +11,21 @@ use crate::ports::{Place, Ports, Vendor};
 
 /// Returns the config dirs of a vendor: those of its sessions, and the default one for this
 /// environment.
-pub(crate) async fn known_homes(
+pub(crate) async fn known_config_dirs(
     ports: &Ports,
     vendor: &dyn Vendor,
     environment: &Environment,
 ) -> Result<BTreeSet<PathBuf>> {
     let own = ports.store.config_dirs(&vendor.id()).await?;
-    let mut homes: BTreeSet<PathBuf> = own.into_iter().collect();
+    let mut config_dirs: BTreeSet<PathBuf> = own.into_iter().collect();
     // If the default config dir cannot be determined, it is left out.
-    homes.extend(vendor.launching().config_dir(environment));
-    Ok(homes)
+    config_dirs.extend(vendor.launching().config_dir(environment));
+    Ok(config_dirs)
 }
 
-/// Adds to a refusal the other config dirs that contain the conversation, and the command to
-/// continue it there.
-pub(crate) async fn offer(
+/// Adds the other config dirs that contain the conversation to a refusal, and the commands that
+/// continue the conversation there.
+pub(crate) async fn add_hints(
     ports: &Ports,
     state: &SessionState,
     (id, environment): (&VendorSessionId, &Environment),
@@ -33,17 +33,17 @@ pub(crate) async fn offer(
 ) -> Result<Error> {
     let vendor = ports.vendors.of(&state.session)?;
     let own = &state.session;
-    let has_it = |home: &Path| {
-        let place = Place { config_dir: home.to_owned(), cwd: own.cwd.clone() };
+    let has_it = |config_dir: &Path| {
+        let place = Place { config_dir: config_dir.to_owned(), cwd: own.cwd.clone() };
         // A conversation that cannot be read cannot be offered.
         matches!(conversation::read(ports, vendor.as_ref(), &place, id), Ok(Some(_)))
     };
-    let homes = known_homes(ports, vendor.as_ref(), environment).await?;
-    let found = homes.into_iter().filter(|home| *home != own.config_dir);
-    Ok(found.filter(|home| has_it(home)).fold(error, |error, home| {
+    let config_dirs = known_config_dirs(ports, vendor.as_ref(), environment).await?;
+    let found = config_dirs.into_iter().filter(|config_dir| *config_dir != own.config_dir);
+    Ok(found.filter(|config_dir| has_it(config_dir)).fold(error, |error, config_dir| {
         let (name, address, vendor) = (&own.name, own.address(), &own.vendor);
-        error.caused_by(format!("it is in `{}`", home.display())).hint(format!(
-            "run `segue rm --yes {address} && segue adopt {vendor}:{id} --name {name}` to go on with \
+        error.caused_by(format!("it is in `{}`", config_dir.display())).hint(format!(
+            "run `segue rm --yes {address} && segue adopt {vendor}:{id} --name {name}` to continue \
              it there"
         ))
     }))

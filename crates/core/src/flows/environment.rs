@@ -1,4 +1,4 @@
-//! Finds the environment for a launch that no command of the user asks for.
+//! Checks the environment for a launch that no command of the user requests.
 
 use crate::error::{Error, Result};
 use crate::flows::{SessionState, launch};
@@ -7,7 +7,7 @@ use crate::ports::Ports;
 use crate::rules::environment::{EnvironmentCandidate, EnvironmentChoice, choose};
 
 /// Errors and status details name at most this many variables.
-const NAMED: usize = 5;
+const MAX_NAMED_VARIABLES: usize = 5;
 
 /// Decides whether a session's next launch can use this environment. The names of the variables of
 /// its last launch are recorded, their values are not.
@@ -25,17 +25,18 @@ pub fn check(
 }
 
 /// Returns the error for a restart that lacks variables.
-pub fn lacks(name: &str, missing: &[String]) -> Error {
+pub fn missing_variables_error(name: &str, missing: &[String]) -> Error {
     Error::config(format!("cannot restart `{name}`: {} missing", listed(missing)))
         .caused_by("neither the login shell nor the files of `[environment]` have them")
         .hint(format!("run `segue resume {name}` in a shell that has them"))
 }
 
-/// Lists names of variables for people.
+/// Formats names of variables for the user, followed by `is` or `are`.
 pub fn listed(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let shown: Vec<String> =
+        names.iter().take(MAX_NAMED_VARIABLES).map(|name| format!("`{name}`")).collect();
     let verb = if names.len() == 1 { "is" } else { "are" };
-    match names.len().saturating_sub(NAMED) {
+    match names.len().saturating_sub(MAX_NAMED_VARIABLES) {
         0 => format!("{} {verb}", shown.join(", ")),
         more => format!("{} and {more} more {verb}", shown.join(", ")),
     }

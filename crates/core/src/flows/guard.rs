@@ -15,8 +15,8 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let Some(id) = state.vendor_session().cloned() else { return Ok(()) };
     let vendor = ports.vendors.of(&state.session)?;
     let Some(transcripts) = vendor.transcripts() else { return Ok(()) };
-    // A vendor process that was killed right after its start leaves a transcript without content,
-    // which is no conversation. A transcript that cannot be read is still guarded.
+    // A vendor process that was killed right after its start leaves a transcript without content.
+    // That is no conversation. A transcript that cannot be read is still guarded.
     if !state.session.spoke
         && let Ok(None) = transcripts.conversation(ports.files.as_ref(), &state.place(), &id)
     {

@@ -19,11 +19,11 @@ use crate::rules::{environment, terminal, words};
 /// The program that runs another program with additional environment variables.
 const ENV: &str = "/usr/bin/env";
 
-/// Maximum length in bytes of a message on a command line. The kernel limits the size of one
-/// argument to little more. A longer message goes into a file.
-const LONGEST_ARGUMENT: usize = 100_000;
+/// Maximum length of a message on a command line. The kernel's limit for one argument is a little
+/// higher. A longer message is written to a file.
+const MAX_ARGUMENT_BYTES: usize = 100_000;
 
-/// Grace period for an agent that runs although its start failed.
+/// How long an agent that runs although its start failed may take to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A request to start a launch.
@@ -35,9 +35,9 @@ pub struct LaunchRequest {
     pub message: Option<String>,
     /// A conversation that the vendor's program imports first.
     pub import: Option<PathBuf>,
-    /// The environment of the command that asks for the launch.
+    /// The environment of the command that requests the launch.
     pub environment: Environment,
-    /// The session itself is created in the same commit.
+    /// Whether the session itself is created in the same commit.
     pub creates_session: bool,
     /// The queued message that the command line contains.
     pub queued_message: Option<MessageId>,
@@ -80,22 +80,22 @@ pub async fn start(
     let (order, files) = prepare(ports, &state.session, &request, next_number(state))?;
     let launch = order.record.launch.id;
     record(ports, state, &request, &order.record.launch).await?;
-    let written = write_down(ports, state, &request, &files)
+    let written = write_files(ports, state, &request, &files)
         .and_then(|()| neighbours::guard(ports, state, launch));
     let error = match written {
-        Ok(()) => match hold(ports, state, order).await {
+        Ok(()) => match start_holder(ports, state, order).await {
             Ok(held) => return Ok(held),
             Err(error) => error,
         },
         Err(error) => {
             let exit = Exit::NeverStarted;
             let end = LaunchEnd { exit, asked: false, at: ports.clock.now() };
-            close(ports, state, end, &error).await?;
+            record_failed_start(ports, state, end, &error).await?;
             return Err(error);
         }
     };
     let end = end_of_failed_start(ports, state, launch).await?;
-    close(ports, state, end, &error).await?;
+    record_failed_start(ports, state, end, &error).await?;
     Err(error)
 }
 
@@ -114,10 +114,16 @@ fn prepare(
     let folder = folder(ports, session)?;
     let id = LaunchId::new(ports.clock.new_id());
     let Planned { line, preparation, variables, input } =
-        planned(ports, vendor.as_ref(), session, request, (id, program.version.as_deref()))?;
+        plan_command(ports, vendor.as_ref(), session, request, (id, program.version.as_deref()))?;
     let before = preparation.map_or_else(Vec::new, |arguments| argv(&program, arguments));
     let before = with_variables(before, variables);
-    let shown = shown(ports, vendor.as_ref(), session, request, (id, program.version.as_deref()))?;
+    let shown = recorded_arguments(
+        ports,
+        vendor.as_ref(),
+        session,
+        request,
+        (id, program.version.as_deref()),
+    )?;
     let shown = argv(&program, shown.unwrap_or_else(|| line.arguments.clone()));
     let argv = argv(&program, line.arguments);
     let mut launch = Launch {
@@ -148,7 +154,7 @@ fn prepare(
     Ok((StartOrder { record, argv, before, input, environment, size }, line.files))
 }
 
-/// Returns facts about a session's folder. Fails if another agent started the session and the path
+/// Checks the folder of a session. Returns an error if an agent started the session and the path
 /// leads to another folder now: that agent chose the path and could have put a symlink there.
 fn folder(ports: &Ports, session: &Session) -> Result<Folder> {
     let folder = ports.machine.folder(&session.cwd)?;
@@ -158,7 +164,7 @@ fn folder(ports: &Ports, session: &Session) -> Result<Folder> {
     let (cwd, real) = (session.cwd.display(), folder.real_path.display());
     Err(Error::conflict(format!("`{cwd}` leads to another folder now"))
         .caused_by(format!("it is a symlink to `{real}`, or below one"))
-        .hint("put the folder back where it was"))
+        .hint("move the folder back to this path"))
 }
 
 fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Result<Program> {
@@ -170,7 +176,7 @@ fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Res
     })
 }
 
-/// What a vendor needs for a launch.
+/// The command line of a launch and of its preparation.
 struct Planned {
     line: CommandLine,
     /// The arguments for a preparation that runs before the launch.
@@ -180,7 +186,7 @@ struct Planned {
     input: Option<PathBuf>,
 }
 
-fn planned(
+fn plan_command(
     ports: &Ports,
     vendor: &dyn Vendor,
     session: &Session,
@@ -191,8 +197,10 @@ fn planned(
     // older Segue version, a handoff or a vendor's file.
     session.model.as_deref().map_or(Ok(()), words::check_model)?;
     request.id.as_ref().map_or(Ok(()), words::check_id)?;
-    let message = request.message.as_deref().map(|message| said(ports, launch, message));
-    let import = request.import.clone().or_else(|| missing_import(ports, vendor, session, request));
+    let message =
+        request.message.as_deref().map(|message| command_line_text(ports, launch, message));
+    let import =
+        request.import.clone().or_else(|| import_for_resume(ports, vendor, session, request));
     let plan = CommandPlan {
         session,
         version,
@@ -222,7 +230,7 @@ const INSTRUCTIONS_WORD: &str = "<instructions>";
 
 /// Returns the arguments to record, with placeholders for the message and the instructions. `None`
 /// if the launch has neither, so that its real arguments can be recorded.
-fn shown(
+fn recorded_arguments(
     ports: &Ports,
     vendor: &dyn Vendor,
     session: &Session,
@@ -236,7 +244,7 @@ fn shown(
     session.instructions = session.instructions.map(|_| INSTRUCTIONS_WORD.to_owned());
     let message = request.message.as_ref().map(|_| MESSAGE_WORD.to_owned());
     let request = LaunchRequest { message, ..request.clone() };
-    Ok(Some(planned(ports, vendor, &session, &request, launched)?.line.arguments))
+    Ok(Some(plan_command(ports, vendor, &session, &request, launched)?.line.arguments))
 }
 
 /// Returns a command line that runs the command with these environment variables.
@@ -249,7 +257,7 @@ fn with_variables(command: Vec<String>, variables: Vec<String>) -> Vec<String> {
 
 /// Finds a pending import for a resume whose request names none. `None` if the vendor has the
 /// conversation already.
-fn missing_import(
+fn import_for_resume(
     ports: &Ports,
     vendor: &dyn Vendor,
     session: &Session,
@@ -300,7 +308,7 @@ fn hook(ports: &Ports) -> String {
 /// Returns the text to type for a running agent: the message, or an instruction to read the message
 /// from a file. A file is used if the message is too long or cannot be typed. The file is on disk
 /// when this returns.
-pub(crate) fn said_later(
+pub(crate) fn typed_text(
     ports: &Ports,
     launch: LaunchId,
     id: MessageId,
@@ -314,27 +322,27 @@ pub(crate) fn said_later(
     ports.files.create(&path, message.as_bytes()).map_err(|error| {
         Error::internal(format!("cannot write `{}`", path.display())).caused_by(error)
     })?;
-    Ok(told_to_read(&path))
+    Ok(read_file_instruction(&path))
 }
 
-/// Returns the two possible instructions to read a long message from a file: the typed one, and the
-/// one on a command line. They name different files.
-pub(crate) fn file_told_of(ports: &Ports, launch: LaunchId, id: MessageId) -> [String; 2] {
+/// Returns the two possible instructions to read a long message from a file: the instruction that is
+/// typed, and the instruction on a command line. They name different files.
+pub(crate) fn file_instructions(ports: &Ports, launch: LaunchId, id: MessageId) -> [String; 2] {
     let path = ports.folders.folder(launch).join(format!("message-{id}.md"));
-    [told_to_read(&path), told_to_read(&ports.folders.message(launch))]
+    [read_file_instruction(&path), read_file_instruction(&ports.folders.message(launch))]
 }
 
-fn told_to_read(path: &Path) -> String {
+fn read_file_instruction(path: &Path) -> String {
     format!("Read the file {} and do what it says.", path.display())
 }
 
 /// Returns the text for the command line: the message, or, if it is too long, an instruction to
 /// read it from the launch's message file.
-pub(crate) fn said(ports: &Ports, launch: LaunchId, message: &str) -> String {
+pub(crate) fn command_line_text(ports: &Ports, launch: LaunchId, message: &str) -> String {
     if !is_long(message) {
         return message.to_owned();
     }
-    told_to_read(&ports.folders.message(launch))
+    read_file_instruction(&ports.folders.message(launch))
 }
 
 /// Returns whether a message can be pasted. Control characters other than newline and tab act as
@@ -344,7 +352,7 @@ fn can_be_typed(message: &str) -> bool {
 }
 
 fn is_long(message: &str) -> bool {
-    message.len() > LONGEST_ARGUMENT
+    message.len() > MAX_ARGUMENT_BYTES
 }
 
 fn agent_environment(
@@ -397,7 +405,7 @@ async fn record(
         let vendor = ports.vendors.of(&state.session)?;
         let found_in = (launch.id, request.id.as_ref());
         let trace = messages::trace(ports, state, vendor.as_ref(), found_in);
-        let (change, event) = messages::departure(ports, state, message, trace);
+        let (change, event) = messages::typing_change(ports, state, message, trace);
         commit.changes.push(change);
         commit.events.push(event);
     }
@@ -420,7 +428,7 @@ async fn record(
 
 /// Writes the launch's folder, which its holder needs, and the files that the vendor's program
 /// needs.
-fn write_down(
+fn write_files(
     ports: &Ports,
     state: &SessionState,
     request: &LaunchRequest,
@@ -454,7 +462,7 @@ fn preset(state: &SessionState, request: &LaunchRequest, launch: &Launch) -> Opt
     })
 }
 
-async fn hold(ports: &Ports, state: &mut SessionState, order: StartOrder) -> Result<Held> {
+async fn start_holder(ports: &Ports, state: &mut SessionState, order: StartOrder) -> Result<Held> {
     let launch = order.record.launch.id;
     failpoint::hit("launch.hold.before");
     let held = ports.holders.start(&order).await?;
@@ -490,9 +498,13 @@ async fn end_of_failed_start(
     Ok(end.or(ports.folders.end(launch)?).unwrap_or(unknown))
 }
 
-/// Records the end of a launch whose start failed. It may be unknown whether the agent ran for a
-/// short time.
-async fn close(ports: &Ports, state: &mut SessionState, end: LaunchEnd, why: &Error) -> Result<()> {
+/// Records the end of a launch whose start failed. The agent may have run for a short time.
+async fn record_failed_start(
+    ports: &Ports,
+    state: &mut SessionState,
+    end: LaunchEnd,
+    why: &Error,
+) -> Result<()> {
     let Some(launch) = state.open().map(|launch| launch.id) else { return Ok(()) };
     let status = match end.exit {
         Exit::NeverStarted => Status::Ended(How::NeverStarted),
@@ -501,10 +513,10 @@ async fn close(ports: &Ports, state: &mut SessionState, end: LaunchEnd, why: &Er
     let (status, event) = state.status_change(ports, status);
     let (exit, start_error) = (end.exit, Some(why.to_string()));
     let ended = EventPayload::LaunchEnded { exit, asked: false, cause: None, start_error };
-    let told = state.event(ports, ended);
+    let ended = state.event(ports, ended);
     let commit = Commit {
         changes: vec![Change::EndLaunch { launch, end }, status],
-        events: vec![told, event],
+        events: vec![ended, event],
     };
     state.commit(ports, commit).await
 }

@@ -1,5 +1,4 @@
-//! Lists sessions. The daemon filters them, because a user with ten thousand sessions reads ten of
-//! them.
+//! Lists sessions. The daemon filters them, because a user may have thousands of sessions.
 
 use std::collections::BTreeSet;
 
@@ -70,8 +69,8 @@ async fn candidates(ports: &Ports, principal: &Principal, filter: &Filter) -> Re
 async fn filter(ports: &Ports, principal: &Principal, request: &ListRequest) -> Result<Filter> {
     let ListRequest { all, fleets, vendors, statuses, folder } = request;
     let known = KnownNames::load(ports, principal, request).await?;
-    let fleets = each(fleets, &known.fleets, "fleet", FleetName::parse)?;
-    let vendors = each(vendors, &known.vendors, "vendor", |name| Ok(VendorId::new(name)))?;
+    let fleets = find_each(fleets, &known.fleets, "fleet", FleetName::parse)?;
+    let vendors = find_each(vendors, &known.vendors, "vendor", |name| Ok(VendorId::new(name)))?;
     // Sessions may have worked in a folder that does not exist any more.
     let folder = folder.as_ref().map(|folder| {
         let real = ports.machine.folder(folder);
@@ -112,7 +111,7 @@ impl KnownNames {
 }
 
 /// Finds each word among the known names. A unique prefix is enough.
-fn each<T>(
+fn find_each<T>(
     words: &[String],
     known: &BTreeSet<String>,
     what: &str,

@@ -1,4 +1,4 @@
-//! Collects all facts that a decision about a session needs. Changes nothing.
+//! Collects the facts that `rules::recovery` needs to decide about a session. Changes nothing.
 
 use crate::error::Result;
 use crate::flows::{SessionState, archive, conversation, launch};
@@ -46,7 +46,7 @@ pub async fn look(
         Some(_) => Unproven::default(),
         None => unproven(ports, state, vendor.as_ref()).await?,
     };
-    // Without transcripts nothing shows whether anything was said in a conversation.
+    // Without transcripts it is unknown whether a conversation has content.
     let may_have_spoken = proven.is_some() && vendor.transcripts().is_none();
     // A symlink to another folder counts as missing: the vendor would not find the conversation
     // there.
@@ -79,12 +79,16 @@ async fn process(
         return Ok(OpeningProcess::Ours);
     }
     let Some(id) = id else { return Ok(OpeningProcess::None) };
-    let live = live(ports, state, vendor)?;
+    let live = open_conversations(ports, state, vendor)?;
     Ok(foreign(ports, &state.launches, &live, id))
 }
 
 /// Lists the processes that claim conversations in the session's place.
-fn live(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> Result<Vec<Live>> {
+fn open_conversations(
+    ports: &Ports,
+    state: &SessionState,
+    vendor: &dyn Vendor,
+) -> Result<Vec<Live>> {
     match vendor.transcripts() {
         Some(transcripts) => transcripts.open_conversations(ports.files.as_ref(), &state.place()),
         None => Ok(Vec::new()),
@@ -113,8 +117,8 @@ fn is_foreign(ports: &Ports, launches: &[Launch], live: &Live) -> bool {
     if live.started.is_some_and(|started| started != process.started) {
         return false;
     }
-    let ours = |mark: LaunchId| launches.iter().any(|launch| launch.id == mark);
-    !ports.machine.mark(live.pid).is_some_and(ours)
+    let is_ours = |mark: LaunchId| launches.iter().any(|launch| launch.id == mark);
+    !ports.machine.mark(live.pid).is_some_and(is_ours)
 }
 
 fn transcript(
@@ -139,7 +143,7 @@ fn transcript(
     match kept {
         Some(launch) => TranscriptLocation::Guarded(launch),
         None if is_there => TranscriptLocation::There,
-        None if ports.archive.has(&archive::filed(&state.session, id)) => {
+        None if ports.archive.has(&archive::archive_key(&state.session, id)) => {
             TranscriptLocation::Archived
         }
         None => TranscriptLocation::Gone,
@@ -190,7 +194,7 @@ async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> R
         Some(transcripts) => transcripts.conversations(ports.files.as_ref(), &state.place())?,
         None => Vec::new(),
     };
-    let live = live(ports, state, vendor)?;
+    let live = open_conversations(ports, state, vendor)?;
     let candidates = conversations
         .iter()
         .filter(|it| !claimed.contains(&it.id))
@@ -238,15 +242,17 @@ fn candidate(
         launch.created_at <= began && began <= launch.end.map_or(ports.clock.now(), |end| end.at)
     };
     let said = conversation.first_message.as_deref();
-    let ours = |launch: &Launch| {
+    let is_ours = |launch: &Launch| {
         let message = launch.message.as_deref();
-        message.is_some_and(|message| said == Some(&launch::said(ports, launch.id, message)))
+        message.is_some_and(|message| {
+            said == Some(&launch::command_line_text(ports, launch.id, message))
+        })
     };
     let first_words: String = said.unwrap_or("(nothing said)").chars().take(60).collect();
     ResumeCandidate {
         id: conversation.id.clone(),
         began_during_launch: state.launches.iter().any(during),
-        first_message_is_ours: state.launches.iter().any(ours),
+        first_message_is_ours: state.launches.iter().any(is_ours),
         process,
         description: format!("{began:.0}: {first_words}"),
     }

@@ -1,5 +1,5 @@
-//! Finds sessions whose process is on another machine. They are listed; commands that need the
-//! process are refused.
+//! Finds sessions whose process is on another machine. Lists contain them, but commands that need
+//! the process are refused.
 
 use crate::error::Result;
 use crate::model::{MachineId, Session};
@@ -11,7 +11,7 @@ pub fn other_machine(ports: &Ports, open: Option<&OpenLaunch>) -> Option<Machine
     machines::other_machine(open?.machine, ports.machine.ids())
 }
 
-/// Returns an error if the launch that recorded this machine belongs to another one.
+/// Returns an error if the recorded machine of a launch is another machine.
 pub fn refuse_other(ports: &Ports, session: &Session, recorded: Option<MachineId>) -> Result<()> {
     let here = ports.machine.ids();
     match machines::other_machine(recorded, here) {

@@ -90,7 +90,7 @@ async fn record(
 }
 
 /// Cancels a message that is still queued, and records `along` in the same commit. Returns a
-/// conflict error if the message is being typed or is settled.
+/// conflict error if the message is being typed or has a final state.
 pub async fn cancel(
     ports: &Ports,
     state: &mut SessionState,
@@ -100,12 +100,12 @@ pub async fn cancel(
     match state.outbox.iter().find(|message| message.id == id).map(|message| &message.state) {
         Some(MessageState::Queued) => {
             let event = EventPayload::MessageCancelled { message: id };
-            move_on_with(ports, state, (id, MessageState::Cancelled), event, along).await
+            set_state_with(ports, state, (id, MessageState::Cancelled), event, along).await
         }
-        Some(_) => Err(Error::conflict(format!("message `{id}` is on its way"))
-            .hint("run `segue messages` to see what became of it")),
+        Some(_) => Err(Error::conflict(format!("message `{id}` is being typed"))
+            .hint("run `segue messages` to see its state")),
         None => Err(Error::conflict(format!("message `{id}` is settled already"))
-            .hint("run `segue messages` to see what became of it")),
+            .hint("run `segue messages` to see its state")),
     }
 }
 
@@ -121,15 +121,15 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
     if !delivery::may_type(state.session.status, vendor.interaction().read_screen(&screen)) {
         return Ok(Attempt::Nothing);
     }
-    let text = vendor.interaction().typing(&launch::said_later(ports, launch, id, &text)?).text;
-    put_on_its_way(ports, state, vendor.as_ref(), (id, launch)).await?;
+    let text = vendor.interaction().typing(&launch::typed_text(ports, launch, id, &text)?).text;
+    record_typing(ports, state, vendor.as_ref(), (id, launch)).await?;
     let order = TypeOrder { message: id, text, revision: screen.revision };
     failpoint::hit("message.type.before");
     let typed = ports.holders.type_message(launch, &order).await;
     failpoint::hit("message.type.after");
     match typed {
         Ok(Typed::Changed) => {
-            back_into_the_queue(ports, state, id, "a person typed, or the screen changed").await?;
+            queue_again(ports, state, id, "a person typed, or the screen changed").await?;
             Ok(Attempt::Disturbed)
         }
         Ok(Typed::Now | Typed::Before) => {
@@ -151,7 +151,7 @@ pub async fn press_enter_again(ports: &Ports, state: &SessionState, id: MessageI
     let vendor = ports.vendors.of(&state.session)?;
     let Some(screen) = ports.holders.screen(launch).await? else { return Ok(()) };
     let text =
-        vendor.interaction().typing(&launch::said_later(ports, launch, id, &message.text)?).text;
+        vendor.interaction().typing(&launch::typed_text(ports, launch, id, &message.text)?).text;
     if delivery::is_left_in_input(vendor.interaction().read_screen(&screen), &screen, &text) {
         // If the agent drew or a user typed meanwhile, the key is not pressed. A later call checks
         // again.
@@ -163,28 +163,28 @@ pub async fn press_enter_again(ports: &Ports, state: &SessionState, id: MessageI
 /// Determines whether the message that was being typed has arrived, and records the result. Returns
 /// whether the message's state changed.
 pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience) -> Result<bool> {
-    let on_its_way = state.outbox.iter().find_map(|message| match &message.state {
+    let typing = state.outbox.iter().find_map(|message| match &message.state {
         MessageState::Typing(trace) => Some((message.id, message.text.clone(), trace.clone())),
         _ => None,
     });
-    let Some((id, text, trace)) = on_its_way else { return Ok(false) };
+    let Some((id, text, trace)) = typing else { return Ok(false) };
     let vendor = ports.vendors.of(&state.session)?;
     let facts = DeliveryFacts {
-        transcript: look_for(ports, state, vendor.as_ref(), (id, &text, &trace)),
-        launch: became_of(state, trace.launch),
+        transcript: find_after_typing(ports, state, vendor.as_ref(), (id, &text, &trace)),
+        launch: launch_state(state, trace.launch),
         patience,
     };
     match delivery::decide(facts) {
         Verdict::Wait => return Ok(false),
         Verdict::Delivered => {
             let event = EventPayload::MessageDelivered { message: id };
-            move_on(ports, state, id, MessageState::Delivered, event).await?;
+            set_state(ports, state, id, MessageState::Delivered, event).await?;
         }
-        Verdict::QueueAgain => back_into_the_queue(ports, state, id, "it did not arrive").await?,
+        Verdict::QueueAgain => queue_again(ports, state, id, "it did not arrive").await?,
         Verdict::Uncertain => {
             let reason = why_uncertain(vendor.as_ref());
             let event = EventPayload::MessageUncertain { message: id, reason };
-            move_on(ports, state, id, MessageState::Uncertain, event).await?;
+            set_state(ports, state, id, MessageState::Uncertain, event).await?;
         }
     }
     Ok(true)
@@ -195,11 +195,11 @@ pub fn why_uncertain(vendor: &dyn Vendor) -> String {
     if vendor.transcripts().is_some() {
         return "nothing shows whether it arrived".to_owned();
     }
-    format!("it was typed; `{}` has no transcript that could confirm it", vendor.id())
+    format!("it was typed, but `{}` has no transcript that could confirm it", vendor.id())
 }
 
 /// Returns the state of the launch that a message was sent to.
-fn became_of(state: &SessionState, launch: LaunchId) -> LaunchState {
+fn launch_state(state: &SessionState, launch: LaunchId) -> LaunchState {
     let is_last = state.launches.last().is_some_and(|last| last.id == launch);
     if state.open().is_some_and(|open| open.id == launch) {
         return LaunchState::Alive;
@@ -209,9 +209,10 @@ fn became_of(state: &SessionState, launch: LaunchId) -> LaunchState {
     if answered { LaunchState::Answered } else { LaunchState::Over }
 }
 
-/// Asks the holder whether it typed the message that is recorded as being typed, for example after
-/// a crash of the daemon. A message that was not typed is queued again.
-pub async fn take_up(ports: &Ports, state: &mut SessionState) -> Result<()> {
+/// Asks the holder whether it typed the message that is recorded as being typed. A new daemon calls
+/// this, because the last one may have crashed in between. A message that was not typed is queued
+/// again.
+pub async fn settle_interrupted_typing(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let Some(open) = state.open().map(|launch| launch.id) else { return Ok(()) };
     let typing = |message: &&Message| matches!(&message.state, MessageState::Typing(trace) if trace.launch == open);
     let Some(id) = state.outbox.iter().find(typing).map(|message| message.id) else {
@@ -222,7 +223,7 @@ pub async fn take_up(ports: &Ports, state: &mut SessionState) -> Result<()> {
     }
     let order = TypeOrder { message: id, text: String::new(), revision: NO_REVISION };
     match ports.holders.type_message(open, &order).await? {
-        Typed::Changed => back_into_the_queue(ports, state, id, "it was not typed").await,
+        Typed::Changed => queue_again(ports, state, id, "it was not typed").await,
         Typed::Before | Typed::Now => {
             let vendor = ports.vendors.of(&state.session)?;
             let patience = delivery::patience_after_typing(vendor.transcripts().is_some());
@@ -240,7 +241,7 @@ pub async fn screen(ports: &Ports, state: &SessionState) -> Result<Option<Screen
 }
 
 /// Returns the change and the event that record a message as being typed.
-pub(crate) fn departure(
+pub(crate) fn typing_change(
     ports: &Ports,
     state: &SessionState,
     message: MessageId,
@@ -264,41 +265,41 @@ pub(crate) fn trace(
     Trace { launch, conversation: conversation.cloned(), offset: offset.unwrap_or(0) }
 }
 
-async fn put_on_its_way(
+async fn record_typing(
     ports: &Ports,
     state: &mut SessionState,
     vendor: &dyn Vendor,
     (id, launch): (MessageId, LaunchId),
 ) -> Result<()> {
     let trace = trace(ports, state, vendor, (launch, state.vendor_session()));
-    let (change, event) = departure(ports, state, id, trace);
+    let (change, event) = typing_change(ports, state, id, trace);
     failpoint::hit("message.typing.before");
     state.commit(ports, Commit { changes: vec![change], events: vec![event] }).await?;
     failpoint::hit("message.typing.after");
     Ok(())
 }
 
-async fn back_into_the_queue(
+async fn queue_again(
     ports: &Ports,
     state: &mut SessionState,
     id: MessageId,
     why: &str,
 ) -> Result<()> {
     let event = EventPayload::MessageQueued { message: id, again: Some(why.to_owned()) };
-    move_on(ports, state, id, MessageState::Queued, event).await
+    set_state(ports, state, id, MessageState::Queued, event).await
 }
 
-async fn move_on(
+async fn set_state(
     ports: &Ports,
     state: &mut SessionState,
     message: MessageId,
     to: MessageState,
     event: EventPayload,
 ) -> Result<()> {
-    move_on_with(ports, state, (message, to), event, Vec::new()).await
+    set_state_with(ports, state, (message, to), event, Vec::new()).await
 }
 
-async fn move_on_with(
+async fn set_state_with(
     ports: &Ports,
     state: &mut SessionState,
     (message, to): (MessageId, MessageState),
@@ -316,7 +317,7 @@ async fn move_on_with(
 
 /// Searches for a message in the part of the transcript that was recorded after the message was
 /// sent.
-fn look_for(
+fn find_after_typing(
     ports: &Ports,
     state: &SessionState,
     vendor: &dyn Vendor,
@@ -327,27 +328,27 @@ fn look_for(
         return TranscriptEvidence::Unknown;
     };
     let said = if state.session.headless {
-        Ok(launch::said(ports, trace.launch, text))
+        Ok(launch::command_line_text(ports, trace.launch, text))
     } else {
-        launch::said_later(ports, trace.launch, id, text)
+        launch::typed_text(ports, trace.launch, id, text)
     };
     let Ok(said) = said else { return TranscriptEvidence::Unknown };
     // The transcript contains a message from the command line either unchanged or in the form of a
     // typed message.
     let mut wanted = vec![vendor.interaction().typing(&said).recorded_as];
     wanted.extend(Some(said).filter(|_| state.session.headless));
-    let found = look_in(ports, state, vendor, ((then, trace.offset), &wanted));
+    let found = search_conversation(ports, state, vendor, ((then, trace.offset), &wanted));
     // The agent may have switched to a new conversation that became known only when this message
     // was recorded in it.
     let next = now.filter(|now| *now != then && found != TranscriptEvidence::Contains);
-    match next.map(|next| look_in(ports, state, vendor, ((next, 0), &wanted))) {
+    match next.map(|next| search_conversation(ports, state, vendor, ((next, 0), &wanted))) {
         Some(TranscriptEvidence::Contains) => TranscriptEvidence::Contains,
         _ => found,
     }
 }
 
 /// Searches for a message in all conversations of its session, from their beginnings.
-pub(crate) fn anywhere(
+pub(crate) fn find_in_all_conversations(
     ports: &Ports,
     state: &SessionState,
     message: &Message,
@@ -357,9 +358,12 @@ pub(crate) fn anywhere(
         vec![message.text.clone(), vendor.interaction().typing(&message.text).recorded_as];
     // A long message was written to a file, and the agent got an instruction to read the file.
     wanted.extend(
-        state.launches.iter().flat_map(|launch| launch::file_told_of(ports, launch.id, message.id)),
+        state
+            .launches
+            .iter()
+            .flat_map(|launch| launch::file_instructions(ports, launch.id, message.id)),
     );
-    let look = |id| look_in(ports, state, vendor.as_ref(), ((id, 0), &wanted));
+    let look = |id| search_conversation(ports, state, vendor.as_ref(), ((id, 0), &wanted));
     let mut all = state.bindings.iter().map(|binding| look(&binding.vendor_session));
     if all.any(|found| found == TranscriptEvidence::Contains) {
         return Ok(TranscriptEvidence::Contains);
@@ -367,7 +371,7 @@ pub(crate) fn anywhere(
     Ok(state.vendor_session().map_or(TranscriptEvidence::Unknown, look))
 }
 
-fn look_in(
+fn search_conversation(
     ports: &Ports,
     state: &SessionState,
     vendor: &dyn Vendor,

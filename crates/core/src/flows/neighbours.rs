@@ -24,9 +24,13 @@ pub(crate) fn guard(ports: &Ports, state: &mut SessionState, launch: LaunchId) -
 }
 
 /// Restores the transcripts that the start deleted, and keeps the text that their vendor processes
-/// have appended since. A transcript that cannot be restored stays in its guard; the launch goes
-/// on.
-pub async fn put_back(ports: &Ports, state: &mut SessionState, launch: LaunchId) -> Result<()> {
+/// have appended since. A transcript that cannot be restored stays in its guard, and the launch
+/// continues.
+pub async fn restore_deleted(
+    ports: &Ports,
+    state: &mut SessionState,
+    launch: LaunchId,
+) -> Result<()> {
     let mut events = Vec::new();
     for path in &state.endangered {
         if is_lost(ports, launch, path) {
@@ -44,10 +48,14 @@ pub async fn put_back(ports: &Ports, state: &mut SessionState, launch: LaunchId)
     state.commit(ports, Commit { changes: Vec::new(), events }).await
 }
 
-/// Restores deleted transcripts for the last time and removes the guards. The start is over, so
-/// that a later deletion of a transcript is intentional.
-pub async fn leave(ports: &Ports, state: &mut SessionState, launch: LaunchId) -> Result<()> {
-    put_back(ports, state, launch).await?;
+/// Restores deleted transcripts for the last time and removes the guards. Called after the start: a
+/// later deletion of a transcript is intentional.
+pub async fn restore_and_unguard(
+    ports: &Ports,
+    state: &mut SessionState,
+    launch: LaunchId,
+) -> Result<()> {
+    restore_deleted(ports, state, launch).await?;
     for path in std::mem::take(&mut state.endangered) {
         if !is_lost(ports, launch, &path) {
             ports.folders.unguard(launch, &path)?;

@@ -15,11 +15,11 @@ use crate::rules;
 use crate::rules::lifecycle::{self, Action, EnvironmentKept, Observation};
 use crate::rules::restarts::Failures;
 
-/// Grace period for an agent that started in the wrong conversation to exit by itself.
+/// How long an agent that started in the wrong conversation may take to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// At most this many bytes are read from the end of standard error.
-const LAST_WORDS: usize = 16 * 1024;
+/// At most this many bytes at the end of standard error are read.
+const MAX_ERROR_OUTPUT_BYTES: usize = 16 * 1024;
 
 /// What the owner of the session must do after an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,11 +80,11 @@ pub async fn ended(
     environment: EnvironmentKept,
 ) -> Result<Vec<FollowUp>> {
     let is_open = state.open().is_some_and(|open| open.id == launch);
-    let came_up = state.is_confirmed(launch) || end.asked || end.exit.is_clean();
+    let is_explained = state.is_confirmed(launch) || end.asked || end.exit.is_clean();
     if is_open && state.session.headless {
         complete_turn(ports, state, launch, end).await?;
-    } else if is_open && !came_up {
-        hear_last_words(ports, state, launch).await?;
+    } else if is_open && !is_explained {
+        read_failure_from_screen(ports, state, launch).await?;
     }
     let mut launches = state.launches.clone();
     launches.iter_mut().filter(|it| it.id == launch).for_each(|it| it.end = Some(end));
@@ -111,7 +111,7 @@ async fn complete_turn(
             }
         }
         (None, _) if !end.asked && !end.exit.is_clean() => {
-            let errors = ports.files.tail(&ports.folders.errors(launch), LAST_WORDS);
+            let errors = ports.files.tail(&ports.folders.errors(launch), MAX_ERROR_OUTPUT_BYTES);
             let errors = String::from_utf8_lossy(&errors.unwrap_or_default()).into_owned();
             if let Some(failure) = vendor.signals().and_then(|it| it.last_words(&errors)) {
                 let failure = Some(failure);
@@ -125,7 +125,11 @@ async fn complete_turn(
 }
 
 /// Reads from the screen why an agent ended before it showed its conversation.
-async fn hear_last_words(ports: &Ports, state: &mut SessionState, launch: LaunchId) -> Result<()> {
+async fn read_failure_from_screen(
+    ports: &Ports,
+    state: &mut SessionState,
+    launch: LaunchId,
+) -> Result<()> {
     // Without the holder, the last screen is unknown.
     let Ok(Some(screen)) = ports.holders.screen(launch).await else { return Ok(()) };
     let vendor = ports.vendors.of(&state.session)?;
@@ -168,7 +172,7 @@ async fn apply(
     }
     let mut commit = Commit::default();
     for action in &actions {
-        plan(ports, state, launch, action, &mut commit);
+        add_to_commit(ports, state, launch, action, &mut commit);
     }
     if !commit.changes.is_empty() || !commit.events.is_empty() {
         failpoint::hit("observe.commit.before");
@@ -194,7 +198,7 @@ async fn end_leftovers(ports: &Ports, state: &mut SessionState, launch: LaunchId
 }
 
 /// Adds the changes and events of an action to the commit.
-fn plan(
+fn add_to_commit(
     ports: &Ports,
     state: &SessionState,
     launch: LaunchId,

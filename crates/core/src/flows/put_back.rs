@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::SessionState;
-use crate::flows::archive::filed;
+use crate::flows::archive::archive_key;
 use crate::model::{EventPayload, LaunchId, RestoreSource, VendorSessionId};
 use crate::ports::{Commit, Ports, RestoreOrder, TranscriptFiles, WriteMode};
 use crate::rules::recovery::CopyLocation;
 
 /// Restores the transcript and the files that accompany it. For a vendor without transcript files,
 /// returns the path of a document that the vendor's program must import.
-pub(super) async fn put_back(
+pub(super) async fn restore(
     ports: &Ports,
     state: &mut SessionState,
     id: &VendorSessionId,
@@ -35,8 +35,8 @@ pub(super) async fn put_back(
 /// Returns a note for the user about the source of a restored transcript.
 pub(super) fn note(from: CopyLocation) -> &'static str {
     match from {
-        CopyLocation::Guard(_) => "the transcript was gone; its guard had it",
-        CopyLocation::Archive => "the transcript was gone; the archive had it",
+        CopyLocation::Guard(_) => "the transcript was missing; it was restored from its guard",
+        CopyLocation::Archive => "the transcript was missing; it was restored from the archive",
     }
 }
 
@@ -74,10 +74,10 @@ fn from_archive(
     id: &VendorSessionId,
 ) -> Result<(String, Option<PathBuf>)> {
     let vendor = ports.vendors.of(&state.session)?;
-    let conversation = filed(&state.session, id);
+    let conversation = archive_key(&state.session, id);
     let Some(own) = vendor.transcript_files() else {
-        let none = || Error::internal(format!("`{}` was never started", state.session.address()));
-        let launch = state.launches.last().ok_or_else(none)?;
+        let missing = || Error::internal(format!("`{}` has no launch", state.session.address()));
+        let launch = state.launches.last().ok_or_else(missing)?;
         let folder = ports.folders.folder(launch.id);
         let document = ports.archive.read_out(&conversation, &folder)?;
         return Ok((format!("conversation {id}"), Some(document)));
@@ -100,7 +100,7 @@ pub(super) fn ancestors(
     own: &dyn TranscriptFiles,
     id: &VendorSessionId,
 ) -> Result<()> {
-    let conversation = filed(&state.session, id);
+    let conversation = archive_key(&state.session, id);
     let kept = ports.archive.ancestors(&conversation);
     if kept.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The recorded steps of a request. A repeated request finds them, and does not do its work twice.
+//! The recorded steps of a request. A repeated request finds them and does not repeat the work.
 
 use crate::model::{RequestKey, RequestRecord, RequestStep};
 use crate::ports::{Change, Ports};

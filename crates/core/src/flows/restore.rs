@@ -50,7 +50,7 @@ pub async fn carry_out(
     match decision {
         Decision::Attach => Ok(settled(Outcome::Running, None)),
         Decision::Rest { .. } => {
-            rest(ports, state).await?;
+            set_idle(ports, state).await?;
             Ok(settled(Outcome::Resumed, Some("headless and between turns: nothing to start")))
         }
         Decision::Resume { id } => {
@@ -58,11 +58,11 @@ pub async fn carry_out(
             Ok(launched(Outcome::Resumed, None))
         }
         Decision::Restore { id, from } => {
-            let import = put_back::put_back(ports, state, &id, from).await?;
+            let import = put_back::restore(ports, state, &id, from).await?;
             let note = Some(put_back::note(from));
             let observed = with_conversation(ports, state, observed, &id)?;
-            if is_over(state, &observed, import.as_deref()) {
-                rest(ports, state).await?;
+            if is_between_turns(state, &observed, import.as_deref()) {
+                set_idle(ports, state).await?;
                 return Ok(settled(Outcome::Restored, note));
             }
             resume(ports, state, &observed, (id, import), environment).await?;
@@ -72,18 +72,18 @@ pub async fn carry_out(
             adopt(ports, state, &id).await?;
             let observed = with_conversation(ports, state, observed, &id)?;
             resume(ports, state, &observed, (id, None), environment).await?;
-            Ok(launched(Outcome::Adopted, Some("the only conversation that it can have been")))
+            Ok(launched(Outcome::Adopted, Some("the only conversation that can belong to it")))
         }
         Decision::StartAgain => {
             start_again(ports, state, environment).await?;
-            Ok(launched(Outcome::Started, Some("nothing had been said yet")))
+            Ok(launched(Outcome::Started, Some("its conversation was empty")))
         }
         Decision::Fresh => {
-            fresh(ports, state, environment, Vec::new()).await?;
+            start_new_conversation(ports, state, environment, Vec::new()).await?;
             Ok(launched(Outcome::Fresh, Some("its vendor cannot resume")))
         }
         Decision::Refuse(refusal) => {
-            let error = refused(state, &refusal);
+            let error = refusal_error(state, &refusal);
             let error = match refusal {
                 ResumeRefusal::DiedAtOnce => {
                     let causes = last_words::why_not_running(ports, state);
@@ -91,7 +91,7 @@ pub async fn carry_out(
                 }
                 ResumeRefusal::TranscriptGone { id } => {
                     set_status(ports, state, Status::Lost).await?;
-                    elsewhere::offer(ports, state, (&id, &environment), error).await?
+                    elsewhere::add_hints(ports, state, (&id, &environment), error).await?
                 }
                 _ => error,
             };
@@ -117,7 +117,7 @@ pub async fn next_turn(
     let (mode, id) = match decision {
         Decision::Rest { id } | Decision::Resume { id } => (LaunchMode::Resume, Some(id)),
         Decision::Restore { id, from } => {
-            import = put_back::put_back(ports, state, &id, from).await?;
+            import = put_back::restore(ports, state, &id, from).await?;
             (LaunchMode::Resume, Some(id))
         }
         Decision::StartAgain | Decision::Fresh => {
@@ -127,7 +127,7 @@ pub async fn next_turn(
         other => return carry_out(ports, state, observed, other, environment).await,
     };
     if let Some(id) = id.as_ref().filter(|_| mode == LaunchMode::Resume) {
-        mend(ports, state, id)?;
+        repair_transcript(ports, state, id)?;
     }
     let request = LaunchRequest {
         message: Some(text),
@@ -141,7 +141,11 @@ pub async fn next_turn(
 
 /// Returns whether a headless session whose conversation was restored is between turns. A
 /// conversation that is not imported yet cannot be read, so that the session's last status decides.
-fn is_over(state: &SessionState, observed: &ObservedSession, import: Option<&Path>) -> bool {
+fn is_between_turns(
+    state: &SessionState,
+    observed: &ObservedSession,
+    import: Option<&Path>,
+) -> bool {
     match import {
         Some(_) => state.session.headless && state.session.status == Status::Idle,
         None => look::turn(state, observed.conversation.as_ref()) == TurnState::Over,
@@ -149,12 +153,17 @@ fn is_over(state: &SessionState, observed: &ObservedSession, import: Option<&Pat
 }
 
 /// Sets the status of a headless session to idle if the end of its last turn was not observed.
-async fn rest(ports: &Ports, state: &mut SessionState) -> Result<()> {
+async fn set_idle(ports: &Ports, state: &mut SessionState) -> Result<()> {
     set_status(ports, state, Status::Idle).await
 }
 
-/// Records the status that a session has after a look for its conversation: lost, or found again.
-pub async fn note_look(ports: &Ports, state: &mut SessionState, decision: &Decision) -> Result<()> {
+/// Records whether the conversation of a session was found: sets the status to lost, or back to
+/// interrupted.
+pub async fn record_look(
+    ports: &Ports,
+    state: &mut SessionState,
+    decision: &Decision,
+) -> Result<()> {
     match recovery::status_after_look(state.session.status, decision) {
         Some(status) if state.open().is_none() => set_status(ports, state, status).await,
         _ => Ok(()),
@@ -184,9 +193,9 @@ async fn resume(
     (id, import): (VendorSessionId, Option<PathBuf>),
     environment: Environment,
 ) -> Result<()> {
-    mend(ports, state, &id)?;
+    repair_transcript(ports, state, &id)?;
     let message = message_for(state, observed);
-    let carries = message.as_deref().and_then(|message| carried(state, message));
+    let carries = message.as_deref().and_then(|message| queued_message_with_text(state, message));
     let request = LaunchRequest {
         message,
         import,
@@ -199,22 +208,22 @@ async fn resume(
 
 /// Restores missing parts of a conversation, and ends an incomplete last line, so that the vendor's
 /// next record starts on a new line.
-fn mend(ports: &Ports, state: &SessionState, id: &VendorSessionId) -> Result<()> {
+fn repair_transcript(ports: &Ports, state: &SessionState, id: &VendorSessionId) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
     let Some(own) = vendor.transcript_files() else { return Ok(()) };
     put_back::ancestors(ports, state, own, id)?;
     let transcript = own.transcript(ports.files.as_ref(), &state.place(), id);
     ports.files.end_last_line(&transcript).map_err(|error| {
-        Error::internal(format!("cannot mend the last line of `{}`", transcript.display()))
+        Error::internal(format!("cannot end the last line of `{}`", transcript.display()))
             .caused_by(error)
     })?;
     failpoint::hit("resume.mend.after");
-    rename(ports, state, own, (id, &transcript))
+    rename_transcript(ports, state, own, (id, &transcript))
 }
 
 /// Renames a transcript to the path at which it would be restored. This is safe because its process
 /// is gone. It is needed because the next process may delete a transcript with another name.
-fn rename(
+fn rename_transcript(
     ports: &Ports,
     state: &SessionState,
     own: &dyn TranscriptFiles,
@@ -235,7 +244,7 @@ fn rename(
 }
 
 /// Returns the id of the queued message that a headless agent gets again.
-fn carried(state: &SessionState, told: &str) -> Option<MessageId> {
+fn queued_message_with_text(state: &SessionState, told: &str) -> Option<MessageId> {
     let next = state.outbox.first().filter(|message| message.state == MessageState::Queued)?;
     (state.session.headless && next.text == told).then_some(next.id)
 }
@@ -289,12 +298,12 @@ async fn start_again(
 ) -> Result<()> {
     let first = state.launches.iter().rposition(|launch| launch.mode == LaunchMode::Fresh);
     let since = first.map_or(&[][..], |first| &state.launches[first..]);
-    if left_another(state, since) {
+    if was_in_another_conversation(state, since) {
         let vendor = ports.vendors.of(&state.session)?;
-        let can_be_told =
+        let accepts_ids =
             vendor.launching().preset_id(&state.session, ports.clock.new_id()).is_some();
-        let id = match state.vendor_session().filter(|_| can_be_told).cloned() {
-            Some(id) => unused(ports, state, id)?,
+        let id = match state.vendor_session().filter(|_| accepts_ids).cloned() {
+            Some(id) => unused_id(ports, state, id)?,
             None => None,
         };
         return start_fresh(ports, state, (id, None), environment, Vec::new()).await;
@@ -302,7 +311,7 @@ async fn start_again(
     let message = since.first().and_then(|launch| launch.message.clone());
     let planned = since.first().and_then(|launch| launch.planned.clone());
     let id = match planned {
-        Some(id) => unused(ports, state, id)?,
+        Some(id) => unused_id(ports, state, id)?,
         None => None,
     };
     start_fresh(ports, state, (id, message), environment, Vec::new()).await
@@ -310,7 +319,7 @@ async fn start_again(
 
 /// Returns this id, or a new one if the transcript's path is taken: vendors do not start a
 /// conversation if a killed process left a file there.
-fn unused(
+fn unused_id(
     ports: &Ports,
     state: &SessionState,
     id: VendorSessionId,
@@ -325,7 +334,7 @@ fn unused(
 }
 
 /// Returns whether these launches were in another conversation before the one that is bound now.
-fn left_another(state: &SessionState, launches: &[Launch]) -> bool {
+fn was_in_another_conversation(state: &SessionState, launches: &[Launch]) -> bool {
     let own = |it: &&Binding| launches.iter().any(|launch| it.launch == Some(launch.id));
     let other = |it: &Binding| Some(&it.vendor_session) != state.vendor_session();
     state.bindings.iter().filter(own).any(other)
@@ -333,7 +342,7 @@ fn left_another(state: &SessionState, launches: &[Launch]) -> bool {
 
 /// Starts a new conversation. The bindings of the old one are kept. `along` is recorded in the same
 /// commit as the launch.
-pub async fn fresh(
+pub async fn start_new_conversation(
     ports: &Ports,
     state: &mut SessionState,
     environment: Environment,
@@ -351,10 +360,15 @@ async fn start_fresh(
     environment: Environment,
     along: Vec<Change>,
 ) -> Result<()> {
-    let queued_message = message.as_deref().and_then(|message| carried(state, message));
+    let queued_message =
+        message.as_deref().and_then(|message| queued_message_with_text(state, message));
     let along = Commit { changes: along, events: Vec::new() };
-    let request =
-        LaunchRequest { message, queued_message, along, ..LaunchRequest::fresh(id, environment) };
+    let request = LaunchRequest {
+        message,
+        queued_message,
+        along,
+        ..LaunchRequest::fresh(id, environment)
+    };
     launch::start(ports, state, request).await?;
     Ok(())
 }
@@ -385,8 +399,8 @@ pub fn describe(decision: &Decision, name: &str) -> String {
         Decision::Restore { from: CopyLocation::Archive, .. } => {
             "restore the transcript from the archive, then resume".to_owned()
         }
-        Decision::Adopt { .. } => "take in the only possible conversation, then resume".to_owned(),
-        Decision::StartAgain => "start: nothing had been said yet".to_owned(),
+        Decision::Adopt { .. } => "adopt the only possible conversation, then resume".to_owned(),
+        Decision::StartAgain => "start: the conversation is empty".to_owned(),
         Decision::Fresh => "start fresh: the vendor cannot resume".to_owned(),
         Decision::Refuse(ResumeRefusal::DiedAtOnce) => {
             format!(
@@ -410,16 +424,16 @@ fn reason(refusal: &ResumeRefusal) -> String {
             )
         }
         ResumeRefusal::Ambiguous { candidates } if candidates.is_empty() => {
-            "its conversation was never identified, and none is there".to_owned()
+            "its conversation was never identified, and there is no candidate".to_owned()
         }
         ResumeRefusal::Ambiguous { candidates } => {
-            format!("which of {} conversations it is cannot be told", candidates.len())
+            format!("it is unknown which of {} conversations is its own", candidates.len())
         }
         ResumeRefusal::DiedAtOnce => "it gave up after failures".to_owned(),
     }
 }
 
-fn refused(state: &SessionState, refusal: &ResumeRefusal) -> Error {
+fn refusal_error(state: &SessionState, refusal: &ResumeRefusal) -> Error {
     let name = state.session.address();
     let error = Error::conflict(format!("cannot resume `{name}`: {}", reason(refusal)));
     let fresh = format!("run `segue resume {name} --fresh {name}` to begin a new conversation");
@@ -429,8 +443,8 @@ fn refused(state: &SessionState, refusal: &ResumeRefusal) -> Error {
             error.hint(format!("bring `{}` back, then resume again", state.session.cwd.display()))
         }
         ResumeRefusal::TranscriptGone { .. } => error
-            .caused_by(format!("nothing is under `{}`", state.session.config_dir.display()))
-            .hint("put the transcript back from a backup, then resume again")
+            .caused_by(format!("it is not in `{}`", state.session.config_dir.display()))
+            .hint("restore the transcript from a backup, then resume again")
             .hint(fresh),
         ResumeRefusal::Ambiguous { candidates } => {
             candidates.iter().fold(error, with_candidate).hint(fresh)

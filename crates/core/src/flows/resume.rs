@@ -1,4 +1,4 @@
-//! Resuming sessions: which sessions come back, which are left alone, and which are refused.
+//! Decides which sessions a resume brings back, which it leaves alone, and which it refuses.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::rules::scale;
 #[derive(Clone, Debug, Default)]
 pub struct ResumePlan {
     pub sessions: Vec<SessionToResume>,
-    /// Sessions that ended on purpose, and that the request does not name.
+    /// Sessions that were ended on purpose and that the request does not name.
     pub left_alone: Vec<LeftAlone>,
     /// Names that match no session.
     pub failed: Vec<FailedTarget>,
@@ -65,7 +65,7 @@ pub async fn plan(
 ) -> Result<ResumePlan> {
     let cwd = &request.caller.cwd;
     let mut chosen = select::selected(ports, principal, &request.selection, cwd).await?;
-    leave_out_too_many(ports, &mut chosen.sessions).await?;
+    remove_surplus(ports, &mut chosen.sessions).await?;
     let mut fresh = Vec::new();
     for name in &request.fresh {
         let summary = select::find_whole(ports, principal, name, cwd).await?;
@@ -75,11 +75,11 @@ pub async fn plan(
             chosen.sessions.push(Selected { summary, asked: SelectionMode::ByName });
         }
     }
-    sorted(ports, chosen, &fresh, request.stopped).await
+    split(ports, chosen, &fresh, request.stopped).await
 }
 
 /// Splits the selected sessions into those to bring back and those to leave alone.
-async fn sorted(
+async fn split(
     ports: &Ports,
     chosen: Chosen,
     fresh: &[SessionId],
@@ -111,9 +111,9 @@ async fn sorted(
 #[derive(Clone, Debug)]
 enum Fate {
     BroughtBack,
-    /// It is not started although it was named.
+    /// The session is not started although the request names it.
     Refused(Resting),
-    /// It is not started, and the report mentions it.
+    /// The session is not started, and the report mentions it.
     LeftAlone(Resting),
     Skipped,
 }
@@ -131,7 +131,7 @@ impl Fate {
 
 /// Removes the agents that exceed the configured count of their kind, unless the request names
 /// them.
-async fn leave_out_too_many(ports: &Ports, chosen: &mut Vec<Selected>) -> Result<()> {
+async fn remove_surplus(ports: &Ports, chosen: &mut Vec<Selected>) -> Result<()> {
     let fleets: BTreeSet<FleetName> =
         chosen.iter().map(|it| it.summary.session.fleet.clone()).collect();
     for fleet in fleets {
@@ -148,8 +148,8 @@ async fn leave_out_too_many(ports: &Ports, chosen: &mut Vec<Selected>) -> Result
 }
 
 impl ResumePlan {
-    /// Moves the sessions that run on another machine to the failed ones: this machine cannot tell
-    /// how they would come back.
+    /// Moves the sessions that run on another machine to `failed`, because this machine cannot plan
+    /// for them.
     #[must_use]
     pub fn without_other_machines(mut self) -> Self {
         let (elsewhere, here) = self.sessions.into_iter().partition(SessionToResume::is_elsewhere);

@@ -1,4 +1,4 @@
-//! Running a new session: which agent, folder, vendor, name and permission a request means.
+//! Decides the agent, folder, vendor, name and permission of a new session.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub async fn earlier(ports: &Ports, key: Option<RequestKey>) -> Result<Option<Ea
 
 /// Returns the error for a repeated request whose session was removed meanwhile.
 pub fn removed(session: SessionId) -> Error {
-    Error::not_found(format!("session `{session}` was started, and is removed since"))
+    Error::not_found(format!("session `{session}` was started, and has been removed since"))
 }
 
 fn is_cut_short(status: Status) -> bool {
@@ -188,7 +188,7 @@ fn vendor(
     }
     match ports.projects.default_vendor()? {
         Some(vendor) => Ok(vendor),
-        None => only_installed(ports, &request.caller.environment),
+        None => only_installed_vendor(ports, &request.caller.environment),
     }
 }
 
@@ -204,23 +204,23 @@ fn vendor_named(ports: &Ports, described: &[&str], word: &str) -> Result<VendorI
     Ok(ports.vendors.named(&name)?.id())
 }
 
-fn only_installed(ports: &Ports, environment: &Environment) -> Result<VendorId> {
-    let is_itself =
+fn only_installed_vendor(ports: &Ports, environment: &Environment) -> Result<VendorId> {
+    let is_segue =
         |it: &Arc<dyn Vendor>| matches!(it.launching().program(), ProgramSpec::Segue { .. });
-    let (itself, others): (Vec<_>, Vec<_>) = ports.vendors.all().into_iter().partition(is_itself);
+    let (built_in, others): (Vec<_>, Vec<_>) = ports.vendors.all().into_iter().partition(is_segue);
     let is_installed = |it: &Arc<dyn Vendor>| {
         ports.machine.find_program(&it.launching().program(), environment).is_some()
     };
     let installed: Vec<VendorId> =
         others.iter().filter(|it| is_installed(it)).map(|it| it.id()).collect();
-    one_vendor(&installed, itself.first().map(|it| it.id()))
+    one_vendor(&installed, built_in.first().map(|it| it.id()))
 }
 
 /// Chooses the only installed vendor. If none is installed, chooses the vendor that is part of
 /// Segue.
-fn one_vendor(installed: &[VendorId], itself: Option<VendorId>) -> Result<VendorId> {
+fn one_vendor(installed: &[VendorId], built_in: Option<VendorId>) -> Result<VendorId> {
     match installed {
-        [] => itself.ok_or_else(|| {
+        [] => built_in.ok_or_else(|| {
             Error::vendor("no agent CLI is installed").hint("install one, then try again")
         }),
         [only] => Ok(only.clone()),
@@ -269,7 +269,7 @@ fn wanted_name(
     SessionName::parse(name).map(Some)
 }
 
-/// Returns the settings of the agent, with what the request says instead.
+/// Returns the settings of the agent, overridden by those of the request.
 fn settings(
     request: &RunRequest,
     agent: Option<&ProjectAgent>,
@@ -328,11 +328,11 @@ mod tests {
             (vec![], None, Err(Kind::Vendor)),
             (vec!["one", "two"], Some("own"), Err(Kind::Usage)),
         ];
-        for (installed, itself, expected) in table {
+        for (installed, built_in, expected) in table {
             let found: Vec<VendorId> = installed.iter().map(|it| VendorId::new(*it)).collect();
-            let chosen = one_vendor(&found, itself.map(id));
+            let chosen = one_vendor(&found, built_in.map(id));
             let chosen = chosen.map_err(|error| error.kind);
-            assert_eq!(chosen, expected.map(id), "{installed:?} {itself:?}");
+            assert_eq!(chosen, expected.map(id), "{installed:?} {built_in:?}");
         }
     }
 

@@ -12,16 +12,16 @@ use crate::rules::delivery::TranscriptEvidence;
 use crate::rules::salvage::{Typist, message_state};
 
 /// At most this many changes or events are committed together.
-const BATCH: usize = 500;
+const MAX_BATCH: usize = 500;
 
-/// Adds all data that the store does not have yet. The launch folders must have been read before.
+/// Adds all data that the store does not have yet. The caller must add the launch folders first.
 /// Returns findings for the user.
 pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> {
     let mut lost = Lost::default();
     let removed = removed(&salvaged.events);
     put(ports, "fleets", salvaged.fleets.into_iter().map(Change::PutFleet), &mut lost).await?;
     for session in salvaged.sessions.into_iter().filter(|it| !removed.contains(&it.session.id)) {
-        take_in(ports, session, &mut lost).await?;
+        insert_session(ports, session, &mut lost).await?;
     }
     let counts = salvaged.counts.into_iter();
     let counts = counts.map(|(fleet, agent, count)| Change::SetCount { fleet, agent, count });
@@ -35,12 +35,13 @@ pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> 
     let handoffs = salvaged.handoffs.into_iter();
     let handoffs = handoffs.filter(|it| known.contains(&it.from) && known.contains(&it.to));
     put(ports, "handoffs", handoffs.map(|it| Change::AddHandoff(Box::new(it))), &mut lost).await?;
-    let told = salvaged.messages.into_iter().filter(|it| !removed.contains(&it.session));
-    let uncertain = put_messages(ports, told, &known, &mut lost).await?;
+    let messages_to_keep =
+        salvaged.messages.into_iter().filter(|it| !removed.contains(&it.session));
+    let uncertain = put_messages(ports, messages_to_keep, &known, &mut lost).await?;
     let requests = salvaged.requests.into_iter();
     let requests = requests.map(|it: RequestRecord| Change::RecordRequest(Box::new(it)));
     put(ports, "requests", requests, &mut lost).await?;
-    for events in salvaged.events.chunks(BATCH) {
+    for events in salvaged.events.chunks(MAX_BATCH) {
         let commit = Commit { changes: Vec::new(), events: events.to_vec() };
         ports.store.commit(commit).await?;
     }
@@ -70,7 +71,7 @@ async fn put(
     lost: &mut Lost,
 ) -> Result<()> {
     let changes: Vec<Change> = changes.collect();
-    for batch in changes.chunks(BATCH) {
+    for batch in changes.chunks(MAX_BATCH) {
         failpoint::hit("salvage.commit.before");
         let commit = Commit { changes: batch.to_vec(), events: Vec::new() };
         if ports.store.commit(commit).await.is_err() {
@@ -87,7 +88,7 @@ async fn put(
 }
 
 /// Creates a session unless it was already created from its launch folders.
-async fn take_in(ports: &Ports, salvaged: SalvagedSession, lost: &mut Lost) -> Result<()> {
+async fn insert_session(ports: &Ports, salvaged: SalvagedSession, lost: &mut Lost) -> Result<()> {
     let SalvagedSession { session, launches, bindings } = salvaged;
     if ports.store.session(session.id).await?.is_some() {
         return Ok(());
@@ -152,7 +153,7 @@ async fn state_of(ports: &Ports, message: &Message) -> Result<MessageState> {
     };
     let transcript = match typist {
         Typist::None => TranscriptEvidence::Unknown,
-        _ => messages::anywhere(ports, &state, message)?,
+        _ => messages::find_in_all_conversations(ports, &state, message)?,
     };
     Ok(message_state(&message.state, typist, transcript))
 }
@@ -176,11 +177,11 @@ fn report(
     }
     if !unreadable.is_empty() {
         let what = format!("not all of these could be read: {}", unreadable.join(", "));
-        let cure = "look at `segue messages` and `segue log`, and say again what is missing";
+        let cure = "look at `segue messages` and `segue log`, and send missing messages again";
         findings.push(note(what, Some(cure)));
     }
     if uncertain > 0 {
-        let what = format!("{uncertain} messages may have been typed already, and are not again");
+        let what = format!("{uncertain} messages may have been typed, and are not typed again");
         findings.push(note(what, Some("run `segue messages` to see which")));
     }
     findings.extend(lost.0.into_iter().map(|what| note(format!("lost: {what}"), None)));

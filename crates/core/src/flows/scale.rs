@@ -37,7 +37,7 @@ pub async fn plan(
     trust::require(ports, &project).await?;
     let fleet = ensure_fleet(ports, Some(&project)).await?;
     record(ports, &fleet, &kind, *count).await?;
-    let to_stop = too_many(ports, &fleet, Counts::from([(kind.clone(), *count)])).await?;
+    let to_stop = surplus_sessions(ports, &fleet, Counts::from([(kind.clone(), *count)])).await?;
     // A request for this number of agents includes those that were stopped.
     let requested =
         RequestedStart { asked: SelectionMode::InBulk, is_fresh: false, with_stopped: true };
@@ -65,7 +65,11 @@ async fn record(ports: &Ports, fleet: &FleetName, kind: &AgentName, count: u32) 
 }
 
 /// Returns the sessions of agents that exceed the requested number.
-async fn too_many(ports: &Ports, fleet: &FleetName, counts: Counts) -> Result<Vec<Session>> {
+async fn surplus_sessions(
+    ports: &Ports,
+    fleet: &FleetName,
+    counts: Counts,
+) -> Result<Vec<Session>> {
     let query = SessionQuery { has_agent: true, ..SessionQuery::fleet(fleet) };
     let sessions = ports.store.sessions(&query).await?;
     let sessions = sessions.into_iter().map(|SessionSummary { session, .. }| session);

@@ -70,7 +70,7 @@ pub async fn find_asking(
         Meant::Session(summary) => return Ok(summary.clone()),
         Meant::Fleet(members) => members,
     };
-    let asking: Vec<_> = members.iter().filter(|it| asks(it)).copied().collect();
+    let asking: Vec<_> = members.iter().filter(|it| asks_question(it)).copied().collect();
     match (asking.as_slice(), members.as_slice()) {
         ([only], _) | (_, [only]) => Ok((*only).clone()),
         (asking, members) => {
@@ -81,7 +81,7 @@ pub async fn find_asking(
     }
 }
 
-fn asks(summary: &SessionSummary) -> bool {
+fn asks_question(summary: &SessionSummary) -> bool {
     let status = summary.session.status;
     matches!(status, Status::Waiting(_)) && status.expects_process()
 }
@@ -98,13 +98,14 @@ fn answer_command(summary: &SessionSummary, dialog: Option<Dialog>) -> String {
 /// question. `commands` answer the questions, one each.
 fn not_one_question(fleet: &str, commands: &[String]) -> Error {
     if commands.is_empty() {
-        return Error::conflict(format!("no session of fleet `{fleet}` asks anything"))
+        return Error::conflict(format!("no session of fleet `{fleet}` asks a question"))
             .hint(format!("run `segue ls --fleet {fleet}` to see its sessions"));
     }
     let count = commands.len();
-    let error =
-        Error::usage(format!("{count} sessions of fleet `{fleet}` ask something: name one"));
-    commands.iter().take(MOST_LISTED).fold(error, Error::hint)
+    let error = Error::usage(format!(
+        "{count} sessions of fleet `{fleet}` ask questions: name one session"
+    ));
+    commands.iter().take(MAX_LISTED).fold(error, Error::hint)
 }
 
 async fn find_one(
@@ -120,12 +121,12 @@ async fn find_one(
         Meant::Session(summary) => Ok(summary.clone()),
         Meant::Fleet(members) => match members.as_slice() {
             [only] => Ok((*only).clone()),
-            members => Err(whole_fleet(text, members)),
+            members => Err(fleet_instead_of_session(text, members)),
         },
     }
 }
 
-fn in_scope(principal: &Principal, error: Error) -> Error {
+fn hide_unknown(principal: &Principal, error: Error) -> Error {
     if error.kind == Kind::NotFound { principal.unknown_session(error) } else { error }
 }
 
@@ -305,12 +306,12 @@ impl<'a> SelectableSessions<'a> {
                 let found = self.sessions.iter().find(|it| it.session.id == id);
                 found
                     .map(Meant::Session)
-                    .ok_or_else(|| Error::internal("an address led to nothing"))
+                    .ok_or_else(|| Error::internal("an address matches an unknown session"))
             }
             ResolvedAddress::Fleet(name) => Ok(Meant::Fleet(self.fleet(&name))),
             ResolvedAddress::Several(candidates) => Err(self.ambiguous(text, &candidates)),
             ResolvedAddress::Nothing { similar } => {
-                Err(in_scope(self.principal, unknown(text, &similar, targets)))
+                Err(hide_unknown(self.principal, unknown(text, &similar, targets)))
             }
         }
     }
@@ -323,7 +324,7 @@ impl<'a> SelectableSessions<'a> {
         let are_sessions = candidates.iter().all(|it| matches!(it, AddressMatch::Session(_)));
         let what = if are_sessions { "sessions" } else { "sessions or fleets" };
         let error = Error::usage(format!("`{text}` can mean {} {what}", candidates.len()));
-        candidates.iter().take(MOST_LISTED).fold(error, |error, candidate| match candidate {
+        candidates.iter().take(MAX_LISTED).fold(error, |error, candidate| match candidate {
             AddressMatch::Fleet(name) => error.hint(format!("use `{name}` (the fleet)")),
             AddressMatch::Session(id) => {
                 let found = self.sessions.iter().find(|it| it.session.id == *id);
@@ -335,7 +336,7 @@ impl<'a> SelectableSessions<'a> {
 }
 
 /// An error lists at most this many sessions.
-const MOST_LISTED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 fn unknown(text: &str, similar: &[String], targets: AddressTargets) -> Error {
     let what = if targets == AddressTargets::Sessions { "session" } else { "session or fleet" };
@@ -344,10 +345,11 @@ fn unknown(text: &str, similar: &[String], targets: AddressTargets) -> Error {
     error.hint("run `segue ls --all` to see all sessions")
 }
 
-fn whole_fleet(name: &str, members: &[&SessionSummary]) -> Error {
+fn fleet_instead_of_session(name: &str, members: &[&SessionSummary]) -> Error {
     let count = members.len();
-    let error = Error::usage(format!("`{name}` is a fleet of {count} sessions: this takes one"));
-    let listed = members.iter().take(MOST_LISTED);
+    let error =
+        Error::usage(format!("`{name}` is a fleet of {count} sessions: name one of its sessions"));
+    let listed = members.iter().take(MAX_LISTED);
     listed.fold(error, |error, it| error.hint(format!("use `{}`", it.session.address())))
 }
 

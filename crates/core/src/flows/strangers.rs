@@ -10,7 +10,7 @@ use crate::model::{Environment, VendorSessionId};
 use crate::ports::{Conversation, Place, Ports, SessionQuery, Vendor};
 
 /// At most this many characters of a first message are shown.
-const SHOWN: usize = 80;
+const SHOWN_CHARS: usize = 80;
 
 /// Lists the conversations in `cwd` that belong to no session, newest first.
 pub async fn strangers(
@@ -23,14 +23,14 @@ pub async fn strangers(
     let mut strangers = Vec::new();
     for vendor in ports.vendors.all() {
         // If the files of one vendor cannot be read, the others are still listed.
-        let found = unknown(ports, vendor.as_ref(), cwd, environment, &known);
+        let found = without_session(ports, vendor.as_ref(), cwd, environment, &known);
         strangers.extend(found.unwrap_or_default());
     }
     strangers.sort_by_key(|stranger| std::cmp::Reverse(stranger.began_at));
     Ok(strangers)
 }
 
-fn unknown(
+fn without_session(
     ports: &Ports,
     vendor: &dyn Vendor,
     cwd: &Path,
@@ -46,7 +46,7 @@ fn unknown(
 }
 
 fn stranger(vendor: &dyn Vendor, conversation: Conversation) -> Stranger {
-    let begins = conversation.first_message.map(|text| text.chars().take(SHOWN).collect());
+    let begins = conversation.first_message.map(|text| text.chars().take(SHOWN_CHARS).collect());
     Stranger {
         vendor: vendor.id(),
         vendor_session_id: conversation.id,

@@ -43,14 +43,14 @@ pub fn session(summary: &SessionSummary) -> SessionView {
 }
 
 /// A status detail names at most this many variables.
-const NAMED_VARIABLES: usize = 5;
+const MAX_NAMED_VARIABLES: usize = 5;
 
 /// Adds the names of the variables that a restart lacks to the view of a session that waits for
 /// them.
-pub fn lacks(view: &mut SessionView, names: &[String]) {
+pub fn add_missing_variables(view: &mut SessionView, names: &[String]) {
     view.missing_variables = names.to_vec();
-    let mut shown: Vec<String> = names.iter().take(NAMED_VARIABLES).cloned().collect();
-    let more = names.len().saturating_sub(NAMED_VARIABLES);
+    let mut shown: Vec<String> = names.iter().take(MAX_NAMED_VARIABLES).cloned().collect();
+    let more = names.len().saturating_sub(MAX_NAMED_VARIABLES);
     if more > 0 {
         shown.push(format!("{more} more"));
     }
@@ -60,7 +60,7 @@ pub fn lacks(view: &mut SessionView, names: &[String]) {
 }
 
 /// Adds the session in which the conversation continues to the view of a handed-over session.
-pub fn goes_on_as(view: &mut SessionView, successor: &Session) {
+pub fn add_successor(view: &mut SessionView, successor: &Session) {
     let next = successor.address();
     let details = view.status_detail.take().into_iter();
     let details: Vec<String> = details.chain([format!("goes on as {next}")]).collect();

@@ -41,11 +41,11 @@ async fn conversation_is_copied_unless_archiving_is_off() {
         let session = Session { archive: is_on, ..samples::session(1, "fox") };
         let mut scene = FlowScene::with(FakeVendor::default(), session);
         scene.talk().await;
-        assert_eq!(archive::is_behind(&scene.ports, &scene.state.session, &scene.id()), expected);
+        assert_eq!(archive::is_outdated(&scene.ports, &scene.state.session, &scene.id()), expected);
         let copied = archive::keep(&scene.ports, &scene.state.session, &scene.id()).unwrap();
         assert_eq!(copied > 0, expected);
         assert_eq!(scene.world.archive.copy(&filed(&scene)).is_some(), expected);
-        assert!(!archive::is_behind(&scene.ports, &scene.state.session, &scene.id()));
+        assert!(!archive::is_outdated(&scene.ports, &scene.state.session, &scene.id()));
     }
 }
 

@@ -113,7 +113,7 @@ async fn holder_that_does_not_answer_leaves_the_message_as_typing() {
     assert!(matches!(attempt, Attempt::Unanswered(id, _) if id == message), "{attempt:?}");
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Typing);
     // The next daemon asks the holder, which never got the message.
-    messages::take_up(&scene.ports, &mut scene.state).await.unwrap();
+    messages::settle_interrupted_typing(&scene.ports, &mut scene.state).await.unwrap();
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Queued);
 }
 
@@ -122,7 +122,7 @@ async fn message_that_the_holder_has_typed_is_not_typed_again() {
     let mut scene = idle().await;
     let message = add(&mut scene, "hi").await;
     type_next(&mut scene).await;
-    messages::take_up(&scene.ports, &mut scene.state).await.unwrap();
+    messages::settle_interrupted_typing(&scene.ports, &mut scene.state).await.unwrap();
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Typing);
     assert_eq!(scene.world.holders.typed().len(), 1);
 }
@@ -233,7 +233,7 @@ async fn only_a_queued_message_can_be_cancelled() {
     };
     type_next(&mut scene).await;
     let error = cancel(&mut scene).await.unwrap_err();
-    assert!(error.to_string().contains("is on its way"), "{error}");
+    assert!(error.to_string().contains("is being typed"), "{error}");
     scene.say("user", "hi");
     settle(&mut scene, Patience::Left).await;
     let error = cancel(&mut scene).await.unwrap_err();

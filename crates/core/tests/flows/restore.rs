@@ -312,7 +312,7 @@ fn every_decision_has_a_word_and_a_description() {
         (Decision::Rest { id: id() }, PlannedDecision::Rest, "between turns"),
         (Decision::Resume { id: id() }, PlannedDecision::Resume, "resume"),
         (Decision::Adopt { id: id() }, PlannedDecision::Adopt, "only possible conversation"),
-        (Decision::StartAgain, PlannedDecision::Start, "nothing had been said"),
+        (Decision::StartAgain, PlannedDecision::Start, "the conversation is empty"),
         (Decision::Fresh, PlannedDecision::Fresh, "cannot resume"),
         (Decision::Refuse(ResumeRefusal::FolderGone), PlannedDecision::Refuse, "folder"),
         (

@@ -50,7 +50,7 @@ async fn of_vendor(
     let Some(owner) = conversation::owner(ports, vendor, id).await? else {
         principal.allow(RestrictedAction::Everything)?;
         let environment = &request.caller.environment;
-        return Ok(vec![conversation::of_nobody(ports, environment, (vendor, id)).await?]);
+        return Ok(vec![conversation::without_session(ports, environment, (vendor, id)).await?]);
     };
     principal.allow_session(owner.session.id, owner.session.parent)?;
     let is_in_it = owner.binding.as_ref().is_some_and(|binding| binding.vendor_session == *id);

@@ -232,7 +232,7 @@ impl Supervisor {
         let successors = bringing_back::successors(&self.ports, sessions).await?;
         for view in &mut views {
             if let Some(next) = successors.get(&view.id) {
-                view::goes_on_as(view, next);
+                view::add_successor(view, next);
             }
         }
         for view in &mut views {

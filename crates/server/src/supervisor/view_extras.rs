@@ -70,7 +70,7 @@ impl ViewExtras {
             let lacks = view.waiting_for.as_ref().and_then(MaybeKnown::known)
                 == Some(WaitingFor::Environment);
             if lacks {
-                view::lacks(&mut view, &extra.missing_variables);
+                view::add_missing_variables(&mut view, &extra.missing_variables);
             }
         }
         view

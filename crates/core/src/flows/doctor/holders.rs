@@ -47,11 +47,11 @@ async fn fault(ports: &Ports, open: &OpenLaunch) -> Option<Fault> {
 fn cure(name: &str, fault: Fault) -> String {
     match fault {
         Fault::HolderStopped { pid } | Fault::AgentStopped { pid } => {
-            format!("let it go on: `kill -CONT {pid}`")
+            format!("continue it: `kill -CONT {pid}`")
         }
-        Fault::SocketMissing { .. } => "have it listen again: `segue doctor --fix`".to_owned(),
+        Fault::SocketMissing { .. } => "create the socket again: `segue doctor --fix`".to_owned(),
         Fault::HolderSilent { .. } => {
-            format!("end it with `segue stop {name}`; the conversation stays")
+            format!("end it with `segue stop {name}`; the conversation is kept")
         }
     }
 }

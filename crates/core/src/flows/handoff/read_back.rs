@@ -30,10 +30,10 @@ pub(super) fn read_back(
         return Ok(());
     }
     Err(Error::internal(format!(
-        "what was written to `{}` reads otherwise",
+        "the turns read back from `{}` differ from those that were written",
         written.path.display()
     ))
-    .caused_by(format!("{} would not go on with the same conversation", to.vendor.id())))
+    .caused_by(format!("{} would not continue the same conversation", to.vendor.id())))
 }
 
 /// Compares two texts. Vendors need not preserve whitespace at the ends, or between the arguments

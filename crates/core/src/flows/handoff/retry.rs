@@ -29,10 +29,11 @@ impl RecordedHandoff {
             _ => None,
         });
         let Some((id, characters)) = recorded else { return Ok(None) };
-        let gone = || Error::not_found(format!("session `{id}` was created, and is removed since"));
-        let session = ports.store.session(id).await?.ok_or_else(gone)?;
+        let removed =
+            || Error::not_found(format!("session `{id}` was created, and has been removed since"));
+        let session = ports.store.session(id).await?.ok_or_else(removed)?;
         let steps = ports.store.handoffs(id).await?;
-        let step = steps.into_iter().rfind(|step| step.to == id).ok_or_else(gone)?;
+        let step = steps.into_iter().rfind(|step| step.to == id).ok_or_else(removed)?;
         let from = ports.store.session(step.from).await?.map(|session| session.address());
         Ok(Some(Self { session, step, from, characters }))
     }

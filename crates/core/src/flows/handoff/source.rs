@@ -52,8 +52,8 @@ impl SourceConversation {
 
 /// Returns a vendor's transcripts, or an error if it has none that can be read.
 pub(super) fn transcripts_of(vendor: &dyn Vendor) -> Result<&dyn Transcripts> {
-    let none = || Error::vendor(format!("`{}` keeps no transcript that is known", vendor.id()));
-    vendor.transcripts().ok_or_else(none)
+    let missing = || Error::vendor(format!("Segue cannot read transcripts of `{}`", vendor.id()));
+    vendor.transcripts().ok_or_else(missing)
 }
 
 /// The session that a handoff starts from, and its conversation if it has one.
@@ -155,7 +155,7 @@ impl UnadoptedConversation {
 fn unreadable(session: &Session) -> Error {
     let (name, vendor) = (session.address(), &session.vendor);
     Error::vendor(format!("the conversation of `{name}` cannot be read"))
-        .caused_by(format!("`{vendor}` keeps no transcript that is known"))
+        .caused_by(format!("Segue cannot read transcripts of `{vendor}`"))
         .hint(format!("name it with `transcript = \"…\"` in `[vendors.{vendor}]`"))
 }
 

@@ -218,7 +218,7 @@ impl Actor {
             self.state.outbox.iter().any(is_typing) && self.delivery.typed.is_some_and(is_overdue);
         if waits && self.state.open().is_some() && !self.state.session.headless {
             // The holder knows if it never typed the message.
-            messages::take_up(&self.ports, &mut self.state).await?;
+            messages::settle_interrupted_typing(&self.ports, &mut self.state).await?;
             messages::settle(&self.ports, &mut self.state, Patience::Over).await?;
         }
         Ok(())
@@ -226,7 +226,7 @@ impl Actor {
 
     /// Continues to follow a message that was being typed while no daemon ran.
     pub(super) async fn track_typed_message(&mut self) -> Result<()> {
-        messages::take_up(&self.ports, &mut self.state).await?;
+        messages::settle_interrupted_typing(&self.ports, &mut self.state).await?;
         let typing = |it: &&segue_core::model::Message| matches!(it.state, MessageState::Typing(_));
         if let Some(message) = self.state.outbox.iter().find(typing).map(|it| it.id) {
             self.expect_until_overdue(message);

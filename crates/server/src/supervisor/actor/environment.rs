@@ -95,7 +95,8 @@ impl Actor {
             }
             Ok(EnvironmentChoice::Use { .. }) => (Vec::new(), None),
             Ok(EnvironmentChoice::Missing(names)) => {
-                let error = environment::lacks(&self.state.session.address(), &names);
+                let error =
+                    environment::missing_variables_error(&self.state.session.address(), &names);
                 (names, Some(error))
             }
             Err(error) => (Vec::new(), Some(error)),

@@ -251,7 +251,7 @@ impl Actor {
                 FollowUp::Bound => self.bound(launch).await?,
                 FollowUp::Refused { .. } => self.refuse_pending(&self.came_up_elsewhere()),
                 FollowUp::Ended => {
-                    neighbours::leave(&self.ports, &mut self.state, launch).await?;
+                    neighbours::restore_and_unguard(&self.ports, &mut self.state, launch).await?;
                     self.over(launch);
                 }
                 FollowUp::RestartAfter(after) => {
@@ -267,7 +267,7 @@ impl Actor {
         // The conversation may have changed, and its files may be in another folder.
         self.follow_files().await?;
         guard::keep(&self.ports, &mut self.state).await?;
-        neighbours::put_back(&self.ports, &mut self.state, launch).await?;
+        neighbours::restore_deleted(&self.ports, &mut self.state, launch).await?;
         self.supervisor.fleet_files.write(&self.state.session.fleet).await?;
         self.permits.drain(..).for_each(|permit| permit.arrived());
         self.listen_to_scout(launch);

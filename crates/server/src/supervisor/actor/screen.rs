@@ -32,7 +32,7 @@ impl Actor {
         self.asking.is_stale = true;
         self.look_for_evidence(launch).await?;
         if self.state.is_confirmed(launch) {
-            neighbours::leave(&self.ports, &mut self.state, launch).await?;
+            neighbours::restore_and_unguard(&self.ports, &mut self.state, launch).await?;
         }
         self.look_at_screen(launch).await
     }

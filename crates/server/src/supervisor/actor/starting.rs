@@ -233,7 +233,7 @@ impl Actor {
         ConversationRenewal(request): ConversationRenewal,
     ) -> Result<Done> {
         let along = step(&self.ports, request, RequestStep::Renewed { session: self.id() });
-        restore::fresh(&self.ports, &mut self.state, environment, along).await?;
+        restore::start_new_conversation(&self.ports, &mut self.state, environment, along).await?;
         let note = "a new conversation, as asked; the old one stays in the log".to_owned();
         Ok(Done::Launched { outcome: Outcome::Fresh, note: Some(note) })
     }
@@ -302,7 +302,7 @@ impl Actor {
 
     pub(super) async fn plan(&mut self, asked: SelectionMode) -> Result<PlannedOutcome> {
         let (_, decision) = self.decide(asked).await?;
-        restore::note_look(&self.ports, &mut self.state, &decision).await?;
+        restore::record_look(&self.ports, &mut self.state, &decision).await?;
         let question = self.question().filter(|_| decision == Decision::Attach);
         let (decision, note) = match question {
             Some(question) => (PlannedDecision::Waiting, format!("runs: {}", question.note())),
