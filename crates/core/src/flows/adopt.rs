@@ -267,7 +267,7 @@ fn candidate(
 ) -> Option<AdoptCandidate> {
     let transcripts = vendor.transcripts()?;
     let beginning = transcripts.beginning(ports.files.as_ref(), kept).ok().flatten()?;
-    let begins = beginning.first_message.map(|text| text.chars().take(SHOWN_CHARS).collect());
+    let begins = beginning.first_message.as_deref().map(first_words);
     Some(AdoptCandidate {
         vendor: vendor.id(),
         vendor_session_id: kept.id.clone(),
@@ -278,6 +278,11 @@ fn candidate(
         begins,
         open_in: None,
     })
+}
+
+/// Returns the beginning of a first message, for display.
+pub(super) fn first_words(message: &str) -> String {
+    message.chars().take(SHOWN_CHARS).collect()
 }
 
 /// Creates a session that is bound to a conversation, and records `along` in the same commit.

@@ -28,7 +28,7 @@ pub fn keep(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<u6
 }
 
 fn order(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<Option<ArchiveOrder>> {
-    let (vendor, place) = (ports.vendors.of(session)?, place(session));
+    let (vendor, place) = (ports.vendors.of(session)?, Place::of(session));
     let transcripts = vendor.transcripts().filter(|_| session.archive);
     let Some(transcripts) = transcripts else { return Ok(None) };
     let (content, belongings, ancestors) = match transcripts.storage() {
@@ -106,7 +106,7 @@ pub fn is_outdated(ports: &Ports, session: &Session, id: &VendorSessionId) -> bo
     let Ok(vendor) = ports.vendors.of(session) else { return false };
     let own = vendor.transcript_files().filter(|_| session.archive);
     let Some(own) = own else { return false };
-    let transcript = own.transcript(ports.files.as_ref(), &place(session), id);
+    let transcript = own.transcript(ports.files.as_ref(), &Place::of(session), id);
     ports.archive.lacks(&archive_key(session, id), &transcript)
 }
 
@@ -163,8 +163,4 @@ fn dropped_event(ports: &Ports, holding: &Holding, session: Option<SessionId>) -
     let payload = EventPayload::ArchiveDropped { vendor, conversation, bytes: holding.bytes };
     let event = NewEvent { at: ports.clock.now(), session, launch: None, payload };
     Commit { changes: Vec::<Change>::new(), events: vec![event] }
-}
-
-fn place(session: &Session) -> Place {
-    Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() }
 }

@@ -29,7 +29,7 @@ pub async fn part(
     let session = &summary.session;
     let vendor = ports.vendors.of(session)?;
     let launches = ports.store.launches(session.id).await?;
-    let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+    let place = Place::of(session);
     let newest = summary.binding.as_ref().map(|binding| &binding.vendor_session);
     let own = id.and_then(|id| transcript(ports, vendor.as_ref(), (&place, id), &launches));
     let transcript = match (own, id) {

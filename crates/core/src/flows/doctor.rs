@@ -12,7 +12,7 @@ use crate::model::{
     EventKind, EventPayload, Exit, Fleet, FleetName, Launch, LaunchEnd, LaunchId, LaunchRecord,
     NewEvent, SessionId,
 };
-use crate::ports::{Change, Commit, EventQuery, Ports, SessionQuery};
+use crate::ports::{Change, Commit, EventQuery, Place, Ports, SessionQuery};
 use crate::rules::machines::other_machine;
 
 /// Whether `segue doctor` only reports problems or also fixes them.
@@ -228,10 +228,7 @@ async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
         let Some(binding) = summary.binding.filter(|_| summary.session.spoke) else { continue };
         let Ok(vendor) = ports.vendors.of(&summary.session) else { continue };
         let Some(transcripts) = vendor.transcripts() else { continue };
-        let place = crate::ports::Place {
-            config_dir: summary.session.config_dir.clone(),
-            cwd: summary.session.cwd.clone(),
-        };
+        let place = Place::of(&summary.session);
         let id = &binding.vendor_session;
         let (path, own) =
             (transcripts.transcript(ports.files.as_ref(), &place, id), vendor.transcript_files());

@@ -265,7 +265,7 @@ fn import_for_resume(
 ) -> Option<PathBuf> {
     let id = request.id.as_ref().filter(|_| request.mode == LaunchMode::Resume)?;
     let document = pending_import(ports, vendor, session)?;
-    let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+    let place = Place::of(session);
     let known = vendor.transcript_database()?.conversation(ports.files.as_ref(), &place, id);
     matches!(known, Ok(None)).then_some(document)
 }
@@ -362,7 +362,7 @@ fn agent_environment(
     caller: &Environment,
 ) -> Environment {
     let mut environment = environment::for_agent(caller, session, launch);
-    let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
+    let place = Place::of(session);
     vendor.launching().prepare_environment(&place, &mut environment);
     environment
 }

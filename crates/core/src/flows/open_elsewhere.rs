@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::flows::look;
-use crate::model::{Session, SessionId, VendorId};
+use crate::model::{SessionId, VendorId};
 use crate::ports::{Live, Place, Ports, SessionQuery, SessionSummary, VendorPlace};
 use crate::rules::recovery::OpeningProcess;
 
@@ -35,9 +35,9 @@ pub async fn places(ports: &Ports) -> Result<Vec<VendorPlace>> {
 
 /// Returns the place to check for one session. `None` if it has an open launch.
 pub fn place_of(summary: &SessionSummary) -> Option<VendorPlace> {
-    let Session { vendor, config_dir, cwd, .. } = &summary.session;
-    let place = Place { config_dir: config_dir.clone(), cwd: cwd.clone() };
-    summary.open.is_none().then(|| VendorPlace { vendor: vendor.clone(), place })
+    let session = &summary.session;
+    let place = || VendorPlace { vendor: session.vendor.clone(), place: Place::of(session) };
+    summary.open.is_none().then(place)
 }
 
 /// Finds the processes that report open conversations in these places. Blocks: it reads the

@@ -363,12 +363,8 @@ async fn start_fresh(
     let queued_message =
         message.as_deref().and_then(|message| queued_message_with_text(state, message));
     let along = Commit { changes: along, events: Vec::new() };
-    let request = LaunchRequest {
-        message,
-        queued_message,
-        along,
-        ..LaunchRequest::fresh(id, environment)
-    };
+    let request =
+        LaunchRequest { message, queued_message, along, ..LaunchRequest::fresh(id, environment) };
     launch::start(ports, state, request).await?;
     Ok(())
 }

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::model::{
-    AgentName, FleetName, Permission, Project, ProjectAgent, Restart, Session, SessionId,
-    SessionName, Status, VendorId,
+    AgentName, FleetName, Handoff, HandoffForm, Permission, Project, ProjectAgent, Restart,
+    Session, SessionId, SessionName, Status, VendorId,
 };
 
 pub(crate) fn session(number: u128, name: &str) -> Session {
@@ -59,5 +59,19 @@ pub(crate) fn project(kinds: &[&str], agents: &[(&str, &str)]) -> Project {
         kinds: kinds.iter().map(|name| AgentName::parse(name).unwrap()).collect(),
         vendors: BTreeMap::new(),
         claims: Vec::new(),
+    }
+}
+
+/// Returns a handoff between the sessions with these numbers, at this second.
+pub(crate) fn handoff(from: u128, to: u128, second: i64) -> Handoff {
+    Handoff {
+        from: SessionId::new(Uuid::from_u128(from)),
+        to: SessionId::new(Uuid::from_u128(to)),
+        from_conversation: None,
+        to_conversation: None,
+        form: HandoffForm::Native,
+        turns_carried: 1,
+        turns_left_out: None,
+        at: Timestamp::from_second(second).unwrap(),
     }
 }

@@ -111,7 +111,7 @@ impl SessionState {
     }
 
     pub fn place(&self) -> Place {
-        Place { config_dir: self.session.config_dir.clone(), cwd: self.session.cwd.clone() }
+        Place::of(&self.session)
     }
 
     /// Returns the facts that `rules::lifecycle` needs.

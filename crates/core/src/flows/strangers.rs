@@ -5,12 +5,10 @@ use std::path::Path;
 
 use crate::api::Stranger;
 use crate::error::Result;
+use crate::flows::adopt::first_words;
 use crate::flows::look::claimed;
 use crate::model::{Environment, VendorSessionId};
 use crate::ports::{Conversation, Place, Ports, SessionQuery, Vendor};
-
-/// At most this many characters of a first message are shown.
-const SHOWN_CHARS: usize = 80;
 
 /// Lists the conversations in `cwd` that belong to no session, newest first.
 pub async fn strangers(
@@ -46,7 +44,7 @@ fn without_session(
 }
 
 fn stranger(vendor: &dyn Vendor, conversation: Conversation) -> Stranger {
-    let begins = conversation.first_message.map(|text| text.chars().take(SHOWN_CHARS).collect());
+    let begins = conversation.first_message.as_deref().map(first_words);
     Stranger {
         vendor: vendor.id(),
         vendor_session_id: conversation.id,

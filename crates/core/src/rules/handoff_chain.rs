@@ -31,23 +31,10 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::HandoffForm;
+    use crate::flows::samples::handoff;
 
     fn session(number: u128) -> SessionId {
         SessionId::new(Uuid::from_u128(number))
-    }
-
-    fn handoff(from: u128, to: u128, second: i64) -> Handoff {
-        Handoff {
-            from: session(from),
-            to: session(to),
-            from_conversation: None,
-            to_conversation: None,
-            form: HandoffForm::Native,
-            turns_carried: 1,
-            turns_left_out: None,
-            at: Timestamp::from_second(second).unwrap(),
-        }
     }
 
     /// Returns the times of the handoffs that are found for a session.

@@ -86,8 +86,7 @@ impl Tables {
         newest_first.sort_by_key(|it| std::cmp::Reverse((it.created_at, it.id)));
         let mut places = Vec::new();
         for session in newest_first {
-            let place = Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() };
-            let place = VendorPlace { vendor: session.vendor.clone(), place };
+            let place = VendorPlace { vendor: session.vendor.clone(), place: Place::of(session) };
             if !places.contains(&place) && self.has_rest(&place) {
                 places.push(place);
             }

@@ -104,7 +104,7 @@ impl HandoffPlan {
         let session = &target.session;
         Destination {
             vendor: self.target.vendor.clone(),
-            place: Place { config_dir: session.config_dir.clone(), cwd: session.cwd.clone() },
+            place: Place::of(session),
             id: target.conversation.clone(),
             title: session.address(),
             model: session.model.clone(),

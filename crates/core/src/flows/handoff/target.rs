@@ -9,7 +9,7 @@ use crate::model::{
     AgentName, Environment, RequestKey, Session, SessionName, SessionSettings, VendorDescription,
     VendorId, VendorSessionId,
 };
-use crate::ports::{Ports, Vendor};
+use crate::ports::{Conflict, Ports, Vendor};
 use crate::rules;
 use crate::rules::handoff::settings_without_agent;
 
@@ -101,7 +101,12 @@ impl HandoffTarget {
         if let Some(wanted) = wanted {
             let name = SessionName::parse(wanted)?;
             let is_taken = naming::is_taken(ports, &from.fleet, &name).await?;
-            return if is_taken { Err(name_taken(&name, from)) } else { Ok(name) };
+            let fleet = from.fleet.clone();
+            return if is_taken {
+                Err(Conflict::NameTaken { fleet, name }.into())
+            } else {
+                Ok(name)
+            };
         }
         let own = self.agent.as_ref().map(|agent| agent.name.to_string());
         let (name, vendor) = (from.name.as_str(), self.vendor.id());
@@ -139,11 +144,4 @@ impl HandoffTarget {
         };
         Ok(create(ports, draft))
     }
-}
-
-fn name_taken(name: &SessionName, from: &Session) -> Error {
-    let fleet = &from.fleet;
-    Error::conflict(format!("the name `{name}` is taken in fleet `{fleet}`"))
-        .hint("choose another name with `--name NAME`")
-        .hint(format!("run `segue resume {fleet}/{name}` to go on with the session that has it"))
 }

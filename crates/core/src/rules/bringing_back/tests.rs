@@ -1,7 +1,8 @@
 use uuid::Uuid;
 
 use super::*;
-use crate::model::{Exit, FailureClass, HandoffForm, WaitingFor};
+use crate::flows::samples::handoff;
+use crate::model::{Exit, FailureClass, WaitingFor};
 
 /// An interactive session without a running process.
 fn seen(status: Status) -> LastSeen {
@@ -100,24 +101,14 @@ fn naming_a_session_or_the_stopped_flag_includes_sessions_ended_on_purpose() {
 fn successor_is_the_target_of_the_newest_handoff_unless_the_session_came_back() {
     let id = |number: u128| SessionId::new(Uuid::from_u128(number));
     let at = |second: i64| Timestamp::from_second(second).unwrap();
-    let step = |from, to, second| Handoff {
-        from: id(from),
-        to: id(to),
-        from_conversation: None,
-        to_conversation: None,
-        form: HandoffForm::Native,
-        turns_carried: 1,
-        turns_left_out: None,
-        at: at(second),
-    };
     let table = [
         ("never handed over", vec![], Some(1), None),
-        ("handed over", vec![step(1, 2, 10)], Some(1), Some(2)),
-        ("handed over before it ever ran", vec![step(1, 2, 10)], None, Some(2)),
-        ("handed over twice", vec![step(1, 2, 10), step(1, 3, 20)], Some(15), Some(3)),
-        ("came back", vec![step(1, 2, 10), step(2, 1, 20)], Some(1), None),
-        ("started again since", vec![step(1, 2, 10)], Some(11), None),
-        ("the session is itself a successor", vec![step(5, 1, 10)], Some(11), None),
+        ("handed over", vec![handoff(1, 2, 10)], Some(1), Some(2)),
+        ("handed over before it ever ran", vec![handoff(1, 2, 10)], None, Some(2)),
+        ("handed over twice", vec![handoff(1, 2, 10), handoff(1, 3, 20)], Some(15), Some(3)),
+        ("came back", vec![handoff(1, 2, 10), handoff(2, 1, 20)], Some(1), None),
+        ("started again since", vec![handoff(1, 2, 10)], Some(11), None),
+        ("the session is itself a successor", vec![handoff(5, 1, 10)], Some(11), None),
     ];
     for (what, steps, launched, expected) in table {
         let found = successor(&steps, id(1), launched.map(at));

@@ -195,13 +195,7 @@ fn nested_digests_stay_recognisable_and_do_not_grow() {
 }
 
 fn any_turn() -> impl Strategy<Value = Turn> {
-    let role = prop_oneof![
-        Just(Role::User),
-        Just(Role::Assistant),
-        Just(Role::ToolCall),
-        Just(Role::ToolResult),
-        Just(Role::Summary),
-    ];
+    let role = prop::sample::select(Role::ALL);
     let text =
         "(\\PC|ü|🦀|\\n|```|</?record-[0-9]{1,2}>|RECORD-1|word |\\[Handed over by Segue\\]){0,80}";
     (role, text).prop_map(|(role, text)| {

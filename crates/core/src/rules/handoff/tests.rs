@@ -1,8 +1,8 @@
 use uuid::Uuid;
 
 use super::*;
-use crate::flows::samples;
-use crate::model::{HandoffForm, VendorSessionId, WaitingFor};
+use crate::flows::samples::{self, handoff};
+use crate::model::{VendorSessionId, WaitingFor};
 use crate::rules::recovery::{CopyLocation, ResumeRefusal};
 
 fn at(second: i64) -> Timestamp {
@@ -11,19 +11,6 @@ fn at(second: i64) -> Timestamp {
 
 fn session(number: u128) -> SessionId {
     SessionId::new(Uuid::from_u128(number))
-}
-
-fn handoff(from: u128, to: u128, second: i64) -> Handoff {
-    Handoff {
-        from: session(from),
-        to: session(to),
-        from_conversation: None,
-        to_conversation: None,
-        form: HandoffForm::Native,
-        turns_carried: 1,
-        turns_left_out: None,
-        at: at(second),
-    }
 }
 
 #[test]

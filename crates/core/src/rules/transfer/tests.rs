@@ -300,13 +300,7 @@ fn only_turns_after_the_handoff_are_new() {
 }
 
 fn any_turn() -> impl Strategy<Value = Turn> {
-    let role = prop_oneof![
-        Just(Role::User),
-        Just(Role::Assistant),
-        Just(Role::ToolCall),
-        Just(Role::ToolResult),
-        Just(Role::Summary),
-    ];
+    let role = prop::sample::select(Role::ALL);
     (role, "[a-c]?", "(ü|🦀|word |\\n){0,60}", prop::option::of(0_i64..100))
         .prop_map(|(role, id, text, time)| turn(role, &id, &text).at(time.map(at)))
 }

@@ -52,7 +52,7 @@ impl Actor {
         let now = ArchiveFacts {
             conversation: current.clone(),
             status: self.state.session.status,
-            lives: self.state.open().is_some(),
+            is_open: self.state.open().is_some(),
             length: self.archiving.length,
         };
         let due = is_due(self.archiving.seen.as_ref(), &now, self.archiving.copied);
