@@ -1,7 +1,7 @@
-//! The store: sessions, launches, bindings and events behind `ports::Store`.
+//! The store: an implementation of `ports::Store` for sessions, launches, bindings and events.
 //!
-//! Each backend has a folder of its own. Today there is one: `sqlite`. Whatever depends on the
-//! database being a file (locks, backups, the check of the filesystem) is in that folder.
+//! Each backend has its own folder. The only backend is `sqlite`. Its folder also contains the code
+//! that depends on the database being a file: locks, backups and the check of the filesystem.
 
 mod sqlite;
 

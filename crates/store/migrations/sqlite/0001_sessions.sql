@@ -1,8 +1,8 @@
 -- Fleets, sessions with their launches and ledger, and the log of events.
 --
 -- Times are RFC 3339 in UTC with nine decimals, so that they sort as text. Columns marked JSON are
--- never searched. A path is text where it is UTF-8 and a blob where it is not. Long columns come
--- last, so that reading the others does not touch the pages they overflow into.
+-- never searched. A path is text if it is valid UTF-8, and otherwise a blob. Long columns come last,
+-- so that reading the other columns does not read their overflow pages.
 
 PRAGMA application_id = 0x53656775; -- "Segu"
 
@@ -76,7 +76,7 @@ BEGIN
     SELECT RAISE(ABORT, 'a launch keeps its first end');
 END;
 
--- Which session a vendor's id belongs to; the ledger has the story of how that is known.
+-- The session that a vendor's id belongs to. The table `bindings` has the evidence.
 CREATE TABLE claims (
     vendor         TEXT NOT NULL,
     vendor_session TEXT NOT NULL,
@@ -124,7 +124,7 @@ BEGIN
     SELECT RAISE(ABORT, 'the ledger is append-only');
 END;
 
--- Events outlive what they tell about: no foreign keys.
+-- Events have no foreign keys, because they are kept after their session is removed.
 CREATE TABLE events (
     seq     INTEGER PRIMARY KEY AUTOINCREMENT,
     at      TEXT NOT NULL,

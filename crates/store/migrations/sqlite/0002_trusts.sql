@@ -1,4 +1,4 @@
--- Project files that a person allowed to run what they say.
+-- Project files that the user trusts, with the claims that they contained at that time.
 
 CREATE TABLE trusts (
     folder ANY NOT NULL PRIMARY KEY,

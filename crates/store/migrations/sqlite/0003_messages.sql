@@ -1,4 +1,4 @@
--- Messages to agents, and what a project file says about a vendor of its own.
+-- Messages to agents, and the project file's description of a vendor.
 
 ALTER TABLE sessions ADD COLUMN description TEXT;
 

@@ -1,4 +1,4 @@
--- How many agents of a kind somebody wanted, and what is said to a session again and again.
+-- The numbers of agents that `segue scale` has set, and the timers of sessions.
 
 CREATE TABLE counts (
     fleet TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- Which conversation went on under which other session.
+-- Handoffs of conversations from one session to another.
 
 CREATE TABLE handoffs (
     seq INTEGER PRIMARY KEY,

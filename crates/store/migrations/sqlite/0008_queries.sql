@@ -1,6 +1,6 @@
--- What lists and commands need, so that none of them reads sessions that ended long ago.
+-- Columns and indexes with which lists and commands do not read sessions that ended long ago.
 
--- Whether the session rests for good; written together with the status.
+-- Whether nothing happens in the session until a request names it. Written together with the status.
 ALTER TABLE sessions ADD COLUMN settled INTEGER NOT NULL DEFAULT 0 CHECK (settled IN (0, 1));
 
 UPDATE sessions SET settled = 1
@@ -17,7 +17,7 @@ CREATE INDEX sessions_by_agent ON sessions (fleet, agent) WHERE agent IS NOT NUL
 CREATE INDEX sessions_by_folder ON sessions (cwd, vendor);
 CREATE INDEX claims_by_vendor_session ON claims (vendor_session);
 
--- The places of the sessions that exist: where their vendors keep conversations.
+-- The places of all sessions: where their vendors keep conversations.
 CREATE TABLE places (
     vendor     TEXT NOT NULL,
     config_dir ANY NOT NULL,

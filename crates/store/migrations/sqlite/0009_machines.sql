@@ -1,7 +1,7 @@
 -- The machine on which a launch was started. Null in launches that are older than this column: they
 -- count as launches of the machine that has the store.
 --
--- The table is built anew, so that the column comes before the long ones.
+-- The table is rebuilt, so that the column comes before the long columns.
 
 CREATE TABLE launches_with_machine (
     id             TEXT NOT NULL PRIMARY KEY,

@@ -1,4 +1,4 @@
-//! Copies of the database: one from before each migration, and one or two recent backups.
+//! Copies of the database: one before each migration, and at most two recent backups.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use segue_core::{Error, Result};
 
 use crate::sqlite::fault::{self, SqliteFault};
 use crate::sqlite::files::{
-    beside, create_private, free_name, remove_whole, rename_new, sync_folder,
+    beside, create_private, free_name, remove_database, rename_new, sync_folder,
 };
 use crate::sqlite::soundness::is_sound;
 
@@ -31,20 +31,20 @@ pub(crate) fn before_migration(
     let partial = beside(path, ".backup-partial");
     let copied = copy(connection, &partial).and_then(|()| keep(&partial, &target));
     if let Err(fault) = copied {
-        drop(remove_whole(&partial));
-        return Err(fault.told(path));
+        drop(remove_database(&partial));
+        return Err(fault.into_error(path));
     }
     Ok(target)
 }
 
 /// How long commits are collected before the store is backed up.
-const GATHERED_FOR: Duration = Duration::from_secs(60);
+const BACKUP_DELAY: Duration = Duration::from_secs(60);
 
 /// Maximum size of a store that is backed up when its daemon exits. A user may be waiting for that
 /// exit.
-const LARGEST_AT_END_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_BYTES_AT_EXIT: u64 = 64 * 1024 * 1024;
 
-/// Returns the newest intact backup. `None` if there is none.
+/// Returns the newest intact backup. `None` if no backup is intact.
 pub(crate) fn newest(path: &Path) -> Option<PathBuf> {
     [".backup", ".backup-older"].map(|suffix| beside(path, suffix)).into_iter().find(|backup| {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
@@ -75,7 +75,7 @@ impl BackupThread {
     pub(crate) fn committed(&self) {
         if let Some(committed) = &self.committed {
             // If the channel is full, the thread was notified already.
-            let _told_already = committed.try_send(());
+            let _already_notified = committed.try_send(());
         }
     }
 }
@@ -98,7 +98,7 @@ fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
 
 fn keep_backed_up(path: &Path, own: (u64, u64), inbox: &Receiver<()>) {
     while inbox.recv().is_ok() {
-        let due = Instant::now() + GATHERED_FOR;
+        let due = Instant::now() + BACKUP_DELAY;
         let ends = loop {
             match inbox.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Ok(()) => {}
@@ -107,7 +107,7 @@ fn keep_backed_up(path: &Path, own: (u64, u64), inbox: &Receiver<()>) {
             }
         };
         let length = std::fs::metadata(path).map_or(0, |found| found.len());
-        if ends && length > LARGEST_AT_END_BYTES {
+        if ends && length > MAX_BYTES_AT_EXIT {
             return;
         }
         // A file that has replaced the store must not overwrite the store's backup.
@@ -119,7 +119,7 @@ fn keep_backed_up(path: &Path, own: (u64, u64), inbox: &Receiver<()>) {
     }
 }
 
-/// Replaces the older of two backups by a new one, which was verified.
+/// Makes a new backup, verifies it, and replaces the older of two backups by it.
 fn refresh(path: &Path) -> Result<(), SqliteFault> {
     let [partial, newest, older] =
         [".backup-new", ".backup", ".backup-older"].map(|suffix| beside(path, suffix));
@@ -133,7 +133,7 @@ fn refresh(path: &Path) -> Result<(), SqliteFault> {
     });
     let failed = |error| fault::system("keep the backup", &newest, &error);
     if !verified {
-        remove_whole(&partial).map_err(failed)?;
+        remove_database(&partial).map_err(failed)?;
         return Err(fault::damaged(path).into());
     }
     std::fs::File::open(&partial).and_then(|file| file.sync_all()).map_err(failed)?;
@@ -150,7 +150,7 @@ fn refresh(path: &Path) -> Result<(), SqliteFault> {
 fn copy(connection: &Connection, partial: &Path) -> Result<(), SqliteFault> {
     let failed = |error| fault::system("write the backup", partial, &error);
     hit("store.backup.before");
-    remove_whole(partial).map_err(failed)?;
+    remove_database(partial).map_err(failed)?;
     drop(create_private(partial).map_err(failed)?);
     let mut copy = Connection::open_with_flags(partial, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let all_pages = -1;

@@ -1,4 +1,4 @@
-//! One function per change. Each checks for conflicts, and reports them before it writes.
+//! One function for each kind of change. Each function checks for conflicts before it writes.
 
 mod bindings;
 mod fleets;

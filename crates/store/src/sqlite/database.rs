@@ -10,7 +10,7 @@ use segue_core::Result;
 use crate::sqlite::fault;
 use crate::sqlite::files::beside;
 
-/// A connection that notices if its files at the path were deleted or replaced.
+/// A connection that can check whether its files were deleted or replaced.
 #[derive(Debug)]
 pub(crate) struct Database {
     pub(crate) connection: Connection,
@@ -21,7 +21,8 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Takes a connection in WAL mode that has read something, so that all its files exist.
+    /// Wraps a connection in WAL mode. The connection must have read data, so that all its files
+    /// exist.
     pub(crate) fn new(connection: Connection, path: &Path) -> Result<Self> {
         let parts = ["", "-wal", "-shm"]
             .into_iter()
@@ -36,8 +37,9 @@ impl Database {
         &self.path
     }
 
-    /// Fails if a file was deleted or replaced: later writes would be lost when the last handle is
-    /// closed. Also fails if the database is shorter than it was: it never shrinks by itself.
+    /// Returns an error if a file was deleted or replaced, because later writes would be lost when
+    /// the last handle is closed. Also returns an error if the database file is shorter than before,
+    /// because SQLite never shortens it.
     pub(crate) fn check_files(&self) -> Result<()> {
         if !self.parts.iter().all(Part::is_still_there) {
             return Err(fault::gone(&self.path));

@@ -8,11 +8,11 @@ use rusqlite::ffi;
 use segue_core::ports::{Conflict, Missing};
 use segue_core::{Error, Kind};
 
-/// A failure: an error of SQLite, or an error that is already worded for users.
+/// A failure: an error of SQLite, or an error that can be shown to users.
 #[derive(Debug)]
 pub(crate) enum SqliteFault {
     Sqlite(rusqlite::Error),
-    Told(Error),
+    Core(Error),
 }
 
 impl From<rusqlite::Error> for SqliteFault {
@@ -23,34 +23,34 @@ impl From<rusqlite::Error> for SqliteFault {
 
 impl From<Error> for SqliteFault {
     fn from(error: Error) -> Self {
-        Self::Told(error)
+        Self::Core(error)
     }
 }
 
 impl From<Conflict> for SqliteFault {
     fn from(conflict: Conflict) -> Self {
-        Self::Told(conflict.into())
+        Self::Core(conflict.into())
     }
 }
 
 impl From<Missing> for SqliteFault {
     fn from(missing: Missing) -> Self {
-        Self::Told(missing.into())
+        Self::Core(missing.into())
     }
 }
 
 impl SqliteFault {
     /// Converts the failure to an error for users. `path` is the path of the store.
-    pub(crate) fn told(self, path: &Path) -> Error {
+    pub(crate) fn into_error(self, path: &Path) -> Error {
         match self {
-            Self::Told(error) => error,
+            Self::Core(error) => error,
             Self::Sqlite(error) => sqlite(path, &error),
         }
     }
 }
 
-/// Makes the error for a failed file operation, such as "create the store".
-pub(crate) fn system(doing: &str, path: &Path, error: &io::Error) -> Error {
+/// Returns the error for a failed file operation, such as "create the store".
+pub(crate) fn system(operation: &str, path: &Path, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             disk_full(path).caused_by(error)
@@ -58,7 +58,9 @@ pub(crate) fn system(doing: &str, path: &Path, error: &io::Error) -> Error {
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
             read_only(path).caused_by(error)
         }
-        _ => Error::unavailable(format!("cannot {doing} `{}`", path.display())).caused_by(error),
+        _ => {
+            Error::unavailable(format!("cannot {operation} `{}`", path.display())).caused_by(error)
+        }
     }
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn read_only(path: &Path) -> Error {
 
 pub(crate) fn damaged(path: &Path) -> Error {
     Error::unavailable(format!("the store `{}` is damaged", path.display()))
-        .hint("run `segue doctor --fix` to put it aside and rebuild it from the launch folders")
+        .hint("run `segue doctor --fix` to move it aside and rebuild it from the launch folders")
 }
 
 pub(crate) fn gone(path: &Path) -> Error {
@@ -107,8 +109,8 @@ fn by_code(path: &Path, failure: ffi::Error) -> Error {
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => damaged(path),
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => busy(path),
         ErrorCode::ConstraintViolation => {
-            Error::new(Kind::Conflict, "the change contradicts what is stored")
-                .hint("run `segue ls --all` to see what is there")
+            Error::new(Kind::Conflict, "the change contradicts the stored data")
+                .hint("run `segue ls --all` to see all sessions")
         }
         ErrorCode::CannotOpen | ErrorCode::SystemIoFailure => {
             Error::unavailable(format!("cannot read or write the store `{}`", path.display()))

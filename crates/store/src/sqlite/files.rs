@@ -1,5 +1,5 @@
-//! The store's files: the database and the files that SQLite keeps beside it. Nothing here
-//! overwrites a file.
+//! The store's files: the database and the files that SQLite keeps beside it. No function of this
+//! module overwrites a file.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -36,17 +36,17 @@ pub fn set_aside(path: &Path, label: &str) -> Result<PathBuf> {
     }
 }
 
-/// Moves all files of a store aside that exist. `None` if there are none. The caller holds the
+/// Moves the existing files of a store aside. `None` if no file exists. The caller must hold the
 /// lock.
 pub(crate) fn move_aside(path: &Path, label: &str) -> Result<Option<PathBuf>> {
-    if !whole(path).iter().any(|file| exists(file)) {
+    if !files_of(path).iter().any(|file| exists(file)) {
         return Ok(None);
     }
     let aside = free_name(&beside(path, &format!(".{label}")));
     hit("store.set_aside.before");
     // Move the database first: a database without its log could be opened, but without its newest
     // commits.
-    for (from, to) in whole(path).iter().zip(whole(&aside)) {
+    for (from, to) in files_of(path).iter().zip(files_of(&aside)) {
         if exists(from) {
             rename_new(from, &to).map_err(|error| fault::system("move aside", from, &error))?;
         }
@@ -58,19 +58,19 @@ pub(crate) fn move_aside(path: &Path, label: &str) -> Result<Option<PathBuf>> {
 
 /// Returns the path at which a store is rebuilt. Removes the files of an earlier attempt.
 pub fn rebuilding(path: &Path) -> Result<PathBuf> {
-    let place = beside(path, ".rebuilding");
-    remove_whole(&place).map_err(|error| fault::system("rebuild", path, &error))?;
-    Ok(place)
+    let rebuilding = beside(path, ".rebuilding");
+    remove_database(&rebuilding).map_err(|error| fault::system("rebuild", path, &error))?;
+    Ok(rebuilding)
 }
 
-/// Replaces an unusable store by a rebuilt one, which must be closed. Returns the new path of the
-/// old store, if there was one.
+/// Replaces an unusable store by a rebuilt store, which must be closed. Returns the new path of the
+/// old store. `None` if there was no old store.
 pub fn publish_rebuilt(path: &Path, label: &str) -> Result<Option<PathBuf>> {
-    let (place, whole) = (beside(path, ".rebuilding"), beside(path, ".rebuilt"));
+    let (rebuilding, rebuilt) = (beside(path, ".rebuilding"), beside(path, ".rebuilt"));
     let failed = |error| fault::system("rebuild", path, &error);
-    File::open(&place).and_then(|file| file.sync_all()).map_err(failed)?;
+    File::open(&rebuilding).and_then(|file| file.sync_all()).map_err(failed)?;
     hit("store.rebuilt.before");
-    remove_whole(&whole).and_then(|()| rename_new(&place, &whole)).map_err(failed)?;
+    remove_database(&rebuilt).and_then(|()| rename_new(&rebuilding, &rebuilt)).map_err(failed)?;
     sync_folder(path).map_err(failed)?;
     hit("store.rebuilt.after");
     let aside = if exists(path) { Some(set_aside(path, label)?) } else { None };
@@ -78,10 +78,11 @@ pub fn publish_rebuilt(path: &Path, label: &str) -> Result<Option<PathBuf>> {
     Ok(aside)
 }
 
-/// Takes the last step of a rebuild that was interrupted. Returns whether there was one.
+/// Completes a rebuild that was interrupted before its last step. Returns whether there was such a
+/// rebuild.
 pub fn finish_rebuilt(path: &Path) -> Result<bool> {
-    let whole = beside(path, ".rebuilt");
-    if exists(path) || !exists(&whole) {
+    let rebuilt = beside(path, ".rebuilt");
+    if exists(path) || !exists(&rebuilt) {
         return Ok(false);
     }
     let _lock = OpeningLock::take(path)?;
@@ -89,7 +90,7 @@ pub fn finish_rebuilt(path: &Path) -> Result<bool> {
     move_aside(path, "orphan")?;
     let failed = |error| fault::system("rebuild", path, &error);
     hit("store.publish_rebuilt.before");
-    rename_new(&whole, path).and_then(|()| sync_folder(path)).map_err(failed)?;
+    rename_new(&rebuilt, path).and_then(|()| sync_folder(path)).map_err(failed)?;
     hit("store.publish_rebuilt.after");
     Ok(true)
 }
@@ -103,7 +104,7 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Returns the first of `name`, `name.2`, `name.3`, … at which no file of a database exists.
 pub(crate) fn free_name(name: &Path) -> PathBuf {
-    let is_free = |path: &PathBuf| !whole(path).iter().any(|file| exists(file));
+    let is_free = |path: &PathBuf| !files_of(path).iter().any(|file| exists(file));
     let numbered = (2u32..).map(|number| beside(name, &format!(".{number}")));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
     names.find(is_free).unwrap_or_else(|| name.to_owned())
@@ -115,8 +116,8 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
 }
 
 /// Removes a database and its companions, if they exist.
-pub(crate) fn remove_whole(path: &Path) -> io::Result<()> {
-    for file in whole(path) {
+pub(crate) fn remove_database(path: &Path) -> io::Result<()> {
+    for file in files_of(path) {
         match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -133,8 +134,7 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Syncs the folder of a file, so that not only the content of files but also their names are
-/// durable.
+/// Syncs the folder of a file, so that the names of files are durable, and not only their content.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
@@ -145,7 +145,8 @@ fn link_then_unlink(from: &Path, to: &Path) -> io::Result<()> {
     fs::remove_file(from)
 }
 
-fn whole(path: &Path) -> Vec<PathBuf> {
+/// Returns the paths of a database and of its companions.
+fn files_of(path: &Path) -> Vec<PathBuf> {
     std::iter::once(path.to_owned()).chain(COMPANIONS.map(|suffix| beside(path, suffix))).collect()
 }
 

@@ -51,10 +51,10 @@ const NETWORK_FUSE: &[&str] = &[
 
 const MOUNT_TABLE: &str = "/proc/self/mountinfo";
 
-/// Refuses a folder on a filesystem where locks and memory maps are not reliable.
+/// Returns an error for a folder on a filesystem where locks and memory maps are not reliable.
 pub(crate) fn check(folder: &Path) -> Result<()> {
-    let look = |error| fault::system("look at the filesystem of", folder, &error);
-    let found = rustix::fs::statfs(folder).map_err(|errno| look(errno.into()))?;
+    let failed = |error| fault::system("check the filesystem of", folder, &error);
+    let found = rustix::fs::statfs(folder).map_err(|errno| failed(errno.into()))?;
     let magic = u32::try_from(found.f_type).unwrap_or_default();
     let name = match network_name(magic) {
         Some(name) => Some(name.to_owned()),
@@ -85,7 +85,7 @@ fn mount_kind<'table>(table: &'table str, device: &str) -> Option<&'table str> {
 
 fn refusal(folder: &Path, name: &str) -> Error {
     Error::config(format!("the store cannot be in `{}`", folder.display()))
-        .caused_by(format!("it is on a network filesystem ({name}), which could lose what is stored"))
+        .caused_by(format!("it is on a network filesystem ({name}), which could lose stored data"))
         .hint("set `SEGUE_HOME` to a folder on a local disk, such as `export SEGUE_HOME=/var/tmp/segue`")
 }
 
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn network_filesystems_are_recognized_and_local_ones_pass() {
+    fn network_filesystems_are_recognized_and_local_filesystems_are_not() {
         let network = [
             (0x6969, Some("NFS")),
             (0x517B, Some("SMB")),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn local_folder_passes() {
+    fn local_folder_is_accepted() {
         check(tempfile::tempdir().unwrap().path()).unwrap();
     }
 }

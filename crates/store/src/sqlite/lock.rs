@@ -41,8 +41,8 @@ fn lock_file(path: &Path) -> io::Result<File> {
         let file =
             options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
         rustix::io::retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::LockExclusive))?;
-        // The previous owner may have removed the file when it released the lock. Then other
-        // processes see another file, so try again.
+        // The previous owner may have removed the file when it released the lock. Other processes
+        // then see another file, so try again.
         if is_at(&file, path)? {
             return Ok(file);
         }

@@ -1,4 +1,4 @@
-//! The schema of the database, as numbered steps. A step is never edited.
+//! The schema of the database, as numbered migrations. The statements of a migration never change.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use segue_core::Error;
@@ -6,14 +6,14 @@ use segue_core::failpoint::hit;
 
 use crate::sqlite::fault::SqliteFault;
 
-/// One step. It starts from the version before it.
+/// One migration, from the previous version to this one.
 #[derive(Debug)]
 pub(crate) struct Migration {
     pub(crate) number: i64,
     pub(crate) sql: &'static str,
 }
 
-/// All steps, in order.
+/// All migrations, in order.
 pub(crate) const ALL: &[Migration] = &[
     Migration { number: 1, sql: include_str!("../../migrations/sqlite/0001_sessions.sql") },
     Migration { number: 2, sql: include_str!("../../migrations/sqlite/0002_trusts.sql") },
@@ -27,34 +27,34 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 10, sql: include_str!("../../migrations/sqlite/0010_event_data.sql") },
 ];
 
-/// Returns the version that these steps lead to.
+/// Returns the version after these migrations.
 pub(crate) fn newest(migrations: &[Migration]) -> i64 {
     migrations.last().map_or(0, |migration| migration.number)
 }
 
-/// Returns the version of a database. 0 before the first step.
+/// Returns the version of a database. 0 before the first migration.
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Migrates a database to the newest version. Each step has its own transaction.
+/// Migrates a database to the newest version. Each migration has its own transaction.
 pub(crate) fn apply(
     connection: &mut Connection,
     migrations: &[Migration],
 ) -> Result<(), SqliteFault> {
-    // A step may have to rebuild a table that others refer to. So references are checked after each
-    // whole step.
+    // A migration may rebuild a table that other tables refer to. So references are checked only
+    // after the whole migration.
     connection.pragma_update(None, "foreign_keys", false)?;
     let from = version(connection)?;
     for migration in migrations.iter().filter(|migration| migration.number > from) {
         hit("store.migrate.before");
-        take_step(connection, migration)?;
+        run_migration(connection, migration)?;
         hit("store.migrate.after");
     }
     Ok(connection.pragma_update(None, "foreign_keys", true)?)
 }
 
-fn take_step(connection: &mut Connection, migration: &Migration) -> Result<(), SqliteFault> {
+fn run_migration(connection: &mut Connection, migration: &Migration) -> Result<(), SqliteFault> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(migration.sql)?;
     check_references(&transaction, migration)?;
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_in_the_folder_is_a_step_and_numbers_have_no_gaps() {
+    fn every_file_in_the_folder_is_a_migration_and_numbers_have_no_gaps() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite");
         let mut files: Vec<_> =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_step_keeps_the_earlier_version_and_data() {
+    fn failed_migration_keeps_the_earlier_version_and_data() {
         let mut connection = Connection::open_in_memory().unwrap();
         let steps = [
             Migration {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn step_that_breaks_references_is_rolled_back() {
+    fn migration_that_breaks_references_is_rolled_back() {
         let mut connection = Connection::open_in_memory().unwrap();
         let steps = [
             Migration {

@@ -1,9 +1,9 @@
 //! The store in one SQLite file.
 //!
 //! One thread owns the connection (`store`), and all other code sends requests to it. A commit is
-//! one transaction (`write`), and is on disk when it returns. Everything that could make this
-//! untrue (a network filesystem, a damaged or newer database, a deleted file) is refused with a
-//! clear error.
+//! one transaction (`write`), and is on disk when it returns. If this cannot be guaranteed, because
+//! of a network filesystem, a damaged or newer database or a deleted file, the store is refused with
+//! an error.
 
 mod backup;
 mod change;
@@ -32,13 +32,13 @@ use segue_core::ports::{Salvaged, Store};
 pub use files::{exists, finish_rebuilt, publish_rebuilt, rebuilding, set_aside};
 pub use store::SqliteStore;
 
-/// Checks the store's file as it is on disk now. An overwritten file may still work for a process
-/// that has it open. Blocks the thread.
+/// Checks the store's file on disk. A process that has the file open may not notice that the file
+/// was overwritten. Blocks the thread.
 pub fn check(path: &Path) -> Result<()> {
     opening::check(path)
 }
 
-/// Reads what can be read from an unusable store, and from its backup. Blocks the thread.
+/// Reads all rows that can be read from an unusable store and from its backup. Blocks the thread.
 pub fn salvage(path: &Path) -> Result<Salvaged> {
     salvage::salvage(path)
 }

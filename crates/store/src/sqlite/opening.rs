@@ -1,4 +1,4 @@
-//! Opens a database. Checks everything that must be true of it before anything is written to it.
+//! Opens a database. All checks are done before the database is written to.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,13 +13,13 @@ use segue_core::{Error, Result};
 use crate::sqlite::database::Database;
 use crate::sqlite::fault::{self, SqliteFault};
 use crate::sqlite::files::{
-    beside, create_private, exists, move_aside, remove_whole, rename_new, sync_folder,
+    beside, create_private, exists, move_aside, remove_database, rename_new, sync_folder,
 };
 use crate::sqlite::lock::OpeningLock;
 use crate::sqlite::migrations::{self, Migration};
 use crate::sqlite::{backup, filesystem, soundness};
 
-/// Identifies a database as ours. The first migration writes it.
+/// Identifies a database of Segue. The first migration writes this id.
 const APPLICATION_ID: i64 = 0x5365_6775;
 
 /// How long a write waits for another process that is writing.
@@ -40,8 +40,8 @@ pub(crate) fn open(path: &Path) -> Result<Database> {
     open_existing(&path, migrations::ALL)
 }
 
-/// Checks the database as it is on disk now, even if another process has it open. Creates no store
-/// and changes no stored data.
+/// Checks the database on disk, even if another process has it open. Creates no store and changes no
+/// stored data.
 pub(crate) fn check(path: &Path) -> Result<()> {
     if !exists(path) {
         return Err(fault::gone(path));
@@ -49,7 +49,7 @@ pub(crate) fn check(path: &Path) -> Result<()> {
     let path = real_path(path)?;
     check_file(&path)?;
     let found = connect(&path).and_then(|fresh| inspect(&fresh, &path, migrations::ALL));
-    found.map_err(|fault| fault.told(&path))
+    found.map_err(|fault| fault.into_error(&path))
 }
 
 /// Resolves symlinks, because SQLite keeps its companions beside the real file.
@@ -73,8 +73,8 @@ fn create(path: &Path) -> Result<()> {
     move_aside(path, "orphan")?;
     let new = beside(path, ".new");
     if let Err(fault) = build(&new).and_then(|()| publish(&new, path)) {
-        drop(remove_whole(&new));
-        return Err(fault.told(path));
+        drop(remove_database(&new));
+        return Err(fault.into_error(path));
     }
     Ok(())
 }
@@ -82,10 +82,10 @@ fn create(path: &Path) -> Result<()> {
 fn build(new: &Path) -> Result<(), SqliteFault> {
     let failed = |error| fault::system("create the store", new, &error);
     hit("store.create.before");
-    remove_whole(new).map_err(failed)?;
+    remove_database(new).map_err(failed)?;
     drop(create_private(new).map_err(failed)?);
     let mut connection = connect(new)?;
-    write_ahead(&connection)?;
+    set_wal_mode(&connection)?;
     migrations::apply(&mut connection, migrations::ALL)?;
     connection.close().map_err(|(_, error)| error)?;
     hit("store.create.after");
@@ -108,8 +108,8 @@ fn check_file(path: &Path) -> Result<()> {
     if !found.is_file() {
         return Err(fault::damaged(path).caused_by("it is not a file"));
     }
-    // A store is never created empty. So this file was truncated, and a new store would hide the
-    // loss.
+    // A store is never created as an empty file. So this file was truncated, and a new store in its
+    // place would hide the loss.
     if found.len() == 0 {
         return Err(fault::damaged(path).caused_by("the file is empty"));
     }
@@ -120,12 +120,12 @@ fn check_file(path: &Path) -> Result<()> {
 }
 
 fn open_existing(path: &Path, migrations: &[Migration]) -> Result<Database> {
-    let told = |fault: SqliteFault| fault.told(path);
-    let mut connection = connect(path).map_err(told)?;
-    inspect(&connection, path, migrations).map_err(told)?;
-    migrate(&mut connection, path, migrations).map_err(told)?;
-    write_ahead(&connection).map_err(told)?;
-    keep_log(&connection, false).map_err(told)?;
+    let into_error = |fault: SqliteFault| fault.into_error(path);
+    let mut connection = connect(path).map_err(into_error)?;
+    inspect(&connection, path, migrations).map_err(into_error)?;
+    migrate(&mut connection, path, migrations).map_err(into_error)?;
+    set_wal_mode(&connection).map_err(into_error)?;
+    keep_log(&connection, false).map_err(into_error)?;
     Database::new(connection, path)
 }
 
@@ -159,8 +159,8 @@ fn inspect(
     check_contents(connection, path)
 }
 
-/// Sets whether the log stays beside the database when the connection is closed, or is copied into
-/// it.
+/// Sets whether the write-ahead log stays beside the database when the connection is closed. If not,
+/// it is copied into the database.
 fn keep_log(connection: &Connection, keep: bool) -> Result<(), SqliteFault> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep)?;
     Ok(())
@@ -209,7 +209,7 @@ fn migrate(
     Ok(())
 }
 
-fn write_ahead(connection: &Connection) -> Result<(), SqliteFault> {
+fn set_wal_mode(connection: &Connection) -> Result<(), SqliteFault> {
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode == "wal" {

@@ -1,4 +1,4 @@
-//! The queries of the store. Each is one SQL statement, so each sees one consistent state.
+//! The queries of the store. Each query is one SQL statement, so its result is consistent.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ const EVENTS: &str = events_where!("WHERE 1", "ASC");
 const NEWEST_EVENTS: &str = events_where!("WHERE 1", "DESC");
 const EVENTS_OF_SESSION: &str = events_where!("WHERE session = ?3", "ASC");
 const NEWEST_OF_SESSION: &str = events_where!("WHERE session = ?3", "DESC");
-// Uses the index by session: the log may be long, and these sessions' part of it short.
+// Uses the index by session, because these sessions may have only a small part of a long log.
 const EVENTS_OF_SESSIONS: &str = events_where!(
     "INDEXED BY events_by_session WHERE session IN (SELECT value FROM json_each(?3))",
     "ASC"
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn other_queries_scan_no_whole_table() {
+    fn queries_scan_no_whole_table() {
         let events = [EVENTS, NEWEST_EVENTS, EVENTS_OF_SESSION, NEWEST_OF_SESSION];
         let others = [SESSION, LAUNCHES, BINDINGS, REQUEST, HANDOFFS_OF];
         for sql in others.into_iter().chain(events) {

@@ -1,4 +1,4 @@
-//! Reads what can be read from a database that is not usable any more, and from its backup.
+//! Reads all rows that can be read from a damaged database and from its backup.
 //!
 //! Only copies are opened, so that the damaged files are not changed.
 
@@ -19,13 +19,14 @@ use crate::sqlite::{backup, fault, rows};
 /// Reads everything that can be read. Blocks the thread.
 pub(crate) fn salvage(path: &Path) -> Result<Salvaged> {
     let folder = beside(path, ".salvage");
-    let failed = |error| fault::system("copy what is left of", path, &error);
+    let failed = |error| fault::system("copy the damaged store", path, &error);
     clear(&folder).and_then(|()| make(&folder)).map_err(failed)?;
     let backup = backup::newest(path).and_then(|it| copy(&it, &folder.join("backup.db")).ok());
     let backup = backup.as_deref().and_then(open);
     let damaged = Some(path).filter(|path| exists(path));
     let damaged = damaged.and_then(|it| copy(it, &folder.join("damaged.db")).ok());
-    let damaged = damaged.and_then(|copy| open(&copy).or_else(|| mend(&copy, &folder)));
+    let damaged =
+        damaged.and_then(|copy| open(&copy).or_else(|| replace_first_page(&copy, &folder)));
     let salvaged = Sources { damaged, backup }.read();
     clear(&folder).map_err(failed)?;
     Ok(salvaged)
@@ -52,7 +53,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<PathBuf> {
     Ok(to.to_owned())
 }
 
-/// Opens a copy. `None` if SQLite does not find our tables in it.
+/// Opens a copy. `None` if SQLite does not find the tables of Segue in it.
 fn open(copy: &Path) -> Option<Connection> {
     let connection = Connection::open_with_flags(copy, OpenFlags::SQLITE_OPEN_READ_WRITE).ok()?;
     connection.pragma_update(None, "trusted_schema", false).ok()?;
@@ -61,9 +62,9 @@ fn open(copy: &Path) -> Option<Connection> {
     (found == 2).then_some(connection)
 }
 
-/// Replaces the damaged first page of a copy by the first page of the backup. That page names the
-/// pages at which the tables begin, and those never change.
-fn mend(copy: &Path, folder: &Path) -> Option<Connection> {
+/// Replaces the damaged first page of a copy by the first page of the backup. That page contains the
+/// numbers of the pages at which the tables begin, and these never change.
+fn replace_first_page(copy: &Path, folder: &Path) -> Option<Connection> {
     let mut backup = fs::File::open(folder.join("backup.db")).ok()?;
     let mut header = [0; 100];
     backup.read_exact(&mut header).ok()?;
@@ -156,7 +157,7 @@ impl Sources {
         incomplete: &mut IncompleteTables,
     ) -> Vec<T> {
         let statement = |connection: &Connection| {
-            let columns = existing(connection, table, columns);
+            let columns = existing_columns(connection, table, columns);
             format!(
                 "SELECT {columns}, rowid AS number FROM {table} NOT INDEXED
                  WHERE rowid > ?1 ORDER BY rowid"
@@ -181,9 +182,9 @@ impl Sources {
     }
 }
 
-/// Replaces the columns that a database of an earlier version does not have by null. If the columns
-/// of the table cannot be read, all are kept.
-fn existing(connection: &Connection, table: &str, columns: &str) -> String {
+/// Replaces the columns that a database of an earlier version does not have by `NULL`. If the schema
+/// of the table cannot be read, all columns are kept.
+fn existing_columns(connection: &Connection, table: &str, columns: &str) -> String {
     let name = table.split(' ').next().unwrap_or(table);
     let known: rusqlite::Result<Vec<String>> = connection
         .prepare("SELECT name FROM pragma_table_info(?1)")
@@ -214,8 +215,8 @@ fn request(row: &Row<'_>) -> rusqlite::Result<RequestRecord> {
     Ok(RequestRecord { key, at: rows::word_at(row, 2)?, step: rows::json_at(row, 3)? })
 }
 
-/// Reads a table row by row. After a page that cannot be read, it skips ahead in growing steps
-/// until rows can be read again.
+/// Reads a table row by row. After a page that cannot be read, skips row ids in growing steps until
+/// rows can be read again.
 fn read<T>(
     connection: Option<&Connection>,
     sql: &str,
@@ -223,11 +224,12 @@ fn read<T>(
 ) -> SalvagedTable<T> {
     let mut table = SalvagedTable { rows: BTreeMap::new(), is_whole: true };
     let Some(connection) = connection else { return SalvagedTable { is_whole: false, ..table } };
-    let (mut after, mut leap) = (0, 1);
+    let (mut after, mut skip) = (0, 1);
     while let Err(last) = read_on(connection, sql, after, &parse, &mut table) {
         table.is_whole = false;
-        leap = if last > after { 1 } else { leap * 2 };
-        let Some(next) = last.max(after).checked_add(leap).filter(|_| leap < FARTHEST_LEAP) else {
+        skip = if last > after { 1 } else { skip * 2 };
+        let Some(next) = last.max(after).checked_add(skip).filter(|_| skip < MAX_SKIPPED_ROWS)
+        else {
             break;
         };
         after = next;
@@ -236,7 +238,7 @@ fn read<T>(
 }
 
 /// Maximum number of rows to skip. No table has more rows than that on unreadable pages.
-const FARTHEST_LEAP: i64 = 1 << 40;
+const MAX_SKIPPED_ROWS: i64 = 1 << 40;
 
 /// Reads the rows after a row id until the end. The error is the last row id that could be read.
 fn read_on<T>(

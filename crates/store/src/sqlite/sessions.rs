@@ -1,4 +1,4 @@
-//! Lists of sessions: the statement that fits a query, and the places that sessions have.
+//! Lists of sessions: builds the statement for a query, and lists the places of sessions.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::sqlite::read::all;
 use crate::sqlite::rows;
 use crate::sqlite::values::{Json, Location, Time, Word};
 
-/// Launches are only touched through their indexes and, where one is open, its short columns.
+/// Reads launches only through their indexes, except for the short columns of an open launch.
 const SELECT: &str = concat!(
     "SELECT ",
     rows::summary_columns!(),

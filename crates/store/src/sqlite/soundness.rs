@@ -3,11 +3,11 @@
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-/// Returns a defect of a database. `None` if it is intact. Reads the whole database.
+/// Returns the first defect of a database. `None` if it is intact. Reads the whole database.
 pub(crate) fn defect(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if verdict != "ok" {
-        return Ok(Some(verdict));
+    let result: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if result != "ok" {
+        return Ok(Some(result));
     }
     for table in tables(connection)? {
         if has_broken_text(connection, &table)? {

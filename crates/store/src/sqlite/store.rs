@@ -50,7 +50,7 @@ impl SqliteStore {
         Ok(Self { requests: Some(requests), thread: Some(thread), backup: None, newest_event })
     }
 
-    /// Keeps a backup beside the database from now on.
+    /// Starts to back up the database.
     pub(crate) fn backed_up(mut self, path: &Path) -> Result<Self> {
         let thread = BackupThread::start(path).map_err(|error| {
             Error::unavailable("cannot start the thread of the store's backup").caused_by(error)
@@ -60,14 +60,14 @@ impl SqliteStore {
     }
 
     /// Runs a function on the database in its thread, and waits for the result.
-    async fn ask<T: Send + 'static>(
+    async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Database) -> Result<T, SqliteFault> + Send + 'static,
     ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
         let request: Request = Box::new(move |database| {
-            let result = work(database).map_err(|fault| fault.told(database.path()));
-            // The receiver is gone if the caller was cancelled. The work stays done.
+            let result = work(database).map_err(|fault| fault.into_error(database.path()));
+            // The receiver is gone if the caller was cancelled. The changes are kept.
             drop(reply.send(result));
         });
         let requests = self.requests.as_ref().ok_or_else(stopped)?;
@@ -77,9 +77,9 @@ impl SqliteStore {
 
     async fn read<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.ask(move |database| Ok(question(&database.connection)?)).await
+        self.run(move |database| Ok(query(&database.connection)?)).await
     }
 }
 
@@ -98,16 +98,16 @@ impl Drop for SqliteStore {
 impl Store for SqliteStore {
     async fn commit(&self, commit: Commit) -> Result<i64> {
         let is_empty = commit.changes.is_empty() && commit.events.is_empty();
-        let cursor = self.ask(move |database| write::commit(database, &commit)).await?;
+        let last_event = self.run(move |database| write::commit(database, &commit)).await?;
         if let Some(backup) = self.backup.as_ref().filter(|_| !is_empty) {
             backup.committed();
         }
         self.newest_event.send_if_modified(|newest| {
-            let is_newer = cursor > *newest;
-            *newest = cursor.max(*newest);
+            let is_newer = last_event > *newest;
+            *newest = last_event.max(*newest);
             is_newer
         });
-        Ok(cursor)
+        Ok(last_event)
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<Session>> {
@@ -224,11 +224,11 @@ fn serve(path: &Path, ready: oneshot::Sender<Result<i64>>, inbox: &mpsc::Receive
     }
 }
 
-/// Opens a database; returns it with the sequence number of its newest event.
+/// Opens a database. Returns it with the sequence number of its newest event.
 fn open(path: &Path) -> Result<(Database, i64)> {
     let database = opening::open(path)?;
     let newest = write::last_event(&database.connection);
-    let newest = newest.map_err(|error| SqliteFault::from(error).told(database.path()))?;
+    let newest = newest.map_err(|error| SqliteFault::from(error).into_error(database.path()))?;
     Ok((database, newest))
 }
 

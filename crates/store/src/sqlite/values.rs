@@ -44,7 +44,8 @@ impl ToSql for Time {
     }
 }
 
-/// A path. It is stored as text if it is UTF-8, so that people can read it, else as bytes.
+/// A path. It is stored as text if it is valid UTF-8, so that people can read it. Otherwise it is
+/// stored as bytes.
 #[derive(Debug)]
 pub(crate) struct Location<'path>(pub(crate) &'path Path);
 
@@ -57,8 +58,8 @@ impl ToSql for Location<'_> {
     }
 }
 
-/// Returns how a caller is stored: the id of the session whose agent sent the request, or an empty
-/// text for the user.
+/// Returns the stored form of a caller: the id of the session whose agent sent the request, or an
+/// empty string for the user.
 pub(crate) fn caller(caller: Option<SessionId>) -> String {
     caller.map(|session| session.to_string()).unwrap_or_default()
 }

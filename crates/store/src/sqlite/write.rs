@@ -1,4 +1,4 @@
-//! The only way to write: changes and events in a single transaction.
+//! Writes changes and events in a single transaction. All writes use this function.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use segue_core::failpoint::hit;
@@ -10,12 +10,13 @@ use crate::sqlite::database::Database;
 use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::values::{Json, Time, Word};
 
-/// Applies a commit. It is on disk when this returns. Returns the number of the last event in the
-/// log.
+/// Applies a commit. It is on disk when this returns. Returns the sequence number of the last event
+/// in the log.
 pub(crate) fn commit(database: &mut Database, commit: &Commit) -> Result<i64, SqliteFault> {
     database.check_files()?;
     hit("store.commit.before");
-    // Immediate: data that is read to find a conflict cannot change before the write.
+    // An immediate transaction takes the write lock now. So the data that is read to find a conflict
+    // cannot change before the write.
     let transaction =
         database.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for change in &commit.changes {
@@ -49,7 +50,7 @@ fn append(transaction: &Transaction<'_>, event: &NewEvent) -> rusqlite::Result<(
     Ok(())
 }
 
-/// Returns the sequence number of the newest event; 0 if there is none.
+/// Returns the sequence number of the newest event. 0 if there is no event.
 pub(crate) fn last_event(connection: &Connection) -> rusqlite::Result<i64> {
     connection
         .prepare_cached("SELECT coalesce(max(seq), 0) FROM events")?
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
     use crate::sqlite::opening;
 
-    fn told(length: usize) -> Commit {
+    fn event_of_length(length: usize) -> Commit {
         let text = "x".repeat(length);
         let payload = EventPayload::Recorded { kind: EventKind::StatusChanged, text };
         let event =
@@ -76,12 +77,14 @@ mod tests {
     fn commit_without_space_writes_nothing_and_the_next_one_works() {
         let folder = tempfile::tempdir().unwrap();
         let mut database = opening::open(&folder.path().join("segue.db")).unwrap();
-        let first = commit(&mut database, &told(1)).unwrap();
+        let first = commit(&mut database, &event_of_length(1)).unwrap();
         // SQLite reports a database at its size limit like a full disk.
         database.connection.pragma_update(None, "max_page_count", 1).unwrap();
-        let error = commit(&mut database, &told(100_000)).unwrap_err().told(database.path());
+        let error = commit(&mut database, &event_of_length(100_000))
+            .unwrap_err()
+            .into_error(database.path());
         assert_eq!((error.kind, error.message.as_str()), (Kind::Unavailable, "the disk is full"));
         database.connection.pragma_update(None, "max_page_count", 1_000_000).unwrap();
-        assert_eq!(commit(&mut database, &told(100_000)).unwrap(), first + 1);
+        assert_eq!(commit(&mut database, &event_of_length(100_000)).unwrap(), first + 1);
     }
 }

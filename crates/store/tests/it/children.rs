@@ -33,11 +33,11 @@ impl StoreProcess {
 
     /// Waits until the process prints a line that begins with this word. Returns the rest of the
     /// line.
-    pub(crate) fn hear(&mut self, word: &str) -> String {
+    pub(crate) fn wait_for_line(&mut self, word: &str) -> String {
         let mut line = String::new();
         loop {
             let length = self.output.read_line(&mut line).unwrap();
-            assert!(length > 0, "the process ended without saying `{word}`");
+            assert!(length > 0, "the process ended without printing `{word}`");
             if let Some(rest) = line.trim_end().strip_prefix(word) {
                 return rest.trim().to_owned();
             }
@@ -45,7 +45,7 @@ impl StoreProcess {
         }
     }
 
-    pub(crate) fn tell(&mut self, word: &str) {
+    pub(crate) fn send_line(&mut self, word: &str) {
         writeln!(self.input, "{word}").unwrap();
     }
 
@@ -77,14 +77,14 @@ pub(crate) fn named_store() -> Option<PathBuf> {
 }
 
 /// Prints a word on its own line for the starting test.
-pub(crate) fn say(word: &str) {
+pub(crate) fn print_line(word: &str) {
     let mut output = std::io::stdout().lock();
     writeln!(output, "\n{word}").unwrap();
     output.flush().unwrap();
 }
 
 /// Waits for a word from the starting test, or for EOF.
-pub(crate) fn listen() -> String {
+pub(crate) fn read_line() -> String {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
     line.trim().to_owned()
@@ -95,7 +95,7 @@ pub(crate) fn listen() -> String {
 /// If this machine does not allow that, prints a message and returns.
 pub(crate) fn run_on_small_filesystem(test: &str) {
     if !mounts_are_allowed() {
-        say("SKIPPED: this machine allows no mount namespace (`unshare -rm`)");
+        print_line("SKIPPED: this machine allows no mount namespace (`unshare -rm`)");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -109,9 +109,9 @@ pub(crate) fn run_on_small_filesystem(test: &str) {
         .env(STORE, folder.path().join("segue.db"))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("1 passed"), "{test} did not run: {said}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(stdout.contains("1 passed"), "{test} did not run: {stdout}");
 }
 
 fn mounts_are_allowed() -> bool {

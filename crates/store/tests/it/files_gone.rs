@@ -38,7 +38,7 @@ async fn commits_to_a_deleted_or_replaced_file_are_refused() {
 }
 
 #[tokio::test]
-async fn deleted_log_is_noticed_and_its_content_is_saved() {
+async fn commits_after_a_deleted_log_are_refused_and_earlier_commits_are_kept() {
     for companion in ["-wal", "-shm"] {
         let (fixture, samples) = (StoreFixture::new(), Samples::default());
         let store = segue_store::open(&fixture.store).await.unwrap();

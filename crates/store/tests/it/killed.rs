@@ -8,7 +8,7 @@ use segue_core::failpoint;
 use segue_core::ports::Commit;
 use segue_testkit::contract::store::{Samples, events};
 
-use crate::children::{StoreProcess, listen, named_store, say};
+use crate::children::{StoreProcess, named_store, print_line, read_line};
 use crate::fixture::{OLD_SESSION_ID, StoreFixture, database_of_version, newest_version};
 
 #[tokio::test]
@@ -70,8 +70,8 @@ async fn interrupted_migration_is_completed_and_its_backup_is_complete() {
 
 fn kill_at(point: &str, store: &Path) {
     let mut process = StoreProcess::start("killed::opens_and_commits", store);
-    process.hear("ready");
-    process.tell(point);
+    process.wait_for_line("ready");
+    process.send_line(point);
     assert_eq!(process.ending_signal(), Some(Signal::KILL.as_raw()), "{point} was not reached");
 }
 
@@ -81,8 +81,8 @@ static POINT: OnceLock<String> = OnceLock::new();
 #[ignore = "a process that another test starts"]
 async fn opens_and_commits() {
     let Some(path) = named_store() else { return };
-    say("ready");
-    POINT.set(listen()).unwrap();
+    print_line("ready");
+    POINT.set(read_line()).unwrap();
     failpoint::install(|name| {
         if POINT.get().is_some_and(|point| point == name) {
             kill_process(getpid(), Signal::KILL).unwrap();

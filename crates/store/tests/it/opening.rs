@@ -27,7 +27,7 @@ async fn new_store_is_private_and_leaves_only_its_backup_when_closed() {
 }
 
 #[tokio::test]
-async fn open_makes_a_store_private_that_others_could_read() {
+async fn open_removes_the_read_permission_of_other_users() {
     let fixture = StoreFixture::new();
     drop(segue_store::open(&fixture.store).await.unwrap());
     fs::set_permissions(&fixture.store, fs::Permissions::from_mode(0o644)).unwrap();
@@ -65,12 +65,12 @@ type DamageCase = (&'static str, fn(&Path));
 #[tokio::test]
 async fn damaged_files_are_refused_and_keep_every_byte() {
     let damages: [DamageCase; 6] = [
-        ("no database at all", |path| fs::write(path, "hello ".repeat(1000)).unwrap()),
+        ("not a database", |path| fs::write(path, "hello ".repeat(1000)).unwrap()),
         ("empty", |path| fs::write(path, "").unwrap()),
         ("cut off", |path| cut_off(path)),
         ("overwritten in the middle", |path| overwrite(path, 4096 * 2)),
         ("overwritten at the start", |path| overwrite(path, 0)),
-        ("somebody else's database", |path| foreign(path)),
+        ("database of another program", |path| foreign(path)),
     ];
     for (name, damage) in damages {
         let fixture = StoreFixture::new();

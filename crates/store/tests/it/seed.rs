@@ -1,4 +1,4 @@
-//! Requirements that earlier programs of this kind had to fulfil, too.
+//! Tests with several processes and connections: no update is lost, and no id is shared.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use segue_core::model::{Evidence, SessionId, Status};
 use segue_core::ports::{Change, Commit, SessionQuery};
 use segue_testkit::contract::store::{Samples, assert_conflict, commit, events};
 
-use crate::children::{StoreProcess, listen, named_store, say};
+use crate::children::{StoreProcess, named_store, print_line, read_line};
 use crate::fixture::StoreFixture;
 
 #[tokio::test]
@@ -44,13 +44,15 @@ async fn two_processes_lose_no_update_and_share_no_id() {
     let mut processes =
         [1, 2].map(|_| StoreProcess::start("seed::one_of_two_writing_processes", &fixture.store));
     for process in &mut processes {
-        process.hear("ready");
+        process.wait_for_line("ready");
     }
     for (process, name) in processes.iter_mut().zip(["left", "right"]) {
-        process.tell(name);
+        process.send_line(name);
     }
-    let wins: usize =
-        processes.iter_mut().map(|process| process.hear("won").parse::<usize>().unwrap()).sum();
+    let wins: usize = processes
+        .iter_mut()
+        .map(|process| process.wait_for_line("won").parse::<usize>().unwrap())
+        .sum();
     processes.into_iter().for_each(StoreProcess::finish);
 
     assert_eq!(wins, ROUNDS, "each name and each vendor's id has one winner");
@@ -60,9 +62,9 @@ async fn two_processes_lose_no_update_and_share_no_id() {
     let bindings = sessions.iter().filter_map(|found| found.binding.as_ref());
     let ids: BTreeSet<_> = bindings.map(|binding| binding.vendor_session.as_str()).collect();
     assert_eq!(ids.len(), ROUNDS);
-    let told: BTreeSet<_> = events(&*store).await.into_iter().collect();
+    let found: BTreeSet<_> = events(&*store).await.into_iter().collect();
     let expected = ["left", "right"].map(|name| (0..ROUNDS).map(move |n| format!("{name} {n}")));
-    assert_eq!(told, expected.into_iter().flatten().collect());
+    assert_eq!(found, expected.into_iter().flatten().collect());
     samples.stored_session(&*store, "shop", "afterwards").await;
 }
 
@@ -73,8 +75,8 @@ async fn two_processes_lose_no_update_and_share_no_id() {
 async fn one_of_two_writing_processes() {
     let Some(path) = named_store() else { return };
     let (store, samples) = (segue_store::open(&path).await.unwrap(), Samples::default());
-    say("ready");
-    let me = listen();
+    print_line("ready");
+    let me = read_line();
     let mut won = 0;
     for number in 0..ROUNDS {
         let wanted = samples.session("shop", &format!("wanted-{number}"));
@@ -89,7 +91,7 @@ async fn one_of_two_writing_processes() {
         let changes = vec![Change::CreateSession(Box::new(own))];
         store.commit(Commit { changes, events }).await.unwrap();
     }
-    say(&format!("won {won}"));
+    print_line(&format!("won {won}"));
 }
 
 #[tokio::test]
@@ -98,7 +100,7 @@ async fn status_is_on_disk_when_its_commit_returns() {
         let fixture = StoreFixture::new();
         let mut process =
             StoreProcess::start("seed::process_that_commits_and_waits", &fixture.store);
-        let id: SessionId = process.hear("committed").parse().unwrap();
+        let id: SessionId = process.wait_for_line("committed").parse().unwrap();
         process.kill();
         let store = segue_store::open(&fixture.store).await.unwrap();
         let status = store.session(id).await.unwrap().map(|session| session.status);
@@ -116,6 +118,6 @@ async fn process_that_commits_and_waits() {
     let changes = vec![Change::SetStatus { session, status: Status::Working, at: samples.time() }];
     let events = vec![samples.event(Some(session), "works")];
     store.commit(Commit { changes, events }).await.unwrap();
-    say(&format!("committed {session}"));
-    listen();
+    print_line(&format!("committed {session}"));
+    read_line();
 }

@@ -7,7 +7,7 @@ use segue_testkit::contract::store::Samples;
 use crate::fixture::StoreFixture;
 
 #[tokio::test]
-async fn a_thousand_sessions_with_long_messages_are_all_listed() {
+async fn thousand_sessions_with_long_messages_are_all_listed() {
     let (fixture, samples) = (StoreFixture::new(), Samples::default());
     let store = segue_store::open(&fixture.store).await.unwrap();
     let changes = (0..1000).flat_map(|number| session_with_launches(&samples, number)).collect();

@@ -11,25 +11,25 @@ use crate::sqlite::values::{self, Json, Time, Word};
 /// How long a step is kept. Clients repeat a request within minutes.
 const KEPT_HOURS: i64 = 24;
 
-/// How many of the newest steps of each caller are kept. One caller's requests never displace
-/// another's.
+/// How many of the newest steps of each caller are kept. The limit applies to each caller alone, so
+/// that no caller can displace the steps of another.
 const KEPT_PER_CALLER: u32 = 512;
 
 const INSERT: &str = "
     INSERT INTO requests (caller, id, step, at, detail) VALUES (?1, ?2, ?3, ?4, ?5)
     ON CONFLICT DO NOTHING";
 
-const FORGET_OLD: &str = "
+const DELETE_SURPLUS: &str = "
     DELETE FROM requests WHERE caller = ?1 AND seq <= (
         SELECT seq FROM requests WHERE caller = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2
     )";
 
 /// Each new step checks only the oldest steps for expiry, so that each commit costs the same.
-const FORGET_EXPIRED: &str = "
+const DELETE_EXPIRED: &str = "
     DELETE FROM requests
     WHERE seq IN (SELECT seq FROM requests ORDER BY seq LIMIT 8) AND at < ?1";
 
-const FORGET_CALLER: &str = "DELETE FROM requests WHERE caller = ?1";
+const DELETE_OF_CALLER: &str = "DELETE FROM requests WHERE caller = ?1";
 
 pub(super) fn record(
     transaction: &Transaction<'_>,
@@ -41,16 +41,19 @@ pub(super) fn record(
     if transaction.prepare_cached(INSERT)?.execute(parameters)? == 0 {
         return Err(Conflict::RequestRepeated { id: key.id }.into());
     }
-    transaction.prepare_cached(FORGET_OLD)?.execute((&caller, KEPT_PER_CALLER))?;
+    transaction.prepare_cached(DELETE_SURPLUS)?.execute((&caller, KEPT_PER_CALLER))?;
     if let Ok(expired) = at.checked_sub(SignedDuration::from_hours(KEPT_HOURS)) {
-        transaction.prepare_cached(FORGET_EXPIRED)?.execute([Time(expired)])?;
+        transaction.prepare_cached(DELETE_EXPIRED)?.execute([Time(expired)])?;
     }
     Ok(())
 }
 
 /// Deletes the requests of an agent whose session is removed.
-pub(super) fn forget(transaction: &Transaction<'_>, session: SessionId) -> Result<(), SqliteFault> {
+pub(super) fn delete_of_agent(
+    transaction: &Transaction<'_>,
+    session: SessionId,
+) -> Result<(), SqliteFault> {
     let caller = values::caller(Some(session));
-    transaction.prepare_cached(FORGET_CALLER)?.execute([caller])?;
+    transaction.prepare_cached(DELETE_OF_CALLER)?.execute([caller])?;
     Ok(())
 }

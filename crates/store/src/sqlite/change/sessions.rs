@@ -1,4 +1,4 @@
-//! Sessions: created once, changed little, removed with everything that belongs to them.
+//! Creates, changes and removes sessions. A removal deletes everything that belongs to the session.
 
 use jiff::Timestamp;
 use rusqlite::{Transaction, named_params};
@@ -71,7 +71,7 @@ pub(super) fn mark_spoke(
 ) -> Result<(), SqliteFault> {
     let sql = "UPDATE sessions SET spoke = 1 WHERE id = ?1";
     let changed = transaction.prepare_cached(sql)?.execute([Word(&session)])?;
-    found(changed, session)
+    check_exists(changed, session)
 }
 
 pub(super) fn rename(
@@ -112,7 +112,7 @@ pub(super) fn configure(
         ":args": Json(&settings.args),
         ":env": Json(&settings.env),
     })?;
-    found(changed, session)
+    check_exists(changed, session)
 }
 
 pub(super) fn remove(transaction: &Transaction<'_>, session: SessionId) -> Result<(), SqliteFault> {
@@ -121,8 +121,8 @@ pub(super) fn remove(transaction: &Transaction<'_>, session: SessionId) -> Resul
     if transaction.prepare_cached(open)?.exists([Word(&session)])? {
         return Err(Conflict::SessionIsOpen { session: address }.into());
     }
-    super::requests::forget(transaction, session)?;
-    // The database deletes its launches, claims and bindings with it.
+    super::requests::delete_of_agent(transaction, session)?;
+    // The database also deletes the launches, claims and bindings of the session.
     transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([Word(&session)])?;
     Ok(())
 }
@@ -144,6 +144,6 @@ fn check_id_is_free(transaction: &Transaction<'_>, session: &Session) -> Result<
     Err(Conflict::SessionIdTaken { id: session.id, owner: known.address() }.into())
 }
 
-fn found(changed: usize, session: SessionId) -> Result<(), SqliteFault> {
+fn check_exists(changed: usize, session: SessionId) -> Result<(), SqliteFault> {
     if changed == 0 { Err(Missing::Session(session).into()) } else { Ok(()) }
 }
