@@ -1,4 +1,4 @@
-//! The calls that fakes have got, and the calls that fail.
+//! Lists the calls of the fakes, and makes chosen calls fail.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,8 +18,7 @@ struct CallsState {
 }
 
 impl Calls {
-    /// Makes a call fail: the next one for `1`, the one after it for `2`, and so on. Only that call
-    /// fails.
+    /// Makes the n-th call from now on fail: `1` is the next call. Only that call fails.
     pub fn fail(&self, call: &'static str, nth: usize) {
         self.0.lock().unwrap().failing.insert(call, nth);
     }
@@ -40,7 +39,7 @@ impl Calls {
         if !fails {
             return Ok(());
         }
-        Err(Error::unavailable(format!("the fake of `{call}` fails, as the test asked"))
+        Err(Error::unavailable(format!("the fake of `{call}` fails, as the test requested"))
             .hint("look at the test"))
     }
 

@@ -1,4 +1,4 @@
-//! A clock that moves only when it is asked, and ids that are numbered.
+//! A clock that a test moves, and numbered ids.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ pub struct FakeClock {
     ids: AtomicU64,
 }
 
-/// The first id that the clock makes. Smaller numbers are for ids that tests choose.
+/// The first id that the clock generates. Smaller numbers are for ids that tests choose.
 const FIRST_ID: u64 = 1_000;
 
 impl Default for FakeClock {

@@ -28,7 +28,7 @@ impl Disk {
         self.0.lock().unwrap().folders.contains(path)
     }
 
-    /// Writes a file. A file of that name gets another content, and so do its other names.
+    /// Writes a file. If the file exists, its content is replaced under all of its names.
     pub fn write(&self, path: impl AsRef<Path>, contents: impl AsRef<[u8]>) {
         let path = path.as_ref();
         self.create_folder(path.parent().unwrap_or(Path::new("/")));

@@ -18,7 +18,7 @@ use crate::{Calls, FakeFolders, samples};
 /// The process ids of the fake holders begin here. The agent's is one higher.
 const FIRST_PID: u32 = 100;
 
-/// Holders that a test looks at and controls.
+/// Holders that a test checks and controls.
 #[derive(Debug)]
 pub struct FakeHolders {
     calls: Calls,
@@ -74,8 +74,8 @@ impl FakeHolders {
         state.screens.insert(launch, screen);
     }
 
-    /// Makes a user type right before the next message, so that the screen is another one than the
-    /// flow has read.
+    /// Simulates a user who types right before the next message, so that the screen differs from the
+    /// screen that the flow has read.
     pub fn disturb_next_message(&self) {
         self.state.lock().unwrap().is_disturbed = true;
     }

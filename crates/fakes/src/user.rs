@@ -1,4 +1,4 @@
-//! What belongs to the user: project files, the login shell, notifications and watched folders.
+//! Project files, the login shell, notifications and watched folders of the user.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ impl Projects for FakeProjects {
     }
 }
 
-/// A project that has the same agents whatever `segue scale` says.
+/// A project that has the same agents for every scale.
 #[derive(Debug)]
 struct FakeProjectFile(Project);
 

@@ -300,7 +300,7 @@ fn turns(files: &dyn Files, transcript: &Path) -> Result<Vec<Turn>> {
     Ok(lines(files, transcript)?.into_iter().map(turn).collect())
 }
 
-/// Returns who says what in a transcript. A missing transcript is empty.
+/// Returns the speaker and the text of each line of a transcript. A missing transcript is empty.
 fn lines(files: &dyn Files, path: &Path) -> Result<Vec<(String, String)>> {
     match files.facts(path).map_err(unreadable(path))? {
         None => Ok(Vec::new()),

@@ -202,7 +202,10 @@ fn store_replaced_by_an_older_copy_is_completed_from_the_launch_folders() {
     world.ok(["doctor", "--fix"]);
     // The older file lacks the session that was started later. The launch folders have it.
     let found = world.segue(["doctor"]);
-    assert!(found.stdout.contains("`default/later` has launch folders, but is not in the store"), "{found:#?}");
+    assert!(
+        found.stdout.contains("`default/later` has launch folders, but is not in the store"),
+        "{found:#?}"
+    );
     world.ok(["doctor", "--fix"]);
     assert_eq!(world.session("later")["pid"], later["pid"]);
     let report = world.resume(["--all"]);

@@ -11,9 +11,9 @@ use segue_core::ports::{Change, Conflict, Missing};
 use super::Tables;
 
 /// How long a step of a request is kept.
-const KEPT: SignedDuration = SignedDuration::from_hours(24);
+const STEP_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 /// How many of the newest steps of each caller are kept.
-const KEPT_PER_CALLER: usize = 512;
+const MAX_STEPS_PER_CALLER: usize = 512;
 
 impl Tables {
     pub(super) fn append(&mut self, fact: NewEvent) {
@@ -209,11 +209,11 @@ impl Tables {
         let (caller, now) = (record.key.caller, record.at);
         self.requests.push(record);
         let own = self.requests.iter().filter(|it| it.key.caller == caller).count();
-        let mut surplus = own.saturating_sub(KEPT_PER_CALLER);
+        let mut surplus = own.saturating_sub(MAX_STEPS_PER_CALLER);
         self.requests.retain(|it| {
             let is_surplus = it.key.caller == caller && surplus > 0;
             surplus -= usize::from(is_surplus);
-            !is_surplus && it.at.duration_until(now) <= KEPT
+            !is_surplus && it.at.duration_until(now) <= STEP_LIFETIME
         });
         Ok(())
     }
