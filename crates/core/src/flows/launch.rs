@@ -1,6 +1,9 @@
 //! Starts a process for a session. The launch is recorded before the process is started.
 
-use std::path::{Path, PathBuf};
+mod command;
+mod message_text;
+
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
@@ -11,17 +14,15 @@ use crate::model::{
     LaunchMode, LaunchRecord, MessageId, Session, Status, VendorSessionId,
 };
 use crate::ports::{
-    Change, CommandLine, CommandPlan, Commit, Folder, Held, NewFile, Place, Ports, Program,
-    ProgramSpec, StartOrder, Vendor,
+    Change, Commit, Folder, Held, NewFile, Place, Ports, Program, StartOrder, Vendor,
 };
-use crate::rules::{environment, terminal, words};
+use crate::rules::{environment, terminal};
 
-/// The program that runs another program with additional environment variables.
-const ENV: &str = "/usr/bin/env";
+use command::{Planned, argv, plan_command, recorded_arguments, with_variables};
+use message_text::is_long;
 
-/// Maximum length of a message on a command line. The kernel's limit for one argument is a little
-/// higher. A longer message is written to a file.
-const MAX_ARGUMENT_BYTES: usize = 100_000;
+pub(crate) use command::pending_import;
+pub(crate) use message_text::{command_line_text, file_instructions, typed_text};
 
 /// How long an agent that runs although its start failed may take to exit.
 const GRACE: Duration = Duration::from_secs(2);
@@ -174,185 +175,6 @@ fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Res
             .caused_by(program.not_found_message())
             .hint("install it, or choose another agent with `--vendor`")
     })
-}
-
-/// The command line of a launch and of its preparation.
-struct Planned {
-    line: CommandLine,
-    /// The arguments for a preparation that runs before the launch.
-    preparation: Option<Vec<String>>,
-    /// Additional environment variables for the preparation, as `NAME=value`.
-    variables: Vec<String>,
-    input: Option<PathBuf>,
-}
-
-fn plan_command(
-    ports: &Ports,
-    vendor: &dyn Vendor,
-    session: &Session,
-    request: &LaunchRequest,
-    (launch, version): (LaunchId, Option<&str>),
-) -> Result<Planned> {
-    // The model and the id become arguments. They are checked here because they may come from an
-    // older Segue version, a handoff or a vendor's file.
-    session.model.as_deref().map_or(Ok(()), words::check_model)?;
-    request.id.as_ref().map_or(Ok(()), words::check_id)?;
-    let message =
-        request.message.as_deref().map(|message| command_line_text(ports, launch, message));
-    let import =
-        request.import.clone().or_else(|| import_for_resume(ports, vendor, session, request));
-    let plan = CommandPlan {
-        session,
-        version,
-        mode: request.mode,
-        id: request.id.as_ref(),
-        message: message.as_deref(),
-        import: import.as_deref(),
-        files: ports.files.as_ref(),
-        folder: &ports.folders.folder(launch),
-        hook: &hook(ports),
-        now: ports.clock.now(),
-    };
-    let launching = vendor.launching();
-    Ok(Planned {
-        line: launching.command(&plan)?,
-        preparation: launching.preparation(&plan),
-        variables: launching.preparation_variables(&plan),
-        input: launching.headless().and_then(|it| it.standard_input(&plan)),
-    })
-}
-
-/// Replaces the message in the recorded arguments.
-const MESSAGE_WORD: &str = "<message>";
-
-/// Replaces the instructions in the recorded arguments.
-const INSTRUCTIONS_WORD: &str = "<instructions>";
-
-/// Returns the arguments to record, with placeholders for the message and the instructions. `None`
-/// if the launch has neither, so that its real arguments can be recorded.
-fn recorded_arguments(
-    ports: &Ports,
-    vendor: &dyn Vendor,
-    session: &Session,
-    request: &LaunchRequest,
-    launched: (LaunchId, Option<&str>),
-) -> Result<Option<Vec<String>>> {
-    if request.message.is_none() && session.instructions.is_none() {
-        return Ok(None);
-    }
-    let mut session = session.clone();
-    session.instructions = session.instructions.map(|_| INSTRUCTIONS_WORD.to_owned());
-    let message = request.message.as_ref().map(|_| MESSAGE_WORD.to_owned());
-    let request = LaunchRequest { message, ..request.clone() };
-    Ok(Some(plan_command(ports, vendor, &session, &request, launched)?.line.arguments))
-}
-
-/// Returns a command line that runs the command with these environment variables.
-fn with_variables(command: Vec<String>, variables: Vec<String>) -> Vec<String> {
-    if command.is_empty() || variables.is_empty() {
-        return command;
-    }
-    std::iter::once(ENV.to_owned()).chain(variables).chain(command).collect()
-}
-
-/// Finds a pending import for a resume whose request names none. `None` if the vendor has the
-/// conversation already.
-fn import_for_resume(
-    ports: &Ports,
-    vendor: &dyn Vendor,
-    session: &Session,
-    request: &LaunchRequest,
-) -> Option<PathBuf> {
-    let id = request.id.as_ref().filter(|_| request.mode == LaunchMode::Resume)?;
-    let document = pending_import(ports, vendor, session)?;
-    let place = Place::of(session);
-    let known = vendor.transcript_database()?.conversation(ports.files.as_ref(), &place, id);
-    matches!(known, Ok(None)).then_some(document)
-}
-
-/// Returns the document with a conversation that was handed over to the session, for import by the
-/// vendor's program. `None` if there is no document, or if the vendor has files of its own.
-pub(crate) fn pending_import(
-    ports: &Ports,
-    vendor: &dyn Vendor,
-    session: &Session,
-) -> Option<PathBuf> {
-    let document = ports.folders.import(session.id);
-    let is_there = |path: &PathBuf| matches!(ports.files.facts(path), Ok(Some(_)));
-    Some(document).filter(|path| vendor.transcript_database().is_some() && is_there(path))
-}
-
-fn argv(program: &Program, arguments: Vec<String>) -> Vec<String> {
-    let mut argv = vec![program.path.display().to_string()];
-    argv.extend(program.arguments.iter().cloned());
-    argv.extend(arguments);
-    argv
-}
-
-/// Returns the shell command that vendors run as their hook.
-fn hook(ports: &Ports) -> String {
-    let spec = ProgramSpec::Segue { subcommand: "hook" };
-    let program = ports.machine.find_program(&spec, &Environment::default());
-    // If the program file was replaced, its only path is in `/proc` and becomes invalid when this
-    // process ends.
-    let program = program.filter(|program| !program.path.starts_with("/proc"));
-    program.map_or_else(
-        || "true".to_owned(),
-        |program| {
-            let path = program.path.display().to_string().replace('\'', r"'\''");
-            format!("'{path}' {}", program.arguments.join(" "))
-        },
-    )
-}
-
-/// Returns the text to type for a running agent: the message, or an instruction to read the message
-/// from a file. A file is used if the message is too long or cannot be typed. The file is on disk
-/// when this returns.
-pub(crate) fn typed_text(
-    ports: &Ports,
-    launch: LaunchId,
-    id: MessageId,
-    message: &str,
-) -> Result<String> {
-    let typed = message.replace("\r\n", "\n");
-    if !is_long(&typed) && can_be_typed(&typed) {
-        return Ok(typed);
-    }
-    let path = ports.folders.folder(launch).join(format!("message-{id}.md"));
-    ports.files.create(&path, message.as_bytes()).map_err(|error| {
-        Error::internal(format!("cannot write `{}`", path.display())).caused_by(error)
-    })?;
-    Ok(read_file_instruction(&path))
-}
-
-/// Returns the two possible instructions to read a long message from a file: the instruction that is
-/// typed, and the instruction on a command line. They name different files.
-pub(crate) fn file_instructions(ports: &Ports, launch: LaunchId, id: MessageId) -> [String; 2] {
-    let path = ports.folders.folder(launch).join(format!("message-{id}.md"));
-    [read_file_instruction(&path), read_file_instruction(&ports.folders.message(launch))]
-}
-
-fn read_file_instruction(path: &Path) -> String {
-    format!("Read the file {} and do what it says.", path.display())
-}
-
-/// Returns the text for the command line: the message, or, if it is too long, an instruction to
-/// read it from the launch's message file.
-pub(crate) fn command_line_text(ports: &Ports, launch: LaunchId, message: &str) -> String {
-    if !is_long(message) {
-        return message.to_owned();
-    }
-    read_file_instruction(&ports.folders.message(launch))
-}
-
-/// Returns whether a message can be pasted. Control characters other than newline and tab act as
-/// keys or end the paste.
-fn can_be_typed(message: &str) -> bool {
-    !message.chars().any(|it| it.is_control() && !matches!(it, '\n' | '\t'))
-}
-
-fn is_long(message: &str) -> bool {
-    message.len() > MAX_ARGUMENT_BYTES
 }
 
 fn agent_environment(

@@ -1,8 +1,10 @@
 //! Brings a session back as `rules::recovery` decided.
 
+mod explain;
+
 use std::path::{Path, PathBuf};
 
-use crate::api::{Outcome, PlannedDecision};
+use crate::api::Outcome;
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::launch::{self, LaunchRequest};
@@ -13,9 +15,11 @@ use crate::model::{
     Status, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Guarded, Ports, TranscriptFiles};
-use crate::rules::recovery::{
-    self, CopyLocation, Decision, ResumeCandidate, ResumeRefusal, TurnState,
-};
+use crate::rules::recovery::{self, Decision, ResumeRefusal, TurnState};
+
+use explain::refusal_error;
+
+pub use explain::{describe, planned};
 
 /// Message to an agent whose turn was interrupted. It is not sent in any other case.
 const NUDGE: &str = "Your process ended in the middle of this turn and was started again. \
@@ -244,9 +248,9 @@ fn rename_transcript(
 }
 
 /// Returns the id of the queued message that a headless agent gets again.
-fn queued_message_with_text(state: &SessionState, told: &str) -> Option<MessageId> {
+fn queued_message_with_text(state: &SessionState, text: &str) -> Option<MessageId> {
     let next = state.outbox.first().filter(|message| message.state == MessageState::Queued)?;
-    (state.session.headless && next.text == told).then_some(next.id)
+    (state.session.headless && next.text == text).then_some(next.id)
 }
 
 /// Returns the message for a resumed agent. If its turn was interrupted, the message asks it to
@@ -367,91 +371,4 @@ async fn start_fresh(
         LaunchRequest { message, queued_message, along, ..LaunchRequest::fresh(id, environment) };
     launch::start(ports, state, request).await?;
     Ok(())
-}
-
-/// Converts a decision for the report of `--plan`.
-pub fn planned(decision: &Decision) -> PlannedDecision {
-    match decision {
-        Decision::Attach => PlannedDecision::Running,
-        Decision::Rest { .. } => PlannedDecision::Rest,
-        Decision::Resume { .. } => PlannedDecision::Resume,
-        Decision::Restore { .. } => PlannedDecision::Restore,
-        Decision::Adopt { .. } => PlannedDecision::Adopt,
-        Decision::StartAgain => PlannedDecision::Start,
-        Decision::Fresh => PlannedDecision::Fresh,
-        Decision::Refuse(_) => PlannedDecision::Refuse,
-    }
-}
-
-/// Describes in one line what a decision would do, for `--plan`.
-pub fn describe(decision: &Decision, name: &str) -> String {
-    match decision {
-        Decision::Attach => "runs: nothing to do".to_owned(),
-        Decision::Rest { .. } => "headless and between turns: nothing to start".to_owned(),
-        Decision::Resume { .. } => "resume".to_owned(),
-        Decision::Restore { from: CopyLocation::Guard(_), .. } => {
-            "restore the transcript from its guard, then resume".to_owned()
-        }
-        Decision::Restore { from: CopyLocation::Archive, .. } => {
-            "restore the transcript from the archive, then resume".to_owned()
-        }
-        Decision::Adopt { .. } => "adopt the only possible conversation, then resume".to_owned(),
-        Decision::StartAgain => "start: the conversation is empty".to_owned(),
-        Decision::Fresh => "start fresh: the vendor cannot resume".to_owned(),
-        Decision::Refuse(ResumeRefusal::DiedAtOnce) => {
-            format!(
-                "refuse: {}; `segue resume {name}` tries again",
-                reason(&ResumeRefusal::DiedAtOnce)
-            )
-        }
-        Decision::Refuse(refusal) => format!("refuse: {}", reason(refusal)),
-    }
-}
-
-fn reason(refusal: &ResumeRefusal) -> String {
-    match refusal {
-        ResumeRefusal::OpenElsewhere { pid, command } => {
-            format!("its conversation is open in process {pid} ({command})")
-        }
-        ResumeRefusal::FolderGone => "the folder it works in is gone from its place".to_owned(),
-        ResumeRefusal::TranscriptGone { id } => {
-            format!(
-                "the transcript of conversation {id} is gone, and neither a guard nor the archive has it"
-            )
-        }
-        ResumeRefusal::Ambiguous { candidates } if candidates.is_empty() => {
-            "its conversation was never identified, and there is no candidate".to_owned()
-        }
-        ResumeRefusal::Ambiguous { candidates } => {
-            format!("it is unknown which of {} conversations is its own", candidates.len())
-        }
-        ResumeRefusal::DiedAtOnce => "it gave up after failures".to_owned(),
-    }
-}
-
-fn refusal_error(state: &SessionState, refusal: &ResumeRefusal) -> Error {
-    let name = state.session.address();
-    let error = Error::conflict(format!("cannot resume `{name}`: {}", reason(refusal)));
-    let fresh = format!("run `segue resume {name} --fresh {name}` to begin a new conversation");
-    match refusal {
-        ResumeRefusal::OpenElsewhere { .. } => error.hint("end that process, then resume again"),
-        ResumeRefusal::FolderGone => {
-            error.hint(format!("bring `{}` back, then resume again", state.session.cwd.display()))
-        }
-        ResumeRefusal::TranscriptGone { .. } => error
-            .caused_by(format!("it is not in `{}`", state.session.config_dir.display()))
-            .hint("restore the transcript from a backup, then resume again")
-            .hint(fresh),
-        ResumeRefusal::Ambiguous { candidates } => {
-            candidates.iter().fold(error, with_candidate).hint(fresh)
-        }
-        ResumeRefusal::DiedAtOnce => error
-            .hint(format!("run `segue log {name}` to see why"))
-            .hint(format!("run `segue resume {name}` to try again"))
-            .hint(fresh),
-    }
-}
-
-fn with_candidate(error: Error, candidate: &ResumeCandidate) -> Error {
-    error.caused_by(format!("candidate {}: {}", candidate.id, candidate.description))
 }
