@@ -241,14 +241,14 @@ fn candidate(
     let during = |launch: &Launch| {
         launch.created_at <= began && began <= launch.end.map_or(ports.clock.now(), |end| end.at)
     };
-    let said = conversation.first_message.as_deref();
+    let first_message = conversation.first_message.as_deref();
     let is_ours = |launch: &Launch| {
         let message = launch.message.as_deref();
         message.is_some_and(|message| {
-            said == Some(&launch::command_line_text(ports, launch.id, message))
+            first_message == Some(&launch::command_line_text(ports, launch.id, message))
         })
     };
-    let first_words: String = said.unwrap_or("(nothing said)").chars().take(60).collect();
+    let first_words: String = first_message.unwrap_or("(no message)").chars().take(60).collect();
     ResumeCandidate {
         id: conversation.id.clone(),
         began_during_launch: state.launches.iter().any(during),

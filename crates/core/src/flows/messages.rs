@@ -327,16 +327,16 @@ fn find_after_typing(
     let Some(then) = trace.conversation.as_ref().or(now) else {
         return TranscriptEvidence::Unknown;
     };
-    let said = if state.session.headless {
+    let sent = if state.session.headless {
         Ok(launch::command_line_text(ports, trace.launch, text))
     } else {
         launch::typed_text(ports, trace.launch, id, text)
     };
-    let Ok(said) = said else { return TranscriptEvidence::Unknown };
+    let Ok(sent) = sent else { return TranscriptEvidence::Unknown };
     // The transcript contains a message from the command line either unchanged or in the form of a
     // typed message.
-    let mut wanted = vec![vendor.interaction().typing(&said).recorded_as];
-    wanted.extend(Some(said).filter(|_| state.session.headless));
+    let mut wanted = vec![vendor.interaction().typing(&sent).recorded_as];
+    wanted.extend(Some(sent).filter(|_| state.session.headless));
     let found = search_conversation(ports, state, vendor, ((then, trace.offset), &wanted));
     // The agent may have switched to a new conversation that became known only when this message
     // was recorded in it.
@@ -387,12 +387,14 @@ fn search_conversation(
         return TranscriptEvidence::Unknown;
     }
     match transcripts.user_messages_since(files, &state.place(), conversation, offset) {
-        Ok(said) if said.iter().any(|it| is_one_of(it, wanted)) => TranscriptEvidence::Contains,
+        Ok(messages) if messages.iter().any(|it| is_one_of(it, wanted)) => {
+            TranscriptEvidence::Contains
+        }
         Ok(_) => TranscriptEvidence::Lacks,
         Err(_) => TranscriptEvidence::Unknown,
     }
 }
 
-fn is_one_of(said: &str, wanted: &[String]) -> bool {
-    wanted.iter().any(|it| it.trim() == said.trim())
+fn is_one_of(message: &str, wanted: &[String]) -> bool {
+    wanted.iter().any(|it| it.trim() == message.trim())
 }

@@ -42,9 +42,9 @@ pub async fn signal(
     signal: Signal,
 ) -> Result<Vec<FollowUp>> {
     if let Signal::TurnEnded { ok, text, failure } = &signal {
-        let word = TurnWord { ok: *ok, text: text.clone(), failure: failure.clone() };
-        let word = word.after(state.turn.as_ref());
-        let known = state.turn.replace(word).and_then(|turn| turn.failure);
+        let report = TurnWord { ok: *ok, text: text.clone(), failure: failure.clone() };
+        let report = report.after(state.turn.as_ref());
+        let known = state.turn.replace(report).and_then(|turn| turn.failure);
         // Two sources can report the same failure, and one source can report it twice. It is
         // recorded only once.
         let again = |known: Failure| failure.as_ref().is_some_and(|it| it.message == known.message);
@@ -115,8 +115,8 @@ async fn complete_turn(
             let errors = String::from_utf8_lossy(&errors.unwrap_or_default()).into_owned();
             if let Some(failure) = vendor.signals().and_then(|it| it.last_words(&errors)) {
                 let failure = Some(failure);
-                let word = Signal::TurnEnded { ok: false, text: String::new(), failure };
-                signal(ports, state, launch, word).await?;
+                let failed = Signal::TurnEnded { ok: false, text: String::new(), failure };
+                signal(ports, state, launch, failed).await?;
             }
         }
         _ => {}
@@ -135,8 +135,8 @@ async fn read_failure_from_screen(
     let vendor = ports.vendors.of(&state.session)?;
     let Some(sources) = vendor.signals() else { return Ok(()) };
     if let Some(failure) = sources.last_words(&lines(&screen)) {
-        let word = Signal::TurnEnded { ok: false, text: String::new(), failure: Some(failure) };
-        signal(ports, state, launch, word).await?;
+        let failed = Signal::TurnEnded { ok: false, text: String::new(), failure: Some(failure) };
+        signal(ports, state, launch, failed).await?;
     }
     Ok(())
 }

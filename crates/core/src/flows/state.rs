@@ -167,8 +167,8 @@ impl SessionState {
                 }
             }
             Change::AddBinding(binding) if binding.session == own => {
-                let goes_on = self.vendor_session() == Some(&binding.vendor_session);
-                self.session.spoke &= goes_on;
+                let is_same_conversation = self.vendor_session() == Some(&binding.vendor_session);
+                self.session.spoke &= is_same_conversation;
                 self.bindings.push(binding);
             }
             Change::AddMessage(message) if message.session == own => self.outbox.push(*message),

@@ -36,7 +36,7 @@ pub enum RequestStep {
     Renewed { session: SessionId },
     /// `stop` is about to end the process of this session.
     Stopping { session: SessionId },
-    /// `handoff` has recorded the session that the conversation goes on in.
+    /// `handoff` has recorded the session in which the conversation continues.
     Carried { session: SessionId, characters: u64 },
     /// `answer` is about to press keys. Whether it did is unknown until the request is `Done`.
     Begun,

@@ -11,7 +11,7 @@ const NOTICE: &str =
 const GAP: &str = "\n\n";
 /// Maximum number of characters of a tool's arguments or result if turns are left out.
 const MAX_TOOL_CHARACTERS: usize = 2_000;
-/// A message with fewer characters is not worth including.
+/// A message that would have to be cut to fewer characters is left out.
 const MIN_MESSAGE_CHARACTERS: usize = 40;
 
 /// Returns the conversation as text of at most `room` characters. `None` if there is too little
@@ -20,12 +20,12 @@ pub(super) fn as_text(input: &DigestInput<'_>, room: usize) -> Option<String> {
     if room < MIN_MESSAGE_CHARACTERS {
         return None;
     }
-    let whole = if input.is_cut { None } else { whole(input.turns, room) };
-    Some(whole.unwrap_or_else(|| parts(input, room)))
+    let all = if input.is_cut { None } else { all_turns(input.turns, room) };
+    Some(all.unwrap_or_else(|| newest_turns_with_task(input, room)))
 }
 
 /// Returns the complete conversation as text. `None` if it does not fit.
-fn whole(turns: &[Turn], room: usize) -> Option<String> {
+fn all_turns(turns: &[Turn], room: usize) -> Option<String> {
     let mut text = String::new();
     let mut used = 0;
     for turn in turns.iter().filter(|turn| has_content(turn)) {
@@ -48,7 +48,7 @@ fn whole(turns: &[Turn], room: usize) -> Option<String> {
 }
 
 /// Returns the first task and the newest turns as text.
-fn parts(input: &DigestInput<'_>, room: usize) -> String {
+fn newest_turns_with_task(input: &DigestInput<'_>, room: usize) -> String {
     let task = input.task.map(|task| task_of(&task.text)).filter(|text| !text.trim().is_empty());
     let most = (room / 3).saturating_sub(TASK_HEADING.len());
     let task =

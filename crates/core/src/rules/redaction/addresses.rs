@@ -10,10 +10,10 @@ const MAX_URL_BYTES: usize = 2 * 1024;
 /// Returns the secret of the URL whose part after `://` begins at `at`.
 pub(super) fn password_of_url(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text.as_bytes()[at..];
-    let whole = rest.iter().take(MAX_URL_BYTES).take_while(|byte| !is_end(**byte)).count();
-    let whole = &text[at..text.floor_char_boundary(at + whole)];
-    let authority = &whole[..whole.find(['/', '?', '#', ',', '|']).unwrap_or(whole.len())];
-    let range = in_authority(authority).or_else(|| in_path(text, at, whole))?;
+    let url = rest.iter().take(MAX_URL_BYTES).take_while(|byte| !is_end(**byte)).count();
+    let url = &text[at..text.floor_char_boundary(at + url)];
+    let authority = &url[..url.find(['/', '?', '#', ',', '|']).unwrap_or(url.len())];
+    let range = in_authority(authority).or_else(|| in_path(text, at, url))?;
     Some(at + range.start..at + range.end)
 }
 
@@ -30,17 +30,17 @@ fn in_authority(authority: &str) -> Option<Range<usize>> {
 
 /// Returns a password that contains `/`, `#` or `?`, which would end the host part of an ordinary
 /// URL.
-fn in_path(text: &str, at: usize, whole: &str) -> Option<Range<usize>> {
-    let colon = whole.find([':', '/', '@', '?', '#']).filter(|at| whole[*at..].starts_with(':'))?;
+fn in_path(text: &str, at: usize, url: &str) -> Option<Range<usize>> {
+    let colon = url.find([':', '/', '@', '?', '#']).filter(|at| url[*at..].starts_with(':'))?;
     let start = colon + 1;
     let is_web = text[..at].ends_with("http://") || text[..at].ends_with("https://");
-    let mut at_signs = whole[start..].match_indices('@').map(|(place, _)| start + place);
-    let end = at_signs.rfind(|end| is_host(&whole[end + 1..]))?;
-    let password = &whole[start..end];
-    let name = &whole[..colon];
+    let mut at_signs = url[start..].match_indices('@').map(|(place, _)| start + place);
+    let end = at_signs.rfind(|end| is_host(&url[end + 1..]))?;
+    let password = &url[start..end];
+    let name = &url[..colon];
     let is_user = !name.contains('.') && !matches!(name, "localhost" | "host");
     let is_sure = !is_web && !password.starts_with("//") || !begins_with_port(name, password);
-    (is_sure && is_user && is_password(password, &whole[end + 1..])).then_some(start..end)
+    (is_sure && is_user && is_password(password, &url[end + 1..])).then_some(start..end)
 }
 
 /// Returns whether this can be the port and the path of a URL whose path contains an `@`, as in
@@ -69,8 +69,8 @@ pub(super) fn password_of_dsn(text: &str, at: usize, floor: usize) -> Option<Ran
 /// The part after `jdbc:oracle:` begins at `at`.
 pub(super) fn password_of_oracle(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text.as_bytes()[at..];
-    let whole = rest.iter().take(MAX_URL_BYTES).take_while(|byte| !is_end(**byte)).count();
-    let (pair, _) = text[at..text.floor_char_boundary(at + whole)].rsplit_once('@')?;
+    let url = rest.iter().take(MAX_URL_BYTES).take_while(|byte| !is_end(**byte)).count();
+    let (pair, _) = text[at..text.floor_char_boundary(at + url)].rsplit_once('@')?;
     let (user, password) = pair.split_once('/')?;
     let start = at + user.len() + 1;
     is_password(password, "").then(|| start..start + password.len())
