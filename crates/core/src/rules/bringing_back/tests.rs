@@ -66,7 +66,11 @@ fn only_sessions_that_no_user_ended_are_brought_back() {
         ("headless, killed in its turn", headless(KILLED), BringingBack::Due),
         ("headless, stopped", headless(STOPPED), left(Stopped)),
         ("handed over", LastSeen { has_successor: true, ..seen(STOPPED) }, left(HandedOver)),
-        ("crashed, then handed over", LastSeen { has_successor: true, ..seen(KILLED) }, left(HandedOver)),
+        (
+            "crashed, then handed over",
+            LastSeen { has_successor: true, ..seen(KILLED) },
+            left(HandedOver),
+        ),
         (
             "handed over, runs again",
             LastSeen { has_successor: true, ..open(Status::Idle) },
