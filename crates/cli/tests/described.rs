@@ -92,7 +92,7 @@ fn message_to_a_vendor_without_a_transcript_is_uncertain_at_once() {
     for text in ["the first", "the second"] {
         let sent = world.segue(["send", "coder", text, "--timeout", "20s"]);
         assert_eq!(sent.status, 4, "{sent:#?}");
-        let why = "it was typed; `mytool` has no transcript that could confirm it";
+        let why = "it was typed, but `mytool` has no transcript that could confirm it";
         assert!(sent.stderr.starts_with("error: it is not known whether"), "{sent:#?}");
         assert!(sent.stderr.contains(why), "{sent:#?}");
     }
