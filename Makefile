@@ -52,12 +52,12 @@ fuzz: setup
 	target/fuzz/fuzz --seconds $(SECONDS) $(TARGETS)
 
 soak: setup tools vendors
-	SEGUE_SOAK=1 $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test survival --test real --test messages
+	SEGUE_SOAK=1 $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) -E 'binary(messages) | binary(survival) | binary(real) & test(/^shared::/)'
 
 conformance: setup tools vendors
 	@$(CARGO) build --quiet -p segue-cli
 	@./scripts/conformance $(if $(LATEST),latest,pinned)
-	SEGUE_TEST_VENDORS=$(if $(LATEST),target/vendors-latest,target/vendors) SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test handoffs --run-ignored all
+	SEGUE_TEST_VENDORS=$(if $(LATEST),target/vendors-latest,target/vendors) SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run -p segue-cli --features segue-cli/failpoints --target-dir $(TEST_TARGET) --test real --run-ignored all -E 'test(/^handoffs::/)'
 
 docs: setup
 	@./scripts/tools docs

@@ -5,6 +5,7 @@ use segue_testkit::{World, conversation, scene};
 use crate::scene::{
     agent, assert_error, assert_heard, heard, queued_as, states, wait_asking, wait_idle,
 };
+use crate::world;
 
 /// Returns all answers of the agent.
 fn outcomes(world: &World) -> String {
@@ -94,7 +95,7 @@ fn answer_with_the_id_of_another_question_is_refused() {
 
 #[test]
 fn message_waits_until_the_trust_question_is_answered() {
-    let world = World::new(crate::program());
+    let world = world();
     world.ok(["run", "-d", "--name", "alpha", "hello", "--", "--ask-trust"]);
     wait_asking(&world, "alpha", "trust");
     queued_as(&world.segue(["send", "alpha", "under it", "--timeout", "1s"]));
@@ -106,7 +107,7 @@ fn message_waits_until_the_trust_question_is_answered() {
 
 #[test]
 fn answering_no_to_the_trust_question_ends_the_agent_and_keeps_the_message() {
-    let world = World::new(crate::program());
+    let world = world();
     world.ok(["run", "-d", "--name", "alpha", "hello", "--", "--ask-trust"]);
     wait_asking(&world, "alpha", "trust");
     queued_as(&world.segue(["send", "alpha", "under it", "--timeout", "1s"]));

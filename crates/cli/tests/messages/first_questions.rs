@@ -5,12 +5,13 @@ use segue_testkit::{CommandOutcome, Report, World, launches, scene};
 use serde_json::Value;
 
 use crate::scene::{assert_error, heard, states, wait_asking, wait_idle};
+use crate::world;
 
 const ANSWER: &str = "run `segue answer shop/coder yes --question ";
 
 /// Creates a project whose agent first asks whether the folder is trusted.
 fn asking(count: &str) -> World {
-    let world = World::new(crate::program());
+    let world = world();
     world.write("start.md", "remember amber");
     world.write(
         "segue.toml",
@@ -176,7 +177,7 @@ fn run_wait_ends_when_the_agent_asks_a_person() {
 
 #[test]
 fn launch_that_shows_nothing_is_reported_blocks_no_start_and_can_be_stopped() {
-    let world = World::new(crate::program());
+    let world = world();
     let mut events = Events::of(&world);
     // These agents choose their own ids. Such launches start one after the other.
     world.ok(["run", "-d", "--name", "silent", "--", "--own-id", "--show-nothing"]);
@@ -197,7 +198,7 @@ fn launch_that_shows_nothing_is_reported_blocks_no_start_and_can_be_stopped() {
 
 #[test]
 fn session_that_waits_for_its_turn_to_start_can_be_stopped() {
-    let mut world = World::new(crate::program());
+    let mut world = world();
     let log = world.root().join("points");
     world.set("SEGUE_FAILPOINT", "list");
     world.set("SEGUE_FAILPOINT_LOG", log.to_str().unwrap());

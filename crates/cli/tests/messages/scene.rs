@@ -3,11 +3,11 @@
 use segue_testkit::{CommandOutcome, World, conversation};
 use serde_json::Value;
 
-use crate::program;
+use crate::world;
 
 /// Creates a world with an agent, and waits until the agent is ready.
 pub(crate) fn agent(name: &str) -> World {
-    let world = World::new(program());
+    let world = world();
     add(&world, name);
     world
 }
@@ -20,7 +20,7 @@ pub(crate) fn add(world: &World, name: &str) {
 
 /// Creates a world with a headless session whose first turn is over.
 pub(crate) fn headless(name: &str) -> World {
-    let world = World::new(program());
+    let world = world();
     world.ok(["run", "--headless", "--name", name, "hello"]);
     world
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
+use segue_testkit::chance::Chance;
 use segue_testkit::passing::Passing;
 use segue_testkit::{CommandOutcome, World, processes, scene as kit};
 
 use crate::scene::{add, heard, messages};
-use crate::{is_soak, program};
-use segue_testkit::chance::Chance;
+use crate::{is_soak, world};
 
 const AGENTS: usize = 4;
 /// At most this many failpoints are passed between two kills.
@@ -31,7 +31,7 @@ enum SenderKnowledge {
 fn random_kills_of_daemon_holders_and_senders_lose_or_repeat_no_message() {
     let chance = Chance::new();
     let each = if is_soak() { 250 } else { 50 };
-    let mut world = World::new(program());
+    let mut world = world();
     let passing = Passing::count(&mut world);
     (0..AGENTS).for_each(|number| add(&world, &name(number)));
     let (began, world) = (Instant::now(), &world);

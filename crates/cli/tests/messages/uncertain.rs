@@ -7,6 +7,7 @@ use segue_testkit::world::DEADLINE;
 use segue_testkit::{CommandOutcome, Terminal, World, scene as kit};
 
 use crate::scene::{agent, assert_error, heard, messages, queued_as, states, wait_idle};
+use crate::world;
 
 /// A message that leaves no trace in the conversation.
 const SWALLOWED: &str = "/stray";
@@ -34,7 +35,7 @@ fn message_without_evidence_is_uncertain_and_is_not_typed_again() {
 
 #[test]
 fn clock_set_back_while_a_message_is_typed_does_not_delay_its_result() {
-    let mut world = World::new(crate::program());
+    let mut world = world();
     let clock = world.root().join("clock");
     world.set("SEGUE_FAILPOINT_CLOCK", clock.to_str().unwrap());
     crate::scene::add(&world, "alpha");

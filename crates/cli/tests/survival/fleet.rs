@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::process::Child;
 
+use segue_testkit::chance::Chance;
 use segue_testkit::passing::Passing;
 use segue_testkit::{Report, World, conversation, processes, scene};
 use serde_json::Value;
 
 use crate::scenarios::word;
-use crate::{invariants, is_soak, program};
-use segue_testkit::chance::Chance;
+use crate::{invariants, is_soak, world};
 
 const SIZE: usize = 10;
 /// More failpoints than a resume of ten agents passes.
@@ -108,7 +108,7 @@ fn kill_one_by_one(world: &World, chance: &mut Chance) {
 /// Starts ten agents and kills all processes meanwhile. Then starts the agents that have no session
 /// yet.
 fn starting(chance: &mut Chance) -> World {
-    let mut world = World::new(program());
+    let mut world = world();
     let passing = Passing::count(&mut world);
     let mut runs: Vec<_> =
         names().map(|name| world.start(["run", "-d", "--name", &name, &told(&name)])).collect();
@@ -179,7 +179,7 @@ fn killed_holders_affect_only_their_own_agents() {
 
 /// Starts ten agents and waits until each knows its word.
 fn ten() -> World {
-    let world = World::new(program());
+    let world = world();
     for name in names() {
         world.ok(["run", "-d", "--name", &name, &told(&name)]);
     }

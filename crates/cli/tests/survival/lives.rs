@@ -9,7 +9,7 @@ use segue_testkit::hold::{Hold, kill_both_at};
 use segue_testkit::{World, conversation, launches, processes, scene};
 use serde_json::Value;
 
-use crate::{invariants, program};
+use crate::{invariants, world};
 
 /// Waits until `is_wanted` accepts the session. Checks again after each change of a status.
 fn wait_session(world: &World, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
@@ -34,7 +34,7 @@ fn said(world: &World, session: &Value) -> Vec<String> {
 
 #[test]
 fn killed_turn_is_nudged_once_and_an_idle_agent_never() {
-    let world = World::new(program());
+    let world = world();
     let session = scene::told(&world, "alpha", "heron");
     conversation::type_text(&world, &session, "/slow 600\r");
     let transcript = scene::transcript(&world, &session);
@@ -58,7 +58,7 @@ fn killed_turn_is_nudged_once_and_an_idle_agent_never() {
 #[test]
 fn crashed_agent_restarts_with_its_environment_which_is_not_on_disk() {
     const SECRET: &str = "a-secret-that-is-on-no-disk";
-    let mut world = World::new(program());
+    let mut world = world();
     world.set("API_KEY", SECRET);
     let session = scene::told(&world, "alpha", "heron");
     world.unset("API_KEY");
@@ -80,7 +80,7 @@ fn crashed_agent_restarts_with_its_environment_which_is_not_on_disk() {
 #[test]
 fn agent_restarts_although_the_daemon_dies_between_crash_and_restart() {
     for point in ["observe.commit.after", "launch.commit.after", "holders.spawn.before"] {
-        let mut world = World::new(program());
+        let mut world = world();
         world.set("API_KEY", "kept");
         let session = scene::told(&world, "alpha", "heron");
         world.unset("API_KEY");
@@ -111,7 +111,7 @@ fn agent_restarts_although_the_daemon_dies_between_crash_and_restart() {
 
 #[test]
 fn agent_that_a_person_quit_is_not_restarted() {
-    let world = World::new(program());
+    let world = world();
     let session = scene::told(&world, "alpha", "heron");
     conversation::type_text(&world, &session, "/exit\r");
     let ended = wait_session(&world, "alpha", |it| it["status"] == "ended");
@@ -129,7 +129,7 @@ fn agent_that_a_person_quit_is_not_restarted() {
 
 #[test]
 fn session_waits_for_a_choice_after_three_crashes_in_a_row() {
-    let world = World::new(program());
+    let world = world();
     let session = scene::told(&world, "alpha", "heron");
     for launches in 1..=3 {
         let session = wait_idle(&world, launches);
@@ -157,7 +157,7 @@ fn session_waits_for_a_choice_after_three_crashes_in_a_row() {
 
 #[test]
 fn session_whose_holder_was_killed_is_interrupted() {
-    let world = World::new(program());
+    let world = world();
     let session = scene::told(&world, "alpha", "heron");
     processes::kill(scene::process(&session, "holder_pid"));
     let interrupted = wait_session(&world, "alpha", |it| it["status"] == "interrupted");
@@ -182,7 +182,7 @@ fn session_whose_holder_was_killed_is_interrupted() {
 /// the late holder must not start one either.
 #[test]
 fn late_holder_of_an_abandoned_launch_starts_nothing() {
-    let mut world = World::new(program());
+    let mut world = world();
     let hold = Hold::process_at(&mut world, "holder", "hold.lock.before");
     let mut run = world.start(["run", "-d", "--name", "alpha", "remember the word heron"]);
     let mut late = Vec::new();
@@ -205,7 +205,7 @@ fn late_holder_of_an_abandoned_launch_starts_nothing() {
 /// holder.
 #[test]
 fn next_daemon_waits_for_a_holder_that_is_about_to_start_its_agent() {
-    let mut world = World::new(program());
+    let mut world = world();
     let hold = Hold::process_at(&mut world, "holder", "hold.lock.after");
     let mut run = world.start(["run", "-d", "--name", "alpha", "remember the word heron"]);
     let log = world.root().join("points");
@@ -231,7 +231,7 @@ fn next_daemon_waits_for_a_holder_that_is_about_to_start_its_agent() {
 /// empty file. It refuses to start a conversation under an id that has a file.
 #[test]
 fn empty_transcript_counts_as_no_message_and_no_loss() {
-    let mut world = World::new(program());
+    let mut world = world();
     let run = ["run", "-d", "--name", "alpha", "remember the word heron"];
     kill_both_at(&mut world, "launch.commit.after", |world| world.start(run));
     make_empty_transcript(&world, &world.session("alpha"));

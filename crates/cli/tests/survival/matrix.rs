@@ -5,11 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use segue_testkit::World;
-
 use crate::points::{self, Point};
 use crate::scenarios::{self, Scenario};
-use crate::{invariants, is_soak, program};
+use crate::{invariants, is_soak, world};
 
 /// A scenario in which one process dies at one failpoint.
 #[derive(Clone)]
@@ -63,7 +61,7 @@ fn sigkill_at_any_failpoint_of_any_scenario_loses_nothing() {
 
 /// Runs a scenario without a kill; returns the failpoints that were passed, and how often.
 fn list(scenario: Scenario) -> BTreeMap<Point, usize> {
-    let mut world = World::new(program());
+    let mut world = world();
     points::list_all(&mut world);
     (scenario.prepare)(&world);
     points::open_gate(&world);
@@ -137,7 +135,7 @@ impl KillCase {
     }
 
     fn run(&self) -> CaseResult {
-        let mut world = World::new(program());
+        let mut world = world();
         points::kill_at(&mut world, &self.point, self.hit);
         (self.scenario.prepare)(&world);
         points::open_gate(&world);

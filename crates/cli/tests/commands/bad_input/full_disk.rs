@@ -1,0 +1,113 @@
+//! A full disk: the error names it, nothing is lost, and Segue works again when there is space.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use segue_testkit::World;
+use segue_testkit::events::Events;
+use serde_json::Value;
+
+use super::{answers, assert_refused};
+use crate::world;
+
+/// A mount namespace in which a world's `SEGUE_HOME` is a small filesystem of its own.
+struct SmallDisk {
+    keeper: Child,
+    world: World,
+}
+
+impl SmallDisk {
+    /// Creates the namespace. Returns `None` and prints a notice if this machine allows none.
+    #[expect(clippy::print_stderr, reason = "a test that did not run says so")]
+    fn new() -> Option<Self> {
+        let mut world = world();
+        let home = world.segue_home();
+        let script = r#"mount -t tmpfs -o size=2m,mode=700 none "$1" && echo mounted && exec cat"#;
+        let mut keeper = Command::new("unshare");
+        keeper.args(["-rm", "sh", "-c", script, "sh"]).arg(home);
+        let mut keeper = keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        if line.is_empty() {
+            eprintln!("SKIPPED: this machine allows no mount namespace (`unshare -rm`)");
+            keeper.wait().unwrap();
+            return None;
+        }
+        let inside = ["nsenter", "--user", "--mount", "--preserve-credentials", "--target"];
+        let folder = format!("--wd={}", world.project().display());
+        let words = inside.map(str::to_owned).into_iter().chain([keeper.id().to_string(), folder]);
+        world.start_through(words);
+        Some(Self { keeper, world })
+    }
+
+    /// Runs a shell command inside the namespace. Its first argument is the path of `SEGUE_HOME`.
+    fn shell(&self, script: &str) {
+        let segue = self.world.command([""; 0]);
+        let inside = segue.get_args().take_while(|word| *word != self.world.program());
+        let mut command = Command::new(segue.get_program());
+        command.args(inside).args(["sh", "-c", script, "sh"]).arg(self.world.segue_home());
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        assert!(status.success(), "{script}");
+    }
+
+    fn fill(&self) {
+        self.shell("dd if=/dev/zero of=$1/ballast bs=1k; test -s $1/ballast");
+    }
+
+    fn free(&self) {
+        self.shell("rm $1/ballast");
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        self.world.kill_everything();
+        let _gone = self.keeper.kill();
+        let _gone = self.keeper.wait();
+    }
+}
+
+#[test]
+fn full_disk_is_reported_and_loses_nothing() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let world = &disk.world;
+    world.ok(["run", "-d", "--name", "coder", "remember the word papaya"]);
+    answers(world, "coder", "which word, question 1?", "papaya");
+
+    disk.fill();
+    let outcome = world.segue(["run", "-d", "--name", "late", "hello"]);
+    assert_refused(&outcome, 7, "the disk is full\n");
+    assert!(outcome.stderr.contains("df -h "), "{outcome:?}");
+    // A running agent goes on, is listed, and answers.
+    assert!(world.session("coder")["pid"].is_u64(), "{:#?}", world.sessions());
+    answers(world, "coder", "which word, question 2?", "papaya");
+    let outcome = world.segue(["stop", "coder"]);
+    assert_eq!(outcome.status, 7, "{outcome:?}");
+
+    disk.free();
+    // The stop that could not be recorded is recorded now, and no daemon has to be started again.
+    let stopped =
+        |event: &Value| event["kind"] == "status_changed" && event["text"] == "ended (stopped)";
+    Events::of(world).wait_for(stopped).unwrap();
+    assert_eq!(world.session("coder")["status_detail"], "stopped");
+    world.ok(["run", "-d", "--name", "late", "remember the word lemon"]);
+    answers(world, "late", "which word, question 3?", "lemon");
+    assert_eq!(world.json(["resume", "coder", "--json"])["complete"], true);
+    answers(world, "coder", "which word, question 4?", "papaya");
+    assert_eq!(world.sessions().len(), 2);
+}
+
+#[test]
+fn daemon_started_on_a_full_disk_works_as_soon_as_there_is_space() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let world = &disk.world;
+    disk.shell("mkdir -m 700 $1/state $1/data $1/state/launches $1/state/fleets $1/state/locks");
+    disk.fill();
+    let outcome = world.segue(["ls"]);
+    assert_eq!(outcome.status, 7, "{outcome:?}");
+    assert!(outcome.stderr.contains("df -h "), "{outcome:?}");
+    disk.free();
+    assert_eq!(world.ok(["ls", "--json"]), "{\"sessions\":[]}\n");
+    world.ok(["run", "-d", "--name", "coder", "remember the word papaya"]);
+    answers(world, "coder", "which word, question 5?", "papaya");
+}

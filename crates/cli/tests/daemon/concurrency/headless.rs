@@ -1,0 +1,34 @@
+//! Headless turns that end while others start.
+
+use std::process::{Child, Stdio};
+
+use segue_testkit::isolated;
+
+use crate::world;
+
+/// Number of concurrent turns. With this many, turns often start at the moment when others end.
+const AT_ONCE: usize = 12;
+const ROUNDS: usize = 6;
+
+/// Without cgroups the daemon kills the processes that it adopts from a holder that has ended. It
+/// must not kill a holder that it starts at that moment, which is its own child.
+#[test]
+fn headless_turn_that_starts_while_another_ends_is_not_killed() {
+    isolated(|| {
+        let world = world();
+        for round in 0..ROUNDS {
+            let turns: Vec<Child> = (0..AT_ONCE)
+                .map(|turn| {
+                    let name = format!("turn-{round}-{turn}");
+                    let mut run = world.command(["run", "--headless", "--name", &name, "hello"]);
+                    run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+                })
+                .collect();
+            for turn in turns {
+                let output = turn.wait_with_output().unwrap();
+                let words = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "round {round}: {words}");
+            }
+        }
+    });
+}

@@ -1,0 +1,25 @@
+//! A kill before the transcript exists.
+
+use segue_testkit::isolated;
+use segue_testkit::vendor_scene::records;
+use serde_json::Value;
+
+use super::scene;
+
+#[test]
+fn kill_before_the_transcript_exists_sends_the_first_message_again_once() {
+    isolated(|| {
+        let scene = scene();
+        scene.start("coder", "remember ALPHA");
+        scene.world.kill_everything();
+        assert!(scene.transcripts().is_empty(), "it was too fast for this test");
+        let id = scene.world.session("coder")["vendor_session_id"].clone();
+        let report = scene.world.resume(["coder"]);
+        report.assert_back("coder", "started");
+        let session = scene.wait_told("coder", "remember ALPHA");
+        assert_eq!(session["vendor_session_id"], id);
+        assert_eq!(scene.model.conversations().len(), 1);
+        let said = |it: &&Value| it["type"] == "user" && it["isMeta"] != true;
+        assert_eq!(records(&scene.transcript(&session)).iter().filter(said).count(), 1);
+    });
+}

@@ -1,0 +1,104 @@
+//! Deleted conversations, and settings that no longer allow a resume.
+
+use std::fs;
+
+use segue_testkit::vendors::command;
+use segue_testkit::{CommandOutcome, isolated, launches};
+use serde_json::Value;
+
+use super::{CodexScene, scene};
+
+#[test]
+fn rollout_deleted_while_its_agent_runs_is_restored_with_later_messages() {
+    isolated(|| {
+        let scene = scene();
+        let session = scene.told("coder", "remember ALPHA");
+        let path = scene.transcript(&session);
+        fs::remove_file(&path).unwrap();
+        let folder = launches::of(&scene.world, &session).pop().unwrap().0;
+        // The message is not confirmed: Segue does not see writes to a file whose name was deleted.
+        let mut send = scene.world.start(["send", "coder", "and BETA"]);
+        scene.model.wait_answered("and BETA");
+        scene.wait_idle("coder");
+        scene.world.kill_everything();
+        send.wait().unwrap();
+        let guard = launches::guard(&folder, &path);
+        assert!(fs::read_to_string(guard).unwrap().contains("and BETA"));
+        scene.world.resume(["coder"]).assert_back("coder", "restored");
+        scene.assert_carries("coder", &["remember ALPHA", "and BETA"], "which words?");
+    });
+}
+
+#[test]
+fn send_fails_if_the_model_provider_is_no_longer_configured() {
+    isolated(|| {
+        let scene = scene();
+        let turn = scene.headless("coder", "remember ALPHA");
+        assert_eq!(turn.status, 0, "{turn:#?}");
+        scene.home.forget_provider();
+        let requests = scene.model.exchanges().len();
+        let refused = scene.world.segue(["send", "--wait", "coder", "which word?"]);
+        assert_eq!(refused.status, 6, "{refused:#?}");
+        assert!(refused.stderr.contains("no longer configured"), "{refused:#?}");
+        assert_eq!(scene.model.exchanges().len(), requests);
+    });
+}
+
+#[test]
+fn resume_is_refused_if_the_model_provider_is_no_longer_configured() {
+    isolated(|| {
+        let scene = scene();
+        scene.told("coder", "remember ALPHA");
+        scene.world.ok(["stop", "coder"]);
+        scene.home.forget_provider();
+        let refused = scene.world.segue(["resume", "coder"]);
+        assert_eq!(refused.status, 8, "{refused:#?}");
+        assert!(refused.stdout.contains("no longer configured"), "{refused:#?}");
+        assert!(refused.stdout.contains("change the vendor's settings"), "{refused:#?}");
+    });
+}
+
+#[test]
+fn archive_restores_a_fork_and_its_parent_conversation() {
+    isolated(|| {
+        let scene = scene();
+        let parent = by_hand(&scene, &["exec"], &["remember ALPHA"]);
+        let fork = by_hand(&scene, &["exec", "fork"], &[&parent, "remember OMEGA"]);
+        scene.world.ok(["adopt", &format!("codex:{fork}"), "--name", "coder"]);
+        scene.world.ok(["stop", "coder"]);
+        let all = scene.transcripts();
+        assert_eq!(all.len(), 2, "{all:?}");
+        let bytes: Vec<Vec<u8>> = all.iter().map(|path| fs::read(path).unwrap()).collect();
+        all.iter().for_each(|path| fs::remove_file(path).unwrap());
+
+        let report = scene.world.resume(["coder"]);
+        report.assert_back("coder", "restored");
+        assert!(report.note("coder").contains("archive"), "{report:?}");
+        for (path, bytes) in all.iter().zip(&bytes) {
+            assert!(fs::read(path).unwrap().starts_with(bytes), "{}", path.display());
+        }
+        scene.wait_idle("coder");
+        let said = ["remember ALPHA", "remember OMEGA"];
+        scene.assert_user_texts("coder", &said, "what was it?");
+
+        // Delete only the parent conversation, which has no guard.
+        scene.world.ok(["stop", "coder"]);
+        let older = all.iter().position(|path| path.to_string_lossy().contains(&parent)).unwrap();
+        fs::remove_file(&all[older]).unwrap();
+        scene.world.resume(["coder"]).assert_back("coder", "resumed");
+        assert_eq!(fs::read(&all[older]).unwrap(), bytes[older]);
+        scene.wait_idle("coder");
+        let said = ["remember ALPHA", "remember OMEGA", "what was it?"];
+        scene.assert_user_texts("coder", &said, "and now?");
+    });
+}
+
+/// Runs Codex without Segue; returns the id of its conversation.
+fn by_hand(scene: &CodexScene, verb: &[&str], words: &[&str]) -> String {
+    let flags = ["--json", "--skip-git-repo-check"];
+    let all = verb.iter().chain(&flags).chain(words);
+    let ran = CommandOutcome::of(&mut command(&scene.world, "codex", all));
+    assert_eq!(ran.status, 0, "{ran:#?}");
+    let started: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+    started["thread_id"].as_str().unwrap().to_owned()
+}

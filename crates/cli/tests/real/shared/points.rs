@@ -1,0 +1,103 @@
+//! Death of the daemon at failpoints of the survival matrix, with real agents instead of the demo
+//! agent.
+
+use segue_testkit::vendor_scene::PinnedVendor;
+use segue_testkit::{Model, World, launches};
+
+use super::with_vendor;
+
+/// Failpoints at which the daemon dies while it starts an agent.
+const STARTING: [&str; 6] = [
+    "launch.commit.after",
+    "launch.record.after",
+    "launch.files.after",
+    "holders.start.after",
+    "launch.started.after",
+    "observe.commit.after",
+];
+
+/// Failpoints at which the daemon dies while it resumes an agent.
+const RESUMING: [&str; 4] =
+    ["resume.mend.after", "launch.commit.after", "holders.start.after", "launch.started.after"];
+
+const TOLD: &str = "the word is heron";
+
+fn start<V: PinnedVendor>(world: &World) {
+    // The command fails if the daemon dies before it answers.
+    let _told = world.segue(["run", "-d", "--vendor", V::NAME, "--name", "a", TOLD]);
+}
+
+fn die_at(world: &mut World, point: &str) {
+    world.segue(["daemon", "stop"]);
+    world.set("SEGUE_FAILPOINT", point);
+    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+}
+
+fn live_on(world: &mut World) {
+    world.segue(["daemon", "stop"]);
+    world.unset("SEGUE_FAILPOINT");
+    world.unset("SEGUE_FAILPOINT_ROLE");
+}
+
+/// Waits until Segue has seen the first turn in the agent's own transcript.
+fn wait_recorded(world: &World) {
+    world.ok(["wait", "a", "--for", "idle", "--timeout", "170s"]);
+    let session = world.session("a");
+    let newest = || launches::of(world, &session).pop();
+    let (folder, _) = newest().unwrap();
+    let spoke = || newest().is_some_and(|(_, record)| record.session.spoke);
+    launches::wait_until(&[&folder], "the transcript has the first turn", spoke);
+}
+
+/// Checks that there is one session, that it got its first message once, and that it continues its
+/// own conversation.
+fn check<V: PinnedVendor>(world: &World, model: &Model, point: &str) {
+    let at = format!("{} at {point}", V::NAME);
+    if world.sessions().is_empty() {
+        start::<V>(world);
+    }
+    let report = world.json(["resume", "--all", "--json"]);
+    assert_eq!(report["complete"], true, "{at}: {report:#}");
+    assert_eq!(world.sessions().len(), 1, "{at}");
+    // Some agents are idle for a moment before they take their first message.
+    model.wait_answered(TOLD);
+    let waited = world.segue(["wait", "a", "--for", "idle", "--timeout", "170s"]);
+    assert_eq!(waited.status, 0, "{at}: {waited:#?}\n{}", world.ok(["log", "a"]));
+    let sent = world.segue(["send", "a", "--wait", "--timeout", "170s", "and now"]);
+    assert_eq!(sent.status, 0, "{at}: {sent:#?}\n{}", world.ok(["log", "a"]));
+    let carried = model.conversation_of("and now").unwrap_or_else(|| panic!("{at}: lost"));
+    let told = carried.user_texts();
+    assert_eq!(told.first().map(|text| text.trim()), Some(TOLD), "{at}: {told:?}");
+    assert_eq!(told.iter().filter(|text| text.contains("heron")).count(), 1, "{at}: {told:?}");
+}
+
+fn session_survives_death_of_the_daemon_at_any_step_of_its_start<V: PinnedVendor>() {
+    for point in STARTING {
+        let (mut world, model) = with_vendor::<V>();
+        die_at(&mut world, point);
+        start::<V>(&world);
+        // Some failpoints are reached only when the agent shows activity.
+        world.segue(["wait", "a", "--timeout", "20s"]);
+        live_on(&mut world);
+        check::<V>(&world, &model, point);
+    }
+}
+
+test_each!(session_survives_death_of_the_daemon_at_any_step_of_its_start: claude, codex);
+
+fn session_survives_death_of_the_daemon_at_any_step_of_its_resume<V: PinnedVendor>() {
+    for point in RESUMING {
+        let (mut world, model) = with_vendor::<V>();
+        start::<V>(&world);
+        // Only a turn that the vendor's program has recorded can be resumed.
+        model.wait_answered(TOLD);
+        wait_recorded(&world);
+        world.kill_everything();
+        die_at(&mut world, point);
+        world.segue(["resume", "--all"]);
+        live_on(&mut world);
+        check::<V>(&world, &model, point);
+    }
+}
+
+test_each!(session_survives_death_of_the_daemon_at_any_step_of_its_resume: claude, codex);

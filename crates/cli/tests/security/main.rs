@@ -1,0 +1,14 @@
+//! What agents, repositories and project files must not be able to do.
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
+
+mod rights;
+mod scope;
+mod texts;
+mod untrusted;
+
+use segue_testkit::World;
+
+/// Creates a world for the program under test.
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_segue"))
+}

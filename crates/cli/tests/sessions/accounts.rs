@@ -1,0 +1,169 @@
+//! Each agent keeps its own account. If a vendor refuses an account, Segue starts no more agents of
+//! that account by itself.
+
+use segue_testkit::scene::{self, told_events};
+use segue_testkit::vendors::{CodexHome, with_codex};
+use segue_testkit::{CommandOutcome, Model, World, isolated};
+use serde_json::Value;
+
+use crate::world;
+
+/// Writes a trusted project file with `count` agents of one vendor.
+fn fleet(world: &World, vendor: &str, count: usize, prompt: &str) {
+    world.write("start.md", prompt);
+    world.write(
+        "segue.toml",
+        &format!(
+            "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"{vendor}\"\n\
+             count = {count}\nprompt = \"start.md\"\npermission = \"auto\"\n"
+        ),
+    );
+    world.ok(["trust", "--yes"]);
+}
+
+/// Runs `segue up --json`; returns its exit status and the outcome of each agent.
+fn up(world: &World) -> (i32, Vec<Value>) {
+    let outcome = world.segue(["up", "--json"]);
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    (outcome.status, report["agents"].as_array().unwrap().clone())
+}
+
+fn with_outcome<'a>(agents: &'a [Value], outcome: &str) -> Vec<&'a Value> {
+    agents.iter().filter(|agent| agent["outcome"] == outcome).collect()
+}
+
+/// Checks that an agent was not started, and that its note names the account and the remedy.
+fn assert_held(agent: &Value, vendor: &str, config_dir: &str) {
+    let note = agent["note"].as_str().unwrap_or_default();
+    for word in ["refuses the account", vendor, config_dir, "sign in"] {
+        assert!(note.contains(word), "{word}: {agent:#}");
+    }
+}
+
+fn launches(world: &World) -> u64 {
+    world.sessions().iter().filter_map(|session| session["launches"].as_u64()).sum()
+}
+
+#[test]
+fn up_of_twenty_agents_with_a_rejected_key_starts_one_and_refuses_the_others() {
+    isolated(|| {
+        let (mut world, model) = (world(), Model::start());
+        with_codex(&mut world, &model);
+        fleet(&world, "codex", 20, "{{agent}} [[status: 401]]");
+        let (status, agents) = up(&world);
+        assert_eq!((status, agents.len()), (8, 20), "{agents:#?}");
+        let held = with_outcome(&agents, "refused");
+        assert_eq!(held.len(), 19, "{agents:#?}");
+        held.iter().for_each(|agent| assert_held(agent, "codex", ".codex"));
+        assert_eq!(launches(&world), 1, "{:#?}", world.sessions());
+        // `segue up` prints the refusal once for all agents. It tries the account again with one
+        // launch.
+        let shown = world.segue(["up"]);
+        assert_eq!(shown.status, 8, "{shown:#?}");
+        assert_eq!(shown.stdout.matches("refuses the account").count(), 1, "{}", shown.stdout);
+        assert_eq!(launches(&world), 2, "{:#?}", world.sessions());
+        let one =
+            CommandOutcome::of(&mut world.command(["run", "-d", "--vendor", "codex", "hello"]));
+        assert_eq!(one.status, 0, "a person may try again: {one:#?}");
+    });
+}
+
+#[test]
+fn up_starts_the_refused_agents_once_the_account_is_accepted_again() {
+    isolated(|| {
+        let (mut world, model) = (world(), Model::start());
+        with_codex(&mut world, &model);
+        fleet(&world, "codex", 3, "{{agent}} [[status: 401]]");
+        let (_, agents) = up(&world);
+        assert_eq!(with_outcome(&agents, "refused").len(), 2, "{agents:#?}");
+        world.write("start.md", "{{agent}}");
+        world.ok(["trust", "--yes"]);
+        let (status, agents) = up(&world);
+        assert_eq!(status, 0, "{agents:#?}");
+        assert_eq!(with_outcome(&agents, "started").len(), 2, "{agents:#?}");
+        assert_eq!(launches(&world), 3);
+    });
+}
+
+#[test]
+fn agents_that_die_of_a_rejected_key_are_not_restarted_and_resume_with_a_valid_key() {
+    let mut world = world();
+    fleet(&world, "demo", 20, "remember the word {{agent}}");
+    let (_, agents) = up(&world);
+    assert_eq!(with_outcome(&agents, "started").len(), 20, "{agents:#?}");
+    scene::wait_all_told(&world);
+    world.kill_everything();
+    world.set("SEGUE_DEMO_KEY", "rejected");
+    let resumed = world.segue(["resume", "shop", "--json"]);
+    assert_eq!(resumed.status, 8, "{resumed:#?}");
+    let report: Value = serde_json::from_str(&resumed.stdout).unwrap();
+    let agents = report["agents"].as_array().unwrap();
+    assert_eq!(with_outcome(agents, "refused").len(), 20, "{report:#}");
+    let tried = launches(&world) - 20;
+    assert!(tried <= 8, "{tried} were started, more than may start at the same time");
+    let note = |agent: &&Value| agent["note"].as_str().unwrap().contains("refuses the account");
+    let held: Vec<&Value> = agents.iter().filter(note).collect();
+    assert_eq!(held.len() as u64, 20 - tried, "{report:#}");
+    held.iter().for_each(|agent| assert_held(agent, "demo", ".segue-demo"));
+    for session in world.sessions() {
+        let planned = told_events(&world, session["name"].as_str().unwrap(), "restart_planned");
+        assert_eq!(planned, Vec::<String>::new(), "{session:#}");
+    }
+    // A new daemon does not know that the account was refused. It starts nothing by itself.
+    scene::kill_daemon(&world);
+    world.ok(["ls"]);
+    assert_eq!(launches(&world), 20 + tried);
+    world.unset("SEGUE_DEMO_KEY");
+    let report = world.resume(["shop"]);
+    for number in [1, 11, 20] {
+        let name = format!("coder-{number}");
+        report.assert_back(&name, "resumed");
+        scene::assert_knows(&world, &name, &name);
+    }
+}
+
+#[test]
+fn run_with_a_rejected_key_reports_the_refusal_and_a_later_run_works() {
+    let mut world = world();
+    world.set("SEGUE_DEMO_KEY", "rejected");
+    let failed = world.segue(["run", "--headless", "--name", "a", "hello"]);
+    assert_eq!(failed.status, 6, "{failed:#?}");
+    assert!(failed.stderr.contains("the account was refused"), "{failed:#?}");
+    world.unset("SEGUE_DEMO_KEY");
+    world.ok(["run", "--headless", "--name", "b", "hello"]);
+}
+
+#[test]
+fn each_agent_keeps_the_account_of_its_project_file() {
+    isolated(|| {
+        let (mut world, model) = (world(), Model::start());
+        with_codex(&mut world, &model);
+        let agent = |word: &str| {
+            let home = world.root().join(format!("home-{word}"));
+            CodexHome::at(&home, &model).trust(&world.project());
+            world.write(&format!("{word}.md"), &format!("remember {word}"));
+            let variable = format!("env = {{ CODEX_HOME = \"{}\" }}\n", home.display());
+            let texts = format!("name = \"{word}\"\nprompt = \"{word}.md\"\n");
+            ["[[agents]]\nvendor = \"codex\"\npermission = \"auto\"\n", &texts, &variable].concat()
+        };
+        let words = ["alpha", "beta"];
+        world.write("segue.toml", &words.map(agent).concat());
+        world.ok(["trust", "--yes"]);
+        world.ok(["up"]);
+        for word in words {
+            model.wait_answered(&format!("remember {word}"));
+            world.ok(["wait", word, "--for", "idle"]);
+            assert!(world.root().join(format!("home-{word}/sessions")).is_dir());
+        }
+        assert!(!world.home().join(".codex/sessions").exists(), "in the default home");
+        world.kill_everything();
+        let report = world.resume(["--all"]);
+        for word in words {
+            report.assert_back(word, "resumed");
+            let question = format!("which one, {word}?");
+            world.ok(["send", word, &question]);
+            let asked = model.wait_answered(&question);
+            assert_eq!(asked.user_texts(), [&format!("remember {word}"), &question]);
+        }
+    });
+}

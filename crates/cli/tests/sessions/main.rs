@@ -1,0 +1,21 @@
+//! How sessions are started, scaled, adopted, handed over and brought back, alone and with the agents
+//! of a project file.
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
+
+mod accounts;
+mod adopt;
+mod attention;
+mod changed_vendor;
+mod cursor;
+mod deliberate;
+mod described;
+mod handoff;
+mod scale;
+mod timers;
+
+use segue_testkit::World;
+
+/// Creates a world for the program under test.
+fn world() -> World {
+    World::new(env!("CARGO_BIN_EXE_segue"))
+}
