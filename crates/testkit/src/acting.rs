@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use crate::events::Events;
-use crate::launches;
 use crate::model::{Exchange, Model};
 use crate::world::{CommandOutcome, World};
+use crate::{launches, scene};
 
 /// A `World` and a scripted model for the tests of one vendor.
 ///
@@ -15,25 +14,26 @@ pub struct Acting {
     pub model: Model,
     pub world: World,
     /// The arguments that every `segue run` starts with.
-    run: &'static [&'static str],
+    run_arguments: &'static [&'static str],
 }
 
 impl Acting {
-    /// Creates a model, and a world for the `segue` program at this path. `run` has the arguments
-    /// that every `segue run` starts with, for example the vendor.
-    pub fn new(segue: &str, run: &'static [&'static str]) -> Self {
-        Self { model: Model::start(), world: World::new(segue), run }
+    /// Creates a model, and a world for the `segue` program at this path. Every `segue run` starts
+    /// with these arguments, for example the vendor.
+    pub fn new(segue: &str, run_arguments: &'static [&'static str]) -> Self {
+        Self { model: Model::start(), world: World::new(segue), run_arguments }
     }
 
     /// Starts an interactive session. Waits until the model has answered, the session is idle, and
     /// the daemon has guarded its transcript.
-    pub fn told(&self, name: &str, message: &str) -> Value {
+    pub fn start_and_wait(&self, name: &str, message: &str) -> Value {
         self.start(name, message);
         self.model.wait_answered(message);
         self.wait_idle(name);
         self.wait_spoke(name)
     }
 
+    /// Starts an interactive session.
     pub fn start(&self, name: &str, message: &str) {
         let started = self.run(&["-d", "--name", name, message]);
         assert_eq!(started.status, 0, "{started:#?}");
@@ -45,34 +45,27 @@ impl Acting {
     }
 
     /// Runs `segue run` with the usual arguments followed by these.
-    pub fn run(&self, words: &[&str]) -> CommandOutcome {
-        let all = ["run"].iter().chain(self.run).chain(words);
+    pub fn run(&self, arguments: &[&str]) -> CommandOutcome {
+        let all = ["run"].iter().chain(self.run_arguments).chain(arguments);
         CommandOutcome::of(&mut self.world.command(all))
     }
 
+    /// Waits until the session is idle.
     pub fn wait_idle(&self, name: &str) -> Value {
         self.wait_session(name, |session| session["status"] == "idle")
     }
 
-    /// Waits until the session satisfies a condition, which is checked again after each event.
+    /// Waits until `is_wanted` accepts the session. Calls it again after each event.
     pub fn wait_session(&self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
-        let mut events = Events::of(&self.world);
-        loop {
-            let session = self.world.session(name);
-            if is_wanted(&session) {
-                return session;
-            }
-            let more = events.wait_for(|_| true);
-            assert!(more.is_some(), "the daemon ended; the session is {session:#}");
-        }
+        scene::wait_session(&self.world, name, is_wanted)
     }
 
     /// Waits until the record of the session's newest launch has `spoke` set. The daemon sets it
     /// when it has seen and guarded the transcript.
     pub fn wait_spoke(&self, name: &str) -> Value {
         let session = self.world.session(name);
-        let newest = || launches::of(&self.world, &session).pop().expect("a launch");
-        let folder = newest().0;
+        let newest = || launches::newest(&self.world, &session);
+        let (folder, _) = newest();
         launches::wait_until(&[&folder], "`spoke` is set", || newest().1.session.spoke);
         session
     }
@@ -90,10 +83,10 @@ impl Acting {
     }
 
     /// Sends a message and asserts that its request has exactly these user messages: the earlier
-    /// ones in `said`, then `message`.
-    pub fn assert_carries(&self, name: &str, said: &[&str], message: &str) -> Exchange {
+    /// ones, then `message`.
+    pub fn assert_carries(&self, name: &str, earlier: &[&str], message: &str) -> Exchange {
         let exchange = self.ask_and_wait(name, message);
-        let all: Vec<&str> = said.iter().copied().chain([message]).collect();
+        let all: Vec<&str> = earlier.iter().copied().chain([message]).collect();
         assert_eq!(exchange.user_texts(), all);
         exchange
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::files;
 use crate::launches::wait_until;
 use crate::world::World;
 
@@ -15,15 +16,12 @@ pub fn folder(world: &World) -> PathBuf {
 
 /// Deletes the whole archive.
 pub fn remove_all(world: &World) {
-    match fs::remove_dir_all(folder(world)) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),
-        _ => {}
-    }
+    files::remove_folder(&folder(world));
 }
 
 /// Returns the `manifest.json` of every archived conversation. Skips files that cannot be read or
 /// parsed.
-pub fn records(world: &World) -> Vec<Value> {
+pub fn manifests(world: &World) -> Vec<Value> {
     let folders = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten();
     let all = folders(&folder(world)).flat_map(|vendor| folders(&vendor.path()));
     let visible = all.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
@@ -34,39 +32,34 @@ pub fn records(world: &World) -> Vec<Value> {
 }
 
 /// Returns the `manifest.json` of a session's conversation. `None` if it is not archived.
-pub fn record(world: &World, session: &Value) -> Option<Value> {
-    records(world).into_iter().find(|record| record["id"] == session["vendor_session_id"])
+pub fn manifest(world: &World, session: &Value) -> Option<Value> {
+    manifests(world).into_iter().find(|manifest| manifest["id"] == session["vendor_session_id"])
 }
 
 /// Returns the number of bytes in each archived copy of a session's transcript.
 pub fn lengths(world: &World, session: &Value) -> Vec<u64> {
-    let Some(record) = record(world, session) else { return Vec::new() };
-    let streams = record["streams"].as_array().cloned().unwrap_or_default();
+    let Some(manifest) = manifest(world, session) else { return Vec::new() };
+    let streams = manifest["streams"].as_array().cloned().unwrap_or_default();
     let own = streams.iter().filter(|stream| stream["role"] == "transcript");
     own.filter_map(|stream| stream["length"].as_u64()).collect()
 }
 
 /// Waits until the newest archived copy is as long as the transcript.
-pub fn wait_kept(world: &World, session: &Value, transcript: &Path) {
+pub fn wait_archived(world: &World, session: &Value, transcript: &Path) {
     let length = || fs::metadata(transcript).expect("a transcript").len();
-    let is_kept = || lengths(world, session).last() == Some(&length());
+    let is_archived = || lengths(world, session).last() == Some(&length());
     let data = folder(world).parent().expect("a folder").to_owned();
-    // The archive's folders may be created one inside the other while this function waits. Each new
-    // one must be watched, too.
+    // The archive's folders are created one inside the other while this function waits. Each new
+    // folder must be watched, too.
     let mut watched = vec![data.clone()];
-    while !is_kept() {
+    while !is_archived() {
         let known = watched.clone();
-        let deeper =
-            || below(&data).into_iter().filter(|it| !known.contains(it)).collect::<Vec<_>>();
+        let new = || -> Vec<PathBuf> {
+            let all = files::folders_below(&data).into_iter();
+            all.filter(|folder| !known.contains(folder)).collect()
+        };
         let folders: Vec<&Path> = known.iter().map(PathBuf::as_path).collect();
-        wait_until(&folders, "a copy", || is_kept() || !deeper().is_empty());
-        watched.extend(deeper());
+        wait_until(&folders, "a copy", || is_archived() || !new().is_empty());
+        watched.extend(new());
     }
-}
-
-/// Returns all folders inside a folder, recursively.
-fn below(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let folders = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
-    folders.flat_map(|path| [vec![path.clone()], below(&path)].concat()).collect()
 }

@@ -4,22 +4,23 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use segue_core::model::{LaunchId, LaunchRecord};
+use segue_core::model::LaunchId;
 use segue_core::ports::Holders as _;
-use segue_host::Paths;
 use segue_host::hold::LocalHolders;
 use segue_host::watch::Watcher;
 use serde_json::Value;
-use tokio::runtime::{Builder, Runtime};
 
+use crate::launches::{newest_id, paths};
+use crate::runtime::block_on;
+use crate::scene::text;
 use crate::world::{DEADLINE, World};
 
 /// Types a message into a session's terminal and returns the agent's answer to it.
 pub fn ask(world: &World, session: &Value, question: &str) -> String {
     let id = text(session, "vendor_session_id");
-    let launch = newest_launch(world, &text(session, "id"));
-    runtime().block_on(async {
-        let transcript = wait_for_transcript(world, &id).await;
+    let launch = newest_id(world, session);
+    block_on(async {
+        let transcript = wait_for_transcript(world, id).await;
         let known = answers(&transcript, question).len();
         type_into(world, launch, &format!("{question}\r")).await;
         let what = format!("an answer to {question:?} in {}", transcript.display());
@@ -32,8 +33,8 @@ pub fn ask(world: &World, session: &Value, question: &str) -> String {
 /// answer.
 pub fn wait_turns(world: &World, session: &Value, count: usize) -> String {
     let id = text(session, "vendor_session_id");
-    runtime().block_on(async {
-        let transcript = wait_for_transcript(world, &id).await;
+    block_on(async {
+        let transcript = wait_for_transcript(world, id).await;
         wait_for_turn(&transcript, count).await
     })
 }
@@ -43,60 +44,40 @@ pub fn wait_turns(world: &World, session: &Value, count: usize) -> String {
 /// # Panics
 ///
 /// If there is more than one conversation.
-pub fn wait_only(world: &World) -> String {
-    runtime().block_on(async {
-        let transcript = wait_for(world, "a transcript", || all(world).pop()).await;
+pub fn wait_for_only_conversation(world: &World) -> String {
+    block_on(async {
+        let transcript = wait_for(world, "a transcript", || transcripts(world).pop()).await;
         wait_for_turn(&transcript, 1).await;
-        assert_eq!(all(world).len(), 1, "there is more than one conversation");
+        assert_eq!(transcripts(world).len(), 1, "there is more than one conversation");
         transcript.file_stem().expect("a name").to_string_lossy().into_owned()
     })
 }
 
 /// Types bytes into a session's terminal.
 pub fn type_text(world: &World, session: &Value, bytes: &str) {
-    let launch = newest_launch(world, &text(session, "id"));
-    runtime().block_on(type_into(world, launch, bytes));
+    block_on(type_into(world, newest_id(world, session), bytes));
 }
 
 /// Returns the path of a conversation's transcript. `None` if the file does not exist.
 pub fn transcript(world: &World, vendor_session_id: &str) -> Option<PathBuf> {
     let name = format!("{vendor_session_id}.jsonl");
-    all(world).into_iter().find(|path| path.ends_with(&name))
+    transcripts(world).into_iter().find(|path| path.ends_with(&name))
 }
 
 /// Returns the paths of the transcripts of all conversations.
-pub fn all(world: &World) -> Vec<PathBuf> {
+pub fn transcripts(world: &World) -> Vec<PathBuf> {
     let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries(&conversations(world)).map(|entry| entry.path());
     folders.flat_map(|folder| entries(&folder).map(|entry| entry.path())).collect()
 }
 
-/// Returns the id of the newest launch of a session.
-pub fn newest_launch(world: &World, session: &str) -> LaunchId {
-    let launches = fs::read_dir(world.state().join("launches")).expect("launch folders");
-    let records = launches.filter_map(|folder| {
-        let record = fs::read(folder.ok()?.path().join("session.json")).ok()?;
-        serde_json::from_slice::<LaunchRecord>(&record).ok()
-    });
-    let own = records.filter(|record| record.session.id.to_string() == session);
-    own.max_by_key(|record| record.launch.number).expect("a launch").launch.id
-}
-
+/// Returns the folder of the demo agent's conversations.
 fn conversations(world: &World) -> PathBuf {
     world.home().join(".segue-demo").join("conversations")
 }
 
-fn text(session: &Value, key: &str) -> String {
-    session[key].as_str().unwrap_or_else(|| panic!("no {key} in {session}")).to_owned()
-}
-
-fn runtime() -> Runtime {
-    Builder::new_current_thread().enable_all().build().expect("a runtime")
-}
-
 async fn type_into(world: &World, launch: LaunchId, bytes: &str) {
-    let environment = segue_core::model::Environment::new(world.environment());
-    let holders = LocalHolders::new(Paths::from_environment(&environment).expect("paths"));
+    let holders = LocalHolders::new(paths(world));
     holders.inject(launch, bytes.as_bytes()).await.expect("the holder types it");
 }
 
@@ -104,48 +85,50 @@ async fn wait_for_transcript(world: &World, id: &str) -> PathBuf {
     wait_for(world, "a transcript", || transcript(world, id)).await
 }
 
-async fn wait_for(world: &World, what: &str, look: impl Fn() -> Option<PathBuf>) -> PathBuf {
+/// Waits until `find` returns a path. Calls it again after each change in the folders of transcripts.
+async fn wait_for(world: &World, what: &str, find: impl Fn() -> Option<PathBuf>) -> PathBuf {
     let mut watcher = Watcher::new().expect("a watcher");
-    let all = conversations(world);
-    watcher.add(&all).expect("watched");
+    let folder = conversations(world);
+    watcher.add(&folder).expect("watched");
     loop {
-        for folder in fs::read_dir(&all).into_iter().flatten().flatten() {
+        for folder in fs::read_dir(&folder).into_iter().flatten().flatten() {
             watcher.add(&folder.path()).expect("watched");
         }
-        if let Some(path) = look() {
+        if let Some(path) = find() {
             return path;
         }
-        change(&mut watcher, what).await;
+        wait_for_change(&mut watcher, what).await;
     }
 }
 
 async fn wait_for_turn(transcript: &Path, count: usize) -> String {
     let what = format!("turn {count} in {}", transcript.display());
     wait_until(transcript, &what, || {
-        let turns = turns(transcript);
-        (turns.len() >= count).then(|| turns.last().cloned().unwrap_or_default())
+        let answers = all_answers(transcript);
+        (answers.len() >= count).then(|| answers.last().cloned().unwrap_or_default())
     })
     .await
 }
 
-async fn wait_until<T>(transcript: &Path, what: &str, look: impl Fn() -> Option<T>) -> T {
+/// Waits until `find` returns a value. Calls it again after each change beside the transcript.
+async fn wait_until<T>(transcript: &Path, what: &str, find: impl Fn() -> Option<T>) -> T {
     let mut watcher = Watcher::new().expect("a watcher");
     watcher.add(transcript.parent().expect("a folder")).expect("watched");
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = find() {
             return found;
         }
-        change(&mut watcher, what).await;
+        wait_for_change(&mut watcher, what).await;
     }
 }
 
-async fn change(watcher: &mut Watcher, what: &str) {
+async fn wait_for_change(watcher: &mut Watcher, what: &str) {
     let next = tokio::time::timeout(DEADLINE, watcher.next()).await;
     next.unwrap_or_else(|_| panic!("waited {DEADLINE:?} for {what}")).expect("a change");
 }
 
 /// Returns the answers of all complete turns.
-fn turns(transcript: &Path) -> Vec<String> {
+fn all_answers(transcript: &Path) -> Vec<String> {
     exchanges(transcript).into_iter().map(|exchange| exchange.answer).collect()
 }
 
@@ -161,25 +144,26 @@ struct TranscriptExchange {
     answer: String,
 }
 
+/// Returns the question and the answer of each complete turn.
 fn exchanges(transcript: &Path) -> Vec<TranscriptExchange> {
-    let (mut whole, mut open) = (Vec::new(), TranscriptExchange::default());
+    let (mut complete, mut open) = (Vec::new(), TranscriptExchange::default());
     for record in records(transcript) {
         let text = || record["text"].as_str().unwrap_or_default().to_owned();
         match record["type"].as_str() {
             Some("user") => open.question = text(),
             Some("assistant") => open.answer = text(),
-            Some("turn_end") => whole.push(std::mem::take(&mut open)),
+            Some("turn_end") => complete.push(std::mem::take(&mut open)),
             _ => {}
         }
     }
-    whole
+    complete
 }
 
 /// Returns the user messages of a transcript.
-pub fn said(transcript: &Path) -> Vec<String> {
+pub fn user_messages(transcript: &Path) -> Vec<String> {
     let all = records(transcript);
-    let said = all.iter().filter(|record| record["type"] == "user");
-    said.map(|record| record["text"].as_str().unwrap_or_default().to_owned()).collect()
+    let messages = all.iter().filter(|record| record["type"] == "user");
+    messages.map(|record| record["text"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
 /// Returns the records of a transcript. Skips lines that are not JSON; a missing file has no

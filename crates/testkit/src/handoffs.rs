@@ -4,12 +4,12 @@ use segue_core::model::Handoff;
 use segue_core::ports::{Change, Commit};
 
 use crate::World;
+use crate::runtime::block_on;
 
 /// Stores a handoff that never took place. Stops the world's daemon first.
-pub fn remember(world: &World, handoff: &Handoff) {
+pub fn insert(world: &World, handoff: &Handoff) {
     world.ok(["daemon", "stop"]);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime").block_on(async {
+    block_on(async {
         let store = segue_store::open(&world.database()).await.expect("a store");
         let changes = vec![Change::AddHandoff(Box::new(handoff.clone()))];
         store.commit(Commit { changes, events: Vec::new() }).await.expect("a commit");

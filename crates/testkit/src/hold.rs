@@ -8,8 +8,8 @@ use std::thread;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use crate::processes;
 use crate::world::{DEADLINE, World};
+use crate::{processes, scene};
 
 /// The environment variables that make a process wait at a failpoint.
 const VARIABLES: [&str; 3] = ["SEGUE_FAILPOINT", "SEGUE_FAILPOINT_ROLE", "SEGUE_FAILPOINT_HOLD"];
@@ -31,7 +31,7 @@ impl Hold {
 
     /// Makes the next process of this role wait at this failpoint.
     pub fn process_at(world: &mut World, role: &str, point: &str) -> Self {
-        let hold = Self::file(world);
+        let hold = Self::pipe_in(world);
         let values = [point, role, hold.pipe()];
         VARIABLES.iter().zip(values).for_each(|(name, value)| world.set(name, value));
         hold
@@ -39,7 +39,7 @@ impl Hold {
 
     /// Only creates the named pipe. The test sets the environment variables itself, on the command
     /// that is to wait.
-    pub fn file(world: &World) -> Self {
+    pub fn pipe_in(world: &World) -> Self {
         let pipe = world.root().join("hold");
         mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
         Self { pipe }
@@ -54,11 +54,11 @@ impl Hold {
     /// Processes that start from now on do not wait.
     pub fn meanwhile(self, world: &mut World, act: impl FnOnce(&World)) {
         VARIABLES.iter().for_each(|name| world.unset(name));
-        self.kept(|| act(world));
+        self.while_held(|| act(world));
     }
 
     /// Waits until the process is at the failpoint, calls `act`, and lets the process continue.
-    pub fn kept(self, act: impl FnOnce()) {
+    pub fn while_held(self, act: impl FnOnce()) {
         let (sender, opened) = mpsc::channel();
         let pipe = self.pipe.clone();
         thread::spawn(move || {
@@ -75,16 +75,19 @@ impl Hold {
     }
 }
 
-/// Starts a command, and kills it and its daemon when the daemon reaches this failpoint. A command
-/// that survived would start another daemon and repeat its request.
+/// Starts a command. Kills the command and its daemon when the daemon reaches this failpoint. If the
+/// command survived, it would start another daemon and repeat its request.
 pub fn kill_both_at(world: &mut World, point: &str, start: impl FnOnce(&World) -> Child) {
     let hold = Hold::at(world, point);
     let mut command = start(world);
     hold.meanwhile(world, |world| {
         command.kill().and_then(|()| command.wait()).expect("the command is gone");
-        // The waiting daemon might not answer requests, so it is found by its command line.
-        let is_daemon =
-            |pid: &u32| processes::command_line(*pid).get(1).is_some_and(|word| word == "daemon");
-        processes::kill_all(|| world.processes().into_iter().filter(is_daemon).collect());
+        kill_waiting_daemon(world);
     });
+}
+
+/// Kills the daemon. Finds it by its command line, because a daemon that waits at a failpoint might
+/// not answer requests.
+pub fn kill_waiting_daemon(world: &World) {
+    processes::kill_all(|| scene::pids_running(world, "daemon"));
 }

@@ -1,12 +1,16 @@
-//! Reads launch folders on disk, and waits for files in them.
+//! Reads launch folders on disk, waits for files in them, and reads screens from holders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use segue_core::model::LaunchRecord;
+use segue_core::model::{Environment, LaunchId, LaunchRecord};
+use segue_host::Paths;
+use segue_host::hold::{LocalHolders, Snapshot};
 use serde_json::Value;
 
+use crate::runtime::block_on;
 use crate::world::World;
+use crate::{archive, files};
 
 pub use segue_conformance::wait::until as wait_until;
 
@@ -16,6 +20,27 @@ pub fn of(world: &World, session: &Value) -> Vec<(PathBuf, LaunchRecord)> {
     let mut found: Vec<_> = all(world).into_iter().filter(|(_, record)| own(record)).collect();
     found.sort_by_key(|(_, record)| record.launch.number);
     found
+}
+
+/// Returns the folder and the record of a session's newest launch.
+///
+/// # Panics
+///
+/// If the session has no launch.
+pub fn newest(world: &World, session: &Value) -> (PathBuf, LaunchRecord) {
+    of(world, session).pop().expect("a launch")
+}
+
+/// Returns the id of a session's newest launch.
+pub fn newest_id(world: &World, session: &Value) -> LaunchId {
+    newest(world, session).1.launch.id
+}
+
+/// Returns the `session.json` of a session's newest launch.
+pub fn newest_json(world: &World, session: &Value) -> Value {
+    let (folder, _) = newest(world, session);
+    serde_json::from_slice(&fs::read(folder.join("session.json")).expect("a record"))
+        .expect("a record")
 }
 
 /// Returns every launch folder with its record. Skips folders whose record cannot be read.
@@ -32,20 +57,13 @@ pub fn all(world: &World) -> Vec<(PathBuf, LaunchRecord)> {
 /// record has `spoke` set. From then on, Segue notices if the transcript is lost.
 pub fn wait_guarded(world: &World, session: &Value) {
     let id = session["vendor_session_id"].as_str().expect("a conversation");
-    let (folder, _) = of(world, session).pop().expect("a launch");
-    let transcript = below(&world.home(), &format!("{id}.jsonl")).expect("a transcript");
-    let guard = guard(&folder, &transcript);
+    let (folder, _) = newest(world, session);
+    let name = format!("{id}.jsonl");
+    let transcript = files::below(&world.home()).into_iter().find(|path| path.ends_with(&name));
+    let guard = guard(&folder, &transcript.expect("a transcript"));
     let spoke = || of(world, session).pop().is_some_and(|(_, record)| record.session.spoke);
     let watched = [folder.as_path(), guard.parent().expect("a folder")];
     wait_until(&watched, "a guard", || guard.is_file() && spoke());
-}
-
-/// Finds a file of this name in a folder, recursively.
-fn below(folder: &Path, name: &str) -> Option<PathBuf> {
-    let entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
-    let here = entries.iter().map(|entry| entry.path()).find(|path| path.ends_with(name));
-    let is_folder = |entry: &&fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-    here.or_else(|| entries.iter().filter(is_folder).find_map(|it| below(&it.path(), name)))
 }
 
 /// Returns the path at which the launch with this folder keeps its guard of a transcript.
@@ -58,10 +76,7 @@ pub fn guard(folder: &Path, transcript: &Path) -> PathBuf {
 /// Deletes the guards of all launches of a session.
 pub fn remove_guards(world: &World, session: &Value) {
     for (folder, _) in of(world, session) {
-        match fs::remove_dir_all(folder.join("guard")) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),
-            _ => {}
-        }
+        files::remove_folder(&folder.join("guard"));
     }
 }
 
@@ -69,5 +84,17 @@ pub fn remove_guards(world: &World, session: &Value) {
 /// archive.
 pub fn remove_copies(world: &World, session: &Value) {
     remove_guards(world, session);
-    crate::archive::remove_all(world);
+    archive::remove_all(world);
+}
+
+/// Returns the paths of a world's files, as its commands determine them.
+pub fn paths(world: &World) -> Paths {
+    Paths::from_environment(&Environment::new(world.environment())).expect("paths")
+}
+
+/// Returns the screen of a session's agent, as its holder sees it.
+pub fn snapshot(world: &World, session: &Value) -> Snapshot {
+    let launch = newest_id(world, session);
+    let snapshot = block_on(LocalHolders::new(paths(world)).snapshot(launch));
+    snapshot.expect("a holder that answers").expect("a terminal")
 }

@@ -20,13 +20,16 @@ pub mod archive;
 pub mod chance;
 pub mod contract;
 pub mod conversation;
+pub mod files;
 pub mod handoffs;
 pub mod hold;
 pub mod isolation;
 pub mod launches;
+pub mod memory;
 pub mod passing;
 pub mod raw_client;
 pub mod readme;
+pub mod runtime;
 pub mod scene;
 pub mod stand_in;
 pub mod vendor_scene;
@@ -38,3 +41,8 @@ pub use segue_conformance::{
     CommandOutcome, Model, Report, Terminal, World, events, model, processes, report, terminal,
     wait, world,
 };
+
+/// Returns whether the environment variable `SEGUE_SOAK` asks for the long form of a test.
+pub fn is_soak() -> bool {
+    std::env::var_os("SEGUE_SOAK").is_some_and(|value| value == "1")
+}

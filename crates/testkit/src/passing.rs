@@ -7,8 +7,8 @@ use std::process::Child;
 
 use segue_host::process::{self, ProcessHandle};
 use segue_host::watch::Watcher;
-use tokio::runtime::Builder;
 
+use crate::runtime::block_on;
 use crate::world::{DEADLINE, World};
 
 /// Counts the failpoints that the processes of a world pass. Each of them is a line in a log file.
@@ -31,8 +31,7 @@ impl Passing {
     /// Returns `true` if the failpoints came first.
     pub fn wait(&self, more: usize, commands: &[Child]) -> bool {
         let wanted = self.passed() + more;
-        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(async {
+        block_on(async {
             let mut watcher = Watcher::new().expect("a watcher");
             watcher.add(self.log.parent().expect("a folder")).expect("watched");
             let all_gone = all_gone(commands);

@@ -1,7 +1,7 @@
 //! Sessions of demo agents that were told to remember a word, and helpers to check and kill them.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::process::Child;
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::{CommandOutcome, World, conversation, launches, processes};
 
 /// Starts a session whose first message tells it to remember a word. Waits until it has answered
 /// and its transcript is guarded.
-pub fn told(world: &World, name: &str, word: &str) -> Value {
+pub fn start_with_word(world: &World, name: &str, word: &str) -> Value {
     world.ok(["run", "-d", "--name", name, &format!("remember the word {word}")]);
     let session = world.session(name);
     assert_eq!(conversation::wait_turns(world, &session, 1), format!("I will remember {word}."));
@@ -18,33 +18,64 @@ pub fn told(world: &World, name: &str, word: &str) -> Value {
     session
 }
 
-/// Writes a project file with these agents and trusts it. The prompt of each agent tells it to
-/// remember its own name.
-pub fn project(world: &World, fleet: &str, agents: &[&str]) {
-    let mut file = vec![format!("[fleet]\nname = \"{fleet}\"\n")];
-    for name in agents {
-        world.write(&format!("{name}.md"), &format!("remember the word {name}"));
-        file.push("[[agents]]\nvendor = \"demo\"\n".to_owned());
-        file.push(format!("name = \"{name}\"\nprompt = \"{name}.md\"\n"));
-    }
-    world.write("segue.toml", &file.concat());
+/// Writes a project file and trusts it.
+pub fn write_project(world: &World, text: &str) {
+    world.write("segue.toml", text);
     world.ok(["trust", "--yes"]);
 }
 
-/// Waits until every session has answered once and its transcript is guarded.
-pub fn wait_all_told(world: &World) {
-    for session in world.sessions() {
+/// Writes and trusts a project file with the fleet `shop`. Its only agent is the demo agent `coder`,
+/// whose table has these further lines.
+pub fn write_shop(world: &World, lines: &str) {
+    let agent = "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n";
+    write_project(world, &format!("[fleet]\nname = \"shop\"\n{agent}{lines}"));
+}
+
+/// Writes and trusts a project file with these demo agents. The prompt of each agent tells it to
+/// remember its own name.
+pub fn write_agents(world: &World, fleet: &str, agents: &[&str]) {
+    write_agents_with(world, fleet, agents, "");
+}
+
+/// Like `write_agents`. The table of each agent has these further lines.
+pub fn write_agents_with(world: &World, fleet: &str, agents: &[&str], lines: &str) {
+    let mut file = format!("[fleet]\nname = \"{fleet}\"\n");
+    for name in agents {
+        world.write(&format!("{name}.md"), &format!("remember the word {name}"));
+        let agent = format!("vendor = \"demo\"\nname = \"{name}\"\nprompt = \"{name}.md\"\n");
+        file = format!("{file}[[agents]]\n{agent}{lines}");
+    }
+    write_project(world, &file);
+}
+
+/// Waits until every session has answered its first message and its transcript is guarded.
+pub fn wait_first_turns(world: &World) {
+    wait_first_turns_except(world, &[]);
+}
+
+/// Like `wait_first_turns`, but skips the sessions in `others`, which get no message.
+pub fn wait_first_turns_except(world: &World, others: &[&str]) {
+    let has_message = |session: &Value| !others.contains(&text(session, "name"));
+    for session in world.sessions().into_iter().filter(has_message) {
         conversation::wait_turns(world, &session, 1);
         launches::wait_guarded(world, &session);
     }
 }
 
-/// Like `wait_all_told`, but skips the sessions in `others`, which get no message.
-pub fn wait_all_told_but(world: &World, others: &[&str]) {
-    let is_told = |session: &Value| !others.contains(&text(session, "name"));
-    for session in world.sessions().into_iter().filter(is_told) {
-        conversation::wait_turns(world, &session, 1);
-        launches::wait_guarded(world, &session);
+/// Waits until `is_wanted` accepts the session. Calls it again after each event.
+pub fn wait_session(world: &World, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
+    let session = world.session(name);
+    if is_wanted(&session) {
+        return session;
+    }
+    let mut events = Events::of(world);
+    loop {
+        let session = world.session(name);
+        if is_wanted(&session) {
+            return session;
+        }
+        let event = events.wait_for(|_| true);
+        assert!(event.is_some(), "the daemon ended; the session is {session:#}");
     }
 }
 
@@ -55,15 +86,16 @@ pub fn assert_knows(world: &World, name: &str, word: &str) {
     assert_eq!(answer, format!("The word is {word}."));
 }
 
-/// Returns the process id in a field of a session: `pid` or `holder_pid`.
-pub fn process(session: &Value, which: &str) -> u32 {
-    let pid = session[which].as_u64().and_then(|pid| u32::try_from(pid).ok());
-    pid.unwrap_or_else(|| panic!("no {which} in {session:#}"))
+/// Returns the process id in a field of a session, which is `pid` or `holder_pid`, or in the field
+/// `pid` of the daemon's status.
+pub fn pid(value: &Value, key: &str) -> u32 {
+    let pid = value[key].as_u64().and_then(|pid| u32::try_from(pid).ok());
+    pid.unwrap_or_else(|| panic!("no {key} in {value:#}"))
 }
 
 /// Returns the string in a field of a session or an event.
-pub fn text<'a>(session: &'a Value, key: &str) -> &'a str {
-    session[key].as_str().unwrap_or_else(|| panic!("no {key} in {session:#}"))
+pub fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_else(|| panic!("no {key} in {value:#}"))
 }
 
 /// Sends SIGKILL to a process and waits until it is gone.
@@ -72,9 +104,35 @@ pub fn kill(pid: u32) {
     processes::wait_gone(pid);
 }
 
+/// Returns the process id of the daemon. Starts no daemon.
+///
+/// # Panics
+///
+/// If no daemon runs.
+pub fn daemon_pid(world: &World) -> u32 {
+    pid(&world.json(["daemon", "status", "--json"]), "pid")
+}
+
 /// Sends SIGKILL to the daemon and waits until it is gone.
+///
+/// # Panics
+///
+/// If no daemon runs.
 pub fn kill_daemon(world: &World) {
-    kill(process(&world.json(["daemon", "status", "--json"]), "pid"));
+    kill(daemon_pid(world));
+}
+
+/// Returns the processes of a world that run this subcommand of `segue`: `daemon`, `hold` or
+/// `demo-agent`.
+pub fn pids_running(world: &World, subcommand: &str) -> Vec<u32> {
+    let runs_it =
+        |pid: &u32| processes::command_line(*pid).get(1).is_some_and(|word| word == subcommand);
+    world.processes().into_iter().filter(runs_it).collect()
+}
+
+/// Waits for the end of a command that was started before. Returns its exit status and its output.
+pub fn finish(command: Child) -> CommandOutcome {
+    CommandOutcome::from(command.wait_with_output().expect("an output"))
 }
 
 /// Returns the path of the transcript of a session's conversation.
@@ -84,7 +142,7 @@ pub fn transcript(world: &World, session: &Value) -> PathBuf {
 
 /// Runs one turn of the demo agent in the project folder without Segue. Returns the id of its
 /// conversation.
-pub fn by_hand(world: &World, message: &str) -> String {
+pub fn turn_without_segue(world: &World, message: &str) -> String {
     let outcome = CommandOutcome::of(&mut world.command(["demo-agent", "--print", "--", message]));
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     let init: Value =
@@ -101,16 +159,7 @@ pub fn wait_event(events: &mut Events, kind: &str, text: &str) -> Value {
 }
 
 /// Returns the texts of a session's events of this kind.
-pub fn told_events(world: &World, name: &str, kind: &str) -> Vec<String> {
+pub fn event_texts(world: &World, name: &str, kind: &str) -> Vec<String> {
     let events = world.events(name).into_iter().filter(|event| event["kind"] == kind);
     events.map(|event| text(&event, "text").to_owned()).collect()
-}
-
-/// Returns the sorted names of the files in a folder. A missing folder has none.
-pub fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    let mut names: Vec<String> =
-        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    names.sort();
-    names
 }

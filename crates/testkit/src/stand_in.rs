@@ -2,19 +2,16 @@
 //! it are commands of that agent.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use segue_core::model::{Environment, LaunchRecord, TerminalSize};
+use segue_core::model::{Environment, TerminalSize};
 use segue_core::ports::{Holders as _, StartOrder};
-use segue_host::Paths;
 use segue_host::hold::LocalHolders;
-use segue_host::watch::Watcher;
 use serde_json::Value;
-use tokio::runtime::{Builder, Runtime};
 
-use crate::conversation::{newest_launch, type_text};
-use crate::processes;
-use crate::world::{CommandOutcome, DEADLINE, World};
+use crate::conversation::type_text;
+use crate::runtime::block_on;
+use crate::world::{CommandOutcome, World};
+use crate::{launches, scene};
 
 /// Whether the shell's environment has the variables that name its launch and session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +35,11 @@ impl<'a> StandIn<'a> {
     /// Kills the daemon, the session's holder and its agent. Starts a new holder for the session's
     /// newest launch, with a shell in place of the agent. The next daemon finds that launch alive.
     pub fn of(world: &'a World, session: &Value, mark: Mark) -> Self {
-        kill_daemon(world);
-        for process in ["holder_pid", "pid"] {
-            kill_and_wait(session[process].as_u64().expect("a process"));
+        scene::kill_daemon(world);
+        for key in ["holder_pid", "pid"] {
+            scene::kill(scene::pid(session, key));
         }
-        let record = record(world, session);
+        let (_, record) = launches::newest(world, session);
         let mut environment = Environment::new(world.environment());
         if mark == Mark::Kept {
             environment.set("SEGUE_LAUNCH", record.launch.id.to_string());
@@ -56,11 +53,18 @@ impl<'a> StandIn<'a> {
             environment,
             size: Self::SIZE,
         };
-        let paths = Paths::from_environment(&Environment::new(world.environment()));
-        let holders =
-            LocalHolders::new(paths.expect("paths")).with_program(world.program().to_owned());
-        runtime().block_on(holders.start(&order)).expect("a holder");
+        let holders = LocalHolders::new(launches::paths(world));
+        let holders = holders.with_program(world.program().to_owned());
+        block_on(holders.start(&order)).expect("a holder");
         Self { world, session: session.clone() }
+    }
+
+    /// Like `of`, with the variables that name the launch and the session. Also starts a new daemon,
+    /// because an agent may not start one.
+    pub fn with_new_daemon(world: &'a World, session: &Value) -> Self {
+        let agent = Self::of(world, session, Mark::Kept);
+        world.ok(["ls"]);
+        agent
     }
 
     /// Runs a script in the shell, in the project folder, and waits for its end. `$SEGUE` is the
@@ -68,62 +72,19 @@ impl<'a> StandIn<'a> {
     pub fn run(&self, script: &str) -> CommandOutcome {
         let folder = tempfile::tempdir_in(self.world.root()).expect("a folder");
         let path = |name: &str| folder.path().join(name);
-        let program = self.world.program();
+        let (segue, project) = (self.world.program().display(), self.world.project());
+        let (project, out) = (project.display(), folder.path().display());
         let text = format!(
-            "( SEGUE={}; cd {}; {script}\n) >{}/stdout 2>{}/stderr </dev/null\n\
-             echo $? >{}/status.new; mv {}/status.new {}/status\n",
-            program.display(),
-            self.world.project().display(),
-            folder.path().display(),
-            folder.path().display(),
-            folder.path().display(),
-            folder.path().display(),
-            folder.path().display(),
+            "( SEGUE={segue}; cd {project}; {script}\n) >{out}/stdout 2>{out}/stderr </dev/null\n\
+             echo $? >{out}/status.new; mv {out}/status.new {out}/status\n",
         );
         fs::write(path("script"), text).expect("a script");
         type_text(self.world, &self.session, &format!(". {}\r", path("script").display()));
-        runtime().block_on(wait_for_file(&path("status")));
+        launches::wait_until(&[folder.path()], script, || path("status").exists());
         let read = |name: &str| {
             String::from_utf8_lossy(&fs::read(path(name)).expect("an output")).into_owned()
         };
         let status = read("status").trim().parse().expect("a status");
         CommandOutcome { status, stdout: read("stdout"), stderr: read("stderr") }
     }
-}
-
-/// Sends SIGKILL to the daemon, if one runs, and waits until it is gone.
-pub fn kill_daemon(world: &World) {
-    let status = world.json(["daemon", "status", "--json"]);
-    if let Some(pid) = status["pid"].as_u64() {
-        kill_and_wait(pid);
-    }
-}
-
-fn kill_and_wait(pid: u64) {
-    let pid = u32::try_from(pid).expect("a process number");
-    processes::kill(pid);
-    processes::wait_gone(pid);
-}
-
-fn record(world: &World, session: &Value) -> LaunchRecord {
-    let id = session["id"].as_str().expect("an id");
-    let folder = world.state().join("launches").join(newest_launch(world, id).to_string());
-    let text = fs::read(folder.join("session.json")).expect("a record");
-    serde_json::from_slice(&text).expect("a record")
-}
-
-async fn wait_for_file(path: &Path) {
-    let folder: PathBuf = path.parent().expect("a folder").to_owned();
-    let mut watcher = Watcher::new().expect("a watcher");
-    watcher.add(&folder).expect("watched");
-    while !path.exists() {
-        let change = tokio::time::timeout(DEADLINE, watcher.next()).await;
-        change
-            .unwrap_or_else(|_| panic!("waited {DEADLINE:?} for {}", path.display()))
-            .expect("a change");
-    }
-}
-
-fn runtime() -> Runtime {
-    Builder::new_current_thread().enable_all().build().expect("a runtime")
 }

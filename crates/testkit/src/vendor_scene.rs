@@ -1,13 +1,12 @@
 //! Runs sessions of one pinned vendor's program, for tests that several vendors share.
 
-use std::fs;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::acting::Acting;
-use crate::launches;
+use crate::conversation::records;
 use crate::model::{Exchange, Model};
 use crate::scene::text;
 use crate::vendors::{
@@ -15,6 +14,7 @@ use crate::vendors::{
     with_copilot, with_gemini, with_opencode, with_pi,
 };
 use crate::world::World;
+use crate::{files, launches};
 
 /// A vendor whose program is pinned for tests: how it is installed, and the facts about it that the
 /// tests of several vendors need.
@@ -143,14 +143,14 @@ impl<V: PinnedVendor> VendorScene<V> {
     }
 
     /// Starts an interactive session. Waits until its first turn is over and recorded.
-    pub fn told(&self, name: &str, message: &str) -> Value {
+    pub fn start_and_wait(&self, name: &str, message: &str) -> Value {
         self.start(name, message);
-        self.wait_told(name, message)
+        self.wait_first_turn(name, message)
     }
 
     /// Waits until the first turn of a session, with this message, is over and recorded, and until
     /// the daemon has guarded the transcript.
-    pub fn wait_told(&self, name: &str, message: &str) -> Value {
+    pub fn wait_first_turn(&self, name: &str, message: &str) -> Value {
         self.model.wait_answered(message);
         self.wait_spoke(name);
         self.wait_turns(name, 1)
@@ -169,9 +169,9 @@ impl<V: PinnedVendor> VendorScene<V> {
     }
 
     /// Sends a message and asserts that its request has exactly these user messages, the earlier
-    /// ones in `said`, then `message`, and that it belongs to the session's conversation.
-    pub fn assert_carries(&self, name: &str, said: &[&str], message: &str) -> Exchange {
-        let exchange = self.acting.assert_carries(name, said, message);
+    /// ones, then `message`, and that it belongs to the session's conversation.
+    pub fn assert_carries(&self, name: &str, earlier: &[&str], message: &str) -> Exchange {
+        let exchange = self.acting.assert_carries(name, earlier, message);
         if V::REQUESTS_HAVE_ID {
             let id = self.world.session(name)["vendor_session_id"].clone();
             assert_eq!(exchange.session.as_deref(), id.as_str());
@@ -181,15 +181,15 @@ impl<V: PinnedVendor> VendorScene<V> {
 
     /// Sends a message and asserts that its request has exactly these user messages, whatever
     /// conversation it belongs to.
-    pub fn assert_user_texts(&self, name: &str, said: &[&str], message: &str) {
-        self.acting.assert_carries(name, said, message);
+    pub fn assert_user_texts(&self, name: &str, earlier: &[&str], message: &str) {
+        self.acting.assert_carries(name, earlier, message);
     }
 
     /// Returns all transcripts in the default config dir.
     pub fn transcripts(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        let config_dir = self.world.home().join(V::CONFIG_DIR);
-        add_transcripts(&config_dir.join(V::TRANSCRIPTS), &mut found);
+        let folder = self.world.home().join(V::CONFIG_DIR).join(V::TRANSCRIPTS);
+        let mut found = files::below(&folder);
+        found.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
         found.sort();
         found
     }
@@ -223,22 +223,4 @@ impl<V> DerefMut for VendorScene<V> {
     fn deref_mut(&mut self) -> &mut Acting {
         &mut self.acting
     }
-}
-
-/// Adds the transcripts below a folder.
-fn add_transcripts(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            add_transcripts(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "jsonl") {
-            found.push(path);
-        }
-    }
-}
-
-/// Returns the lines of a transcript that parse as JSON.
-pub fn records(path: &Path) -> Vec<Value> {
-    let content = fs::read_to_string(path).unwrap_or_default();
-    content.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

@@ -1,17 +1,18 @@
-//! `segue attach` as a person at a terminal uses it, with the built-in agent behind it.
+//! `segue attach` in a terminal, with the demo agent.
 
 use std::num::NonZeroU16;
 
 use segue_core::model::TerminalSize;
 use segue_core::ports::{TerminalAccess, TerminalEvent, TerminalSnapshot, Terminals as _};
-use segue_host::Paths;
-use segue_host::hold::{LocalHolders, LocalTerminals, Snapshot};
-use segue_testkit::{Terminal, World, conversation, processes};
+use segue_host::hold::{LocalTerminals, Snapshot};
+use segue_testkit::runtime::block_on;
+use segue_testkit::{Terminal, World, conversation, launches, processes, scene};
 
 const ROWS: u16 = 30;
 const COLUMNS: u16 = 100;
 const DETACH: &str = "\x1cd";
 
+/// Creates a world with the agent `fox`, which has completed a turn.
 fn world() -> World {
     let world = crate::world();
     world.ok(["run", "-d", "--name", "fox", "remember the word amber"]);
@@ -19,6 +20,7 @@ fn world() -> World {
     world
 }
 
+/// Attaches from a terminal of this size, and waits until it shows the agent's answer.
 fn attach(world: &World, rows: u16, columns: u16) -> Terminal {
     let mut person = Terminal::start(&world.command(["attach", "fox"]), rows, columns);
     person.wait_for("I will remember amber.");
@@ -27,24 +29,19 @@ fn attach(world: &World, rows: u16, columns: u16) -> Terminal {
 
 /// Returns the agent's screen from its holder.
 fn snapshot(world: &World) -> Snapshot {
-    let session = world.session("fox");
-    let launch = conversation::newest_launch(world, session["id"].as_str().unwrap());
-    let environment = segue_core::model::Environment::new(world.environment());
-    let holders = LocalHolders::new(Paths::from_environment(&environment).unwrap());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(holders.snapshot(launch)).unwrap().unwrap()
+    launches::snapshot(world, &world.session("fox"))
 }
 
 /// Waits until the person's terminal shows exactly the agent's screen.
-fn sees_the_agents_screen(world: &World, person: &mut Terminal) {
+fn wait_agents_screen(world: &World, person: &mut Terminal) {
     let rows = |screen: &vt100::Screen| -> Vec<String> {
         let (_, columns) = screen.size();
         screen.rows(0, columns.get()).map(|row| row.trim_end().to_owned()).collect()
     };
     person.wait_until("the agent's own screen", |screen| {
-        let own = snapshot(world);
-        let own: Vec<String> = own.rows.iter().map(|row| row.trim_end().to_owned()).collect();
-        rows(screen) == own
+        let held = snapshot(world).rows;
+        let held: Vec<String> = held.iter().map(|row| row.trim_end().to_owned()).collect();
+        rows(screen) == held
     });
 }
 
@@ -67,15 +64,15 @@ fn second_attach_and_resize_show_the_agents_screen() {
     let world = world();
     let mut first = attach(&world, ROWS, COLUMNS);
     first.write("/fill 20\r");
-    sees_the_agents_screen(&world, &mut first);
+    wait_agents_screen(&world, &mut first);
     first.write(DETACH);
     assert_eq!(first.wait(), 0);
 
     let mut second = Terminal::start(&world.command(["attach", "fox"]), ROWS, COLUMNS);
-    sees_the_agents_screen(&world, &mut second);
+    wait_agents_screen(&world, &mut second);
     second.resize(20, 70);
     second.wait_until("the smaller screen", |_| snapshot(&world).rows.len() == 20);
-    sees_the_agents_screen(&world, &mut second);
+    wait_agents_screen(&world, &mut second);
 }
 
 #[test]
@@ -91,11 +88,11 @@ fn two_attached_terminals_share_the_smaller_size() {
     assert_eq!(narrow.wait(), 0);
     wide.wait_until("its own size again", |_| snapshot(&world).rows.len() == 40);
     wide.write("what is the word?\r");
-    sees_the_agents_screen(&world, &mut wide);
+    wait_agents_screen(&world, &mut wide);
 }
 
 /// Checks that the person's terminal is as it was before `segue attach`.
-fn assert_given_back(person: &Terminal, before: &rustix::termios::Termios) {
+fn assert_restored(person: &Terminal, before: &rustix::termios::Termios) {
     let screen = person.screen();
     assert!(!screen.alternate_screen(), "the alternate screen is left");
     assert!(!screen.hide_cursor(), "the cursor is shown");
@@ -107,26 +104,25 @@ fn assert_given_back(person: &Terminal, before: &rustix::termios::Termios) {
     assert_eq!(after.output_modes, before.output_modes);
 }
 
-fn kill_the_holder(world: &World) {
-    let holder = world.session("fox")["holder_pid"].as_u64().unwrap();
-    processes::kill(u32::try_from(holder).unwrap());
+fn kill_holder(world: &World) {
+    processes::kill(scene::pid(&world.session("fox"), "holder_pid"));
 }
 
 #[test]
 fn terminal_is_restored_after_detach_holder_death_and_agent_exit() {
     let world = world();
     let detach: &dyn Fn(&mut Terminal) = &|person| person.write(DETACH);
-    let lose: &dyn Fn(&mut Terminal) = &|_| kill_the_holder(&world);
-    let leave: &dyn Fn(&mut Terminal) = &|person| person.write("/exit\r");
-    for way in [detach, lose, leave] {
+    let kill_holder: &dyn Fn(&mut Terminal) = &|_| kill_holder(&world);
+    let exit: &dyn Fn(&mut Terminal) = &|person| person.write("/exit\r");
+    for end_attach in [detach, kill_holder, exit] {
         world.ok(["resume", "fox"]);
         let mut person = Terminal::start(&world.command(["attach", "fox"]), ROWS, COLUMNS);
         let before = person.settings();
         person.wait_for("demo agent");
         person.write("/mouse\r");
-        way(&mut person);
+        end_attach(&mut person);
         person.wait();
-        assert_given_back(&person, &before);
+        assert_restored(&person, &before);
     }
 }
 
@@ -156,13 +152,14 @@ fn attach_to_a_stopped_or_unknown_session_or_without_a_terminal_fails() {
     assert_eq!(without_terminal.status, 2, "{without_terminal:?}");
 }
 
-fn scrolls(screen: &vt100::Screen) -> bool {
+/// Returns whether the last row is the status line of scroll mode.
+fn is_scrolling(screen: &vt100::Screen) -> bool {
     let (_, columns) = screen.size();
     screen.rows(0, columns.get()).last().is_some_and(|row| row.starts_with(" scroll "))
 }
 
 /// Returns whether scroll mode highlights a search match.
-fn has_found(screen: &vt100::Screen) -> bool {
+fn has_match(screen: &vt100::Screen) -> bool {
     let (rows, columns) = screen.size();
     let cells = (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |col| (row, col)));
     let mut cells = cells.filter_map(|(row, col)| screen.cell(row, col));
@@ -174,21 +171,21 @@ fn scroll_mode_finds_and_copies_earlier_lines() {
     let world = world();
     let mut person = attach(&world, 24, 80);
     person.write("/fill 100\r");
-    sees_the_agents_screen(&world, &mut person);
+    wait_agents_screen(&world, &mut person);
     person.write("\x1c[");
-    person.wait_until("scroll mode", scrolls);
+    person.wait_until("scroll mode", is_scrolling);
     person.write("?remember amber\r");
-    person.wait_until("what was found", has_found);
+    person.wait_until("a search match", has_match);
     assert!(person.contents().contains("I will remember amber."), "{person:?}");
     person.write("vy");
     person.wait_for("copied 1 line");
     person.wait_written("\x1b]52;c;");
     person.write("q");
-    sees_the_agents_screen(&world, &mut person);
+    wait_agents_screen(&world, &mut person);
     person.write("what is the word?\r");
     person.wait_for("The word is amber.");
     person.write("\x1c[");
-    person.wait_until("scroll mode", scrolls);
+    person.wait_until("scroll mode", is_scrolling);
     person.write(DETACH);
     assert_eq!(person.wait(), 0);
 }
@@ -198,13 +195,13 @@ fn scroll_mode_of_a_full_screen_agent_reports_that_no_earlier_screens_are_kept()
     let world = world();
     let mut person = attach(&world, 24, 80);
     person.write("/alt\r");
-    person.wait_until("the other screen", |_| snapshot(&world).alternate);
-    sees_the_agents_screen(&world, &mut person);
+    person.wait_until("the alternate screen", |_| snapshot(&world).alternate);
+    wait_agents_screen(&world, &mut person);
     person.write("\x1b[5~");
     person.write("\x1c\x1b[5~");
     person.wait_for("its earlier screens are not kept");
     person.write("q");
-    sees_the_agents_screen(&world, &mut person);
+    wait_agents_screen(&world, &mut person);
 }
 
 #[test]
@@ -214,7 +211,7 @@ fn key_that_closes_the_key_help_is_not_typed() {
     person.write("\x1c?");
     person.wait_for("Any key closes this.");
     person.write("x");
-    sees_the_agents_screen(&world, &mut person);
+    wait_agents_screen(&world, &mut person);
     person.write("what is the word?\r");
     person.wait_for("The word is amber.");
     assert!(!person.contents().contains("xwhat"), "{person:?}");
@@ -226,24 +223,21 @@ fn notice_on_attach_does_not_cover_the_input_line() {
     for (rows, columns) in [(24, 80), (40, 120)] {
         let mut person = Terminal::start(&world.command(["attach", "fox"]), rows, columns);
         person.wait_for("detach with Ctrl-\\ d");
-        let own = snapshot(&world);
+        let held = snapshot(&world);
         let (row, _) = person.screen().cursor_position();
         let shown = |screen: &vt100::Screen| screen.rows(0, columns).nth(usize::from(row)).unwrap();
-        let input = own.rows[usize::from(own.cursor.row)].clone();
+        let input = held.rows[usize::from(held.cursor.row)].clone();
         assert_eq!(shown(person.screen()).trim_end(), input, "{person:?}");
         person.write(DETACH);
         assert_eq!(person.wait(), 0);
     }
 }
 
-/// Opens a stream of the agent's terminal that only watches, and returns the first screen.
+/// Opens a stream that only watches the agent's terminal. Returns its size and its first screen.
 fn viewed(world: &World) -> (TerminalSize, Vec<String>) {
-    let session = world.session("fox");
-    let launch = conversation::newest_launch(world, session["id"].as_str().unwrap());
-    let environment = segue_core::model::Environment::new(world.environment());
-    let terminals = LocalTerminals::new(Paths::from_environment(&environment).unwrap().launches());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let first = runtime.block_on(async {
+    let launch = launches::newest_id(world, &world.session("fox"));
+    let terminals = LocalTerminals::new(launches::paths(world).launches());
+    let first = block_on(async {
         terminals.open(launch, TerminalAccess::View).await.unwrap().next().await
     });
     let snapshot = match first {
@@ -265,7 +259,7 @@ fn viewer_sees_the_agents_screen_and_leaves_its_size_alone() {
     let mut person = attach(&world, ROWS, COLUMNS);
     person.write("what is the word?\r");
     person.wait_for("The word is amber.");
-    sees_the_agents_screen(&world, &mut person);
+    wait_agents_screen(&world, &mut person);
     let attached = snapshot(&world);
     assert_ne!(attached.size, before.size);
     assert_eq!(viewed(&world), (attached.size, attached.rows));

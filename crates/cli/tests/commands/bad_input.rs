@@ -1,15 +1,15 @@
 //! Mistakes of users: each error message names the mistake, its reason and a remedy. Nothing is
 //! started or lost.
 
+mod control_sequences;
 mod folders;
 mod full_disk;
 mod names;
-mod places;
 mod project_file;
 mod prompts;
 mod secrets;
+mod segue_home;
 mod settings;
-mod shown;
 mod unprivileged;
 
 use std::fs;
@@ -34,10 +34,10 @@ fn assert_nothing_started(world: &World) {
     assert_eq!(world.processes().len(), 1, "{:?}", world.processes());
 }
 
-/// Attaches to a session as a person does, asks for its word, and detaches. The question must not
-/// have been asked before.
+/// Attaches to a session, asks for its word, and detaches. The question must not have been asked
+/// before.
 #[track_caller]
-fn answers(world: &World, name: &str, question: &str, word: &str) {
+fn assert_answers(world: &World, name: &str, question: &str, word: &str) {
     let mut terminal = Terminal::start(&world.command(["attach", name]), 24, 80);
     terminal.wait_for("> ");
     terminal.write(format!("{question}\r"));

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use segue_testkit::{World, conversation, scene};
+use segue_testkit::{World, launches, scene};
 
 use crate::world;
 
@@ -31,13 +31,12 @@ fn hook_without_a_launch_or_valid_input_prints_nothing_and_exits_with_0() {
 #[test]
 fn hook_records_its_input_without_a_daemon() {
     let mut world = world();
-    let session = scene::told(&world, "alpha", "heron");
-    let launch = conversation::newest_launch(&world, session["id"].as_str().unwrap()).to_string();
+    let session = scene::start_with_word(&world, "alpha", "heron");
+    let (folder, record) = launches::newest(&world, &session);
     scene::kill_daemon(&world);
-    world.set("SEGUE_LAUNCH", &launch);
+    world.set("SEGUE_LAUNCH", record.launch.id.to_string());
     assert_silent(&world, br#"{"hook_event_name":"Stop","session_id":"x"}"#);
-    let lines = world.state().join("launches").join(&launch).join("hooks.jsonl");
-    let text = fs::read_to_string(lines).unwrap();
+    let text = fs::read_to_string(folder.join("hooks.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 1, "{text}");
     assert!(text.contains(r#""hook_event_name":"Stop""#), "{text}");
 }

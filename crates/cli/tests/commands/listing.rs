@@ -1,11 +1,11 @@
-//! What the command line accepts and prints: names, lists, tables, JSON.
+//! Names that commands accept, and the lists, tables and JSON that they print.
 
 mod attach;
 mod completion;
+mod json_shape;
 mod ls;
 mod names;
-mod several;
-mod shape;
+mod several_names;
 mod watch;
 
 use segue_testkit::World;
@@ -25,8 +25,8 @@ fn agents(names: &[&str]) -> World {
 }
 
 /// Parses output in which each line is JSON.
-fn lines(text: &str) -> Vec<serde_json::Value> {
-    let read =
+fn json_lines(text: &str) -> Vec<serde_json::Value> {
+    let parse =
         |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-    text.lines().map(read).collect()
+    text.lines().map(parse).collect()
 }

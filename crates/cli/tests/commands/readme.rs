@@ -1,11 +1,9 @@
 //! The README's tour, word for word, as a person at a shell runs it.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use segue_testkit::readme::{TourStep, TourWorld, steps, without_age};
-use segue_testkit::{Terminal, isolated};
+use segue_testkit::{Terminal, files, isolated};
 
 const PICTURE: &str = include_str!("../../../../docs/images/tour.svg");
 const VENDORS: [&str; 6] = ["claude", "codex", "copilot", "gemini", "opencode", "pi"];
@@ -18,9 +16,8 @@ impl TourShell {
     fn new(vendors: &[&str]) -> Self {
         let tour = TourWorld::new(env!("CARGO_BIN_EXE_segue"));
         for vendor in vendors {
-            let program = tour.programs().join(vendor);
-            fs::write(&program, "#!/bin/sh\ntouch ~/a-vendor-was-started\n").unwrap();
-            fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+            let script = "#!/bin/sh\ntouch ~/a-vendor-was-started\n";
+            files::write_program(&tour.programs().join(vendor), script);
         }
         Self(tour)
     }

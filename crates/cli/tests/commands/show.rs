@@ -2,8 +2,8 @@
 
 mod addresses;
 mod follow;
+mod long_conversations;
 mod pager;
-mod sizes;
 mod story;
 mod vendors;
 
@@ -15,18 +15,19 @@ use serde_json::{Value, json};
 
 use crate::world;
 
-/// Starts a conversation without Segue and replaces its transcript by these records; returns its
+/// Starts a conversation without Segue and replaces its transcript by these records. Returns its
 /// address and the transcript's path.
-fn written(world: &World, records: &[Value]) -> (String, PathBuf) {
-    let id = scene::by_hand(world, "hello");
+fn conversation_with(world: &World, records: &[Value]) -> (String, PathBuf) {
+    let id = scene::turn_without_segue(world, "hello");
     let path = conversation::transcript(world, &id).unwrap();
-    let kept = fs::read_to_string(&path).unwrap();
-    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
-    fs::write(&path, format!("{}\n{lines}", kept.lines().next().unwrap())).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: String = records.iter().map(|it| format!("{it}\n")).collect();
+    fs::write(&path, format!("{}\n{lines}", text.lines().next().unwrap())).unwrap();
     (format!("demo:{id}"), path)
 }
 
-fn said(kind: &str, text: &str, second: u32) -> Value {
+/// Returns a record of the demo agent's transcript.
+fn record(kind: &str, text: &str, second: u32) -> Value {
     json!({"type": kind, "text": text, "at": format!("2026-01-02T03:04:{second:02}Z")})
 }
 
@@ -46,7 +47,7 @@ fn texts(turns: &[Value]) -> Vec<&str> {
 #[test]
 fn show_prints_a_session_as_text_as_json_and_raw() {
     let world = world();
-    scene::told(&world, "fox", "amber");
+    scene::start_with_word(&world, "fox", "amber");
     let shown = world.ok(["show", "fox"]);
     let lines: Vec<&str> = shown.lines().collect();
     assert!(lines[0].starts_with("1  user  20") && lines[0].ends_with('Z'), "{shown}");
@@ -68,13 +69,13 @@ fn show_prints_a_session_as_text_as_json_and_raw() {
 fn show_shortens_tool_output_unless_full_is_given() {
     let world = world();
     let output: String = (1..=50).map(|number| format!("row {number}\n")).collect();
-    let (address, _) = written(
+    let (address, _) = conversation_with(
         &world,
         &[
-            said("user", "list", 1),
-            said("tool_call", "{\"command\":\"ls\",\"deep\":true}", 2),
-            said("tool_result", &output, 3),
-            said("assistant", "done", 4),
+            record("user", "list", 1),
+            record("tool_call", "{\"command\":\"ls\",\"deep\":true}", 2),
+            record("tool_result", &output, 3),
+            record("assistant", "done", 4),
         ],
     );
     let shown = world.ok(["show", &address]);
@@ -91,7 +92,7 @@ fn show_shortens_tool_output_unless_full_is_given() {
 fn show_removes_control_characters_from_text_and_keeps_them_in_json() {
     let world = world();
     let hostile = "a\u{1b}[2J\u{1b}]0;title\u{7}b\u{9b}31mc\u{202e}d\r\u{8}";
-    let (address, _) = written(&world, &[said("user", hostile, 1)]);
+    let (address, _) = conversation_with(&world, &[record("user", hostile, 1)]);
     let shown = world.ok(["show", &address]);
     assert!(shown.contains("\n    abcd\n"), "{shown:?}");
     assert!(!shown.contains(|c: char| c != '\n' && c.is_control()), "{shown:?}");
@@ -110,7 +111,7 @@ fn show_reports_an_empty_conversation_and_fails_for_a_lost_one() {
     let outcome = world.segue(["show", "mute", "--json"]);
     assert_eq!((outcome.status, outcome.stdout, outcome.stderr), (0, String::new(), String::new()));
 
-    let session = scene::told(&world, "fox", "amber");
+    let session = scene::start_with_word(&world, "fox", "amber");
     world.ok(["stop", "fox"]);
     fs::remove_file(scene::transcript(&world, &session)).unwrap();
     // The guard in the launch folder still has it.

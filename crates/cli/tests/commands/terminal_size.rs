@@ -1,11 +1,9 @@
 //! The size of the terminal with which an agent starts.
 
-use segue_core::model::{Environment, TerminalSize};
-use segue_host::Paths;
-use segue_host::hold::LocalHolders;
+use segue_core::model::TerminalSize;
 use segue_testkit::events::Events;
-use segue_testkit::stand_in::{Mark, StandIn};
-use segue_testkit::{Terminal, World, conversation, scene};
+use segue_testkit::stand_in::StandIn;
+use segue_testkit::{Terminal, World, launches, scene};
 
 use crate::world;
 
@@ -14,19 +12,13 @@ const COLUMNS: u16 = 91;
 
 /// Returns the size of the terminal of a session's newest launch, as rows and columns.
 fn size(world: &World, name: &str) -> (u16, u16) {
-    let session = world.session(name);
-    let launch = conversation::newest_launch(world, session["id"].as_str().unwrap());
-    let paths = Paths::from_environment(&Environment::new(world.environment())).unwrap();
-    let holders = LocalHolders::new(paths);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let TerminalSize { rows, cols } =
-        runtime.block_on(holders.snapshot(launch)).unwrap().unwrap().size;
+    let TerminalSize { rows, cols } = launches::snapshot(world, &world.session(name)).size;
     (rows, cols)
 }
 
 /// Runs a command in a terminal of this size until it ends.
 #[track_caller]
-fn in_terminal(world: &World, words: &[&str], (rows, columns): (u16, u16)) {
+fn run_in_terminal(world: &World, words: &[&str], (rows, columns): (u16, u16)) {
     let mut person = Terminal::start(&world.command(words), rows, columns);
     assert_eq!(person.wait(), 0, "{person:?}");
 }
@@ -34,7 +26,7 @@ fn in_terminal(world: &World, words: &[&str], (rows, columns): (u16, u16)) {
 #[test]
 fn a_detached_agent_starts_with_the_size_of_its_callers_terminal() {
     let world = world();
-    in_terminal(&world, &["run", "-d", "--name", "fox", "hello"], (ROWS, COLUMNS));
+    run_in_terminal(&world, &["run", "-d", "--name", "fox", "hello"], (ROWS, COLUMNS));
     assert_eq!(size(&world, "fox"), (ROWS, COLUMNS));
 }
 
@@ -61,21 +53,21 @@ fn terminal_size_is_limited_to_500_rows_and_1000_columns() {
 #[test]
 fn up_scale_and_resume_start_agents_with_the_size_of_their_terminals() {
     let world = world();
-    scene::project(&world, "shop", &["coder"]);
-    in_terminal(&world, &["up"], (ROWS, COLUMNS));
+    scene::write_agents(&world, "shop", &["coder"]);
+    run_in_terminal(&world, &["up"], (ROWS, COLUMNS));
     assert_eq!(size(&world, "coder"), (ROWS, COLUMNS));
-    in_terminal(&world, &["scale", "coder", "2"], (26, 76));
+    run_in_terminal(&world, &["scale", "coder", "2"], (26, 76));
     assert_eq!(size(&world, "coder-2"), (26, 76));
-    scene::wait_all_told(&world);
+    scene::wait_first_turns(&world);
     world.kill_everything();
-    in_terminal(&world, &["resume", "shop"], (27, 77));
+    run_in_terminal(&world, &["resume", "shop"], (27, 77));
     assert_eq!(size(&world, "coder"), (27, 77));
 }
 
 #[test]
 fn restart_after_a_crash_keeps_the_terminal_size() {
     let world = world();
-    scene::told(&world, "fox", "amber");
+    scene::start_with_word(&world, "fox", "amber");
     let mut person = Terminal::start(&world.command(["attach", "fox"]), ROWS, COLUMNS);
     person.wait_for("I will remember amber.");
     let mut events = Events::of(&world);
@@ -93,10 +85,8 @@ fn child_of_an_agent_starts_with_the_size_of_the_agents_terminal() {
     let mut world = world();
     world.set("LINES", "31");
     world.set("COLUMNS", "101");
-    let parent = scene::told(&world, "parent", "amber");
-    let agent = StandIn::of(&world, &parent, Mark::Kept);
-    // Start the daemon here, because an agent may not start it.
-    world.ok(["ls"]);
+    let parent = scene::start_with_word(&world, "parent", "amber");
+    let agent = StandIn::with_new_daemon(&world, &parent);
     let asked = agent.run("LINES=65535 COLUMNS=3 $SEGUE run -d --vendor demo --name child hello");
     assert_eq!(asked.status, 0, "{asked:?}");
     let TerminalSize { rows, cols } = StandIn::SIZE;

@@ -1,9 +1,9 @@
 //! `segue vendors`: which vendors are installed, and which of them cannot be checked.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 
-use segue_testkit::World;
+use segue_testkit::{World, files};
 use serde_json::Value;
 
 use crate::world;
@@ -12,11 +12,11 @@ use crate::world;
 fn with_program(name: &str, version: &str) -> World {
     let mut world = world();
     let package = world.root().join("lib/node_modules/package");
-    fs::create_dir_all(package.join("bin")).unwrap();
+    fs::create_dir_all(&package).unwrap();
     fs::write(package.join("package.json"), format!("{{\"version\": \"{version}\"}}")).unwrap();
     let script = package.join("bin/program.js");
-    fs::write(&script, "#!/bin/sh\necho it must not be started > \"$HOME/started\"\n").unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let text = "#!/bin/sh\necho it must not be started > \"$HOME/started\"\n";
+    files::write_program(&script, text);
     let bin = world.root().join("bin");
     fs::create_dir(&bin).unwrap();
     symlink(script, bin.join(name)).unwrap();
@@ -24,6 +24,7 @@ fn with_program(name: &str, version: &str) -> World {
     world
 }
 
+/// Returns the entry of a vendor in the list of `segue vendors`.
 fn listed(world: &World, name: &str) -> Value {
     let list = world.json(["vendors", "--json"]);
     let vendors = list["vendors"].as_array().unwrap();
@@ -73,17 +74,17 @@ fn installed_version_newer_than_the_tried_one_is_marked() {
 #[test]
 fn check_of_an_unknown_untestable_or_missing_vendor_fails_with_the_reason() {
     let world = with_program("codex", "0.166.0");
-    for (words, status, told) in [
+    for (arguments, status, error) in [
         (["check", "nobody"].as_slice(), 3, "there is no vendor `nobody`"),
         (&["check", "demo"], 2, "`demo` cannot be tried"),
         (&["check", "cursor"], 2, "`cursor` cannot be tried"),
         (&["check", "claude"], 6, "`claude` is not installed"),
         (&["check", "codex", "--only", "flying"], 2, "`flying` is not a behaviour"),
     ] {
-        let words = ["vendors"].iter().chain(words);
-        let outcome = segue_testkit::CommandOutcome::of(&mut world.command(words));
+        let arguments = ["vendors"].iter().chain(arguments);
+        let outcome = segue_testkit::CommandOutcome::of(&mut world.command(arguments));
         assert_eq!(outcome.status, status, "{outcome:#?}");
-        assert!(outcome.stderr.contains(told), "{outcome:#?}");
+        assert!(outcome.stderr.contains(error), "{outcome:#?}");
     }
 }
 
@@ -101,6 +102,6 @@ fn a_failing_check_reports_what_was_expected_and_what_was_seen() {
     let note = cell["note"].as_str().unwrap();
     assert!(note.starts_with("expected: a headless turn succeeds"), "{note}");
     assert!(note.contains("\nseen:     exit status 6\n"), "{note}");
-    let code = ["assertion", "Outcome {", "Some(", ".rs:", "\\n"];
-    assert!(!code.iter().any(|word| note.contains(word)), "{note}");
+    let debug_output = ["assertion", "Outcome {", "Some(", ".rs:", "\\n"];
+    assert!(!debug_output.iter().any(|word| note.contains(word)), "{note}");
 }

@@ -44,7 +44,7 @@ impl IsolatedHome {
 }
 
 /// Returns the exit status, standard output and standard error.
-fn told(output: &Output) -> (Option<i32>, String, String) {
+fn parts(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
@@ -56,12 +56,12 @@ error: the following required arguments were not provided: <SESSION|VENDOR:ID>
 hint: run `segue show --help` to see how it is used
 ";
     let output = IsolatedHome::new().run(&["show"]);
-    assert_eq!(told(&output), (Some(2), String::new(), expected.to_owned()));
+    assert_eq!(parts(&output), (Some(2), String::new(), expected.to_owned()));
 }
 
 #[test]
 fn json_flag_prints_errors_as_json_on_standard_output() {
-    let (status, stdout, stderr) = told(&IsolatedHome::new().run(&["fork", "x", "--json"]));
+    let (status, stdout, stderr) = parts(&IsolatedHome::new().run(&["fork", "x", "--json"]));
     assert_eq!(status, Some(2));
     assert_eq!(
         stdout,
@@ -76,14 +76,14 @@ fn argument_that_is_not_utf8_is_refused() {
     let home = IsolatedHome::new();
     let mut command = home.segue();
     let output = command.arg("run").arg(OsStr::from_bytes(b"caf\xe9")).output().unwrap();
-    let (status, stdout, stderr) = told(&output);
+    let (status, stdout, stderr) = parts(&output);
     assert_eq!((status, stdout.as_str()), (Some(2), ""));
     assert!(stderr.starts_with("error: argument 2 is not UTF-8"), "{stderr}");
 }
 
 #[test]
 fn control_sequences_in_arguments_are_not_printed_in_errors() {
-    let (status, _, stderr) = told(&IsolatedHome::new().run(&["\u{1b}[2J\u{9b}31mx"]));
+    let (status, _, stderr) = parts(&IsolatedHome::new().run(&["\u{1b}[2J\u{9b}31mx"]));
     assert_eq!(status, Some(2));
     assert!(!stderr.contains(|c: char| c.is_control() && c != '\n'), "{stderr:?}");
 }
@@ -92,7 +92,7 @@ fn control_sequences_in_arguments_are_not_printed_in_errors() {
 fn help_and_version_go_to_standard_output() {
     let home = IsolatedHome::new();
     for arguments in [&["--help"][..], &["resume", "--help"], &["--version"]] {
-        let (status, stdout, stderr) = told(&home.run(arguments));
+        let (status, stdout, stderr) = parts(&home.run(arguments));
         assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}");
         assert!(stdout.contains("segue"), "{arguments:?}: {stdout}");
     }
@@ -106,7 +106,7 @@ fn closed_standard_output_is_no_error() {
     let mut child = command.spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert_eq!(told(&output), (Some(0), String::new(), String::new()));
+    assert_eq!(parts(&output), (Some(0), String::new(), String::new()));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn failed_write_to_standard_output_is_an_error() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output =
         IsolatedHome::new().segue().args(["completions", "zsh"]).stdout(full).output().unwrap();
-    let (status, _, stderr) = told(&output);
+    let (status, _, stderr) = parts(&output);
     assert_eq!(status, Some(1));
     assert!(stderr.starts_with("error: cannot write to standard output\n"), "{stderr}");
 }
@@ -128,11 +128,11 @@ fn invalid_prompt_is_refused_before_anything_is_started() {
         (b"caf\xe9", "error: the prompt on standard input is not UTF-8\n"),
     ];
     for (input, expected) in table {
-        let (status, stdout, stderr) = told(&home.run_with_input(&["run", "-d", "-"], input));
+        let (status, stdout, stderr) = parts(&home.run_with_input(&["run", "-d", "-"], input));
         assert_eq!((status, stdout.as_str()), (Some(2), ""), "{stderr}");
         assert!(stderr.starts_with(expected), "{stderr}");
     }
-    let (status, _, stderr) = told(&home.run(&["run", "--headless"]));
+    let (status, _, stderr) = parts(&home.run(&["run", "--headless"]));
     assert_eq!(status, Some(2));
     assert!(stderr.starts_with("error: a headless run needs a prompt\n"), "{stderr}");
     assert!(!home.path().join("segue").exists());
@@ -140,7 +140,7 @@ fn invalid_prompt_is_refused_before_anything_is_started() {
 
 #[test]
 fn attach_needs_a_terminal() {
-    let (status, stdout, stderr) = told(&IsolatedHome::new().run(&["attach", "coder"]));
+    let (status, stdout, stderr) = parts(&IsolatedHome::new().run(&["attach", "coder"]));
     assert_eq!((status, stdout.as_str()), (Some(2), ""));
     assert!(stderr.starts_with("error: `segue attach` needs a terminal\n"), "{stderr}");
 }
@@ -151,7 +151,7 @@ fn init_writes_a_project_and_never_overwrites() {
     fs::create_dir(home.path().join("prompts")).unwrap();
     fs::write(home.path().join("prompts/coder.md"), "mine").unwrap();
 
-    let (status, stdout, _) = told(&home.run(&["init"]));
+    let (status, stdout, _) = parts(&home.run(&["init"]));
     assert_eq!(status, Some(0));
     assert_eq!(
         stdout,
@@ -162,7 +162,7 @@ fn init_writes_a_project_and_never_overwrites() {
 
     fs::write(home.path().join("segue.toml"), "mine too").unwrap();
     fs::remove_file(home.path().join("prompts/start.md")).unwrap();
-    let (status, stdout, _) = told(&home.run(&["init", "--json"]));
+    let (status, stdout, _) = parts(&home.run(&["init", "--json"]));
     assert_eq!(status, Some(0));
     assert_eq!(stdout, "{\"written\":[],\"left_alone\":[\"segue.toml\"]}\n");
     assert_eq!(fs::read_to_string(home.path().join("segue.toml")).unwrap(), "mine too");
@@ -173,7 +173,7 @@ fn init_writes_a_project_and_never_overwrites() {
 fn init_that_cannot_write_names_the_file() {
     let home = IsolatedHome::new();
     fs::write(home.path().join("prompts"), "a file where a folder is needed").unwrap();
-    let (status, stdout, stderr) = told(&home.run(&["init"]));
+    let (status, stdout, stderr) = parts(&home.run(&["init"]));
     assert_eq!((status, stdout.as_str()), (Some(1), ""));
     assert!(stderr.starts_with("error: cannot write `prompts/coder.md`\n  caused by:"), "{stderr}");
     assert!(!home.path().join("segue.toml").exists());
@@ -182,7 +182,7 @@ fn init_that_cannot_write_names_the_file() {
 #[test]
 fn manual_pages_of_all_commands_can_be_written() {
     let home = IsolatedHome::new();
-    let (status, stdout, stderr) = told(&home.run(&["man", "pages"]));
+    let (status, stdout, stderr) = parts(&home.run(&["man", "pages"]));
     assert_eq!((status, stdout.as_str(), stderr.as_str()), (Some(0), "", ""));
     for page in ["segue.1", "segue-run.1", "segue-handoff.1"] {
         assert!(home.path().join("pages").join(page).is_file(), "{page}");

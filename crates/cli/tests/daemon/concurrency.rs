@@ -1,48 +1,32 @@
-//! Many concurrent commands, and what they share: one daemon, and one session of each name.
+//! Many concurrent commands share one daemon, and create one session of each name.
 
-mod another_version;
 mod gates;
 mod headless;
-mod inherited;
+mod inherited_files;
 mod interrupted;
+mod other_version;
 mod side_by_side;
 
 use std::collections::HashSet;
 use std::process::Child;
 
-use segue_testkit::conversation::{said, transcript, wait_turns};
-use segue_testkit::processes::{command_line, is_alive};
-use segue_testkit::stand_in::kill_daemon;
+use segue_testkit::conversation::{user_messages, wait_turns};
+use segue_testkit::processes::is_alive;
+use segue_testkit::scene::{finish, kill_daemon, pid, pids_running, text, transcript, write_shop};
 use segue_testkit::{CommandOutcome, World};
 use serde_json::Value;
 
 use crate::world;
 
-fn ended(child: Child) -> CommandOutcome {
-    let output = child.wait_with_output().unwrap();
-    CommandOutcome {
-        status: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
-fn text<'a>(session: &'a Value, key: &str) -> &'a str {
-    session[key].as_str().unwrap_or_else(|| panic!("no {key} in {session}"))
-}
-
-/// Returns the pid in this field. The process must be alive.
-fn alive(session: &Value, key: &str) -> u32 {
-    let pid = session[key].as_u64().unwrap_or_else(|| panic!("no {key} in {session}"));
-    let pid = u32::try_from(pid).unwrap();
+/// Returns the pid in this field. Checks that the process is alive.
+fn live_pid(session: &Value, key: &str) -> u32 {
+    let pid = pid(session, key);
     assert!(is_alive(pid), "{session}");
     pid
 }
 
 fn daemons(world: &World) -> Vec<u32> {
-    let is_daemon =
-        |pid: &u32| command_line(*pid).get(1..) == Some(&["daemon", "run"].map(String::from));
-    world.processes().into_iter().filter(is_daemon).collect()
+    pids_running(world, "daemon")
 }
 
 #[test]
@@ -57,25 +41,24 @@ fn fifty_concurrent_runs_create_fifty_sessions() {
             _ => world.start(["run", "-d", prompt, "--json", "--name", &format!("n{number}")]),
         })
         .collect();
-    let outcomes: Vec<CommandOutcome> = children.into_iter().map(ended).collect();
+    let outcomes: Vec<CommandOutcome> = children.into_iter().map(finish).collect();
 
-    let mut seen = HashSet::new();
+    let mut names = HashSet::new();
     for (prompt, outcome) in prompts.iter().zip(&outcomes) {
         assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""), "{outcome:?}");
         let session: Value = serde_json::from_str(&outcome.stdout).unwrap();
         wait_turns(&world, &session, 1);
-        let conversation = transcript(&world, text(&session, "vendor_session_id")).unwrap();
-        assert_eq!(said(&conversation), [prompt.as_str()]);
-        seen.insert(text(&session, "name").to_owned());
+        assert_eq!(user_messages(&transcript(&world, &session)), [prompt.as_str()]);
+        names.insert(text(&session, "name").to_owned());
     }
     let sessions = world.sessions();
     let different =
         |key: &str| sessions.iter().map(|it| it[key].to_string()).collect::<HashSet<_>>();
-    assert_eq!((sessions.len(), seen.len()), (50, 50));
+    assert_eq!((sessions.len(), names.len()), (50, 50));
     for key in ["id", "vendor_session_id", "pid", "holder_pid"] {
         assert_eq!(different(key).len(), 50, "{key}");
     }
-    assert!(sessions.iter().all(|session| alive(session, "pid") > 0));
+    assert!(sessions.iter().all(|session| live_pid(session, "pid") > 0));
     assert_eq!(daemons(&world).len(), 1);
 }
 
@@ -84,11 +67,11 @@ fn of_ten_concurrent_runs_with_one_name_nine_are_refused() {
     let world = world();
     let children: Vec<Child> =
         (0..10).map(|_| world.start(["run", "-d", "--name", "coder", "hello"])).collect();
-    let outcomes: Vec<CommandOutcome> = children.into_iter().map(ended).collect();
-    let (won, lost): (Vec<_>, Vec<_>) = outcomes.iter().partition(|outcome| outcome.status == 0);
-    assert_eq!(won.len(), 1, "{outcomes:#?}");
-    assert_eq!(won[0].stdout, "default/coder\n");
-    for outcome in lost {
+    let outcomes: Vec<CommandOutcome> = children.into_iter().map(finish).collect();
+    let (succeeded, refused): (Vec<_>, Vec<_>) = outcomes.iter().partition(|it| it.status == 0);
+    assert_eq!(succeeded.len(), 1, "{outcomes:#?}");
+    assert_eq!(succeeded[0].stdout, "default/coder\n");
+    for outcome in refused {
         let expected = "\
 error: the name `coder` is taken in fleet `default`
 hint: choose another name with `--name NAME`
@@ -106,32 +89,29 @@ hint: run `segue resume default/coder` to go on with the session that has it
 #[test]
 fn two_concurrent_ups_start_each_agent_once() {
     let world = world();
-    let agents =
-        "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\ncount = 4\nprompt = \"start.md\"\n";
-    world.write("segue.toml", agents);
     world.write("start.md", "hello");
-    world.ok(["trust", "--yes"]);
+    write_shop(&world, "count = 4\nprompt = \"start.md\"\n");
     for round in 1..=2 {
         let children = [(); 2].map(|()| world.start(["up", "--stopped", "--json"]));
-        let outcomes = children.map(ended);
-        let mut verbs: Vec<String> = Vec::new();
+        let outcomes = children.map(finish);
+        let mut reported: Vec<String> = Vec::new();
         for outcome in &outcomes {
             assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""), "{outcome:?}");
             let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
             assert_eq!(report["complete"], true, "{report}");
             let agents = report["agents"].as_array().unwrap();
-            verbs.extend(agents.iter().map(|agent| text(agent, "outcome").to_owned()));
+            reported.extend(agents.iter().map(|agent| text(agent, "outcome").to_owned()));
         }
-        verbs.sort();
-        let begun = if round == 1 { "started" } else { "resumed" };
-        let mut expected = [["running"; 4], [begun; 4]].concat();
+        reported.sort();
+        let started = if round == 1 { "started" } else { "resumed" };
+        let mut expected = [["running"; 4], [started; 4]].concat();
         expected.sort_unstable();
-        assert_eq!(verbs, expected);
+        assert_eq!(reported, expected);
 
         let sessions = world.sessions();
         assert_eq!(sessions.len(), 4);
         assert!(sessions.iter().all(|it| it["launches"] == round), "{sessions:#?}");
-        let agents: HashSet<u32> = sessions.iter().map(|it| alive(it, "pid")).collect();
+        let agents: HashSet<u32> = sessions.iter().map(|it| live_pid(it, "pid")).collect();
         assert_eq!(agents.len(), 4);
         for session in &sessions {
             wait_turns(&world, session, 1);
@@ -146,7 +126,7 @@ fn twenty_concurrent_clients_start_one_daemon() {
     // In the second round a killed daemon has left its socket and its lock file.
     for _ in 0..2 {
         let children: Vec<Child> = (0..20).map(|_| world.start(["ls", "--json"])).collect();
-        for outcome in children.into_iter().map(ended) {
+        for outcome in children.into_iter().map(finish) {
             assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""), "{outcome:?}");
             assert_eq!(outcome.stdout, "{\"sessions\":[]}\n");
         }

@@ -1,6 +1,6 @@
 //! The daemon and its clients: many at the same time, and processes that are stopped, do not answer or
 //! cannot be reached.
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod concurrency;
 mod unreachable;

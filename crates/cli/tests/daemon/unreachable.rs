@@ -9,12 +9,12 @@ use rustix::process::Signal;
 use segue_conformance::wait;
 use segue_host::process;
 use segue_host::socket::connect_blocking;
-use segue_testkit::events::Events;
-use segue_testkit::stand_in::kill_daemon;
+use segue_testkit::scene::{kill_daemon, pid, wait_session, write_project};
 use segue_testkit::world::DEADLINE;
-use segue_testkit::{Terminal, World, conversation, processes};
+use segue_testkit::{Terminal, World, conversation, files, launches, processes};
 use serde_json::Value;
 
+/// Creates a world with the agent `fox`, which has completed a turn and is idle.
 fn world() -> World {
     let world = crate::world();
     world.ok(["run", "-d", "--name", "fox", "remember the word amber"]);
@@ -23,12 +23,8 @@ fn world() -> World {
     world
 }
 
-fn pid(session: &Value, key: &str) -> u32 {
-    u32::try_from(session[key].as_u64().unwrap()).unwrap()
-}
-
-/// Sends SIGSTOP to a process; returns when it is stopped.
-fn stop(pid: u32) {
+/// Sends SIGSTOP to a process, and waits until it is stopped.
+fn suspend(pid: u32) {
     let target = process::find(pid).unwrap();
     processes::send(pid, Signal::STOP);
     let end = Instant::now() + DEADLINE;
@@ -39,15 +35,14 @@ fn stop(pid: u32) {
 }
 
 fn socket(world: &World, session: &Value) -> PathBuf {
-    let launch = conversation::newest_launch(world, session["id"].as_str().unwrap());
-    world.state().join("launches").join(launch.to_string()).join("holder.sock")
+    launches::newest(world, session).0.join("holder.sock")
 }
 
 #[test]
 fn stop_ends_a_session_whose_holder_got_sigstop_and_resume_brings_it_back() {
     let world = world();
     let before = world.session("fox");
-    stop(pid(&before, "holder_pid"));
+    suspend(pid(&before, "holder_pid"));
     world.ok(["stop", "fox"]);
     let after = world.session("fox");
     assert_eq!((&after["status"], &after["status_detail"]), (&"ended".into(), &"stopped".into()));
@@ -64,7 +59,7 @@ fn holder_that_got_sigstop_is_named_by_every_command_and_continued_by_doctor() {
     let world = world();
     let before = world.session("fox");
     let holder = pid(&before, "holder_pid");
-    stop(holder);
+    suspend(holder);
     let fault = format!("the process that holds the agent is stopped, pid {holder}");
     let listed = world.session("fox");
     assert_eq!(
@@ -99,7 +94,7 @@ fn holder_that_got_sigstop_is_named_by_every_command_and_continued_by_doctor() {
 fn wait_for_a_session_whose_holder_got_sigstop_fails_at_once() {
     let world = world();
     let holder = pid(&world.session("fox"), "holder_pid");
-    stop(holder);
+    suspend(holder);
     let outcome = world.segue(["wait", "fox", "--for", "ended"]);
     assert_eq!(outcome.status, 7, "{outcome:#?}");
     let fault = format!("the process that holds the agent is stopped, pid {holder}");
@@ -131,8 +126,8 @@ fn deleted_daemon_socket_is_created_again_by_the_same_daemon() {
         assert_eq!(world.json(["daemon", "status", "--json"])["pid"], daemon);
     }
     assert_eq!(world.session("fox")["launches"], 1);
-    let facts = fs::metadata(&socket).unwrap();
-    assert_eq!(facts.permissions().mode() & 0o777, 0o600);
+    let metadata = fs::metadata(&socket).unwrap();
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
 }
 
 #[test]
@@ -154,7 +149,7 @@ fn daemon_that_found_a_stopped_holder_follows_it_after_doctor_continues_it() {
     let session = world.session("fox");
     let holder = pid(&session, "holder_pid");
     kill_daemon(&world);
-    stop(holder);
+    suspend(holder);
     let found = world.session("fox");
     let fault = format!("the process that holds the agent is stopped, pid {holder}");
     assert_eq!((&found["pid"], &found["status_detail"]), (&session["pid"], &fault.into()));
@@ -162,26 +157,21 @@ fn daemon_that_found_a_stopped_holder_follows_it_after_doctor_continues_it() {
     let answer = world.ok(["send", "fox", "--wait", "what is the word?"]);
     assert!(answer.contains("amber"), "{answer}");
     // The daemon also notices a crash, and restarts the agent.
-    let mut events = Events::of(&world);
     processes::kill(pid(&session, "pid"));
-    while world.session("fox")["launches"] != 2 {
-        assert!(events.wait_for(|_| true).is_some(), "the daemon ended");
-    }
+    wait_session(&world, "fox", |session| session["launches"] == 2);
 }
 
 /// A wrapper script that runs the actual agent in a process of its own.
 const WRAPPER: &str = "#!/bin/sh\nsh -c 'echo $$ > \"$HOME/below\"; \
                        while read -r line; do echo \"heard $line\"; done'\n";
 
-fn world_of_a_wrapper() -> World {
+/// Creates a world with the agent `fox`, whose program is the wrapper.
+fn world_with_wrapper() -> World {
     let world = crate::world();
     let program = world.home().join("wrapper");
-    fs::write(&program, WRAPPER).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    files::write_program(&program, WRAPPER);
     let program = program.display();
-    let file = format!("[vendors.wrapped]\ncommand = [\"{program}\"]\n");
-    world.write("segue.toml", &file);
-    world.ok(["trust", "--yes"]);
+    write_project(&world, &format!("[vendors.wrapped]\ncommand = [\"{program}\"]\n"));
     world.ok(["run", "-d", "--vendor", "wrapped", "--name", "fox"]);
     let below = world.home().join("below");
     let is_written = || fs::read_to_string(&below).is_ok_and(|text| text.ends_with('\n'));
@@ -191,10 +181,10 @@ fn world_of_a_wrapper() -> World {
 
 #[test]
 fn process_of_an_agent_that_got_sigstop_is_shown_and_continued_by_doctor() {
-    let world = world_of_a_wrapper();
+    let world = world_with_wrapper();
     let below = fs::read_to_string(world.home().join("below")).unwrap();
     let below: u32 = below.trim().parse().unwrap();
-    stop(below);
+    suspend(below);
     let fault = format!("the agent's process is stopped, pid {below}");
     let detail = world.session("fox")["status_detail"].to_string();
     assert!(detail.contains(&fault), "{detail}");
@@ -220,7 +210,7 @@ fn ctrl_z_does_not_suspend_an_attached_agent() {
 
 #[test]
 fn ctrl_z_does_not_suspend_a_shell_and_the_program_in_it() {
-    let world = world_of_a_wrapper();
+    let world = world_with_wrapper();
     let mut person = Terminal::start(&world.command(["attach", "fox"]), 30, 100);
     person.wait_written("detach with");
     person.write("\x1a");

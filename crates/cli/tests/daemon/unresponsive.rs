@@ -1,11 +1,11 @@
-//! No command hangs if the daemon is stopping, if it does not answer, or if a request takes long.
+//! No command hangs if the daemon is stopping or does not answer, or if a request takes long.
 
 mod in_process_daemon;
+mod not_answering;
 mod progress;
-mod stopped;
 mod stopping;
 
-use segue_testkit::{World, scene};
+use segue_testkit::World;
 
 use crate::world;
 
@@ -17,7 +17,10 @@ fn agent(name: &str) -> World {
     world
 }
 
-/// Returns the pid of the daemon.
-fn daemon(world: &World) -> u32 {
-    scene::process(&world.json(["daemon", "status", "--json"]), "pid")
+/// Creates a world whose daemon has run and has ended. A test takes its place.
+fn world_without_daemon() -> World {
+    let world = world();
+    world.ok(["daemon", "start"]);
+    world.ok(["daemon", "stop"]);
+    world
 }

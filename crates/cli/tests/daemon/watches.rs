@@ -12,15 +12,16 @@ use serde_json::Value;
 use crate::world;
 
 /// Sets the maximum number of inotify `watches` or `instances` of this namespace.
-fn limit(what: &str, most: u32) {
-    fs::write(format!("/proc/sys/user/max_inotify_{what}"), most.to_string()).unwrap();
+fn set_limit(resource: &str, maximum: u32) {
+    fs::write(format!("/proc/sys/user/max_inotify_{resource}"), maximum.to_string()).unwrap();
 }
 
 /// Checks that a session works without inotify, and is watched when the limit is raised.
-fn lives_without(world: &World, what: &str) {
+fn assert_works_without(world: &World, resource: &str) {
     world.ok(["run", "-d", "--name", "fox", "remember the word amber"]);
     world.ok(["wait", "fox", "--for", "idle"]);
-    let cause = format!("cannot watch files: the limit `fs.inotify.max_user_{what}` is reached");
+    let cause =
+        format!("cannot watch files: the limit `fs.inotify.max_user_{resource}` is reached");
     let session = world.session("fox");
     let detail = session["status_detail"].as_str().unwrap();
     assert_eq!(detail, format!("{cause}; looked at every 3 s"));
@@ -28,15 +29,15 @@ fn lives_without(world: &World, what: &str) {
     assert_eq!(outcome.status, 1, "{outcome:#?}");
     let finding = format!("warning: {cause}: 1 session is looked at every 3 s\n");
     assert!(outcome.stdout.contains(&finding), "{outcome:#?}");
-    let cure = format!("  cure: raise the limit: `sudo sysctl -w fs.inotify.max_user_{what}=");
+    let cure = format!("  cure: raise the limit: `sudo sysctl -w fs.inotify.max_user_{resource}=");
     assert!(outcome.stdout.contains(&cure), "{outcome:#?}");
     let answer = world.ok(["send", "fox", "--wait", "what is the word?"]);
     assert!(answer.contains("amber"), "{answer}");
 
-    limit(what, 1 << 20);
+    set_limit(resource, 1 << 20);
     let end = Instant::now() + DEADLINE;
     while world.session("fox")["status_detail"] != Value::Null {
-        assert!(Instant::now() < end, "it is not watched: {:#?}", world.session("fox"));
+        assert!(Instant::now() < end, "fox is not watched: {:#?}", world.session("fox"));
     }
     assert_eq!(world.segue(["doctor"]).status, 0);
     let answer = world.ok(["send", "fox", "--wait", "what is the word?"]);
@@ -49,8 +50,8 @@ fn session_works_without_inotify_watches_and_its_status_names_the_limit() {
     isolated(|| {
         let world = world();
         world.ok(["daemon", "start"]);
-        limit("watches", 0);
-        lives_without(&world, "watches");
+        set_limit("watches", 0);
+        assert_works_without(&world, "watches");
     });
 }
 
@@ -58,8 +59,8 @@ fn session_works_without_inotify_watches_and_its_status_names_the_limit() {
 fn daemon_starts_and_session_works_without_inotify_instances() {
     isolated(|| {
         let world = world();
-        limit("instances", 0);
-        lives_without(&world, "instances");
+        set_limit("instances", 0);
+        assert_works_without(&world, "instances");
     });
 }
 
@@ -69,7 +70,7 @@ fn only_sessions_that_cannot_be_watched_are_polled() {
         let world = world();
         world.ok(["run", "-d", "--name", "owl", "remember the word amber"]);
         world.ok(["wait", "owl", "--for", "idle"]);
-        limit("watches", 0);
+        set_limit("watches", 0);
         world.ok(["run", "-d", "--name", "fox", "remember the word amber"]);
         world.ok(["wait", "fox", "--for", "idle"]);
         assert_eq!(world.session("owl")["status_detail"], Value::Null);

@@ -2,10 +2,10 @@
 
 use segue_testkit::{Terminal, World};
 
-use crate::scene::{agent, assert_heard, messages, queued_as, wait_idle};
+use crate::scene::{agent, assert_queued, assert_received, messages, received, wait_idle};
 
-/// Returns the terminal of an attached person who has typed a draft.
-fn typing(world: &World, draft: &str) -> Terminal {
+/// Attaches to the agent and types a draft. Returns the terminal.
+fn attach_with_draft(world: &World, draft: &str) -> Terminal {
     let mut person = Terminal::start(&world.command(["attach", "alpha"]), 24, 80);
     person.wait_for("messages from you");
     person.write(draft);
@@ -13,7 +13,8 @@ fn typing(world: &World, draft: &str) -> Terminal {
     person
 }
 
-fn started() -> World {
+/// Creates a world with an agent that has received the message `first`.
+fn agent_with_message() -> World {
     let world = agent("alpha");
     world.ok(["send", "alpha", "first"]);
     world
@@ -21,54 +22,54 @@ fn started() -> World {
 
 #[test]
 fn message_waits_until_a_draft_is_sent() {
-    let world = started();
-    let mut person = typing(&world, "half a thou");
-    let over = world.segue(["send", "alpha", "over it", "--timeout", "1s"]);
-    queued_as(&over);
-    assert!(over.stderr.contains("there is unsent text in its input"), "{over:#?}");
+    let world = agent_with_message();
+    let mut person = attach_with_draft(&world, "half a thou");
+    let sent = world.segue(["send", "alpha", "over it", "--timeout", "1s"]);
+    assert_queued(&sent);
+    assert!(sent.stderr.contains("there is unsent text in its input"), "{sent:#?}");
     person.write("ght\r");
     wait_idle(&world, "alpha");
-    assert_heard(&world, &["first", "half a thought", "over it"]);
+    assert_received(&world, &["first", "half a thought", "over it"]);
 }
 
 #[test]
 fn message_waits_until_a_draft_is_cleared() {
-    let world = started();
-    let mut person = typing(&world, "half a thou");
+    let world = agent_with_message();
+    let mut person = attach_with_draft(&world, "half a thou");
     let id = world.ok(["send", "alpha", "over it", "--no-wait"]);
-    queued_as(&world.segue(["send", "alpha", "and this", "--timeout", "1s"]));
+    assert_queued(&world.segue(["send", "alpha", "and this", "--timeout", "1s"]));
     assert_eq!(messages(&world)[1]["id"], id.trim());
     person.write("\x15");
     wait_idle(&world, "alpha");
-    assert_heard(&world, &["first", "over it", "and this"]);
+    assert_received(&world, &["first", "over it", "and this"]);
 }
 
 #[test]
 fn keys_pressed_while_a_message_is_typed_are_not_mixed_into_it() {
-    let world = started();
-    let mut person = typing(&world, "d");
+    let world = agent_with_message();
+    let mut person = attach_with_draft(&world, "d");
     person.write("\x15");
     world.ok(["send", "alpha", "--no-wait", "a message"]);
     person.write("mine");
     person.wait_for("> mine");
     person.write("\r");
     wait_idle(&world, "alpha");
-    let mut heard = crate::scene::heard(&world);
-    heard.sort();
-    assert_eq!(heard, ["a message", "first", "hello", "mine"]);
+    let mut received = received(&world);
+    received.sort();
+    assert_eq!(received, ["a message", "first", "hello", "mine"]);
 }
 
 #[test]
 fn draft_of_a_detached_person_still_holds_messages_back() {
-    let world = started();
-    let mut person = typing(&world, "unfinished");
+    let world = agent_with_message();
+    let mut person = attach_with_draft(&world, "unfinished");
     person.write("\x1cd");
     assert_eq!(person.wait(), 0);
-    queued_as(&world.segue(["send", "alpha", "over it", "--timeout", "1s"]));
-    assert_heard(&world, &["first"]);
+    assert_queued(&world.segue(["send", "alpha", "over it", "--timeout", "1s"]));
+    assert_received(&world, &["first"]);
     let mut person = Terminal::start(&world.command(["attach", "alpha"]), 24, 80);
     person.wait_for("> unfinished");
     person.write("\r");
     wait_idle(&world, "alpha");
-    assert_heard(&world, &["first", "unfinished", "over it"]);
+    assert_received(&world, &["first", "unfinished", "over it"]);
 }

@@ -4,26 +4,23 @@ use segue_testkit::events::Events;
 use segue_testkit::{CommandOutcome, Report, World, launches, scene};
 use serde_json::Value;
 
-use crate::scene::{assert_error, heard, states, wait_asking, wait_idle};
+use crate::scene::{assert_error, received, states, wait_asking, wait_idle};
 use crate::world;
 
-const ANSWER: &str = "run `segue answer shop/coder yes --question ";
+/// The beginning of the hint that names the command for an answer.
+const ANSWER_HINT: &str = "run `segue answer shop/coder yes --question ";
 
-/// Creates a project whose agent first asks whether the folder is trusted.
-fn asking(count: &str) -> World {
+/// Creates a project whose agent first asks whether the folder is trusted. `lines` are further lines
+/// of the agent's table.
+fn project_with_question(lines: &str) -> World {
     let world = world();
     world.write("start.md", "remember amber");
-    world.write(
-        "segue.toml",
-        &format!(
-            "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n\
-             prompt = \"start.md\"\nargs = [\"--ask-trust-first\"]\n{count}"
-        ),
-    );
-    world.ok(["trust", "--yes"]);
+    let lines = format!("prompt = \"start.md\"\nargs = [\"--ask-trust-first\"]\n{lines}");
+    scene::write_shop(&world, &lines);
     world
 }
 
+/// Checks that the report has this agent with its trust question. Returns the agent's entry.
 #[track_caller]
 fn assert_waiting(report: &Report, name: &str) -> Value {
     let agents = report.json["agents"].as_array().unwrap();
@@ -41,11 +38,13 @@ fn up(world: &World) -> Report {
 
 #[test]
 fn up_reports_a_trust_question_and_so_does_every_later_command() {
-    let world = asking("");
+    let world = project_with_question("");
     let shown = world.segue(["up"]);
     assert_eq!(shown.status, 0, "{shown:#?}");
-    for words in ["waiting", "it waits for an answer (trust): Do you trust this folder?", ANSWER] {
-        assert!(shown.stdout.contains(words), "{shown:#?}");
+    for part in
+        ["waiting", "it waits for an answer (trust): Do you trust this folder?", ANSWER_HINT]
+    {
+        assert!(shown.stdout.contains(part), "{shown:#?}");
     }
     assert!(shown.stderr.contains("1 of them asks a question"), "{shown:#?}");
     let again = assert_waiting(&up(&world), "coder");
@@ -55,11 +54,11 @@ fn up_reports_a_trust_question_and_so_does_every_later_command() {
     assert_eq!(again["dialog"]["answer"], command, "{again:#}");
     assert_waiting(&Report::of(&world.segue(["resume", "shop", "--json"])), "coder");
     let plan = world.ok(["resume", "shop", "--plan"]);
-    assert!(plan.contains("Do you trust this folder?") && plan.contains(ANSWER), "{plan}");
+    assert!(plan.contains("Do you trust this folder?") && plan.contains(ANSWER_HINT), "{plan}");
     for listed in [world.segue(["ls"]), world.segue([])] {
-        assert!(listed.stderr.contains(ANSWER), "{listed:#?}");
-        let asked = "Do you trust this folder? [1 yes, 2 no, exit]";
-        assert!(listed.stderr.contains(asked), "{listed:#?}");
+        assert!(listed.stderr.contains(ANSWER_HINT), "{listed:#?}");
+        let question = "Do you trust this folder? [1 yes, 2 no, exit]";
+        assert!(listed.stderr.contains(question), "{listed:#?}");
     }
     let session = world.session("coder");
     assert_eq!(session["dialog"]["question"], "Do you trust this folder?", "{session:#}");
@@ -68,21 +67,21 @@ fn up_reports_a_trust_question_and_so_does_every_later_command() {
 
 #[test]
 fn conversation_is_bound_after_the_answer_without_a_second_launch() {
-    let world = asking("");
+    let world = project_with_question("");
     assert_waiting(&up(&world), "coder");
     world.ok(["answer", "coder", "yes"]);
     wait_idle(&world, "shop/coder");
     let session = world.session("coder");
     assert_eq!((&session["launches"], &session["evidence"]), (&1.into(), &"registry".into()));
     assert_eq!(session["dialog"], Value::Null, "{session:#}");
-    assert_eq!(heard(&world), ["remember amber"]);
+    assert_eq!(received(&world), ["remember amber"]);
     up(&world).assert_back("coder", "running");
     assert_eq!(world.session("coder")["launches"], 1);
 }
 
 #[test]
 fn agent_that_quit_after_no_asks_again_at_the_next_up() {
-    let world = asking("");
+    let world = project_with_question("");
     assert_waiting(&up(&world), "coder");
     world.ok(["answer", "coder", "no"]);
     world.ok(["wait", "shop/coder", "--for", "ended", "--timeout", "170s"]);
@@ -90,15 +89,15 @@ fn agent_that_quit_after_no_asks_again_at_the_next_up() {
     assert_eq!((&session["status_detail"], &session["launches"]), (&"quit".into(), &1.into()));
     let named = Report::of(&world.segue(["up", "coder", "--json"]));
     assert_waiting(&named, "coder");
-    assert_eq!(heard(&world), Vec::<String>::new());
+    assert_eq!(received(&world), Vec::<String>::new());
     world.ok(["answer", "coder", "yes"]);
     wait_idle(&world, "shop/coder");
-    assert_eq!(heard(&world), ["remember amber"]);
+    assert_eq!(received(&world), ["remember amber"]);
 }
 
 #[test]
 fn agents_that_wait_for_a_person_do_not_block_other_starts() {
-    let world = asking("count = 12\n");
+    let world = project_with_question("count = 12\n");
     let report = up(&world);
     for number in 1..=12 {
         assert_waiting(&report, &format!("coder-{number}"));
@@ -109,7 +108,7 @@ fn agents_that_wait_for_a_person_do_not_block_other_starts() {
 
 #[test]
 fn trust_question_survives_the_death_of_the_daemon() {
-    let world = asking("");
+    let world = project_with_question("");
     assert_waiting(&up(&world), "coder");
     scene::kill_daemon(&world);
     assert_waiting(&up(&world), "coder");
@@ -117,29 +116,29 @@ fn trust_question_survives_the_death_of_the_daemon() {
     world.ok(["answer", "coder", "yes"]);
     wait_idle(&world, "shop/coder");
     assert_eq!(world.session("coder")["launches"], 1);
-    assert_eq!(heard(&world), ["remember amber"]);
+    assert_eq!(received(&world), ["remember amber"]);
 }
 
 #[test]
 fn handoff_to_an_agent_that_asks_first_reports_the_question() {
-    let world = asking("");
-    scene::told(&world, "fox", "cedar");
+    let world = project_with_question("");
+    scene::start_with_word(&world, "fox", "cedar");
     let report = world.json(["handoff", "fox", "--to", "coder", "--mode", "digest", "--json"]);
     assert_eq!(report["dialog"]["kind"], "trust", "{report:#}");
     let name = report["to"].as_str().unwrap();
     world.ok(["answer", name, "yes"]);
     wait_idle(&world, name);
-    assert!(heard(&world).last().unwrap().contains("cedar"));
+    assert!(received(&world).last().unwrap().contains("cedar"));
 }
 
 #[test]
 fn send_wait_to_an_agent_that_waits_for_a_person_returns_the_question() {
-    let world = asking("");
+    let world = project_with_question("");
     assert_waiting(&up(&world), "coder");
     let sent = world.segue(["send", "coder", "--wait", "under it"]);
     assert_error(&sent, 4, "not yet taken by `shop/coder`: queued as ");
-    for words in ["(trust): Do you trust this folder? [1 yes, 2 no, exit]", ANSWER] {
-        assert!(sent.stderr.contains(words), "{sent:#?}");
+    for part in ["(trust): Do you trust this folder? [1 yes, 2 no, exit]", ANSWER_HINT] {
+        assert!(sent.stderr.contains(part), "{sent:#?}");
     }
     let sent = world.segue(["send", "coder", "--wait", "--json", "the second"]);
     let report: Value = serde_json::from_str(&sent.stdout).unwrap();
@@ -147,19 +146,19 @@ fn send_wait_to_an_agent_that_waits_for_a_person_returns_the_question() {
     assert_eq!(report["dialog"]["kind"], "trust", "{report:#}");
     world.ok(["answer", "coder", "yes"]);
     wait_idle(&world, "shop/coder");
-    assert_eq!(heard(&world), ["remember amber", "under it", "the second"]);
+    assert_eq!(received(&world), ["remember amber", "under it", "the second"]);
     assert_eq!(states(&world), ["delivered", "delivered"]);
 }
 
 #[test]
 fn wait_for_idle_fails_with_the_question_and_wait_for_waiting_succeeds() {
-    let world = asking("");
+    let world = project_with_question("");
     assert_waiting(&up(&world), "coder");
     let waits = [world.segue(["wait", "coder"]), world.segue(["wait", "coder", "--for", "idle"])];
-    for ended in waits {
-        assert_error(&ended, 4, "`shop/coder` cannot go on: a person has to answer");
-        assert!(ended.stderr.contains("Do you trust this folder?"), "{ended:#?}");
-        assert!(ended.stderr.contains(ANSWER), "{ended:#?}");
+    for waited in waits {
+        assert_error(&waited, 4, "`shop/coder` cannot go on: a person has to answer");
+        assert!(waited.stderr.contains("Do you trust this folder?"), "{waited:#?}");
+        assert!(waited.stderr.contains(ANSWER_HINT), "{waited:#?}");
     }
     wait_asking(&world, "coder", "trust");
     let json = world.segue(["wait", "coder", "--json"]);
@@ -169,10 +168,10 @@ fn wait_for_idle_fails_with_the_question_and_wait_for_waiting_succeeds() {
 
 #[test]
 fn run_wait_ends_when_the_agent_asks_a_person() {
-    let world = asking("");
+    let world = project_with_question("");
     let asked = world.segue(["run", "--wait", "--agent", "coder"]);
     assert_eq!(asked.status, 4, "{asked:#?}");
-    assert!(asked.stderr.contains(ANSWER), "{asked:#?}");
+    assert!(asked.stderr.contains(ANSWER_HINT), "{asked:#?}");
 }
 
 #[test]
@@ -181,8 +180,8 @@ fn launch_that_shows_nothing_is_reported_blocks_no_start_and_can_be_stopped() {
     let mut events = Events::of(&world);
     // These agents choose their own ids. Such launches start one after the other.
     world.ok(["run", "-d", "--name", "silent", "--", "--own-id", "--show-nothing"]);
-    let missing = "starting (its program has not shown its conversation yet)";
-    scene::wait_event(&mut events, "status_changed", missing);
+    let status = "starting (its program has not shown its conversation yet)";
+    scene::wait_event(&mut events, "status_changed", status);
     let session = world.session("silent");
     let detail = "its program has not shown its conversation yet";
     assert_eq!(

@@ -10,9 +10,9 @@ mod first_questions;
 mod headless;
 mod once;
 mod queue;
+mod random_kills;
 mod scene;
 mod scope;
-mod storm;
 mod texts;
 mod uncertain;
 mod waiters;
@@ -22,9 +22,4 @@ use segue_testkit::World;
 /// Creates a world for the program under test.
 fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
-}
-
-/// Returns whether `SEGUE_SOAK` asks for the long form of the tests.
-fn is_soak() -> bool {
-    std::env::var_os("SEGUE_SOAK").is_some_and(|value| value == "1")
 }

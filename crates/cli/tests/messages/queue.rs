@@ -4,7 +4,7 @@ use segue_testkit::{World, scene};
 use serde_json::Value;
 
 use crate::scene::{
-    agent, assert_error, assert_heard, heard, messages, queued_as, states, wait_idle,
+    agent, assert_error, assert_queued, assert_received, messages, received, states, wait_idle,
 };
 
 #[test]
@@ -12,18 +12,18 @@ fn message_to_a_stopped_agent_is_delivered_after_its_resume() {
     let world = agent("alpha");
     world.ok(["stop", "alpha"]);
     let first = world.segue(["send", "alpha", "first"]);
-    let id = queued_as(&first);
+    let id = assert_queued(&first);
     assert!(first.stderr.contains("it is not running"), "{first:#?}");
     assert!(first.stderr.contains("run `segue resume default/alpha`"), "{first:#?}");
     for text in ["second", "third"] {
-        queued_as(&world.segue(["send", "alpha", "--wait", text]));
+        assert_queued(&world.segue(["send", "alpha", "--wait", text]));
     }
     assert_eq!(messages(&world)[0]["id"], id);
     assert_eq!(states(&world), ["queued", "queued", "queued"]);
     scene::kill_daemon(&world);
     assert_eq!(world.resume(["alpha"]).status, 0);
     wait_idle(&world, "alpha");
-    assert_heard(&world, &["first", "second", "third"]);
+    assert_received(&world, &["first", "second", "third"]);
     assert_eq!(states(&world), ["delivered", "delivered", "delivered"]);
 }
 
@@ -34,12 +34,12 @@ fn queued_messages_survive_a_kill_of_all_processes() {
     world.ok(["send", "alpha", "--no-wait", "first"]);
     world.ok(["send", "alpha", "--no-wait", "second"]);
     world.kill_everything();
-    queued_as(&world.segue(["send", "alpha", "third"]));
+    assert_queued(&world.segue(["send", "alpha", "third"]));
     assert_eq!(world.resume(["--all"]).status, 0);
     wait_idle(&world, "alpha");
-    let heard = heard(&world);
-    assert_eq!(heard.len(), 6, "expected a nudge for the interrupted turn: {heard:?}");
-    assert_eq!(heard[3..], ["first", "second", "third"]);
+    let received = received(&world);
+    assert_eq!(received.len(), 6, "expected a nudge for the interrupted turn: {received:?}");
+    assert_eq!(received[3..], ["first", "second", "third"]);
 }
 
 #[test]
@@ -52,22 +52,22 @@ fn queued_message_can_be_cancelled_and_a_settled_one_cannot() {
         .to_vec();
     let delivered = messages(&world)[0]["id"].as_str().unwrap().to_owned();
     assert_eq!(world.ok(["messages", "--cancel", &ids[1]]), format!("{} cancelled\n", ids[1]));
-    let settled = |id: &str| format!("message `{id}` is settled already");
+    let error = |id: &str| format!("message `{id}` is settled already");
     let again = world.segue(["messages", "--cancel", &ids[1]]);
-    assert_error(&again, 4, &settled(&ids[1]));
-    assert_error(&world.segue(["messages", "--cancel", &delivered]), 4, &settled(&delivered));
+    assert_error(&again, 4, &error(&ids[1]));
+    assert_error(&world.segue(["messages", "--cancel", &delivered]), 4, &error(&delivered));
     let unknown = world.segue(["messages", "--cancel", "ffffffff"]);
     assert_error(&unknown, 3, "no message has the id `ffffffff`");
-    let several = world.segue(["messages", "--cancel", &ids[0][..4]]);
-    assert_error(&several, 2, &format!("`{}` can mean 4 messages", &ids[0][..4]));
-    let everything = world.segue(["messages", "--cancel", ""]);
-    assert_error(&everything, 2, "`` can mean 4 messages");
+    let ambiguous = world.segue(["messages", "--cancel", &ids[0][..4]]);
+    assert_error(&ambiguous, 2, &format!("`{}` can mean 4 messages", &ids[0][..4]));
+    let empty = world.segue(["messages", "--cancel", ""]);
+    assert_error(&empty, 2, "`` can mean 4 messages");
     let json = world.json(["messages", "--cancel", &ids[2], "--json"]);
     assert_eq!((&json["state"], &json["id"]), (&"cancelled".into(), &ids[2].as_str().into()));
     assert_eq!(states(&world), ["delivered", "queued", "cancelled", "cancelled"]);
     assert_eq!(world.resume(["alpha"]).status, 0);
     wait_idle(&world, "alpha");
-    assert_heard(&world, &["delivered", "one"]);
+    assert_received(&world, &["delivered", "one"]);
 }
 
 #[test]
@@ -75,10 +75,10 @@ fn message_to_a_busy_agent_is_delivered_after_the_turn() {
     let world = agent("alpha");
     world.ok(["send", "alpha", "/slow 2"]);
     let busy = world.segue(["send", "alpha", "--timeout", "1ms", "after it"]);
-    queued_as(&busy);
+    assert_queued(&busy);
     assert!(busy.stderr.contains("it is busy"), "{busy:#?}");
     wait_idle(&world, "alpha");
-    assert_heard(&world, &["/slow 2", "after it"]);
+    assert_received(&world, &["/slow 2", "after it"]);
     let records =
         segue_testkit::conversation::records(&scene::transcript(&world, &world.session("alpha")));
     let kinds: Vec<&str> = records.iter().map(|record| record["type"].as_str().unwrap()).collect();
@@ -92,26 +92,26 @@ fn send_with_interrupt_ends_the_current_turn() {
     world.ok(["send", "alpha", "/hang"]);
     world.ok(["send", "alpha", "--interrupt", "stop, this first"]);
     wait_idle(&world, "alpha");
-    assert_heard(&world, &["/hang", "stop, this first"]);
+    assert_received(&world, &["/hang", "stop, this first"]);
     // No turn runs, so there is nothing to interrupt.
     world.ok(["send", "alpha", "--interrupt", "calmly"]);
-    assert_heard(&world, &["/hang", "stop, this first", "calmly"]);
+    assert_received(&world, &["/hang", "stop, this first", "calmly"]);
 }
 
 #[test]
-fn send_waits_as_long_as_its_flags_demand() {
+fn send_returns_after_delivery_after_the_turn_with_wait_and_at_once_with_no_wait() {
     let world = agent("alpha");
-    let said = world.ok(["send", "alpha", "--wait", "remember the word otter"]);
-    assert_eq!(said, "I will remember otter.\n");
+    let answer = world.ok(["send", "alpha", "--wait", "remember the word otter"]);
+    assert_eq!(answer, "I will remember otter.\n");
     assert_eq!(world.ok(["send", "alpha", "taken"]), "");
     world.ok(["send", "alpha", "/hang"]);
     let id = world.ok(["send", "alpha", "--no-wait", "recorded"]);
-    assert_eq!(queued_as(&world.segue(["send", "alpha", "--timeout", "1s", "late"])).len(), 36);
+    assert_eq!(assert_queued(&world.segue(["send", "alpha", "--timeout", "1s", "late"])).len(), 36);
     assert_eq!(messages(&world)[3]["id"], id.trim());
     let both = world.segue(["send", "alpha", "--wait", "--no-wait", "x"]);
     assert_eq!(both.status, 2, "{both:#?}");
-    let odd = world.segue(["send", "alpha", "--timeout", "soon", "x"]);
-    assert_eq!(odd.status, 2, "{odd:#?}");
+    let invalid = world.segue(["send", "alpha", "--timeout", "soon", "x"]);
+    assert_eq!(invalid.status, 2, "{invalid:#?}");
     assert_eq!(messages(&world).len(), 5);
 }
 
@@ -122,9 +122,9 @@ fn send_wait_fails_if_the_holder_dies_during_the_turn() {
     segue_testkit::events::Events::of(&world)
         .wait_for(|event| event["kind"] == "message_delivered")
         .unwrap();
-    scene::kill(scene::process(&world.session("alpha"), "holder_pid"));
-    let output = segue_testkit::CommandOutcome::from(sender.wait_with_output().unwrap());
-    assert_error(&output, 6, "the turn of `default/alpha` failed");
+    scene::kill(scene::pid(&world.session("alpha"), "holder_pid"));
+    let failed = scene::finish(sender);
+    assert_error(&failed, 6, "the turn of `default/alpha` failed");
 }
 
 #[test]
@@ -135,9 +135,7 @@ fn json_of_send_messages_wait_and_errors_has_exactly_the_documented_fields() {
     let report = world.json(["send", "alpha", "--json", "--wait", "hi"]);
     let session = world.session("alpha");
     let with_session = |more: &[&'static str]| {
-        let own: Vec<String> = keys(&session).into_iter().map(str::to_owned).collect();
-        let more = more.iter().map(|&it| it.to_owned());
-        let mut all: Vec<String> = own.into_iter().chain(more).collect();
+        let mut all = [&keys(&session)[..], more].concat();
         all.sort_unstable();
         all
     };
@@ -177,19 +175,23 @@ fn log_has_every_state_of_a_message() {
     world.ok(["answer", "alpha", "yes"]);
     wait_idle(&world, "alpha");
     let events = world.events("alpha");
-    let way: Vec<&str> = events
+    let kinds: Vec<&str> = events
         .iter()
         .filter(|event| event["text"].as_str().unwrap().starts_with(&format!("message {id}")))
         .map(|event| event["kind"].as_str().unwrap())
         .collect();
-    assert_eq!((way.first(), way.last()), (Some(&"message_queued"), Some(&"message_delivered")));
-    assert!(way.contains(&"message_typed"), "{way:?}");
-    let place = |wanted: &str| {
-        let is_it = |event: &Value| format!("{} {}", event["kind"], event["text"]).contains(wanted);
-        events.iter().position(is_it).unwrap_or_else(|| panic!("no {wanted} in {events:#?}"))
+    assert_eq!(
+        (kinds.first(), kinds.last()),
+        (Some(&"message_queued"), Some(&"message_delivered"))
+    );
+    assert!(kinds.contains(&"message_typed"), "{kinds:?}");
+    let position = |part: &str| {
+        let has_part =
+            |event: &Value| format!("{} {}", event["kind"], event["text"]).contains(part);
+        events.iter().position(has_part).unwrap_or_else(|| panic!("no {part} in {events:#?}"))
     };
-    let asked = place("waiting (permission), reported by the vendor's registry");
-    assert!(asked < place("\"answered\" \"yes to: Allow?"));
+    let asked = position("waiting (permission), reported by the vendor's registry");
+    assert!(asked < position("\"answered\" \"yes to: Allow?"));
     assert!(events.iter().all(|event| event["at"].is_string()));
     assert!(world.ok(["log", "alpha"]).contains("in the transcript"));
 }
@@ -203,15 +205,15 @@ fn concurrent_messages_are_delivered_once_and_in_order() {
             threads.spawn(|| world.ok(["send", "alpha", text]));
         }
     });
-    let mut heard = heard(&world)[1..].to_vec();
-    heard.sort();
-    assert_eq!(heard, texts);
-    same_order(&world);
+    let mut received = received(&world)[1..].to_vec();
+    received.sort();
+    assert_eq!(received, texts);
+    assert_order_of_delivery(&world);
 }
 
 /// Checks that the messages were delivered in the order in which they were recorded.
-fn same_order(world: &World) {
+fn assert_order_of_delivery(world: &World) {
     let recorded: Vec<String> =
         messages(world).iter().map(|it| it["text"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(heard(world)[1..], recorded);
+    assert_eq!(received(world)[1..], recorded);
 }

@@ -8,12 +8,12 @@ use crate::world;
 /// Creates a world with an agent, and waits until the agent is ready.
 pub(crate) fn agent(name: &str) -> World {
     let world = world();
-    add(&world, name);
+    start_agent(&world, name);
     world
 }
 
 /// Starts another agent and waits until it is ready.
-pub(crate) fn add(world: &World, name: &str) {
+pub(crate) fn start_agent(world: &World, name: &str) {
     world.ok(["run", "-d", "--name", name, "hello"]);
     wait_idle(world, name);
 }
@@ -31,21 +31,26 @@ pub(crate) fn wait_idle(world: &World, name: &str) {
 }
 
 /// Waits until an agent asks a question of this kind.
-pub(crate) fn wait_asking(world: &World, name: &str, what: &str) {
+pub(crate) fn wait_asking(world: &World, name: &str, kind: &str) {
     let shown = world.ok(["wait", name, "--for", "waiting", "--timeout", "170s"]);
-    assert_eq!(shown, format!("waiting ({what})\n"));
+    assert_eq!(shown, format!("waiting ({kind})\n"));
 }
 
 /// Returns all user messages in the conversations of this world.
-pub(crate) fn heard(world: &World) -> Vec<String> {
-    let all = conversation::all(world);
-    all.iter().flat_map(|transcript| conversation::said(transcript)).collect()
+pub(crate) fn received(world: &World) -> Vec<String> {
+    let all = conversation::transcripts(world);
+    all.iter().flat_map(|transcript| conversation::user_messages(transcript)).collect()
+}
+
+/// Returns how often this message is in the conversations of this world.
+pub(crate) fn times_received(world: &World, text: &str) -> usize {
+    received(world).iter().filter(|message| *message == text).count()
 }
 
 /// Checks that exactly these user messages follow the first one, in this order.
 #[track_caller]
-pub(crate) fn assert_heard(world: &World, wanted: &[&str]) {
-    assert_eq!(heard(world)[1..], *wanted);
+pub(crate) fn assert_received(world: &World, expected: &[&str]) {
+    assert_eq!(received(world)[1..], *expected);
 }
 
 /// Returns all messages that `segue messages` lists.
@@ -58,16 +63,16 @@ pub(crate) fn states(world: &World) -> Vec<String> {
     messages(world).iter().map(|it| it["state"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Checks that a command failed with this exit status and an error that begins like this.
+/// Checks that a command failed with this exit status, and that its error begins with this text.
 #[track_caller]
-pub(crate) fn assert_error(outcome: &CommandOutcome, status: i32, begins: &str) {
+pub(crate) fn assert_error(outcome: &CommandOutcome, status: i32, error: &str) {
     assert_eq!((outcome.status, outcome.stdout.as_str()), (status, ""), "{outcome:#?}");
-    assert!(outcome.stderr.starts_with(&format!("error: {begins}")), "{outcome:#?}");
+    assert!(outcome.stderr.starts_with(&format!("error: {error}")), "{outcome:#?}");
 }
 
-/// Checks that a message is queued; returns its id.
+/// Checks that `segue send` reported that its message is queued. Returns the id of the message.
 #[track_caller]
-pub(crate) fn queued_as(outcome: &CommandOutcome) -> String {
+pub(crate) fn assert_queued(outcome: &CommandOutcome) -> String {
     assert_eq!(outcome.status, 4, "{outcome:#?}");
     let first = outcome.stderr.lines().next().unwrap();
     first.split_once("queued as ").unwrap().1.to_owned()

@@ -2,11 +2,12 @@
 
 use std::fs;
 
-use segue_testkit::{World, conversation, processes};
+use segue_testkit::{World, conversation, scene};
 
-use crate::scene::{agent, assert_error, assert_heard, headless, heard, messages, states};
+use crate::scene::{agent, assert_error, assert_received, headless, messages, received, states};
 
-const AWKWARD: [&str; 14] = [
+/// Texts that a shell, a terminal or a vendor's program could take for a command or an option.
+const SPECIAL_TEXTS: [&str; 14] = [
     "/home/x is a folder",
     "/home/x",
     "!ls",
@@ -26,11 +27,11 @@ const AWKWARD: [&str; 14] = [
 #[test]
 fn message_with_special_characters_arrives_unchanged() {
     let world = agent("alpha");
-    for text in AWKWARD {
-        let told = world.with_input(["send", "alpha", "-"], text.as_bytes());
-        assert_eq!(told.status, 0, "{text:?}: {told:#?}");
+    for text in SPECIAL_TEXTS {
+        let sent = world.with_input(["send", "alpha", "-"], text.as_bytes());
+        assert_eq!(sent.status, 0, "{text:?}: {sent:#?}");
     }
-    assert_heard(&world, &AWKWARD);
+    assert_received(&world, &SPECIAL_TEXTS);
     assert!(states(&world).iter().all(|state| state == "delivered"));
 }
 
@@ -43,7 +44,7 @@ fn message_may_begin_with_a_dash_as_argument_and_on_standard_input() {
     assert_eq!(world.with_input(["send", "alpha"], b"-from nowhere").status, 0);
     let flag = world.segue(["send", "alpha", "--wiat"]);
     assert_error(&flag, 2, "unexpected argument '--wiat' found");
-    assert_heard(&world, &["-dash", "- with spaces", "--wait", "-from nowhere"]);
+    assert_received(&world, &["-dash", "- with spaces", "--wait", "-from nowhere"]);
 }
 
 #[test]
@@ -54,36 +55,36 @@ fn long_message_is_typed_and_a_very_long_one_is_passed_as_a_file() {
     assert_eq!(world.with_input(["send", "alpha", "-"], typed.as_bytes()).status, 0);
     let read = format!("remember the word otter {}", "x".repeat(200_000));
     assert_eq!(world.with_input(["send", "alpha", "-"], read.as_bytes()).status, 0);
-    let heard = heard(&world);
-    assert_eq!(heard[1], typed);
-    assert_eq!(file_in(&heard[2]), read);
+    let received = received(&world);
+    assert_eq!(received[1], typed);
+    assert_eq!(file_in(&received[2]), read);
     assert_eq!(world.ok(["send", "alpha", "--wait", "what is the word?"]), "The word is otter.\n");
     assert_eq!(messages(&world)[1]["text"], read);
 }
 
-/// Returns the contents of the file that the agent is told to read.
-fn file_in(told: &str) -> String {
-    let path = told.strip_prefix("Read the file ").unwrap();
+/// Returns the contents of the file that a message asks the agent to read.
+fn file_in(message: &str) -> String {
+    let path = message.strip_prefix("Read the file ").unwrap();
     fs::read_to_string(path.strip_suffix(" and do what it says.").unwrap()).unwrap()
 }
 
 #[test]
 fn message_with_control_characters_is_passed_as_a_file() {
     let world = agent("alpha");
-    let keys = ["red \u{1b}[31mtext", "end\u{1b}[201~\r\u{3}of a paste", "\u{1b}", "bell\u{7}"];
-    for text in keys {
+    let texts = ["red \u{1b}[31mtext", "end\u{1b}[201~\r\u{3}of a paste", "\u{1b}", "bell\u{7}"];
+    for text in texts {
         assert_eq!(world.with_input(["send", "alpha", "-"], text.as_bytes()).status, 0, "{text:?}");
     }
-    let heard = heard(&world);
-    let read: Vec<String> = heard[1..].iter().map(|told| file_in(told)).collect();
-    assert_eq!(read, keys);
+    let received = received(&world);
+    let read: Vec<String> = received[1..].iter().map(|message| file_in(message)).collect();
+    assert_eq!(read, texts);
 }
 
 #[test]
 fn crlf_line_ends_become_line_feeds() {
     let world = agent("alpha");
     assert_eq!(world.with_input(["send", "alpha"], b"one\r\ntwo\r\n").status, 0);
-    assert_heard(&world, &["one\ntwo"]);
+    assert_received(&world, &["one\ntwo"]);
 }
 
 #[test]
@@ -97,8 +98,8 @@ fn invalid_message_is_refused_and_not_recorded() {
         (b"caf\xe9", "the message on standard input is not UTF-8"),
         (long.as_bytes(), "the message is longer than 16 MiB"),
     ];
-    for (text, wanted) in table {
-        assert_error(&world.with_input(["send", "alpha", "-"], text), 2, wanted);
+    for (text, error) in table {
+        assert_error(&world.with_input(["send", "alpha", "-"], text), 2, error);
     }
     assert_error(&world.segue(["send", "alpha", ""]), 2, "the message is empty");
     assert_error(
@@ -112,24 +113,23 @@ fn invalid_message_is_refused_and_not_recorded() {
 #[test]
 fn headless_agent_gets_special_characters_and_long_messages_unchanged() {
     let world = headless("alpha");
-    let mut wanted: Vec<String> = Vec::new();
+    let mut expected: Vec<String> = Vec::new();
     let control = "red \u{1b}[31mtext\u{1b}[201~\r\nand lines";
-    for text in AWKWARD.into_iter().filter(|text| *text != "-").chain([control]) {
-        let told = world.with_input(["send", "alpha", "--wait", "-"], text.as_bytes());
-        assert_eq!(told.status, 0, "{text:?}: {told:#?}");
-        wanted.push(text.to_owned());
+    for text in SPECIAL_TEXTS.into_iter().filter(|text| *text != "-").chain([control]) {
+        let sent = world.with_input(["send", "alpha", "--wait", "-"], text.as_bytes());
+        assert_eq!(sent.status, 0, "{text:?}: {sent:#?}");
+        expected.push(text.to_owned());
     }
-    assert_eq!(heard(&world)[1..], wanted);
+    assert_eq!(received(&world)[1..], expected);
     let long = format!("remember the word otter {}", "x".repeat(200_000));
     assert_eq!(world.with_input(["send", "alpha", "--wait"], long.as_bytes()).status, 0);
     assert_eq!(world.ok(["send", "alpha", "--wait", "what is the word?"]), "The word is otter.\n");
-    assert_eq!(heard(&world).len(), wanted.len() + 3);
-    assert_processes_gone(&world);
+    assert_eq!(received(&world).len(), expected.len() + 3);
+    assert_one_conversation_without_process(&world);
 }
 
 /// Checks that no agent process is left, and that there is one conversation.
-fn assert_processes_gone(world: &World) {
-    let is_agent = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "demo-agent");
-    assert_eq!(world.processes().into_iter().filter(is_agent).count(), 0);
-    assert_eq!(conversation::all(world).len(), 1, "not exactly one conversation");
+fn assert_one_conversation_without_process(world: &World) {
+    assert_eq!(scene::pids_running(world, "demo-agent"), Vec::<u32>::new());
+    assert_eq!(conversation::transcripts(world).len(), 1, "not exactly one conversation");
 }

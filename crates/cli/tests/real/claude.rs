@@ -1,20 +1,19 @@
-//! Tests with the real Claude Code, of what only Claude Code does. Each session must resume its own
-//! conversation. The requests that the scripted model receives prove it. `real.rs` has the tests
-//! that are the same for other vendors.
+//! Claude Code alone: behaviour that no other vendor has.
 
-mod cuts;
+mod deleted_transcripts;
 mod failures;
-mod lives;
-mod losses;
-mod others;
-mod places;
+mod folders;
+mod interrupted_turns;
+mod other_processes;
+mod resume;
 
 use segue_testkit::vendor_scene::VendorScene;
 use segue_testkit::vendors::ClaudeHome;
 
-/// A world with Claude Code, and the model that it talks to.
+/// A world with this vendor's program, and the model that it talks to.
 type ClaudeScene = VendorScene<ClaudeHome>;
 
+/// Creates a world with Claude Code, and the model that it talks to.
 fn scene() -> ClaudeScene {
-    VendorScene::new(env!("CARGO_BIN_EXE_segue"))
+    crate::scene()
 }

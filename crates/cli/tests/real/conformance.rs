@@ -1,12 +1,12 @@
-//! The most important behaviours, tested with every vendor's real program. `make conformance` runs
-//! the whole list.
+//! The most important behaviours, tested with every vendor's real program. `make conformance` runs the
+//! whole list.
 
 use segue_testkit::vendors::{exemptions, show};
 
-/// Generates one test of each behaviour for each vendor.
-macro_rules! shown {
+/// Declares one test of each behaviour for each vendor.
+macro_rules! behaviours {
     ($vendors:tt $($test:ident: $behaviour:literal;)*) => {
-        $(shown!(@vendors $vendors $test $behaviour);)*
+        $(behaviours!(@vendors $vendors $test $behaviour);)*
     };
     (@vendors ($($vendor:ident)*) $test:ident $behaviour:literal) => {
         mod $test {
@@ -18,7 +18,7 @@ macro_rules! shown {
     };
 }
 
-shown! {
+behaviours! {
     (claude codex copilot gemini pi)
     start: "start";
     two_at_once: "two-at-once";
@@ -37,7 +37,7 @@ shown! {
 mod slow {
     use super::show;
 
-    shown! {
+    behaviours! {
         (opencode)
         two_at_once: "two-at-once";
         mid_tool: "mid-tool";
@@ -50,7 +50,7 @@ mod slow {
 mod previous {
     use segue_testkit::vendors::show_previous as show;
 
-    shown! {
+    behaviours! {
         (claude)
         permission: "permission";
         headless_killed: "headless-killed";
@@ -62,7 +62,7 @@ mod previous {
 mod more {
     use super::show;
 
-    shown! {
+    behaviours! {
         (claude codex)
         headless_killed: "headless-killed";
         open_elsewhere: "open-elsewhere";

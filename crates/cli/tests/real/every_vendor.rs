@@ -1,12 +1,10 @@
 //! One agent of each vendor: resumed with one command after a kill, with unusual prompts and
 //! instructions, and with a trust question at the first start.
 
-use std::process::Command;
+use segue_testkit::vendors::{with_claude, with_codex, with_gemini};
+use segue_testkit::{Model, World, isolated, launches, processes, scene};
 
-use segue_testkit::vendors::{with_all, with_claude, with_codex, with_gemini};
-use segue_testkit::{Model, World, isolated, launches, scene};
-
-use crate::world;
+use crate::{git_init, with_vendors, world};
 
 /// The vendors whose programs are pinned for tests.
 const PINNED: [&str; 6] = ["claude", "codex", "copilot", "gemini", "opencode", "pi"];
@@ -14,23 +12,22 @@ const PINNED: [&str; 6] = ["claude", "codex", "copilot", "gemini", "opencode", "
 /// The built-in vendor, whose agent needs no model.
 const BUILT_IN: &str = "demo";
 
-fn project(world: &World, agents: &[&str]) {
+/// Writes and trusts a project file with one agent of each of these vendors.
+fn write_agent_of_each(world: &World, agents: &[&str]) {
     let mut file = "[fleet]\nname = \"all\"\n".to_owned();
     for name in agents {
         world.write(&format!("{name}.md"), &format!("remember the word {name}"));
         let agent = format!("name = \"{name}\"\nvendor = \"{name}\"\nprompt = \"{name}.md\"\n");
         file = file + "[[agents]]\n" + &agent;
     }
-    world.write("segue.toml", &file);
-    world.ok(["trust", "--yes"]);
+    scene::write_project(world, &file);
 }
 
 #[test]
 fn one_resume_command_brings_back_an_agent_of_every_vendor() {
     isolated(|| {
-        let (mut world, model) = (world(), Model::start());
-        with_all(&mut world, &model, &PINNED);
-        project(&world, &[&PINNED[..], &[BUILT_IN]].concat());
+        let (world, model) = with_vendors(&PINNED);
+        write_agent_of_each(&world, &[&PINNED[..], &[BUILT_IN]].concat());
         world.ok(["up"]);
         for name in PINNED.iter().chain([&BUILT_IN]) {
             world.ok(["wait", name, "--for", "idle", "--timeout", "170s"]);
@@ -50,8 +47,8 @@ fn one_resume_command_brings_back_an_agent_of_every_vendor() {
             let question = format!("which word, {name}?");
             world.ok(["send", name, "--wait", "--timeout", "170s", &question]);
             let carried = model.conversation_of(&question).unwrap();
-            let told: Vec<&str> = carried.user_texts().into_iter().map(str::trim).collect();
-            assert_eq!(told, [format!("remember the word {name}"), question], "{name}");
+            let messages: Vec<&str> = carried.user_texts().into_iter().map(str::trim).collect();
+            assert_eq!(messages, [format!("remember the word {name}"), question], "{name}");
         }
         scene::assert_knows(&world, BUILT_IN, BUILT_IN);
     });
@@ -70,20 +67,18 @@ const MODELS: [(&str, &str); 6] = [
 #[test]
 fn prompts_and_instructions_that_look_like_options_reach_every_vendors_model_as_text() {
     isolated(|| {
-        let (mut world, model) = (world(), Model::start());
-        with_all(&mut world, &model, &PINNED);
+        let (world, model) = with_vendors(&PINNED);
         let mut file = "[fleet]\nname = \"all\"\n".to_owned();
         for (name, scripted) in MODELS {
             world.write(&format!("{name}.md"), &format!("--instructions-for-{name} are kind"));
             let agent = format!("name = \"{name}\"\nvendor = \"{name}\"\nmodel = \"{scripted}\"\n");
             file = format!("{file}[[agents]]\n{agent}instructions = \"{name}.md\"\n");
         }
-        world.write("segue.toml", &file);
-        world.ok(["trust", "--yes"]);
+        scene::write_project(&world, &file);
         for (name, scripted) in MODELS {
             let prompt = format!("--prompt-for-{name}\n- one\n- two");
-            let words = ["run", "--headless", "--agent", name, "-"];
-            let outcome = world.with_input(words, prompt.as_bytes());
+            let run = ["run", "--headless", "--agent", name, "-"];
+            let outcome = world.with_input(run, prompt.as_bytes());
             assert_eq!(outcome.status, 0, "{name}: {outcome:#?}");
             let asked = model.conversation_of(&format!("--prompt-for-{name}")).unwrap();
             assert_eq!(
@@ -93,8 +88,8 @@ fn prompts_and_instructions_that_look_like_options_reach_every_vendors_model_as_
             );
             let body = asked.body.to_string();
             assert!(body.contains(&format!("--instructions-for-{name}")), "{name}: {body}");
-            let named = scripted.rsplit('/').next().unwrap();
-            assert!(body.contains(named) || asked.path.contains(named), "{name}: {body}");
+            let model_name = scripted.rsplit('/').next().unwrap();
+            assert!(body.contains(model_name) || asked.path.contains(model_name), "{name}: {body}");
         }
     });
 }
@@ -110,12 +105,11 @@ fn up_reports_the_trust_question_of_every_vendor_that_asks_first() {
         let mut codex = with_codex(&mut world, &model);
         let gemini = with_gemini(&mut world, &model);
         let folder = world.project();
-        let made = Command::new("git").args(["init", "--quiet"]).arg(&folder).output().unwrap();
-        assert!(made.status.success(), "{made:?}");
+        git_init(&world);
         claude.distrust(&folder);
         codex.distrust(&folder);
         gemini.distrust(&folder);
-        project(&world, &ASKING);
+        write_agent_of_each(&world, &ASKING);
         let first = world.json(["up", "--json"]);
         let again = world.json(["up", "--json"]);
         for report in [first, again] {
@@ -140,8 +134,8 @@ fn up_reports_the_trust_question_of_every_vendor_that_asks_first() {
             world.ok(["wait", name, "--for", "idle", "--timeout", "170s"]);
             let session = world.session(name);
             assert_eq!(session["launches"], 1, "{session:#}");
-            let heard = model.exchanges().into_iter().filter(|it| it.newest() == second).count();
-            assert_eq!(heard, 1, "{name}");
+            let requests = model.exchanges().into_iter().filter(|it| it.newest() == second);
+            assert_eq!(requests.count(), 1, "{name}");
         }
     });
 }
@@ -157,30 +151,26 @@ const READS: [(&str, bool, bool); 6] = [
     ("pi", false, true),
 ];
 
-/// Returns the command lines of all processes of this world.
+/// Returns the arguments of all processes of this world.
 fn arguments(world: &World) -> String {
-    let read = |pid: u32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let all: Vec<String> = world
-        .processes()
-        .into_iter()
-        .map(|pid| String::from_utf8_lossy(&read(pid)).into_owned())
-        .collect();
-    all.join("\n")
+    let all = world.processes().into_iter().flat_map(processes::command_line);
+    all.collect::<Vec<String>>().join(
+        "
+",
+    )
 }
 
 #[test]
 fn long_prompts_and_instructions_reach_every_model_but_not_arguments_or_records() {
     isolated(|| {
-        let (mut world, model) = (world(), Model::start());
-        with_all(&mut world, &model, &PINNED);
+        let (world, model) = with_vendors(&PINNED);
         let mut file = "[fleet]\nname = \"all\"\n".to_owned();
         for (name, ..) in READS {
             world.write(&format!("{name}.md"), &format!("--role-of-{name}: be\n\tkind \u{1f98a}"));
             let agent = format!("name = \"{name}\"\nvendor = \"{name}\"\n");
             file = format!("{file}[[agents]]\n{agent}instructions = \"{name}.md\"\n");
         }
-        world.write("segue.toml", &file);
-        world.ok(["trust", "--yes"]);
+        scene::write_project(&world, &file);
         for (name, prompt_in_file, instructions_in_file) in READS {
             let lines = "a line with \u{fc}n\u{ef}c\u{f6}de \u{2713} and \"quotes\"\n".repeat(1500);
             let prompt = format!("--word-of-{name}\n{lines}[[hold: {name}]] the end");
@@ -188,8 +178,8 @@ fn long_prompts_and_instructions_reach_every_model_but_not_arguments_or_records(
             let outcome = world.with_input(run, prompt.as_bytes());
             assert_eq!(outcome.status, 0, "{name}: {outcome:#?}");
             let asked = model.wait_held(name);
-            let heard = asked.user_texts().last().map(|it| it.trim().to_owned());
-            assert!(heard == Some(prompt), "{name}: another text arrived");
+            let received = asked.user_texts().last().map(|it| it.trim().to_owned());
+            assert!(received == Some(prompt), "{name}: another text arrived");
             let (word, role) = (format!("word-of-{name}"), format!("role-of-{name}"));
             assert!(asked.body.to_string().contains(&role), "{name}: no instructions");
             let arguments = arguments(&world);

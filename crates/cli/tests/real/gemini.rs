@@ -1,11 +1,9 @@
-//! Tests with the real Gemini CLI in a home with default settings, of what only Gemini does. Each
-//! session must resume its own conversation. The requests that the scripted model receives prove it.
-//! `real.rs` has the tests that are the same for other vendors.
+//! Gemini CLI alone, with its default settings: behaviour that no other vendor has.
 
-mod losses;
-mod others;
-mod sizes;
-mod turns;
+mod deleted_transcripts;
+mod other_processes;
+mod terminal_sizes;
+mod trust_question;
 
 use std::path::Path;
 
@@ -13,17 +11,18 @@ use segue_testkit::vendor_scene::VendorScene;
 use segue_testkit::vendors::{GeminiHome, command};
 use segue_testkit::{CommandOutcome, launches};
 
-/// A world with Gemini, and the model that it talks to.
+/// A world with this vendor's program, and the model that it talks to.
 type GeminiScene = VendorScene<GeminiHome>;
 
+/// Creates a world with Gemini CLI, and the model that it talks to.
 fn scene() -> GeminiScene {
-    VendorScene::new(env!("CARGO_BIN_EXE_segue"))
+    crate::scene()
 }
 
-/// Runs a turn without Segue in the project's folder. At its start Gemini deletes transcripts that
-/// it considers empty.
-fn by_hand(scene: &GeminiScene, words: &[&str]) {
-    let turn = CommandOutcome::of(&mut command(&scene.world, "gemini", words));
+/// Runs a turn in the project folder without Segue. At its start Gemini deletes transcripts that it
+/// considers empty.
+fn turn_without_segue(scene: &GeminiScene, message: &str) {
+    let turn = CommandOutcome::of(&mut command(&scene.world, "gemini", ["-p", message]));
     assert_eq!(turn.status, 0, "{turn:#?}");
 }
 

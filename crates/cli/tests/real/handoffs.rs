@@ -1,16 +1,14 @@
 //! Handoffs between the real programs of vendors. The requests that the model receives afterwards
-//! prove what was carried over.
+//! prove which turns were carried over.
 //!
-//! A ring through all vendors is part of every test run. `make conformance` runs the other pairs.
-
-use std::os::unix::fs::PermissionsExt as _;
+//! A chain through all vendors is part of every test run. `make conformance` runs the other pairs.
 
 use segue_testkit::model::{Exchange, SpeakerRole};
-use segue_testkit::vendors::{programs, with_all};
-use segue_testkit::{Model, World, isolated};
+use segue_testkit::vendors::programs;
+use segue_testkit::{Model, World, files, isolated};
 use serde_json::Value;
 
-use crate::world;
+use crate::with_vendors;
 
 const SECRET: &str = "sk-ant-api03-0123456789abcdefghijklmnopqrstuvwxyz";
 const FIRST: &str = "remember ALPHA, größer als 日本 😀";
@@ -25,18 +23,15 @@ struct HandoffScene {
 
 impl HandoffScene {
     fn with(vendors: &[&str]) -> Self {
-        let (mut world, model) = (world(), Model::start());
-        with_all(&mut world, &model, vendors);
+        let (world, model) = with_vendors(vendors);
         world.write("notes.txt", &format!("ünïcode notes\nANTHROPIC_API_KEY={SECRET}\n"));
         Self { model, world }
     }
 
     /// Has a conversation with plain text, a tool call, several alphabets and code.
     fn converse(&self, vendor: &str, name: &str) {
-        let permission = ["--permission", "auto", "--name", name, FIRST];
-        let words = ["run", "-d", "--vendor", vendor].into_iter().chain(permission);
-        let run = segue_testkit::CommandOutcome::of(&mut self.world.command(words));
-        assert_eq!(run.status, 0, "{run:#?}");
+        let run = ["run", "-d", "--vendor", vendor, "--permission", "auto", "--name", name, FIRST];
+        self.world.ok(run);
         self.model.wait_answered(FIRST);
         self.wait_idle(name);
         self.ask(name, SECOND);
@@ -54,7 +49,7 @@ impl HandoffScene {
         self.model.conversation_of(message).unwrap_or_else(|| panic!("`{message}` is lost"))
     }
 
-    /// Hands a conversation over; returns the name of the session that continues it.
+    /// Hands a conversation over. Returns the name of the session that continues it.
     fn hand_over(&self, name: &str, vendor: &str) -> String {
         let outcome = self.world.segue(["handoff", name, "--to", vendor, "--json"]);
         let log = || self.world.segue(["log"]).stdout;
@@ -75,18 +70,19 @@ fn trimmed(texts: Vec<&str>) -> Vec<String> {
 /// Checks that a request carries the whole conversation.
 fn assert_carried(carried: &Exchange, before: &Exchange) {
     assert_eq!(trimmed(carried.user_texts()), [FIRST, SECOND, THIRD, QUESTION], "{carried:#?}");
-    let mut said = trimmed(before.assistant_texts());
-    said.push("```rust\nfn main() { let x = \"`\"; }\n``` — done".to_owned());
-    let now = trimmed(carried.assistant_texts());
-    let begins: Vec<&str> = said.iter().map(|text| text.split(" turns=").next().unwrap()).collect();
-    assert_eq!(now.len(), begins.len(), "{now:#?}\n{begins:#?}");
-    for (now, said) in now.iter().zip(begins) {
-        assert!(now.starts_with(said), "{now} is not {said}");
+    let mut answers = trimmed(before.assistant_texts());
+    answers.push("```rust\nfn main() { let x = \"`\"; }\n``` — done".to_owned());
+    let expected: Vec<&str> =
+        answers.iter().map(|text| text.split(" turns=").next().unwrap()).collect();
+    let found = trimmed(carried.assistant_texts());
+    assert_eq!(found.len(), expected.len(), "{found:#?}\n{expected:#?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.starts_with(expected), "{found} is not {expected}");
     }
     let tools: Vec<SpeakerRole> = carried
         .turns
         .iter()
-        .map(|said| said.role)
+        .map(|part| part.role)
         .filter(|role| matches!(role, SpeakerRole::ToolCall | SpeakerRole::ToolResult))
         .collect();
     assert_eq!(tools, [SpeakerRole::ToolCall, SpeakerRole::ToolResult], "{carried:#?}");
@@ -95,7 +91,7 @@ fn assert_carried(carried: &Exchange, before: &Exchange) {
     assert!(!carried.body.to_string().contains(SECRET), "a secret was carried over");
 }
 
-fn pair(from: &str, to: &str) {
+fn assert_handoff(from: &str, to: &str) {
     isolated(|| {
         let scene = HandoffScene::with(&[from, to]);
         scene.converse(from, "a");
@@ -108,7 +104,7 @@ fn pair(from: &str, to: &str) {
 
 macro_rules! pairs {
     ($($(#[$attribute:meta])* $name:ident: $from:literal => $to:literal;)*) => {
-        $($(#[$attribute])* #[test] fn $name() { pair($from, $to); })*
+        $($(#[$attribute])* #[test] fn $name() { assert_handoff($from, $to); })*
     };
 }
 
@@ -152,17 +148,17 @@ fn chain_of_handoffs_through_all_vendors_keeps_every_user_message() {
     isolated(|| {
         let scene = HandoffScene::with(&CHAIN[..6]);
         scene.converse("claude", "a");
-        let mut said = vec![FIRST.to_owned(), SECOND.to_owned(), THIRD.to_owned()];
+        let mut messages = vec![FIRST.to_owned(), SECOND.to_owned(), THIRD.to_owned()];
         let mut name = "a".to_owned();
         for vendor in &CHAIN[1..] {
             name = scene.hand_over(&name, vendor);
-            let question = format!("which word, {vendor} number {}?", said.len());
+            let question = format!("which word, {vendor} number {}?", messages.len());
             let carried = scene.ask(&name, &question);
-            said.push(question);
-            assert_eq!(trimmed(carried.user_texts()), said, "{vendor}");
+            messages.push(question);
+            assert_eq!(trimmed(carried.user_texts()), messages, "{vendor}");
             // The first vendor's own transcript has the secret: its agent has read the file.
-            let crossed = *vendor != CHAIN[0];
-            assert!(!crossed || !carried.body.to_string().contains(SECRET), "{vendor}");
+            let is_first_vendor = *vendor == CHAIN[0];
+            assert!(is_first_vendor || !carried.body.to_string().contains(SECRET), "{vendor}");
         }
         assert_eq!(name, "a", "not the session in which the conversation started");
     });
@@ -172,18 +168,16 @@ fn chain_of_handoffs_through_all_vendors_keeps_every_user_message() {
 fn headless_conversation_is_handed_over_and_back_with_the_new_turns() {
     isolated(|| {
         let scene = HandoffScene::with(&["claude", "codex"]);
-        let run = ["run", "--headless", "--vendor", "claude", "--name", "a", FIRST];
-        let run = segue_testkit::CommandOutcome::of(&mut scene.world.command(run));
-        assert_eq!(run.status, 0, "{run:#?}");
-        let handed_over = |name: &str, vendor: &str| {
+        scene.world.ok(["run", "--headless", "--vendor", "claude", "--name", "a", FIRST]);
+        let hand_over = |name: &str, vendor: &str| {
             let report = scene.world.json(["handoff", name, "--to", vendor, "--json"]);
             assert_eq!(report["mode"], "native", "{report:#}");
             assert_eq!(report["turns_carried"], 2, "{report:#}");
         };
-        handed_over("a", "codex");
+        hand_over("a", "codex");
         let carried = scene.ask("a-codex", QUESTION);
         assert_eq!(trimmed(carried.user_texts()), [FIRST, QUESTION]);
-        handed_over("a-codex", "claude");
+        hand_over("a-codex", "claude");
         let carried = scene.ask("a", "and now?");
         assert_eq!(trimmed(carried.user_texts()), [FIRST, QUESTION, "and now?"]);
     });
@@ -199,23 +193,20 @@ fn handoff_falls_back_to_a_digest_if_the_vendor_cannot_resume_the_transcript() {
         std::fs::remove_file(&program).unwrap();
         let script = "#!/bin/sh\nfor word; do [ \"$word\" = --resume ] && exit 1; done\n";
         let script = format!("{script}exec {} \"$@\"\n", real.display());
-        std::fs::write(&program, script).unwrap();
-        let runs = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(&program, runs).unwrap();
+        files::write_program(&program, &script);
         scene.converse("codex", "a");
 
         let report = scene.world.json(["handoff", "a", "--to", "claude", "--json"]);
         let log = || scene.world.segue(["log", "a-claude"]).stdout;
         assert_eq!(report["mode"], "digest", "{report:#}\n{}", log());
         scene.wait_idle("a-claude");
-        let told = scene.ask("a-claude", QUESTION);
-        let texts = told.user_texts();
+        let request = scene.ask("a-claude", QUESTION);
+        let texts = request.user_texts();
         assert!(texts[0].contains(FIRST) && texts[0].contains("it has notes"), "{texts:#?}");
         assert!(!texts[0].contains(SECRET), "a secret was carried over: {texts:#?}");
         // Nothing is left of the transcript that could not be resumed.
-        let others = scene.world.segue(["adopt", "claude", "--json"]);
-        let others: Value = serde_json::from_str(&others.stdout).unwrap();
-        assert_eq!(others["candidates"], Value::Array(Vec::new()), "{others:#}");
+        let list = scene.world.json(["adopt", "claude", "--json"]);
+        assert_eq!(list["candidates"], Value::Array(Vec::new()), "{list:#}");
     });
 }
 
@@ -226,17 +217,9 @@ fn handoff_with_interrupt_ends_the_turn_and_the_next_agent_continues_it() {
         let run = ["run", "-d", "--vendor", "claude", "--name", "a", "begin [[hold: gate]]"];
         scene.world.ok(run);
         scene.model.wait_held("gate");
-        let interrupted = scene.world.json([
-            "handoff",
-            "a",
-            "--to",
-            "pi",
-            "--interrupt",
-            "--name",
-            "b",
-            "--json",
-        ]);
-        assert_eq!(interrupted["mode"], "native", "{interrupted:#}");
+        let handoff = ["handoff", "a", "--to", "pi", "--interrupt", "--name", "b", "--json"];
+        let report = scene.world.json(handoff);
+        assert_eq!(report["mode"], "native", "{report:#}");
         // The next agent continues the interrupted turn.
         let nudged = scene.model.wait_asked("in the middle of a turn");
         assert_eq!(trimmed(nudged.user_texts())[0], "begin [[hold: gate]]");
@@ -245,7 +228,7 @@ fn handoff_with_interrupt_ends_the_turn_and_the_next_agent_continues_it() {
 
 /// The largest conversation that a handoff carries is not too large for any vendor.
 #[test]
-#[ignore = "five vendors one after the other: make conformance"]
+#[ignore = "six vendors one after the other: make conformance"]
 fn every_vendor_resumes_a_conversation_as_long_as_the_budget() {
     const TARGETS: [&str; 6] = ["claude", "codex", "gemini", "copilot", "opencode", "pi"];
     isolated(|| {
@@ -258,14 +241,15 @@ fn every_vendor_resumes_a_conversation_as_long_as_the_budget() {
             assert_eq!(sent.status, 0, "{sent:#?}");
         }
         for vendor in TARGETS {
-            let words = ["handoff", "a", "--to", vendor, "--name", vendor, "--json"];
-            let report = scene.world.json(words);
+            let handoff = ["handoff", "a", "--to", vendor, "--name", vendor, "--json"];
+            let report = scene.world.json(handoff);
             assert_eq!(report["mode"], "native", "{vendor}: {report:#}");
             let question = format!("which word, {vendor}?");
             let carried = scene.ask(vendor, &question);
-            let said = carried.user_texts();
-            assert!(said[0].contains(FIRST), "{vendor}: {:?}", said.len());
-            assert!(said.iter().any(|text| text.starts_with("part 4")), "{vendor}: {}", said.len());
+            let texts = carried.user_texts();
+            assert!(texts[0].contains(FIRST), "{vendor}: {} texts", texts.len());
+            let has_last_part = texts.iter().any(|text| text.starts_with("part 4"));
+            assert!(has_last_part, "{vendor}: {} texts", texts.len());
             assert!(report["chars"].as_u64() > Some(50_000), "{vendor}: {report:#}");
         }
     });

@@ -3,11 +3,11 @@
 use std::fs;
 
 use segue_testkit::model::Exchange;
-use segue_testkit::vendors::{command, with_all};
+use segue_testkit::scene::text;
+use segue_testkit::vendors::command;
 use segue_testkit::{CommandOutcome, Model, Terminal, World, isolated};
-use serde_json::Value;
 
-use crate::world;
+use crate::with_vendors;
 
 /// The agents of the project and their vendors.
 const AGENTS: [(&str, &str); 3] = [("coder", "claude"), ("reviewer", "codex"), ("tester", "pi")];
@@ -21,9 +21,8 @@ struct Journey {
 }
 
 impl Journey {
-    fn begin() -> Self {
-        let (mut world, model) = (world(), Model::start());
-        with_all(&mut world, &model, &AGENTS.map(|(_, vendor)| vendor));
+    fn new() -> Self {
+        let (world, model) = with_vendors(&AGENTS.map(|(_, vendor)| vendor));
         Self { world, model }
     }
 
@@ -37,12 +36,12 @@ impl Journey {
         self.model.conversation_of(message).unwrap()
     }
 
-    /// The project file names programs, so Segue does not use it before the user trusts it.
+    /// Writes a project file. `segue up` refuses it until the user trusts it.
     fn init_and_trust(&self) {
         self.world.ok(["init"]);
         let mut file = "[fleet]\nname = \"shop\"\n".to_owned();
         for (name, vendor) in AGENTS {
-            self.world.write(&format!("prompts/{name}.md"), &first_words(name));
+            self.world.write(&format!("prompts/{name}.md"), &prompt(name));
             let agent = format!("name = \"{name}\"\nvendor = \"{vendor}\"\n");
             file = format!("{file}[[agents]]\n{agent}prompt = \"prompts/{name}.md\"\n");
         }
@@ -58,7 +57,7 @@ impl Journey {
         let report = self.world.json(["up", "--json"]);
         assert_eq!(report["complete"], true, "{report:#}");
         for (name, _) in AGENTS {
-            self.model.wait_answered(&first_words(name));
+            self.model.wait_answered(&prompt(name));
             self.wait_idle(name);
         }
     }
@@ -73,7 +72,7 @@ impl Journey {
         assert!(file.exists(), "the command was not approved");
     }
 
-    /// The first lines are above the screen. Scroll mode finds them while the agent goes on.
+    /// Attaches to an agent, and finds lines above the screen in scroll mode.
     fn attach_and_scroll(&self) {
         let lines: Vec<String> = (0..60).map(|number| format!("line {number} of many")).collect();
         self.ask("tester", &format!("take these\n{}", lines.join("\n")));
@@ -109,52 +108,50 @@ impl Journey {
         assert_eq!(AGENTS.map(|(name, _)| conversation(name)), before);
         for (name, _) in AGENTS {
             let carried = self.ask(name, &format!("which word, {name}?"));
-            assert!(carried.mentions(&first_words(name)), "{:?}", carried.user_texts());
+            assert!(carried.mentions(&prompt(name)), "{:?}", carried.user_texts());
         }
     }
 
     fn hand_over(&self) {
-        let words = ["handoff", "coder", "--to", "codex", "--name", "successor", "--json"];
-        let report = self.world.json(words);
+        let handoff = ["handoff", "coder", "--to", "codex", "--name", "successor", "--json"];
+        let report = self.world.json(handoff);
         assert_eq!(report["address"], "shop/successor", "{report:#}");
         let carried = self.ask("successor", "and which word was the first?");
-        assert!(carried.mentions(&first_words("coder")), "{:?}", carried.user_texts());
+        assert!(carried.mentions(&prompt("coder")), "{:?}", carried.user_texts());
     }
 
-    fn adopt_what_was_begun_by_hand(&self) {
-        let mut by_hand = command(&self.world, "claude", ["-p", "begun by hand"]);
-        let outcome = CommandOutcome::of(&mut by_hand);
+    /// Adopts a conversation that was started without Segue.
+    fn adopt(&self) {
+        let outcome =
+            CommandOutcome::of(&mut command(&self.world, "claude", ["-p", "begun by hand"]));
         assert_eq!(outcome.status, 0, "{outcome}");
         let list = self.world.json(["adopt", "--json"]);
         let candidates = list["candidates"].as_array().unwrap();
-        let begun = candidates.iter().find(|it| it["begins"] == "begun by hand").unwrap();
-        let which = format!("claude:{}", text(begun, "vendor_session_id"));
-        self.world.ok(["adopt", &which, "--name", "hand"]);
+        let found = candidates.iter().find(|it| it["begins"] == "begun by hand").unwrap();
+        let address = format!("claude:{}", text(found, "vendor_session_id"));
+        self.world.ok(["adopt", &address, "--name", "hand"]);
         self.world.resume(["hand"]).assert_back("hand", "resumed");
         let carried = self.ask("hand", "what did I say by hand?");
         assert!(carried.mentions("begun by hand"), "{:?}", carried.user_texts());
     }
 }
 
-fn first_words(name: &str) -> String {
+/// Returns the prompt of an agent.
+fn prompt(name: &str) -> String {
     format!("remember the word of {name}")
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap()
-}
-
 #[test]
-fn init_to_adopt_works_with_three_real_vendors() {
+fn every_command_of_a_new_user_works_with_three_real_vendors() {
     isolated(|| {
-        let journey = Journey::begin();
+        let journey = Journey::new();
         journey.init_and_trust();
         journey.up();
         journey.answer_a_question();
         journey.attach_and_scroll();
         journey.kill_everything_and_resume();
         journey.hand_over();
-        journey.adopt_what_was_begun_by_hand();
+        journey.adopt();
         // The file that `segue init` wrote is still there.
         assert!(fs::metadata(journey.world.project().join("prompts/start.md")).is_ok());
     });

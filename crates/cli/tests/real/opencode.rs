@@ -1,5 +1,4 @@
-//! Tests with the real `OpenCode`. Each session must resume its own conversation. The requests that
-//! the scripted model receives prove it.
+//! `OpenCode` alone. It takes longer to start than the other programs, so its tests are here.
 
 mod headless;
 mod interactive;
@@ -12,14 +11,16 @@ use segue_testkit::CommandOutcome;
 use segue_testkit::vendor_scene::VendorScene;
 use segue_testkit::vendors::{OpencodeHome, command, vendor};
 
-/// A world with `OpenCode`, and the model that it talks to. `OpenCode` asks before it uses a tool.
+/// A world with this vendor's program, and the model that it talks to.
 type OpencodeScene = VendorScene<OpencodeHome>;
 
+/// Creates a world with `OpenCode`, and the model that it talks to. `OpenCode` asks before it uses a
+/// tool.
 fn scene() -> OpencodeScene {
-    VendorScene::new(env!("CARGO_BIN_EXE_segue"))
+    crate::scene()
 }
 
-/// Exports a conversation to a file; returns its path.
+/// Exports a conversation to a file. Returns its path.
 fn export(scene: &OpencodeScene, id: &str) -> String {
     let config_dir = scene.world.home().join(".local/share/opencode");
     let place = Place { config_dir, cwd: scene.world.project() };
@@ -32,6 +33,6 @@ fn export(scene: &OpencodeScene, id: &str) -> String {
 }
 
 /// Runs `OpenCode` without Segue, as its user would.
-fn opencode(scene: &OpencodeScene, words: &[&str]) -> CommandOutcome {
-    CommandOutcome::of(&mut command(&scene.world, "opencode", words))
+fn opencode(scene: &OpencodeScene, arguments: &[&str]) -> CommandOutcome {
+    CommandOutcome::of(&mut command(&scene.world, "opencode", arguments))
 }

@@ -1,23 +1,22 @@
-//! Tests with the real Pi, of what only Pi does. Each session must resume its own conversation. The
-//! requests that the scripted model receives prove it. `real.rs` has the tests that are the same for
-//! other vendors.
+//! Pi alone: behaviour that no other vendor has.
 
-mod cuts;
+mod deleted_transcripts;
 mod failures;
-mod lives;
-mod losses;
-mod others;
+mod interrupted_turns;
+mod other_processes;
+mod transcript_files;
 
 use segue_testkit::Terminal;
 use segue_testkit::vendor_scene::VendorScene;
 use segue_testkit::vendors::PiHome;
 use serde_json::Value;
 
-/// A world with Pi, and the model that it talks to.
+/// A world with this vendor's program, and the model that it talks to.
 type PiScene = VendorScene<PiHome>;
 
+/// Creates a world with Pi, and the model that it talks to.
 fn scene() -> PiScene {
-    VendorScene::new(env!("CARGO_BIN_EXE_segue"))
+    crate::scene()
 }
 
 /// Starts another conversation inside the process, as a person does.

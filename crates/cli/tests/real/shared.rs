@@ -1,9 +1,7 @@
-//! Tests with vendors' real programs that are the same for several vendors. Each session must resume
-//! its own conversation. The requests that the scripted model receives prove it.
+//! Tests that are the same for several vendors.
 //!
-//! A test is a generic function. `test_each!` declares one test for each vendor that can do it, as
-//! `MODULE::TEST::VENDOR`. What differs between vendors is in `facts.rs`. What only one vendor does
-//! is in the file of that vendor, such as `claude.rs`.
+//! A test is a generic function. `test_each!` declares one test for each vendor whose program can do
+//! it, as `shared::MODULE::TEST::VENDOR`. The differences between vendors are in `facts.rs`.
 
 /// Names the type that stands for a vendor.
 macro_rules! home_of {
@@ -38,32 +36,14 @@ macro_rules! test_each {
     };
 }
 
-mod cuts;
-mod elsewhere;
+mod deleted_transcripts;
 mod facts;
+mod failpoints;
 mod failures;
-mod kills;
-mod lives;
-mod losses;
-mod others;
-mod points;
+mod interrupted_turns;
+mod messages_during_kills;
+mod other_filesystem;
+mod other_processes;
+mod resume;
+mod siblings;
 mod silence;
-mod swaps;
-
-use segue_testkit::vendor_scene::{PinnedVendor, VendorScene};
-use segue_testkit::{Model, World};
-
-use crate::world;
-
-/// Returns a world with the vendor's program, the model that it talks to, and the arguments of
-/// `segue run` that let the program act without asking.
-fn scene<V: PinnedVendor>() -> VendorScene<V> {
-    VendorScene::new(env!("CARGO_BIN_EXE_segue"))
-}
-
-/// Returns a world with the vendor's program, and the model that it talks to.
-fn with_vendor<V: PinnedVendor>() -> (World, Model) {
-    let (mut world, model) = (world(), Model::start());
-    drop(V::install(&mut world, &model));
-    (world, model)
-}

@@ -20,26 +20,26 @@ use segue_testkit::vendors::{command, vendor, with_all};
 use segue_testkit::{CommandOutcome, Terminal, isolated};
 use serde_json::Value;
 
-/// Generates the tests of each vendor from its name, the id of the conversation that is written for
-/// it, and whether it draws a conversation that it resumes.
+/// Declares the tests of each vendor: its name, the id of the conversation that is written for it, and
+/// whether its program shows a conversation that it resumes.
 macro_rules! turns_of {
-    ($($vendor:ident $id:literal $draws:literal;)*) => {
+    ($($vendor:ident $id:literal $shows:literal;)*) => {
         $(mod $vendor {
-            use super::{TurnScene, reads_and_adds, writes};
+            use super::{TurnScene, assert_read_and_extended, assert_written_and_adopted};
 
-            fn scenery() -> TurnScene {
+            fn scene() -> TurnScene {
                 const NAME: &str = stringify!($vendor);
-                TurnScene::new(NAME, &["--vendor", NAME, "--permission", "auto"], $draws)
+                TurnScene::new(NAME, &["--vendor", NAME, "--permission", "auto"], $shows)
             }
 
             #[test]
             fn transcript_is_read_and_resumed_with_appended_turns() {
-                super::isolated(|| reads_and_adds(&scenery()));
+                super::isolated(|| assert_read_and_extended(&scene()));
             }
 
             #[test]
             fn written_transcript_is_adopted_and_resumed() {
-                super::isolated(|| writes(&scenery(), $id));
+                super::isolated(|| assert_written_and_adopted(&scene(), $id));
             }
         })*
     };
@@ -58,7 +58,8 @@ turns_of! {
 struct TurnScene {
     acting: Acting,
     vendor: Arc<dyn Vendor>,
-    draws: bool,
+    /// Whether the program shows a conversation that it resumes.
+    shows_resumed: bool,
 }
 
 impl Deref for TurnScene {
@@ -70,10 +71,10 @@ impl Deref for TurnScene {
 }
 
 impl TurnScene {
-    fn new(name: &str, run: &'static [&'static str], draws: bool) -> Self {
+    fn new(name: &str, run: &'static [&'static str], shows_resumed: bool) -> Self {
         let mut acting = Acting::new(env!("CARGO_BIN_EXE_segue"), run);
         with_all(&mut acting.world, &acting.model, &[name]);
-        Self { acting, vendor: vendor(name), draws }
+        Self { acting, vendor: vendor(name), shows_resumed }
     }
 
     fn place(&self) -> Place {
@@ -144,18 +145,18 @@ impl TurnScene {
         fs::write(&file, bytes).unwrap();
         let program = self.vendor.launching().program();
         let ProgramSpec::Named { name, .. } = program else { panic!("no program") };
-        let words = ["import".as_ref(), "--pure".as_ref(), file.as_os_str()];
-        let imported = CommandOutcome::of(&mut command(&self.world, &name, words));
+        let import = ["import".as_ref(), "--pure".as_ref(), file.as_os_str()];
+        let imported = CommandOutcome::of(&mut command(&self.world, &name, import));
         assert_eq!(imported.status, 0, "{imported:#?}");
     }
 
     /// Sends a question, checks that its request carries these turns, and returns the request.
     fn assert_carries(&self, name: &str, turns: &[Turn], question: &str) -> Exchange {
         let exchange = self.ask_and_wait(name, question);
-        let mut told = exchange.turns.iter();
+        let mut parts = exchange.turns.iter();
         for turn in turns {
-            let is_it = |said: &&ExchangePart| is_said(said, turn);
-            assert!(told.any(|said| is_it(&said)), "{turn:#?} is not in {:#?}", exchange.turns);
+            let has_turn = parts.any(|part| is_turn(part, turn));
+            assert!(has_turn, "{turn:#?} is not in {:#?}", exchange.turns);
         }
         let mut tools =
             exchange.turns.windows(2).filter(|it| it[0].role == model::SpeakerRole::ToolCall);
@@ -167,9 +168,9 @@ impl TurnScene {
         exchange
     }
 
-    fn assert_draws(&self, name: &str, words: &str) {
-        if self.draws {
-            Terminal::start(&self.world.command(["attach", name]), 50, 120).wait_for(words);
+    fn assert_shows(&self, name: &str, text: &str) {
+        if self.shows_resumed {
+            Terminal::start(&self.world.command(["attach", name]), 50, 120).wait_for(text);
         }
     }
 }
@@ -180,18 +181,18 @@ fn append(path: &Path, bytes: &[u8]) {
     file.write_all(bytes).unwrap();
 }
 
-/// Returns whether a message of a request is this turn.
-fn is_said(said: &ExchangePart, turn: &Turn) -> bool {
-    let is_same = said.text.trim() == turn.text.trim();
-    match (said.role, turn.role) {
+/// Returns whether a part of a request is this turn.
+fn is_turn(part: &ExchangePart, turn: &Turn) -> bool {
+    let is_same = part.text.trim() == turn.text.trim();
+    match (part.role, turn.role) {
         (model::SpeakerRole::User, Role::User | Role::Summary)
         | (model::SpeakerRole::Assistant, Role::Assistant) => is_same,
         // Vendors may add text of their own to a result.
-        (model::SpeakerRole::ToolResult, Role::ToolResult) => said.text.contains(turn.text.trim()),
+        (model::SpeakerRole::ToolResult, Role::ToolResult) => part.text.contains(turn.text.trim()),
         (model::SpeakerRole::ToolCall, Role::ToolCall) => {
-            let (name, arguments) = said.text.split_once(' ').unwrap();
-            let [told, own] = [arguments, &turn.text].map(serde_json::from_str::<Value>);
-            name == turn.tool.as_ref().unwrap().name && told.unwrap() == own.unwrap()
+            let (name, arguments) = part.text.split_once(' ').unwrap();
+            let [sent, recorded] = [arguments, &turn.text].map(serde_json::from_str::<Value>);
+            name == turn.tool.as_ref().unwrap().name && sent.unwrap() == recorded.unwrap()
         }
         _ => false,
     }
@@ -209,28 +210,34 @@ fn answer(exchange: &Exchange) -> ExchangePart {
     }
 }
 
-/// Returns turns of another vendor, with everything that is hard to carry over.
+/// Returns turns of another vendor: several alphabets, code, tool calls, a failed tool, and two user
+/// messages in a row.
 fn foreign() -> Vec<Turn> {
     let at = "2025-11-16T10:00:00Z".parse().ok();
-    let said = |role, text: &str| Turn {
+    let turn = |role, text: &str| Turn {
         model: (role == Role::Assistant).then(|| "another-model-9".to_owned()),
         ..Turn::new(role, text).at(at)
     };
-    let tool = |role, id: &str, text: &str, failed| {
+    let tool_turn = |role, id: &str, text: &str, failed| {
         let tool = Tool { id: id.to_owned(), name: "run_anything".to_owned(), failed };
-        said(role, text).with_tool(tool)
+        turn(role, text).with_tool(tool)
     };
     vec![
-        said(Role::User, "find the word, ü 日本 😀\n```rust\nfn main() {}\n```\nplease"),
-        said(Role::Assistant, "I look into the file."),
-        tool(Role::ToolCall, "call_1", r#"{"command":["cat","heron.txt"],"deep":{"a":1}}"#, false),
-        tool(Role::ToolResult, "call_1", "heron\n\"ü\"", false),
-        said(Role::Assistant, "It says:\n```\nheron\n```"),
-        said(Role::User, "and now this"),
-        said(Role::User, "no, rather that"),
-        tool(Role::ToolCall, "call_2", r#"{"command":"false"}"#, false),
-        tool(Role::ToolResult, "call_2", "it failed", true),
-        said(Role::Assistant, "That did not work."),
+        turn(Role::User, "find the word, ü 日本 😀\n```rust\nfn main() {}\n```\nplease"),
+        turn(Role::Assistant, "I look into the file."),
+        tool_turn(
+            Role::ToolCall,
+            "call_1",
+            r#"{"command":["cat","heron.txt"],"deep":{"a":1}}"#,
+            false,
+        ),
+        tool_turn(Role::ToolResult, "call_1", "heron\n\"ü\"", false),
+        turn(Role::Assistant, "It says:\n```\nheron\n```"),
+        turn(Role::User, "and now this"),
+        turn(Role::User, "no, rather that"),
+        tool_turn(Role::ToolCall, "call_2", r#"{"command":"false"}"#, false),
+        tool_turn(Role::ToolResult, "call_2", "it failed", true),
+        turn(Role::Assistant, "That did not work."),
     ]
 }
 
@@ -240,50 +247,52 @@ fn assert_same(read: &[Turn], written: &[Turn]) {
     assert_eq!(read.len(), written.len(), "{read:#?}");
     for (read, written) in read.iter().zip(written) {
         assert_eq!((read.role, &read.text), (written.role, &written.text));
-        let known = |turn: &Turn| turn.tool.as_ref().map(|tool| (tool.id.clone(), tool.failed));
-        assert_eq!(known(read), known(written), "{read:#?}");
+        let tool = |turn: &Turn| turn.tool.as_ref().map(|tool| (tool.id.clone(), tool.failed));
+        assert_eq!(tool(read), tool(written), "{read:#?}");
         assert_eq!(read.at, written.at, "{read:#?}");
     }
 }
 
-fn reads_and_adds(scenery: &TurnScene) {
+/// Reads the transcript of a real conversation, appends turns to it, and resumes it.
+fn assert_read_and_extended(scene: &TurnScene) {
     let first =
         "remember ü 日本 😀\n```rust\nfn main() {}\n```\n[[say: I look.]] [[tool: echo heron]]";
-    let session = scenery.told("coder", first);
-    let last = scenery.ask_and_wait("coder", "which word was it?");
-    let transcript = scenery.transcript(text(&session, "vendor_session_id"));
-    let turns = scenery.read(&transcript);
-    let told: Vec<ExchangePart> = last.turns.iter().cloned().chain([answer(&last)]).collect();
-    assert_eq!(told.len(), 7, "{told:#?}");
-    assert_eq!(turns.len(), told.len(), "{turns:#?}");
-    for (turn, said) in turns.iter().zip(&told) {
-        assert!(is_said(said, turn), "{turn:#?} is not {said:#?}");
+    let session = scene.start_and_wait("coder", first);
+    let last = scene.ask_and_wait("coder", "which word was it?");
+    let transcript = scene.transcript(text(&session, "vendor_session_id"));
+    let turns = scene.read(&transcript);
+    let parts: Vec<ExchangePart> = last.turns.iter().cloned().chain([answer(&last)]).collect();
+    assert_eq!(parts.len(), 7, "{parts:#?}");
+    assert_eq!(turns.len(), parts.len(), "{turns:#?}");
+    for (turn, part) in turns.iter().zip(&parts) {
+        assert!(is_turn(part, turn), "{turn:#?} is not {part:#?}");
         assert!(turn.at.is_some(), "{turn:#?}");
     }
     let ids = [&turns[2], &turns[3]].map(|turn| turn.tool.as_ref().unwrap().id.clone());
     assert_eq!(ids[0], ids[1]);
 
-    scenery.world.ok(["stop", "coder"]);
+    scene.world.ok(["stop", "coder"]);
     let all: Vec<Turn> = turns.into_iter().chain(foreign()).collect();
-    scenery.write(text(&session, "vendor_session_id"), &foreign(), Some(&transcript));
-    assert_same(&scenery.read(&transcript), &all);
-    scenery.world.resume(["coder"]).assert_back("coder", "resumed");
-    scenery.assert_carries("coder", &all, "what did not work?");
+    scene.write(text(&session, "vendor_session_id"), &foreign(), Some(&transcript));
+    assert_same(&scene.read(&transcript), &all);
+    scene.world.resume(["coder"]).assert_back("coder", "resumed");
+    scene.assert_carries("coder", &all, "what did not work?");
 }
 
-fn writes(scenery: &TurnScene, id: &str) {
+/// Writes a transcript with turns of another vendor, adopts the conversation, and resumes it.
+fn assert_written_and_adopted(scene: &TurnScene, id: &str) {
     let turns = foreign();
-    let path = scenery.write(id, &turns, None);
-    assert_eq!(path, scenery.transcript(id));
-    assert_same(&scenery.read(&path), &turns);
-    let which = format!("{}:{id}", scenery.vendor.id());
-    scenery.world.ok(["adopt", &which, "--name", "coder"]);
-    scenery.world.resume(["coder"]).assert_back("coder", "resumed");
-    scenery.assert_draws("coder", "That did not work.");
-    let exchange = scenery.assert_carries("coder", &turns, "what did not work?");
+    let path = scene.write(id, &turns, None);
+    assert_eq!(path, scene.transcript(id));
+    assert_same(&scene.read(&path), &turns);
+    let address = format!("{}:{id}", scene.vendor.id());
+    scene.world.ok(["adopt", &address, "--name", "coder"]);
+    scene.world.resume(["coder"]).assert_back("coder", "resumed");
+    scene.assert_shows("coder", "That did not work.");
+    let exchange = scene.assert_carries("coder", &turns, "what did not work?");
     assert_ne!(exchange.body["model"], "another-model-9");
-    scenery.wait_idle("coder");
-    let more = scenery.read(&path);
+    scene.wait_idle("coder");
+    let more = scene.read(&path);
     assert_same(&more[..turns.len()], &turns);
     assert_eq!(more.len(), turns.len() + 2, "{more:#?}");
 }

@@ -1,6 +1,6 @@
-//! Acceptance checks of sessions: their identity, their records, how they resume, and losses.
+//! Acceptance checks of `docs/acceptance.md`: ids, records, resuming, and deleted files.
 
+mod deleted_files;
 mod identity;
-mod loss;
 mod records;
 mod resume;

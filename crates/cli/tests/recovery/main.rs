@@ -1,16 +1,16 @@
-//! Each part is killed or deleted alone. The result is always the one in the recovery table, never
-//! a guess, and never a silently empty conversation.
+//! One part is killed, deleted or damaged. The result is the one in the table of `docs/recovery.md`:
+//! never a guess, and never an empty conversation without a report.
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod acceptance;
 mod archive;
 mod environment;
+mod folders;
+mod foreign_conversations;
 mod machines;
-mod parts;
-mod places;
+mod processes;
 mod salvage;
 mod store;
-mod strays;
 mod tools;
 mod transcripts;
 

@@ -5,31 +5,31 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 
-use segue_testkit::scene::{kill_daemon, names, text, wait_all_told};
+use segue_testkit::files::names;
+use segue_testkit::scene::{kill_daemon, text, wait_first_turns, write_shop};
 use segue_testkit::{World, conversation};
 use serde_json::Value;
 
 use crate::world;
 
-const PAGE: u64 = 4096;
+/// The size of a page of the database.
+const PAGE_BYTES: u64 = 4096;
 
-/// Creates a world whose store has records that no launch folder has.
-fn rich() -> World {
+/// The number of queued messages. They fill several pages of the database.
+const QUEUED: usize = 40;
+
+/// Creates a world whose store has messages, trust, a timer and a handoff. No launch folder has them.
+fn world_with_records() -> World {
     let world = world();
     world.write("coder.md", "remember the word fox");
-    world.write(
-        "segue.toml",
-        "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n\
-         prompt = \"coder.md\"\n[[agents.timers]]\nevery = \"9h\"\n\
-         prompt = \"and now?\"\n",
-    );
-    world.ok(["trust", "--yes"]);
+    let timer = "[[agents.timers]]\nevery = \"9h\"\nprompt = \"and now?\"\n";
+    write_shop(&world, &format!("prompt = \"coder.md\"\n{timer}"));
     world.ok(["up"]);
-    wait_all_told(&world);
+    wait_first_turns(&world);
     world.ok(["send", "coder", "--wait", "said before"]);
     world.ok(["handoff", "coder", "--to", "demo", "--name", "next"]);
     world.ok(["stop", "--all"]);
-    for number in 0..40 {
+    for number in 0..QUEUED {
         let message = format!("queued {number} {}", "and more ".repeat(200));
         world.ok(["send", "next", "--no-wait", &message]);
     }
@@ -45,7 +45,7 @@ struct ExpectedRecords {
     sessions: Vec<String>,
 }
 
-fn kept(world: &World) -> ExpectedRecords {
+fn records(world: &World) -> ExpectedRecords {
     let list = world.json(["messages", "--json"]);
     let field = |it: &Value, key| text(it, key).to_owned();
     let messages = list["messages"].as_array().unwrap().iter();
@@ -69,9 +69,9 @@ fn overwrite(path: PathBuf, from: u64, length: u64) {
 }
 
 /// Inverts the first byte of a text on a page of the database.
-fn flip_first(world: &World, page: u64, text: &str) {
+fn invert_first_byte(world: &World, page: u64, text: &str) {
     let bytes = fs::read(world.database()).unwrap();
-    let start = usize::try_from(page * PAGE).unwrap();
+    let start = usize::try_from(page * PAGE_BYTES).unwrap();
     let found = bytes[start..].windows(text.len()).position(|it| it == text.as_bytes()).unwrap();
     let file = OpenOptions::new().write(true).open(world.database()).unwrap();
     let at = start + found;
@@ -85,14 +85,14 @@ fn wal(world: &World) -> PathBuf {
 /// Returns the numbers of the database pages that contain this text.
 fn pages_with(world: &World, text: &str) -> Vec<u64> {
     let bytes = fs::read(world.database()).unwrap();
-    let has = |page: &[u8]| page.windows(text.len()).any(|it| it == text.as_bytes());
-    let pages = bytes.chunks(usize::try_from(PAGE).unwrap());
-    (0..).zip(pages).filter(|(_, page)| has(page)).map(|(number, _)| number).collect()
+    let has_text = |page: &[u8]| page.windows(text.len()).any(|it| it == text.as_bytes());
+    let pages = bytes.chunks(usize::try_from(PAGE_BYTES).unwrap());
+    (0..).zip(pages).filter(|(_, page)| has_text(page)).map(|(number, _)| number).collect()
 }
 
-/// Stops the daemon cleanly, which leaves a backup, and damages the store. Then repairs the store
-/// and returns the report of `doctor --fix`.
-fn rebuilt_after(world: &World, damage: impl FnOnce(&World)) -> Value {
+/// Stops the daemon cleanly, which leaves a backup, and damages the store. Then repairs the store.
+/// Returns the report of `doctor --fix`.
+fn damage_and_repair(world: &World, damage: impl FnOnce(&World)) -> Value {
     world.ok(["daemon", "stop"]);
     damage(world);
     let refused = world.segue(["ls"]);
@@ -103,62 +103,64 @@ fn rebuilt_after(world: &World, damage: impl FnOnce(&World)) -> Value {
     report
 }
 
-fn all_is_kept_after(damage: impl FnOnce(&World)) {
-    let world = rich();
-    let before = kept(&world);
-    assert_eq!(before.messages.len(), 41);
-    let report = rebuilt_after(&world, damage);
-    assert_eq!(kept(&world), before, "{report:#}");
-    assert_said_once(&world);
+/// Damages and repairs a store. Checks that it has all records again, and that each queued message is
+/// delivered once.
+fn assert_repaired_after(damage: impl FnOnce(&World)) {
+    let world = world_with_records();
+    let before = records(&world);
+    assert_eq!(before.messages.len(), QUEUED + 1);
+    let report = damage_and_repair(&world, damage);
+    assert_eq!(records(&world), before, "{report:#}");
+    assert_delivered_once(&world);
 }
 
 /// Resumes the agent, and checks that each queued message is delivered once.
-fn assert_said_once(world: &World) {
+fn assert_delivered_once(world: &World) {
     world.ok(["resume", "next"]);
     assert_eq!(world.ok(["wait", "next", "--for", "idle", "--timeout", "170s"]), "idle\n");
-    let all = conversation::all(world);
-    let said: Vec<String> = all.iter().flat_map(|it| conversation::said(it)).collect();
-    for number in 0..40 {
-        let begins = format!("queued {number} ");
-        let times = said.iter().filter(|it| it.starts_with(&begins)).count();
-        assert_eq!(times, 1, "{begins}");
+    let all = conversation::transcripts(world);
+    let received: Vec<String> = all.iter().flat_map(|it| conversation::user_messages(it)).collect();
+    for number in 0..QUEUED {
+        let prefix = format!("queued {number} ");
+        let times = received.iter().filter(|it| it.starts_with(&prefix)).count();
+        assert_eq!(times, 1, "{prefix}");
     }
 }
 
 #[test]
-fn a_store_with_a_damaged_header_keeps_messages_trust_timers_and_handoffs() {
-    all_is_kept_after(|world| overwrite(world.database(), 0, 100));
+fn store_with_a_damaged_header_keeps_messages_trust_timers_and_handoffs() {
+    assert_repaired_after(|world| overwrite(world.database(), 0, 100));
 }
 
 #[test]
-fn a_store_with_a_damaged_first_page_keeps_messages_trust_timers_and_handoffs() {
-    all_is_kept_after(|world| overwrite(world.database(), 0, PAGE));
+fn store_with_a_damaged_first_page_keeps_messages_trust_timers_and_handoffs() {
+    assert_repaired_after(|world| overwrite(world.database(), 0, PAGE_BYTES));
 }
 
 #[test]
-fn a_store_with_a_damaged_middle_keeps_messages_trust_timers_and_handoffs() {
-    all_is_kept_after(|world| {
-        let pages = fs::metadata(world.database()).unwrap().len() / PAGE;
-        overwrite(world.database(), pages / 2 * PAGE, 3 * PAGE);
+fn store_with_a_damaged_middle_keeps_messages_trust_timers_and_handoffs() {
+    assert_repaired_after(|world| {
+        let pages = fs::metadata(world.database()).unwrap().len() / PAGE_BYTES;
+        overwrite(world.database(), pages / 2 * PAGE_BYTES, 3 * PAGE_BYTES);
     });
 }
 
 #[test]
 fn damaged_pages_of_messages_are_restored_from_the_backup() {
-    all_is_kept_after(|world| {
+    assert_repaired_after(|world| {
         for page in pages_with(world, "queued 1") {
-            overwrite(world.database(), page * PAGE, PAGE);
+            overwrite(world.database(), page * PAGE_BYTES, PAGE_BYTES);
         }
     });
 }
 
 #[test]
 fn message_with_an_inverted_byte_is_restored_from_the_backup() {
-    all_is_kept_after(|world| {
+    assert_repaired_after(|world| {
         let backup = world.database().with_extension("db.backup");
         let before = fs::read(&backup).unwrap();
         for page in pages_with(world, "queued 1") {
-            flip_first(world, page, "queued 1");
+            invert_first_byte(world, page, "queued 1");
         }
         // A daemon that finds the damage does not overwrite the backup.
         assert_eq!(world.segue(["send", "next", "--no-wait", "more"]).status, 7);
@@ -168,45 +170,45 @@ fn message_with_an_inverted_byte_is_restored_from_the_backup() {
 
 #[test]
 fn missing_store_is_rebuilt_from_its_backup() {
-    all_is_kept_after(|world| fs::remove_file(world.database()).unwrap());
+    assert_repaired_after(|world| fs::remove_file(world.database()).unwrap());
 }
 
 #[test]
 fn damaged_pages_without_a_backup_are_reported_and_other_messages_are_kept() {
-    let world = rich();
-    let report = rebuilt_after(&world, |world| {
+    let world = world_with_records();
+    let report = damage_and_repair(&world, |world| {
         for name in names(world.database().parent().unwrap()) {
             if name.contains(".backup") {
                 fs::remove_file(world.database().with_file_name(name)).unwrap();
             }
         }
         let pages = pages_with(world, "queued 2");
-        overwrite(world.database(), pages[0] * PAGE, PAGE);
+        overwrite(world.database(), pages[0] * PAGE_BYTES, PAGE_BYTES);
     });
-    let told = report["findings"].to_string();
-    assert!(told.contains("not all of these could be read: "), "{report:#}");
-    assert!(told.contains("messages"), "{report:#}");
-    let after = kept(&world);
+    let findings = report["findings"].to_string();
+    assert!(findings.contains("not all of these could be read: "), "{report:#}");
+    assert!(findings.contains("messages"), "{report:#}");
+    let after = records(&world);
     assert!(after.trusted);
     assert!(!after.messages.is_empty(), "one damaged page lost all messages");
 }
 
 #[test]
 fn message_delivered_after_the_last_readable_commit_is_not_delivered_again() {
-    let world = rich();
+    let world = world_with_records();
     // This leaves a backup in which all messages are queued.
     world.ok(["daemon", "stop"]);
-    assert_said_once(&world);
+    assert_delivered_once(&world);
     kill_daemon(&world);
     overwrite(wal(&world), 0, fs::metadata(wal(&world)).unwrap().len());
     for page in pages_with(&world, "queued 1") {
-        overwrite(world.database(), page * PAGE, PAGE);
+        overwrite(world.database(), page * PAGE_BYTES, PAGE_BYTES);
     }
     world.kill_everything();
     world.segue(["doctor", "--fix"]);
-    let states = kept(&world).messages;
+    let states = records(&world).messages;
     assert!(states.iter().all(|(_, state)| state != "queued"), "{states:?}");
-    assert_said_once(&world);
+    assert_delivered_once(&world);
 }
 
 #[test]

@@ -6,17 +6,18 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use segue_testkit::events::Events;
+use segue_testkit::files::names;
 use segue_testkit::scene::{
-    assert_knows, kill_daemon, names, process, project, text, told, transcript, wait_all_told,
-    wait_event,
+    assert_knows, kill_daemon, pid, start_with_word, text, transcript, wait_event,
+    wait_first_turns, write_agents,
 };
 use segue_testkit::{World, conversation, launches, processes};
 use serde_json::Value;
 
 use crate::world;
 
-/// Fields of a session that survive any damage to the store.
-const LASTING: [&str; 10] = [
+/// The fields of a session that survive any damage to the store.
+const LASTING_FIELDS: [&str; 10] = [
     "id",
     "name",
     "fleet",
@@ -29,13 +30,13 @@ const LASTING: [&str; 10] = [
     "created_at",
 ];
 
-/// Creates a fleet whose home is the project: one agent runs, one was resumed once and runs, one is
+/// Creates a fleet in the project folder: one agent runs, one was resumed once and runs, one is
 /// stopped, and one was quit by a person.
 fn fleet() -> World {
     let world = world();
-    project(&world, "shop", &["runs", "resumed", "stopped", "left"]);
+    write_agents(&world, "shop", &["runs", "resumed", "stopped", "left"]);
     world.ok(["up", "--json"]);
-    wait_all_told(&world);
+    wait_first_turns(&world);
     world.ok(["stop", "resumed"]);
     world.resume(["resumed"]).assert_back("resumed", "resumed");
     world.ok(["stop", "stopped"]);
@@ -46,13 +47,14 @@ fn fleet() -> World {
     world
 }
 
-fn lasting(world: &World) -> BTreeMap<String, Vec<Value>> {
-    let of = |session: &Value| LASTING.map(|key| session[key].clone()).to_vec();
+/// Returns the lasting fields of each session.
+fn lasting_fields(world: &World) -> BTreeMap<String, Vec<Value>> {
+    let of = |session: &Value| LASTING_FIELDS.map(|key| session[key].clone()).to_vec();
     world.sessions().iter().map(|it| (text(it, "name").to_owned(), of(it))).collect()
 }
 
 /// Returns the store's files and their contents, without the file that every reader changes.
-fn data(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
+fn store_files(world: &World) -> BTreeMap<PathBuf, Vec<u8>> {
     let entries = fs::read_dir(world.database().parent().unwrap()).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let files = paths.filter(|path| path.is_file());
@@ -82,27 +84,28 @@ enum DaemonState {
 }
 
 /// Damages the store, checks that nothing changes it without a request, and has it rebuilt.
-fn is_rebuilt_after(damage: StoreDamage, daemon: DaemonState) {
+fn assert_rebuilt_after(damage: StoreDamage, daemon: DaemonState) {
     let world = fleet();
-    let before = lasting(&world);
-    let running = ["runs", "resumed"].map(|name| process(&world.session(name), "pid"));
+    let before = lasting_fields(&world);
+    let running = ["runs", "resumed"].map(|name| pid(&world.session(name), "pid"));
     if daemon == DaemonState::Stopped {
         world.ok(["daemon", "stop"]);
     }
     damage(&world);
     let damaged = fs::read(world.database()).ok();
-    assert_nothing_happens(&world);
+    assert_nothing_is_changed(&world);
     let report = world.json(["doctor", "--fix", "--json"]);
     assert_eq!(report["findings"][0]["fixed"], true, "{report:#}");
     let more = &report["findings"].as_array().unwrap()[1..];
     assert!(more.iter().all(|it| it["severity"] == "note"), "{report:#}");
-    assert_eq!(lasting(&world), before);
+    assert_eq!(lasting_fields(&world), before);
     assert_kept_aside(&world, damaged.as_ref());
     assert_works_again(&world, &running);
 }
 
-fn assert_nothing_happens(world: &World) {
-    let (files, folders) = (data(world), launches::all(world).len());
+/// Checks that `run` and `doctor` report the damage and change nothing.
+fn assert_nothing_is_changed(world: &World) {
+    let (files, folders) = (store_files(world), launches::all(world).len());
     let run = world.segue(["run", "-d", "--name", "new", "hello"]);
     assert_eq!(run.status, 7, "{run:#?}");
     assert!(run.stderr.contains("`segue doctor --fix`"), "{run:#?}");
@@ -110,17 +113,17 @@ fn assert_nothing_happens(world: &World) {
     assert_eq!(look.status, 1, "{look:#?}");
     assert!(look.stdout.starts_with("problem: the store"), "{look:#?}");
     assert!(look.stdout.contains("cure: run `segue doctor --fix`"), "{look:#?}");
-    assert!(data(world) == files, "{:?} {:?}", data(world).keys(), files.keys());
+    assert!(store_files(world) == files, "{:?} {:?}", store_files(world).keys(), files.keys());
     assert_eq!(launches::all(world).len(), folders, "a launch was started");
 }
 
 /// Checks that the damaged file was kept under another name, byte for byte.
 fn assert_kept_aside(world: &World, damaged: Option<&Vec<u8>>) {
-    let aside = data(world).into_iter().find(|(path, _)| {
+    let aside = store_files(world).into_iter().find(|(path, _)| {
         let name = path.file_name().unwrap().to_str().unwrap();
         name.starts_with("segue.db.broken-") && !name.ends_with("-wal")
     });
-    assert!(aside.as_ref().map(|(_, bytes)| bytes) == damaged, "{:?}", data(world).keys());
+    assert!(aside.as_ref().map(|(_, bytes)| bytes) == damaged, "{:?}", store_files(world).keys());
     let mode = fs::metadata(world.database()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
@@ -131,12 +134,12 @@ fn assert_works_again(world: &World, running: &[u32]) {
         let session = world.session(name);
         assert_eq!((text(&session, "status"), text(&session, "status_detail")), ("ended", detail));
     }
-    // No name is given: the rebuilt store knows which folder is the home of the fleet.
+    // No name is given: the rebuilt store knows the folder of the fleet.
     let report = world.resume([]);
     report.assert_back("runs", "running");
     report.assert_back("resumed", "running");
     world.resume(["stopped"]).assert_back("stopped", "resumed");
-    let pids = ["runs", "resumed"].map(|name| process(&world.session(name), "pid"));
+    let pids = ["runs", "resumed"].map(|name| pid(&world.session(name), "pid"));
     assert_eq!(pids, running, "an agent was restarted");
     for name in ["runs", "resumed", "stopped"] {
         assert_knows(world, name, name);
@@ -146,33 +149,33 @@ fn assert_works_again(world: &World, running: &[u32]) {
 
 #[test]
 fn store_deleted_while_the_daemon_runs_is_rebuilt() {
-    is_rebuilt_after(delete, DaemonState::Runs);
+    assert_rebuilt_after(delete, DaemonState::Runs);
 }
 
 #[test]
 fn store_deleted_while_no_daemon_runs_is_rebuilt() {
-    is_rebuilt_after(delete, DaemonState::Stopped);
+    assert_rebuilt_after(delete, DaemonState::Stopped);
 }
 
 #[test]
 fn store_overwritten_while_the_daemon_runs_is_rebuilt_and_the_file_is_kept() {
-    is_rebuilt_after(overwrite, DaemonState::Runs);
+    assert_rebuilt_after(overwrite, DaemonState::Runs);
 }
 
 #[test]
 fn store_overwritten_while_no_daemon_runs_is_rebuilt_and_the_file_is_kept() {
-    is_rebuilt_after(overwrite, DaemonState::Stopped);
+    assert_rebuilt_after(overwrite, DaemonState::Stopped);
 }
 
 #[test]
 fn empty_store_is_rebuilt_and_the_file_is_kept() {
-    is_rebuilt_after(empty, DaemonState::Stopped);
+    assert_rebuilt_after(empty, DaemonState::Stopped);
 }
 
 #[test]
 fn write_ahead_log_of_a_deleted_store_is_moved_aside() {
     let world = world();
-    let session = told(&world, "coder", "fox");
+    let session = start_with_word(&world, "coder", "fox");
     kill_daemon(&world);
     assert!(world.database().with_extension("db-wal").metadata().unwrap().len() > 0);
     delete(&world);
@@ -186,12 +189,12 @@ fn write_ahead_log_of_a_deleted_store_is_moved_aside() {
 #[test]
 fn store_replaced_by_an_older_copy_is_completed_from_the_launch_folders() {
     let world = world();
-    told(&world, "coder", "fox");
+    start_with_word(&world, "coder", "fox");
     let copy = world.database().with_extension("copy");
     // The daemon writes its last commits into the file when it ends.
     world.ok(["daemon", "stop"]);
     fs::copy(world.database(), &copy).unwrap();
-    let later = told(&world, "later", "owl");
+    let later = start_with_word(&world, "later", "owl");
     fs::rename(&copy, world.database()).unwrap();
     for companion in ["db-wal", "db-shm"] {
         fs::remove_file(world.database().with_extension(companion)).unwrap();
@@ -217,7 +220,7 @@ fn store_replaced_by_an_older_copy_is_completed_from_the_launch_folders() {
 #[test]
 fn rebuilt_store_knows_that_a_conversation_had_messages() {
     let world = world();
-    let session = told(&world, "coder", "fox");
+    let session = start_with_word(&world, "coder", "fox");
     world.kill_everything();
     delete(&world);
     fs::remove_file(transcript(&world, &session)).unwrap();
@@ -230,11 +233,11 @@ fn rebuilt_store_knows_that_a_conversation_had_messages() {
 #[test]
 fn kill_of_all_processes_and_deletion_of_the_store_lose_no_session() {
     let world = fleet();
-    let before = lasting(&world);
+    let before = lasting_fields(&world);
     world.kill_everything();
     delete(&world);
     world.ok(["doctor", "--fix"]);
-    assert_eq!(lasting(&world), before);
+    assert_eq!(lasting_fields(&world), before);
     let report = world.resume(["--stopped"]);
     for name in ["runs", "resumed", "stopped"] {
         report.assert_back(name, "resumed");
@@ -245,19 +248,18 @@ fn kill_of_all_processes_and_deletion_of_the_store_lose_no_session() {
 #[test]
 fn unreadable_launch_folder_is_reported_and_the_others_are_rebuilt() {
     let world = world();
-    let lost = told(&world, "lost", "fox");
-    told(&world, "coder", "owl");
+    let lost = start_with_word(&world, "lost", "fox");
+    start_with_word(&world, "coder", "owl");
     world.ok(["stop", "--all"]);
-    let folder = launches::of(&world, &lost)[0].0.clone();
+    let (folder, _) = launches::newest(&world, &lost);
     fs::write(folder.join("session.json"), "{ torn").unwrap();
     delete(&world);
     let report = world.json(["doctor", "--fix", "--json"]);
     assert_eq!(report["findings"][0]["fixed"], true, "{report:#}");
-    let left = report["findings"].to_string();
-    assert!(left.contains(folder.to_str().unwrap()), "{report:#}");
+    let findings = report["findings"].to_string();
+    assert!(findings.contains(folder.to_str().unwrap()), "{report:#}");
     world.resume(["--all", "--stopped"]).assert_back("coder", "resumed");
     assert_knows(&world, "coder", "owl");
     assert!(folder.join("guard").is_dir(), "the unreadable folder was deleted");
-    let alive = processes::is_alive(process(&world.session("coder"), "pid"));
-    assert!(alive);
+    assert!(processes::is_alive(pid(&world.session("coder"), "pid")));
 }

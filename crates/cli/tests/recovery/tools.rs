@@ -1,17 +1,19 @@
-//! Tools that an agent started in process sessions (`setsid`) of their own.
+//! Tools of an agent that run in a process session of their own (`setsid`).
 
 use std::fs;
 
 use segue_testkit::events::Events;
-use segue_testkit::scene::{assert_knows, kill, kill_daemon, process, text, told, wait_event};
-use segue_testkit::{World, conversation, processes};
+use segue_testkit::scene::{
+    assert_knows, kill, kill_daemon, pid, start_with_word, text, wait_event,
+};
+use segue_testkit::{World, conversation, launches, processes};
 use serde_json::Value;
 
 use crate::world;
 
-/// Starts a session with such a tool; returns the session and the tool's pid.
-fn with_tool(world: &World) -> (Value, u32) {
-    let session = told(world, "coder", "fox");
+/// Starts a session with such a tool. Returns the session and the tool's pid.
+fn start_with_tool(world: &World) -> (Value, u32) {
+    let session = start_with_word(world, "coder", "fox");
     let answer = conversation::ask(world, &session, "/daemonize 600");
     let tool = answer.trim_end_matches('.').rsplit(' ').next().unwrap().parse().unwrap();
     assert!(processes::is_alive(tool), "{answer}");
@@ -19,6 +21,7 @@ fn with_tool(world: &World) -> (Value, u32) {
     (session, tool)
 }
 
+/// Returns the process session of a process.
 fn process_session(pid: u32) -> u32 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit_once(") ").unwrap().1.split(' ').nth(3).unwrap().parse().unwrap()
@@ -27,7 +30,7 @@ fn process_session(pid: u32) -> u32 {
 #[test]
 fn stop_ends_a_tool_with_its_own_process_session() {
     let world = world();
-    let (_, tool) = with_tool(&world);
+    let (_, tool) = start_with_tool(&world);
     world.ok(["stop", "coder"]);
     assert!(!processes::is_alive(tool));
     assert_eq!(world.session("coder")["status_detail"], "stopped");
@@ -36,7 +39,7 @@ fn stop_ends_a_tool_with_its_own_process_session() {
 #[test]
 fn exit_of_the_agent_ends_a_tool_with_its_own_process_session() {
     let world = world();
-    let (session, tool) = with_tool(&world);
+    let (session, tool) = start_with_tool(&world);
     let mut events = Events::of(&world);
     conversation::type_text(&world, &session, "/exit\r");
     wait_event(&mut events, "launch_ended", "exit status 0");
@@ -46,10 +49,10 @@ fn exit_of_the_agent_ends_a_tool_with_its_own_process_session() {
 #[test]
 fn daemon_ends_and_reports_a_tool_that_outlived_its_holder() {
     let world = world();
-    let (session, tool) = with_tool(&world);
+    let (session, tool) = start_with_tool(&world);
     let mut events = Events::of(&world);
     // Kill the holder first, because it would end the tool itself.
-    kill(process(&session, "holder_pid"));
+    kill(pid(&session, "holder_pid"));
     let ended = wait_event(&mut events, "leftovers_ended", "processes of launch");
     assert!(text(&ended, "text").contains(&tool.to_string()), "{ended}");
     assert!(!processes::is_alive(tool));
@@ -59,11 +62,11 @@ fn daemon_ends_and_reports_a_tool_that_outlived_its_holder() {
 #[test]
 fn tool_of_a_dead_launch_is_ended_before_the_next_launch() {
     let world = world();
-    let (session, tool) = with_tool(&world);
+    let (session, tool) = start_with_tool(&world);
     kill_daemon(&world);
-    kill(process(&session, "holder_pid"));
-    processes::kill(process(&session, "pid"));
-    processes::wait_gone(process(&session, "pid"));
+    kill(pid(&session, "holder_pid"));
+    processes::kill(pid(&session, "pid"));
+    processes::wait_gone(pid(&session, "pid"));
     assert!(processes::is_alive(tool), "no process was left that could have ended it");
     world.resume(["coder"]).assert_back("coder", "resumed");
     assert!(!processes::is_alive(tool));
@@ -77,17 +80,17 @@ fn tool_of_a_dead_launch_is_ended_before_the_next_launch() {
 #[test]
 fn doctor_finds_and_ends_a_process_that_is_marked_with_an_ended_launch() {
     let world = world();
-    let session = told(&world, "coder", "fox");
-    let launch = conversation::newest_launch(&world, text(&session, "id"));
+    let session = start_with_word(&world, "coder", "fox");
+    let launch = launches::newest_id(&world, &session);
     world.ok(["stop", "coder"]);
     let mut command = world.command(["demo-agent", "--tool", "600000"]);
     let mut stray = command.env("SEGUE_LAUNCH", launch.to_string()).spawn().unwrap();
     let found = world.segue(["doctor"]);
     let line = format!("process {} (", stray.id());
     assert!(found.status == 1 && found.stdout.contains(&line), "{found:#?}");
-    assert!(processes::is_alive(stray.id()), "a look changes nothing");
-    let cured = world.ok(["doctor", "--fix"]);
-    assert!(cured.contains(&format!("fixed: {line}")), "{cured}");
+    assert!(processes::is_alive(stray.id()), "`segue doctor` without `--fix` killed it");
+    let fixed = world.ok(["doctor", "--fix"]);
+    assert!(fixed.contains(&format!("fixed: {line}")), "{fixed}");
     assert!(!stray.wait().unwrap().success());
     assert!(world.ok(["doctor"]).starts_with("nothing is wrong\n"));
 }

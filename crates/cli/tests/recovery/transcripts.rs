@@ -8,53 +8,55 @@ use std::path::Path;
 use segue_testkit::events::Events;
 use segue_testkit::hold::Hold;
 use segue_testkit::scene::{
-    assert_knows, process, text, told, told_events, transcript, wait_event,
+    assert_knows, event_texts, finish, pid, pids_running, start_with_word, text, transcript,
+    wait_event,
 };
-use segue_testkit::{CommandOutcome, Report, World, conversation, launches, processes};
+use segue_testkit::{Report, World, conversation, launches, processes};
 use serde_json::Value;
 
 use crate::world;
 
-/// Starts a session, sends a second message and kills all processes; returns the session as it was.
-fn talked_and_killed(world: &World) -> Value {
-    let session = told(world, "coder", "fox");
+/// Starts a session, sends a second message, and kills all processes. Returns the session from before
+/// the kill.
+fn killed_session(world: &World) -> Value {
+    let session = start_with_word(world, "coder", "fox");
     conversation::ask(world, &session, "hello");
     world.kill_everything();
     session
 }
 
-fn assert_has_heard(world: &World, count: usize) {
+fn assert_message_count(world: &World, count: usize) {
     let answer = conversation::ask(world, &world.session("coder"), "how many?");
     assert_eq!(answer, format!("This conversation has {count} messages from you."));
 }
 
 #[test]
-fn a_transcript_deleted_while_nothing_runs_is_restored() {
+fn transcript_deleted_while_nothing_runs_is_restored() {
     let world = world();
-    let session = talked_and_killed(&world);
+    let session = killed_session(&world);
     fs::remove_file(transcript(&world, &session)).unwrap();
     let report = world.resume(["coder"]);
     report.assert_back("coder", "restored");
     assert_eq!(report.agent("coder")["vendor_session_id"], session["vendor_session_id"]);
     assert!(report.note("coder").contains("guard"), "{report:?}");
-    assert_has_heard(&world, 3);
+    assert_message_count(&world, 3);
     assert_knows(&world, "coder", "fox");
-    assert_eq!(told_events(&world, "coder", "transcript_restored").len(), 1);
+    assert_eq!(event_texts(&world, "coder", "transcript_restored").len(), 1);
 }
 
 #[test]
 fn transcript_deleted_while_its_agent_runs_is_restored_with_later_messages() {
     let world = world();
-    let session = told(&world, "coder", "fox");
+    let session = start_with_word(&world, "coder", "fox");
     let path = transcript(&world, &session);
-    let guard = launches::guard(&launches::of(&world, &session)[0].0, &path);
+    let guard = launches::guard(&launches::newest(&world, &session).0, &path);
     fs::remove_file(&path).unwrap();
     conversation::type_text(&world, &session, "remember the word owl\r");
-    let is_there = || conversation::said(&guard).len() == 2;
+    let has_message = || conversation::user_messages(&guard).len() == 2;
     // The kernel reports no writes to a file whose name was deleted. So the test watches the
     // agent's registry, which the agent updates after it has written.
     let live = world.home().join(".segue-demo/live");
-    launches::wait_until(&[&live], "the second message", is_there);
+    launches::wait_until(&[&live], "the second message", has_message);
     world.kill_everything();
     world.resume(["coder"]).assert_back("coder", "restored");
     assert_knows(&world, "coder", "owl");
@@ -64,10 +66,10 @@ fn transcript_deleted_while_its_agent_runs_is_restored_with_later_messages() {
 #[test]
 fn crashed_agent_with_a_deleted_transcript_is_restored_automatically() {
     let world = world();
-    let session = told(&world, "coder", "fox");
+    let session = start_with_word(&world, "coder", "fox");
     fs::remove_file(transcript(&world, &session)).unwrap();
     let mut events = Events::of(&world);
-    processes::kill(process(&session, "pid"));
+    processes::kill(pid(&session, "pid"));
     wait_event(&mut events, "transcript_restored", "");
     wait_event(&mut events, "launch_planned", "launch 2 (resume)");
     wait_event(&mut events, "status_changed", "idle");
@@ -77,7 +79,7 @@ fn crashed_agent_with_a_deleted_transcript_is_restored_automatically() {
 #[test]
 fn deletion_of_all_vendor_files_loses_no_conversation() {
     let world = world();
-    let first = talked_and_killed(&world);
+    let first = killed_session(&world);
     fs::remove_dir_all(world.home().join(".segue-demo")).unwrap();
     world.resume(["coder"]).assert_back("coder", "restored");
     assert_eq!(world.session("coder")["vendor_session_id"], first["vendor_session_id"]);
@@ -85,7 +87,7 @@ fn deletion_of_all_vendor_files_loses_no_conversation() {
 }
 
 /// Deletes a session's transcript and all copies of it, while no process runs.
-fn lose(world: &World, session: &Value) {
+fn delete_all_copies(world: &World, session: &Value) {
     fs::remove_file(transcript(world, session)).unwrap();
     launches::remove_copies(world, session);
 }
@@ -93,10 +95,10 @@ fn lose(world: &World, session: &Value) {
 #[test]
 fn session_is_lost_while_no_copy_of_its_conversation_exists() {
     let world = world();
-    let session = talked_and_killed(&world);
+    let session = killed_session(&world);
     let path = transcript(&world, &session);
     let backup = fs::read(&path).unwrap();
-    lose(&world, &session);
+    delete_all_copies(&world, &session);
     let status = || world.session("coder")["status"].clone();
     assert_eq!(status(), "interrupted");
     world.ok(["resume", "--all", "--plan"]);
@@ -113,16 +115,16 @@ fn session_is_lost_while_no_copy_of_its_conversation_exists() {
 #[test]
 fn resume_without_any_copy_of_the_transcript_is_refused_with_choices() {
     let world = world();
-    let session = talked_and_killed(&world);
-    lose(&world, &session);
+    let session = killed_session(&world);
+    delete_all_copies(&world, &session);
     for _ in 0..2 {
         let report = world.resume(["--all"]);
         report.assert_not_back("coder", "refused");
         let id = text(&session, "vendor_session_id");
         assert_eq!(report.agent("coder")["vendor_session_id"], id);
         let fresh = "`segue resume default/coder --fresh default/coder`";
-        for said in [id, "is gone", "from a backup", fresh] {
-            assert!(report.note("coder").contains(said), "{said}: {report:#?}");
+        for part in [id, "is gone", "from a backup", fresh] {
+            assert!(report.note("coder").contains(part), "{part}: {report:#?}");
         }
     }
     assert_eq!(world.session("coder")["launches"], 1, "a launch was started");
@@ -135,13 +137,13 @@ fn resume_without_any_copy_of_the_transcript_is_refused_with_choices() {
 #[test]
 fn fresh_start_after_a_loss_keeps_the_old_vendor_session_id_in_the_log() {
     let world = world();
-    let session = talked_and_killed(&world);
-    lose(&world, &session);
+    let session = killed_session(&world);
+    delete_all_copies(&world, &session);
     let report = world.resume(["--fresh", "coder"]);
     report.assert_not_back("coder", "fresh");
     let fresh = world.session("coder");
     assert_eq!((&fresh["id"], &fresh["launches"]), (&session["id"], &Value::from(2)));
-    let bound = told_events(&world, "coder", "bound");
+    let bound = event_texts(&world, "coder", "bound");
     let ids = [&session, &fresh].map(|it| text(it, "vendor_session_id"));
     assert_ne!(ids[0], ids[1]);
     assert!(bound[0].starts_with(ids[0]) && bound.last().unwrap().starts_with(ids[1]), "{bound:?}");
@@ -153,8 +155,8 @@ fn fresh_start_after_a_loss_keeps_the_old_vendor_session_id_in_the_log() {
 #[test]
 fn killed_fresh_start_without_messages_starts_again_with_the_same_id() {
     let world = world();
-    let session = talked_and_killed(&world);
-    lose(&world, &session);
+    let session = killed_session(&world);
+    delete_all_copies(&world, &session);
     world.resume(["--fresh", "coder"]).assert_not_back("coder", "fresh");
     let fresh = world.session("coder");
     world.kill_everything();
@@ -166,15 +168,15 @@ fn killed_fresh_start_without_messages_starts_again_with_the_same_id() {
 #[test]
 fn fresh_resume_of_a_running_agent_ends_it_and_keeps_the_old_transcript() {
     let world = world();
-    let session = told(&world, "coder", "fox");
+    let session = start_with_word(&world, "coder", "fox");
     world.resume(["--fresh", "coder"]).assert_not_back("coder", "fresh");
-    assert!(!processes::is_alive(process(&session, "pid")));
+    assert!(!processes::is_alive(pid(&session, "pid")));
     assert_ne!(world.session("coder")["vendor_session_id"], session["vendor_session_id"]);
     assert!(transcript(&world, &session).is_file(), "the old transcript is missing");
 }
 
-/// Makes the agent change to another conversation; returns the session when Segue knows the new id.
-fn leave(world: &World, before: &Value, command: &str) -> Value {
+/// Makes the agent change to another conversation. Returns the session when Segue knows the new id.
+fn change_conversation(world: &World, before: &Value, command: &str) -> Value {
     let mut events = Events::of(world);
     conversation::type_text(world, before, &format!("{command}\r"));
     let old = text(before, "vendor_session_id").to_owned();
@@ -186,8 +188,8 @@ fn leave(world: &World, before: &Value, command: &str) -> Value {
 #[test]
 fn resume_after_clear_uses_the_new_conversation() {
     let world = world();
-    let first = told(&world, "coder", "fox");
-    let second = leave(&world, &first, "/clear");
+    let first = start_with_word(&world, "coder", "fox");
+    let second = change_conversation(&world, &first, "/clear");
     conversation::type_text(&world, &second, "remember the word owl\r");
     conversation::wait_turns(&world, &second, 1);
     world.kill_everything();
@@ -202,14 +204,14 @@ fn resume_after_clear_uses_the_new_conversation() {
         format!("{} (registry)", ids[1]),
         format!("{} (registry)", ids[1]),
     ];
-    assert_eq!(told_events(&world, "coder", "bound"), lines);
+    assert_eq!(event_texts(&world, "coder", "bound"), lines);
 }
 
 #[test]
 fn resume_after_clear_without_a_new_message_is_empty() {
     let world = world();
-    let first = told(&world, "coder", "fox");
-    let second = leave(&world, &first, "/clear");
+    let first = start_with_word(&world, "coder", "fox");
+    let second = change_conversation(&world, &first, "/clear");
     world.kill_everything();
     let report = world.resume(["--all"]);
     report.assert_back("coder", "started");
@@ -218,32 +220,36 @@ fn resume_after_clear_without_a_new_message_is_empty() {
     conversation::type_text(&world, &session, "what is the word?\r");
     let answer = conversation::wait_turns(&world, &session, 1);
     assert_eq!(answer, "I was told no word in this conversation.");
-    assert_eq!(conversation::said(&transcript(&world, &first)).len(), 1, "the old one was changed");
+    assert_eq!(
+        conversation::user_messages(&transcript(&world, &first)).len(),
+        1,
+        "the old one was changed"
+    );
 }
 
 #[test]
 fn resume_after_fork_uses_the_fork() {
     let world = world();
-    let first = told(&world, "coder", "fox");
-    let fork = leave(&world, &first, "/fork");
+    let first = start_with_word(&world, "coder", "fox");
+    let fork = change_conversation(&world, &first, "/fork");
     conversation::ask(&world, &fork, "remember the word owl");
     world.kill_everything();
     world.resume(["--all"]).assert_back("coder", "resumed");
     assert_eq!(world.session("coder")["vendor_session_id"], fork["vendor_session_id"]);
     assert_knows(&world, "coder", "owl");
-    assert_eq!(conversation::said(&transcript(&world, &first)).len(), 1);
+    assert_eq!(conversation::user_messages(&transcript(&world, &first)).len(), 1);
 }
 
 #[test]
 fn agent_that_starts_an_empty_conversation_on_resume_is_ended_and_not_bound() {
     let mut world = world();
-    let before = talked_and_killed(&world);
+    let before = killed_session(&world);
     world.set("SEGUE_DEMO_BLANK_ON_UNKNOWN", "1");
     // The daemon has decided to resume the conversation, but has not started the agent yet.
     let hold = Hold::at(&mut world, "launch.record.after");
     let resume = world.start(["resume", "--json", "coder"]);
     hold.meanwhile(&mut world, |world| fs::remove_file(transcript(world, &before)).unwrap());
-    let report = Report::of(&CommandOutcome::from(resume.wait_with_output().unwrap()));
+    let report = Report::of(&finish(resume));
     report.assert_not_back("coder", "refused");
     assert!(report.note("coder").contains("another conversation"), "{report:#?}");
     assert_eq!(report.agent("coder")["vendor_session_id"], before["vendor_session_id"]);
@@ -252,10 +258,9 @@ fn agent_that_starts_an_empty_conversation_on_resume_is_ended_and_not_bound() {
     assert_eq!(after["vendor_session_id"], before["vendor_session_id"]);
     assert_eq!((text(&after, "status"), text(&after, "status_detail")), ("waiting", "choice"));
     assert_eq!((&after["pid"], &after["holder_pid"]), (&Value::Null, &Value::Null));
-    let refused = told_events(&world, "coder", "binding_refused");
+    let refused = event_texts(&world, "coder", "binding_refused");
     assert!(refused.len() == 1 && refused[0].contains("ended, not bound"), "{refused:?}");
-    let agents = world.processes().into_iter().map(processes::command_line);
-    assert_eq!(agents.filter(|line| line.iter().any(|it| it == "--permission")).count(), 0);
+    assert_eq!(pids_running(&world, "demo-agent"), Vec::<u32>::new());
 
     // The guard has the deleted transcript. After this failure only a resume by name tries again.
     world.resume(["--all"]).assert_not_back("coder", "refused");
@@ -266,16 +271,16 @@ fn agent_that_starts_an_empty_conversation_on_resume_is_ended_and_not_bound() {
 #[test]
 fn transcript_deleted_during_a_resume_is_restored_at_the_next_attempt() {
     let mut world = world();
-    let before = talked_and_killed(&world);
+    let before = killed_session(&world);
     let hold = Hold::at(&mut world, "launch.record.after");
     let resume = world.start(["resume", "--json", "coder"]);
     hold.meanwhile(&mut world, |world| fs::remove_file(transcript(world, &before)).unwrap());
-    let report = Report::of(&CommandOutcome::from(resume.wait_with_output().unwrap()));
+    let report = Report::of(&finish(resume));
     report.assert_not_back("coder", "refused");
     let mut events = Events::of(&world);
     wait_event(&mut events, "launch_planned", "launch 3 (resume)");
     wait_event(&mut events, "status_changed", "idle");
-    assert_eq!(told_events(&world, "coder", "transcript_restored").len(), 1);
+    assert_eq!(event_texts(&world, "coder", "transcript_restored").len(), 1);
     assert_knows(&world, "coder", "fox");
 }
 
@@ -289,7 +294,7 @@ fn resume_of_an_idle_headless_session_restores_its_transcript_without_a_turn() {
     world.kill_everything();
     fs::remove_file(&path).unwrap();
     world.resume(["coder"]).assert_back("coder", "restored");
-    assert_eq!(conversation::said(&path), ["remember the word fox"]);
+    assert_eq!(conversation::user_messages(&path), ["remember the word fox"]);
     let after = world.session("coder");
     assert_eq!((text(&after, "status"), &after["launches"]), ("idle", &Value::from(1)));
 }
@@ -297,24 +302,24 @@ fn resume_of_an_idle_headless_session_restores_its_transcript_without_a_turn() {
 #[test]
 fn partial_last_line_does_not_swallow_later_messages() {
     let world = world();
-    let session = talked_and_killed(&world);
+    let session = killed_session(&world);
     let path = transcript(&world, &session);
-    let mut torn = fs::OpenOptions::new().append(true).open(&path).unwrap();
-    torn.write_all(b"{\"type\":\"assistant\",\"te").unwrap();
+    let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(b"{\"type\":\"assistant\",\"te").unwrap();
     world.resume(["coder"]).assert_back("coder", "resumed");
     conversation::ask(&world, &world.session("coder"), "remember the word owl");
     world.kill_everything();
     world.resume(["coder"]).assert_back("coder", "resumed");
-    assert_has_heard(&world, 4);
+    assert_message_count(&world, 4);
     assert_knows(&world, "coder", "owl");
 }
 
 #[test]
 fn unreadable_transcript_ends_the_restarts_and_offers_choices() {
     let world = world();
-    let session = talked_and_killed(&world);
+    let session = killed_session(&world);
     let path = transcript(&world, &session);
-    fs::write(&path, "somebody wrote over this\n").unwrap();
+    fs::write(&path, "this is no transcript\n").unwrap();
     world.resume(["coder"]).assert_not_back("coder", "refused");
     let mut events = Events::of(&world);
     wait_event(&mut events, "gave_up", "gave up after 3 failures in a row");
@@ -324,29 +329,29 @@ fn unreadable_transcript_ends_the_restarts_and_offers_choices() {
     assert_eq!(after["launches"], 4, "the first one, and three that died at their start");
     let report = world.resume(["--all"]);
     report.assert_not_back("coder", "refused");
-    for said in ["`segue log default/coder`", "`segue resume default/coder`", "--fresh"] {
-        assert!(report.note("coder").contains(said), "{said}: {report:#?}");
+    for part in ["`segue log default/coder`", "`segue resume default/coder`", "--fresh"] {
+        assert!(report.note("coder").contains(part), "{part}: {report:#?}");
     }
     assert_eq!(world.session("coder")["launches"], 4, "it was tried again");
-    assert_eq!(fs::read_to_string(&path).unwrap(), "somebody wrote over this\n");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "this is no transcript\n");
 }
 
 #[test]
 fn transcript_on_another_filesystem_has_no_guard_and_comes_from_the_archive() {
     let mut world = world();
-    let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
+    let Ok(other) = tempfile::tempdir_in("/dev/shm") else { return };
     let device = |path: &Path| path.metadata().unwrap().dev();
-    if device(elsewhere.path()) == device(world.root()) {
+    if device(other.path()) == device(world.root()) {
         return;
     }
-    world.set("SEGUE_DEMO_HOME", elsewhere.path().to_str().unwrap());
+    world.set("SEGUE_DEMO_HOME", other.path().to_str().unwrap());
     world.ok(["run", "-d", "--name", "coder", "remember the word fox"]);
     let mut events = Events::of(&world);
     wait_event(&mut events, "transcript_unguarded", "");
     world.kill_everything();
     world.resume(["coder"]).assert_back("coder", "resumed");
     world.kill_everything();
-    fs::remove_dir_all(elsewhere.path().join("conversations")).unwrap();
+    fs::remove_dir_all(other.path().join("conversations")).unwrap();
     let report = world.resume(["coder"]);
     report.assert_back("coder", "restored");
     assert!(report.note("coder").contains("archive"), "{report:?}");

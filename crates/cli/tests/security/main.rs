@@ -1,9 +1,9 @@
 //! What agents, repositories and project files must not be able to do.
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
+mod private_texts;
 mod rights;
 mod scope;
-mod texts;
 mod untrusted;
 
 use segue_testkit::World;

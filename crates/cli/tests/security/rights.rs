@@ -1,4 +1,4 @@
-//! An agent cannot escape: its processes get no more rights if they detach or kill other processes.
+//! An agent's processes get no more rights if they detach, hide or kill other processes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::process::Command;
 use std::sync::mpsc;
 
 use rustix::process::Signal;
-use segue_testkit::conversation::newest_launch;
 use segue_testkit::processes::wait_gone;
+use segue_testkit::scene::{daemon_pid, pid, write_project};
 use segue_testkit::world::DEADLINE;
-use segue_testkit::{CommandOutcome, World, processes, wait};
+use segue_testkit::{CommandOutcome, World, launches, processes, wait};
 use serde_json::Value;
 
 /// A script that stops the listening process, connects, passes the connection to a child, and ends.
@@ -32,7 +32,7 @@ my $socket = IO::Socket::UNIX->new(Peer => $path) or die "connect: $!";
 my $first = $$;
 exit 0 if fork;
 1 while grep { $_ ne 'Z' } states("/proc/$first/stat");
-# It may have answered and hung up before the request is sent.
+# The listener may have answered and closed the connection before the request is sent.
 $SIG{PIPE} = 'IGNORE';
 kill 'CONT', $listener;
 syswrite($socket, pack('H*', $request));
@@ -43,7 +43,7 @@ print $_ while sysread($socket, $_, 65536);
 /// to that pipe.
 const AGENT: &str = r#"
 while :; do
-    # Nothing is read if whoever wrote the last name has not closed the pipe yet.
+    # Nothing is read if the writer of the last name has not closed the pipe yet.
     read -r script <go || continue
     sh "./$script" >"$script.out" 2>"$script.err" </dev/null
     echo $? >"$script.new"
@@ -59,12 +59,11 @@ fn world(is_privileged: bool) -> World {
         world.drop_privileges();
     }
     world.set("WITNESS", "amber-in-the-environment");
-    world.write("segue.toml", "[vendors.shell]\ncommand = [\"sh\", \"./agent.sh\"]\n");
     world.write("agent.sh", AGENT);
     world.write("connect.pl", CONNECT_AND_END);
     let made = Command::new("mkfifo").args(["-m", "666"]).arg(world.project().join("go")).status();
     assert!(made.unwrap().success());
-    world.ok(["trust", "--yes"]);
+    write_project(&world, "[vendors.shell]\ncommand = [\"sh\", \"./agent.sh\"]\n");
     world.ok(["run", "-d", "--vendor", "shell", "--name", "coder"]);
     world.ok(["run", "-d", "--vendor", "demo", "--name", "loose", "--permission", "auto", "hello"]);
     world
@@ -90,8 +89,9 @@ fn wait_for_file(path: &Path) {
     wait::until(&[path.parent().unwrap()], &path.display().to_string(), || path.exists());
 }
 
-fn number(value: &Value) -> u32 {
-    u32::try_from(value.as_u64().unwrap()).unwrap()
+/// Returns the pid of a session's holder.
+fn holder_of(world: &World, name: &str) -> u32 {
+    pid(&world.session(name), "holder_pid")
 }
 
 /// A process of `coder` that runs a script in a new process session and an empty environment.
@@ -118,7 +118,7 @@ impl<'a> Fugitive<'a> {
         let home =
             format!("HOME={} SEGUE_HOME={}", world.home().display(), world.segue_home().display());
         let start = through(&format!("env -i {home} PATH=$PATH sh ./fugitive.sh"));
-        // This does not wait, because the agent may end with its holder before it reports anything.
+        // This does not wait, because the agent may end with its holder before it writes its status.
         start_as_agent(world, "start.sh", &start);
         Self { world, folder }
     }
@@ -133,8 +133,8 @@ impl<'a> Fugitive<'a> {
         fs::read_to_string(self.folder.join(file)).unwrap_or_default()
     }
 
-    /// Waits until the process was ended. Checks that it got nothing about other sessions. It may
-    /// see its own session until its holder, which was killed, has ended.
+    /// Waits until the process is gone. Checks that it learned nothing about other sessions. It may see
+    /// its own session until its killed holder is gone.
     #[track_caller]
     fn assert_ended_with_nothing(&self) {
         wait_gone(self.pid());
@@ -148,25 +148,26 @@ impl<'a> Fugitive<'a> {
 }
 
 /// Requests everything that an agent must not get, until the process is ended.
-const ASK_FOR_EVER: &str = "while :; do \
+const REQUEST_FOREVER: &str = "while :; do \
     $SEGUE ls --all; $SEGUE stop loose; \
     $SEGUE run -d --permission auto --vendor demo --name out hello; done";
 
-fn kill_the_holder(is_privileged: bool) {
+/// An agent's process kills its holder. Checks that it gets nothing and is ended.
+fn assert_killed_holder_gives_no_rights(is_privileged: bool) {
     let world = world(is_privileged);
-    let holder = number(&world.session("coder")["holder_pid"]);
-    let fugitive = Fugitive::start(&world, &format!("kill -9 {holder}; {ASK_FOR_EVER}"));
+    let holder = holder_of(&world, "coder");
+    let fugitive = Fugitive::start(&world, &format!("kill -9 {holder}; {REQUEST_FOREVER}"));
     fugitive.assert_ended_with_nothing();
 }
 
 #[test]
 fn killing_its_holder_gives_an_agent_no_rights_and_ends_its_processes() {
-    kill_the_holder(true);
+    assert_killed_holder_gives_no_rights(true);
 }
 
 #[test]
 fn killing_its_holder_gives_an_agent_without_a_cgroup_no_rights_and_ends_its_processes() {
-    kill_the_holder(false);
+    assert_killed_holder_gives_no_rights(false);
 }
 
 #[test]
@@ -175,9 +176,9 @@ fn killing_daemon_and_holder_gives_an_agent_in_a_cgroup_no_rights() {
         return;
     }
     let world = world(true);
-    let holder = number(&world.session("coder")["holder_pid"]);
-    let daemon = number(&world.json(["daemon", "status", "--json"])["pid"]);
-    let script = format!("kill -9 {daemon} {holder}; echo >killed; {ASK_FOR_EVER}");
+    let holder = holder_of(&world, "coder");
+    let daemon = daemon_pid(&world);
+    let script = format!("kill -9 {daemon} {holder}; echo >killed; {REQUEST_FOREVER}");
     let fugitive = Fugitive::start(&world, &script);
     wait_for_file(&world.project().join("killed"));
     // A person starts the next daemon, which finds the processes that are left.
@@ -191,13 +192,13 @@ fn nested_cgroup_with_any_name_gives_an_agent_no_rights() {
         return;
     }
     let world = world(true);
-    let holder = number(&world.session("coder")["holder_pid"]);
-    let daemon = number(&world.json(["daemon", "status", "--json"])["pid"]);
+    let holder = holder_of(&world, "coder");
+    let daemon = daemon_pid(&world);
     let script = format!(
         "mount=$(sed -n 's/^[^ ]* [^ ]* [^ ]* [^ ]* \\([^ ]*\\) .* - cgroup2 .*/\\1/p' /proc/self/mountinfo)\n\
          own=$mount$(sed -n 's/^0:://p' /proc/self/cgroup)/$(printf '\\377')\n\
          mkdir \"$own\" && echo 0 >\"$own/cgroup.procs\" || exit\n\
-         kill -9 {daemon} {holder}; echo >killed; {ASK_FOR_EVER}"
+         kill -9 {daemon} {holder}; echo >killed; {REQUEST_FOREVER}"
     );
     let fugitive = Fugitive::start(&world, &script);
     wait_for_file(&world.project().join("killed"));
@@ -208,27 +209,27 @@ fn nested_cgroup_with_any_name_gives_an_agent_no_rights() {
 #[test]
 fn variable_of_an_attention_command_does_not_protect_an_agents_process() {
     let world = world(false);
-    let holder = number(&world.session("coder")["holder_pid"]);
+    let holder = holder_of(&world, "coder");
     let through = |start: &str| format!("setsid {} &", start.replace("-i", "-i SEGUE_REASON=x"));
-    let script = format!("kill -9 {holder}; {ASK_FOR_EVER}");
+    let script = format!("kill -9 {holder}; {REQUEST_FOREVER}");
     Fugitive::start_through(&world, through, &script).assert_ended_with_nothing();
 }
 
 #[test]
 fn unmarked_child_of_a_marked_process_is_ended_with_the_launch() {
     let world = world(false);
-    let holder = number(&world.session("coder")["holder_pid"]);
+    let holder = holder_of(&world, "coder");
     let through = |start: &str| {
         format!("setsid sh -c 'trap \"\" HUP TERM; {start} & while :; do sleep 600; done' &")
     };
-    let script = format!("kill -9 {holder}; {ASK_FOR_EVER}");
+    let script = format!("kill -9 {holder}; {REQUEST_FOREVER}");
     Fugitive::start_through(&world, through, &script).assert_ended_with_nothing();
 }
 
 /// A script that stops its holder. Then it forks and ends all the time, in several chains, so that
-/// hardly any scan sees all of its processes. They share a lock, which is free when the last one
+/// hardly any scan sees all of its processes. They share a lock, which is free when the last process
 /// has ended.
-const RABBITS: &str = r#"
+const FORKING: &str = r#"
 use Fcntl ':flock';
 use POSIX 'setsid';
 my ($holder, $folder) = @ARGV;
@@ -245,12 +246,13 @@ while (1) {
 }
 "#;
 
-fn stop_ends_rabbits(is_privileged: bool) {
+/// Checks that `segue stop` ends processes that fork and end all the time.
+fn assert_stop_ends_forking(is_privileged: bool) {
     let world = world(is_privileged);
-    world.write("rabbits.pl", RABBITS);
-    let holder = number(&world.session("coder")["holder_pid"]);
+    world.write("forking.pl", FORKING);
+    let holder = holder_of(&world, "coder");
     let folder = world.project().display().to_string();
-    let start = format!("setsid env -i PATH=$PATH perl {folder}/rabbits.pl {holder} {folder} &");
+    let start = format!("setsid env -i PATH=$PATH perl {folder}/forking.pl {holder} {folder} &");
     start_as_agent(&world, "start.sh", &start);
     wait_for_file(&world.project().join("started"));
     world.ok(["stop", "coder"]);
@@ -262,12 +264,12 @@ fn stop_ends_rabbits(is_privileged: bool) {
 
 #[test]
 fn stop_ends_processes_that_fork_and_end_all_the_time() {
-    stop_ends_rabbits(true);
+    assert_stop_ends_forking(true);
 }
 
 #[test]
 fn stop_ends_processes_that_fork_and_end_all_the_time_without_a_cgroup() {
-    stop_ends_rabbits(false);
+    assert_stop_ends_forking(false);
 }
 
 /// A program whose first thread ends while another thread goes on.
@@ -293,7 +295,8 @@ int main(void) {
 }
 "#;
 
-fn stop_ends_leaderless(is_privileged: bool) {
+/// Checks that `segue stop` ends a process whose first thread has ended.
+fn assert_stop_ends_leaderless(is_privileged: bool) {
     let world = world(is_privileged);
     world.write("leaderless.c", LEADERLESS);
     let (source, program) =
@@ -310,23 +313,23 @@ fn stop_ends_leaderless(is_privileged: bool) {
 
 #[test]
 fn stop_ends_a_process_whose_first_thread_has_ended() {
-    stop_ends_leaderless(true);
+    assert_stop_ends_leaderless(true);
 }
 
 #[test]
 fn stop_ends_a_process_whose_first_thread_has_ended_without_a_cgroup() {
-    stop_ends_leaderless(false);
+    assert_stop_ends_leaderless(false);
 }
 
 #[test]
 fn doctor_shows_an_agent_nothing_about_other_sessions() {
     let world = world(true);
-    let loose = number(&world.session("loose")["holder_pid"]);
+    let loose = holder_of(&world, "loose");
     // A stopped holder is a finding that names its session.
-    Command::new("kill").args(["-STOP", &loose.to_string()]).status().unwrap();
+    processes::send(loose, Signal::STOP);
     let outcome = run_as_agent(&world, "doctor.sh", "$SEGUE doctor");
     let found = world.segue(["doctor"]).stdout;
-    Command::new("kill").args(["-CONT", &loose.to_string()]).status().unwrap();
+    processes::send(loose, Signal::CONT);
     assert!(found.contains("project/loose"), "{found}");
     assert!(!outcome.stdout.contains("loose"), "{outcome:#?}");
 }
@@ -354,20 +357,26 @@ fn agent_that_listens_at_the_daemons_socket_is_sent_nothing() {
 
 /// Makes a process of `coder` send a request through the connection of a process that has ended.
 /// The listening process is stopped meanwhile.
-fn ask_through_ended_process(world: &World, socket: &Path, listener: u32, ask: &[u8]) -> String {
-    let hex: String = ask.iter().map(|byte| format!("{byte:02x}")).collect();
+fn ask_through_ended_process(
+    world: &World,
+    socket: &Path,
+    listener: u32,
+    request: &[u8],
+) -> String {
+    let hex: String = request.iter().map(|byte| format!("{byte:02x}")).collect();
     let script = format!("perl connect.pl {} {listener} {hex} | cat", socket.display());
     let outcome = run_as_agent(world, &format!("ask-{}.sh", hex.len()), &script);
     format!("{}{}", outcome.stdout, outcome.stderr)
 }
 
-fn ended_process_at_the_daemon(is_privileged: bool) {
+/// Checks that the daemon refuses requests through the connection of a process that has ended.
+fn assert_daemon_refuses_ended_process(is_privileged: bool) {
     let world = world(is_privileged);
     let socket = world.state().join("daemon.sock");
-    let daemon = number(&world.json(["daemon", "status", "--json"])["pid"]);
-    let ask = |what: &str| format!("{what} HTTP/1.1\r\nhost: segue\r\nconnection: close\r\n\r\n");
+    let daemon = daemon_pid(&world);
+    let head = |line: &str| format!("{line} HTTP/1.1\r\nhost: segue\r\nconnection: close\r\n\r\n");
     for request in ["GET /v1/sessions", "POST /v1/shutdown"] {
-        let answer = ask_through_ended_process(&world, &socket, daemon, ask(request).as_bytes());
+        let answer = ask_through_ended_process(&world, &socket, daemon, head(request).as_bytes());
         assert!(answer.contains("the calling process cannot be identified"), "{answer}");
         assert!(!answer.contains("loose"), "{answer}");
     }
@@ -375,12 +384,12 @@ fn ended_process_at_the_daemon(is_privileged: bool) {
 
 #[test]
 fn connection_of_a_process_that_has_ended_is_refused_by_the_daemon() {
-    ended_process_at_the_daemon(true);
+    assert_daemon_refuses_ended_process(true);
 }
 
 #[test]
 fn connection_of_a_process_that_has_ended_is_refused_by_the_daemon_without_privileges() {
-    ended_process_at_the_daemon(false);
+    assert_daemon_refuses_ended_process(false);
 }
 
 /// Returns a frame of the holder's protocol.
@@ -391,14 +400,14 @@ fn frame(kind: u8, json: &str) -> Vec<u8> {
     frame
 }
 
-fn ended_process_at_a_holder(is_privileged: bool) {
+/// Checks that a holder refuses requests through the connection of a process that has ended.
+fn assert_holder_refuses_ended_process(is_privileged: bool) {
     let world = world(is_privileged);
     let loose = world.session("loose");
-    let launch = newest_launch(&world, loose["id"].as_str().unwrap());
-    let socket = world.state().join("launches").join(launch.to_string()).join("holder.sock");
+    let socket = launches::newest(&world, &loose).0.join("holder.sock");
     let hello = frame(1, r#"{"protocol":1,"oldest":1}"#);
     let request = [hello, frame(2, r#""environment""#)].concat();
-    let holder = number(&loose["holder_pid"]);
+    let holder = pid(&loose, "holder_pid");
     let answer = ask_through_ended_process(&world, &socket, holder, &request);
     assert!(answer.contains("a process of an agent cannot command a holder"), "{answer}");
     assert!(!answer.contains("amber-in-the-environment"), "{answer}");
@@ -406,18 +415,18 @@ fn ended_process_at_a_holder(is_privileged: bool) {
 
 #[test]
 fn connection_of_a_process_that_has_ended_is_refused_by_a_holder() {
-    ended_process_at_a_holder(true);
+    assert_holder_refuses_ended_process(true);
 }
 
 #[test]
 fn connection_of_a_process_that_has_ended_is_refused_by_a_holder_without_privileges() {
-    ended_process_at_a_holder(false);
+    assert_holder_refuses_ended_process(false);
 }
 
 #[test]
 fn command_line_that_imitates_a_holder_gives_no_rights() {
     let world = world(true);
-    let loose = newest_launch(&world, world.session("loose")["id"].as_str().unwrap());
+    let loose = launches::newest_id(&world, &world.session("loose"));
     world.write("hold", "unset SEGUE_LAUNCH; $SEGUE stop loose\n");
     let outcome = run_as_agent(&world, "run.sh", &format!("export SEGUE; sh hold /x/{loose}"));
     assert_eq!(outcome.status, 2, "{outcome:#?}");
@@ -426,22 +435,22 @@ fn command_line_that_imitates_a_holder_gives_no_rights() {
 
 #[test]
 fn doctor_reports_which_protection_is_active() {
-    let by = |world: &World| {
+    let protection = |world: &World| {
         let report = world.ok(["doctor"]);
         report.lines().find(|line| line.contains("told from you")).unwrap().to_owned()
     };
-    let without = world(false);
-    assert!(by(&without).contains("by their ancestry: no cgroup can be made here"));
-    drop(without);
+    let unprivileged = world(false);
+    assert!(protection(&unprivileged).contains("by their ancestry: no cgroup can be made here"));
+    drop(unprivileged);
     if segue_host::cgroup::check().is_ok() {
-        assert!(by(&world(true)).contains("by their cgroups"));
+        assert!(protection(&world(true)).contains("by their cgroups"));
     }
 }
 
 #[test]
 fn stopped_agent_leaves_no_cgroup() {
     let world = world(true);
-    let launch = newest_launch(&world, world.session("coder")["id"].as_str().unwrap());
+    let launch = launches::newest_id(&world, &world.session("coder"));
     assert_eq!(segue_host::cgroup::is_there(launch), segue_host::cgroup::check().is_ok());
     world.ok(["stop", "coder"]);
     assert!(!segue_host::cgroup::is_there(launch));
@@ -450,13 +459,10 @@ fn stopped_agent_leaves_no_cgroup() {
 #[test]
 fn symlink_to_another_sessions_socket_gives_an_agent_no_access() {
     let world = world(true);
-    let folder = |name: &str| {
-        let session = world.session(name);
-        let launch = newest_launch(&world, session["id"].as_str().unwrap());
-        world.state().join("launches").join(launch.to_string()).display().to_string()
-    };
+    let folder =
+        |name: &str| launches::newest(&world, &world.session(name)).0.display().to_string();
     let (own, other) = (folder("coder"), folder("loose"));
-    let holder = number(&world.session("coder")["holder_pid"]);
+    let holder = holder_of(&world, "coder");
     // The holder cannot create its own socket again while it is stopped.
     let script = format!(
         "kill -STOP {holder}; ln -s {other}/holder.sock link; mv -T link {own}/holder.sock\n\
@@ -497,9 +503,11 @@ fn daemon_run_beside_a_running_daemon_reports_its_failure_once() {
     assert!(outcome.stderr.starts_with("error: another daemon runs\n"), "{outcome:#?}");
 }
 
-fn daemon_in_another_pid_namespace(is_privileged: bool, before: &str, after: &str) {
+/// An agent kills the daemon and starts another one in a PID namespace of its own, between these two
+/// scripts. Checks that the new daemon is refused.
+fn assert_refuses_daemon_in_namespace(is_privileged: bool, before: &str, after: &str) {
     let world = world(is_privileged);
-    let daemon = number(&world.json(["daemon", "status", "--json"])["pid"]);
+    let daemon = daemon_pid(&world);
     let namespaces = if is_privileged { "-pfmC" } else { "-UpfmC --map-current-user" };
     let through = |start: &str| format!("setsid {start} &");
     let script = format!(
@@ -520,29 +528,30 @@ fn daemon_in_another_pid_namespace(is_privileged: bool, before: &str, after: &st
 
 #[test]
 fn daemon_that_an_agent_starts_in_another_pid_namespace_is_refused() {
-    daemon_in_another_pid_namespace(true, "", "");
+    assert_refuses_daemon_in_namespace(true, "", "");
 }
 
 #[test]
 fn daemon_that_an_agent_starts_in_another_pid_namespace_is_refused_without_privileges() {
-    daemon_in_another_pid_namespace(false, "", "");
+    assert_refuses_daemon_in_namespace(false, "", "");
 }
 
-/// The agent moves the holders' sockets away before it starts the daemon, and back afterwards.
-fn daemon_without_sockets(is_privileged: bool) {
+/// Does the same, but the agent moves the holders' sockets away before it starts the daemon, and back
+/// afterwards.
+fn assert_refuses_daemon_without_sockets(is_privileged: bool) {
     let each = |step: &str| format!("for it in ../segue/state/launches/*; do {step}; done");
     let [away, back] = ["mv $it/holder.sock $it/away", "mv $it/away $it/holder.sock"].map(each);
-    daemon_in_another_pid_namespace(is_privileged, &away, &back);
+    assert_refuses_daemon_in_namespace(is_privileged, &away, &back);
 }
 
 #[test]
 fn daemon_in_another_pid_namespace_is_refused_although_the_sockets_were_moved_away() {
-    daemon_without_sockets(true);
+    assert_refuses_daemon_without_sockets(true);
 }
 
 #[test]
 fn daemon_in_another_pid_namespace_is_refused_without_sockets_and_without_privileges() {
-    daemon_without_sockets(false);
+    assert_refuses_daemon_without_sockets(false);
 }
 
 #[test]

@@ -2,10 +2,9 @@
 //!
 //! A shell below a real holder takes the place of a session's own agent.
 
-use segue_testkit::conversation::newest_launch;
-use segue_testkit::processes::command_line;
-use segue_testkit::stand_in::{Mark, StandIn, kill_daemon};
-use segue_testkit::{CommandOutcome, World};
+use segue_testkit::scene::{kill_daemon, pids_running, write_project};
+use segue_testkit::stand_in::{Mark, StandIn};
+use segue_testkit::{CommandOutcome, World, launches};
 use serde_json::Value;
 
 /// Creates a world with two sessions: `coder`, which asks for permission, and `loose`, which does
@@ -37,8 +36,7 @@ fn assert_refused(outcome: &CommandOutcome, error: &str) {
 fn agent_may_not_start_a_child_with_a_looser_permission_than_its_own() {
     let world = world();
     let coder = world.session("coder");
-    let agent = StandIn::of(&world, &coder, Mark::Kept);
-    world.ok(["ls"]);
+    let agent = StandIn::with_new_daemon(&world, &coder);
     let looser = "start an agent with a looser permission than its own";
     for permission in ["auto", "accept-edits"] {
         let outcome = agent.run(&format!("$SEGUE run -d --permission {permission} hello"));
@@ -58,18 +56,16 @@ fn agent_may_not_start_a_child_with_a_looser_permission_than_its_own() {
 #[test]
 fn agent_may_not_start_a_project_agent_with_a_looser_permission() {
     let world = world();
-    let agent = |name: &str, more: &str| {
-        format!("[[agents]]\nname = \"{name}\"\nvendor = \"demo\"\n{more}\n")
+    let agent = |name: &str, line: &str| {
+        format!("[[agents]]\nname = \"{name}\"\nvendor = \"demo\"\n{line}\n")
     };
     let agents = [
         agent("free", "permission = \"auto\""),
         agent("flagged", "args = [\"--permission\", \"auto\"]"),
         agent("plain", ""),
     ];
-    world.write("segue.toml", &agents.concat());
-    world.ok(["trust", "--yes"]);
-    let coder = StandIn::of(&world, &world.session("coder"), Mark::Kept);
-    world.ok(["ls"]);
+    write_project(&world, &agents.concat());
+    let coder = StandIn::with_new_daemon(&world, &world.session("coder"));
     let outcome = coder.run("$SEGUE run -d --agent free");
     assert_refused(&outcome, "start an agent with a looser permission than its own");
     let outcome = coder.run("$SEGUE run -d --agent flagged");
@@ -83,8 +79,7 @@ fn agent_may_not_start_a_project_agent_with_a_looser_permission() {
 #[test]
 fn agent_with_permission_auto_may_start_a_child_with_permission_auto() {
     let world = world();
-    let agent = StandIn::of(&world, &world.session("loose"), Mark::Kept);
-    world.ok(["ls"]);
+    let agent = StandIn::with_new_daemon(&world, &world.session("loose"));
     let outcome = agent.run("$SEGUE run -d --name child --permission auto --model m hello");
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     assert_eq!(record_of(&world, "child")["session"]["permission"], "auto");
@@ -93,11 +88,9 @@ fn agent_with_permission_auto_may_start_a_child_with_permission_auto() {
     assert_eq!(record_of(&world, "second")["session"]["permission"], "ask");
 }
 
+/// Returns the `session.json` of a session's newest launch.
 fn record_of(world: &World, name: &str) -> Value {
-    let session = world.session(name);
-    let launch = newest_launch(world, session["id"].as_str().unwrap());
-    let path = world.state().join("launches").join(launch.to_string()).join("session.json");
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    launches::newest_json(world, &world.session(name))
 }
 
 #[test]
@@ -106,31 +99,31 @@ fn commands_that_only_a_person_may_use_are_refused_to_an_agent() {
     world.write("segue.toml", "[[agents]]\nname = \"other\"\nvendor = \"demo\"\n");
     let agent = StandIn::of(&world, &world.session("coder"), Mark::Kept);
     let daemon = world.json(["daemon", "start", "--json"])["pid"].clone();
-    let others = "reach a session that is neither its own nor its child";
-    let everything = "act on sessions that are not its own";
+    let other = "reach a session that is neither its own nor its child";
+    let all = "act on sessions that are not its own";
     let table = [
         ("rm coder --yes", "remove a session"),
-        ("rm loose --yes", others),
+        ("rm loose --yes", other),
         ("trust --yes", "trust a project file"),
         ("doctor --fix", "repair the store"),
         ("daemon stop", "stop the daemon"),
-        ("resume --all", everything),
-        ("resume --all --plan", everything),
-        ("resume", everything),
-        ("stop --all", everything),
-        ("up", everything),
-        ("stop loose", others),
-        ("stop coder loose", others),
-        ("stop default", others),
-        ("resume loose", others),
-        ("resume --fresh loose", others),
-        ("log loose", others),
+        ("resume --all", all),
+        ("resume --all --plan", all),
+        ("resume", all),
+        ("stop --all", all),
+        ("up", all),
+        ("stop loose", other),
+        ("stop coder loose", other),
+        ("stop default", other),
+        ("resume loose", other),
+        ("resume --fresh loose", other),
+        ("log loose", other),
     ];
     for (command, error) in table {
         assert_refused(&agent.run(&format!("$SEGUE {command}")), error);
     }
     let attach = "attach to a terminal, where it could answer for a person";
-    for (name, error) in [("coder", attach), ("loose", others)] {
+    for (name, error) in [("coder", attach), ("loose", other)] {
         let script = format!("$SEGUE attach {name} </dev/tty >/dev/tty");
         assert_refused(&agent.run(&script), error);
     }
@@ -143,22 +136,21 @@ fn commands_that_only_a_person_may_use_are_refused_to_an_agent() {
 fn agent_sees_only_itself_and_its_children() {
     let world = world();
     let coder = world.session("coder");
-    let agent = StandIn::of(&world, &coder, Mark::Kept);
-    world.ok(["ls"]);
+    let agent = StandIn::with_new_daemon(&world, &coder);
     assert_eq!(agent.run("$SEGUE run -d --name child hello").status, 0);
     let outcome = agent.run("$SEGUE ls --all --json");
-    let listed: Value = serde_json::from_str(&outcome.stdout).unwrap();
-    let listed: Vec<&Value> = listed["sessions"].as_array().unwrap().iter().collect();
-    let listed: Vec<&str> = listed.iter().map(|it| it["name"].as_str().unwrap()).collect();
-    assert_eq!(listed, ["coder", "child"]);
+    let list: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let sessions = list["sessions"].as_array().unwrap();
+    let names: Vec<&Value> = sessions.iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["coder", "child"]);
     for command in ["log coder", "log child", "doctor", "daemon status", "resume coder"] {
         let outcome = agent.run(&format!("$SEGUE {command}"));
         assert_eq!(outcome.status, 0, "{command}: {outcome:#?}");
     }
     let log = agent.run("$SEGUE log --json").stdout;
-    let about = |line: &str| serde_json::from_str::<Value>(line).unwrap()["session"].clone();
+    let session_of = |line: &str| serde_json::from_str::<Value>(line).unwrap()["session"].clone();
     assert!(log.lines().count() > 3, "{log}");
-    assert!(log.lines().all(|line| about(line) == coder["id"]), "{log}");
+    assert!(log.lines().all(|line| session_of(line) == coder["id"]), "{log}");
 
     let outcome = agent.run("$SEGUE stop child");
     assert_eq!(outcome.status, 0, "{outcome:#?}");
@@ -168,7 +160,7 @@ fn agent_sees_only_itself_and_its_children() {
 /// Returns ways in which an agent can call Segue without its own mark, or with the mark of another
 /// launch.
 fn disguises(world: &World) -> [String; 5] {
-    let loose = newest_launch(world, world.session("loose")["id"].as_str().unwrap());
+    let loose = launches::newest_id(world, &world.session("loose"));
     [
         "$SEGUE".to_owned(),
         "env -u SEGUE_LAUNCH -u SEGUE_SESSION $SEGUE".to_owned(),
@@ -179,11 +171,12 @@ fn disguises(world: &World) -> [String; 5] {
     ]
 }
 
-fn no_disguise_helps(mark: Mark) {
+/// Checks that an agent with or without a mark in its environment is recognised with every disguise.
+fn assert_recognised(mark: Mark) {
     let world = world();
     let disguises = disguises(&world);
     let agent = StandIn::of(&world, &world.session("coder"), mark);
-    // First without a daemon: an agent does not start one.
+    // Without a daemon: an agent may not start one.
     for segue in &disguises {
         let outcome = agent.run(&format!("{segue} ls"));
         assert_eq!((outcome.status, outcome.stdout.as_str()), (7, ""), "{segue}: {outcome:#?}");
@@ -192,7 +185,7 @@ fn no_disguise_helps(mark: Mark) {
         let outcome = agent.run(&format!("{segue} daemon run"));
         assert_eq!((outcome.status, outcome.stdout.as_str()), (2, ""), "{segue}: {outcome:#?}");
     }
-    assert!(!world.processes().into_iter().any(is_daemon));
+    assert_eq!(pids_running(&world, "daemon"), Vec::<u32>::new());
 
     world.ok(["ls"]);
     for segue in &disguises {
@@ -203,24 +196,20 @@ fn no_disguise_helps(mark: Mark) {
     assert_eq!(names(&world), ["coder", "loose"]);
 }
 
-fn is_daemon(pid: u32) -> bool {
-    command_line(pid).get(1..) == Some(&["daemon", "run"].map(String::from))
-}
-
 #[test]
 fn agent_is_recognised_whatever_it_does_to_the_mark_in_its_environment() {
-    no_disguise_helps(Mark::Kept);
+    assert_recognised(Mark::Kept);
 }
 
 #[test]
 fn agent_without_a_mark_is_recognised_by_its_holder() {
-    no_disguise_helps(Mark::TakenAway);
+    assert_recognised(Mark::TakenAway);
 }
 
 #[test]
 fn mark_of_a_launch_without_its_holder_allows_nothing() {
     let world = world();
-    let coder = newest_launch(&world, world.session("coder")["id"].as_str().unwrap());
+    let coder = launches::newest_id(&world, &world.session("coder"));
     let marked = |arguments: &[&str]| {
         CommandOutcome::of(world.command(arguments).env("SEGUE_LAUNCH", coder.to_string()))
     };

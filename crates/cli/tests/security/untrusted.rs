@@ -2,21 +2,20 @@
 //!
 //! Every test runs twice if possible: as root, and as a user without privileges.
 
-mod agents;
 mod children;
+mod option_like_texts;
 mod repositories;
+mod script_agent;
 mod trust;
-mod words;
 
 use segue_testkit::World;
 
 /// Runs a test with the privileges of the current user. If that is root, runs it again without
 /// privileges.
 fn with_and_without_privileges(test: fn(&mut World)) {
-    let world = || crate::world();
-    test(&mut world());
+    test(&mut crate::world());
     if rustix::process::geteuid().is_root() {
-        let mut world = world();
+        let mut world = crate::world();
         world.drop_privileges();
         test(&mut world);
     }

@@ -1,10 +1,11 @@
 //! `segue adopt`: conversations that were started without Segue become sessions and can be resumed.
 
-use segue_testkit::{World, scene};
+use segue_testkit::{CommandOutcome, Report, Terminal, World, launches, scene};
 use serde_json::Value;
 
 use crate::world;
 
+/// Returns the conversations that `segue adopt` lists.
 fn candidates(world: &World) -> Vec<Value> {
     let list = world.json(["adopt", "--json"]);
     list["candidates"].as_array().unwrap().clone()
@@ -13,13 +14,13 @@ fn candidates(world: &World) -> Vec<Value> {
 #[test]
 fn conversation_started_without_segue_is_listed_adopted_and_resumed() {
     let world = world();
-    let id = scene::by_hand(&world, "remember the word heron");
+    let id = scene::turn_without_segue(&world, "remember the word heron");
     let listed = candidates(&world);
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(listed[0]["vendor_session_id"], id.as_str());
     assert_eq!(listed[0]["begins"], "remember the word heron");
-    let taken = world.json(["adopt", &format!("demo:{id}"), "--name", "alpha", "--json"]);
-    assert_eq!(taken["adopted"][0]["evidence"], "adopted", "{taken}");
+    let report = world.json(["adopt", &format!("demo:{id}"), "--name", "alpha", "--json"]);
+    assert_eq!(report["adopted"][0]["evidence"], "adopted", "{report}");
     assert_eq!(world.session("alpha")["pid"], Value::Null, "a process was started");
     assert_eq!(candidates(&world), Vec::<Value>::new());
     world.resume(["alpha"]).assert_back("alpha", "resumed");
@@ -29,11 +30,11 @@ fn conversation_started_without_segue_is_listed_adopted_and_resumed() {
 #[test]
 fn adopt_of_an_adopted_unknown_or_malformed_conversation_fails_with_a_hint() {
     let world = world();
-    let id = scene::by_hand(&world, "remember the word heron");
-    let which = format!("demo:{id}");
-    world.ok(["adopt", &which, "--name", "alpha"]);
+    let id = scene::turn_without_segue(&world, "remember the word heron");
+    let address = format!("demo:{id}");
+    world.ok(["adopt", &address, "--name", "alpha"]);
     let table = [
-        (vec!["adopt", which.as_str()], 4),
+        (vec!["adopt", address.as_str()], 4),
         (vec!["adopt", "demo:unknown"], 3),
         (vec!["adopt", "demo:"], 2),
         (vec!["adopt", "nobody"], 2),
@@ -41,7 +42,7 @@ fn adopt_of_an_adopted_unknown_or_malformed_conversation_fails_with_a_hint() {
         (vec!["adopt", "--since", "yesterday"], 2),
     ];
     for (arguments, status) in table {
-        let outcome = segue_testkit::CommandOutcome::of(&mut world.command(&arguments));
+        let outcome = CommandOutcome::of(&mut world.command(&arguments));
         assert_eq!(outcome.status, status, "{arguments:?}: {outcome:#?}");
         assert!(outcome.stderr.contains("hint: "), "{outcome:#?}");
     }
@@ -50,47 +51,39 @@ fn adopt_of_an_adopted_unknown_or_malformed_conversation_fails_with_a_hint() {
 #[test]
 fn adopt_all_takes_each_conversation_once_and_skips_those_with_a_missing_folder() {
     let world = world();
-    let [one, two] = ["one", "two"].map(|word| scene::by_hand(&world, word));
-    let gone = world.project().join("gone");
-    std::fs::create_dir(&gone).unwrap();
-    let mut lost = world.command(["demo-agent", "--print", "--", "three"]);
-    let lost = segue_testkit::CommandOutcome::of(lost.current_dir(&gone));
-    assert_eq!(lost.status, 0, "{lost:#?}");
-    std::fs::remove_dir(&gone).unwrap();
+    let [one, two] = ["one", "two"].map(|word| scene::turn_without_segue(&world, word));
+    let folder = world.project().join("gone");
+    std::fs::create_dir(&folder).unwrap();
+    let mut turn = world.command(["demo-agent", "--print", "--", "three"]);
+    let turn = CommandOutcome::of(turn.current_dir(&folder));
+    assert_eq!(turn.status, 0, "{turn:#?}");
+    std::fs::remove_dir(&folder).unwrap();
     let report = world.json(["adopt", "--all", "--since", "7d", "--json"]);
-    let mut taken: Vec<&str> = report["adopted"]
+    let mut adopted: Vec<&str> = report["adopted"]
         .as_array()
         .unwrap()
         .iter()
         .map(|it| it["vendor_session_id"].as_str().unwrap())
         .collect();
-    taken.sort_unstable();
-    let mut wanted = [one.as_str(), two.as_str()];
-    wanted.sort_unstable();
-    assert_eq!(taken, wanted, "{report:#}");
+    adopted.sort_unstable();
+    let mut expected = [one.as_str(), two.as_str()];
+    expected.sort_unstable();
+    assert_eq!(adopted, expected, "{report:#}");
     assert_eq!(report["skipped"].as_array().unwrap().len(), 1, "{report:#}");
     let again = world.json(["adopt", "--all", "--json"]);
     assert_eq!(again["adopted"], Value::Array(Vec::new()), "{again:#}");
     assert_eq!(world.sessions().len(), 2);
 }
 
-/// Writes a trusted project with these agents of the built-in vendor.
-fn project(world: &World, agents: &[&str]) {
-    let agent = |name: &&str| format!("[[agents]]\nname = \"{name}\"\nvendor = \"demo\"\n");
-    let agents: Vec<String> = agents.iter().map(agent).collect();
-    world.write("segue.toml", &format!("[fleet]\nname = \"shop\"\n{}", agents.concat()));
-    world.ok(["trust", "--yes"]);
-}
-
-fn up(world: &World) -> segue_testkit::Report {
-    segue_testkit::Report::of(&world.segue(["up", "--json"]))
+fn up(world: &World) -> Report {
+    Report::of(&world.segue(["up", "--json"]))
 }
 
 #[test]
 fn up_adopts_the_only_conversation_of_a_folder_with_one_agent() {
     let world = world();
-    let id = scene::by_hand(&world, "remember the word heron");
-    project(&world, &["coder"]);
+    let id = scene::turn_without_segue(&world, "remember the word heron");
+    scene::write_shop(&world, "");
     let report = up(&world);
     report.assert_back("coder", "adopted");
     assert!(report.note("coder").contains("remember the word heron"), "{report:#?}");
@@ -106,16 +99,16 @@ fn up_adopts_the_only_conversation_of_a_folder_with_one_agent() {
 #[test]
 fn up_adopts_nothing_if_several_agents_or_conversations_could_match() {
     let world = world();
-    scene::by_hand(&world, "one");
-    project(&world, &["coder", "tester"]);
+    scene::turn_without_segue(&world, "one");
+    scene::write_shop(&world, "[[agents]]\nname = \"tester\"\nvendor = \"demo\"\n");
     let report = up(&world);
     report.assert_back("coder", "started");
     report.assert_back("tester", "started");
     assert_eq!(report.note("coder"), "", "either agent could own the conversation");
     let world = crate::world();
-    scene::by_hand(&world, "one");
-    scene::by_hand(&world, "two");
-    project(&world, &["coder"]);
+    scene::turn_without_segue(&world, "one");
+    scene::turn_without_segue(&world, "two");
+    scene::write_shop(&world, "");
     let report = up(&world);
     report.assert_back("coder", "started");
     assert!(report.note("coder").contains("2 others"), "{report:#?}");
@@ -125,7 +118,7 @@ fn up_adopts_nothing_if_several_agents_or_conversations_could_match() {
 #[test]
 fn up_does_not_adopt_a_conversation_that_is_open_in_another_process() {
     let world = world();
-    let mut terminal = segue_testkit::Terminal::start(&world.command(["demo-agent"]), 24, 80);
+    let mut terminal = Terminal::start(&world.command(["demo-agent"]), 24, 80);
     terminal.wait_for("/help shows");
     terminal.write("remember the word heron");
     terminal.wait_for("> remember the word heron");
@@ -135,7 +128,7 @@ fn up_does_not_adopt_a_conversation_that_is_open_in_another_process() {
     assert!(listed[0]["open_in"].is_u64(), "{listed:?}");
     let shown = world.ok(["adopt"]);
     assert!(shown.contains("OPEN IN") && shown.contains("process "), "{shown}");
-    project(&world, &["coder"]);
+    scene::write_shop(&world, "");
     let report = up(&world);
     report.assert_back("coder", "started");
     assert!(report.note("coder").contains("is open in process"), "{report:#?}");
@@ -145,19 +138,19 @@ fn up_does_not_adopt_a_conversation_that_is_open_in_another_process() {
 #[test]
 fn refused_resume_names_the_config_dir_that_has_the_conversation() {
     let mut world = world();
-    let session = scene::told(&world, "alpha", "heron");
+    let session = scene::start_with_word(&world, "alpha", "heron");
     let id = scene::text(&session, "vendor_session_id").to_owned();
     world.kill_everything();
-    let (own, other) = (world.home().join(".segue-demo"), world.root().join("other"));
-    std::fs::rename(&own, &other).unwrap();
-    segue_testkit::launches::remove_copies(&world, &session);
+    let (config_dir, other) = (world.home().join(".segue-demo"), world.root().join("other"));
+    std::fs::rename(&config_dir, &other).unwrap();
+    launches::remove_copies(&world, &session);
     world.set("SEGUE_DEMO_HOME", other.to_str().unwrap());
     let report = world.resume(["alpha"]);
     report.assert_not_back("alpha", "refused");
     let note = report.note("alpha").to_owned();
     assert!(note.contains(other.to_str().unwrap()), "{note}");
-    let cure = format!("segue rm --yes default/alpha && segue adopt demo:{id} --name alpha");
-    assert!(note.contains(&cure), "{note}");
+    let remedy = format!("segue rm --yes default/alpha && segue adopt demo:{id} --name alpha");
+    assert!(note.contains(&remedy), "{note}");
     world.ok(["rm", "--yes", "default/alpha"]);
     world.ok(["adopt", &format!("demo:{id}"), "--name", "alpha"]);
     world.resume(["alpha"]).assert_back("alpha", "resumed");

@@ -1,26 +1,25 @@
-//! Segue calls a person when a session needs one: once for each reason, in parallel to all other
-//! work, and without a shell.
+//! Segue runs the attention command if a session needs a person: once for each reason, in parallel to
+//! all other work, and without a shell.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use segue_testkit::events::Events;
-use segue_testkit::{World, conversation, launches};
-use serde_json::Value;
+use segue_testkit::{World, conversation, files, launches, scene};
 
-/// Creates a world whose attention command appends one line per call to a file; returns both.
+/// The name of the attention command. The space shows that no shell splits it.
+const SCRIPT: &str = "tell me";
+
+/// Creates a world whose attention command appends one line per call to a file. Returns both.
 fn world() -> (World, PathBuf) {
     let world = crate::world();
-    let (script, calls) = (world.root().join("tell me"), world.root().join("calls"));
+    let (script, calls) = (world.root().join(SCRIPT), world.root().join("calls"));
     fs::create_dir(&calls).unwrap();
     let file = calls.join("all");
     let text = format!(
         "#!/bin/sh\necho \"$1|$SEGUE_SESSION|$SEGUE_NAME|$SEGUE_AGENT|$SEGUE_FLEET|$SEGUE_REASON\" >> '{}'\n",
         file.display()
     );
-    fs::write(&script, text).unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o700)).unwrap();
+    files::write_program(&script, &text);
     let settings = format!(
         "[attention]\ndesktop = false\ncommand = [\"{}\", \"$(touch broken)\"]\n",
         script.display()
@@ -41,36 +40,24 @@ fn wait_calls(file: &PathBuf, count: usize) -> Vec<String> {
     calls(file)
 }
 
-/// Waits until the session is idle in launch number `launches`.
-fn wait_idle(world: &World, name: &str, launches: u64) -> Value {
-    let mut events = Events::of(world);
-    loop {
-        let session = world.session(name);
-        if session["launches"] == launches && session["status"] == "idle" {
-            return session;
-        }
-        assert!(events.wait_for(|_| true).is_some(), "the daemon ended");
-    }
-}
-
 #[test]
 fn each_question_calls_the_attention_command_once() {
     let (world, file) = world();
     world.ok(["run", "-d", "--name", "a", "/ask"]);
-    let told = wait_calls(&file, 1);
+    let before = wait_calls(&file, 1);
     let id = world.session("a")["id"].as_str().unwrap().to_owned();
-    assert_eq!(told, [format!("$(touch broken)|{id}|default/a||default|permission")]);
+    assert_eq!(before, [format!("$(touch broken)|{id}|default/a||default|permission")]);
     world.ok(["answer", "a", "yes"]);
     world.ok(["wait", "a", "--for", "idle"]);
     // A new daemon does not call about a session that is still as the previous daemon left it.
-    segue_testkit::scene::kill_daemon(&world);
+    scene::kill_daemon(&world);
     world.ok(["send", "a", "/ask"]);
-    let told = wait_calls(&file, 2);
-    segue_testkit::scene::kill_daemon(&world);
+    let before = wait_calls(&file, 2);
+    scene::kill_daemon(&world);
     world.ok(["wait", "a", "--for", "waiting"]);
     world.ok(["answer", "a", "no"]);
     world.ok(["wait", "a", "--for", "idle"]);
-    assert_eq!(calls(&file), told);
+    assert_eq!(calls(&file), before);
     assert!(!world.project().join("broken").exists(), "a shell evaluated the argument");
 }
 
@@ -79,15 +66,17 @@ fn refused_account_and_crash_loop_call_the_attention_command() {
     let (mut world, file) = world();
     world.ok(["run", "-d", "--name", "loop", "hello"]);
     for launches in 1..=3 {
-        let session = wait_idle(&world, "loop", launches);
+        let session = scene::wait_session(&world, "loop", |session| {
+            session["launches"] == launches && session["status"] == "idle"
+        });
         conversation::type_text(&world, &session, "/crash\r");
     }
-    let told = wait_calls(&file, 1);
-    assert!(told[0].ends_with("|default/loop||default|choice"), "{told:?}");
+    let calls = wait_calls(&file, 1);
+    assert!(calls[0].ends_with("|default/loop||default|choice"), "{calls:?}");
     world.set("SEGUE_DEMO_KEY", "rejected");
     world.segue(["run", "--headless", "--name", "key", "hello"]);
-    let told = wait_calls(&file, 2);
-    assert!(told[1].ends_with("|default/key||default|account"), "{told:?}");
+    let calls = wait_calls(&file, 2);
+    assert!(calls[1].ends_with("|default/key||default|account"), "{calls:?}");
 }
 
 #[test]
@@ -106,25 +95,23 @@ fn question_is_sent_to_notify_send_if_it_is_installed() {
     let (mut world, _) = world();
     fs::remove_file(world.segue_home().join("config.toml")).unwrap();
     let (bin, shown) = (world.root().join("bin"), world.root().join("calls/shown"));
-    fs::create_dir(&bin).unwrap();
     let text = format!("#!/bin/sh\nprintf '%s|' \"$@\" > '{}'\n", shown.display());
-    fs::write(bin.join("notify-send"), text).unwrap();
-    fs::set_permissions(bin.join("notify-send"), fs::Permissions::from_mode(0o700)).unwrap();
+    files::write_program(&bin.join("notify-send"), &text);
     world.set("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
     world.ok(["run", "-d", "--name", "a", "/ask"]);
     let folder = shown.parent().unwrap();
-    let told = || fs::read_to_string(&shown).unwrap_or_default();
-    launches::wait_until(&[folder], "a notification", || told().ends_with("]|"));
+    let arguments = || fs::read_to_string(&shown).unwrap_or_default();
+    launches::wait_until(&[folder], "a notification", || arguments().ends_with("]|"));
     let question = world.session("a")["dialog"]["question"].as_str().unwrap().to_owned();
     assert!(!question.is_empty());
     let body = format!("{question} [1 yes, 2 no]");
-    assert_eq!(told(), format!("--app-name=segue|--|default/a asks for permission|{body}|"));
+    assert_eq!(arguments(), format!("--app-name=segue|--|default/a asks for permission|{body}|"));
 }
 
 #[test]
 fn command_gets_the_question_its_choices_and_the_command_that_answers_it() {
     let (world, file) = world();
-    let script = world.root().join("tell me");
+    let script = world.root().join(SCRIPT);
     let text = format!(
         "#!/bin/sh\nprintf '%s|' \"$SEGUE_DETAIL\" \"$SEGUE_QUESTION\" \"$SEGUE_CHOICES\" \
          \"$SEGUE_ANSWER\" > '{0}.tmp'; mv '{0}.tmp' '{0}'\n",

@@ -1,9 +1,9 @@
 //! The vendor of a project's agent is changed in the project file.
 
-use std::os::unix::fs::PermissionsExt as _;
-use std::{fs, thread};
+use std::fs;
+use std::thread;
 
-use segue_testkit::{World, conversation, scene};
+use segue_testkit::{World, files, launches, scene};
 use serde_json::Value;
 
 use crate::world;
@@ -12,7 +12,7 @@ use crate::world;
 const TOOL: &str = r#"#!/bin/sh
 id=$3
 file="$HOME/.mytool-$id.jsonl"
-[ -n "$4" ] && printf '%s\n' "$4" >> "$HOME/told"
+[ -n "$4" ] && printf '%s\n' "$4" >> "$HOME/messages"
 [ -n "$4" ] && [ -z "$SILENT" ] && printf '{"role":"user","content":"%s"}\n{"role":"assistant","content":"noted"}\n' "$(printf %s "$4" | head -n 1)" >> "$file"
 [ -e "$file" ] || : > "$file"
 printf 'ready> '
@@ -30,8 +30,7 @@ impl ChangedVendorScene {
     fn new() -> Self {
         let world = world();
         let program = world.home().join("mytool");
-        fs::write(&program, TOOL).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        files::write_program(&program, TOOL);
         world.write("p.md", "remember the word fox");
         Self { world }
     }
@@ -44,8 +43,8 @@ impl ChangedVendorScene {
 
     fn write_project(&self, vendor: &str) {
         let program = self.world.home().join("mytool");
-        self.world.write(
-            "segue.toml",
+        scene::write_project(
+            &self.world,
             &format!(
                 "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"{vendor}\"\n\
                  prompt = \"p.md\"\n[vendors.mytool]\ncommand = [\"{}\", \"chat\"]\n\
@@ -54,11 +53,11 @@ impl ChangedVendorScene {
                 program.display()
             ),
         );
-        self.world.ok(["trust", "--yes"]);
     }
 
-    fn told(&self) -> String {
-        fs::read_to_string(self.world.home().join("told")).unwrap_or_default()
+    /// Returns the first messages that the script got.
+    fn first_messages(&self) -> String {
+        fs::read_to_string(self.world.home().join("messages")).unwrap_or_default()
     }
 }
 
@@ -75,8 +74,8 @@ fn up_with_a_changed_vendor_hands_over_and_changing_back_resumes_the_old_session
     assert_eq!(scene.world.session("coder-mytool")["id"], first["id"]);
     scene::assert_knows(&scene.world, "coder", "fox");
     // The first vendor's session is still there, so nothing has to be handed over.
-    let back = scene.up("mytool");
-    assert_eq!(back["outcome"], "resumed", "{back:#}");
+    let changed_back = scene.up("mytool");
+    assert_eq!(changed_back["outcome"], "resumed", "{changed_back:#}");
     assert_eq!(scene.world.session("coder")["id"], first["id"]);
     let other = scene.world.session("coder-demo");
     assert_eq!((&other["vendor"], &other["status"]), (&"demo".into(), &"ended".into()));
@@ -87,12 +86,12 @@ fn up_with_a_changed_vendor_hands_over_and_changing_back_resumes_the_old_session
 fn up_hands_over_a_digest_to_a_vendor_without_native_import() {
     let scene = ChangedVendorScene::new();
     scene.up("demo");
-    scene::wait_all_told(&scene.world);
+    scene::wait_first_turns(&scene.world);
     let carried = scene.up("mytool");
     assert_eq!(carried["outcome"], "handed_over", "{carried:#}");
     assert!(carried["note"].as_str().unwrap().contains("digest"), "{carried:#}");
-    let told = scene.told();
-    assert!(told.contains("remember the word fox") && told.lines().count() > 3, "{told}");
+    let digest = scene.first_messages();
+    assert!(digest.contains("remember the word fox") && digest.lines().count() > 3, "{digest}");
     assert_eq!(scene.world.session("coder")["vendor"], "mytool");
 }
 
@@ -111,12 +110,7 @@ fn up_fresh_after_a_change_of_vendor_hands_nothing_over() {
     let scene = ChangedVendorScene::new();
     scene.up("mytool");
     scene.world.write("p.md", "remember the word hen");
-    scene.world.write(
-        "segue.toml",
-        "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n\
-         prompt = \"p.md\"\n",
-    );
-    scene.world.ok(["trust", "--yes"]);
+    scene::write_shop(&scene.world, "prompt = \"p.md\"\n");
     let report = scene.world.json(["up", "--fresh", "coder", "--json"]);
     assert_eq!(report["agents"][0]["outcome"], "started", "{report:#}");
     scene::assert_knows(&scene.world, "coder", "hen");
@@ -144,43 +138,28 @@ fn two_concurrent_ups_after_a_change_of_vendor_hand_over_once() {
 fn session_with_a_similar_name_is_not_handed_over_to_the_changed_vendor() {
     let scene = ChangedVendorScene::new();
     scene.up("demo");
-    scene::wait_all_told(&scene.world);
+    scene::wait_first_turns(&scene.world);
     scene.world.ok(["run", "-d", "--agent", "coder", "--name", "coder-demolition", "about hens"]);
-    scene::wait_all_told(&scene.world);
+    scene::wait_first_turns(&scene.world);
     let carried = scene.up("mytool");
     assert_eq!(carried["outcome"], "handed_over", "{carried:#}");
-    let told = scene.told();
-    assert!(told.contains("the word fox") && !told.contains("about hens"), "{told}");
-}
-
-/// Writes a project file with one demo agent that has these lines, and trusts it.
-fn write_agent(world: &World, lines: &str) {
-    world.write(
-        "segue.toml",
-        &format!(
-            "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n{lines}"
-        ),
-    );
-    world.ok(["trust", "--yes"]);
+    let digest = scene.first_messages();
+    assert!(digest.contains("the word fox") && !digest.contains("about hens"), "{digest}");
 }
 
 /// Returns the command line of the session's newest launch.
 fn newest_command_line(world: &World) -> String {
-    let session = world.session("coder");
-    let launch = conversation::newest_launch(world, session["id"].as_str().unwrap());
-    let record = world.state().join("launches").join(launch.to_string()).join("session.json");
-    let record: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
-    record["cli_command"].to_string()
+    launches::newest_json(world, &world.session("coder"))["cli_command"].to_string()
 }
 
 #[test]
 fn settings_changed_in_the_project_file_apply_to_the_next_launch() {
     let world = world();
-    write_agent(&world, "permission = \"auto\"\nmodel = \"small\"\n");
+    scene::write_shop(&world, "permission = \"auto\"\nmodel = \"small\"\n");
     world.ok(["up"]);
     let first = world.session("coder");
     assert!(newest_command_line(&world).contains("small"), "{}", newest_command_line(&world));
-    write_agent(&world, "permission = \"ask\"\nmodel = \"large\"\n");
+    scene::write_shop(&world, "permission = \"ask\"\nmodel = \"large\"\n");
     let running = world.json(["up", "--json"])["agents"][0].clone();
     assert_eq!(running["outcome"], "running", "{running:#}");
     let note = running["note"].as_str().unwrap();
@@ -194,12 +173,12 @@ fn settings_changed_in_the_project_file_apply_to_the_next_launch() {
 }
 
 #[test]
-fn up_names_the_settings_that_a_resumed_agent_has_anew() {
+fn up_names_the_settings_that_changed_for_a_resumed_agent() {
     let world = world();
-    write_agent(&world, "model = \"small\"\n");
+    scene::write_shop(&world, "model = \"small\"\n");
     world.ok(["up"]);
     world.kill_everything();
-    write_agent(&world, "model = \"large\"\n");
+    scene::write_shop(&world, "model = \"large\"\n");
     let resumed = world.json(["up", "--json"])["agents"][0].clone();
     let note = resumed["note"].as_str().unwrap();
     assert!(note.ends_with("now as in the project file: model"), "{note}");

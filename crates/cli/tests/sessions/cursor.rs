@@ -1,13 +1,14 @@
-//! Tests with Cursor. Its program is not available for tests. A script stands in for it: it behaves
-//! as public descriptions say, and starts an empty conversation where Cursor is said to do so.
+//! Tests with Cursor. Its program is not available for tests, so a script takes its place. The script
+//! behaves as public descriptions of Cursor say. It also starts an empty conversation in the cases in
+//! which Cursor is described to do so.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
-use segue_testkit::World;
+use segue_testkit::scene::text;
+use segue_testkit::{World, files};
 use serde_json::Value;
 
-const STAND_IN: &str = r#"#!/bin/sh
+const CURSOR: &str = r#"#!/bin/sh
 echo "$*" >> "$HOME/calls"
 while [ $# -gt 0 ]; do
   case $1 in
@@ -22,17 +23,17 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$id" ] && [ ! -e "$HOME/elsewhere" ] || id=$(cat /proc/sys/kernel/random/uuid)
 chat=$CURSOR_CONFIG_DIR/chats/one/$id
-kept=$CURSOR_CONFIG_DIR/projects/any/agent-transcripts/$id
-mkdir -p "$chat" "$kept"
+folder_of_transcript=$CURSOR_CONFIG_DIR/projects/any/agent-transcripts/$id
+mkdir -p "$chat" "$folder_of_transcript"
 : >> "$chat/store.db"
 printf '{"createdAtMs":1790000000000,"hasConversation":true,"cwd":"%s"}' "$folder" > "$chat/meta.json"
-record() { printf "$@" >> "$kept/$id.jsonl"; }
+record() { printf "$@" >> "$folder_of_transcript/$id.jsonl"; }
 turn() {
   record '{"role":"user","message":{"content":[{"type":"text","text":"<user_query>%s</user_query>"}]}}\n' "$1"
   record '{"role":"assistant","message":{"content":[{"type":"text","text":"heard %s"}]}}\n' "$1"
   record '{"type":"turn_ended","status":"success"}\n'
 }
-tell() {
+report() {
   grep -q "\"$1\"" "$plugin/hooks/hooks.json" || return 0
   hook=$(sed 's/.*"command":"\([^"]*\)".*/\1/' "$plugin/hooks/hooks.json")
   printf '{"hook_event_name":"%s","conversation_id":"%s","status":"completed"}' "$1" "$id" | sh -c "$hook"
@@ -43,18 +44,15 @@ if [ -n "$headless" ]; then
   printf '{"type":"result","subtype":"success","is_error":false,"result":"heard %s"}\n' "$message"
   exit
 fi
-tell sessionStart
-[ -z "$message" ] || { tell beforeSubmitPrompt; turn "$message"; tell stop; }
+report sessionStart
+[ -z "$message" ] || { report beforeSubmitPrompt; turn "$message"; report stop; }
 cat > /dev/null
 "#;
 
 fn world() -> World {
     let mut world = crate::world();
     let bin = world.home().join("bin");
-    fs::create_dir_all(&bin).unwrap();
-    let program = bin.join("cursor-agent");
-    fs::write(&program, STAND_IN).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    files::write_program(&bin.join("cursor-agent"), CURSOR);
     world.set("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     world
 }
@@ -64,12 +62,12 @@ fn starts(world: &World) -> usize {
     fs::read_to_string(world.home().join("calls")).unwrap_or_default().lines().count()
 }
 
-fn id(session: &Value) -> String {
-    session["vendor_session_id"].as_str().unwrap().to_owned()
+fn id(session: &Value) -> &str {
+    text(session, "vendor_session_id")
 }
 
-/// Runs a first headless turn; returns the session.
-fn told(world: &World) -> Value {
+/// Runs a first headless turn. Returns the session.
+fn run_headless(world: &World) -> Value {
     let answer = world.ok(["run", "--vendor", "cursor", "--headless", "--name", "a", "blue"]);
     assert!(answer.contains("heard blue"), "{answer}");
     world.session("a")
@@ -78,7 +76,7 @@ fn told(world: &World) -> Value {
 #[test]
 fn second_headless_turn_resumes_the_id_that_the_first_one_printed() {
     let world = world();
-    let first = told(&world);
+    let first = run_headless(&world);
     assert_eq!(first["evidence"], "stream");
     world.ok(["send", "a", "--wait", "green"]);
     assert_eq!(id(&world.session("a")), id(&first));
@@ -89,7 +87,7 @@ fn second_headless_turn_resumes_the_id_that_the_first_one_printed() {
 #[test]
 fn send_fails_if_cursor_starts_another_conversation_than_the_bound_one() {
     let world = world();
-    let first = told(&world);
+    let first = run_headless(&world);
     fs::write(world.home().join("elsewhere"), "").unwrap();
     assert_ne!(world.segue(["send", "a", "--wait", "green"]).status, 0);
     assert_eq!(id(&world.session("a")), id(&first));
@@ -100,7 +98,7 @@ fn send_fails_if_cursor_starts_another_conversation_than_the_bound_one() {
 #[test]
 fn cursor_is_not_started_if_its_database_is_missing() {
     let world = world();
-    told(&world);
+    run_headless(&world);
     fs::remove_dir_all(world.home().join(".cursor/chats")).unwrap();
     let refused = world.segue(["resume", "a"]);
     assert_eq!(refused.status, 8, "{refused:?}");

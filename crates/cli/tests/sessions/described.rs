@@ -1,12 +1,11 @@
-//! Agent CLIs that a project file describes.
+//! Vendors that a project file describes.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
-use segue_testkit::{World, launches};
+use segue_testkit::{World, files, launches, scene};
 use serde_json::Value;
 
-/// A script that acts as an agent unknown to Segue. It records each message in a file of its own.
+/// A script that acts as an agent. It records each message in a file of its own.
 const TOOL: &str = r#"#!/bin/sh
 id=$3
 [ "$2" = --resume ] && word=resumed || word=new
@@ -19,24 +18,25 @@ while read -r line; do
 done
 "#;
 
-fn world(extra: &str) -> World {
+/// Creates a project with an agent of the vendor `mytool`. Its description has these further lines.
+fn world(lines: &str) -> World {
     let world = crate::world();
     let program = world.home().join("mytool");
-    fs::write(&program, TOOL).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    files::write_program(&program, TOOL);
     let program = program.display();
     world.write(
         "segue.toml",
         &format!(
             "[[agents]]\nname = \"coder\"\nvendor = \"mytool\"\nprompt = \"p.md\"\n\
              [vendors.mytool]\ncommand = [\"{program}\", \"chat\"]\n\
-             new = [\"--session\", \"{{id}}\"]\nresume = [\"--resume\", \"{{id}}\"]\n{extra}"
+             new = [\"--session\", \"{{id}}\"]\nresume = [\"--resume\", \"{{id}}\"]\n{lines}"
         ),
     );
     world.write("p.md", "begin");
     world
 }
 
+/// Returns one line for each start of the program.
 fn starts(world: &World) -> Vec<String> {
     let text = fs::read_to_string(world.home().join("starts")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
@@ -90,17 +90,17 @@ fn message_to_a_vendor_without_a_transcript_is_uncertain_at_once() {
     for text in ["the first", "the second"] {
         let sent = world.segue(["send", "coder", text, "--timeout", "20s"]);
         assert_eq!(sent.status, 4, "{sent:#?}");
-        let why = "it was typed, but `mytool` has no transcript that could confirm it";
+        let cause = "it was typed, but `mytool` has no transcript that could confirm it";
         assert!(sent.stderr.starts_with("error: it is not known whether"), "{sent:#?}");
-        assert!(sent.stderr.contains(why), "{sent:#?}");
+        assert!(sent.stderr.contains(cause), "{sent:#?}");
     }
     let sent = world.json(["messages", "--json"]);
     let states = sent["messages"].as_array().unwrap().iter().map(|it| it["state"].clone());
     assert_eq!(states.collect::<Vec<_>>(), ["uncertain", "uncertain"]);
-    let heard = || fs::read_to_string(world.home().join(format!(".mytool-{id}.jsonl"))).unwrap();
+    let received = || fs::read_to_string(world.home().join(format!(".mytool-{id}.jsonl"))).unwrap();
     let line = |text| format!("{{\"role\":\"user\",\"text\":\"{text}\"}}\n");
-    let wanted = ["begin", "the first", "the second"].map(line).concat();
-    launches::wait_until(&[&world.home()], "both messages", || heard() == wanted);
+    let expected = ["begin", "the first", "the second"].map(line).concat();
+    launches::wait_until(&[&world.home()], "both messages", || received() == expected);
 }
 
 #[test]
@@ -151,16 +151,16 @@ fn resume_of_a_vendor_that_cannot_resume_begins_without_the_first_message() {
     world.kill_everything();
     let report = world.json(["resume", "--json"]);
     assert_eq!(only_agent(&report)["outcome"], "fresh", "{report}");
-    let started = || starts(&world).iter().filter(|line| line.starts_with("new")).count() == 2;
-    launches::wait_until(&[&world.home()], "two starts", started);
+    let has_started_twice =
+        || starts(&world).iter().filter(|line| line.starts_with("new")).count() == 2;
+    launches::wait_until(&[&world.home()], "two starts", has_started_twice);
     assert!(!starts(&world)[1].ends_with("begin"), "{:#?}", starts(&world));
 }
 
 #[test]
 fn two_sessions_of_a_vendor_without_ids_run_side_by_side() {
     let world = crate::world();
-    world.write("segue.toml", "[vendors.mytool]\ncommand = [\"cat\"]\n");
-    world.ok(["trust", "--yes"]);
+    scene::write_project(&world, "[vendors.mytool]\ncommand = [\"cat\"]\n");
     for name in ["one", "two"] {
         world.ok(["run", "-d", "--vendor", "mytool", "--name", name]);
     }
@@ -170,8 +170,7 @@ fn two_sessions_of_a_vendor_without_ids_run_side_by_side() {
 #[test]
 fn missing_program_of_a_described_vendor_is_named() {
     let world = crate::world();
-    world.write("segue.toml", "[vendors.mytool]\ncommand = [\"no-such-program\"]\n");
-    world.ok(["trust", "--yes"]);
+    scene::write_project(&world, "[vendors.mytool]\ncommand = [\"no-such-program\"]\n");
     let refused = world.segue(["run", "-d", "--vendor", "mytool", "hello"]);
     assert_eq!(refused.status, 6, "{refused:#?}");
     let cause = "caused by: `no-such-program` is neither in PATH nor in the usual places";

@@ -5,9 +5,9 @@
 mod accounts;
 mod adopt;
 mod attention;
+mod bringing_back;
 mod changed_vendor;
 mod cursor;
-mod deliberate;
 mod described;
 mod handoff;
 mod scale;

@@ -5,16 +5,12 @@ use serde_json::Value;
 
 use crate::world;
 
-fn project(world: &World, count: &str) {
+/// Writes and trusts a project file with the agents `coder`, whose table has this further line, and
+/// `tester`.
+fn write_agents(world: &World, line: &str) {
     world.write("start.md", "remember the word {{agent}}");
-    world.write(
-        "segue.toml",
-        &format!(
-            "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n\
-             prompt = \"start.md\"\n{count}[[agents]]\nname = \"tester\"\nvendor = \"demo\"\n"
-        ),
-    );
-    world.ok(["trust", "--yes"]);
+    let tester = "[[agents]]\nname = \"tester\"\nvendor = \"demo\"\n";
+    scene::write_shop(world, &format!("prompt = \"start.md\"\n{line}{tester}"));
 }
 
 fn scale(world: &World, count: &str) -> Report {
@@ -23,8 +19,8 @@ fn scale(world: &World, count: &str) -> Report {
 
 /// Returns the sorted names of the sessions that run.
 fn running(world: &World) -> Vec<String> {
-    let runs = |session: &Value| session["pid"].is_u64();
-    let all = world.sessions().into_iter().filter(runs);
+    let has_process = |session: &Value| session["pid"].is_u64();
+    let all = world.sessions().into_iter().filter(has_process);
     let mut names: Vec<String> = all.map(|it| it["name"].as_str().unwrap().to_owned()).collect();
     names.sort();
     names
@@ -33,12 +29,12 @@ fn running(world: &World) -> Vec<String> {
 #[test]
 fn scale_starts_and_stops_agents_and_keeps_their_conversations() {
     let world = world();
-    project(&world, "count = 2\n");
+    write_agents(&world, "count = 2\n");
     world.ok(["up"]);
     let report = scale(&world, "4");
     report.assert_back("coder-1", "running");
     report.assert_back("coder-4", "started");
-    scene::wait_all_told_but(&world, &["tester"]);
+    scene::wait_first_turns_except(&world, &["tester"]);
     assert_eq!(running(&world), ["coder-1", "coder-2", "coder-3", "coder-4", "tester"]);
     let report = scale(&world, "1");
     let stopped: Vec<&str> = report.json["stopped"]
@@ -60,15 +56,16 @@ fn scale_starts_and_stops_agents_and_keeps_their_conversations() {
     let report = scale(&world, "3");
     report.assert_back("coder-3", "resumed");
     scene::assert_knows(&world, "coder-3", "coder-3");
-    let none = scale(&world, "0");
-    assert_eq!((none.status, none.json["agents"].as_array().unwrap().len()), (0, 0), "{none:#?}");
+    let report = scale(&world, "0");
+    assert_eq!(report.json["agents"], Value::Array(Vec::new()), "{report:#?}");
+    assert_eq!(report.status, 0, "{report:#?}");
     assert_eq!(running(&world), ["tester"]);
 }
 
 #[test]
 fn scale_keeps_a_single_agent_as_the_first_of_several() {
     let world = world();
-    project(&world, "");
+    write_agents(&world, "");
     world.ok(["up"]);
     scale(&world, "2").assert_back("coder", "running");
     assert_eq!(running(&world), ["coder", "coder-2", "tester"]);
@@ -79,7 +76,7 @@ fn scale_keeps_a_single_agent_as_the_first_of_several() {
 #[test]
 fn invalid_scale_is_refused_and_changes_nothing() {
     let world = world();
-    project(&world, "count = 2\n");
+    write_agents(&world, "count = 2\n");
     let table = [
         (vec!["scale", "nobody", "2"], 3, "nobody"),
         (vec!["scale", "coder-1", "2"], 3, "coder-1"),
@@ -88,10 +85,10 @@ fn invalid_scale_is_refused_and_changes_nothing() {
         (vec!["scale", "coder", "many"], 2, "many"),
         (vec!["scale", "coder"], 2, "N"),
     ];
-    for (arguments, status, word) in table {
+    for (arguments, status, value) in table {
         let outcome = CommandOutcome::of(&mut world.command(&arguments));
         assert_eq!(outcome.status, status, "{arguments:?}: {outcome:#?}");
-        assert!(outcome.stderr.contains(word), "{arguments:?}: {outcome:#?}");
+        assert!(outcome.stderr.contains(value), "{arguments:?}: {outcome:#?}");
         assert!(outcome.stderr.contains("hint: "), "{arguments:?}: {outcome:#?}");
     }
     assert!(world.sessions().is_empty());
@@ -105,9 +102,9 @@ fn invalid_scale_is_refused_and_changes_nothing() {
 #[test]
 fn up_with_an_agent_name_or_its_prefix_starts_all_instances_of_the_agent() {
     let world = world();
-    project(&world, "count = 2\n");
-    for word in ["coder", "cod"] {
-        let report = Report::of(&world.segue(["up", word, "--json"]));
+    write_agents(&world, "count = 2\n");
+    for name in ["coder", "cod"] {
+        let report = Report::of(&world.segue(["up", name, "--json"]));
         let agents = report.json["agents"].as_array().unwrap();
         let names: Vec<&str> = agents.iter().map(|it| it["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["coder-1", "coder-2"], "{report:#?}");
@@ -119,10 +116,10 @@ fn up_with_an_agent_name_or_its_prefix_starts_all_instances_of_the_agent() {
 #[test]
 fn lowered_count_in_the_project_file_reports_the_surplus_session() {
     let world = world();
-    project(&world, "count = 2\n");
+    write_agents(&world, "count = 2\n");
     world.ok(["up"]);
-    scene::wait_all_told_but(&world, &["tester"]);
-    project(&world, "count = 1\n");
+    scene::wait_first_turns_except(&world, &["tester"]);
+    write_agents(&world, "count = 1\n");
     let report = Report::of(&world.segue(["up", "--json"]));
     // The first agent goes on, and no new conversation is started.
     report.assert_back("coder-1", "running");

@@ -6,15 +6,16 @@ use std::process::Child;
 
 use segue_testkit::chance::Chance;
 use segue_testkit::passing::Passing;
-use segue_testkit::{Report, World, conversation, processes, scene};
+use segue_testkit::{Report, World, conversation, is_soak, processes, scene};
 use serde_json::Value;
 
-use crate::scenarios::word;
-use crate::{invariants, is_soak, world};
+use crate::scenarios::{prompt, word};
+use crate::{invariants, world};
 
-const SIZE: usize = 10;
+/// The number of agents.
+const AGENTS: usize = 10;
 /// More failpoints than a resume of ten agents passes.
-const POINTS: usize = 700;
+const MOST_FAILPOINTS: usize = 700;
 
 /// When all processes are killed.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +56,9 @@ fn fleet_survives_kills_of_all_processes_at_random_times() {
 /// Kills all processes at this moment, and resumes the fleet.
 fn survive(fleet: Option<World>, moment: Moment, chance: &mut Chance) -> World {
     let world = match moment {
-        Moment::Starting => starting(chance),
+        Moment::Starting => kill_while_starting(chance),
         moment => {
-            let mut world = fleet.unwrap_or_else(ten);
+            let mut world = fleet.unwrap_or_else(start_fleet);
             kill(&mut world, moment, chance);
             world
         }
@@ -86,10 +87,10 @@ fn kill(world: &mut World, moment: Moment, chance: &mut Chance) {
             world.kill_everything();
             let passing = Passing::count(world);
             let mut resume = [world.start(["resume", "--all", "--json"])];
-            wait(&passing, chance, &resume);
+            wait_some_failpoints(&passing, chance, &resume);
             kill_all(world, &mut resume);
         }
-        Moment::Starting => unreachable!("that has no fleet yet"),
+        Moment::Starting => unreachable!("there is no fleet yet"),
     }
     world.kill_everything();
 }
@@ -97,34 +98,34 @@ fn kill(world: &mut World, moment: Moment, chance: &mut Chance) {
 /// Kills the daemon and the holders in random order. Agents end with their holders. A killed agent
 /// would count as crashed, which other tests cover.
 fn kill_one_by_one(world: &World, chance: &mut Chance) {
-    let is_agent = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "demo-agent");
-    let mut left: Vec<u32> = world.processes().into_iter().filter(|pid| !is_agent(pid)).collect();
+    let mut left =
+        [scene::pids_running(world, "daemon"), scene::pids_running(world, "hold")].concat();
     while !left.is_empty() {
-        let next = left.swap_remove(chance.below(left.len()));
-        scene::kill(next);
+        scene::kill(left.swap_remove(chance.below(left.len())));
     }
 }
 
 /// Starts ten agents and kills all processes meanwhile. Then starts the agents that have no session
 /// yet.
-fn starting(chance: &mut Chance) -> World {
+fn kill_while_starting(chance: &mut Chance) -> World {
     let mut world = world();
     let passing = Passing::count(&mut world);
     let mut runs: Vec<_> =
-        names().map(|name| world.start(["run", "-d", "--name", &name, &told(&name)])).collect();
-    wait(&passing, chance, &runs);
+        names().map(|name| world.start(["run", "-d", "--name", &name, &prompt(&name)])).collect();
+    wait_some_failpoints(&passing, chance, &runs);
     kill_all(&mut world, &mut runs);
     let known: Vec<Value> = world.sessions().iter().map(|it| it["name"].clone()).collect();
     for name in names().filter(|name| !known.contains(&Value::from(name.as_str()))) {
-        world.ok(["run", "-d", "--name", &name, &told(&name)]);
+        world.ok(["run", "-d", "--name", &name, &prompt(&name)]);
     }
     world
 }
 
-fn wait(passing: &Passing, chance: &mut Chance, commands: &[Child]) {
-    let more = 1 + chance.below(POINTS);
-    let in_the_middle = passing.wait(more, commands);
-    println!("killed after {more} points, in the middle of it: {in_the_middle}");
+/// Waits until a random number of failpoints is passed, or until the commands have ended.
+fn wait_some_failpoints(passing: &Passing, chance: &mut Chance, commands: &[Child]) {
+    let count = 1 + chance.below(MOST_FAILPOINTS);
+    let still_runs = passing.wait(count, commands);
+    println!("killed after {count} failpoints, while a command ran: {still_runs}");
 }
 
 fn kill_all(world: &mut World, commands: &mut [Child]) {
@@ -139,7 +140,7 @@ fn kill_all(world: &mut World, commands: &mut [Child]) {
 
 #[test]
 fn killed_daemon_leaves_all_agents_running() {
-    let world = ten();
+    let world = start_fleet();
     let mut chance = Chance::new();
     let before = processes_of(&world);
     for _ in 0..3 {
@@ -157,7 +158,7 @@ fn killed_daemon_leaves_all_agents_running() {
 
 #[test]
 fn killed_holders_affect_only_their_own_agents() {
-    let world = ten();
+    let world = start_fleet();
     let mut chance = Chance::new();
     for _ in 0..3 {
         let before = processes_of(&world);
@@ -178,27 +179,23 @@ fn killed_holders_affect_only_their_own_agents() {
 }
 
 /// Starts ten agents and waits until each knows its word.
-fn ten() -> World {
+fn start_fleet() -> World {
     let world = world();
     for name in names() {
-        world.ok(["run", "-d", "--name", &name, &told(&name)]);
+        world.ok(["run", "-d", "--name", &name, &prompt(&name)]);
     }
-    scene::wait_all_told(&world);
+    scene::wait_first_turns(&world);
     world
 }
 
 fn names() -> impl Iterator<Item = String> {
-    (0..SIZE).map(|number| format!("agent-{number}"))
-}
-
-fn told(name: &str) -> String {
-    format!("remember the word {}", word(name))
+    (0..AGENTS).map(|number| format!("agent-{number}"))
 }
 
 fn assert_all_back(world: &World, report: &Report) {
     assert_eq!(report.status, 0, "{report:#?}");
     assert_eq!(report.json["complete"], true, "{report:#?}");
-    assert_eq!(report.json["agents"].as_array().map(Vec::len), Some(SIZE), "{report:#?}");
+    assert_eq!(report.json["agents"].as_array().map(Vec::len), Some(AGENTS), "{report:#?}");
     for name in names() {
         scene::assert_knows(world, &name, &word(&name));
     }
@@ -214,7 +211,7 @@ fn ids(world: &World) -> BTreeMap<String, String> {
 fn processes_of(world: &World) -> BTreeMap<String, (u32, u32)> {
     let of = |session: &Value| {
         let name = scene::text(session, "name").to_owned();
-        (name, (scene::process(session, "pid"), scene::process(session, "holder_pid")))
+        (name, (scene::pid(session, "pid"), scene::pid(session, "holder_pid")))
     };
     world.sessions().iter().map(of).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use segue_core::model::{Exit, LaunchEnd};
-use segue_testkit::{World, conversation, processes};
+use segue_testkit::{World, conversation, launches, processes, scene};
 use serde_json::Value;
 
 use crate::scenarios::word;
@@ -14,31 +14,32 @@ pub(crate) fn check_all(world: &World) {
     check(world, word);
 }
 
-/// Does the same as `check_all`. `word` returns the word that an agent must know.
+/// Like `check_all`, but `word` returns the word that an agent must know.
 pub(crate) fn check(world: &World, word: fn(&str) -> String) {
-    no_dead_marks(world);
-    let report = all_back(world, ["resume", "--all", "--stopped", "--json"]);
+    check_marks(world);
+    let report = resume(world, ["resume", "--all", "--stopped", "--json"]);
     // A session that was handed over is resumed only by its name.
     for session in report["left_alone"].as_array().unwrap() {
         let address = session["address"].as_str().unwrap();
-        all_back(world, ["resume", address, "--stopped", "--json"]);
+        resume(world, ["resume", address, "--stopped", "--json"]);
     }
-    no_dead_marks(world);
+    check_marks(world);
     let sessions = world.sessions();
     for session in &sessions {
         assert!(session["vendor_session_id"].is_string(), "no id: {session:#}");
         if session["headless"] == true {
-            headless_is_whole(world, session, word);
+            check_headless(world, session, word);
         } else {
-            interactive_is_whole(world, session, word);
+            check_interactive(world, session, word);
         }
     }
-    nobody_else(world, &sessions);
-    exits_are_honest(world);
+    check_processes(world, &sessions);
+    check_exits(world);
     assert!(world.segue(["doctor"]).stdout.starts_with("nothing is wrong\n"));
 }
 
-fn all_back<const N: usize>(world: &World, command: [&str; N]) -> Value {
+/// Runs a command that resumes sessions. Checks that all of them are back, and returns its report.
+fn resume<const N: usize>(world: &World, command: [&str; N]) -> Value {
     let outcome = world.segue(command);
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
@@ -47,7 +48,7 @@ fn all_back<const N: usize>(world: &World, command: [&str; N]) -> Value {
 }
 
 /// Checks that the agent runs and knows its word.
-fn interactive_is_whole(world: &World, session: &Value, word: fn(&str) -> String) {
+fn check_interactive(world: &World, session: &Value, word: fn(&str) -> String) {
     let pid = number(&session["pid"]);
     assert!(pid.is_some_and(processes::is_alive), "no agent: {session:#}");
     let answer = conversation::ask(world, session, "what is the word?");
@@ -55,24 +56,24 @@ fn interactive_is_whole(world: &World, session: &Value, word: fn(&str) -> String
 }
 
 /// Checks that the turn is over, and that the conversation has its prompt once.
-fn headless_is_whole(world: &World, session: &Value, word: fn(&str) -> String) {
+fn check_headless(world: &World, session: &Value, word: fn(&str) -> String) {
     assert_eq!(session["status"], "idle", "{session:#}");
     let id = session["vendor_session_id"].as_str().unwrap();
     let transcript = conversation::transcript(world, id).unwrap();
     let word = word(session["name"].as_str().unwrap());
-    let said = conversation::said(&transcript);
-    let times = said.iter().filter(|text| text.contains(&word)).count();
-    assert_eq!(times, 1, "{said:?}");
+    let received = conversation::user_messages(&transcript);
+    let times = received.iter().filter(|text| text.contains(&word)).count();
+    assert_eq!(times, 1, "{received:?}");
 }
 
 /// Checks that every process with a mark has the mark of an open launch.
-fn no_dead_marks(world: &World) {
+fn check_marks(world: &World) {
     loop {
         let before = world.sessions();
         let marked = marked(world);
         // If a session has changed meanwhile, the processes are listed again.
         if world.sessions() == before {
-            return carry_open_marks(world, &before, marked);
+            return assert_open_marks(world, &before, marked);
         }
     }
 }
@@ -83,12 +84,14 @@ fn marked(world: &World) -> Vec<(u32, String)> {
     world.processes().into_iter().filter_map(mark).collect()
 }
 
-fn carry_open_marks(world: &World, sessions: &[Value], marked: Vec<(u32, String)>) {
+fn assert_open_marks(world: &World, sessions: &[Value], marked: Vec<(u32, String)>) {
     let open: BTreeMap<String, String> = sessions
         .iter()
         .filter(|session| session["pid"].is_number() || session["status"] == "starting")
-        .map(|session| session["id"].as_str().unwrap().to_owned())
-        .map(|id| (conversation::newest_launch(world, &id).to_string(), id))
+        .map(|session| {
+            let launch = launches::newest_id(world, session);
+            (launch.to_string(), scene::text(session, "id").to_owned())
+        })
         .collect();
     let mut agents: BTreeMap<String, u32> = BTreeMap::new();
     for (pid, launch) in marked {
@@ -105,7 +108,7 @@ fn carry_open_marks(world: &World, sessions: &[Value], marked: Vec<(u32, String)
 }
 
 /// Checks that there are one daemon, one holder for each agent, and no other processes.
-fn nobody_else(world: &World, sessions: &[Value]) {
+fn check_processes(world: &World, sessions: &[Value]) {
     let holders: Vec<u32> =
         sessions.iter().filter_map(|session| number(&session["holder_pid"])).collect();
     let mut daemons = 0;
@@ -115,23 +118,23 @@ fn nobody_else(world: &World, sessions: &[Value]) {
             // A holder whose session was resumed by another holder may still be ending.
             Some("hold") if !holders.contains(&pid) => processes::wait_gone(pid),
             Some("hold" | "demo-agent") | None => {}
-            Some(_) => panic!("what is {:?}?", processes::command_line(pid)),
+            Some(_) => panic!("an unexpected process: {:?}", processes::command_line(pid)),
         }
     }
     assert_eq!(daemons, 1, "daemons");
 }
 
 /// Checks that each reported exit is the one that was recorded in the launch folder.
-fn exits_are_honest(world: &World) {
+fn check_exits(world: &World) {
     let log = world.ok(["log", "--json"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     for event in events.filter(|event| event["kind"] == "launch_ended") {
         let text = event["text"].as_str().unwrap();
         let launch = event["launch"].as_str().unwrap();
         let folder = world.state().join("launches").join(launch);
-        let seen = fs::read(folder.join("end.json")).ok();
-        let seen: Option<LaunchEnd> = seen.map(|end| serde_json::from_slice(&end).unwrap());
-        match seen.map_or(Exit::Unknown, |end| end.exit) {
+        let recorded = fs::read(folder.join("end.json")).ok();
+        let recorded: Option<LaunchEnd> = recorded.map(|it| serde_json::from_slice(&it).unwrap());
+        match recorded.map_or(Exit::Unknown, |end| end.exit) {
             Exit::Unknown if !folder.exists() => {}
             Exit::Unknown => assert!(is_unknown(text), "no exit was recorded: {event}"),
             Exit::NeverStarted => assert!(is_unknown(text), "it never started: {event}"),

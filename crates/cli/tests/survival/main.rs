@@ -5,21 +5,16 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
 #![expect(clippy::print_stdout, reason = "a test prints how to repeat it")]
 
+mod failpoints;
 mod fleet;
 mod invariants;
-mod lives;
 mod matrix;
-mod points;
 mod scenarios;
+mod single_agent;
 
 use segue_testkit::World;
 
 /// Creates a world for the program under test.
 fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_segue"))
-}
-
-/// Returns whether `SEGUE_SOAK` asks for the long form of the tests.
-fn is_soak() -> bool {
-    std::env::var_os("SEGUE_SOAK").is_some_and(|value| value == "1")
 }

@@ -5,9 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::points::{self, Point};
+use segue_testkit::is_soak;
+
+use crate::failpoints::{self, Point};
 use crate::scenarios::{self, Scenario};
-use crate::{invariants, is_soak, world};
+use crate::{invariants, world};
 
 /// A scenario in which one process dies at one failpoint.
 #[derive(Clone)]
@@ -27,16 +29,16 @@ enum CaseResult {
     Failed,
 }
 
-/// Number of cases that run in parallel: they wait for the disk more than they work.
-const BESIDE: usize = 4;
+/// The number of cases that run in parallel. They wait for the disk more than they compute.
+const PARALLEL_CASES: usize = 4;
 
 #[test]
 fn sigkill_at_any_failpoint_of_any_scenario_loses_nothing() {
-    let passed = beside(scenarios::ALL.to_vec(), list);
+    let passed = in_parallel(scenarios::ALL.to_vec(), list);
     let passed: Vec<_> = scenarios::ALL.iter().copied().zip(passed).collect();
     let cases = if is_soak() { all_cases(&passed) } else { some_cases(&passed) };
     let cases: Vec<KillCase> = cases.into_iter().filter(KillCase::is_chosen).collect();
-    let results = beside(cases.clone(), |case| {
+    let results = in_parallel(cases.clone(), |case| {
         let survived = catch_unwind(AssertUnwindSafe(|| case.run_until_reached()));
         survived.unwrap_or_else(|_| {
             println!("FAILED: SEGUE_CASE={}", case.name());
@@ -59,23 +61,23 @@ fn sigkill_at_any_failpoint_of_any_scenario_loses_nothing() {
     assert!(names.len() >= 40 || chosen().is_some(), "{} points", names.len());
 }
 
-/// Runs a scenario without a kill; returns the failpoints that were passed, and how often.
+/// Runs a scenario without a kill. Returns the failpoints that were passed, and how often.
 fn list(scenario: Scenario) -> BTreeMap<Point, usize> {
     let mut world = world();
-    points::list_all(&mut world);
+    failpoints::list_all(&mut world);
     (scenario.prepare)(&world);
-    points::open_gate(&world);
+    failpoints::open_gate(&world);
     let outcome = (scenario.act)(&world);
     (scenario.settle)(&world);
-    points::disarm(&mut world);
+    failpoints::disarm(&mut world);
     (scenario.check)(&world, &outcome);
     assert!(outcome.status <= 0, "{}: {outcome:#?}", scenario.name);
     invariants::check_all(&world);
-    let mut passed = points::passed(&world);
+    let mut passed = failpoints::passed(&world);
     // In other scenarios the archive is written in parallel, at no fixed time. Its failpoints are
     // left out.
-    let is_sure = scenario.name.starts_with("archive");
-    passed.retain(|point, _| is_sure || !point.name.starts_with("archive."));
+    let is_of_archive = scenario.name.starts_with("archive");
+    passed.retain(|point, _| is_of_archive || !point.name.starts_with("archive."));
     passed
 }
 
@@ -96,14 +98,14 @@ fn all_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<KillCase> {
 fn some_cases(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<KillCase> {
     let (messages, others): (Vec<_>, Vec<_>) =
         passed.iter().cloned().partition(|(scenario, _)| scenario.name.starts_with("send"));
-    let mut cases = spread(&others);
+    let mut cases = one_case_each(&others);
     cases.extend(all_cases(&messages));
     cases
 }
 
 /// Returns one case for every failpoint. Of the scenarios that pass the failpoint, it takes the one
 /// that was used least so far.
-fn spread(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<KillCase> {
+fn one_case_each(passed: &[(Scenario, BTreeMap<Point, usize>)]) -> Vec<KillCase> {
     let mut used: BTreeMap<&str, usize> = BTreeMap::new();
     let mut cases = Vec::new();
     let points: BTreeSet<&Point> = passed.iter().flat_map(|(_, points)| points.keys()).collect();
@@ -136,15 +138,15 @@ impl KillCase {
 
     fn run(&self) -> CaseResult {
         let mut world = world();
-        points::kill_at(&mut world, &self.point, self.hit);
+        failpoints::kill_at(&mut world, &self.point, self.hit);
         (self.scenario.prepare)(&world);
-        points::open_gate(&world);
+        failpoints::open_gate(&world);
         let outcome = (self.scenario.act)(&world);
-        if !points::has_killed(&world) {
+        if !failpoints::has_killed(&world) {
             (self.scenario.settle)(&world);
         }
-        let has_killed = points::has_killed(&world);
-        points::disarm(&mut world);
+        let has_killed = failpoints::has_killed(&world);
+        failpoints::disarm(&mut world);
         (self.scenario.check)(&world, &outcome);
         if outcome.status != 0 {
             (self.scenario.repeat)(&world);
@@ -159,13 +161,13 @@ fn chosen() -> Option<String> {
     std::env::var_os("SEGUE_CASE").and_then(|value| value.into_string().ok())
 }
 
-/// Applies `work` to all items, a few in parallel; returns the results in order.
-fn beside<T: Send, R: Send>(all: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+/// Applies `work` to all items, a few in parallel. Returns the results in order.
+fn in_parallel<T: Send, R: Send>(all: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let all: Vec<Mutex<Option<T>>> = all.into_iter().map(|it| Mutex::new(Some(it))).collect();
     let done: Vec<Mutex<Option<R>>> = all.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|threads| {
-        for _ in 0..BESIDE {
+        for _ in 0..PARALLEL_CASES {
             threads.spawn(|| {
                 while let Some(slot) = all.get(next.fetch_add(1, Ordering::SeqCst)) {
                     let number = all.iter().position(|it| std::ptr::eq(it, slot)).unwrap();

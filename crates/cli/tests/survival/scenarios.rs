@@ -1,5 +1,4 @@
-//! What users do, step by step. Each scenario has a preparation, an action, and a check of what the
-//! command reported.
+//! Actions of users. Each scenario has a preparation, an action, and a check of the command's report.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,7 +7,8 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use segue_testkit::events::Events;
-use segue_testkit::hold::Hold;
+use segue_testkit::hold::{Hold, kill_waiting_daemon};
+use segue_testkit::scene::{pids_running, write_project};
 use segue_testkit::world::CommandOutcome;
 use segue_testkit::{Terminal, World, archive, conversation, launches, processes};
 use serde_json::Value;
@@ -36,8 +36,8 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario {
         name: "run",
         prepare: |_| {},
-        act: |world| world.segue(["run", "-d", "--name", NAME, &told(NAME)]),
-        settle: until_at_rest,
+        act: |world| world.segue(["run", "-d", "--name", NAME, &prompt(NAME)]),
+        settle: wait_at_rest,
         check: run_was_true,
         repeat: run_unless_there,
     },
@@ -45,23 +45,23 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "run-long",
         prepare: |_| {},
         act: |world| world.segue(["run", "-d", "--name", NAME, &long_prompt()]),
-        settle: until_at_rest,
+        settle: wait_at_rest,
         check: run_was_true,
         repeat: run_unless_there,
     },
     Scenario {
         name: "run-headless",
         prepare: |_| {},
-        act: |world| world.segue(["run", "--headless", "--name", NAME, &told(NAME)]),
-        settle: until_no_holder,
+        act: |world| world.segue(["run", "--headless", "--name", NAME, &prompt(NAME)]),
+        settle: wait_no_holder,
         check: turn_was_true,
         repeat: run_headless_unless_there,
     },
     Scenario {
         name: "run-own-id",
         prepare: |_| {},
-        act: |world| world.segue(["run", "-d", "--name", NAME, &told(NAME), "--", "--own-id"]),
-        settle: until_at_rest,
+        act: |world| world.segue(["run", "-d", "--name", NAME, &prompt(NAME), "--", "--own-id"]),
+        settle: wait_at_rest,
         check: run_was_true,
         repeat: run_unless_there,
     },
@@ -69,8 +69,8 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "up",
         prepare: with_project,
         act: |world| world.segue(["up", "--json"]),
-        settle: until_at_rest,
-        check: brought_back,
+        settle: wait_at_rest,
+        check: report_was_true,
         repeat: |world| {
             let again = world.segue(["up", "--json"]);
             assert_eq!(again.status, 0, "{again:#?}");
@@ -81,9 +81,9 @@ pub(crate) const ALL: &[Scenario] = &[
         prepare: with_session,
         act: |world| {
             conversation::type_text(world, &world.session(NAME), "/crash\r");
-            nothing_said()
+            no_outcome()
         },
-        settle: until_back_from_crash,
+        settle: wait_restarted,
         check: |_, _| {},
         repeat: |_| {},
     },
@@ -91,28 +91,28 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "resume",
         prepare: |world| drop(with_dead_session(world)),
         act: |world| world.segue(["resume", "--all", "--json"]),
-        settle: until_at_rest,
-        check: brought_back,
+        settle: wait_at_rest,
+        check: report_was_true,
         repeat: |_| {},
     },
     Scenario {
-        name: "resume-torn",
+        name: "resume-partial-line",
         prepare: |world| {
             let transcript = with_dead_session(world);
             let mut file = fs::File::options().append(true).open(transcript).unwrap();
             file.write_all(b"{\"type\":\"assis").unwrap();
         },
         act: |world| world.segue(["resume", "--all", "--json"]),
-        settle: until_at_rest,
-        check: brought_back,
+        settle: wait_at_rest,
+        check: report_was_true,
         repeat: |_| {},
     },
     Scenario {
         name: "adopt",
         prepare: with_unknown_id,
         act: |world| world.segue(["resume", "--all", "--json"]),
-        settle: until_at_rest,
-        check: brought_back,
+        settle: wait_at_rest,
+        check: report_was_true,
         repeat: |_| {},
     },
     Scenario {
@@ -164,8 +164,8 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "restore",
         prepare: |world| fs::remove_file(with_dead_session(world)).unwrap(),
         act: |world| world.segue(["resume", "--all", "--json"]),
-        settle: until_at_rest,
-        check: brought_back,
+        settle: wait_at_rest,
+        check: report_was_true,
         repeat: |_| {},
     },
     Scenario {
@@ -175,8 +175,8 @@ pub(crate) const ALL: &[Scenario] = &[
             archive::remove_all(world);
         },
         act: |world| world.segue(["resume", "--all", "--json"]),
-        settle: until_at_rest,
-        check: brought_back,
+        settle: wait_at_rest,
+        check: report_was_true,
         repeat: |_| {},
     },
     Scenario {
@@ -187,13 +187,13 @@ pub(crate) const ALL: &[Scenario] = &[
             world.ok(["stop", NAME]);
             let id = session["vendor_session_id"].as_str().unwrap();
             let transcript = conversation::transcript(world, id).unwrap();
-            archive::wait_kept(world, &session, &transcript);
+            archive::wait_archived(world, &session, &transcript);
             fs::remove_file(transcript).unwrap();
             launches::remove_guards(world, &session);
         },
         act: |world| world.segue(["resume", NAME, "--json"]),
-        settle: until_at_rest,
-        check: brought_back,
+        settle: wait_at_rest,
+        check: report_was_true,
         repeat: |_| {},
     },
     Scenario {
@@ -219,15 +219,15 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "leftovers",
         prepare: with_leftovers,
         act: |world| world.segue(["resume", "--all", "--json"]),
-        settle: until_at_rest,
-        check: brought_back,
+        settle: wait_at_rest,
+        check: report_was_true,
         repeat: |_| {},
     },
     Scenario {
         name: "reconcile",
         prepare: |world| {
             with_session(world);
-            kill_daemon(world);
+            kill_waiting_daemon(world);
         },
         act: |world| world.segue(["ls", "--all", "--json"]),
         settle: |_| {},
@@ -245,7 +245,7 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "stop",
         prepare: with_session,
         act: |world| world.segue(["stop", NAME]),
-        settle: until_no_holder,
+        settle: wait_no_holder,
         check: stop_was_true,
         repeat: |world| {
             world.ok(["stop", NAME]);
@@ -257,41 +257,41 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "send",
         prepare: with_session,
         act: |world| world.segue(["send", NAME, MESSAGE]),
-        settle: until_at_rest,
-        check: message_was_heard,
-        repeat: message_is_heard_if_recorded,
+        settle: wait_at_rest,
+        check: message_was_received,
+        repeat: message_is_received_if_recorded,
     },
     Scenario {
         name: "send-headless",
-        prepare: |world| drop(world.ok(["run", "--headless", "--name", NAME, &told(NAME)])),
+        prepare: |world| drop(world.ok(["run", "--headless", "--name", NAME, &prompt(NAME)])),
         act: |world| world.segue(["send", NAME, "--wait", MESSAGE]),
-        settle: until_no_holder,
-        check: message_was_heard,
-        repeat: message_is_heard_if_recorded,
+        settle: wait_no_holder,
+        check: message_was_received,
+        repeat: message_is_received_if_recorded,
     },
     Scenario {
         name: "handoff",
         prepare: with_session,
         act: |world| world.segue(["handoff", NAME, "--to", "demo", "--json"]),
-        settle: until_at_rest,
+        settle: wait_at_rest,
         check: handoff_was_true,
         repeat: hand_over_again,
     },
     Scenario {
-        name: "handoff-told",
+        name: "handoff-digest",
         prepare: with_session,
         act: |world| world.segue(["handoff", NAME, "--to", "demo", "--mode", "digest", "--json"]),
-        settle: until_at_rest,
+        settle: wait_at_rest,
         check: handoff_was_true,
         repeat: hand_over_again,
     },
     Scenario {
         name: "handoff-back",
-        prepare: with_carried_session,
+        prepare: with_handed_over_session,
         act: |world| world.segue(["handoff", NEXT, "--to", "demo", "--json"]),
-        settle: until_at_rest,
+        settle: wait_at_rest,
         check: handoff_was_true,
-        repeat: come_back_again,
+        repeat: hand_back_again,
     },
     Scenario {
         name: "attach",
@@ -315,13 +315,13 @@ pub(crate) const ALL: &[Scenario] = &[
         settle: |_| {},
         check: |world, outcome| {
             if outcome.status == 0 {
-                assert_forgotten(world);
+                assert_removed(world);
             }
         },
         repeat: |world| {
             let again = world.segue(["rm", NAME, "--yes"]);
             assert!([0, 3].contains(&again.status), "{again:#?}");
-            assert_forgotten(world);
+            assert_removed(world);
         },
     },
 ];
@@ -338,25 +338,28 @@ pub(crate) fn word(name: &str) -> String {
     format!("heron-of-{}", name.split('-').next().unwrap_or(name))
 }
 
-fn told(name: &str) -> String {
+/// Returns the message that tells a session to remember its word.
+pub(crate) fn prompt(name: &str) -> String {
     format!("remember the word {}", word(name))
 }
 
 /// Returns a prompt that is too long for an argument of an agent, but not for one of `segue`.
 fn long_prompt() -> String {
-    format!("{} {}", told(NAME), "and this ".repeat(12_000))
+    format!("{} {}", prompt(NAME), "and this ".repeat(12_000))
 }
 
-fn nothing_said() -> CommandOutcome {
+/// The outcome of an action without a command.
+fn no_outcome() -> CommandOutcome {
     CommandOutcome { status: -1, stdout: String::new(), stderr: String::new() }
 }
 
+/// Creates a session that has completed its first turn.
 fn with_session(world: &World) {
-    world.ok(["run", "-d", "--name", NAME, &told(NAME)]);
-    until_at_rest(world);
+    world.ok(["run", "-d", "--name", NAME, &prompt(NAME)]);
+    wait_at_rest(world);
 }
 
-/// Creates a session without any process; returns its transcript.
+/// Creates a session without any process. Returns its transcript.
 fn with_dead_session(world: &World) -> PathBuf {
     with_session(world);
     let id = world.session(NAME)["vendor_session_id"].as_str().unwrap().to_owned();
@@ -366,18 +369,18 @@ fn with_dead_session(world: &World) -> PathBuf {
 
 /// Creates a session whose agent chose its own id, which Segue has not seen.
 fn with_unknown_id(world: &World) {
-    let hold = Hold::file(world);
-    let mut run = world.command(["run", "-d", "--name", NAME, &told(NAME), "--", "--own-id"]);
+    let hold = Hold::pipe_in(world);
+    let mut run = world.command(["run", "-d", "--name", NAME, &prompt(NAME), "--", "--own-id"]);
     run.env("SEGUE_FAILPOINT", "launch.hold.after").env("SEGUE_FAILPOINT_ROLE", "daemon");
     run.env("SEGUE_FAILPOINT_HOLD", hold.pipe());
     run.env_remove("SEGUE_FAILPOINT_GATE").env_remove("SEGUE_FAILPOINT_LOG");
     let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // The daemon dies before it knows the id.
-    hold.kept(|| {
+    hold.while_held(|| {
         run.kill().and_then(|()| run.wait()).unwrap();
-        kill_daemon(world);
+        kill_waiting_daemon(world);
     });
-    conversation::wait_only(world);
+    conversation::wait_for_only_conversation(world);
     world.kill_everything();
 }
 
@@ -387,11 +390,10 @@ fn doctor_again(world: &World) {
 
 fn with_project(world: &World) {
     let agents = ["alpha", "beta"].map(|name| {
-        world.write(&format!("{name}.md"), &told(name));
+        world.write(&format!("{name}.md"), &prompt(name));
         format!("[[agents]]\nname = \"{name}\"\nvendor = \"demo\"\nprompt = \"{name}.md\"\n")
     });
-    world.write("segue.toml", &format!("[fleet]\nname = \"shop\"\n{}", agents.concat()));
-    world.ok(["trust", "--yes"]);
+    write_project(world, &format!("[fleet]\nname = \"shop\"\n{}", agents.concat()));
 }
 
 /// Leaves only one process: a tool in a process session of its own.
@@ -405,11 +407,7 @@ fn with_leftovers(world: &World) {
     assert_eq!(world.processes().len(), 1, "more than the tool is left");
 }
 
-fn kill_daemon(world: &World) {
-    let is_daemon = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "daemon");
-    processes::kill_all(|| world.processes().into_iter().filter(is_daemon).collect());
-}
-
+/// Checks the report of `segue run`.
 fn run_was_true(world: &World, outcome: &CommandOutcome) {
     if outcome.status == 0 {
         assert_eq!(outcome.stdout, "default/alpha\n");
@@ -424,7 +422,8 @@ fn turn_was_true(world: &World, outcome: &CommandOutcome) {
     }
 }
 
-fn brought_back(world: &World, outcome: &CommandOutcome) {
+/// Checks the report of `resume` or `up`.
+fn report_was_true(world: &World, outcome: &CommandOutcome) {
     if outcome.status != 0 {
         return;
     }
@@ -436,11 +435,12 @@ fn brought_back(world: &World, outcome: &CommandOutcome) {
     }
 }
 
-fn with_carried_session(world: &World) {
+/// Creates a session whose conversation was handed over, and has a message since then.
+fn with_handed_over_session(world: &World) {
     with_session(world);
     world.ok(["handoff", NAME, "--to", "demo"]);
     conversation::ask(world, &world.session(NEXT), MESSAGE);
-    until_at_rest(world);
+    wait_at_rest(world);
 }
 
 fn handoff_was_true(world: &World, outcome: &CommandOutcome) {
@@ -459,12 +459,12 @@ fn hand_over_again(world: &World) {
 }
 
 /// Repeats the handoff back. The message must still be in the conversation only once.
-fn come_back_again(world: &World) {
+fn hand_back_again(world: &World) {
     let again = world.segue(["handoff", NEXT, "--to", "demo", "--json"]);
     assert_eq!(again.status, 0, "{again:#?}");
     let id = world.session(NAME)["vendor_session_id"].as_str().unwrap().to_owned();
-    let said = conversation::said(&conversation::transcript(world, &id).unwrap());
-    assert_eq!(said.iter().filter(|text| *text == MESSAGE).count(), 1, "{said:?}");
+    let received = conversation::user_messages(&conversation::transcript(world, &id).unwrap());
+    assert_eq!(received.iter().filter(|text| *text == MESSAGE).count(), 1, "{received:?}");
 }
 
 fn stop_was_true(world: &World, outcome: &CommandOutcome) {
@@ -477,16 +477,16 @@ fn stop_was_true(world: &World, outcome: &CommandOutcome) {
 }
 
 /// Returns how often the message is in the conversations.
-fn times_heard(world: &World) -> usize {
-    let all = conversation::all(world);
-    let said = all.iter().flat_map(|transcript| conversation::said(transcript));
-    said.filter(|text| text == MESSAGE).count()
+fn times_received(world: &World) -> usize {
+    let all = conversation::transcripts(world);
+    let received = all.iter().flat_map(|transcript| conversation::user_messages(transcript));
+    received.filter(|text| text == MESSAGE).count()
 }
 
-fn message_was_heard(world: &World, outcome: &CommandOutcome) {
+fn message_was_received(world: &World, outcome: &CommandOutcome) {
     if outcome.status == 0 {
-        message_is_heard_if_recorded(world);
-        assert_eq!(times_heard(world), 1, "{outcome:#?}");
+        message_is_received_if_recorded(world);
+        assert_eq!(times_received(world), 1, "{outcome:#?}");
     }
     if outcome.status == 4 {
         let list = world.json(["messages", "--json"]);
@@ -495,36 +495,37 @@ fn message_was_heard(world: &World, outcome: &CommandOutcome) {
 }
 
 /// Checks that a recorded message is delivered exactly once, and one that is not recorded never.
-fn message_is_heard_if_recorded(world: &World) {
+fn message_is_received_if_recorded(world: &World) {
     assert_eq!(world.resume(["--all"]).status, 0);
     world.ok(["wait", NAME, "--for", "idle", "--timeout", "170s"]);
     let list = world.json(["messages", "--json"]);
     let all = list["messages"].as_array().unwrap();
     assert!(all.iter().all(|message| message["state"] == "delivered"), "{list:#}");
-    assert_eq!(times_heard(world), all.len());
+    assert_eq!(times_received(world), all.len());
 }
 
-fn assert_forgotten(world: &World) {
+/// Checks that nothing is left of the session.
+fn assert_removed(world: &World) {
     assert_eq!(world.sessions(), Vec::<Value>::new());
     let launches = fs::read_dir(world.state().join("launches")).unwrap();
     assert_eq!(launches.count(), 0, "a launch folder is left");
 }
 
 fn assert_purged(world: &World) {
-    assert_forgotten(world);
-    assert_eq!(archive::records(world), Vec::<Value>::new());
-    assert_eq!(conversation::all(world), Vec::<PathBuf>::new());
+    assert_removed(world);
+    assert_eq!(archive::manifests(world), Vec::<Value>::new());
+    assert_eq!(conversation::transcripts(world), Vec::<PathBuf>::new());
 }
 
 fn run_unless_there(world: &World) {
     if world.sessions().is_empty() {
-        world.ok(["run", "-d", "--name", NAME, &told(NAME)]);
+        world.ok(["run", "-d", "--name", NAME, &prompt(NAME)]);
     }
 }
 
 fn run_headless_unless_there(world: &World) {
     if world.sessions().is_empty() {
-        world.ok(["run", "--headless", "--name", NAME, &told(NAME)]);
+        world.ok(["run", "--headless", "--name", NAME, &prompt(NAME)]);
     }
 }
 
@@ -538,23 +539,23 @@ fn attach_and_detach(world: &World) -> CommandOutcome {
 }
 
 /// Waits until every session is idle, waiting, interrupted or ended.
-fn until_at_rest(world: &World) {
-    until(world, |session| {
+fn wait_at_rest(world: &World) {
+    wait_all(world, |session| {
         ["idle", "waiting", "interrupted", "ended"]
             .iter()
             .any(|status| session["status"] == *status)
     });
 }
 
-fn until_back_from_crash(world: &World) {
-    until(world, |session| {
+fn wait_restarted(world: &World) {
+    wait_all(world, |session| {
         let is_back = session["launches"] == 2 && session["status"] == "idle";
         is_back || session["status"] == "waiting" || session["status"] == "interrupted"
     });
 }
 
 /// Waits until `is_wanted` accepts all sessions, or until the daemon ends.
-fn until(world: &World, is_wanted: impl Fn(&Value) -> bool) {
+fn wait_all(world: &World, is_wanted: impl Fn(&Value) -> bool) {
     let mut events = Events::of(world);
     while !quiet_sessions(world).is_none_or(|sessions| sessions.iter().all(&is_wanted)) {
         if events.wait_for(|event| event["kind"] == "status_changed").is_none() {
@@ -571,7 +572,7 @@ fn quiet_sessions(world: &World) -> Option<Vec<Value>> {
     list["sessions"].as_array().cloned()
 }
 
-fn until_no_holder(world: &World) {
-    let is_holder = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "hold");
-    world.processes().into_iter().filter(is_holder).for_each(processes::wait_gone);
+/// Waits until no holder runs.
+fn wait_no_holder(world: &World) {
+    pids_running(world, "hold").into_iter().for_each(processes::wait_gone);
 }

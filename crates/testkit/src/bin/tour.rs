@@ -27,8 +27,8 @@ fn main() -> ExitCode {
             println!("\nEvery agent is back in its own conversation.");
             ExitCode::SUCCESS
         }
-        Err(wrong) => {
-            println!("\nNOT AS PROMISED: {wrong}");
+        Err(problem) => {
+            println!("\nFAILED: {problem}");
             ExitCode::FAILURE
         }
     }

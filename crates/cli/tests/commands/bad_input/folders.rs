@@ -32,11 +32,11 @@ fn run_in_a_missing_folder_or_in_a_file_names_the_path() {
 #[test]
 fn run_in_a_removed_current_folder_is_refused() {
     let world = world();
-    let gone = world.root().join("gone");
-    fs::create_dir(&gone).unwrap();
+    let folder = world.root().join("gone");
+    fs::create_dir(&folder).unwrap();
     let mut shell = Command::new("sh");
     shell.args(["-c", "rmdir \"$PWD\" && exec \"$0\" run -d hello"]).arg(world.program());
-    shell.current_dir(&gone).env_clear().envs(world.environment()).stdin(Stdio::null());
+    shell.current_dir(&folder).env_clear().envs(world.environment()).stdin(Stdio::null());
     let outcome = CommandOutcome::of(&mut shell);
     let expected = "cannot tell which folder this is: it was removed or may not be read\n";
     assert_refused(&outcome, 2, expected);
@@ -46,20 +46,20 @@ fn run_in_a_removed_current_folder_is_refused() {
 #[test]
 fn resume_without_its_working_folder_is_refused_until_the_folder_is_back() {
     let world = world();
-    let place = world.project().join("place");
-    fs::create_dir(&place).unwrap();
+    let folder = world.project().join("place");
+    fs::create_dir(&folder).unwrap();
     world.ok(["run", "-d", "--name", "coder", "--cwd", "place", "remember the word sloe"]);
     segue_testkit::conversation::wait_turns(&world, &world.session("coder"), 1);
     world.ok(["stop", "coder"]);
-    fs::rename(&place, world.project().join("elsewhere")).unwrap();
+    fs::rename(&folder, world.project().join("elsewhere")).unwrap();
     let outcome = world.segue(["resume", "coder"]);
     assert_eq!(outcome.status, 8, "{outcome:?}");
     assert!(outcome.stdout.contains("the folder it works in is gone"), "{outcome:?}");
-    fs::rename(world.project().join("elsewhere"), &place).unwrap();
+    fs::rename(world.project().join("elsewhere"), &folder).unwrap();
     assert_eq!(world.json(["resume", "coder", "--json"])["complete"], true);
 }
 
-/// A folder without permissions. They are restored on drop, so that the test can be cleaned up.
+/// A folder whose permissions are restricted. They are restored on drop, so that it can be deleted.
 struct Closed<'a>(&'a Path);
 
 impl<'a> Closed<'a> {
@@ -83,7 +83,7 @@ fn run_in_a_folder_that_may_not_be_entered_or_read_is_refused() {
     for (name, mode) in [("dark", 0o311), ("closed", 0o000)] {
         let folder = world.project().join(name);
         fs::create_dir(&folder).unwrap();
-        let _opened_again = Closed::with(&folder, mode);
+        let _closed = Closed::with(&folder, mode);
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(&folder, Some(65534), Some(65534)).unwrap();
         }
@@ -118,12 +118,12 @@ fn hint_for_a_folder_with_spaces_and_quotes_can_be_pasted_into_a_shell() {
         .unwrap();
     let up = || CommandOutcome::of(world.command(["up", "--json"]).current_dir(&folder));
     let outcome = up();
-    let cure = outcome.stderr.split("then run `segue").nth(1).unwrap();
-    let cure = format!("\"$0\" {} --yes", cure.split("`\n").next().unwrap());
+    let hint = outcome.stderr.split("then run `segue").nth(1).unwrap();
+    let hint = format!("\"$0\" {} --yes", hint.split("`\n").next().unwrap());
     let mut shell = Command::new("sh");
-    shell.args(["-c", &cure]).arg(world.program()).env_clear().envs(world.environment());
+    shell.args(["-c", &hint]).arg(world.program()).env_clear().envs(world.environment());
     let trusted = CommandOutcome::of(shell.current_dir(world.root()));
-    assert_eq!(trusted.status, 0, "{cure}: {trusted:?}");
+    assert_eq!(trusted.status, 0, "{hint}: {trusted:?}");
     let outcome = up();
     assert_eq!(outcome.status, 0, "{outcome:?}");
     assert_eq!(world.session("coder")["cwd"], folder.to_str().unwrap());
@@ -138,9 +138,9 @@ fn up_refuses_a_fleet_name_that_another_folder_uses() {
         let trust = CommandOutcome::of(&mut world.command(["trust", "--yes", folder]));
         assert_eq!(trust.status, 0, "{trust:?}");
     }
-    let up = |folder: &str, more: &[&str]| {
+    let up = |folder: &str, flags: &[&str]| {
         let mut command = world.command(["up"]);
-        CommandOutcome::of(command.args(more).current_dir(world.project().join(folder)))
+        CommandOutcome::of(command.args(flags).current_dir(world.project().join(folder)))
     };
     assert_eq!(up("a/shop", &[]).status, 0);
     let expected = format!(

@@ -7,18 +7,19 @@ use segue_testkit::World;
 use segue_testkit::events::Events;
 use serde_json::Value;
 
-use super::{answers, assert_refused};
+use super::{assert_answers, assert_refused};
 use crate::world;
 
 /// A mount namespace in which a world's `SEGUE_HOME` is a small filesystem of its own.
 struct SmallDisk {
+    /// A process that keeps the namespace alive until it is killed.
     keeper: Child,
     world: World,
 }
 
 impl SmallDisk {
     /// Creates the namespace. Returns `None` and prints a notice if this machine allows none.
-    #[expect(clippy::print_stderr, reason = "a test that did not run says so")]
+    #[expect(clippy::print_stderr, reason = "a skipped test prints the reason")]
     fn new() -> Option<Self> {
         let mut world = world();
         let home = world.segue_home();
@@ -50,10 +51,12 @@ impl SmallDisk {
         assert!(status.success(), "{script}");
     }
 
+    /// Writes a file until the disk is full.
     fn fill(&self) {
         self.shell("dd if=/dev/zero of=$1/ballast bs=1k; test -s $1/ballast");
     }
 
+    /// Deletes that file.
     fn free(&self) {
         self.shell("rm $1/ballast");
     }
@@ -72,28 +75,28 @@ fn full_disk_is_reported_and_loses_nothing() {
     let Some(disk) = SmallDisk::new() else { return };
     let world = &disk.world;
     world.ok(["run", "-d", "--name", "coder", "remember the word papaya"]);
-    answers(world, "coder", "which word, question 1?", "papaya");
+    assert_answers(world, "coder", "which word, question 1?", "papaya");
 
     disk.fill();
     let outcome = world.segue(["run", "-d", "--name", "late", "hello"]);
     assert_refused(&outcome, 7, "the disk is full\n");
     assert!(outcome.stderr.contains("df -h "), "{outcome:?}");
-    // A running agent goes on, is listed, and answers.
+    // A running agent continues, is listed, and answers.
     assert!(world.session("coder")["pid"].is_u64(), "{:#?}", world.sessions());
-    answers(world, "coder", "which word, question 2?", "papaya");
+    assert_answers(world, "coder", "which word, question 2?", "papaya");
     let outcome = world.segue(["stop", "coder"]);
     assert_eq!(outcome.status, 7, "{outcome:?}");
 
     disk.free();
-    // The stop that could not be recorded is recorded now, and no daemon has to be started again.
+    // The daemon records now that the agent was stopped. It need not be restarted.
     let stopped =
         |event: &Value| event["kind"] == "status_changed" && event["text"] == "ended (stopped)";
     Events::of(world).wait_for(stopped).unwrap();
     assert_eq!(world.session("coder")["status_detail"], "stopped");
     world.ok(["run", "-d", "--name", "late", "remember the word lemon"]);
-    answers(world, "late", "which word, question 3?", "lemon");
+    assert_answers(world, "late", "which word, question 3?", "lemon");
     assert_eq!(world.json(["resume", "coder", "--json"])["complete"], true);
-    answers(world, "coder", "which word, question 4?", "papaya");
+    assert_answers(world, "coder", "which word, question 4?", "papaya");
     assert_eq!(world.sessions().len(), 2);
 }
 
@@ -109,5 +112,5 @@ fn daemon_started_on_a_full_disk_works_as_soon_as_there_is_space() {
     disk.free();
     assert_eq!(world.ok(["ls", "--json"]), "{\"sessions\":[]}\n");
     world.ok(["run", "-d", "--name", "coder", "remember the word papaya"]);
-    answers(world, "coder", "which word, question 5?", "papaya");
+    assert_answers(world, "coder", "which word, question 5?", "papaya");
 }

@@ -23,9 +23,9 @@ fn mistake_is_reported_with_file_and_line_and_nothing_is_started() {
         ("[[agents]]\nname = \"a\"\nvendor = \"nobody\"\n", 6, "there is no vendor `nobody`"),
     ];
     let file = world.project().join("segue.toml");
-    for (more, line, words) in table {
-        world.write("segue.toml", &format!("{CODER}{more}"));
-        let expected = format!("`{}` line {line}: {words}", file.display());
+    for (lines, number, error) in table {
+        world.write("segue.toml", &format!("{CODER}{lines}"));
+        let expected = format!("`{}` line {number}: {error}", file.display());
         assert_refused(&world.segue(["up"]), 5, &expected);
         // A file that cannot be parsed cannot be trusted, and nothing can be started below it.
         assert_refused(&world.segue(["trust", "--yes"]), 5, &expected);
@@ -60,8 +60,8 @@ fn missing_or_unreadable_project_file_is_refused_with_a_hint() {
 #[test]
 fn changed_project_file_must_be_trusted_again() {
     let world = world();
-    let file = |args: &str| world.write("segue.toml", &format!("{CODER}args = {args}\n"));
-    file("[]");
+    let write_args = |args: &str| world.write("segue.toml", &format!("{CODER}args = {args}\n"));
+    write_args("[]");
     assert_untrusted(&world);
     assert_refused(&world.segue(["run", "-d", "--agent", "coder"]), 5, "`");
     let outcome = world.segue(["trust"]);
@@ -76,13 +76,13 @@ fn changed_project_file_must_be_trusted_again() {
     world.write("segue.toml", &format!("# a comment\n{CODER}args = []\n"));
     world.ok(["up"]);
     world.ok(["stop", "--all"]);
-    file("[\"--own-id\"]");
+    write_args("[\"--own-id\"]");
     assert_untrusted(&world);
     world.write("segue.toml", &format!("{CODER}permission = \"auto\"\n"));
     assert_untrusted(&world);
     world.write("segue.toml", &format!("{CODER}env = {{ EXAMPLE = \"1\" }}\n"));
     assert_untrusted(&world);
-    file("[]");
+    write_args("[]");
     world.ok(["up"]);
 }
 
@@ -90,25 +90,25 @@ fn assert_untrusted(world: &World) {
     let file = world.project().join("segue.toml");
     let outcome = world.segue(["up"]);
     assert_refused(&outcome, 5, &format!("`{}` is not trusted as it is now\n", file.display()));
-    let cure = format!("run `segue trust {}`", world.project().display());
-    assert!(outcome.stderr.contains(&cure), "{outcome:?}");
+    let hint = format!("run `segue trust {}`", world.project().display());
+    assert!(outcome.stderr.contains(&hint), "{outcome:?}");
 }
 
 #[test]
 fn up_at_a_terminal_shows_the_project_file_and_asks_for_trust() {
     let world = world();
     world.write("segue.toml", &format!("{CODER}args = [\"--own-id\"]\n"));
-    let ask = |answer: &str| {
+    let up = |answer: &str| {
         let mut terminal = segue_testkit::Terminal::start(&world.command(["up"]), 24, 120);
         terminal.wait_for("--own-id");
         terminal.wait_for("allow this?");
         terminal.write(answer);
         (terminal.wait(), terminal.contents())
     };
-    let (status, screen) = ask("n\r");
+    let (status, screen) = up("n\r");
     assert_eq!(status, 5, "{screen}");
     assert_nothing_started(&world);
-    let (status, screen) = ask("y\r");
+    let (status, screen) = up("y\r");
     assert_eq!(status, 0, "{screen}");
     assert_eq!(world.sessions().len(), 1);
 }

@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
-use segue_testkit::conversation::{ask, said, transcript, wait_turns};
+use segue_testkit::conversation::{ask, user_messages, wait_turns};
 use segue_testkit::processes::variable;
-use segue_testkit::{CommandOutcome, World};
+use segue_testkit::{CommandOutcome, World, scene};
 use serde_json::Value;
 
 use super::{assert_nothing_started, assert_refused};
@@ -16,9 +16,10 @@ fn megabyte(word: &str) -> Vec<u8> {
     format!("{}\nremember the word {word}\n", "all work and no play\n".repeat(50_000)).into_bytes()
 }
 
-fn said_in(world: &World, session: &Value) -> Vec<String> {
+/// Waits for the first turn of a session. Returns the user messages of its conversation.
+fn messages_of(world: &World, session: &Value) -> Vec<String> {
     wait_turns(world, session, 1);
-    said(&transcript(world, session["vendor_session_id"].as_str().unwrap()).unwrap())
+    user_messages(&scene::transcript(world, session))
 }
 
 #[test]
@@ -27,9 +28,9 @@ fn megabyte_prompt_reaches_an_interactive_agent_and_is_known_after_a_resume() {
     let outcome = world.with_input(["run", "-d", "--name", "coder", "-"], &megabyte("quince"));
     assert_eq!(outcome.status, 0, "{outcome:?}");
     let session = world.session("coder");
-    let said = said_in(&world, &session);
-    assert_eq!(said.len(), 1);
-    let file = said[0].strip_prefix("Read the file ").unwrap();
+    let messages = messages_of(&world, &session);
+    assert_eq!(messages.len(), 1);
+    let file = messages[0].strip_prefix("Read the file ").unwrap();
     let file = file.strip_suffix(" and do what it says.").unwrap();
     let expected = megabyte("quince");
     assert_eq!(std::fs::read(file).unwrap(), expected[..expected.len() - 1]);
@@ -64,10 +65,10 @@ fn prompt_with_special_characters_arrives_unchanged() {
     for (number, prompt) in prompts.iter().enumerate() {
         let (first, second) = (format!("argument-{number}"), format!("input-{number}"));
         world.ok(["run", "-d", "--name", &first, prompt]);
-        assert_eq!(said_in(&world, &world.session(&first)), [*prompt]);
+        assert_eq!(messages_of(&world, &world.session(&first)), [*prompt]);
         let outcome = world.with_input(["run", "-d", "--name", &second, "-"], prompt.as_bytes());
         assert_eq!(outcome.status, 0, "{outcome:?}");
-        assert_eq!(said_in(&world, &world.session(&second)), [*prompt]);
+        assert_eq!(messages_of(&world, &world.session(&second)), [*prompt]);
     }
 }
 
@@ -77,16 +78,12 @@ fn one_word_prompt_with_a_leading_dash_works_through_standard_input() {
     let outcome = world.segue(["run", "-d", "-x"]);
     assert_refused(&outcome, 2, "unexpected argument '-x' found\n");
     assert!(outcome.stderr.contains("echo"), "{outcome:?}");
-    assert_nothing_started_yet(&world);
+    assert!(!world.state().exists(), "the command started something");
     let outcome = world.with_input(["run", "-d", "--name", "coder", "-"], b"-x\n");
     assert_eq!(outcome.status, 0, "{outcome:?}");
-    assert_eq!(said_in(&world, &world.session("coder")), ["-x"]);
+    assert_eq!(messages_of(&world, &world.session("coder")), ["-x"]);
     let help = world.ok(["run", "--help"]);
     assert!(help.contains("begins with a dash"), "{help}");
-}
-
-fn assert_nothing_started_yet(world: &World) {
-    assert!(!world.state().exists());
 }
 
 #[test]
@@ -115,7 +112,7 @@ fn environment_variable_that_is_not_utf8_is_left_out_with_a_warning() {
     assert_eq!(outcome.status, 0, "{outcome:?}");
     let expected = "agents do not get these environment variables, which are not UTF-8: TORN\n";
     assert!(outcome.stderr.starts_with(expected), "{outcome:?}");
-    let pid = u32::try_from(world.session("coder")["pid"].as_u64().unwrap()).unwrap();
+    let pid = scene::pid(&world.session("coder"), "pid");
     assert_eq!(variable(pid, "WHOLE").as_deref(), Some("1"));
     assert_eq!(variable(pid, "TORN"), None);
 }

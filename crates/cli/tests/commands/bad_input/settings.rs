@@ -21,8 +21,8 @@ fn doctor_reports_settings_that_cannot_be_parsed_with_line_and_known_keys() {
         fs::write(&file, written).unwrap();
         let found = world.segue(["doctor"]);
         assert_eq!(found.status, 1, "{written:?}: {found:#?}");
-        let what = format!("cannot read `{}`", file.display());
-        for part in [what.as_str(), expected, "its keys are `vendor"] {
+        let error = format!("cannot read `{}`", file.display());
+        for part in [error.as_str(), expected, "its keys are `vendor"] {
             assert!(found.stdout.contains(part), "{written:?}: {found:#?}");
         }
     }
@@ -70,16 +70,16 @@ fn settings_with_an_unknown_vendor_or_program_are_findings_without_a_fix() {
     fs::write(&file, "vendor = \"nope\"\n[attention]\ncommand = [\"no-such-program\"]\n").unwrap();
     let found = world.segue(["doctor"]);
     assert_eq!(found.status, 1, "{found:#?}");
-    let names_it = format!("`vendor` in `{}` names it", file.display());
+    let cause = format!("`vendor` in `{}` names it", file.display());
     for part in
-        ["there is no vendor `nope`", names_it.as_str(), "there is no program `no-such-program`"]
+        ["there is no vendor `nope`", cause.as_str(), "there is no program `no-such-program`"]
     {
         assert!(found.stdout.contains(part), "`{part}` is missing: {found:#?}");
     }
     assert!(!found.stderr.contains("doctor --fix"), "{found:#?}");
     let refused = world.segue(["run", "-d", "hello"]);
     assert_eq!(refused.status, 5, "{refused:#?}");
-    assert!(refused.stderr.contains(&names_it), "{refused:#?}");
+    assert!(refused.stderr.contains(&cause), "{refused:#?}");
     fs::write(&file, "vendor = \"demo\"\n[attention]\ncommand = [\"/bin/true\"]\n").unwrap();
     assert!(world.ok(["doctor"]).starts_with("nothing is wrong\n"));
 }

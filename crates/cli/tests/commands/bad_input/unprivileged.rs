@@ -3,7 +3,7 @@
 use segue_testkit::CommandOutcome;
 use segue_testkit::conversation::wait_turns;
 
-use super::{answers, assert_refused};
+use super::{assert_answers, assert_refused};
 use crate::world;
 
 #[test]
@@ -16,7 +16,7 @@ fn unprivileged_user_can_run_resume_stop_and_remove_sessions() {
 
     world.kill_everything();
     assert_eq!(world.json(["resume", "--all", "--json"])["agents"][0]["outcome"], "resumed");
-    answers(&world, "coder", "which word?", "rowan");
+    assert_answers(&world, "coder", "which word?", "rowan");
 
     assert_eq!(
         world.ok(["run", "--headless", "remember the word elder"]),

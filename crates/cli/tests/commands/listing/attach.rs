@@ -25,9 +25,9 @@ fn attach_without_a_name_takes_the_only_session() {
     let world = agents(&["fox"]);
     assert_attached(attach(&world), "fox");
     world.ok(["stop", "fox"]);
-    let mut nothing = attach(&world);
-    assert_eq!(nothing.wait(), 3, "{nothing:?}");
-    assert!(nothing.contents().contains("no session with a terminal runs"));
+    let mut person = attach(&world);
+    assert_eq!(person.wait(), 3, "{person:?}");
+    assert!(person.contents().contains("no session with a terminal runs"));
 }
 
 #[test]
@@ -48,9 +48,9 @@ fn attach_without_a_name_lets_a_person_choose_by_number_or_name() {
         person.write(answer);
         assert_attached(person, name);
     }
-    let mut left = attach(&world);
-    left.wait_for("which session? number or name:");
-    left.write(CTRL_C);
-    assert_ne!(left.wait(), 0, "{left:?}");
+    let mut person = attach(&world);
+    person.wait_for("which session? number or name:");
+    person.write(CTRL_C);
+    assert_ne!(person.wait(), 0, "{person:?}");
     assert_eq!(world.session("fox")["status"], "idle");
 }

@@ -4,16 +4,16 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use segue_testkit::stand_in::{Mark, StandIn};
+use segue_testkit::stand_in::StandIn;
 use segue_testkit::{CommandOutcome, Terminal, World, scene};
 
 use super::agents;
 
 /// Timeout for completion in tests. A loaded machine may need longer than the default of 0.3 s.
-const WAIT: &str = "170s";
+const TIMEOUT: &str = "170s";
 
 /// Puts `segue` on the `PATH` of a world.
-fn with_path(world: &mut World) {
+fn put_on_path(world: &mut World) {
     let programs = world.root().join("bin");
     fs::create_dir(&programs).unwrap();
     symlink(world.program(), programs.join("segue")).unwrap();
@@ -24,10 +24,11 @@ fn with_path(world: &mut World) {
 fn candidates(world: &World, shell: &str, line: &[&str]) -> CommandOutcome {
     let mut command = world.command(["--"].iter().chain(line));
     command.env("SEGUE_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", (line.len() - 1).to_string());
-    command.env("_CLAP_IFS", "\n").env("SEGUE_COMPLETE_WAIT", WAIT);
+    command.env("_CLAP_IFS", "\n").env("SEGUE_COMPLETE_WAIT", TIMEOUT);
     CommandOutcome::of(&mut command)
 }
 
+/// Returns the sorted words that bash is offered, without options.
 fn words(world: &World, line: &[&str]) -> Vec<String> {
     let outcome = candidates(world, "bash", line);
     assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""), "{line:?}");
@@ -40,11 +41,11 @@ fn words(world: &World, line: &[&str]) -> Vec<String> {
 #[test]
 fn bash_completes_commands_sessions_and_flags_at_the_tab_key() {
     let mut world = agents(&["fox"]);
-    with_path(&mut world);
+    put_on_path(&mut world);
     let mut command = Command::new("bash");
     command.args(["--norc", "--noprofile", "-i"]).current_dir(world.project()).env_clear();
     command.envs(world.environment()).env("PS1", "ready> ").env("HISTFILE", "");
-    command.env("SEGUE_COMPLETE_WAIT", WAIT);
+    command.env("SEGUE_COMPLETE_WAIT", TIMEOUT);
     let mut shell = Terminal::start(&command, 24, 100);
     shell.wait_for("ready> ");
     shell.write("source <(segue completions bash); echo sour''ced\r");
@@ -64,9 +65,9 @@ fn bash_completes_commands_sessions_and_flags_at_the_tab_key() {
 #[test]
 fn completion_offers_names_of_sessions_fleets_agents_and_vendors() {
     let world = crate::world();
-    scene::project(&world, "shop", &["coder", "tester"]);
+    scene::write_agents(&world, "shop", &["coder", "tester"]);
     world.ok(["up"]);
-    scene::wait_all_told(&world);
+    scene::wait_first_turns(&world);
     world.ok(["stop", "tester"]);
     let table: [(&[&str], &[&str]); 13] = [
         (&["segue", "resu"], &["resume"]),
@@ -110,14 +111,12 @@ fn completion_starts_no_daemon_and_prints_no_error() {
 fn completion_for_an_agent_offers_only_sessions_that_it_may_reach() {
     let world = agents(&["fox", "owl"]);
     assert_eq!(words(&world, &["segue", "show", ""]), ["fox", "owl"]);
-    let agent = StandIn::of(&world, &world.session("fox"), Mark::Kept);
-    // The stand-in needed the daemon stopped, and completion does not start one.
-    world.ok(["ls"]);
+    let agent = StandIn::with_new_daemon(&world, &world.session("fox"));
     let variables = "SEGUE_COMPLETE=bash _CLAP_COMPLETE_INDEX=2 _CLAP_IFS=:";
     let outcome =
-        agent.run(&format!("SEGUE_COMPLETE_WAIT={WAIT} {variables} $SEGUE -- segue show ''"));
+        agent.run(&format!("SEGUE_COMPLETE_WAIT={TIMEOUT} {variables} $SEGUE -- segue show ''"));
     assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""), "{outcome:#?}");
-    let seen: Vec<&str> =
+    let offered: Vec<&str> =
         outcome.stdout.trim().split(':').filter(|word| !word.starts_with('-')).collect();
-    assert_eq!(seen, ["fox"]);
+    assert_eq!(offered, ["fox"]);
 }

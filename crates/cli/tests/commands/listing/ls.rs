@@ -42,9 +42,9 @@ fn ls_counts_sessions_that_ended_over_a_day_ago_and_lists_them_with_all() {
 #[test]
 fn ls_filters_by_fleet_vendor_status_and_folder() {
     let world = crate::world();
-    scene::project(&world, "shop", &["coder"]);
+    scene::write_agents(&world, "shop", &["coder"]);
     world.ok(["up"]);
-    scene::wait_all_told(&world);
+    scene::wait_first_turns(&world);
     let home = world.home();
     let home = home.to_str().unwrap();
     world.ok(["run", "-d", "--name", "fox", "--cwd", home, "hello"]);
@@ -99,7 +99,7 @@ fn ls_on_a_narrow_terminal_shortens_folders_but_not_names() {
 #[test]
 fn log_prints_local_time_on_a_terminal_and_utc_in_a_pipe() {
     let mut world = agents(&["fox"]);
-    let event = &super::lines(&world.ok(["log", "fox", "--last", "1", "--json"]))[0];
+    let event = &super::json_lines(&world.ok(["log", "fox", "--last", "1", "--json"]))[0];
     let at: jiff::Timestamp = event["at"].as_str().unwrap().parse().unwrap();
     assert!(event["at"].as_str().unwrap().ends_with('Z'), "{event:#}");
     // Fixed offsets need no time zone database.
@@ -121,8 +121,8 @@ fn log_prints_local_time_on_a_terminal_and_utc_in_a_pipe() {
 #[test]
 fn log_shows_the_last_events_and_starts_a_pager_for_long_output() {
     let mut world = agents(&["fox"]);
-    let all = super::lines(&world.ok(["log", "fox", "--json"]));
-    let last = super::lines(&world.ok(["log", "fox", "--last", "2", "--json"]));
+    let all = super::json_lines(&world.ok(["log", "fox", "--json"]));
+    let last = super::json_lines(&world.ok(["log", "fox", "--last", "2", "--json"]));
     assert_eq!(last, all[all.len() - 2..]);
     world.set("SEGUE_PAGER", "sed -u s/^/paged:/");
     let mut short = Terminal::start(&world.command(["log", "fox", "-n", "1"]), 24, 160);
@@ -140,10 +140,8 @@ fn log_shows_the_last_events_and_starts_a_pager_for_long_output() {
 fn log_of_one_session_keeps_its_columns_beside_a_very_long_name() {
     let long = "x".repeat(64);
     let world = agents(&["fox", &long]);
-    let begins = |text: &str| {
-        let first = text.lines().next().unwrap_or_default().to_owned();
-        first.split_once("default/fox").unwrap_or_default().1.to_owned()
-    };
-    let log = begins(&world.ok(["log", "fox"]));
-    assert!(log.starts_with("  ") && !log.starts_with("   "), "{log:?}");
+    let log = world.ok(["log", "fox"]);
+    let first = log.lines().next().unwrap_or_default();
+    let (_, rest) = first.split_once("default/fox").unwrap_or_default();
+    assert!(rest.starts_with("  ") && !rest.starts_with("   "), "{log}");
 }

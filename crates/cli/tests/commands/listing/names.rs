@@ -17,13 +17,13 @@ fn unique_prefix_of_a_session_name_is_enough_except_for_rm() {
     let world = agents(&["code", "coder", "writer"]);
     assert_eq!(world.json(["wait", "wri", "--json"])["name"], "writer");
     assert_eq!(world.json(["wait", "code", "--json"])["name"], "code");
-    let unclear = world.segue(["stop", "cod"]);
+    let ambiguous = world.segue(["stop", "cod"]);
     let candidates = ["`cod` can mean 2 sessions", "use `default/code`", "use `default/coder`"];
-    assert_error(&unclear, 2, &candidates);
+    assert_error(&ambiguous, 2, &candidates);
     assert_error(&world.segue(["show", "writre"]), 3, &["hint: did you mean `default/writer`?"]);
-    let by_beginning = world.segue(["rm", "wri", "--yes"]);
-    let similar = "hint: did you mean `default/writer`?";
-    assert_error(&by_beginning, 3, &["there is no session or fleet `wri`", similar]);
+    let by_prefix = world.segue(["rm", "wri", "--yes"]);
+    let hint = "hint: did you mean `default/writer`?";
+    assert_error(&by_prefix, 3, &["there is no session or fleet `wri`", hint]);
     world.ok(["stop", "writer"]);
     let id = world.session("writer")["id"].as_str().unwrap().to_owned();
     world.ok(["rm", &id[..35], "--yes"]);
@@ -33,7 +33,7 @@ fn unique_prefix_of_a_session_name_is_enough_except_for_rm() {
 #[test]
 fn unique_prefix_of_an_agent_vendor_or_command_is_enough_except_for_fresh() {
     let world = crate::world();
-    scene::project(&world, "shop", &["coder", "tester"]);
+    scene::write_agents(&world, "shop", &["coder", "tester"]);
     let report = world.json(["up", "cod", "--json"]);
     assert_eq!(report["agents"][0]["name"], "coder", "{report:#}");
     assert_eq!(report["agents"].as_array().unwrap().len(), 1, "{report:#}");
@@ -56,7 +56,7 @@ fn unique_prefix_of_an_agent_vendor_or_command_is_enough_except_for_fresh() {
 fn prefix_of_a_built_in_and_of_a_described_vendor_is_refused() {
     let world = crate::world();
     world.write("segue.toml", "[vendors.demon]\ncommand = [\"cat\"]\n");
-    let several = world.segue(["run", "-d", "--vendor", "dem", "hi"]);
-    assert_error(&several, 2, &["`dem` can mean 2 names", "use `demo`", "use `demon`"]);
+    let ambiguous = world.segue(["run", "-d", "--vendor", "dem", "hi"]);
+    assert_error(&ambiguous, 2, &["`dem` can mean 2 names", "use `demo`", "use `demon`"]);
     assert!(world.sessions().is_empty());
 }

@@ -1,4 +1,4 @@
-//! `segue ls --watch`
+//! `segue ls --watch`.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Child;
@@ -33,25 +33,26 @@ impl RunningWatch {
         Self { child, lines }
     }
 
-    /// Waits for the first line that `is_meant` accepts, and returns it.
-    fn wait_for(&self, what: &str, is_meant: impl Fn(&str) -> bool) -> String {
+    /// Waits for the first line that `is_wanted` accepts, and returns it.
+    fn wait_for(&self, what: &str, is_wanted: impl Fn(&str) -> bool) -> String {
         loop {
             let line = self.lines.recv_timeout(DEADLINE);
             let line = line.unwrap_or_else(|error| panic!("no line with {what}: {error}"));
-            if is_meant(&line) {
+            if is_wanted(&line) {
                 return line;
             }
         }
     }
 
     fn wait_status(&self, name: &str, status: &str) -> Value {
-        let is_meant = |line: &str| {
+        let is_wanted = |line: &str| {
             let session: Value = serde_json::from_str(line).unwrap();
             session["name"] == name && session["status"] == status
         };
-        serde_json::from_str(&self.wait_for(status, is_meant)).unwrap()
+        serde_json::from_str(&self.wait_for(status, is_wanted)).unwrap()
     }
 
+    /// Sends SIGINT. Returns the exit status.
     fn interrupt(mut self) -> i32 {
         processes::send(self.child.id(), rustix::process::Signal::INT);
         self.child.wait().unwrap().code().unwrap_or(-1)
@@ -98,7 +99,7 @@ fn ls_watch_reports_that_the_daemon_has_ended_and_starts_none() {
         let shown = screen.contents();
         shown.contains("ended (stopped)") && !shown.contains("the daemon has ended")
     });
-    person.write("\x03");
+    person.write(CTRL_C);
     assert_eq!(person.wait(), 0, "{person:?}");
 }
 

@@ -2,20 +2,20 @@
 
 use segue_testkit::{Terminal, conversation, scene};
 
-use super::{said, written};
+use super::{conversation_with, record};
 use crate::world;
 
 #[test]
 fn follow_prints_new_turns_until_it_is_interrupted() {
     let world = world();
-    let session = scene::told(&world, "fox", "amber");
+    let session = scene::start_with_word(&world, "fox", "amber");
     let mut person = Terminal::start(&world.command(["show", "fox", "--follow"]), 40, 100);
     person.wait_for("2  assistant");
     conversation::ask(&world, &session, "what is the word?");
     person.wait_for("The word is amber.");
-    let seen = person.contents();
-    assert!(seen.contains("3  user") && seen.contains("4  assistant"), "{seen}");
-    assert_eq!(seen.matches("what is the word?").count(), 1, "{seen}");
+    let shown = person.contents();
+    assert!(shown.contains("3  user") && shown.contains("4  assistant"), "{shown}");
+    assert_eq!(shown.matches("what is the word?").count(), 1, "{shown}");
     person.write("\x03");
     assert_eq!(person.wait(), 0, "{person:?}");
 }
@@ -35,13 +35,14 @@ fn follow_waits_for_a_conversation_that_has_not_started() {
 #[test]
 fn follow_continues_after_the_transcript_is_replaced() {
     let world = world();
-    let (address, path) = written(&world, &[said("user", "one", 1), said("user", "two", 2)]);
+    let (address, path) =
+        conversation_with(&world, &[record("user", "one", 1), record("user", "two", 2)]);
     let mut person = Terminal::start(&world.command(["show", &address, "-f", "-n", "1"]), 40, 100);
     person.wait_for("2  user");
     assert!(!person.contents().contains("1  user"), "{person:?}");
     let replace = |texts: &[&str]| {
         let lines =
-            (1..).zip(texts).map(|(second, text)| format!("{}\n", said("user", text, second)));
+            (1..).zip(texts).map(|(second, text)| format!("{}\n", record("user", text, second)));
         let new = path.with_extension("new");
         std::fs::write(&new, lines.collect::<String>()).unwrap();
         std::fs::rename(new, &path).unwrap();

@@ -2,39 +2,39 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
-use segue_testkit::{Terminal, World};
+use segue_testkit::{Terminal, World, files};
 use serde_json::Value;
 
-use super::{said, written};
+use super::{conversation_with, record};
 
 /// Creates a world whose `SEGUE_PAGER` runs this script with the argument `word`.
 fn world(script: &str) -> World {
     let mut world = crate::world();
     let pager = world.root().join("pager");
-    fs::write(&pager, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&pager, fs::Permissions::from_mode(0o700)).unwrap();
+    files::write_program(&pager, &format!("#!/bin/sh\n{script}\n"));
     world.set("PAGER", "false");
     world.set("SEGUE_PAGER", format!("{} word", pager.display()));
     world
 }
 
-fn long(world: &World, turns: u32) -> String {
-    let records: Vec<Value> = (1..=turns).map(|n| said("user", &format!("turn {n}"), 1)).collect();
-    written(world, &records).0
+/// Creates a conversation with this many turns. Returns its address.
+fn long_conversation(world: &World, turns: u32) -> String {
+    let records: Vec<Value> =
+        (1..=turns).map(|n| record("user", &format!("turn {n}"), 1)).collect();
+    conversation_with(world, &records).0
 }
 
 #[test]
 fn only_output_longer_than_the_screen_goes_through_the_pager() {
     let world = world("echo \"paged: $1\"; tail -n 2");
-    let address = long(&world, 50);
+    let address = long_conversation(&world, 50);
     let mut person = Terminal::start(&world.command(["show", &address]), 24, 80);
     assert_eq!(person.wait(), 0, "{person:?}");
-    let seen = person.contents();
-    assert!(seen.contains("paged: word") && seen.contains("turn 50"), "{seen}");
-    assert!(!seen.contains("turn 49"), "{seen}");
+    let shown = person.contents();
+    assert!(shown.contains("paged: word") && shown.contains("turn 50"), "{shown}");
+    assert!(!shown.contains("turn 49"), "{shown}");
 
     for arguments in [["-n", "3"], ["--no-pager", "--full"], ["--json", "--full"]] {
         let mut person =
@@ -49,7 +49,7 @@ fn only_output_longer_than_the_screen_goes_through_the_pager() {
 #[test]
 fn pager_that_exits_early_is_no_error_and_a_missing_pager_is_one() {
     let mut world = world("head -n 1; exit 3");
-    let address = long(&world, 20_000);
+    let address = long_conversation(&world, 20_000);
     let mut person = Terminal::start(&world.command(["show", &address]), 24, 80);
     assert_eq!(person.wait(), 0, "{person:?}");
     assert!(!person.contents().contains("error"), "{person:?}");
@@ -66,7 +66,7 @@ fn pager_that_exits_early_is_no_error_and_a_missing_pager_is_one() {
 #[test]
 fn ctrl_c_while_the_pager_runs_does_not_end_show() {
     let world = world("trap : INT; head -n 1; echo waiting; read line </dev/tty; echo left");
-    let address = long(&world, 20_000);
+    let address = long_conversation(&world, 20_000);
     let mut person = Terminal::start(&world.command(["show", &address]), 24, 80);
     person.wait_for("waiting");
     person.write("\x03");
@@ -78,7 +78,7 @@ fn ctrl_c_while_the_pager_runs_does_not_end_show() {
 #[test]
 fn show_colours_roles_and_raw_output_has_no_control_characters_on_a_terminal() {
     let mut world = world("cat");
-    let (address, path) = written(&world, &[said("user", "words", 1)]);
+    let (address, path) = conversation_with(&world, &[record("user", "words", 1)]);
     fs::write(&path, fs::read_to_string(&path).unwrap() + "\u{1b}]0;title\u{7}\u{9b}2J end\n")
         .unwrap();
     let mut person = Terminal::start(&world.command(["show", &address]), 24, 80);
@@ -94,23 +94,23 @@ fn show_colours_roles_and_raw_output_has_no_control_characters_on_a_terminal() {
 #[test]
 fn closed_pipe_ends_show_without_an_error() {
     let world = crate::world();
-    let address = long(&world, 20_000);
-    for more in ["--json", "--raw", "--full"] {
-        let mut command = world.command(["show", &address, more]);
+    let address = long_conversation(&world, 20_000);
+    for flag in ["--json", "--raw", "--full"] {
+        let mut command = world.command(["show", &address, flag]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut first = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         assert!(!first.is_empty());
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{more}: {output:?}");
-        assert!(output.stderr.is_empty(), "{more}: {output:?}");
+        assert_eq!(output.status.code(), Some(0), "{flag}: {output:?}");
+        assert!(output.stderr.is_empty(), "{flag}: {output:?}");
     }
 }
 
 #[test]
 fn show_into_a_pipe_draws_its_progress_on_the_terminal() {
     let world = crate::world();
-    let address = long(&world, 20_000);
+    let address = long_conversation(&world, 20_000);
     // The reader starts late, and the buffer of the pipe is too small for all of the output.
     let script = "\"$0\" show \"$1\" | { sleep 1.5; cat >/dev/null; }";
     let mut command = Command::new("sh");

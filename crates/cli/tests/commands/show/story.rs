@@ -3,7 +3,7 @@
 use std::fs;
 
 use segue_core::model::{Handoff, HandoffForm, VendorSessionId};
-use segue_testkit::stand_in::{Mark, StandIn};
+use segue_testkit::stand_in::StandIn;
 use segue_testkit::{World, conversation, handoffs, scene};
 use serde_json::Value;
 
@@ -13,18 +13,18 @@ use crate::world;
 /// Starts `first` and `second`, and records a handoff from one to the other. The conversation of
 /// `second` begins with the carried turns. Returns both sessions.
 fn handed_over(world: &World, form: HandoffForm) -> [Value; 2] {
-    let first = scene::told(world, "first", "amber");
-    let second = scene::told(world, "second", "heron");
-    let own = scene::transcript(world, &second);
+    let first = scene::start_with_word(world, "first", "amber");
+    let second = scene::start_with_word(world, "second", "heron");
+    let target = scene::transcript(world, &second);
     let carried = fs::read_to_string(scene::transcript(world, &first)).unwrap();
-    let kept = fs::read_to_string(&own).unwrap();
-    let (header, rest) = kept.split_once('\n').unwrap();
+    let text = fs::read_to_string(&target).unwrap();
+    let (header, rest) = text.split_once('\n').unwrap();
     let carried = match form {
         HandoffForm::Native => carried.split_once('\n').unwrap().1.to_owned(),
         // Segue itself sent this message after the handoff.
         _ => rest.replacen("remember the word heron", "[Handed over by Segue]\\namber", 1),
     };
-    fs::write(&own, format!("{header}\n{carried}{rest}")).unwrap();
+    fs::write(&target, format!("{header}\n{carried}{rest}")).unwrap();
     let last = conversation::records(&scene::transcript(world, &first)).pop().unwrap();
     let id = |session: &Value| scene::text(session, "id").parse().unwrap();
     let vendor_id = |session| VendorSessionId::new(scene::text(session, "vendor_session_id"));
@@ -38,7 +38,7 @@ fn handed_over(world: &World, form: HandoffForm) -> [Value; 2] {
         turns_left_out: None,
         at: scene::text(&last, "at").parse().unwrap(),
     };
-    handoffs::remember(world, &handoff);
+    handoffs::insert(world, &handoff);
     [first, second]
 }
 
@@ -47,18 +47,21 @@ fn story_prints_the_turns_of_both_sessions_in_order_and_once() {
     let world = world();
     handed_over(&world, HandoffForm::Native);
     assert_eq!(turns(&world, &["second"]).len(), 4, "it lacks the carried turns");
-    let told = ["remember the word amber", "I will remember amber."];
-    let told = [&told[..], &["remember the word heron", "I will remember heron."]].concat();
+    let first = ["remember the word amber", "I will remember amber."];
+    let all = [&first[..], &["remember the word heron", "I will remember heron."]].concat();
     for name in ["first", "second"] {
         let story = turns(&world, &[name, "--story"]);
-        assert_eq!(texts(&story), told, "{name}");
-        let whose: Vec<&str> = story.iter().map(|it| scene::text(it, "conversation")).collect();
-        assert_eq!(whose, ["default/first", "default/first", "default/second", "default/second"]);
+        assert_eq!(texts(&story), all, "{name}");
+        let sessions: Vec<&str> = story.iter().map(|it| scene::text(it, "conversation")).collect();
+        assert_eq!(
+            sessions,
+            ["default/first", "default/first", "default/second", "default/second"]
+        );
         assert_eq!(story[2]["index"], 3, "its own number: two were carried before it");
     }
     let end = turns(&world, &["second", "--story", "-n", "3"]);
-    assert_eq!(texts(&end), told[1..]);
-    assert_eq!(texts(&turns(&world, &["second", "--story", "-n", "2"])), told[2..]);
+    assert_eq!(texts(&end), all[1..]);
+    assert_eq!(texts(&turns(&world, &["second", "--story", "-n", "2"])), all[2..]);
 
     let shown = world.ok(["show", "second", "--story"]);
     assert!(shown.starts_with("── default/first (demo) ──\n\n1  user"), "{shown}");
@@ -78,8 +81,11 @@ fn story_with_a_lost_transcript_still_prints_the_other_turns() {
     let outcome = world.segue(["show", "second", "--story"]);
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     assert!(outcome.stderr.contains("`default/first` has no transcript"), "{outcome:#?}");
-    let carried = outcome.stdout.contains("remember the word amber");
-    assert!(carried && outcome.stdout.contains("remember the word heron"), "{outcome:#?}");
+    let has_carried_turns = outcome.stdout.contains("remember the word amber");
+    assert!(
+        has_carried_turns && outcome.stdout.contains("remember the word heron"),
+        "{outcome:#?}"
+    );
     world.ok(["rm", "--yes", "first"]);
     assert_eq!(turns(&world, &["second", "--story"]).len(), 4, "the carried turns are missing");
 }
@@ -88,8 +94,7 @@ fn story_with_a_lost_transcript_still_prints_the_other_turns() {
 fn story_shows_an_agent_only_its_own_session() {
     let world = world();
     let [_, second] = handed_over(&world, HandoffForm::Native);
-    let agent = StandIn::of(&world, &second, Mark::Kept);
-    world.ok(["ls"]);
+    let agent = StandIn::with_new_daemon(&world, &second);
     let own = agent.run("$SEGUE show second --story --json");
     assert_eq!(own.status, 0, "{own:#?}");
     assert_eq!(own.stdout.lines().count(), 4, "the carried turns are missing: {own:#?}");

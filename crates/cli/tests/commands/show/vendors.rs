@@ -9,12 +9,14 @@ use segue_testkit::{Terminal, World};
 use super::turns;
 use crate::world;
 
+/// Returns a recorded file of a vendor.
 fn fixture(name: &str) -> String {
     let vendors = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../vendors/src");
     fs::read_to_string(vendors.join(name)).unwrap()
 }
 
-fn put(world: &World, path: &str, text: &str) {
+/// Writes a file below the home.
+fn write_in_home(world: &World, path: &str, text: &str) {
     let path = world.home().join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
@@ -26,9 +28,9 @@ fn recorded_conversations_of_claude_and_codex_are_shown_by_vendor_session_id() {
     let claude = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
     let codex = "01a1e1be-591b-79d0-85a7-3f4c36fd23d5";
     let recorded = fixture("claude/fixtures/interactive.jsonl");
-    put(&world, &format!(".claude/projects/-code-a/{claude}.jsonl"), &recorded);
+    write_in_home(&world, &format!(".claude/projects/-code-a/{claude}.jsonl"), &recorded);
     let rollout = format!(".codex/sessions/2026/11/16/rollout-2026-11-16T00-25-10-{codex}.jsonl");
-    put(&world, &rollout, &fixture("codex/fixtures/paginated-tool.jsonl"));
+    write_in_home(&world, &rollout, &fixture("codex/fixtures/paginated-tool.jsonl"));
 
     let address = format!("claude:{claude}");
     let shown = world.ok(["show", &address]);

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use std::process::Child;
 
 use segue_testkit::events::Events;
+use segue_testkit::scene::finish;
 use segue_testkit::{World, launches, scene};
 use serde_json::Value;
 
-use super::ended;
 use crate::world;
 
-/// A world in which the agent `silent` keeps the gate closed.
+/// A world in which the start of the agent `silent` keeps the gate closed.
 struct ClosedGate {
     world: World,
     /// The failpoints that the daemon has passed.
@@ -53,22 +53,24 @@ impl ClosedGate {
 
     /// Waits until the start of `late` is at the gate, behind its first start and that of `silent`.
     fn wait_for_late(&self) {
-        let is_there = || {
+        let is_at_gate = || {
             let points = std::fs::read_to_string(&self.points).unwrap_or_default();
             points.lines().filter(|line| line.contains("start.gate.before")).count() == 3
         };
-        launches::wait_until(&[self.world.root()], "a start at the gate", is_there);
+        launches::wait_until(&[self.world.root()], "a start at the gate", is_at_gate);
     }
 
+    /// Stops `silent`, which opens the gate.
     fn open(self) -> World {
         self.world.ok(["stop", "silent"]);
-        ended(self.silent);
+        finish(self.silent);
         self.world
     }
 }
 
+/// Waits for the end of `segue resume --json`. Returns the outcome of its agent.
 fn outcome(resumed: Child) -> String {
-    let resumed = ended(resumed);
+    let resumed = finish(resumed);
     let report: Value = serde_json::from_str(&resumed.stdout).unwrap();
     report["agents"][0]["outcome"].as_str().unwrap().to_owned()
 }
@@ -92,7 +94,7 @@ fn session_answers_requests_while_its_start_waits_and_then_starts() {
     let world = gate.open();
     assert_eq!(outcome(resumed), "started");
     assert_eq!(outcome(again), "running");
-    assert_eq!(ended(waiter).stdout, "idle\n");
+    assert_eq!(finish(waiter).stdout, "idle\n");
     let session = world.session("late");
     assert_eq!((&session["status"], &session["launches"]), (&"idle".into(), &2.into()));
     scene::assert_knows(&world, "late", "amber");
@@ -105,10 +107,10 @@ fn stop_of_a_session_whose_start_waits_cancels_the_start() {
     gate.wait_for_late();
     let waiter = gate.world.start(["send", "late", "--wait", "remember the word amber"]);
     gate.world.ok(["stop", "late"]);
-    let resumed = ended(resumed);
+    let resumed = finish(resumed);
     assert_eq!(resumed.status, 8, "{resumed:#?}");
     assert!(resumed.stdout.contains("was stopped before it started"), "{resumed:#?}");
-    let waiter = ended(waiter);
+    let waiter = finish(waiter);
     assert_eq!(waiter.status, 4, "{waiter:#?}");
     assert!(waiter.stderr.contains("it is not running"), "{waiter:#?}");
     let world = gate.open();

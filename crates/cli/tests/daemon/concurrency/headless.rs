@@ -6,18 +6,18 @@ use segue_testkit::isolated;
 
 use crate::world;
 
-/// Number of concurrent turns. With this many, turns often start at the moment when others end.
-const AT_ONCE: usize = 12;
+/// The number of concurrent turns. With this many, turns often start while others end.
+const CONCURRENT_TURNS: usize = 12;
 const ROUNDS: usize = 6;
 
 /// Without cgroups the daemon kills the processes that it adopts from a holder that has ended. It
-/// must not kill a holder that it starts at that moment, which is its own child.
+/// must not kill a holder that it starts at the same time, which is its own child.
 #[test]
 fn headless_turn_that_starts_while_another_ends_is_not_killed() {
     isolated(|| {
         let world = world();
         for round in 0..ROUNDS {
-            let turns: Vec<Child> = (0..AT_ONCE)
+            let turns: Vec<Child> = (0..CONCURRENT_TURNS)
                 .map(|turn| {
                     let name = format!("turn-{round}-{turn}");
                     let mut run = world.command(["run", "--headless", "--name", &name, "hello"]);
@@ -26,8 +26,8 @@ fn headless_turn_that_starts_while_another_ends_is_not_killed() {
                 .collect();
             for turn in turns {
                 let output = turn.wait_with_output().unwrap();
-                let words = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success(), "round {round}: {words}");
+                let error = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "round {round}: {error}");
             }
         }
     });

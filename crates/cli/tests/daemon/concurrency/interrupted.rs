@@ -4,14 +4,15 @@ use rustix::process::Signal;
 use segue_testkit::conversation::{ask, wait_turns};
 use segue_testkit::events::Events;
 use segue_testkit::processes::send;
-use serde_json::Value;
+use segue_testkit::scene::{finish, text, wait_event};
 
-use super::{alive, ended, text};
+use super::live_pid;
 use crate::world;
 
 const AGENTS: usize = 6;
 
-fn interrupted_by(signal: Signal) {
+/// Interrupts a resume of several agents with this signal. Checks that the next resume finishes it.
+fn interrupt_resume(signal: Signal) {
     let world = world();
     for number in 0..AGENTS {
         let prompt = format!("remember the word cherry{number}");
@@ -24,11 +25,9 @@ fn interrupted_by(signal: Signal) {
 
     let mut events = Events::of(&world);
     let resume = world.start(["resume", "--all"]);
-    let second =
-        |event: &Value| event["kind"] == "launch_planned" && event["text"] == "launch 2 (resume)";
-    events.wait_for(second).unwrap();
+    wait_event(&mut events, "launch_planned", "launch 2 (resume)");
     send(resume.id(), signal);
-    ended(resume);
+    finish(resume);
 
     let report = world.json(["resume", "--all", "--json"]);
     assert_eq!(report["complete"], true, "{report:#}");
@@ -40,7 +39,7 @@ fn interrupted_by(signal: Signal) {
     for (number, session) in world.sessions().iter().enumerate() {
         // One launch for the start and one for the resume: no session was started twice.
         assert_eq!(session["launches"], 2, "{session}");
-        alive(session, "pid");
+        live_pid(session, "pid");
         let answer = ask(&world, session, "which word?");
         assert!(answer.contains(&format!("cherry{number}")), "{answer}");
     }
@@ -48,10 +47,10 @@ fn interrupted_by(signal: Signal) {
 
 #[test]
 fn resume_interrupted_by_sigint_is_finished_by_the_next_resume() {
-    interrupted_by(Signal::INT);
+    interrupt_resume(Signal::INT);
 }
 
 #[test]
 fn resume_killed_by_sigkill_is_finished_by_the_next_resume() {
-    interrupted_by(Signal::KILL);
+    interrupt_resume(Signal::KILL);
 }

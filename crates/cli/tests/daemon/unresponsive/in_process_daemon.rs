@@ -1,4 +1,4 @@
-//! Acts as a daemon in this process: it has the lock and the socket, and answers as a test demands.
+//! Acts as a daemon in this process: takes the lock and the socket, and answers as a test needs it.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -23,7 +23,7 @@ impl InProcessDaemon {
         Self { listener: UnixListener::bind(&socket).unwrap(), lock }
     }
 
-    /// Keeps a processor busy for this long while a client waits for an answer.
+    /// Uses a processor for this long, while a client waits for an answer.
     pub(crate) fn busy_for(self, time: Duration) -> Self {
         let began = Instant::now();
         while began.elapsed() < time {
@@ -36,7 +36,7 @@ impl InProcessDaemon {
     pub(crate) fn stop_after(self, clients: usize) {
         for _ in 0..clients {
             let (client, _) = self.listener.accept().unwrap();
-            say_stopping(client);
+            answer_stopping(client);
         }
         // The listener is closed before the lock is released, as in a real daemon.
         drop(self.listener);
@@ -51,7 +51,8 @@ pub(crate) fn lock(world: &World) -> File {
     lock
 }
 
-fn say_stopping(client: UnixStream) {
+/// Reads a request, and answers that this daemon is stopping.
+fn answer_stopping(client: UnixStream) {
     let mut reader = BufReader::new(client);
     let mut length = 0;
     loop {

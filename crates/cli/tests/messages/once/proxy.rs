@@ -28,26 +28,30 @@ pub(crate) struct Proxy<'world> {
     world: &'world World,
     home: PathBuf,
     /// The heads of the requests to the path, in order.
-    seen: Arc<Mutex<Vec<String>>>,
+    request_heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl<'world> Proxy<'world> {
     /// Listens in a `SEGUE_HOME` of its own and cuts the first request to this path.
     pub(crate) fn before(world: &'world World, path: &str, cut: Cut) -> Self {
         let home = world.root().join("proxied");
-        let _earlier = fs::remove_dir_all(&home);
+        // An earlier proxy of the same test may have left this folder.
+        let _removed = fs::remove_dir_all(&home);
         let state = home.join("state");
         DirBuilder::new().recursive(true).mode(0o700).create(&state).unwrap();
         let listener = UnixListener::bind(state.join("daemon.sock")).unwrap();
-        let behind = world.state().join("daemon.sock");
-        let seen = Arc::<Mutex<Vec<String>>>::default();
-        let proxy = Self { world, home, seen: Arc::clone(&seen) };
-        let (path, left) = (path.to_owned(), Arc::new(Mutex::new(Some(cut))));
+        let daemon_socket = world.state().join("daemon.sock");
+        let request_heads = Arc::<Mutex<Vec<String>>>::default();
+        let proxy = Self { world, home, request_heads: Arc::clone(&request_heads) };
+        let (path, pending_cut) = (path.to_owned(), Arc::new(Mutex::new(Some(cut))));
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                let Ok(daemon) = UnixStream::connect(&behind) else { return };
-                let (path, seen, left) = (path.clone(), Arc::clone(&seen), Arc::clone(&left));
-                thread::spawn(move || Relay { client, daemon, path, seen, left }.run());
+                let Ok(daemon) = UnixStream::connect(&daemon_socket) else { return };
+                let (path, request_heads, pending_cut) =
+                    (path.clone(), Arc::clone(&request_heads), Arc::clone(&pending_cut));
+                thread::spawn(move || {
+                    Relay { client, daemon, path, request_heads, pending_cut }.run();
+                });
             }
         });
         proxy
@@ -68,8 +72,8 @@ impl<'world> Proxy<'world> {
     /// Checks that the request was sent twice with the same id.
     #[track_caller]
     pub(crate) fn assert_sent_twice(self) {
-        let seen = self.seen.lock().unwrap().clone();
-        let ids: Vec<String> = seen.iter().map(|head| request_id(head)).collect();
+        let request_heads = self.request_heads.lock().unwrap().clone();
+        let ids: Vec<String> = request_heads.iter().map(|head| request_id(head)).collect();
         assert_eq!(ids.len(), 2, "{ids:?}");
         assert_eq!(ids[0], ids[1]);
     }
@@ -80,20 +84,21 @@ struct Relay {
     client: UnixStream,
     daemon: UnixStream,
     path: String,
-    seen: Arc<Mutex<Vec<String>>>,
-    left: Arc<Mutex<Option<Cut>>>,
+    request_heads: Arc<Mutex<Vec<String>>>,
+    pending_cut: Arc<Mutex<Option<Cut>>>,
 }
 
 impl Relay {
     fn run(mut self) {
-        while let Some((head, body)) = message(&mut self.client) {
-            let is_it = head.lines().next().unwrap().split(' ').nth(1) == Some(self.path.as_str());
-            if is_it {
-                self.seen.lock().unwrap().push(head.clone());
+        while let Some((head, body)) = read_message(&mut self.client) {
+            let is_cut_path =
+                head.lines().next().unwrap().split(' ').nth(1) == Some(self.path.as_str());
+            if is_cut_path {
+                self.request_heads.lock().unwrap().push(head.clone());
             }
-            let cut = is_it.then(|| self.left.lock().unwrap().take()).flatten();
-            // In one write: the daemon closes the connection if it answers before it gets a body
-            // that it does not need.
+            let cut = is_cut_path.then(|| self.pending_cut.lock().unwrap().take()).flatten();
+            // Head and body are sent in one write. Otherwise the daemon closes the connection if it
+            // answers before it gets a body that it does not need.
             let request = [head.as_bytes(), &body].concat();
             if self.daemon.write_all(&request).is_err() {
                 break;
@@ -101,7 +106,7 @@ impl Relay {
             if cut == Some(Cut::AtOnce) {
                 break;
             }
-            let Some((head, body)) = message(&mut self.daemon) else { break };
+            let Some((head, body)) = read_message(&mut self.daemon) else { break };
             let mut answer = head.into_bytes();
             answer.extend(body);
             if cut == Some(Cut::HalfOfTheAnswer) {
@@ -121,7 +126,7 @@ impl Relay {
 }
 
 /// Reads one HTTP message with a content length. Returns `None` at the end of the stream.
-fn message(stream: &mut UnixStream) -> Option<(String, Vec<u8>)> {
+fn read_message(stream: &mut UnixStream) -> Option<(String, Vec<u8>)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];

@@ -1,7 +1,7 @@
-//! Failed turns in the middle of a conversation, and of a subscription.
+//! A failed turn in the middle of a conversation, and the usage limit of a subscription.
 
 use segue_testkit::isolated;
-use segue_testkit::scene::told_events;
+use segue_testkit::scene::event_texts;
 use segue_testkit::vendors::subscribe_claude;
 
 use super::scene;
@@ -10,13 +10,12 @@ use super::scene;
 fn failed_interactive_turn_is_recorded_and_the_agent_goes_on() {
     isolated(|| {
         let scene = scene();
-        scene.told("coder", "remember ALPHA");
+        scene.start_and_wait("coder", "remember ALPHA");
         scene.world.ok(["send", "coder", "[[status: 500]]"]);
-        let is_told = |_: &serde_json::Value| {
-            let told = told_events(&scene.world, "coder", "turn_failed");
-            told.iter().any(|text| text.contains("the service failed"))
-        };
-        scene.wait_session("coder", is_told);
+        scene.wait_session("coder", |_| {
+            let failures = event_texts(&scene.world, "coder", "turn_failed");
+            failures.iter().any(|text| text.contains("the service failed"))
+        });
         scene.wait_idle("coder");
         let next = scene.ask("coder", "and now?");
         assert_eq!(next.user_texts()[0], "remember ALPHA");

@@ -1,43 +1,42 @@
-//! Turns that fail in ways of Copilot alone.
+//! Turns that fail as only turns of Copilot fail.
 
 use std::process::Command;
 
 use segue_testkit::isolated;
-use segue_testkit::scene::{process, told_events};
+use segue_testkit::scene::{event_texts, pid};
 
-use super::scenery;
+use super::scene;
+use crate::waits_for;
 
 #[test]
 fn missing_login_fails_a_headless_turn_and_makes_an_interactive_agent_wait() {
     isolated(|| {
-        let mut scenery = scenery();
+        let mut scene = scene();
         for name in ["PROVIDER_BASE_URL", "PROVIDER_API_KEY", "MODEL", "OFFLINE"] {
-            scenery.world.unset(&format!("COPILOT_{name}"));
+            scene.world.unset(&format!("COPILOT_{name}"));
         }
-        let turn = scenery.headless("turn", "remember ALPHA");
+        let turn = scene.headless("turn", "remember ALPHA");
         assert_eq!(turn.status, 6, "{turn:#?}");
         assert!(turn.stderr.contains("the account was refused"), "{turn:#?}");
-        assert_eq!(told_events(&scenery.world, "turn", "turn_failed").len(), 1);
-        scenery.start("coder", "remember ALPHA");
-        scenery.wait_session("coder", |session| {
-            session["status"] == "waiting" && session["status_detail"] == "question"
-        });
+        assert_eq!(event_texts(&scene.world, "turn", "turn_failed").len(), 1);
+        scene.start("coder", "remember ALPHA");
+        scene.wait_session("coder", |session| waits_for(session, "question"));
     });
 }
 
 #[test]
 fn terminated_headless_turn_fails_although_the_vendor_exits_with_0() {
     isolated(|| {
-        let scenery = scenery();
+        let scene = scene();
         let message = "ALPHA [[hold: door]]";
-        let words = ["run", "--vendor", "copilot", "--headless", "--name", "coder", message];
-        let mut run = scenery.world.start(words);
-        scenery.model.wait_held("door");
-        let session = scenery.wait_session("coder", |session| session["pid"].is_u64());
-        let pid = process(&session, "pid").to_string();
+        let run = ["run", "--vendor", "copilot", "--headless", "--name", "coder", message];
+        let mut run = scene.world.start(run);
+        scene.model.wait_held("door");
+        let session = scene.wait_session("coder", |session| session["pid"].is_u64());
+        let pid = pid(&session, "pid").to_string();
         assert!(Command::new("kill").arg(pid).status().unwrap().success());
         assert!(!run.wait().unwrap().success());
-        let events = scenery.world.ok(["log", "coder"]);
-        assert!(events.contains("exit status 0"), "{events}");
+        let log = scene.world.ok(["log", "coder"]);
+        assert!(log.contains("exit status 0"), "{log}");
     });
 }

@@ -1,12 +1,12 @@
 //! Headless turns, the causes of failed turns, and deleted conversations.
 
-use segue_testkit::scene::{text, told_events};
+use segue_testkit::scene::{event_texts, text};
 use segue_testkit::{archive, isolated};
 
 use super::{export, opencode, scene};
 
 #[test]
-fn prompt_is_passed_exactly_and_resume_of_a_deleted_conversation_is_refused() {
+fn prompt_is_passed_unchanged_and_resume_of_a_deleted_conversation_is_refused() {
     isolated(|| {
         let scene = scene();
         let message = "remember  \"ALPHA\"\n\t--help -s 0x10 1e3 'x' \\ ünï";
@@ -51,7 +51,7 @@ fn deleted_conversation_is_imported_again_from_the_archive() {
         scene.world.ok(["stop", "--all"]);
         for name in ["alpha", "beta"] {
             let session = scene.world.session(name);
-            assert!(archive::record(&scene.world, &session).is_some(), "{name}");
+            assert!(archive::manifest(&scene.world, &session).is_some(), "{name}");
             let deleted =
                 opencode(&scene, &["session", "delete", text(&session, "vendor_session_id")]);
             assert_eq!(deleted.status, 0, "{deleted:#?}");
@@ -74,7 +74,7 @@ fn endless_retries_are_ended_and_reported_as_a_failed_turn() {
         let limited = scene.headless("limited", "[[limit: 2030-01-01T10:00:00Z]]");
         assert_eq!(limited.status, 6, "{limited:#?}");
         assert!(limited.stderr.contains("usage limit"), "{limited:#?}");
-        let events = told_events(&scene.world, "limited", "turn_failed");
+        let events = event_texts(&scene.world, "limited", "turn_failed");
         assert_eq!(events.len(), 1, "{events:?}");
         // The session is removed. Its conversation stays in OpenCode's own database.
         scene.world.ok(["rm", "--purge", "--yes", "limited"]);

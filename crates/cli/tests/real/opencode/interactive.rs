@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use segue_testkit::scene::told_events;
+use segue_testkit::scene::event_texts;
 use segue_testkit::{Terminal, isolated};
 
 use super::{OpencodeScene, scene};
@@ -15,8 +15,8 @@ fn session_resumes_after_permission_questions_a_new_conversation_and_a_kill() {
         let scene = scene();
         let first = "ALPHA  \"exactly\"\n [[tool: echo one | tee made]]";
         scene.start("coder", first);
-        let waits = |it: &serde_json::Value| it["status"] == "waiting";
-        let before = scene.wait_session("coder", waits);
+        let is_waiting = |it: &serde_json::Value| it["status"] == "waiting";
+        let before = scene.wait_session("coder", is_waiting);
         assert_eq!(before["evidence"], "hook", "{before:#}");
         assert!(!scene.world.project().join("made").exists());
         scene.world.ok(["answer", "coder", "yes"]);
@@ -26,14 +26,14 @@ fn session_resumes_after_permission_questions_a_new_conversation_and_a_kill() {
         assert_eq!(scene.model.wait_answered("ALPHA").session.as_deref(), id);
 
         scene.world.ok(["send", "coder", "[[tool: echo two | tee other]]"]);
-        scene.wait_session("coder", waits);
+        scene.wait_session("coder", is_waiting);
         scene.world.ok(["answer", "coder", "no"]);
         scene.wait_idle("coder");
         assert!(!scene.world.project().join("other").exists());
-        let told = scene.wait_spoke("coder");
-        assert_eq!(told["vendor_session_id"], before["vendor_session_id"]);
+        let session = scene.wait_spoke("coder");
+        assert_eq!(session["vendor_session_id"], before["vendor_session_id"]);
 
-        begin_anew(&scene);
+        begin_another(&scene);
         scene.assert_carries("coder", &[], "remember BETA");
         let after = scene.wait_idle("coder");
         assert_ne!(after["vendor_session_id"], before["vendor_session_id"]);
@@ -41,12 +41,12 @@ fn session_resumes_after_permission_questions_a_new_conversation_and_a_kill() {
         scene.world.resume(["coder"]).assert_back("coder", "resumed");
         scene.assert_carries("coder", &["remember BETA"], "which\nword, /new?");
         scene.wait_idle("coder");
-        assert!(told_events(&scene.world, "coder", "binding_refused").is_empty());
+        assert!(event_texts(&scene.world, "coder", "binding_refused").is_empty());
     });
 }
 
 /// Starts another conversation in the same process, as a person would.
-fn begin_anew(scene: &OpencodeScene) {
+fn begin_another(scene: &OpencodeScene) {
     let attach = scene.world.command(["attach", "coder"]);
     let mut terminal = Terminal::start(&attach, 40, 120);
     terminal.wait_for("ctrl+p commands");
@@ -95,8 +95,8 @@ fn first_start_in_a_new_home_needs_no_network_and_does_not_delay_a_second() {
         let turn = scene.headless("turn", "remember GAMMA");
         assert_eq!(turn.status, 0, "{turn:#?}");
         // The npm settings that limit the installation must not reach the agent's tools.
-        let limits = "[[tool: env | grep -i -c npm_config_fetch > limits; true]]";
-        scene.world.ok(["send", "first", "--no-wait", limits]);
+        let message = "[[tool: env | grep -i -c npm_config_fetch > limits; true]]";
+        scene.world.ok(["send", "first", "--no-wait", message]);
         scene.wait_session("first", |session| session["status_detail"] == "permission");
         scene.world.ok(["answer", "first", "yes"]);
         scene.wait_idle("first");

@@ -1,7 +1,7 @@
 //! Failed turns: the exit status is 6 although Pi itself exits with 0.
 
 use segue_testkit::isolated;
-use segue_testkit::scene::told_events;
+use segue_testkit::scene::event_texts;
 use serde_json::json;
 
 use super::scene;
@@ -13,7 +13,7 @@ fn retries_of_pi_are_reported_as_one_failure_at_their_end() {
         let quick = json!({"enabled": true, "maxRetries": 2, "baseDelayMs": 50});
         scene.home.change(|settings| settings["retry"] = quick);
         scene.start("coder", "ALPHA [[status: 500]]");
-        let events = |kind: &str| told_events(&scene.world, "coder", kind);
+        let events = |kind: &str| event_texts(&scene.world, "coder", kind);
         scene.wait_session("coder", |session| {
             session["status"] == "idle" && !events("turn_failed").is_empty()
         });
@@ -34,7 +34,7 @@ fn missing_api_key_is_reported_as_a_failed_turn() {
         assert_eq!(turn.status, 6, "{turn:#?}");
         assert!(turn.stderr.contains("No API key found"), "{turn:#?}");
         scene.start("coder", "hello");
-        let events = || told_events(&scene.world, "coder", "turn_failed");
+        let events = || event_texts(&scene.world, "coder", "turn_failed");
         scene.wait_session("coder", |session| session["status"] == "idle" && !events().is_empty());
         assert!(events()[0].contains("No API key found"), "{:?}", events());
     });

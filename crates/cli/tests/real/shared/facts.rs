@@ -20,9 +20,9 @@ const STREAM: FailingTurn = ("[[cut]]", "the answer was cut off");
 pub(crate) trait FailingTurns: PinnedVendor {
     const FAILING: &'static [FailingTurn];
 
-    /// How many failing turns run at the same time. More than one if the program waits long between
-    /// its own retries.
-    const AT_ONCE: usize = 1;
+    /// The number of failing turns that run at the same time. It is more than one if the program
+    /// waits long between its own retries.
+    const CONCURRENT_TURNS: usize = 1;
 }
 
 impl FailingTurns for ClaudeHome {
@@ -36,7 +36,7 @@ impl FailingTurns for CodexHome {
 
 impl FailingTurns for CopilotHome {
     const FAILING: &'static [FailingTurn] = &[REQUEST, ACCOUNT, TOO_MANY_REQUESTS, SERVICE, STREAM];
-    const AT_ONCE: usize = 5;
+    const CONCURRENT_TURNS: usize = 5;
 }
 
 impl FailingTurns for PiHome {

@@ -1,10 +1,10 @@
 //! Failed turns: the error message names the cause, and the exit status is 6.
 
-use segue_testkit::scene::told_events;
+use segue_testkit::scene::event_texts;
 use segue_testkit::vendor_scene::{PinnedVendor, VendorScene};
 
 use super::facts::{FailingTurns, KeepsFailedTurn};
-use super::scene;
+use crate::scene;
 
 fn assert_turn_fails<V: PinnedVendor>(
     scene: &VendorScene<V>,
@@ -14,14 +14,14 @@ fn assert_turn_fails<V: PinnedVendor>(
     let turn = scene.headless(name, message);
     assert_eq!(turn.status, 6, "{message}: {turn:#?}");
     assert!(turn.stderr.contains(cause), "{message}: {turn:#?}");
-    let events = told_events(&scene.world, name, "turn_failed");
+    let events = event_texts(&scene.world, name, "turn_failed");
     assert_eq!(events.len(), 1, "{events:?}");
 }
 
 fn failed_headless_turn_exits_with_6_and_names_the_cause<V: FailingTurns + Sync>() {
     let scene = &scene::<V>();
     scene.home.disable_retries();
-    for (number, group) in V::FAILING.chunks(V::AT_ONCE).enumerate() {
+    for (number, group) in V::FAILING.chunks(V::CONCURRENT_TURNS).enumerate() {
         std::thread::scope(|all| {
             for (place, failing) in group.iter().enumerate() {
                 let name = format!("turn-{number}-{place}");
@@ -49,7 +49,7 @@ test_each!(refused_connection_is_reported_and_the_next_turn_continues: claude, c
 fn failed_interactive_turn_is_recorded_and_the_agent_goes_on<V: KeepsFailedTurn>() {
     let scene = scene::<V>();
     scene.start("coder", "ALPHA [[status: 401]]");
-    let events = || told_events(&scene.world, "coder", "turn_failed");
+    let events = || event_texts(&scene.world, "coder", "turn_failed");
     scene.wait_session("coder", |session| session["status"] == "idle" && !events().is_empty());
     assert_eq!(events().len(), 1, "{:?}", events());
     assert!(events()[0].contains("the account was refused"), "{:?}", events());

@@ -4,7 +4,7 @@ use std::fs;
 
 use segue_testkit::vendor_scene::PinnedVendor;
 
-use super::with_vendor;
+use crate::with_vendor;
 
 fn silent_headless_turn_is_ended_after_the_configured_time<V: PinnedVendor>() {
     let (world, model) = with_vendor::<V>();

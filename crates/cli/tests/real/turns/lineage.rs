@@ -4,27 +4,26 @@
 use std::fs;
 
 use segue_core::model::Turn;
-use segue_testkit::vendors::command;
-use segue_testkit::{CommandOutcome, isolated};
-use serde_json::Value;
+use segue_testkit::isolated;
 
 use super::{TurnScene, assert_same, foreign};
+use crate::codex::run_without_segue;
 
 #[test]
 fn codex_conversation_started_without_segue_can_be_read_extended_and_forked() {
     isolated(|| {
         let scene = TurnScene::new("codex", &["--vendor", "codex", "--permission", "auto"], true);
-        let id = by_hand(&scene, &["exec"], &["heron ü [[tool: echo heron]]"]);
+        let id = run_without_segue(&scene.world, &["exec"], &["heron ü [[tool: echo heron]]"]);
         let first = scene.transcript(&id);
         assert!(fs::read_to_string(&first).unwrap().contains("\"ordinal\":"), "wrong format");
-        let said = scene.read(&first);
-        assert_eq!(said.len(), 4, "{said:#?}");
+        let turns = scene.read(&first);
+        assert_eq!(turns.len(), 4, "{turns:#?}");
         scene.write(&id, &foreign(), Some(&first));
-        let all: Vec<Turn> = said.into_iter().chain(foreign()).collect();
+        let all: Vec<Turn> = turns.into_iter().chain(foreign()).collect();
         assert_same(&scene.read(&first), &all);
 
-        let fork = by_hand(&scene, &["exec", "fork"], &[&id, "in the fork"]);
-        by_hand(&scene, &["exec", "resume"], &[&id, "not in the fork"]);
+        let fork = run_without_segue(&scene.world, &["exec", "fork"], &[&id, "in the fork"]);
+        run_without_segue(&scene.world, &["exec", "resume"], &[&id, "not in the fork"]);
         let path = scene.transcript(&fork);
         let forked = scene.read(&path);
         assert_same(&forked[..all.len()], &all);
@@ -35,17 +34,7 @@ fn codex_conversation_started_without_segue_can_be_read_extended_and_forked() {
 
         scene.world.ok(["adopt", &format!("codex:{fork}"), "--name", "coder"]);
         scene.world.resume(["coder"]).assert_back("coder", "resumed");
-        scene.assert_draws("coder", "That did not work.");
+        scene.assert_shows("coder", "That did not work.");
         scene.assert_carries("coder", &forked, "what did not work?");
     });
-}
-
-/// Runs Codex without Segue; returns the id of its conversation.
-fn by_hand(scene: &TurnScene, verb: &[&str], words: &[&str]) -> String {
-    let flags = ["--json", "--skip-git-repo-check"];
-    let all = verb.iter().chain(&flags).chain(words);
-    let ran = CommandOutcome::of(&mut command(&scene.world, "codex", all));
-    assert_eq!(ran.status, 0, "{ran:#?}");
-    let started: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
-    started["thread_id"].as_str().unwrap().to_owned()
 }

@@ -5,9 +5,10 @@ use std::process::Child;
 
 use segue_testkit::events::Events;
 use segue_testkit::scene::{
-    assert_knows, kill_daemon, process, text, told, transcript, wait_event,
+    assert_knows, finish, kill_daemon, pid, pids_running, start_with_word, text, transcript,
+    wait_event,
 };
-use segue_testkit::{CommandOutcome, World, conversation, launches, processes};
+use segue_testkit::{World, conversation, launches, processes};
 use serde_json::Value;
 
 use crate::world;
@@ -15,7 +16,7 @@ use crate::world;
 #[test]
 fn two_messages_in_one_conversation_keep_the_recorded_ids() {
     let world = world();
-    let first = told(&world, "coder", "fox");
+    let first = start_with_word(&world, "coder", "fox");
     conversation::ask(&world, &first, "hello again");
     let second = world.session("coder");
     assert_eq!(
@@ -23,17 +24,17 @@ fn two_messages_in_one_conversation_keep_the_recorded_ids() {
         (&first["id"], &first["vendor_session_id"])
     );
     assert_eq!(
-        conversation::said(&transcript(&world, &second)),
+        conversation::user_messages(&transcript(&world, &second)),
         ["remember the word fox", "hello again"]
     );
-    let (_, record) = launches::of(&world, &second).pop().unwrap();
+    let (_, record) = launches::newest(&world, &second);
     assert_eq!(record.session_id.unwrap().as_str(), text(&second, "vendor_session_id"));
 }
 
 #[test]
 fn session_killed_in_the_middle_of_a_turn_resumes_with_the_same_ids() {
     let world = world();
-    let before = told(&world, "coder", "fox");
+    let before = start_with_word(&world, "coder", "fox");
     let mut events = Events::of(&world);
     conversation::type_text(&world, &before, "/slow 600\r");
     wait_event(&mut events, "status_changed", "idle");
@@ -44,30 +45,31 @@ fn session_killed_in_the_middle_of_a_turn_resumes_with_the_same_ids() {
     let report = world.resume([]);
     report.assert_back("coder", "resumed");
     let after = world.session("coder");
-    for same in ["id", "name", "fleet", "vendor_session_id", "created_at"] {
-        assert_eq!(after[same], before[same], "{same}");
+    for key in ["id", "name", "fleet", "vendor_session_id", "created_at"] {
+        assert_eq!(after[key], before[key], "{key}");
     }
     assert_eq!(world.sessions().len(), 1);
-    // The agent is told once to continue, because its turn was interrupted.
+    // The agent gets one nudge, because its turn was interrupted.
     conversation::wait_turns(&world, &after, 2);
-    let said = conversation::said(&transcript(&world, &after));
-    assert_eq!(said[..2], ["remember the word fox", "/slow 600"]);
-    assert!(said.len() == 3 && said[2].contains("in the middle of this turn"), "{said:?}");
+    let received = conversation::user_messages(&transcript(&world, &after));
+    assert_eq!(received[..2], ["remember the word fox", "/slow 600"]);
+    assert_eq!(received.len(), 3, "{received:?}");
+    assert!(received[2].contains("in the middle of this turn"), "{received:?}");
     assert_knows(&world, "coder", "fox");
-    // This time the agent was idle, so it is told nothing.
+    // This time the agent was idle, so it gets no nudge.
     world.kill_everything();
     world.resume([]).assert_back("coder", "resumed");
     assert_knows(&world, "coder", "fox");
-    let said = conversation::said(&transcript(&world, &after));
-    assert_eq!(said.len(), 5, "{said:?}");
+    let received = conversation::user_messages(&transcript(&world, &after));
+    assert_eq!(received.len(), 5, "{received:?}");
 }
 
 #[test]
 fn ids_stay_the_same_after_a_stop_kills_and_a_rebuilt_store() {
     let world = world();
-    let first = told(&world, "coder", "fox");
+    let first = start_with_word(&world, "coder", "fox");
     let ids = |session: &Value| [session["id"].clone(), session["vendor_session_id"].clone()];
-    let calamities: [fn(&World); 5] = [
+    let disturbances: [fn(&World); 5] = [
         |world| drop(world.ok(["stop", "coder"])),
         World::kill_everything,
         kill_daemon,
@@ -78,21 +80,21 @@ fn ids_stay_the_same_after_a_stop_kills_and_a_rebuilt_store() {
         },
         |world| {
             let mut events = Events::of(world);
-            processes::kill(process(&world.session("coder"), "pid"));
+            processes::kill(pid(&world.session("coder"), "pid"));
             wait_event(&mut events, "launch_ended", "signal 9");
             wait_event(&mut events, "launch_planned", "");
             wait_event(&mut events, "bound", "");
         },
     ];
-    for (number, calamity) in calamities.into_iter().enumerate() {
-        calamity(&world);
+    for (number, disturb) in disturbances.into_iter().enumerate() {
+        disturb(&world);
         let report = world.resume(["coder"]);
         assert_eq!(
             (report.status, &report.json["complete"]),
             (0, &Value::Bool(true)),
             "{report:#?}"
         );
-        assert_eq!(ids(&world.session("coder")), ids(&first), "after calamity {number}");
+        assert_eq!(ids(&world.session("coder")), ids(&first), "after disturbance {number}");
         assert_knows(&world, "coder", "fox");
     }
 }
@@ -104,15 +106,15 @@ fn concurrent_runs_share_no_id_and_concurrent_resumes_start_each_agent_once() {
     let message = "remember the word fox";
     let run = |name: &String| world.start(["run", "-d", "--name", name, message]);
     let running: Vec<_> = names.iter().map(run).collect();
-    running.into_iter().for_each(assert_done);
+    running.into_iter().for_each(assert_succeeds);
     let sessions = world.sessions();
     for key in ["id", "name", "vendor_session_id"] {
         let different: BTreeSet<&str> = sessions.iter().map(|it| text(it, key)).collect();
         assert_eq!(different.len(), 6, "{key}");
     }
     world.kill_everything();
-    let windows = [(); 2].map(|()| world.start(["resume", "--all", "--json"]));
-    windows.into_iter().for_each(assert_done);
+    let resumes = [(); 2].map(|()| world.start(["resume", "--all", "--json"]));
+    resumes.into_iter().for_each(assert_succeeds);
     let after = world.sessions();
     for (before, after) in sessions.iter().zip(&after) {
         assert_eq!(
@@ -121,12 +123,11 @@ fn concurrent_runs_share_no_id_and_concurrent_resumes_start_each_agent_once() {
         );
         assert_eq!(after["launches"], 2, "started twice: {after:#}");
     }
-    let is_agent = |pid: &u32| processes::command_line(*pid).iter().any(|it| it == "--permission");
-    assert_eq!(world.processes().iter().filter(|pid| is_agent(pid)).count(), 6);
+    assert_eq!(pids_running(&world, "demo-agent").len(), 6);
 }
 
-fn assert_done(window: Child) {
-    let outcome = CommandOutcome::from(window.wait_with_output().unwrap());
+fn assert_succeeds(command: Child) {
+    let outcome = finish(command);
     assert_eq!(outcome.status, 0, "{outcome:#?}");
 }
 
@@ -135,9 +136,9 @@ fn status_change_that_was_reported_survives_an_immediate_kill() {
     let world = world();
     world.ok(["run", "-d", "--name", "coder", "/slow 600"]);
     let mut events = Events::of(&world);
-    let seen = wait_event(&mut events, "status_changed", "working");
+    let reported = wait_event(&mut events, "status_changed", "working");
     world.kill_everything();
     let log = world.events("coder");
-    assert!(log.contains(&seen), "{seen} is not in {log:#?}");
+    assert!(log.contains(&reported), "{reported} is not in {log:#?}");
     assert_eq!(world.session("coder")["status"], "interrupted");
 }

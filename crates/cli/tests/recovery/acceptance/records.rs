@@ -1,11 +1,11 @@
-//! What Segue records about each agent.
+//! The records that Segue keeps of each agent.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use segue_testkit::hold::kill_both_at;
-use segue_testkit::scene::{project, text};
+use segue_testkit::scene::{text, write_agents, write_shop};
 use segue_testkit::{World, launches};
 use serde_json::Value;
 
@@ -14,9 +14,8 @@ use crate::world;
 /// Checks that the record of each session's newest launch agrees with the list of sessions.
 fn assert_recorded(world: &World) {
     for session in world.sessions() {
-        let (folder, _) = launches::of(world, &session).pop().unwrap();
-        let path = folder.join("session.json");
-        let record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let (folder, _) = launches::newest(world, &session);
+        let record = launches::newest_json(world, &session);
         let agent = session["agent"].as_str().unwrap_or(text(&session, "name"));
         assert_eq!(record["agent_id"], agent);
         let argv = record["cli_command"].as_array().unwrap();
@@ -26,7 +25,8 @@ fn assert_recorded(world: &World) {
         assert_eq!(record["session_id"], session["vendor_session_id"]);
         let spawned: jiff::Timestamp = text(&record, "spawned_at").parse().unwrap();
         assert!(spawned >= text(&session, "created_at").parse().unwrap());
-        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        let metadata = fs::metadata(folder.join("session.json")).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
     }
 }
 
@@ -34,11 +34,7 @@ fn assert_recorded(world: &World) {
 fn every_launch_has_a_record_started_alone_or_with_a_fleet() {
     let world = world();
     world.ok(["run", "-d", "--name", "alone", "hello"]);
-    world.write(
-        "segue.toml",
-        "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"demo\"\ncount = 2\n",
-    );
-    world.ok(["trust", "--yes"]);
+    write_shop(&world, "count = 2\n");
     world.ok(["up"]);
     let names: Vec<_> = world.sessions().iter().map(|it| text(it, "name").to_owned()).collect();
     assert_eq!(names, ["alone", "coder-1", "coder-2"]);
@@ -52,7 +48,7 @@ fn every_launch_has_a_record_started_alone_or_with_a_fleet() {
 #[test]
 fn state_has_the_name_and_id_of_every_agent_and_loads_without_an_id() {
     let mut world = world();
-    project(&world, "shop", &["coder", "tester"]);
+    write_agents(&world, "shop", &["coder", "tester"]);
     world.ok(["up"]);
     world.kill_everything();
     // This agent chooses its own id. The daemon is killed before the agent has one.
@@ -65,14 +61,14 @@ fn state_has_the_name_and_id_of_every_agent_and_loads_without_an_id() {
         .collect();
     assert_eq!(ids.keys().collect::<Vec<_>>(), ["coder", "early", "tester"]);
     assert!(ids["coder"].is_string() && ids["tester"].is_string() && ids["early"].is_null());
-    let (_, record) = launches::of(&world, &world.session("early")).pop().unwrap();
+    let (_, record) = launches::newest(&world, &world.session("early"));
     assert_eq!(record.session_id, None);
 }
 
 #[test]
 fn fleet_file_lists_every_agent_with_vendor_and_id() {
     let world = world();
-    project(&world, "shop", &["coder", "tester"]);
+    write_agents(&world, "shop", &["coder", "tester"]);
     world.ok(["up", "--session", "night"]);
     let path = world.state().join("fleets").join("night.json");
     let record = || serde_json::from_slice::<Value>(&fs::read(&path).unwrap()).unwrap();

@@ -13,31 +13,30 @@ use segue_core::rules::recovery::{
 use segue_testkit::events::Events;
 use segue_testkit::hold::kill_both_at;
 use segue_testkit::scene::{
-    assert_knows, by_hand, kill, process, project, text, told, transcript, wait_all_told,
-    wait_event,
+    assert_knows, kill, pid, start_with_word, text, transcript, turn_without_segue, wait_event,
+    wait_first_turns, write_agents,
 };
-use segue_testkit::{RawClient, Report, World, conversation, launches};
+use segue_testkit::{RawClient, Report, World, conversation, files, launches};
 use serde_json::{Value, json};
 
 use crate::world;
 
 /// Returns the command line of a session's newest launch.
 fn argv(world: &World, name: &str) -> Vec<String> {
-    let (_, record) = launches::of(world, &world.session(name)).pop().unwrap();
-    record.cli_command
+    launches::newest(world, &world.session(name)).1.cli_command
 }
 
 /// Returns whether a command line has a flag with this value.
-fn has(argv: &[String], flag: &str, value: &str) -> bool {
+fn has_flag(argv: &[String], flag: &str, value: &str) -> bool {
     argv.windows(2).any(|pair| pair == [flag, value])
 }
 
 #[test]
 fn up_resume_starts_each_agent_with_its_vendors_resume_arguments() {
     let mut world = world();
-    project(&world, "shop", &["coder", "tester"]);
+    write_agents(&world, "shop", &["coder", "tester"]);
     world.ok(["up", "--session", "night"]);
-    wait_all_told(&world);
+    wait_first_turns(&world);
     world.kill_everything();
     let run = ["run", "-d", "--name", "early", "hi", "--", "--own-id"];
     kill_both_at(&mut world, "launch.record.after", |world| world.start(run));
@@ -46,7 +45,7 @@ fn up_resume_starts_each_agent_with_its_vendors_resume_arguments() {
         report.assert_back(name, "resumed");
         let session = world.session(name);
         let argv = argv(&world, name);
-        assert!(has(&argv, "--resume", text(&session, "vendor_session_id")), "{argv:?}");
+        assert!(has_flag(&argv, "--resume", text(&session, "vendor_session_id")), "{argv:?}");
         assert!(!argv.iter().any(|word| word == "--session-id"), "{argv:?}");
         assert_knows(&world, name, name);
     }
@@ -58,7 +57,7 @@ fn up_resume_starts_each_agent_with_its_vendors_resume_arguments() {
 #[test]
 fn up_resume_of_an_unknown_fleet_is_an_error_and_starts_nothing() {
     let world = world();
-    told(&world, "coder", "fox");
+    start_with_word(&world, "coder", "fox");
     world.ok(["stop", "coder"]);
     let before = (launches::all(&world).len(), world.sessions());
     let outcome = world.segue(["up", "--resume", "nigth"]);
@@ -73,15 +72,15 @@ fn up_resume_of_an_unknown_fleet_is_an_error_and_starts_nothing() {
 #[test]
 fn resume_uses_the_stored_id_although_another_transcript_was_touched_later() {
     let world = world();
-    let older = by_hand(&world, "remember the word owl");
-    let session = told(&world, "coder", "fox");
+    let older = turn_without_segue(&world, "remember the word owl");
+    let session = start_with_word(&world, "coder", "fox");
     world.kill_everything();
     let newest = transcript(&world, &session).metadata().unwrap().modified().unwrap();
     let path = conversation::transcript(&world, &older).unwrap();
     let touched = File::options().append(true).open(&path).unwrap();
     touched.set_modified(newest + Duration::from_secs(60)).unwrap();
     world.resume(["--all"]).assert_back("coder", "resumed");
-    assert!(has(&argv(&world, "coder"), "--resume", text(&session, "vendor_session_id")));
+    assert!(has_flag(&argv(&world, "coder"), "--resume", text(&session, "vendor_session_id")));
     assert_knows(&world, "coder", "fox");
 }
 
@@ -122,7 +121,7 @@ fn siblings_in_one_folder_resume_their_own_conversations() {
             bound.push(event["session"].clone());
         }
     }
-    wait_all_told(&world);
+    wait_first_turns(&world);
     let ids =
         || world.sessions().iter().map(|it| it["vendor_session_id"].clone()).collect::<Vec<_>>();
     let before = ids();
@@ -141,31 +140,21 @@ struct Everything {
     sessions: Vec<Value>,
     events: String,
     processes: Vec<u32>,
-    folders: BTreeMap<PathBuf, Vec<u8>>,
+    files: BTreeMap<PathBuf, Vec<u8>>,
 }
 
 fn everything(world: &World) -> Everything {
-    let mut folders = BTreeMap::new();
-    let mut todo = vec![world.state(), world.home()];
-    while let Some(folder) = todo.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let entry = entry.unwrap();
-            let kind = entry.file_type().unwrap();
-            if kind.is_dir() {
-                todo.push(entry.path());
-            } else if kind.is_file() {
-                folders.insert(entry.path(), fs::read(entry.path()).unwrap());
-            }
-        }
-    }
+    let paths = [world.state(), world.home()].iter().flat_map(|it| files::below(it)).collect();
+    let read = |path: PathBuf| (path.clone(), fs::read(path).unwrap());
+    let files = Vec::into_iter(paths).map(read).collect();
     let (sessions, events) = (world.sessions(), world.ok(["log", "--json"]));
-    Everything { sessions, events, processes: world.processes(), folders }
+    Everything { sessions, events, processes: world.processes(), files }
 }
 
 #[test]
 fn plan_requested_over_the_socket_resumes_nothing() {
     let world = world();
-    told(&world, "fox", "amber");
+    start_with_word(&world, "fox", "amber");
     world.kill_everything();
     // Start a daemon.
     world.ok(["ls"]);
@@ -182,12 +171,12 @@ fn plan_requested_over_the_socket_resumes_nothing() {
 #[test]
 fn resume_plan_changes_nothing_and_resume_leaves_live_agents_running() {
     let world = world();
-    let live = told(&world, "live", "fox");
-    let killed = told(&world, "killed", "owl");
-    told(&world, "stopped", "elk");
+    let live = start_with_word(&world, "live", "fox");
+    let killed = start_with_word(&world, "killed", "owl");
+    start_with_word(&world, "stopped", "elk");
     world.ok(["stop", "stopped"]);
     let mut events = Events::of(&world);
-    kill(process(&killed, "holder_pid"));
+    kill(pid(&killed, "holder_pid"));
     wait_event(&mut events, "status_changed", "interrupted");
     drop(events);
     let before = everything(&world);

@@ -5,27 +5,26 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use segue_testkit::{World, conversation, scene};
+use segue_testkit::{World, conversation, files, scene};
 
 use super::with_and_without_privileges;
 
 /// Runs git in the project folder as the world's user would.
 fn git(world: &World, arguments: &[&str]) {
-    let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "safe.directory=*"];
+    let settings = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "safe.directory=*"];
     let mut command = Command::new("git");
-    command.args(who).args(arguments).current_dir(world.project());
+    command.args(settings).args(arguments).current_dir(world.project());
     command.env("HOME", world.home()).env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
 }
 
-/// Makes the project folder a repository whose programs and hooks create a mark file; returns the
-/// path of that file.
-fn trapped(world: &World) -> PathBuf {
+/// Makes the project folder a repository whose configured programs and hooks create a mark file.
+/// Returns the path of that file.
+fn create_trap(world: &World) -> PathBuf {
     let mark = world.root().join("marks/mark");
     fs::create_dir(mark.parent().unwrap()).unwrap();
     fs::set_permissions(mark.parent().unwrap(), Permissions::from_mode(0o777)).unwrap();
     let trap = world.root().join("trap");
-    fs::write(&trap, format!("#!/bin/sh\n: >{}\nexit 1\n", mark.display())).unwrap();
-    fs::set_permissions(&trap, Permissions::from_mode(0o755)).unwrap();
+    files::write_program(&trap, &format!("#!/bin/sh\n: >{}\nexit 1\n", mark.display()));
     git(world, &["init", "-q", "-b", "feature/x"]);
     world.write("a", "1");
     git(world, &["add", "a"]);
@@ -60,21 +59,21 @@ fn trapped(world: &World) -> PathBuf {
         fs::create_dir_all(&hooks).unwrap();
         fs::copy(trap, hooks.join(hook)).unwrap();
     }
-    let _sprung_by_the_setup = fs::remove_file(&mark);
+    // The commands above may have run the trap.
+    let _removed = fs::remove_file(&mark);
     mark
 }
 
-fn no_command_springs_a_trap(world: &mut World) {
-    let mark = trapped(world);
-    world.write("segue.toml", "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n");
-    world.ok(["trust", "--yes"]);
-    scene::told(world, "a", "fox");
+fn assert_no_command_runs_the_trap(world: &mut World) {
+    let mark = create_trap(world);
+    scene::write_project(world, "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\n");
+    scene::start_with_word(world, "a", "fox");
     let handoff = ["handoff", "a", "--to", "demo", "--mode", "digest"];
     let [verb, from, to, demo, mode, digest] = handoff;
-    let told = world.json([verb, from, to, demo, mode, digest, "--dry-run", "--json"]);
-    let told = told["content"].as_str().unwrap();
+    let report = world.json([verb, from, to, demo, mode, digest, "--dry-run", "--json"]);
+    let content = report["content"].as_str().unwrap();
     for part in ["feature/x", "first step", " M a"] {
-        assert!(told.contains(part), "the digest lacks the state of the folder: {told}");
+        assert!(content.contains(part), "the digest lacks the state of the folder: {content}");
     }
     world.ok(["handoff", "a", "--to", "demo", "--dry-run"]);
     world.ok(handoff);
@@ -98,5 +97,5 @@ fn no_command_springs_a_trap(world: &mut World) {
 
 #[test]
 fn no_command_runs_a_program_from_the_configuration_of_the_repository() {
-    with_and_without_privileges(no_command_springs_a_trap);
+    with_and_without_privileges(assert_no_command_runs_the_trap);
 }

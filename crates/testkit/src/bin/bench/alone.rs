@@ -1,7 +1,7 @@
 //! Measures one operation in its own process, so that the process's peak memory is that of the
 //! operation.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use segue_core::flows::handoff::{self, Destination, SourceConversation, TransferLimit};
 use segue_core::model::{Environment, VendorId, VendorSessionId};
-use segue_core::ports::{Place, Ports, ProjectFile, Projects, Transcripts, Vendor, Vendors as _};
+use segue_core::ports::{Place, Ports, ProjectFile, Projects, Transcripts, Vendor};
 use segue_core::rules::redaction::KnownSecrets;
 use segue_core::{Error, Result};
 use segue_host::archive::DiskArchive;
@@ -19,6 +19,9 @@ use segue_host::environments::LocalEnvironments;
 use segue_host::hold::LocalHolders;
 use segue_host::watch::LocalWatchers;
 use segue_host::{DiskFolders, LocalFiles, LocalMachine, LocalNotifier, Paths, SystemClock};
+use segue_testkit::memory;
+use segue_testkit::runtime::block_on;
+use segue_testkit::vendors::vendor;
 
 use crate::recording::{CWD, ID};
 use crate::timing::timed;
@@ -48,53 +51,42 @@ pub(crate) fn run(words: &[&str]) -> Cost {
 pub(crate) fn work(words: &[&str]) -> String {
     let time = match words {
         ["last", path, characters] => {
-            let most = characters.parse().expect("a number");
-            timed(|| last(path.as_ref(), most)).0
+            let least = characters.parse().expect("a number");
+            timed(|| read_newest(path.as_ref(), least)).0
         }
-        ["conversation", path, cwd] => timed(|| conversation(path.as_ref(), cwd)).0,
-        ["whole", path] => timed(|| last(path.as_ref(), usize::MAX)).0,
-        ["forwards", path] => timed(|| forwards(path.as_ref())).0,
-        ["lines", path] => timed(|| lines(path.as_ref())).0,
-        ["convert", folder, to] => Trip::new(folder.as_ref(), to).all(),
+        ["conversation", path, cwd] => timed(|| read_facts(path.as_ref(), cwd)).0,
+        ["whole", path] => timed(|| read_newest(path.as_ref(), usize::MAX)).0,
+        ["forwards", path] => timed(|| read_forwards(path.as_ref())).0,
+        ["lines", path] => timed(|| count_lines(path.as_ref())).0,
+        ["convert", folder, to] => Trip::new(folder.as_ref(), to).measure_whole(),
         ["budget", folder, to, characters] => {
-            Trip::new(folder.as_ref(), to).within(characters.parse().expect("a number"))
+            Trip::new(folder.as_ref(), to).measure_within(characters.parse().expect("a number"))
         }
         _ => panic!("unknown operation: {words:?}"),
     };
-    format!("{} {}", time.as_nanos(), peak())
+    format!("{} {}", time.as_nanos(), memory::peak())
 }
 
-fn peak() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").expect("its own figures");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a figure");
-    let word = line.split_ascii_whitespace().next().expect("a figure");
-    word.parse::<u64>().expect("a number") * 1024
-}
-
-fn vendor(name: &str) -> Arc<dyn Vendor> {
-    segue_vendors::all().get(&VendorId::new(name)).expect("a vendor")
-}
-
-/// Reads the newest turns until they have at least `most` characters. Returns the number of turns
-/// that it kept, which is 0 if `most` is `usize::MAX`.
-fn last(path: &Path, most: usize) -> usize {
+/// Reads the newest turns until they have at least `least` characters. Returns the number of turns
+/// that it kept, which is 0 if `least` is `usize::MAX`.
+fn read_newest(path: &Path, least: usize) -> usize {
     let (mut turns, mut count) = (Vec::new(), 0);
     let each = &mut |turn: segue_core::model::Turn| {
         count += turn.text.chars().count();
-        if most < usize::MAX {
+        if least < usize::MAX {
             turns.push(turn);
         }
-        if count < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if count < least { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let claude = vendor("claude");
     transcripts(claude.as_ref()).turns_back(&LocalFiles, path, each).expect("a conversation");
-    assert!(count >= most.min(50_000), "{count} characters");
+    assert!(count >= least.min(50_000), "{count} characters");
     turns.len()
 }
 
 /// Reads the facts about a conversation that Segue's decisions need. The transcript must be in a
 /// config dir of Claude Code.
-fn conversation(path: &Path, cwd: &str) {
+fn read_facts(path: &Path, cwd: &str) {
     let config_dir = path.ancestors().nth(3).expect("a home").to_owned();
     let place = Place { config_dir, cwd: cwd.into() };
     let (claude, id) = (vendor("claude"), VendorSessionId::new(ID));
@@ -103,7 +95,8 @@ fn conversation(path: &Path, cwd: &str) {
     assert!(conversation.first_message.is_some() && !conversation.turn_open, "{conversation:?}");
 }
 
-fn forwards(path: &Path) -> usize {
+/// Reads all turns from the beginning. Returns their total length in bytes.
+fn read_forwards(path: &Path) -> usize {
     let mut count = 0;
     let each = &mut |turn: segue_core::model::Turn| {
         count += turn.text.len();
@@ -120,7 +113,7 @@ fn transcripts(vendor: &dyn Vendor) -> &dyn Transcripts {
 }
 
 /// Counts lines like `wc -l`.
-fn lines(path: &Path) -> usize {
+fn count_lines(path: &Path) -> usize {
     let (mut file, mut buffer) = (File::open(path).expect("a file"), vec![0; 1 << 20]);
     let mut count = 0;
     while let Ok(read @ 1..) = file.read(&mut buffer) {
@@ -159,16 +152,16 @@ impl Trip {
     }
 
     /// Measures the handoff of the whole conversation.
-    fn all(&self) -> Duration {
-        let carry =
+    fn measure_whole(&self) -> Duration {
+        let convert =
             || handoff::convert(&self.ports, &self.source, &self.to, &KnownSecrets::default());
-        let (time, written) = timed(carry);
+        let (time, written) = timed(convert);
         assert!(written.expect("a conversion").is_some(), "it takes turns");
         time
     }
 
     /// Measures the handoff of at most `budget` characters of the conversation.
-    fn within(&self, budget: usize) -> Duration {
+    fn measure_within(&self, budget: usize) -> Duration {
         let limit = TransferLimit { budget, since: None };
         let (time, written) = timed(|| {
             let excerpt =
@@ -203,9 +196,8 @@ fn ports(home: &Path) -> Ports {
     let environment = Environment::new([("SEGUE_HOME".to_owned(), home)]);
     let paths = Paths::from_environment(&environment).expect("places");
     paths.ensure().expect("places");
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     Ports {
-        store: runtime.block_on(segue_store::open(&paths.database())).expect("a store"),
+        store: block_on(segue_store::open(&paths.database())).expect("a store"),
         vendors: Arc::new(segue_vendors::all()),
         holders: Arc::new(LocalHolders::new(paths.clone())),
         folders: Arc::new(DiskFolders::new(paths.clone())),

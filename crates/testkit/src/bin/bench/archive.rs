@@ -17,15 +17,15 @@ use crate::timing::{median, timed};
 
 const TURNS: usize = 30;
 /// The number of bytes that a turn adds to a transcript.
-const TURN: usize = 8 * 1024;
-const SHORT: usize = 1024 * 1024;
-const LONG: usize = 200 * SHORT;
+const TURN_BYTES: usize = 8 * 1024;
+const SHORT_BYTES: usize = 1024 * 1024;
+const LONG_BYTES: usize = 200 * SHORT_BYTES;
 /// The aim for copying one turn, which includes two syncs of files to the disk.
 const AIM: Aim = Aim::Below(Figure::Time(Duration::from_millis(20)));
 
 pub(crate) fn measure(_program: &Path) -> Vec<Row> {
-    let (short, _) = copies(SHORT);
-    let (long, first) = copies(LONG);
+    let (short, _) = copies(SHORT_BYTES);
+    let (long, first) = copies(LONG_BYTES);
     vec![
         Row::new("archiving a turn (8 KB) after 200 MB, against 1 MB", Figure::Time(long))
             .against(Figure::Time(short))
@@ -48,7 +48,7 @@ fn copies(length: usize) -> (Duration, Duration) {
     let first = keep();
     let mut file = File::options().append(true).open(&transcript).expect("a transcript");
     let turns = (0..TURNS).map(|number| {
-        file.write_all(&lines(number + 1, TURN)).expect("a turn");
+        file.write_all(&lines(number + 1, TURN_BYTES)).expect("a turn");
         keep()
     });
     (median(turns.collect()), first)

@@ -11,7 +11,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 /// The number of bytes that a holder reads at once.
-const BATCH: usize = 64 << 10;
+const READ_BYTES: usize = 64 << 10;
 
 /// A program that runs in a pseudo-terminal.
 pub(crate) struct Bare {
@@ -54,7 +54,7 @@ impl Bare {
 /// Reads until the error that a pseudo-terminal returns when its other end is closed. Returns the
 /// number of bytes.
 fn read_all(master: &mut File) -> u64 {
-    let mut buffer = vec![0; BATCH];
+    let mut buffer = vec![0; READ_BYTES];
     let mut count = 0;
     while let Ok(read @ 1..) = master.read(&mut buffer) {
         count += read as u64;

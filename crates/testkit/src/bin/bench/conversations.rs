@@ -11,12 +11,13 @@ use crate::recording::{self, CWD, RecordingContent};
 use crate::table::{Aim, Figure, Row};
 use crate::timing::{median, whole_run};
 
-const TIMES: usize = 9;
-const FEW: usize = 3;
+/// The number of measurements of a fast operation, and of a slow one.
+const FAST_TIMES: usize = 9;
+const SLOW_TIMES: usize = 3;
 
-const SHORT: u64 = 1_000_000;
-const MIDDLE: u64 = 250_000_000;
-const LONG: u64 = 1_000_000_000;
+const SHORT_BYTES: u64 = 1_000_000;
+const MIDDLE_BYTES: u64 = 250_000_000;
+const LONG_BYTES: u64 = 1_000_000_000;
 
 const CHARACTERS: &str = "50000";
 const BUDGET: &str = "400000";
@@ -39,6 +40,7 @@ impl RecordedConversation {
         Self { folder, path }
     }
 
+    /// Measures an operation with this conversation. `words` has the operation and its arguments.
     fn cost(&self, words: &[&str], times: usize) -> Cost {
         let path = self.path.display().to_string();
         costs(times, &[&words[..1], &[&path], &words[1..]].concat())
@@ -57,14 +59,14 @@ fn costs(times: usize, words: &[&str]) -> Cost {
 /// Measures reading the end of a conversation, and all of it for comparison.
 pub(crate) fn ends(_program: &Path) -> Vec<Row> {
     let (short, long) = (
-        RecordedConversation::new(SHORT, RecordingContent::Turns),
-        RecordedConversation::new(LONG, RecordingContent::Turns),
+        RecordedConversation::new(SHORT_BYTES, RecordingContent::Turns),
+        RecordedConversation::new(LONG_BYTES, RecordingContent::Turns),
     );
-    let of_short = short.cost(&["last", CHARACTERS], TIMES);
-    let of_long = long.cost(&["last", CHARACTERS], TIMES);
+    let of_short = short.cost(&["last", CHARACTERS], FAST_TIMES);
+    let of_long = long.cost(&["last", CHARACTERS], FAST_TIMES);
     let whole = long.cost(&["whole"], 1);
     let forwards = long.cost(&["forwards"], 1);
-    let lines = long.cost(&["lines"], FEW);
+    let lines = long.cost(&["lines"], SLOW_TIMES);
     let time = |cost: Cost| Figure::Time(cost.time);
     vec![
         Row::new("the last 50,000 characters of 1 GB, against 1 MB", time(of_long))
@@ -83,10 +85,10 @@ pub(crate) fn ends(_program: &Path) -> Vec<Row> {
 /// Measures reading the beginning and the end of a transcript that also has copies of API requests,
 /// which are larger than the turns.
 pub(crate) fn among_requests(_program: &Path) -> Vec<Row> {
-    let plain = RecordedConversation::new(MIDDLE, RecordingContent::Turns);
-    let mixed = RecordedConversation::new(MIDDLE, RecordingContent::TurnsAndRequests);
+    let plain = RecordedConversation::new(MIDDLE_BYTES, RecordingContent::Turns);
+    let mixed = RecordedConversation::new(MIDDLE_BYTES, RecordingContent::TurnsAndRequests);
     let against = |name: &str, words: &[&str]| {
-        let (of_plain, of_mixed) = (plain.cost(words, TIMES), mixed.cost(words, TIMES));
+        let (of_plain, of_mixed) = (plain.cost(words, FAST_TIMES), mixed.cost(words, FAST_TIMES));
         [
             Row::new(name, Figure::Time(of_mixed.time)).against(Figure::Time(of_plain.time)),
             Row::new("  memory for it", Figure::Memory(of_mixed.peak)).aim(MEMORY_AIM),
@@ -103,17 +105,19 @@ pub(crate) fn among_requests(_program: &Path) -> Vec<Row> {
 
 /// Measures converting a conversation to another vendor's format.
 pub(crate) fn conversions(_program: &Path) -> Vec<Row> {
-    let recorded = RecordedConversation::new(MIDDLE, RecordingContent::Turns);
+    let recorded = RecordedConversation::new(MIDDLE_BYTES, RecordingContent::Turns);
     let folder = recorded.folder.path().display().to_string();
-    let lines = recorded.cost(&["lines"], FEW);
+    let lines = recorded.cost(&["lines"], SLOW_TIMES);
     let wc = median(
-        (0..FEW).map(|_| whole_run(Command::new("wc").arg("-l").arg(&recorded.path))).collect(),
+        (0..SLOW_TIMES)
+            .map(|_| whole_run(Command::new("wc").arg("-l").arg(&recorded.path)))
+            .collect(),
     );
     let mut rows =
         vec![Row::new("wc -l of 250 MB", Figure::Time(wc)).against(Figure::Time(lines.time))];
     for vendor in ["codex", "claude"] {
-        let all = costs(FEW, &["convert", &folder, vendor]);
-        let part = costs(TIMES, &["budget", &folder, vendor, BUDGET]);
+        let all = costs(SLOW_TIMES, &["convert", &folder, vendor]);
+        let part = costs(FAST_TIMES, &["budget", &folder, vendor, BUDGET]);
         rows.extend([
             Row::new(format!("250 MB as a conversation of {vendor}"), Figure::Time(all.time))
                 .against(Figure::Time(wc))

@@ -1,9 +1,8 @@
 //! A fleet of demo agents that have all completed a turn.
 
-use std::fs;
 use std::path::Path;
 
-use segue_testkit::{World, conversation};
+use segue_testkit::{World, conversation, scene};
 use serde_json::Value;
 
 /// The number of agents in the fleet.
@@ -14,14 +13,9 @@ pub(crate) const AGENTS: usize = 50;
 pub(crate) fn bring_up(program: &Path) -> (World, Vec<Value>) {
     let world = World::new(program);
     world.write("prompt.md", "remember the word amber");
-    world.write(
-        "segue.toml",
-        &format!(
-            "[[agents]]\nname = \"agent\"\nvendor = \"demo\"\ncount = {AGENTS}\n\
-             prompt = \"prompt.md\"\n"
-        ),
-    );
-    world.ok(["trust", "--yes"]);
+    let agent = "[[agents]]\nname = \"agent\"\nvendor = \"demo\"\n";
+    let project = format!("{agent}count = {AGENTS}\nprompt = \"prompt.md\"\n");
+    scene::write_project(&world, &project);
     world.ok(["up"]);
     let sessions = world.sessions();
     assert_eq!(sessions.len(), AGENTS, "not all agents are up");
@@ -32,7 +26,7 @@ pub(crate) fn bring_up(program: &Path) -> (World, Vec<Value>) {
 }
 
 /// The processes of a fleet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Processes {
     pub(crate) daemons: Vec<u32>,
     pub(crate) holders: Vec<u32>,
@@ -46,16 +40,11 @@ impl Processes {
     ///
     /// If the world has not exactly one daemon, `AGENTS` holders and `AGENTS` agents.
     pub(crate) fn of(world: &World) -> Self {
-        let mut found = Self::default();
-        for pid in world.processes() {
-            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            match line.split(|byte| *byte == 0).nth(1) {
-                Some(b"daemon") => found.daemons.push(pid),
-                Some(b"hold") => found.holders.push(pid),
-                Some(b"demo-agent") => found.agents.push(pid),
-                _ => {}
-            }
-        }
+        let found = Self {
+            daemons: scene::pids_running(world, "daemon"),
+            holders: scene::pids_running(world, "hold"),
+            agents: scene::pids_running(world, "demo-agent"),
+        };
         let counts = (found.daemons.len(), found.holders.len(), found.agents.len());
         assert_eq!(counts, (1, AGENTS, AGENTS), "daemon, holders and agents");
         found

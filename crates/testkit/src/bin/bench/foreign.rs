@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_testkit::World;
-use segue_testkit::scene::process;
+use segue_testkit::scene::daemon_pid;
 use uuid::Uuid;
 
 use crate::starts::version;
@@ -15,9 +15,9 @@ use crate::timing::{median, whole_run};
 
 const TIMES: usize = 10;
 /// The number of conversations of each vendor.
-const OF_EACH: usize = 750;
+const CONVERSATIONS_OF_EACH: usize = 750;
 /// The number of times that the last line of each transcript is repeated.
-const REST: usize = 200;
+const LAST_LINE_COPIES: usize = 200;
 
 const AIM: Aim = Aim::Below(Figure::Time(Duration::from_millis(500)));
 
@@ -61,7 +61,7 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
     let list = median((0..TIMES).map(|_| whole_run(&mut world.command(["adopt"]))).collect());
     let read = (bytes_read(&world) - before) / TIMES as u64;
     let command = median((0..TIMES).map(|_| version(&world)).collect());
-    let count = OF_EACH * RECORDED.len();
+    let count = CONVERSATIONS_OF_EACH * RECORDED.len();
     let name = format!("adopt: the list, of {count} by hand, of {} vendors", RECORDED.len());
     vec![
         Row::new(name, Figure::Time(list)).against(Figure::Time(command)).aim(AIM),
@@ -75,8 +75,8 @@ fn fill(home: &Path) -> u64 {
     let mut bytes = 0;
     for recorded in &RECORDED {
         let last = recorded.text.lines().next_back().unwrap_or_default();
-        let rest = format!("{last}\n").repeat(REST);
-        for number in 0..OF_EACH {
+        let rest = format!("{last}\n").repeat(LAST_LINE_COPIES);
+        for number in 0..CONVERSATIONS_OF_EACH {
             let id = Uuid::from_u128(0x0198_0000_0000_7000_8000_0000_0000_0000 + number as u128);
             let path: PathBuf = home.join((recorded.place)(id));
             fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -90,7 +90,7 @@ fn fill(home: &Path) -> u64 {
 
 /// Returns the number of bytes that the daemon has read from files, sockets and pipes.
 fn bytes_read(world: &World) -> u64 {
-    let daemon = process(&world.json(["daemon", "status", "--json"]), "pid");
+    let daemon = daemon_pid(world);
     let io = fs::read_to_string(format!("/proc/{daemon}/io")).expect("its figures");
     let line = io.lines().find_map(|line| line.strip_prefix("rchar: ")).expect("a figure");
     line.parse().expect("a number")

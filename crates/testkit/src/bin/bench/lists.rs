@@ -2,15 +2,16 @@
 //! contact the daemon.
 
 use std::path::Path;
+use std::time::Duration;
 
 use segue_core::model::{
     Binding, Evidence, Exit, Fleet, FleetName, How, SessionId, Status, WaitingFor,
 };
 use segue_core::ports::{Change, Commit, Store};
-use segue_host::Paths;
 use segue_testkit::World;
 use segue_testkit::contract::store::Samples;
-use std::time::Duration;
+use segue_testkit::launches::paths;
+use segue_testkit::runtime::block_on;
 
 use crate::starts::version;
 use crate::table::{Aim, Figure, Row};
@@ -53,11 +54,9 @@ fn fill(world: &World) {
 
 /// Opens the store of a world whose daemon does not run.
 pub(crate) fn with_store(world: &World, work: impl AsyncFnOnce(&dyn Store)) {
-    let environment = segue_core::model::Environment::new(world.environment());
-    let paths = Paths::from_environment(&environment).expect("paths");
+    let paths = paths(world);
     paths.ensure().expect("folders");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime").block_on(async {
+    block_on(async {
         let store = segue_store::open(&paths.database()).await.expect("a store");
         work(store.as_ref()).await;
     });
@@ -82,7 +81,7 @@ async fn add_session(store: &dyn Store, samples: &Samples, world: &World, number
 /// Returns the changes that store a launch which has ended.
 pub(crate) fn past_launch(samples: &Samples, session: SessionId, number: u32) -> [Change; 3] {
     let mut launch = samples.launch(session, number);
-    launch.message = Some("Mend the parser, then run all tests.".to_owned());
+    launch.message = Some("Fix the parser, then run all tests.".to_owned());
     launch.environment = (0..40).map(|it| format!("VARIABLE_{it}")).collect();
     let (id, end) = (launch.id, samples.end(Exit::Signal(9)));
     let vendor_session = format!("{session}-{number}");

@@ -59,7 +59,7 @@ fn main() {
     let chosen: Vec<Measure> = MEASURES.into_iter().filter(|(name, _)| wanted(name)).collect();
     if chosen.is_empty() {
         let names = MEASURES.map(|(name, _)| name);
-        println!("nothing is called `{}`; there are: {}", words.join(" "), names.join(", "));
+        println!("no benchmark is called `{}`; there are: {}", words.join(" "), names.join(", "));
         return;
     }
     let program = segue();
@@ -70,11 +70,11 @@ fn main() {
         }
         table.extend(measure(&program));
     }
-    print!("{table}\n{}", surroundings());
+    print!("{table}\n{}", machine_state());
 }
 
 /// Describes the machine and its load, because a busy machine yields other results.
-fn surroundings() -> String {
+fn machine_state() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or_default();

@@ -14,6 +14,7 @@ use segue_host::folders::DiskFolders;
 use segue_host::hold::LocalHolders;
 use segue_testkit::World;
 use segue_testkit::contract::store::Samples;
+use segue_testkit::runtime::block_on;
 
 use crate::bare::Bare;
 use crate::table::{Aim, Figure, Row};
@@ -36,7 +37,7 @@ fn row(world: &World, program: &Path, name: &str, file: &Path) -> Row {
     let size = file.metadata().expect("a file").len();
     let (mut ours, mut bare) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        bare.push(through_nothing(file));
+        bare.push(through_bare_terminal(file));
         ours.push(through_holder(world, program, file));
     }
     Row::new(name, rate(size, median(ours))).against(rate(size, median(bare))).aim(AIM)
@@ -47,7 +48,7 @@ fn rate(size: u64, time: Duration) -> Figure {
     Figure::Rate(size as f64 / time.as_secs_f64())
 }
 
-fn through_nothing(file: &Path) -> Duration {
+fn through_bare_terminal(file: &Path) -> Duration {
     let (time, count) = timed(|| Bare::start(Command::new("/bin/cat").arg(file)).wait());
     assert!(count >= file.metadata().expect("a file").len(), "some output was lost");
     time
@@ -62,8 +63,7 @@ fn through_holder(world: &World, program: &Path, file: &Path) -> Duration {
     let order = order(world, file, environment);
     DiskFolders::new(paths.clone()).write(&order.record).expect("a launch folder");
     let holders = LocalHolders::new(paths).with_program(program.to_owned());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime").block_on(async {
+    block_on(async {
         let begin = std::time::Instant::now();
         holders.start(&order).await.expect("a holder");
         wait_for_end(&holders, order.record.launch.id).await;

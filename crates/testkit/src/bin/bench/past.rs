@@ -12,6 +12,7 @@ use segue_testkit::{World, scene};
 use crate::figures::resident;
 use crate::lists::{past_launch, with_store};
 use crate::table::{Aim, Figure, Row};
+use crate::talk::send;
 use crate::timing::{median, timed, whole_run};
 
 const MANY: usize = 10_000;
@@ -54,15 +55,14 @@ fn costs(program: &Path, past: usize) -> Costs {
     let world = World::new(program);
     with_store(&world, async |store| fill(store, &world, past).await);
     let daemon_start = median((0..TIMES).map(|_| start_daemon(&world)).collect());
-    let session = scene::told(&world, "alpha", "heron");
+    let session = scene::start_with_word(&world, "alpha", "heron");
     let listed = world.json(["ls", "--json", "--all"]);
     let known = listed["sessions"].as_array().map_or(0, Vec::len);
     assert_eq!(known, past + 1, "{session}: the store does not have all sessions");
     let run = median((0..TIMES).map(|_| run(&world)).collect());
     let list = median((0..TIMES).map(|_| whole_run(&mut world.command(["ls"]))).collect());
     let send = median((0..TIMES).map(|number| send(&world, number)).collect());
-    let daemon = world.json(["daemon", "status", "--json"])["pid"].as_u64().expect("a daemon");
-    let daemon = resident(u32::try_from(daemon).expect("a process id"));
+    let daemon = resident(scene::daemon_pid(&world));
     Costs { daemon_start, run, list, send, daemon }
 }
 
@@ -109,9 +109,4 @@ fn run(world: &World) -> Duration {
         timed(|| world.json(["run", "-d", "--vendor", "demo", "--json", "say hello"]));
     world.ok(["stop", scene::text(&started, "address")]);
     time
-}
-
-fn send(world: &World, number: usize) -> Duration {
-    let text = format!("message {number}");
-    timed(|| world.ok(["send", "alpha", "--wait", &text])).0
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use segue_host::watch::Watcher;
 use segue_testkit::World;
+use segue_testkit::runtime::block_on;
 use serde_json::Value;
 
 use crate::bare::Bare;
@@ -63,16 +64,15 @@ fn each(all: Duration) -> Duration {
 /// Starts all agents with the same conversations, and waits until each has written its live file,
 /// which names its conversation.
 fn start_bare(world: &World, sessions: &[Value], program: &Path) -> Duration {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.expect("a runtime");
     let live = world.home().join(".segue-demo").join("live");
     let (time, agents) = timed(|| {
-        let _entered = runtime.enter();
-        let mut watcher = Watcher::new().expect("a watcher");
-        watcher.add(&live).expect("watched");
-        let agents: Vec<Bare> = sessions.iter().map(|it| bare(world, it, program)).collect();
-        runtime.block_on(all_live(&live, &mut watcher, &agents));
-        agents
+        block_on(async {
+            let mut watcher = Watcher::new().expect("a watcher");
+            watcher.add(&live).expect("watched");
+            let agents: Vec<Bare> = sessions.iter().map(|it| bare(world, it, program)).collect();
+            wait_all_live(&live, &mut watcher, &agents).await;
+            agents
+        })
     });
     agents.into_iter().for_each(Bare::kill);
     time
@@ -86,7 +86,8 @@ fn bare(world: &World, session: &Value, program: &Path) -> Bare {
     Bare::start(&mut command)
 }
 
-async fn all_live(live: &Path, watcher: &mut Watcher, agents: &[Bare]) {
+/// Waits until each agent has its live file.
+async fn wait_all_live(live: &Path, watcher: &mut Watcher, agents: &[Bare]) {
     let entry = |agent: &Bare| live.join(format!("{}.json", agent.pid()));
     let mut missing: HashSet<_> = agents.iter().map(entry).collect();
     loop {

@@ -14,7 +14,7 @@ use crate::watched::{End, WatchedChild};
 use crate::{corpus, shrink, work};
 
 /// At most this many seconds are spent on one target before the next target gets its turn.
-const TURN: u64 = 10;
+const TURN_SECONDS: u64 = 10;
 
 /// The settings of a run.
 pub(crate) struct Plan {
@@ -57,7 +57,7 @@ struct TargetProgress {
 
 /// Runs the cases of all targets of the plan. Returns `true` if none failed.
 pub(crate) fn run(plan: &Plan) -> bool {
-    println!("seed {}: what is the same with `fuzz --seed {}`", plan.seed, plan.seed);
+    println!("seed {0}: `fuzz --seed {0}` runs the same cases", plan.seed);
     let until = Instant::now() + Duration::from_secs(plan.seconds);
     let progress = plan.targets.iter().map(|target| TargetProgress { target: *target, next: 0 });
     let waiting = Mutex::new(progress.collect::<VecDeque<TargetProgress>>());
@@ -65,7 +65,7 @@ pub(crate) fn run(plan: &Plan) -> bool {
     thread::scope(|scope| {
         for _ in 0..workers() {
             scope.spawn(|| {
-                while let Some(progress) = taken(&waiting) {
+                while let Some(progress) = next_target(&waiting) {
                     match run_for_a_while(plan, progress, until) {
                         Ok(progress) if progress.next < plan.cases && Instant::now() < until => {
                             lock(&waiting).push_back(progress);
@@ -79,11 +79,11 @@ pub(crate) fn run(plan: &Plan) -> bool {
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(progress, _)| progress.target.name());
-    for (TargetProgress { target, next }, is_well) in &done {
-        let word = if *is_well { "well" } else { "FAILED" };
-        println!("{:<18} {next:>9} cases  {word}", target.name());
+    for (TargetProgress { target, next }, has_passed) in &done {
+        let result = if *has_passed { "passed" } else { "FAILED" };
+        println!("{:<18} {next:>9} cases  {result}", target.name());
     }
-    done.iter().all(|(_, is_well)| *is_well)
+    done.iter().all(|(_, has_passed)| *has_passed)
 }
 
 fn workers() -> u64 {
@@ -94,7 +94,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn taken(waiting: &Mutex<VecDeque<TargetProgress>>) -> Option<TargetProgress> {
+fn next_target(waiting: &Mutex<VecDeque<TargetProgress>>) -> Option<TargetProgress> {
     lock(waiting).pop_front()
 }
 
@@ -112,31 +112,37 @@ fn run_for_a_while(
         .into_iter()
         .chain([most.to_string(), folder.path().display().to_string()]);
     let mut watched = WatchedChild::start(&arguments.collect::<Vec<_>>());
-    let turn = (plan.seconds * workers() / plan.targets.len() as u64).clamp(1, TURN);
-    let end = watched.wait(until.min(Instant::now() + Duration::from_secs(turn)));
+    let seconds = (plan.seconds * workers() / plan.targets.len() as u64).clamp(1, TURN_SECONDS);
+    let end = watched.wait(until.min(Instant::now() + Duration::from_secs(seconds)));
     let last = watched.last.unwrap_or(next);
     match end {
         // The last case may have been interrupted, so it is run again in the next turn.
         End::Stopped => Ok(TargetProgress { target, next: last.max(next) }),
         End::Well => Ok(TargetProgress { target, next: plan.cases }),
         End::Failed(why) => {
-            keep(plan, target, last, &why, folder.path());
+            store_failure(plan, target, last, &why, folder.path());
             Err(TargetProgress { target, next: last })
         }
     }
 }
 
 /// Minimizes a case that failed, stores it in a file, and prints the command that runs it again.
-fn keep(plan: &Plan, target: FuzzTarget, number: u64, why: &str, folder: &std::path::Path) {
+fn store_failure(
+    plan: &Plan,
+    target: FuzzTarget,
+    number: u64,
+    why: &str,
+    folder: &std::path::Path,
+) {
     let case = work::case(target, &corpus::samples(target), plan.seed, number);
-    let small = shrink::shrunk(target, &case, folder);
-    let kept = kept_folder();
-    fs::create_dir_all(&kept).expect("a folder");
-    let file = kept.join(format!("{}-{}-{number}", target.name(), plan.seed));
+    let small = shrink::minimize(target, &case, folder);
+    let failed = folder_of_failures();
+    fs::create_dir_all(&failed).expect("a folder");
+    let file = failed.join(format!("{}-{}-{number}", target.name(), plan.seed));
     fs::write(&file, small).expect("a file");
     println!(
         "FAILED {} case {number}: {why}\n  again: cargo run -p segue-testkit --bin fuzz -- replay {} {}\n  \
-         keep it: mv it to crates/testkit/regressions/{}/",
+         to keep the case, move this file to crates/testkit/regressions/{}/",
         target.name(),
         target.name(),
         file.display(),
@@ -144,13 +150,13 @@ fn keep(plan: &Plan, target: FuzzTarget, number: u64, why: &str, folder: &std::p
     );
 }
 
-fn kept_folder() -> PathBuf {
+fn folder_of_failures() -> PathBuf {
     corpus::here().join("../../target/failed")
 }
 
 /// Runs all stored regressions. Returns `true` if none fails.
 pub(crate) fn regressions() -> bool {
-    let mut is_well = true;
+    let mut all_passed = true;
     for target in FuzzTarget::ALL {
         for file in corpus::regressions(target) {
             let shown = file.display().to_string();
@@ -159,9 +165,9 @@ pub(crate) fn regressions() -> bool {
                 WatchedChild::start(&arguments).wait(Instant::now() + Duration::from_secs(60));
             if end != End::Well {
                 println!("FAILED {} {shown}: {end:?}", target.name());
-                is_well = false;
+                all_passed = false;
             }
         }
     }
-    is_well
+    all_passed
 }

@@ -31,7 +31,7 @@ fuzz case TARGET SEED NUMBER FILE";
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let is_well = match &words[..] {
+    let has_passed = match &words[..] {
         ["work", target, seed, first, most, folder] => {
             let number = |word: &str| word.parse().expect("a number");
             let cases = (number(first), number(most));
@@ -59,5 +59,5 @@ fn main() -> ExitCode {
             }
         },
     };
-    if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if has_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -5,10 +5,10 @@ use segue_testkit::chance::Chance;
 use crate::json::{JsonPartKind, Span, spans};
 
 /// The maximum length of a case in bytes while it is changed. Each change scans the whole case.
-const LONGEST: usize = 1 << 19;
+const MOST_BYTES: usize = 1 << 19;
 
 /// Parts of the names of keys whose values link records, such as `id`, `sessionId` or `parentUuid`.
-const LINKS: [&str; 4] = ["id", "Id", "ID", "arent"];
+const LINKING_KEYS: [&str; 4] = ["id", "Id", "ID", "arent"];
 
 /// Returns one sample, or parts of several, with random changes.
 pub(crate) fn changed(samples: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
@@ -20,7 +20,7 @@ pub(crate) fn changed(samples: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
             1 | 2 => change_lines(&mut bytes, samples, chance),
             _ => change_values(&mut bytes, chance),
         }
-        bytes.truncate(LONGEST);
+        bytes.truncate(MOST_BYTES);
     }
     if chance.below(200) == 0 {
         grow(&mut bytes, chance);
@@ -130,7 +130,7 @@ fn link(bytes: &mut Vec<u8>, spans: &[Span], chance: &mut Chance) {
     let is_link = |at: &usize| {
         let Span { range, kind } = &spans[*at];
         let key = || String::from_utf8_lossy(&bytes[range.clone()]);
-        *kind == JsonPartKind::Key && LINKS.iter().any(|it| key().contains(it))
+        *kind == JsonPartKind::Key && LINKING_KEYS.iter().any(|it| key().contains(it))
     };
     let links: Vec<usize> = (0..spans.len() - 1).filter(is_link).map(|at| at + 1).collect();
     if links.is_empty() {

@@ -8,12 +8,12 @@ use crate::targets::FuzzTarget;
 use crate::watched::{End, WatchedChild};
 
 /// The time limit for minimizing a case.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 /// Removes parts that are not needed for the failure: first groups of lines, then groups of bytes,
 /// in smaller and smaller groups.
-pub(crate) fn shrunk(target: FuzzTarget, bytes: &[u8], folder: &Path) -> Vec<u8> {
-    let until = Instant::now() + PATIENCE;
+pub(crate) fn minimize(target: FuzzTarget, bytes: &[u8], folder: &Path) -> Vec<u8> {
+    let until = Instant::now() + TIME_LIMIT;
     let file = folder.join("smaller");
     let fails = |bytes: &[u8]| {
         fs::write(&file, bytes).expect("a file");
@@ -22,11 +22,16 @@ pub(crate) fn shrunk(target: FuzzTarget, bytes: &[u8], folder: &Path) -> Vec<u8>
     };
     let lines: Vec<Vec<u8>> =
         bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
-    let bytes = without(lines, until, &|lines| fails(&lines.concat())).concat();
-    without(bytes, until, &|bytes| fails(bytes))
+    let bytes = remove_unneeded(lines, until, &|lines| fails(&lines.concat())).concat();
+    remove_unneeded(bytes, until, &|bytes| fails(bytes))
 }
 
-fn without<T: Clone>(mut all: Vec<T>, until: Instant, fails: &dyn Fn(&[T]) -> bool) -> Vec<T> {
+/// Removes parts of a list, in smaller and smaller groups, as long as the rest still fails.
+fn remove_unneeded<T: Clone>(
+    mut all: Vec<T>,
+    until: Instant,
+    fails: &dyn Fn(&[T]) -> bool,
+) -> Vec<T> {
     let mut size = all.len() / 2;
     while size > 0 {
         let mut at = 0;

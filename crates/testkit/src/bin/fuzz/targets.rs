@@ -96,7 +96,7 @@ impl FuzzTarget {
             Reader::Document(vendor, _) => transcripts::documents(vendor),
             Reader::Rows(vendor) => databases::scripts(vendor),
             Reader::Database(vendor) => databases::files(vendor),
-            Reader::Described => transcripts::of_everybody(),
+            Reader::Described => transcripts::of_all_vendors(),
             Reader::Clip => clip::samples(),
             Reader::Redaction => rules::texts(),
             Reader::Cleaner | Reader::Digest | Reader::Written(_) => turns::samples(),

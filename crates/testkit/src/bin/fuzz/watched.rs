@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The time limit for one case. Even a slow machine needs less, so a case that takes longer hangs.
-const LONGEST: Duration = Duration::from_secs(30);
+const CASE_TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// How the child process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl WatchedChild {
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             // The send fails if the receiver was dropped. The remaining lines are not needed then.
-            let _told = output.lines().map_while(Result::ok).try_for_each(|it| sender.send(it));
+            let _sent = output.lines().map_while(Result::ok).try_for_each(|it| sender.send(it));
         });
         let errors = thread::spawn(move || {
             let mut text = Vec::new();
@@ -54,7 +54,7 @@ impl WatchedChild {
     /// noticed. The child process is killed when that case has ended.
     pub(crate) fn wait(&mut self, until: Instant) -> End {
         loop {
-            match self.lines.recv_timeout(LONGEST) {
+            match self.lines.recv_timeout(CASE_TIME_LIMIT) {
                 Ok(line) => self.last = line.parse().ok().or(self.last),
                 Err(RecvTimeoutError::Disconnected) => return self.ended(),
                 Err(RecvTimeoutError::Timeout) => {
@@ -81,7 +81,7 @@ impl WatchedChild {
             return End::Well;
         }
         let errors = std::mem::replace(&mut self.errors, thread::spawn(String::new));
-        let said = errors.join().unwrap_or_default();
-        End::Failed(format!("{status}: {}", said.trim()))
+        let output = errors.join().unwrap_or_default();
+        End::Failed(format!("{status}: {}", output.trim()))
     }
 }

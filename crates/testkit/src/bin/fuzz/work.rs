@@ -5,32 +5,33 @@ use std::io::Write as _;
 use std::path::Path;
 
 use segue_testkit::chance::Chance;
+use segue_testkit::memory::peak;
 
 use crate::targets::FuzzTarget;
 use crate::{corpus, memory, mutate};
 
 /// The memory that every case may use, in bytes.
-const FREE: u64 = 48 << 20;
+const BASE_BYTES: u64 = 48 << 20;
 
 /// A case may also use this many times the length of its longest line, because the line may be
 /// parsed into a tree of small values.
-const OF_LINE: u64 = 48;
+const TIMES_LINE_LENGTH: u64 = 48;
 
 /// The memory in bytes that may remain after many cases, because the allocator keeps freed memory
 /// for later use.
-const LEFT_OVER: u64 = 160 << 20;
+const REMAINING_BYTES: u64 = 160 << 20;
 
 /// Runs at most `most` cases, starting with the number `first`. Prints the number of each case
 /// before it runs.
 pub(crate) fn cases(target: FuzzTarget, seed: u64, (first, most): (u64, u64), folder: &Path) {
     let samples = corpus::samples(target);
-    let begun = memory::forget_peak();
+    let before = memory::reset_peak();
     for number in first..first.saturating_add(most) {
         let mut out = std::io::stdout();
         writeln!(out, "{number}").and_then(|()| out.flush()).expect("the parent process reads");
-        one(target, &case(target, &samples, seed, number), folder);
-        let left = memory::forget_peak().saturating_sub(begun);
-        assert!(left < LEFT_OVER, "{left} bytes are left over after case {number}");
+        run(target, &case(target, &samples, seed, number), folder);
+        let remaining = memory::reset_peak().saturating_sub(before);
+        assert!(remaining < REMAINING_BYTES, "{remaining} bytes remain after case {number}");
     }
 }
 
@@ -46,19 +47,20 @@ pub(crate) fn case(target: FuzzTarget, samples: &[Vec<u8>], seed: u64, number: u
 pub(crate) fn replay(target: FuzzTarget, files: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
     for file in files {
-        one(target, &fs::read(file).expect("a file"), folder.path());
+        run(target, &fs::read(file).expect("a file"), folder.path());
     }
 }
 
-fn one(target: FuzzTarget, bytes: &[u8], folder: &Path) {
-    let before = memory::forget_peak();
+/// Runs one case. Panics if a check fails or the case uses too much memory.
+fn run(target: FuzzTarget, bytes: &[u8], folder: &Path) {
+    let before = memory::reset_peak();
     target.check(bytes, folder);
-    let grown = memory::peak().saturating_sub(before);
+    let grown = peak().saturating_sub(before);
     let longest = if target.is_of_lines() {
         bytes.split(|byte| *byte == b'\n').map(<[u8]>::len).max().unwrap_or_default()
     } else {
         bytes.len()
     };
-    let limit = FREE + 2 * bytes.len() as u64 + OF_LINE * longest as u64;
+    let limit = BASE_BYTES + 2 * bytes.len() as u64 + TIMES_LINE_LENGTH * longest as u64;
     assert!(grown < limit, "{grown} bytes were needed for {} bytes", bytes.len());
 }

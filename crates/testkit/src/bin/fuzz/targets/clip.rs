@@ -14,8 +14,8 @@ const SHORT: usize = 512 * 1024;
 
 /// Returns single lines, some of them with a long string.
 pub(super) fn samples() -> Vec<Vec<u8>> {
-    let everybody = transcripts::of_everybody();
-    let lines = everybody.iter().flat_map(|text| text.split(|byte| *byte == b'\n'));
+    let transcripts_of_all = transcripts::of_all_vendors();
+    let lines = transcripts_of_all.iter().flat_map(|text| text.split(|byte| *byte == b'\n'));
     let lines: Vec<&[u8]> = lines.filter(|line| line.len() > 200).step_by(7).collect();
     let long = |(number, line): (usize, &&[u8])| {
         let unit = ["a", "\u{fc}", "\\\\", "\\u00fc", "\\ud83d\\ude00", "\\\""][number % 6];

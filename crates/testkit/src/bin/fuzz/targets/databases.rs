@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use segue_core::model::VendorSessionId;
 use segue_host::LocalFiles;
 
-use super::transcripts::{both_ways, look, place, transcripts, vendor};
+use super::transcripts::{both_ways, place, read_other_facts, transcripts, vendor};
 use crate::corpus;
 
 /// Returns the id of the conversation in a vendor's recorded database.
@@ -81,6 +81,6 @@ fn check(name: &str, folder: &Path, write: impl FnOnce(&Path)) {
     write(transcript.parent().expect("a database"));
     // An error is a valid result for a damaged database. Only a panic is a bug.
     let _read = both_ways(vendor.as_ref(), &transcript);
-    look(vendor.as_ref(), &place, &transcript, &id);
+    read_other_facts(vendor.as_ref(), &place, &transcript, &id);
     let _exported = vendor.transcript_database().map(|it| it.export(&place, &id));
 }

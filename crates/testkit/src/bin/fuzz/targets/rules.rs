@@ -12,7 +12,7 @@ use segue_testkit::chance::Chance;
 use super::transcripts;
 
 /// The maximum length of a tool's result, in characters.
-const RESULT: usize = 20_000;
+const RESULT_CHARACTERS: usize = 20_000;
 
 /// Returns a random number generator whose seed is the hash of a text.
 fn chance(text: &str) -> Chance {
@@ -96,7 +96,7 @@ pub(super) fn check_cleaner(turns: Vec<Turn>) {
             Role::ToolResult => {
                 let before = number.checked_sub(1).map(|at| clean[at].role);
                 assert_eq!(before, Some(Role::ToolCall), "a result without a call");
-                assert!(turn.text.chars().count() <= RESULT, "a result is too long");
+                assert!(turn.text.chars().count() <= RESULT_CHARACTERS, "a result is too long");
             }
             Role::User | Role::Assistant => assert!(turn.tool.is_none(), "{turn:?}"),
             Role::Summary => panic!("a summary must become a user message"),
@@ -138,11 +138,11 @@ pub(super) fn check_digest(turns: Vec<Turn>) {
         folder: &folder,
         questions: std::slice::from_ref(&start),
     };
-    let Some(told) = digest(&input, budget) else { return };
-    let length = told.chars().count();
+    let Some(text) = digest(&input, budget) else { return };
+    let length = text.chars().count();
     assert!(length <= budget, "{length} characters in a budget of {budget}");
-    let tag = told.rsplit_once("</").and_then(|(_, rest)| rest.split_once('>'));
+    let tag = text.rsplit_once("</").and_then(|(_, rest)| rest.split_once('>'));
     let (tag, _) = tag.expect("the record has no end tag");
-    let ends = told.to_ascii_lowercase().matches(&format!("</{tag}>")).count();
+    let ends = text.to_ascii_lowercase().matches(&format!("</{tag}>")).count();
     assert_eq!(ends, 1, "the end tag is also inside the record");
 }

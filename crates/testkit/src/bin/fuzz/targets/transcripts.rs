@@ -4,7 +4,6 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use segue_core::Result;
@@ -16,6 +15,7 @@ use segue_host::LocalFiles;
 
 use super::{databases, turns};
 use crate::corpus;
+pub(super) use segue_testkit::vendors::vendor;
 
 /// The id of the conversation. In Codex's recordings it is a fork of the conversation in `PARENT`,
 /// which is stored in the same folder.
@@ -23,10 +23,6 @@ const ID: &str = "01a1e314-01ed-7c00-99ec-6209a75b8c75";
 const PARENT: &str = "rollout-2026-11-16T06-38-20-01a1e313-ff12-75e0-941c-2288f559f3f9.jsonl";
 
 const VENDORS: [&str; 6] = ["claude", "codex", "copilot", "cursor", "gemini", "pi"];
-
-pub(super) fn vendor(name: &str) -> Arc<dyn Vendor> {
-    segue_vendors::all().get(&VendorId::new(name)).expect("a vendor")
-}
 
 /// Returns the transcripts of a vendor that has some.
 pub(super) fn transcripts(vendor: &dyn Vendor) -> &dyn Transcripts {
@@ -64,7 +60,7 @@ fn as_document(lines: &[u8]) -> Vec<u8> {
 }
 
 /// Returns transcripts of all vendors, both as lines and as documents.
-pub(super) fn of_everybody() -> Vec<Vec<u8>> {
+pub(super) fn of_all_vendors() -> Vec<Vec<u8>> {
     let mut samples: Vec<Vec<u8>> = VENDORS.iter().flat_map(|it| samples(it)).collect();
     let documents: Vec<Vec<u8>> = samples.iter().map(|lines| as_document(lines)).collect();
     samples.extend(documents);
@@ -85,7 +81,7 @@ pub(super) fn check(name: &str, bytes: &[u8], folder: &Path) {
         fs::write(path.with_file_name(PARENT), parent).expect("a transcript");
     }
     both_ways(vendor.as_ref(), &path).expect("a transcript that can be read");
-    look(vendor.as_ref(), &place, &path, &id());
+    read_other_facts(vendor.as_ref(), &place, &path, &id());
 }
 
 pub(super) fn check_document(name: &str, bytes: &[u8], path: &Path) {
@@ -105,7 +101,7 @@ pub(super) fn check_described(bytes: &[u8], folder: &Path) {
     let path = transcripts(vendor.as_ref()).transcript(&LocalFiles, &place, &id);
     fs::write(&path, bytes).expect("a transcript");
     both_ways(vendor.as_ref(), &path).expect("a transcript that can be read");
-    look(vendor.as_ref(), &place, &path, &id);
+    read_other_facts(vendor.as_ref(), &place, &path, &id);
 }
 
 /// Reads a transcript forwards, backwards, and only its newest turns. Panics if the results differ.
@@ -113,15 +109,15 @@ pub(super) fn both_ways(vendor: &dyn Vendor, path: &Path) -> Result<()> {
     let (mut forwards, mut back, mut newest) = (Vec::new(), Vec::new(), Vec::new());
     let transcripts = transcripts(vendor);
     transcripts.turns(&LocalFiles, path, &mut |turn| {
-        forwards.push(print(&turn));
+        forwards.push(fingerprint(&turn));
         ControlFlow::Continue(())
     })?;
     transcripts.turns_back(&LocalFiles, path, &mut |turn| {
-        back.push(print(&turn));
+        back.push(fingerprint(&turn));
         ControlFlow::Continue(())
     })?;
     transcripts.turns_back(&LocalFiles, path, &mut |turn| {
-        newest.push(print(&turn));
+        newest.push(fingerprint(&turn));
         if newest.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     assert_eq!(newest, back[..back.len().min(3)], "the newest turns differ");
@@ -131,7 +127,7 @@ pub(super) fn both_ways(vendor: &dyn Vendor, path: &Path) -> Result<()> {
 }
 
 /// Returns a hash of a turn, so that the turns themselves need not be kept in memory.
-fn print(turn: &Turn) -> u64 {
+fn fingerprint(turn: &Turn) -> u64 {
     let mut hasher = DefaultHasher::new();
     let tool = turn.tool.as_ref().map(|tool| (&tool.id, &tool.name, tool.failed));
     (turn.role, &turn.text, tool, turn.at, &turn.model).hash(&mut hasher);
@@ -139,7 +135,12 @@ fn print(turn: &Turn) -> u64 {
 }
 
 /// Calls all other functions that read a transcript. They may return errors, but must not panic.
-pub(super) fn look(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorSessionId) {
+pub(super) fn read_other_facts(
+    vendor: &dyn Vendor,
+    place: &Place,
+    path: &Path,
+    id: &VendorSessionId,
+) {
     let kept = StoredConversation {
         id: id.clone(),
         transcript: path.to_owned(),
@@ -153,11 +154,11 @@ pub(super) fn look(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorS
     let _later = transcripts.user_messages_since(&LocalFiles, place, id, 1000);
     let _length = transcripts.length(&LocalFiles, place, id);
     let _older = vendor.transcript_files().map(|own| own.ancestors(&LocalFiles, path));
-    go_on(vendor, place, path, id);
+    append_turns(vendor, place, path, id);
 }
 
 /// Continues a transcript with more turns. It may return an error, but must not panic.
-fn go_on(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorSessionId) {
+fn append_turns(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorSessionId) {
     let order = TranscriptionOrder {
         files: &LocalFiles,
         place,

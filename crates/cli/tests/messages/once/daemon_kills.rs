@@ -1,0 +1,82 @@
+//! SIGKILL of the daemon at every failpoint of a request.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use segue_testkit::{CommandOutcome, World};
+
+use crate::scene::{agent, times_received, wait_idle};
+
+/// Runs a command. Returns the failpoints that the daemon passes.
+fn failpoints(mut world: World, command: fn(&World) -> CommandOutcome) -> BTreeSet<String> {
+    let log = world.root().join("points");
+    world.ok(["daemon", "stop"]);
+    world.set("SEGUE_FAILPOINT", "list");
+    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+    world.set("SEGUE_FAILPOINT_LOG", log.to_str().unwrap());
+    let outcome = command(&world);
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    let lines = fs::read_to_string(log).unwrap();
+    // The archive is written in parallel, so its failpoints come at any time.
+    let points = lines.lines().map(|line| line.split(' ').nth(1).unwrap().to_owned());
+    points.filter(|point| !point.starts_with("archive.")).collect()
+}
+
+/// Runs a command, during which the daemon dies once, at this failpoint. Checks that the command
+/// still succeeds, and returns its output.
+fn run_with_kill(world: &mut World, point: &str, command: fn(&World) -> CommandOutcome) -> String {
+    world.ok(["daemon", "stop"]);
+    let gate = world.root().join("gate");
+    world.set("SEGUE_FAILPOINT", point);
+    world.set("SEGUE_FAILPOINT_ROLE", "daemon");
+    world.set("SEGUE_FAILPOINT_GATE", gate.to_str().unwrap());
+    world.ok(["daemon", "start"]);
+    fs::write(&gate, "").unwrap();
+    let outcome = command(world);
+    for name in ["SEGUE_FAILPOINT", "SEGUE_FAILPOINT_ROLE", "SEGUE_FAILPOINT_GATE"] {
+        world.unset(name);
+    }
+    // A failpoint that was not reached this time must not kill a later daemon.
+    let _passed = fs::remove_file(gate);
+    let log = || world.ok(["log"]);
+    assert_eq!(outcome.status, 0, "{point}: {outcome:#?}\n{}", log());
+    outcome.stdout
+}
+
+#[test]
+fn send_survives_sigkill_of_the_daemon_at_every_point_and_is_delivered_once() {
+    let send = |world: &World| world.segue(["send", "alpha", "--wait", "said once"]);
+    let points = failpoints(agent("alpha"), send);
+    assert!(points.contains("message.add.after"), "{points:?}");
+    for point in points {
+        let mut world = agent("alpha");
+        let answer = run_with_kill(&mut world, &point, send);
+        assert!(!answer.is_empty(), "{point}");
+        wait_idle(&world, "alpha");
+        assert_eq!(times_received(&world, "said once"), 1, "{point}");
+    }
+}
+
+#[test]
+fn run_survives_sigkill_of_the_daemon_at_every_point_and_starts_one_session() {
+    let run = |world: &World| world.segue(["run", "-d", "said once"]);
+    for point in failpoints(agent("alpha"), run) {
+        let mut world = agent("alpha");
+        let address = run_with_kill(&mut world, &point, run);
+        wait_idle(&world, address.trim());
+        assert_eq!(world.sessions().len(), 2, "{point}");
+        assert_eq!(times_received(&world, "said once"), 1, "{point}");
+    }
+}
+
+#[test]
+fn headless_run_survives_sigkill_of_the_daemon_at_every_point_and_gives_its_answer() {
+    let run = |world: &World| world.segue(["run", "--headless", "remember the word heron"]);
+    for point in failpoints(agent("alpha"), run) {
+        let mut world = agent("alpha");
+        let answer = run_with_kill(&mut world, &point, run);
+        assert_eq!(answer, "I will remember heron.\n", "{point}");
+        assert_eq!(world.sessions().len(), 2, "{point}");
+        assert_eq!(times_received(&world, "remember the word heron"), 1, "{point}");
+    }
+}
