@@ -16,7 +16,7 @@ use crate::world;
 const PAGE_BYTES: u64 = 4096;
 
 /// The number of queued messages. They fill several pages of the database.
-const QUEUED: usize = 40;
+const QUEUED: usize = 14;
 
 /// Creates a world whose store has messages, trust, a timer and a handoff. No launch folder has them.
 fn world_with_records() -> World {

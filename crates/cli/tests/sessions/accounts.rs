@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::world;
 
 /// The number of agents. More than may start at the same time.
-const AGENTS: usize = 20;
+const AGENTS: usize = 12;
 
 /// Writes and trusts a project file with `count` agents of one vendor.
 fn write_fleet(world: &World, vendor: &str, count: usize, prompt: &str) {
