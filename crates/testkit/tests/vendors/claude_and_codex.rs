@@ -1,29 +1,16 @@
-//! Claude Code and Codex with the scripted model. The tests of the product rely on this behaviour.
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
+//! Claude Code and Codex.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::process::Command;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use segue_testkit::model::{AnswerStage, Exchange, ScriptStep, SpeakerRole};
+use segue_testkit::model::{AnswerStage, SpeakerRole};
 use segue_testkit::vendors::{command, subscribe_claude, with_claude, with_codex};
 use segue_testkit::{CommandOutcome, Model, Terminal, World, isolated};
 use serde_json::Value;
 
-const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
-
-fn claude_world(model: &Model) -> World {
-    let mut world = World::new("/bin/false");
-    with_claude(&mut world, model);
-    world
-}
-
-fn codex_world(model: &Model) -> World {
-    let mut world = World::new("/bin/false");
-    with_codex(&mut world, model);
-    world
-}
+use crate::{ID, LIMIT, TOOL, assert_carried, assert_tool_ran, world_with};
 
 fn claude(world: &World, arguments: &[&str]) -> CommandOutcome {
     let all = ["-p", "--output-format", "json"].iter().chain(arguments);
@@ -36,114 +23,74 @@ fn codex(world: &World, arguments: &[&str]) -> CommandOutcome {
     CommandOutcome::of(&mut command(world, "codex", all))
 }
 
-fn codex_new(world: &World, prompt: &str) -> CommandOutcome {
+/// Runs a first turn of Codex.
+fn codex_first_turn(world: &World, prompt: &str) -> CommandOutcome {
     codex(world, &["--json", "--skip-git-repo-check", prompt])
 }
 
+/// Returns the JSON that Claude Code printed.
 fn result(outcome: &CommandOutcome) -> Value {
     serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| panic!("no result: {outcome:#?}"))
 }
 
-fn thread(outcome: &CommandOutcome) -> String {
+/// Returns the id of the conversation that Codex printed.
+fn thread_id(outcome: &CommandOutcome) -> String {
     let first = outcome.stdout.lines().next().unwrap_or_default();
     let event: Value = serde_json::from_str(first).unwrap_or_default();
     event["thread_id"].as_str().unwrap_or_else(|| panic!("no thread: {outcome:#?}")).to_owned()
 }
 
-/// Asserts that the request of the second turn also has the first turn.
-fn assert_carried(exchange: &Exchange, session: &str) {
-    assert_eq!(exchange.session.as_deref(), Some(session));
-    assert_eq!(exchange.user_texts(), ["first ALPHA", "second BETA"]);
-    let answered = "turns=1 first=<<first ALPHA>> last=<<first ALPHA>>";
-    assert_eq!(exchange.assistant_texts(), [answered]);
-    let roles: Vec<SpeakerRole> = exchange.turns.iter().map(|said| said.role).collect();
-    assert_eq!(roles, [SpeakerRole::User, SpeakerRole::Assistant, SpeakerRole::User]);
-}
-
 #[test]
 fn claude_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
-        let model = Model::start();
-        let world = claude_world(&model);
+        let (world, model) = world_with(with_claude);
         let first = claude(&world, &["--session-id", ID, "first ALPHA"]);
         assert_eq!(first.status, 0, "{first:#?}");
         let second = claude(&world, &["--resume", ID, "second BETA"]);
-        let said = "turns=2 first=<<first ALPHA>> last=<<second BETA>>";
-        assert_eq!(result(&second)["result"], said, "{second:#?}");
-        assert_carried(&model.conversation_of("BETA").unwrap(), ID);
-        assert_eq!(model.conversations().len(), 2, "{:#?}", model.exchanges());
+        let answer = "turns=2 first=<<first ALPHA>> last=<<second BETA>>";
+        assert_eq!(result(&second)["result"], answer, "{second:#?}");
+        assert_eq!(assert_carried(&model).session.as_deref(), Some(ID));
     });
 }
 
 #[test]
 fn codex_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
-        let model = Model::start();
-        let world = codex_world(&model);
-        let first = codex_new(&world, "first ALPHA");
+        let (world, model) = world_with(with_codex);
+        let first = codex_first_turn(&world, "first ALPHA");
         assert_eq!(first.status, 0, "{first:#?}");
-        let id = thread(&first);
+        let id = thread_id(&first);
         let second =
             codex(&world, &["resume", "--json", "--skip-git-repo-check", &id, "second BETA"]);
         assert_eq!(second.status, 0, "{second:#?}");
         assert!(second.stdout.contains("turns=2 first=<<first ALPHA>>"), "{second:#?}");
-        assert_carried(&model.conversation_of("BETA").unwrap(), &id);
-        assert_eq!(model.conversations().len(), 2, "{:#?}", model.exchanges());
+        assert_eq!(assert_carried(&model).session.as_deref(), Some(id.as_str()));
     });
 }
-
-/// Asserts that the tool ran, and that the second of exactly two requests has the tool call and its
-/// result.
-fn assert_tool_ran(model: &Model, world: &World) {
-    assert_eq!(fs::read_to_string(world.project().join("made")).unwrap(), "by-a-tool\n");
-    let last = model.conversations().pop().unwrap();
-    let roles: Vec<SpeakerRole> = last.turns.iter().map(|said| said.role).collect();
-    assert_eq!(
-        roles,
-        [SpeakerRole::User, SpeakerRole::ToolCall, SpeakerRole::ToolResult],
-        "{:#?}",
-        last.turns
-    );
-    assert!(last.texts(SpeakerRole::ToolResult)[0].contains("by-a-tool"), "{:#?}", last.turns);
-    assert_eq!(last.answer, [ScriptStep::Say("done".to_owned()), carried(&last)]);
-    assert_eq!(model.conversations().len(), 2);
-}
-
-fn carried(exchange: &Exchange) -> ScriptStep {
-    let newest = exchange.newest();
-    ScriptStep::Say(format!("turns=1 first=<<{newest}>> last=<<{newest}>>"))
-}
-
-const TOOL: &str = "[[tool: echo by-a-tool | tee made]] [[say: done]]";
 
 #[test]
 fn claude_runs_a_tool_and_sends_its_result() {
     isolated(|| {
-        let model = Model::start();
-        let world = claude_world(&model);
+        let (world, model) = world_with(with_claude);
         let run = claude(&world, &["--allowedTools", "Bash", "--", TOOL]);
-        assert_eq!(run.status, 0, "{run:#?}");
-        assert_tool_ran(&model, &world);
+        assert_tool_ran(&model, &world, &run);
     });
 }
 
 #[test]
 fn codex_runs_a_tool_and_sends_its_result() {
     isolated(|| {
-        let model = Model::start();
-        let world = codex_world(&model);
+        let (world, model) = world_with(with_codex);
         let run =
             codex(&world, &["--json", "--skip-git-repo-check", "-s", "danger-full-access", TOOL]);
-        assert_eq!(run.status, 0, "{run:#?}");
-        assert_tool_ran(&model, &world);
+        assert_tool_ran(&model, &world, &run);
     });
 }
 
 #[test]
 fn claude_reports_failures_of_the_model() {
     isolated(|| {
-        let model = Model::start();
-        let world = claude_world(&model);
+        let (world, model) = world_with(with_claude);
         for status in [400, 401, 403, 404, 413, 429, 500, 529] {
             let run = claude(&world, &[&format!("[[status: {status}]]")]);
             let result = result(&run);
@@ -164,10 +111,9 @@ fn claude_reports_failures_of_the_model() {
 #[test]
 fn claude_reports_the_end_of_a_limit_only_with_a_subscription() {
     isolated(|| {
-        let model = Model::start();
-        let mut world = claude_world(&model);
+        let (mut world, _model) = world_with(with_claude);
         let limited = |world: &World| {
-            let run = claude(world, &["[[limit: 2030-01-01T10:00:00Z]]"]);
+            let run = claude(world, &[LIMIT]);
             let result = result(&run);
             assert_eq!(result["api_error_status"], 429, "{run:#?}");
             result["result"].as_str().unwrap().to_owned()
@@ -181,26 +127,25 @@ fn claude_reports_the_end_of_a_limit_only_with_a_subscription() {
 #[test]
 fn codex_reports_failures_of_the_model() {
     isolated(|| {
-        let model = Model::start();
-        let world = codex_world(&model);
+        let (world, model) = world_with(with_codex);
         let cases = [
             ("[[status: 400]]", "refused by the script"),
             ("[[status: 401]]", "401"),
             ("[[status: 429]]", "429"),
             ("[[status: 500]]", "high demand"),
             ("[[cut]]", "Reconnecting"),
-            ("[[limit: 2030-01-01T10:00:00Z]]", "try again at Jan 1st, 2030 10:00 AM"),
+            (LIMIT, "try again at Jan 1st, 2030 10:00 AM"),
         ];
-        for (prompt, told) in cases {
-            let run = codex_new(&world, prompt);
+        for (prompt, error) in cases {
+            let run = codex_first_turn(&world, prompt);
             assert_eq!(run.status, 1, "{run:#?}");
             assert!(run.stdout.contains("turn.failed"), "{run:#?}");
-            assert!(run.stdout.contains(told), "{prompt}: {run:#?}");
+            assert!(run.stdout.contains(error), "{prompt}: {run:#?}");
         }
         model.refuse();
-        assert_eq!(codex_new(&world, "hello").status, 1);
+        assert_eq!(codex_first_turn(&world, "hello").status, 1);
         model.accept();
-        assert_eq!(codex_new(&world, "hello").status, 0);
+        assert_eq!(codex_first_turn(&world, "hello").status, 0);
     });
 }
 
@@ -218,8 +163,7 @@ fn assert_interactive(model: &Model, terminal: &mut Terminal) {
 #[test]
 fn claude_answers_in_a_terminal_without_asking_questions_first() {
     isolated(|| {
-        let model = Model::start();
-        let world = claude_world(&model);
+        let (world, model) = world_with(with_claude);
         let start = command(&world, "claude", ["GAMMA [[hold: door]]"]);
         let mut terminal = Terminal::start(&start, 40, 120);
         assert_interactive(&model, &mut terminal);
@@ -229,8 +173,7 @@ fn claude_answers_in_a_terminal_without_asking_questions_first() {
 #[test]
 fn codex_answers_in_a_terminal_without_asking_questions_first() {
     isolated(|| {
-        let model = Model::start();
-        let world = codex_world(&model);
+        let (world, model) = world_with(with_codex);
         let start = command(&world, "codex", ["--no-daemon", "GAMMA [[hold: door]]"]);
         let mut terminal = Terminal::start(&start, 40, 120);
         assert_interactive(&model, &mut terminal);
@@ -239,10 +182,9 @@ fn codex_answers_in_a_terminal_without_asking_questions_first() {
 }
 
 #[test]
-fn the_model_notices_that_a_killed_client_has_disconnected() {
+fn model_notices_that_a_killed_client_has_disconnected() {
     isolated(|| {
-        let model = Model::start();
-        let world = claude_world(&model);
+        let (world, model) = world_with(with_claude);
         let mut run = command(&world, "claude", ["-p", "[[hang]]"]).spawn().unwrap();
         model.wait_for(|it| it.stage == AnswerStage::Hanging);
         run.kill().unwrap();
@@ -259,8 +201,7 @@ const HOOKS: &str = r#"{"hooks": {
 #[test]
 fn text_that_claude_adds_to_a_request_is_no_user_message() {
     isolated(|| {
-        let model = Model::start();
-        let world = claude_world(&model);
+        let (world, model) = world_with(with_claude);
         world.write("CLAUDE.md", "RULES");
         world.write("file", "CONTENT");
         let run = claude(&world, &["--settings", HOOKS, "look at @file"]);
@@ -276,10 +217,9 @@ fn text_that_claude_adds_to_a_request_is_no_user_message() {
 #[test]
 fn text_that_codex_adds_to_a_request_is_no_user_message() {
     isolated(|| {
-        let model = Model::start();
-        let world = codex_world(&model);
+        let (world, model) = world_with(with_codex);
         world.write("AGENTS.md", "RULES");
-        let run = codex_new(&world, "look");
+        let run = codex_first_turn(&world, "look");
         assert_eq!(run.status, 0, "{run:#?}");
         let asked = model.wait_answered("look");
         assert_eq!(asked.user_texts(), ["look"]);
@@ -290,7 +230,7 @@ fn text_that_codex_adds_to_a_request_is_no_user_message() {
 
 /// Pastes a message while a tool runs, and then lets the tool finish. Asserts that the model gets
 /// it as a user message, no matter in which form the vendor sends it.
-fn assert_said_meanwhile(model: &Model, world: &World, start: &Command) {
+fn assert_sent_during_tool(model: &Model, world: &World, start: &Command) {
     let pipe = world.project().join("pipe");
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let mut tool = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
@@ -303,32 +243,31 @@ fn assert_said_meanwhile(model: &Model, world: &World, start: &Command) {
     // `shows` reads the terminal while it waits. A program blocks if its terminal's buffer is full.
     assert!(terminal.shows("turns=2"), "the screen is:\n{}", terminal.contents());
     let asked = model.wait_answered("EPSILON");
-    assert_eq!(asked.user_texts(), [MEANWHILE, "meanwhile EPSILON"]);
+    assert_eq!(asked.user_texts(), [TOOL_THAT_WAITS, "meanwhile EPSILON"]);
     assert!(asked.texts(SpeakerRole::ToolResult)[0].contains("done"), "{:#?}", asked.turns);
 }
 
 /// The shell itself reads the pipe. If a program such as `head` read the file, Claude Code would
 /// open it, too.
-const MEANWHILE: &str = "DELTA [[tool: read line < pipe; echo $line]]";
+const TOOL_THAT_WAITS: &str = "DELTA [[tool: read line < pipe; echo $line]]";
 
 #[test]
 fn claude_sends_a_message_that_is_pasted_while_a_tool_runs() {
     isolated(|| {
-        let model = Model::start();
-        let world = claude_world(&model);
+        let (world, model) = world_with(with_claude);
         // Without this permission mode, Claude Code asks its service about each tool.
-        let allowed = ["--permission-mode=default", "--allowedTools", "Bash", "--", MEANWHILE];
+        let allowed =
+            ["--permission-mode=default", "--allowedTools", "Bash", "--", TOOL_THAT_WAITS];
         let start = command(&world, "claude", allowed);
-        assert_said_meanwhile(&model, &world, &start);
+        assert_sent_during_tool(&model, &world, &start);
     });
 }
 
 #[test]
 fn codex_sends_a_message_that_is_pasted_while_a_tool_runs() {
     isolated(|| {
-        let model = Model::start();
-        let world = codex_world(&model);
-        let all = ["--no-daemon", "-a", "never", "-s", "danger-full-access", MEANWHILE];
-        assert_said_meanwhile(&model, &world, &command(&world, "codex", all));
+        let (world, model) = world_with(with_codex);
+        let all = ["--no-daemon", "-a", "never", "-s", "danger-full-access", TOOL_THAT_WAITS];
+        assert_sent_during_tool(&model, &world, &command(&world, "codex", all));
     });
 }

@@ -1,45 +1,17 @@
-//! Gemini CLI, Copilot CLI, `OpenCode` and Pi with the scripted model. The tests of the product
-//! rely on this behaviour.
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
+//! Gemini CLI, Copilot CLI, `OpenCode` and Pi.
 
 use std::fs;
 use std::io::{Seek as _, Write as _};
 
-use segue_testkit::model::{AnswerStage, Exchange, ScriptStep, SpeakerRole};
+use segue_testkit::model::AnswerStage;
 use segue_testkit::vendors::{command, with_copilot, with_gemini, with_opencode, with_pi};
 use segue_testkit::{CommandOutcome, Model, Terminal, World, isolated};
 use serde_json::{Value, json};
 
-const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
+use crate::{ID, LIMIT, TOOL, assert_carried, assert_tool_ran, world_with};
 
 /// A session id in the format of `OpenCode`.
-const SES: &str = "ses_preset00000000000000000001";
-
-const TOOL: &str = "[[tool: echo by-a-tool | tee made]] [[say: done]]";
-
-fn gemini_world(model: &Model) -> World {
-    let mut world = World::new("/bin/false");
-    with_gemini(&mut world, model);
-    world
-}
-
-fn copilot_world(model: &Model) -> World {
-    let mut world = World::new("/bin/false");
-    with_copilot(&mut world, model);
-    world
-}
-
-fn opencode_world(model: &Model) -> World {
-    let mut world = World::new("/bin/false");
-    with_opencode(&mut world, model);
-    world
-}
-
-fn pi_world(model: &Model) -> World {
-    let mut world = World::new("/bin/false");
-    with_pi(&mut world, model);
-    world
-}
+const OPENCODE_ID: &str = "ses_preset00000000000000000001";
 
 fn gemini(world: &World, arguments: &[&str], prompt: &str) -> CommandOutcome {
     let all = [&["-o", "stream-json"], arguments, &["-p", prompt]].concat();
@@ -74,32 +46,25 @@ fn event(outcome: &CommandOutcome, kind: &str) -> Value {
 
 /// Asserts that both turns succeeded, and that the request of the second turn also has the first
 /// turn.
-fn assert_carried(model: &Model, outcomes: [&CommandOutcome; 2]) {
+fn assert_both_carried(model: &Model, outcomes: [&CommandOutcome; 2]) {
     for outcome in outcomes {
         assert_eq!(outcome.status, 0, "{outcome:#?}");
     }
-    let said = "turns=2 first=<<first ALPHA>> last=<<second BETA>>";
-    assert!(outcomes[1].stdout.contains(said), "{:#?}", outcomes[1]);
-    let exchange = model.conversation_of("BETA").unwrap();
-    assert_eq!(exchange.user_texts(), ["first ALPHA", "second BETA"]);
-    let answered = "turns=1 first=<<first ALPHA>> last=<<first ALPHA>>";
-    assert_eq!(exchange.assistant_texts(), [answered]);
-    let roles: Vec<SpeakerRole> = exchange.turns.iter().map(|said| said.role).collect();
-    assert_eq!(roles, [SpeakerRole::User, SpeakerRole::Assistant, SpeakerRole::User]);
-    assert_eq!(model.conversations().len(), 2, "{:#?}", model.exchanges());
+    let answer = "turns=2 first=<<first ALPHA>> last=<<second BETA>>";
+    assert!(outcomes[1].stdout.contains(answer), "{:#?}", outcomes[1]);
+    assert_carried(model);
 }
 
 #[test]
 fn gemini_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
-        let model = Model::start();
-        let world = gemini_world(&model);
+        let (world, model) = world_with(with_gemini);
         let first = gemini(&world, &["--session-id", ID], "first ALPHA");
         assert_eq!(event(&first, "init")["session_id"], ID);
         let second = gemini(&world, &["--resume", ID], "second BETA");
         assert_eq!(event(&second, "init")["session_id"], ID);
         assert_eq!(event(&second, "result")["status"], "success");
-        assert_carried(&model, [&first, &second]);
+        assert_both_carried(&model, [&first, &second]);
         assert_eq!(gemini(&world, &["--resume", &ID.replace('6', "7")], "x").status, 42);
     });
 }
@@ -107,43 +72,41 @@ fn gemini_sends_the_first_turn_again_after_a_resume() {
 #[test]
 fn copilot_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
-        let model = Model::start();
-        let world = copilot_world(&model);
+        let (world, model) = world_with(with_copilot);
         let first = copilot(&world, &["--session-id", ID], "first ALPHA");
         assert_eq!(event(&first, "result")["sessionId"], ID);
         let second = copilot(&world, &[&format!("--resume={ID}")], "second BETA");
         assert_eq!(event(&second, "result")["sessionId"], ID);
-        assert_carried(&model, [&first, &second]);
+        assert_both_carried(&model, [&first, &second]);
         let unknown = format!("--resume={}", ID.replace('6', "7"));
         assert_eq!(copilot(&world, &[&unknown], "x").status, 1);
     });
 }
 
-/// Imports an empty conversation with the id `SES` into `OpenCode`.
-fn preset(world: &World) {
+/// Imports an empty conversation with the id `OPENCODE_ID` into `OpenCode`.
+fn import_empty(world: &World) {
     let info = json!({
-        "id": SES, "slug": "preset", "directory": world.project(), "title": "preset",
+        "id": OPENCODE_ID, "slug": "preset", "directory": world.project(), "title": "preset",
         "version": "1.18.33", "projectID": "global", "time": {"created": 1, "updated": 1},
     });
     let file = world.root().join("preset.json");
     fs::write(&file, json!({"info": info, "messages": []}).to_string()).unwrap();
-    let words = ["import", file.to_str().unwrap()];
-    let import = CommandOutcome::of(&mut command(world, "opencode", words));
+    let import = ["import", file.to_str().unwrap()];
+    let import = CommandOutcome::of(&mut command(world, "opencode", import));
     assert_eq!(import.status, 0, "{import:#?}");
 }
 
 #[test]
 fn opencode_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
-        let model = Model::start();
-        let world = opencode_world(&model);
-        preset(&world);
+        let (world, model) = world_with(with_opencode);
+        import_empty(&world);
         let project = world.project().to_str().unwrap().to_owned();
-        let run = |prompt| opencode(&world, &["--dir", &project, "-s", SES], prompt);
+        let run = |prompt| opencode(&world, &["--dir", &project, "-s", OPENCODE_ID], prompt);
         let (first, second) = (run("first ALPHA"), run("second BETA"));
-        assert_carried(&model, [&first, &second]);
-        assert_eq!(event(&second, "text")["sessionID"], SES);
-        assert_eq!(model.conversation_of("BETA").unwrap().session.as_deref(), Some(SES));
+        assert_both_carried(&model, [&first, &second]);
+        assert_eq!(event(&second, "text")["sessionID"], OPENCODE_ID);
+        assert_eq!(model.conversation_of("BETA").unwrap().session.as_deref(), Some(OPENCODE_ID));
         let unknown = opencode(&world, &["--dir", &project, "-s", "ses_unknown"], "x");
         assert_eq!(unknown.status, 1, "{unknown:#?}");
     });
@@ -152,8 +115,7 @@ fn opencode_sends_the_first_turn_again_after_a_resume() {
 #[test]
 fn opencode_sends_a_background_request_for_a_title() {
     isolated(|| {
-        let model = Model::start();
-        let world = opencode_world(&model);
+        let (world, model) = world_with(with_opencode);
         let run = opencode(&world, &[], "first ALPHA");
         assert_eq!(run.status, 0, "{run:#?}");
         assert_eq!(model.conversations().len(), 1, "{:#?}", model.exchanges());
@@ -165,8 +127,7 @@ fn opencode_sends_a_background_request_for_a_title() {
 #[test]
 fn pi_sends_the_first_turn_again_after_a_resume() {
     isolated(|| {
-        let model = Model::start();
-        let world = pi_world(&model);
+        let (world, model) = world_with(with_pi);
         let file = world.root().join("pi.jsonl");
         let time = "2026-11-16T00:00:00.000Z";
         let head = json!({"type": "session", "version": 3, "id": ID, "timestamp": time, "cwd": world.project()});
@@ -174,41 +135,17 @@ fn pi_sends_the_first_turn_again_after_a_resume() {
         let session = ["--session", file.to_str().unwrap()];
         let first = pi(&world, &session, "first ALPHA");
         let second = pi(&world, &session, "second BETA");
-        assert_carried(&model, [&first, &second]);
+        assert_both_carried(&model, [&first, &second]);
         let json = pi(&world, &["--mode", "json", session[0], session[1]], "third");
         assert_eq!(event(&json, "session")["id"], ID);
         assert_eq!(pi(&world, &["--session", "unknown"], "x").status, 1);
     });
 }
 
-/// Asserts that the tool ran, and that the second of exactly two requests has the tool call and its
-/// result.
-fn assert_tool_ran(model: &Model, world: &World, run: &CommandOutcome) {
-    assert_eq!(run.status, 0, "{run:#?}");
-    assert_eq!(fs::read_to_string(world.project().join("made")).unwrap(), "by-a-tool\n");
-    let last = model.conversations().pop().unwrap();
-    let roles: Vec<SpeakerRole> = last.turns.iter().map(|said| said.role).collect();
-    assert_eq!(
-        roles,
-        [SpeakerRole::User, SpeakerRole::ToolCall, SpeakerRole::ToolResult],
-        "{:#?}",
-        last.turns
-    );
-    assert!(last.texts(SpeakerRole::ToolResult)[0].contains("by-a-tool"), "{:#?}", last.turns);
-    assert_eq!(last.answer, [ScriptStep::Say("done".to_owned()), carried(&last)]);
-    assert_eq!(model.conversations().len(), 2);
-}
-
-fn carried(exchange: &Exchange) -> ScriptStep {
-    let newest = exchange.newest();
-    ScriptStep::Say(format!("turns=1 first=<<{newest}>> last=<<{newest}>>"))
-}
-
 #[test]
 fn gemini_runs_a_tool_and_sends_its_result() {
     isolated(|| {
-        let model = Model::start();
-        let world = gemini_world(&model);
+        let (world, model) = world_with(with_gemini);
         let run = gemini(&world, &["--approval-mode", "yolo"], TOOL);
         assert_tool_ran(&model, &world, &run);
     });
@@ -217,8 +154,7 @@ fn gemini_runs_a_tool_and_sends_its_result() {
 #[test]
 fn copilot_runs_a_tool_and_sends_its_result() {
     isolated(|| {
-        let model = Model::start();
-        let world = copilot_world(&model);
+        let (world, model) = world_with(with_copilot);
         let run = copilot(&world, &["--allow-all-tools"], TOOL);
         assert_tool_ran(&model, &world, &run);
     });
@@ -227,8 +163,7 @@ fn copilot_runs_a_tool_and_sends_its_result() {
 #[test]
 fn opencode_runs_a_tool_and_sends_its_result() {
     isolated(|| {
-        let model = Model::start();
-        let world = opencode_world(&model);
+        let (world, model) = world_with(with_opencode);
         let run = opencode(&world, &["--auto"], TOOL);
         assert_tool_ran(&model, &world, &run);
     });
@@ -237,20 +172,16 @@ fn opencode_runs_a_tool_and_sends_its_result() {
 #[test]
 fn pi_runs_a_tool_and_sends_its_result() {
     isolated(|| {
-        let model = Model::start();
-        let world = pi_world(&model);
+        let (world, model) = world_with(with_pi);
         let run = pi(&world, &[], TOOL);
         assert_tool_ran(&model, &world, &run);
     });
 }
 
-const LIMIT: &str = "[[limit: 2030-01-01T10:00:00Z]]";
-
 #[test]
 fn gemini_reports_failures_of_the_model() {
     isolated(|| {
-        let model = Model::start();
-        let world = gemini_world(&model);
+        let (world, model) = world_with(with_gemini);
         let cases = [
             ("[[status: 400]]", 144, "refused by the script"),
             ("[[status: 401]]", 145, "UNAUTHENTICATED"),
@@ -259,13 +190,13 @@ fn gemini_reports_failures_of_the_model() {
             (LIMIT, 173, "exhausted your daily quota"),
             ("[[cut]]", 1, "terminated"),
         ];
-        for (prompt, status, told) in cases {
+        for (prompt, status, error) in cases {
             let run = gemini(&world, &[], prompt);
             assert_eq!(run.status, status, "{run:#?}");
             let result = event(&run, "result");
             assert_eq!(result["status"], "error", "{result:#}");
             let message = result["error"]["message"].as_str().unwrap();
-            assert!(message.contains(told), "{prompt}: {result:#}");
+            assert!(message.contains(error), "{prompt}: {result:#}");
         }
         model.refuse();
         assert_eq!(gemini(&world, &[], "hello").status, 1);
@@ -277,8 +208,7 @@ fn gemini_reports_failures_of_the_model() {
 #[test]
 fn copilot_reports_failures_of_the_model() {
     isolated(|| {
-        let model = Model::start();
-        let world = copilot_world(&model);
+        let (world, _model) = world_with(with_copilot);
         for (prompt, code) in [
             ("[[status: 400]]", json!(400)),
             ("[[status: 401]]", json!(401)),
@@ -297,8 +227,7 @@ fn copilot_reports_failures_of_the_model() {
 #[test]
 fn opencode_reports_failures_that_it_does_not_retry() {
     isolated(|| {
-        let model = Model::start();
-        let world = opencode_world(&model);
+        let (world, _model) = world_with(with_opencode);
         for status in [400, 401] {
             let run = opencode(&world, &[], &format!("[[status: {status}]]"));
             assert_eq!(run.status, 1, "{run:#?}");
@@ -310,8 +239,7 @@ fn opencode_reports_failures_that_it_does_not_retry() {
 #[test]
 fn opencode_keeps_retrying_after_a_rate_limit() {
     isolated(|| {
-        let model = Model::start();
-        let world = opencode_world(&model);
+        let (world, model) = world_with(with_opencode);
         let mut run = command(&world, "opencode", ["run", "--format", "json", "[[status: 429]]"]);
         let mut run = run.stdout(std::process::Stdio::piped()).spawn().unwrap();
         model.wait_for(|it| !it.background && it.number > 4);
@@ -324,8 +252,7 @@ fn opencode_keeps_retrying_after_a_rate_limit() {
 #[test]
 fn pi_reports_failures_of_the_model() {
     isolated(|| {
-        let model = Model::start();
-        let world = pi_world(&model);
+        let (world, model) = world_with(with_pi);
         let cases = [
             ("[[status: 400]]", "400 refused by the script"),
             ("[[status: 401]]", "401 Incorrect API key"),
@@ -334,10 +261,10 @@ fn pi_reports_failures_of_the_model() {
             (LIMIT, "429 You exceeded your current quota"),
             ("[[cut]]", "terminated"),
         ];
-        for (prompt, told) in cases {
+        for (prompt, error) in cases {
             let run = pi(&world, &[], prompt);
             assert_eq!(run.status, 1, "{run:#?}");
-            assert!(run.stderr.contains(told), "{run:#?}");
+            assert!(run.stderr.contains(error), "{run:#?}");
         }
         let json = pi(&world, &["--mode", "json"], "[[status: 401]]");
         assert_eq!(json.status, 0, "{json:#?}");
@@ -368,10 +295,9 @@ fn assert_pasted(model: &Model, mut terminal: Terminal, ready: &str) {
 #[test]
 fn gemini_accepts_a_message_that_is_pasted_during_an_answer() {
     isolated(|| {
-        let model = Model::start();
-        let world = gemini_world(&model);
-        let words = ["--session-id", ID, "-i", "GAMMA [[slow: 2]]"];
-        let mut terminal = Terminal::start(&command(&world, "gemini", words), 40, 120);
+        let (world, model) = world_with(with_gemini);
+        let arguments = ["--session-id", ID, "-i", "GAMMA [[slow: 2]]"];
+        let mut terminal = Terminal::start(&command(&world, "gemini", arguments), 40, 120);
         assert!(terminal.shows("piece 2 of"), "the screen is:\n{}", terminal.contents());
         terminal.write("\x1b[200~DELTA\nEPSILON\x1b[201~");
         assert!(terminal.shows("EPSILON"), "the screen is:\n{}", terminal.contents());
@@ -388,8 +314,7 @@ fn gemini_accepts_a_message_that_is_pasted_during_an_answer() {
 #[test]
 fn copilot_accepts_a_pasted_message_of_two_lines_in_a_terminal() {
     isolated(|| {
-        let model = Model::start();
-        let world = copilot_world(&model);
+        let (world, model) = world_with(with_copilot);
         let start = command(&world, "copilot", ["--session-id", ID]);
         assert_pasted(&model, Terminal::start(&start, 40, 120), "? help");
     });
@@ -398,8 +323,7 @@ fn copilot_accepts_a_pasted_message_of_two_lines_in_a_terminal() {
 #[test]
 fn opencode_accepts_a_pasted_message_of_two_lines_in_a_terminal() {
     isolated(|| {
-        let model = Model::start();
-        let world = opencode_world(&model);
+        let (world, model) = world_with(with_opencode);
         let start = command(&world, "opencode", [""; 0]);
         assert_pasted(&model, Terminal::start(&start, 40, 120), "Ask anything");
     });
@@ -408,8 +332,7 @@ fn opencode_accepts_a_pasted_message_of_two_lines_in_a_terminal() {
 #[test]
 fn pi_accepts_a_pasted_message_of_two_lines_in_a_terminal() {
     isolated(|| {
-        let model = Model::start();
-        let world = pi_world(&model);
+        let (world, model) = world_with(with_pi);
         let start = command(&world, "pi", [""; 0]);
         assert_pasted(&model, Terminal::start(&start, 40, 120), "scripted-1");
     });
