@@ -122,7 +122,7 @@ const ROOMS: [Room; 6] = [
         allowed: &[
             "crates/store/",
             "crates/testkit/",
-            "crates/vendors/src/database.rs",
+            "crates/vendors/src/shared/database.rs",
             "crates/vendors/src/openclaw/",
             "crates/vendors/src/opencode/",
         ],

@@ -1,48 +1,23 @@
 //! Support for agent CLIs, one folder per vendor: command lines, and readers for the files and the
 //! output of the vendor's program. This crate spawns no process.
 //!
-//! A vendor's folder has a file for each topic: `home` (paths), `launch` (arguments), `records`,
-//! `transcript` and `turns` (reading), `signals`, `screen`, `typing`, `failures`, `conversion`
-//! (writing), `rehearsal` (how well the vendor is supported, and how to try it without an account).
-//! Code that several vendors share is beside the folders:
-//!
-//! | module | what it does |
-//! |---|---|
-//! | `reading` | reads transcripts with one record per line: beginning, end, turns, new messages |
-//! | `database` | reads a vendor's SQLite database |
-//! | `stored` | finds a vendor's folder and lists its transcripts |
-//! | `launching`, `texts` | flags among a session's own arguments, texts in files |
-//! | `ids` | ids that are UUIDs |
-//! | `choices`, `typed_text` | answers to dialogs, text for a terminal |
-//! | `failure_classes` | classes of failures by status and by words |
+//! A vendor's folder has a file for each topic: `home` (paths), `launch` (arguments), `transcript`
+//! and `turns` (reading), `signals`, `screen`, `typing`, `failures`, `conversion` (writing). Code
+//! that several vendors share is in `shared`. `described` is a vendor that a project file describes.
 
-mod backwards;
-mod choices;
 mod claude;
 mod codex;
 mod copilot;
 mod cursor;
-mod database;
 pub mod demo;
 mod described;
-mod failure_classes;
 mod gemini;
-mod ids;
-mod launching;
-mod lines;
 mod openclaw;
 mod opencode;
-#[cfg(test)]
-mod options;
 mod pi;
-mod reading;
+mod shared;
 #[cfg(test)]
-mod samples;
-mod stored;
-mod texts;
-#[cfg(test)]
-mod turn_samples;
-mod typed_text;
+mod testing;
 
 use std::io;
 use std::path::Path;
@@ -73,7 +48,7 @@ pub fn all() -> BuiltInVendors {
 /// line that is too long to hold in memory. Returns `None` if the result is still too long.
 pub fn clipped(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<u8>>> {
     let length = files.facts(path)?.map_or(0, |facts| facts.length);
-    reading::read_clipped(files, path, (0, length))
+    shared::reading::read_clipped(files, path, (0, length))
 }
 
 /// The vendors that this build supports.

@@ -11,7 +11,7 @@ use uuid::Builder;
 
 use super::records::SYNTHETIC;
 use super::{home, tip};
-use crate::reading;
+use crate::shared::reading;
 
 /// Name of the model in messages whose model is not known. Claude Code hangs if a message has none.
 const UNKNOWN: &str = "unknown";

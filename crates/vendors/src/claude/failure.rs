@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 
-use crate::failure_classes::of_status;
+use crate::shared::failure_classes::of_status;
 
 /// What the vendor reports about a failure. Any part of it may be missing.
 #[derive(Clone, Copy, Debug, Default)]

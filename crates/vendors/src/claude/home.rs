@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use segue_core::Result;
 use segue_core::model::Environment;
 
-pub(super) use crate::ids::is_uuid as is_id;
+pub(super) use crate::shared::ids::is_uuid as is_id;
 
-use crate::stored;
+use crate::shared::stored;
 
 /// Environment variable that names the folder of Claude Code's files. If it is set, `.claude.json`
 /// is in that folder, too.
@@ -94,7 +94,7 @@ fn base36(mut number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::environment;
+    use crate::testing::environment;
 
     #[test]
     fn the_variable_wins_over_the_users_home() {

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::home::{self, HOME_VARIABLE};
 use super::{settings, versions};
-use crate::launching::{self, FlagValue};
-use crate::texts;
+use crate::shared::launch_files;
+use crate::shared::launching::{self, FlagValue};
 
 /// Environment variables that Claude Code sets for its tools and hooks. An agent that inherits them
 /// believes that it runs inside another Claude Code.
@@ -76,7 +76,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     };
     option("--model", session.model.as_deref());
     option("--permission-mode", Some(permission_mode(plan)));
-    let instructions = texts::instructions(plan);
+    let instructions = launch_files::instructions(plan);
     let path = instructions.as_ref().map(|file| file.path.display().to_string());
     option("--append-system-prompt-file", path.as_deref());
     let own = own_arguments(plan);
@@ -84,7 +84,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     if session.headless {
         // The output reports everything that a hook could, so a headless launch needs no hooks.
         arguments.extend(own);
-        files.extend(texts::prompt(plan));
+        files.extend(launch_files::prompt(plan));
     } else {
         let (rest, file) = settings::prepare(plan, own)?;
         arguments.extend(rest);

@@ -38,7 +38,7 @@ use segue_core::ports::{
 };
 use uuid::Uuid;
 
-use crate::texts;
+use crate::shared::launch_files;
 
 /// Claude Code.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +115,7 @@ impl Launching for Claude {
 
 impl HeadlessLaunching for Claude {
     fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
-        texts::prompt_path(plan)
+        launch_files::prompt_path(plan)
     }
 }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::reading::MessageContent;
+use crate::shared::reading::MessageContent;
 
 /// Beginning of the text that the vendor records when a person interrupts a turn.
 const INTERRUPTED: &str = "[Request interrupted by user";

@@ -86,7 +86,7 @@ pub(super) fn pid_of(path: &Path) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     const WAITING: &str = include_str!("fixtures/registry-waiting.json");
     const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";

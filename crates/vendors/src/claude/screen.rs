@@ -4,7 +4,7 @@ use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
 use segue_core::ports::Answer;
 use segue_core::rules::dialog::{self, Choices};
 
-use crate::choices::{keys_to, meant, number_of};
+use crate::shared::choices::{keys_to, meant, number_of};
 
 /// Drawn before the input, and before the marked choice.
 const MARK: char = '❯';

@@ -95,7 +95,7 @@ mod tests {
     use segue_core::model::{LaunchMode, Session};
 
     use super::*;
-    use crate::samples::{CountingFiles, plan, session};
+    use crate::testing::{Disk, plan, session};
 
     fn prepared(session: &Session) -> Result<(Vec<String>, Value)> {
         let disk = CountingFiles::default();

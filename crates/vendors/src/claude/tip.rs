@@ -8,7 +8,7 @@ use segue_core::Result;
 use segue_core::ports::Files;
 
 use super::tree::ClaudeNode;
-use crate::reading::{self, TranscriptLine};
+use crate::shared::reading::{self, TranscriptLine};
 
 /// How many bytes at the end of the file are searched for the vendor's own note of the tip. The
 /// vendor writes this note when a process exits, so only the records of one later process follow

@@ -11,9 +11,8 @@ use segue_core::ports::{Beginning, Conversation, Files, Place, StoredConversatio
 
 use super::records::{ClaudeMeaning, ClaudeRecord};
 use super::{home, typing};
-use crate::backwards::{self, StopReason};
-use crate::reading::{self, FirstRecords};
-use crate::{ids, stored};
+use crate::shared::reading::{self, FirstRecords, StopReason};
+use crate::shared::{ids, stored};
 
 /// How many bytes of the beginning are read, one size after the other, until the first message is
 /// found. It is nearly always near the beginning.
@@ -138,7 +137,7 @@ impl ClaudeTranscriptEnd {
 /// Reads backwards until it is known whether the last turn has ended, and what the last answer is.
 fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
     let mut end = ClaudeTranscriptEnd::default();
-    let ended = backwards::each(files, path, length, |line| {
+    let ended = reading::each_tail_line(files, path, length, |line| {
         ClaudeRecord::read(line).map_or(ControlFlow::Continue(()), |record| end.take(&record))
     })?;
     // A last line that is longer than the read limit hides the end of the turn: the turn counts as

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::turns;
-use crate::reading::{Belongs, TranscriptFormat};
+use crate::shared::reading::{Belongs, TranscriptFormat};
 
 /// Maximum number of bytes of skipped records that are held. A skipped record can turn out to
 /// belong to the conversation: in a first turn, the answer can be stored before its question.

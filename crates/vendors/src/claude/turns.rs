@@ -13,7 +13,7 @@ use super::records::{
 };
 use super::tip;
 use super::tree::ClaudeBranch;
-use crate::reading::{self, MessageContent};
+use crate::shared::reading::{self, MessageContent};
 
 /// Placeholder for an image.
 const IMAGE: &str = "[image]";

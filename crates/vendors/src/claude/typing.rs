@@ -4,7 +4,7 @@
 use segue_core::ports::Typing;
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
+use crate::shared::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
 
 /// Words that end the program if nothing else is typed, even with spaces around them.
 const ENDS_IT: [&str; 6] = ["exit", "quit", ":q", ":q!", ":wq", ":wq!"];

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::records::{NOTES, is_synthetic};
 use super::{home, launch, settings, transcript};
-use crate::reading;
+use crate::shared::reading;
 
 pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
     if !home::is_id(order.id.as_str()) {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 
-use crate::failure_classes::{of_status_or_timeout as of_status, of_words};
+use crate::shared::failure_classes::{of_status_or_timeout as of_status, of_words};
 
 /// Texts in error messages and the class that they mean, the most reliable first.
 const WORDS: [(&str, FailureClass); 20] = [

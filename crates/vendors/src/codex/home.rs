@@ -11,9 +11,9 @@ use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
-use crate::stored;
+use crate::shared::stored;
 
-pub(super) use crate::ids::{created_at as began_at, is_uuid as is_id};
+pub(super) use crate::shared::ids::{created_at as began_at, is_uuid as is_id};
 
 /// Environment variable that names the folder of Codex's files. If it is set, the folder must
 /// exist.
@@ -204,7 +204,7 @@ mod tests {
     use segue_core::Kind;
 
     use super::*;
-    use crate::samples::{Home, environment};
+    use crate::testing::{Home, environment};
 
     const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 

@@ -9,7 +9,7 @@ use segue_core::ports::{CommandLine, CommandPlan, NewFile};
 use serde_json::{Value, json};
 
 use super::{home, settings};
-use crate::{launching, texts};
+use crate::shared::{launch_files, launching};
 
 /// Settings of an interactive launch: no question about an update before the input, and a title
 /// that shows the activity, whatever title the user has configured.
@@ -44,7 +44,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     arguments.extend(message(plan)?);
     Ok(CommandLine {
         arguments,
-        files: prepared(plan).into_iter().chain(texts::prompt(plan)).collect(),
+        files: prepared(plan).into_iter().chain(launch_files::prompt(plan)).collect(),
     })
 }
 

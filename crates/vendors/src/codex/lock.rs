@@ -55,7 +55,7 @@ fn is_users(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     const OLD: &str = "01a1e1b4-0000-7600-96ed-000000000001";
     const NEW: &str = "01a1e1b4-0000-7600-96ed-000000000002";

@@ -37,7 +37,7 @@ use segue_core::ports::{
 };
 use uuid::Uuid;
 
-use crate::texts;
+use crate::shared::launch_files;
 
 /// Paths of the native program, relative to the folder of the script that the package manager links
 /// to. The native program is started directly: with the script, there would be two processes, and a
@@ -125,7 +125,7 @@ impl Launching for Codex {
 
 impl HeadlessLaunching for Codex {
     fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
-        texts::prompt_path(plan)
+        launch_files::prompt_path(plan)
     }
 }
 
@@ -268,7 +268,7 @@ impl Conversion for Codex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     #[test]
     fn watched_for_returns_the_folders_of_the_conversation_and_of_a_new_one() {

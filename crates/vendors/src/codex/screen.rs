@@ -5,7 +5,7 @@ use segue_core::ports::Answer;
 use segue_core::rules::dialog::{self, Choices};
 
 use super::signals::title_activity;
-use crate::choices::{keys_to, meant};
+use crate::shared::choices::{keys_to, meant};
 
 /// Drawn before the input, and before the marked choice.
 const MARK: char = '›';

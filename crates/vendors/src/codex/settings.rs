@@ -107,7 +107,7 @@ pub(super) fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     fn words(line: &str) -> Vec<String> {
         line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()

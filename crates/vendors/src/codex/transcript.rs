@@ -10,7 +10,7 @@ use segue_core::ports::{Beginning, Conversation, Files, Place, StoredConversatio
 
 use super::records::{CodexTurnEnd, RolloutHeader, RolloutLine, RolloutRecord};
 use super::{home, typing};
-use crate::{reading, stored};
+use crate::shared::{reading, stored};
 
 /// Size of one read in bytes. The header alone has some twenty thousand bytes of instructions.
 const PIECE: usize = 64 * 1024;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::lineage::{self, RolloutPart};
 use super::records::{RolloutLine, RolloutRecord};
-use crate::reading::{self, Belongs, TranscriptFormat};
+use crate::shared::reading::{self, Belongs, TranscriptFormat};
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     for part in lineage::parts(files, path) {

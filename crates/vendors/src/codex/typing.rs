@@ -2,7 +2,7 @@
 
 use segue_core::ports::Typing;
 
-use crate::typed_text::{self, ZERO_WIDTH_SPACE};
+use crate::shared::typed_text::{self, ZERO_WIDTH_SPACE};
 
 /// Maximum length in characters of a paste that Codex shows as text. It shows a longer one as a
 /// placeholder, and reads it as if no text came before it.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use uuid::{Builder, Uuid};
 
 use super::home;
-use crate::reading;
+use crate::shared::reading;
 
 /// Version of the event format.
 const FORM: u32 = 1;

@@ -3,7 +3,7 @@
 use segue_core::model::{Failure, FailureClass};
 use serde::Deserialize;
 
-use crate::failure_classes::of_status;
+use crate::shared::failure_classes::of_status;
 
 /// The data of a `session.error` event.
 #[derive(Clone, Debug, Default, Deserialize)]

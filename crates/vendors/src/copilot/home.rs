@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use segue_core::Result;
 use segue_core::model::Environment;
 
-pub(super) use crate::ids::is_uuid as is_id;
+pub(super) use crate::shared::ids::is_uuid as is_id;
 
-use crate::stored;
+use crate::shared::stored;
 
 /// The environment variable that names Copilot's home folder.
 pub(super) const HOME_VARIABLE: &str = "COPILOT_HOME";
@@ -109,7 +109,7 @@ fn plain(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::environment;
+    use crate::testing::environment;
 
     const ID: &str = "21111111-2222-4333-8444-555555555555";
 

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::home::{self, HOME_VARIABLE};
 use super::typing;
-use crate::launching::{self, FlagValue};
+use crate::shared::launching::{self, FlagValue};
 
 /// Environment variables that are removed before a launch. Copilot sets them for its own tools,
 /// except `COPILOT_ALLOW_ALL`, which would allow everything whatever the session's permission is.

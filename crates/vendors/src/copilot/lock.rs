@@ -15,7 +15,7 @@ use segue_core::{Error, Result};
 use serde_json::{Map, Value};
 
 use super::home;
-use crate::backwards;
+use crate::shared::reading;
 
 /// The text in a log before the id of the conversation that the process puts on its screen.
 const SHOWN: &str = "[INFO] Registering foreground session: ";
@@ -84,7 +84,7 @@ fn last_shown(files: &dyn Files, log: &Path) -> Option<VendorSessionId> {
     let length = files.facts(log).ok()??.length;
     let mut found = None;
     // Ignore a read error: the log is read again after its next change.
-    let _ended = backwards::each(files, log, length, |line| {
+    let _ended = reading::each_tail_line(files, log, length, |line| {
         let line = String::from_utf8_lossy(line);
         let id = line.split_once(SHOWN).map(|(_, id)| id.trim()).filter(|id| home::is_id(id));
         found = id.map(VendorSessionId::new);
@@ -115,7 +115,7 @@ fn pid_of(path: &Path) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     const OLD: &str = "21111111-2222-4333-8444-555555555555";
     const NEW: &str = "31111111-2222-4333-8444-555555555555";

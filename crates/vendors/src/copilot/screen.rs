@@ -6,7 +6,7 @@ use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
 use segue_core::ports::Answer;
 use segue_core::rules::dialog::{self, Choices};
 
-use crate::choices::{meant, number_of};
+use crate::shared::choices::{meant, number_of};
 
 /// Drawn before the input, and before the selected choice of a dialog.
 const MARK: char = '❯';

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::failure::CopilotError;
 use super::records::{CopilotEvent, CopilotRecord};
 use super::{home, lock};
-use crate::backwards;
+use crate::shared::reading;
 
 /// Reads the signals of the launch's own process from a changed file: the conversation that it
 /// holds open, and what the events there show. Files of other processes give no signals.
@@ -43,7 +43,7 @@ fn turn(files: &dyn Files, path: &Path) -> Vec<Signal> {
     let length = files.facts(path).ok().flatten().map_or(0, |facts| facts.length);
     let (mut newest, mut signals) = (Newest::default(), Vec::new());
     // Ignore a read error: the file is read again after its next change.
-    let _ended = backwards::each(files, path, length, |line| {
+    let _ended = reading::each_tail_line(files, path, length, |line| {
         let Some(record) = CopilotRecord::read(line) else { return ControlFlow::Continue(()) };
         match newest.take(record.event) {
             Some(found) => {

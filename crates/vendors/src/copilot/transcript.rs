@@ -10,9 +10,8 @@ use segue_core::{Error, Result};
 
 use super::records::{CopilotEvent, CopilotRecord};
 use super::{home, typing};
-use crate::backwards::{self, StopReason};
-use crate::reading::{self, FirstRecords};
-use crate::stored;
+use crate::shared::reading::{self, FirstRecords, StopReason};
+use crate::shared::stored;
 
 /// How many bytes of the beginning are read, one attempt after the other. The first attempt is
 /// small, because the first message is nearly always near the beginning.
@@ -163,7 +162,7 @@ impl CopilotTranscriptEnd {
 /// that answer.
 fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
     let mut end = CopilotTranscriptEnd::default();
-    let ended = backwards::each(files, path, length, |line| {
+    let ended = reading::each_tail_line(files, path, length, |line| {
         CopilotRecord::read(line).map_or(ControlFlow::Continue(()), |record| end.take(record.event))
     })?;
     // If the read limit was reached before any line decided, no end of the turn was seen. The turn

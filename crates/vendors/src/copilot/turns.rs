@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 
 use super::records::{CopilotEvent, CopilotMessage, CopilotRecord};
 use super::transcript;
-use crate::reading::{self, Belongs, TranscriptFormat};
+use crate::shared::reading::{self, Belongs, TranscriptFormat};
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     reading::turns_back(files, path, CopilotFormat { files, path }, each)

@@ -2,7 +2,7 @@
 
 use segue_core::ports::Typing;
 
-use crate::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
+use crate::shared::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
 
 /// Words that end the program if the message contains nothing else.
 const ENDS_IT: [&str; 3] = ["exit", "quit", "bye"];

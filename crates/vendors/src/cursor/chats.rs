@@ -59,7 +59,7 @@ fn read(files: &dyn Files, folder: &Path) -> Option<Chat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     const ID: &str = "32143814-2a0b-4c11-9d55-0b7c5a1f6e01";
 

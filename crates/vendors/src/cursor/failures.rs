@@ -2,7 +2,7 @@
 
 use segue_core::model::{Failure, FailureClass};
 
-use crate::failure_classes::of_words;
+use crate::shared::failure_classes::of_words;
 
 /// Words that identify a failure class, the most reliable first. Those in brackets are error codes
 /// of Cursor's service.

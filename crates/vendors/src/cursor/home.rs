@@ -6,9 +6,9 @@ use segue_core::Result;
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Place};
 
-use crate::stored;
+use crate::shared::stored;
 
-pub(super) use crate::ids::is_uuid as is_id;
+pub(super) use crate::shared::ids::is_uuid as is_id;
 
 /// The environment variable that names Cursor's config dir, with its settings and conversations.
 const HOME_VARIABLE: &str = "CURSOR_CONFIG_DIR";
@@ -83,7 +83,7 @@ fn plain(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{Home, environment};
+    use crate::testing::{Home, environment};
 
     const ID: &str = "32143814-2a0b-4c11-9d55-0b7c5a1f6e01";
 

@@ -5,7 +5,7 @@ use segue_core::ports::{CommandLine, CommandPlan, Place};
 use segue_core::{Error, Result};
 
 use super::{home, plugin, transcript, typing};
-use crate::launching::{self, FlagValue};
+use crate::shared::launching::{self, FlagValue};
 
 /// Arguments of a headless turn, whose output Segue reads. `--trust` is needed because no person
 /// can be asked whether the folder is trusted; the user chose the folder by starting a session in

@@ -8,7 +8,7 @@ use segue_core::ports::{EachTurn, Files};
 
 use super::records::{self, CursorPart, CursorWords};
 use super::typing;
-use crate::reading::{self, EveryLine};
+use crate::shared::reading::{self, EveryLine};
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     reading::turns_back(files, path, EveryLine(turns_of_line), each)
@@ -45,8 +45,8 @@ fn call(part: &CursorPart) -> Option<Turn> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
-    use crate::turn_samples::both_ways;
+    use crate::testing::Home;
+    use crate::testing::turns::both_ways;
 
     const TRANSCRIPT: &str = include_str!("fixtures/transcript.jsonl");
 

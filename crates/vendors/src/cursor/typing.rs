@@ -2,7 +2,7 @@
 
 use segue_core::ports::Typing;
 
-use crate::typed_text::ZERO_WIDTH_SPACE;
+use crate::shared::typed_text::ZERO_WIDTH_SPACE;
 
 /// Characters at the beginning of a text that Cursor would run as a command, or send to its cloud.
 const SPECIAL: [char; 3] = ['/', '&', '!'];

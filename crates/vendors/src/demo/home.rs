@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use segue_core::Result;
 use segue_core::model::Environment;
 
-use crate::stored;
+use crate::shared::stored;
 
 /// The environment variable that names the agent's home folder.
 pub(crate) const HOME_VARIABLE: &str = "SEGUE_DEMO_HOME";
@@ -84,7 +84,7 @@ fn fingerprint(text: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::environment;
+    use crate::testing::environment;
 
     #[test]
     fn home_variable_overrides_the_default_folder() {

@@ -6,7 +6,7 @@ use segue_core::ports::{CommandLine, CommandPlan, Place};
 use uuid::Uuid;
 
 use super::home::{HOME_VARIABLE, KEY_REFUSED, NESTED_VARIABLE};
-use crate::launching;
+use crate::shared::launching;
 
 /// If a session's own arguments contain this, the agent chooses its id itself, as some real agents
 /// do.
@@ -67,7 +67,7 @@ fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{CountingFiles, plan, session};
+    use crate::testing::{Disk, plan, session};
 
     fn arguments(session: &Session, mode: LaunchMode, message: Option<&str>) -> Vec<String> {
         let id = VendorSessionId::new("an-id");

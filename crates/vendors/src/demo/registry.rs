@@ -51,7 +51,7 @@ pub(super) fn pid_of(path: &Path) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     fn entry(pid: u32, id: &str) -> String {
         format!(

@@ -71,7 +71,7 @@ pub(super) fn of_stream(line: &str) -> Vec<Signal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     fn write_entry(home: &Home, id: &str, status: &str) -> std::path::PathBuf {
         let entry = format!(

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::home;
 use super::records::DemoRecord;
-use crate::{ids, reading, stored};
+use crate::shared::{ids, reading, stored};
 
 const PIECE: usize = 64 * 1024;
 

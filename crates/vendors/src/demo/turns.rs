@@ -9,7 +9,7 @@ use segue_core::ports::{EachTurn, Files, Target, Transcription, TranscriptionOrd
 
 use super::home;
 use super::records::DemoRecord;
-use crate::reading::{self, EveryLine};
+use crate::shared::reading::{self, EveryLine};
 
 /// The name of the only tool that the demo agent has.
 const TOOL: &str = "shell";
@@ -113,7 +113,7 @@ mod tests {
     use segue_core::model::VendorSessionId;
 
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     #[test]
     fn written_turns_read_back_in_both_directions() {

@@ -21,7 +21,7 @@ use segue_core::{Error, Result};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::lines;
+use crate::shared::reading;
 
 /// The placeholder for the id of a conversation in a description.
 const ID: &str = "{id}";
@@ -167,7 +167,7 @@ impl Transcripts for TranscriptPattern {
     ) -> Result<Vec<String>> {
         let path = self.transcript(files, place, id);
         let mut said = Vec::new();
-        let read = lines::each_from(files, &path, offset, |line| {
+        let read = reading::each_complete_line(files, &path, offset, |line| {
             if let Ok(record) = serde_json::from_slice(line) {
                 collect_said(&record, false, &mut said);
             }

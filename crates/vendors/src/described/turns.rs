@@ -11,7 +11,7 @@ use segue_core::ports::{EachTurn, Files};
 use serde_json::Value;
 
 use super::{document, message};
-use crate::reading::{self, EveryLine, TranscriptLine};
+use crate::shared::reading::{self, EveryLine, TranscriptLine};
 
 pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
     match whole(files, path)? {

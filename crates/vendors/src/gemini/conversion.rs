@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{home, launch, typing};
-use crate::reading;
+use crate::shared::reading;
 
 /// The type of the model's messages.
 const MODEL: &str = "gemini";

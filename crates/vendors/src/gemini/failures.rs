@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use segue_core::model::{Failure, FailureClass};
 
-use crate::failure_classes::{of_status, of_words};
+use crate::shared::failure_classes::{of_status, of_words};
 
 /// Texts in error messages and the class that they mean if there is no status, the most reliable
 /// first.

@@ -11,10 +11,10 @@ use segue_core::model::{Environment, VendorSessionId};
 use segue_core::ports::{Files, Place, StoredConversation};
 use serde::Deserialize;
 
-pub(super) use crate::ids::{created_at as began_at, is_uuid as is_id};
+pub(super) use crate::shared::ids::{created_at as began_at, is_uuid as is_id};
 
 use super::{records, transcript as words};
-use crate::stored;
+use crate::shared::stored;
 
 /// Environment variable that names the folder in which the folder of Gemini's files is.
 const HOME_VARIABLE: &str = "GEMINI_CLI_HOME";
@@ -248,7 +248,7 @@ pub(super) fn cwd_of(files: &dyn Files, transcript: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{Home, environment};
+    use crate::testing::{Home, environment};
 
     const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 

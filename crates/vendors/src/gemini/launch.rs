@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{home, records, typing};
-use crate::launching::{self, FlagValue};
-use crate::texts;
+use crate::shared::launch_files;
+use crate::shared::launching::{self, FlagValue};
 
 /// Flags among a session's own arguments that choose its conversation. A value follows each of
 /// them.
@@ -37,7 +37,7 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     arguments.extend(identity(plan)?);
     arguments.extend(message(plan)?);
     let mut files = prepared(plan);
-    files.extend(texts::prompt(plan).map(|file| {
+    files.extend(launch_files::prompt(plan).map(|file| {
         let contents = typing::guarded(&file.contents);
         NewFile { contents, ..file }
     }));

@@ -40,7 +40,7 @@ use segue_core::ports::{
 };
 use uuid::Uuid;
 
-use crate::texts;
+use crate::shared::launch_files;
 
 /// Google's Gemini CLI.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +123,7 @@ impl Launching for Gemini {
 
 impl HeadlessLaunching for Gemini {
     fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
-        texts::prompt_path(plan)
+        launch_files::prompt_path(plan)
     }
 }
 

@@ -50,7 +50,7 @@ fn is_of_living(files: &dyn Files, path: &Path, oldest: Option<Timestamp>) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     const OURS: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
     const RESUMED: &str = "ae5d9f06-5781-47ae-9447-8358179ec014";

@@ -11,7 +11,7 @@ use segue_core::model::{Environment, VendorSessionId};
 use segue_core::ports::{Files, Place};
 
 use super::home;
-use crate::lines;
+use crate::shared::reading;
 
 /// Environment variable that names the file to which a process logs.
 const VARIABLE: &str = "GEMINI_DEBUG_LOG_FILE";
@@ -80,7 +80,7 @@ fn noted(files: &dyn Files, log: &Path) -> Vec<Timestamp> {
         found.extend(is_one.then(|| at(line)).flatten());
     };
     // If the log cannot be read any further, the lines until then count.
-    let _ended = lines::each_from(files, log, 0, each);
+    let _ended = reading::each_complete_line(files, log, 0, each);
     found
 }
 
@@ -93,7 +93,7 @@ fn at(line: &[u8]) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     const LOG: &str = include_str!("fixtures/own-log.txt");
     const FIRST: &str = "ae5d9f06-5781-47ae-9447-8358179ec014";

@@ -5,7 +5,7 @@ use segue_core::ports::Answer;
 use segue_core::rules::dialog::{self, Choices};
 
 use super::signals::title_activity;
-use crate::choices::{meant, number_of};
+use crate::shared::choices::{meant, number_of};
 
 /// Drawn before the input: usually, in the mode without permission questions, and if the text goes
 /// to the shell.

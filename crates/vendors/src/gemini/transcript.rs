@@ -11,8 +11,8 @@ use segue_core::ports::{Beginning, Conversation, Files, Place};
 
 use super::records::{GeminiLine, GeminiMeaning, GeminiMessage, WriterProcess};
 use super::{home, typing};
-use crate::backwards::{self, StopReason};
-use crate::{reading, stored};
+use crate::shared::reading::{self, StopReason};
+use crate::shared::stored;
 
 /// How many bytes of the beginning are read, one size after the other, until the first message is
 /// found. It is nearly always near the beginning.
@@ -147,7 +147,7 @@ impl GeminiTranscriptEnd {
     /// is.
     pub(super) fn read(files: &dyn Files, path: &Path, length: u64) -> io::Result<Self> {
         let mut end = Self::default();
-        let ended = backwards::each(files, path, length, |line| {
+        let ended = reading::each_tail_line(files, path, length, |line| {
             GeminiLine::read(line).map_or(ControlFlow::Continue(()), |line| end.take(&line))
         })?;
         // A last line that is longer than the read limit hides the end of the turn: the turn counts

@@ -14,7 +14,7 @@ use segue_core::ports::{EachTurn, Files};
 
 use super::message_turns::{self, GeminiTurns};
 use super::records::{GeminiLine, LineEffect};
-use crate::reading::{self, Belongs, TranscriptFormat};
+use crate::shared::reading::{self, Belongs, TranscriptFormat};
 
 /// Messages that were not summarized are copied within this time after the summary.
 const COPYING: SignedDuration = SignedDuration::from_secs(1);

@@ -3,7 +3,7 @@
 use segue_core::ports::Typing;
 
 use super::records;
-use crate::typed_text::{self, ZERO_WIDTH_SPACE};
+use crate::shared::typed_text::{self, ZERO_WIDTH_SPACE};
 
 /// Returns how a message is typed, and how the transcript records it.
 pub(super) fn typing(message: &str) -> Typing {

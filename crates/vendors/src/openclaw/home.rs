@@ -6,9 +6,9 @@ use segue_core::Result;
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Place};
 
-use crate::stored;
+use crate::shared::stored;
 
-pub(super) use crate::ids::is_uuid as is_id;
+pub(super) use crate::shared::ids::is_uuid as is_id;
 
 /// The environment variable that names OpenClaw's config dir.
 const HOME_VARIABLE: &str = "OPENCLAW_STATE_DIR";
@@ -50,7 +50,7 @@ fn database(agent: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{Home, environment};
+    use crate::testing::{Home, environment};
 
     #[test]
     fn config_dir_is_the_one_in_the_variable_or_else_the_default() {

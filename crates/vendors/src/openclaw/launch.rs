@@ -6,7 +6,7 @@ use segue_core::{Error, Result};
 use uuid::Uuid;
 
 use super::transcript;
-use crate::launching;
+use crate::shared::launching;
 
 /// Arguments by which a session chooses its conversation itself. They are refused, because Segue
 /// could not find out which conversation that is.

@@ -10,7 +10,7 @@ use segue_core::ports::{Conversation, Files};
 
 use super::home;
 use super::records::{OpenclawEvent, OpenclawMessage};
-use crate::database::VendorDatabase;
+use crate::shared::database::VendorDatabase;
 
 /// How many rows at each end of a conversation are read.
 const NEAR: u32 = 50;

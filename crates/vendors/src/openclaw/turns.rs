@@ -14,7 +14,7 @@ use segue_core::model::{Role, Tool, Turn, Usage};
 use segue_core::ports::EachTurn;
 
 use super::records::{Link, OpenclawContent, OpenclawEvent, OpenclawMessage, OpenclawPart, Tokens};
-use crate::database::VendorDatabase;
+use crate::shared::database::VendorDatabase;
 
 /// How many rows are held in memory at once.
 const PAGE: u32 = 16;

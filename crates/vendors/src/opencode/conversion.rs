@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use super::model::{self, OpencodeModel};
 use super::rows::{MessagePages, MessageRow, ReadDirection, RevertPoint};
-use crate::database::VendorDatabase;
-use crate::reading::arguments;
+use crate::shared::database::VendorDatabase;
+use crate::shared::reading::arguments;
 
 /// The default agent. It exists unless the user has removed it.
 const AGENT: &str = "build";

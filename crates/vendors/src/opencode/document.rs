@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::part::OpencodePart;
-use crate::reading::read_clipped;
+use crate::shared::reading::read_clipped;
 
 const PIECE: usize = 1024 * 1024;
 
@@ -171,7 +171,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     fn surveyed(home: &Home, text: impl AsRef<[u8]>) -> (Value, Vec<Value>) {
         let path = home.write("document.json", text);

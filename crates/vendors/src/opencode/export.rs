@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::home;
 use super::rows::{self, MessagePages, ReadDirection};
-use crate::database::VendorDatabase;
+use crate::shared::database::VendorDatabase;
 
 /// Maximum size of an exported conversation in bytes. The whole document is held in memory.
 const LARGEST: f64 = 256.0 * 1024.0 * 1024.0;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 use serde::Deserialize;
 
-use crate::failure_classes::{of_status_or_timeout as of_status, of_words};
+use crate::shared::failure_classes::{of_status_or_timeout as of_status, of_words};
 
 /// An error as it appears in OpenCode's events, output and database.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -6,7 +6,7 @@ use segue_core::Result;
 use segue_core::model::{Environment, VendorSessionId};
 use segue_core::ports::Place;
 
-use crate::stored;
+use crate::shared::stored;
 
 /// The environment variable that names the parent of `OpenCode`'s data folder.
 const DATA_VARIABLE: &str = "XDG_DATA_HOME";

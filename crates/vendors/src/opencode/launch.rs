@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::home;
-use crate::launching::{self, FlagValue};
+use crate::shared::launching::{self, FlagValue};
 
 /// The environment variable with settings in addition to the user's own, which stay unchanged.
 const SETTINGS_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::home;
 use super::rows::json as read_json;
-use crate::database::VendorDatabase;
+use crate::shared::database::VendorDatabase;
 
 const LARGEST_SETTINGS: usize = 1024 * 1024;
 
@@ -155,7 +155,7 @@ mod tests {
     use segue_core::ports::Place;
 
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     const DATA: &str = ".local/share/opencode";
 

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use tempfile::TempDir;
 
 use super::{home, turns};
-use crate::samples::CountingFiles;
+use crate::testing::Disk;
 
 /// Recorded with version 1.18.33. The first conversation has an answer, a tool call, a slow answer,
 /// an interrupted answer and a failed one. A second conversation was begun in the same process.

@@ -8,7 +8,7 @@ use segue_core::Result;
 use serde_json::Value;
 
 use super::part::OpencodePart;
-use crate::database::VendorDatabase;
+use crate::shared::database::VendorDatabase;
 
 /// How many messages are held in memory at once.
 const PAGE: u32 = 16;

@@ -4,8 +4,8 @@ use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
 use segue_core::ports::Answer;
 use segue_core::rules::dialog;
 
-use crate::choices::meant;
-use crate::typed_text::ZERO_WIDTH_SPACE;
+use crate::shared::choices::meant;
+use crate::shared::typed_text::ZERO_WIDTH_SPACE;
 
 /// The left border of the input, and the lower end of that border.
 const EDGE: char = '┃';

@@ -11,8 +11,8 @@ use segue_core::ports::{Beginning, Conversation, Place, StoredConversation};
 use super::part::OpencodePart;
 use super::rows::MessageRow;
 use super::{home, typing};
-use crate::database::VendorDatabase;
-use crate::stored;
+use crate::shared::database::VendorDatabase;
+use crate::shared::stored;
 
 /// How many of the newest conversations are read.
 const NEWEST: u32 = 200;

@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::document::{self, Document, DocumentItem};
 use super::part::OpencodePart;
 use super::rows::{MessagePages, ReadDirection, RevertPoint};
-use crate::database::VendorDatabase;
-use crate::reading::unreadable;
+use crate::shared::database::VendorDatabase;
+use crate::shared::reading::unreadable;
 
 /// The error of an interrupted answer. The text before the interruption counts.
 const BROKEN_OFF: &str = "MessageAbortedError";

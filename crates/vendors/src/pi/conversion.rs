@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::records::PiRecord;
 use super::{home, launch, tree};
-use crate::reading::{self, TranscriptLine};
+use crate::shared::reading::{self, TranscriptLine};
 
 /// The name of an unknown provider, API or model.
 pub(super) const UNKNOWN: &str = "none";

@@ -2,7 +2,7 @@
 
 use segue_core::model::{Failure, FailureClass};
 
-use crate::failure_classes::{of_status, of_words};
+use crate::shared::failure_classes::{of_status, of_words};
 
 /// Words that identify a failure class, the most reliable first. Most come from the services, whose
 /// messages Pi repeats.

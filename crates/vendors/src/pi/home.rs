@@ -8,9 +8,9 @@ use segue_core::Result;
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Place};
 
-use crate::stored;
+use crate::shared::stored;
 
-pub(super) use crate::ids::{created_at as began_at, is_uuid as is_id};
+pub(super) use crate::shared::ids::{created_at as began_at, is_uuid as is_id};
 
 /// The environment variable that names Pi's config dir.
 const HOME_VARIABLE: &str = "PI_CODING_AGENT_DIR";
@@ -117,7 +117,7 @@ fn plain(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{Home, environment};
+    use crate::testing::{Home, environment};
 
     const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 

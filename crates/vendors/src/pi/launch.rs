@@ -15,7 +15,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{extension, home, transcript, typing};
-use crate::{launching, texts};
+use crate::shared::{launch_files, launching};
 
 /// Arguments by which a session chooses its conversation itself, and whether a value follows.
 const CHOOSES: [(&str, bool); 7] = [
@@ -51,7 +51,8 @@ pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
     let (words, prepared) = identity(plan)?;
     arguments.extend(words);
     arguments.extend(message(plan)?);
-    let files = prepared.into_iter().chain([extension]).chain(texts::instructions(plan)).collect();
+    let files =
+        prepared.into_iter().chain([extension]).chain(launch_files::instructions(plan)).collect();
     Ok(CommandLine { arguments, files })
 }
 
@@ -62,7 +63,7 @@ fn given(plan: &CommandPlan<'_>) -> Vec<String> {
     if let Some(model) = &session.model {
         words.extend(["--model".to_owned(), model.clone()]);
     }
-    if let Some(own) = texts::instructions(plan) {
+    if let Some(own) = launch_files::instructions(plan) {
         // Pi does not read the user's own file if any other is given.
         let users = users_instructions(plan);
         let all = users.into_iter().chain([own.path.display().to_string()]);

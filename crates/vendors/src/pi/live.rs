@@ -25,7 +25,7 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     #[test]
     fn process_with_folder_and_transcript_open_is_in_that_conversation() {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::reading::MessageContent;
+use crate::shared::reading::MessageContent;
 
 /// One line of a transcript, or of a headless turn's output.
 #[derive(Clone, Debug, Deserialize)]

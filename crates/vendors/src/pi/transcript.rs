@@ -9,8 +9,8 @@ use segue_core::{Error, Result};
 
 use super::records::{Header, PiMeaning, PiRecord, PiRecordKind};
 use super::{home, typing};
-use crate::reading::{self, TurnMark};
-use crate::stored;
+use crate::shared::reading::{self, TurnMark};
+use crate::shared::stored;
 
 /// How many bytes of the beginning are read, one attempt after the other. The first attempt is
 /// small, because the first message is nearly always near the beginning.

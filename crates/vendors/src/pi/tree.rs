@@ -10,7 +10,7 @@ use segue_core::ports::Files;
 use serde::Deserialize;
 
 use super::turns;
-use crate::reading::{self, Belongs, TranscriptFormat, TranscriptLine};
+use crate::shared::reading::{self, Belongs, TranscriptFormat, TranscriptLine};
 
 /// The place of an entry in the tree.
 #[derive(Deserialize)]

@@ -10,7 +10,7 @@ use segue_core::ports::{EachTurn, Files};
 use super::records::{PiMeaning, PiMessage, PiPart, PiRecord, PiRecordKind, PiUsage};
 use super::tree::PiBranch;
 use super::{conversion, typing};
-use crate::reading::{self, MessageContent};
+use crate::shared::reading::{self, MessageContent};
 
 /// Replaces an image, which has no text.
 const IMAGE: &str = "[image]";

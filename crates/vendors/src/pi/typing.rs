@@ -2,7 +2,7 @@
 
 use segue_core::ports::Typing;
 
-use crate::typed_text::{self, ZERO_WIDTH_SPACE};
+use crate::shared::typed_text::{self, ZERO_WIDTH_SPACE};
 
 /// Returns how a message is typed. The space at the end closes the list of files that the last word
 /// may have opened. After a backslash, it stops Enter from beginning another line. Pi removes the

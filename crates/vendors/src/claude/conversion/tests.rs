@@ -4,8 +4,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::claude::Claude;
-use crate::samples::Home;
-use crate::turn_samples::{as_read, conversation, turns_of, written};
+use crate::testing::Home;
+use crate::testing::turns::{as_read, conversation, turns_of, written};
 
 use super::*;
 

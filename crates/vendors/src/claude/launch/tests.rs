@@ -1,5 +1,5 @@
 use super::*;
-use crate::samples::{CountingFiles, plan, session};
+use crate::testing::{Disk, plan, session};
 
 fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> CommandLine {
     let id = VendorSessionId::new("an-id");

@@ -1,7 +1,7 @@
 use segue_core::model::WaitingFor;
 
 use super::*;
-use crate::samples::Home;
+use crate::testing::Home;
 
 const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
 const CLEARED: &str = "7749ca22-9dcc-44a4-afbb-39d72b822899";

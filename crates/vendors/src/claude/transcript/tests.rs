@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::samples::Home;
+use crate::testing::Home;
 
 const ID: &str = "6d1c4bb0-4a8e-4c83-9a53-0f1f7f9b2a11";
 const INTERACTIVE: &str = include_str!("../fixtures/interactive.jsonl");

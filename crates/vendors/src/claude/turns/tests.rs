@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::claude::Claude;
-use crate::samples::Home;
-use crate::turn_samples;
+use crate::testing::Home;
+use crate::testing::turns as samples;
 
 const INTERACTIVE: &str = include_str!("../fixtures/interactive.jsonl");
 const CLEARED: &str = include_str!("../fixtures/cleared.jsonl");
@@ -14,7 +14,7 @@ const TYPED: &str = include_str!("../fixtures/typed.jsonl");
 fn both_ways(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
     let home = Home::new();
     let path = home.write("projects/-code-a/a.jsonl", bytes);
-    turn_samples::turns_of(&Claude, &home, &path)
+    samples::turns_of(&Claude, &home, &path)
 }
 
 /// Returns a record of the tree with this UUID, parent and content.
@@ -287,7 +287,7 @@ fn both_directions_agree_on_damaged_and_reordered_files() {
     ]);
     let made = String::from_utf8(made).unwrap();
     for fixture in [&made, INTERACTIVE, CLEARED, TYPED] {
-        turn_samples::is_robust(&Claude, "projects/-code-a/a.jsonl", fixture);
+        samples::is_robust(&Claude, "projects/-code-a/a.jsonl", fixture);
         let lines: Vec<&str> = fixture.split_inclusive('\n').collect();
         for shift in 1..lines.len() {
             both_ways([&lines[shift..], &lines[..shift]].concat().concat());

@@ -1,5 +1,5 @@
 use super::*;
-use crate::choices::{DOWN, ENTER, UP};
+use crate::shared::choices::{DOWN, ENTER, UP};
 
 /// Makes a screen from rows. Text between `~` is drawn faint.
 fn screen(title: &str, cursor: Option<(u16, u16)>, text: &str) -> Screen {

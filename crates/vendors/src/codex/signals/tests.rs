@@ -1,7 +1,7 @@
 use segue_core::model::{Failure, FailureClass};
 
 use super::*;
-use crate::samples::Home;
+use crate::testing::Home;
 
 const TOOL: &str = include_str!("../fixtures/paginated-tool.jsonl");
 const TOOL_ID: &str = "01a1e1be-591b-79d0-85a7-3f4c36fd23d5";

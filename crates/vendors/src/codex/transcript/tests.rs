@@ -1,5 +1,5 @@
 use super::*;
-use crate::samples::Home;
+use crate::testing::Home;
 
 const PREPARED: &str = include_str!("../fixtures/prepared-two-turns.jsonl");
 const TOOL: &str = include_str!("../fixtures/paginated-tool.jsonl");

@@ -5,8 +5,8 @@ use segue_core::ports::{Conversion as _, Target, TranscriptFiles as _, Transcrip
 
 use super::*;
 use crate::codex::{Codex, home};
-use crate::samples::Home;
-use crate::turn_samples::{as_read, conversation, is_robust, short, turns_of, written};
+use crate::testing::Home;
+use crate::testing::turns::{as_read, conversation, is_robust, short, turns_of, written};
 
 const PREPARED: &str = include_str!("../fixtures/prepared-two-turns.jsonl");
 const TOOL: &str = include_str!("../fixtures/paginated-tool.jsonl");

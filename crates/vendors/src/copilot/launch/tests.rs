@@ -1,5 +1,5 @@
 use super::*;
-use crate::samples::{CountingFiles, environment, plan, session};
+use crate::testing::{Disk, environment, plan, session};
 
 const ID: &str = "01a1e20b-829b-717d-b5e4-3764d7f1eb9a";
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::samples::recorded_screen;
+use crate::testing::recorded_screen;
 
 macro_rules! screen {
     ($name:literal) => {

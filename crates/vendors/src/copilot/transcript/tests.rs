@@ -1,5 +1,5 @@
 use super::*;
-use crate::samples::Home;
+use crate::testing::Home;
 
 const ID: &str = "21111111-2222-4333-8444-555555555555";
 const PERMISSION: &str = include_str!("../fixtures/permission.jsonl");

@@ -5,8 +5,8 @@ use segue_core::ports::{Target, Transcripts as _};
 use serde_json::{Value, json};
 
 use crate::copilot::{Copilot, home};
-use crate::samples::Home;
-use crate::turn_samples::{as_read, conversation, is_robust, short, turns_of, written};
+use crate::testing::Home;
+use crate::testing::turns::{as_read, conversation, is_robust, short, turns_of, written};
 
 const ID: &str = "21111111-2222-4333-8444-555555555555";
 const PERMISSION: &str = include_str!("../fixtures/permission.jsonl");

@@ -2,7 +2,7 @@ use segue_core::model::VendorSessionId;
 use serde_json::Value;
 
 use super::*;
-use crate::samples::{CountingFiles, Home, plan, session};
+use crate::testing::{Disk, Home, plan, session};
 
 const ID: &str = "32143814-2a0b-4c11-9d55-0b7c5a1f6e01";
 const PLUGIN: &str = "/state/launches/one/cursor-plugin";

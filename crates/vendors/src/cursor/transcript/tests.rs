@@ -2,7 +2,7 @@
 //! program was not available.
 
 use super::*;
-use crate::samples::Home;
+use crate::testing::Home;
 
 const ID: &str = "32143814-2a0b-4c11-9d55-0b7c5a1f6e01";
 const TRANSCRIPT: &str = include_str!("../fixtures/transcript.jsonl");

@@ -1,5 +1,5 @@
 use super::*;
-use crate::samples::Home;
+use crate::testing::Home;
 
 const HEADER: &str =
     r#"{"type":"session","id":"x","cwd":"/code/a","at":"2026-01-01T00:00:00Z","version":"1"}"#;

@@ -4,8 +4,8 @@ use segue_core::model::{Role, Usage};
 use serde_json::json;
 
 use super::*;
-use crate::samples::Home;
-use crate::turn_samples::both_ways;
+use crate::testing::Home;
+use crate::testing::turns::both_ways;
 
 /// Reads a transcript in both directions, and expects the same turns.
 fn read(bytes: impl AsRef<[u8]>) -> Vec<Turn> {

@@ -1,7 +1,7 @@
 use segue_core::Kind;
 
 use super::*;
-use crate::samples::{CountingFiles, plan, session};
+use crate::testing::{Disk, plan, session};
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 

@@ -1,7 +1,7 @@
 use segue_core::model::FailureClass;
 
 use super::*;
-use crate::samples::Home;
+use crate::testing::Home;
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::samples::Home;
+use crate::testing::Home;
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 const INTERACTIVE: &str = include_str!("../fixtures/interactive.jsonl");

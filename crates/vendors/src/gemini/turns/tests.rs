@@ -4,8 +4,8 @@ use segue_core::model::Usage;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::samples::Home;
-use crate::turn_samples::both_ways;
+use crate::testing::Home;
+use crate::testing::turns::both_ways;
 
 const INTERACTIVE: &str = include_str!("../fixtures/interactive.jsonl");
 const TOOL: &str = include_str!("../fixtures/tool.jsonl");

@@ -2,7 +2,7 @@ use rusqlite::Connection;
 use segue_core::Kind;
 
 use super::*;
-use crate::samples::{Home, plan, session};
+use crate::testing::{Home, plan, session};
 
 const ID: &str = "019a0000-0000-7000-8000-000000000001";
 

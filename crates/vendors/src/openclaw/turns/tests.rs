@@ -2,7 +2,7 @@ use rusqlite::{Connection, params};
 use serde_json::json;
 
 use super::*;
-use crate::samples::Home;
+use crate::testing::Home;
 
 const RECORDED: &str = include_str!("../fixtures/recorded.sql");
 const ANSWERED: &str = "019a0000-0000-7000-8000-000000000001";

@@ -3,7 +3,7 @@ use segue_core::model::{Tool, VendorSessionId};
 
 use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase, both_ways};
 use super::*;
-use crate::samples::CountingFiles;
+use crate::testing::Disk;
 
 const NEW_ID: &str = "ses_0198aaaaaaaa70008000000000000abc";
 

@@ -1,7 +1,7 @@
 use segue_core::Kind;
 
 use super::*;
-use crate::samples::{CountingFiles, plan, session};
+use crate::testing::{Disk, plan, session};
 
 const ID: &str = "ses_01980000000070008000000000000001";
 

@@ -3,7 +3,7 @@ use segue_core::model::VendorSessionId;
 use super::super::export::export;
 use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase, both_ways};
 use super::*;
-use crate::samples::CountingFiles;
+use crate::testing::Disk;
 
 fn said(turns: &[Turn]) -> Vec<(Role, &str)> {
     turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect()

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::*;
 use crate::pi::{Pi, transcript};
-use crate::samples::Home;
-use crate::turn_samples::{as_read, conversation, turns_of, written};
+use crate::testing::Home;
+use crate::testing::turns::{as_read, conversation, turns_of, written};
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 const RECORDED: &str = include_str!("../fixtures/recorded.jsonl");

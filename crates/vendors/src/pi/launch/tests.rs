@@ -2,7 +2,7 @@ use segue_core::Kind;
 use serde_json::Value;
 
 use super::*;
-use crate::samples::{CountingFiles, Home, plan, session};
+use crate::testing::{Disk, Home, plan, session};
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::samples::Home;
+use crate::testing::Home;
 
 /// A transcript that Segue prepared, with five turns. The first one was killed, the second
 /// succeeded, the third was refused, the fourth succeeded, and the fifth failed three times.

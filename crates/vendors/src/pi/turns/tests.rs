@@ -2,8 +2,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::pi::Pi;
-use crate::samples::Home;
-use crate::turn_samples;
+use crate::testing::Home;
+use crate::testing::turns as samples;
 
 const RECORDED: &str = include_str!("../fixtures/recorded.jsonl");
 const PATH: &str = "sessions/--code-a--/2026_01a1e1b4-9591-7600-96ed-7294b417ca9a.jsonl";
@@ -53,11 +53,11 @@ fn text(entries: &[Value]) -> String {
 fn read(text: impl AsRef<[u8]>) -> Vec<Turn> {
     let home = Home::new();
     let path = home.write(PATH, text);
-    turn_samples::turns_of(&Pi, &home, &path)
+    samples::turns_of(&Pi, &home, &path)
 }
 
 fn short(text: impl AsRef<[u8]>) -> Vec<String> {
-    read(text).iter().map(turn_samples::short).collect()
+    read(text).iter().map(samples::short).collect()
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn messages_tool_calls_and_results_are_turns_but_failed_answers_are_not() {
         "tool_call bash: {\"a\":2,\"z\":1}",
         "tool_result bash!: no such file\n[image]",
     ];
-    assert_eq!(turns.iter().map(turn_samples::short).collect::<Vec<_>>(), wanted);
+    assert_eq!(turns.iter().map(samples::short).collect::<Vec<_>>(), wanted);
     assert_eq!(turns[1].usage, Some(model::Usage { input: 6, output: 7 }));
     assert_eq!(turns[1].model.as_deref(), Some("m-1"));
     assert_eq!([2, 3].map(|at| turns[at].tool.as_ref().unwrap().id.as_str()), ["t1", "t1"]);
@@ -142,6 +142,6 @@ fn damaged_line_is_skipped_and_the_others_are_read() {
 fn damaged_transcript_is_read_without_a_failure() {
     let made = text(&[user("q", ""), model("a", "q", "toolUse"), result("r", "a"), user("x", "q")]);
     for fixture in [made.as_str(), RECORDED] {
-        turn_samples::is_robust(&Pi, PATH, fixture);
+        samples::is_robust(&Pi, PATH, fixture);
     }
 }

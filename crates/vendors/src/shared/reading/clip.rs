@@ -137,7 +137,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     fn clipped(line: &str) -> Value {
         let home = Home::new();

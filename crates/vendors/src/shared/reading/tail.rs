@@ -25,7 +25,7 @@ pub(crate) enum StopReason {
 
 /// Calls `each` with every non-empty line, the last one first, until it returns
 /// `ControlFlow::Break`. `length` is the length of the file in bytes.
-pub(crate) fn each(
+pub(crate) fn each_tail_line(
     files: &dyn Files,
     path: &Path,
     length: u64,
@@ -62,13 +62,13 @@ fn after_first_line_end(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     fn read(bytes: &[u8]) -> (Vec<usize>, StopReason) {
         let home = Home::new();
         let path = home.write("lines", bytes);
         let mut lengths = Vec::new();
-        let ended = each(&home.disk, &path, bytes.len() as u64, |line| {
+        let ended = each_tail_line(&home.disk, &path, bytes.len() as u64, |line| {
             lengths.push(line.len());
             ControlFlow::Continue(())
         });

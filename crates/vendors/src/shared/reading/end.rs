@@ -6,7 +6,7 @@ use std::path::Path;
 
 use segue_core::ports::Files;
 
-use crate::backwards::{self, StopReason};
+use super::tail::{StopReason, each_tail_line};
 
 /// What a line of a transcript shows about its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) fn read_end(
     mark: impl Fn(&[u8]) -> TurnMark,
 ) -> io::Result<(bool, Option<String>)> {
     let (mut is_open, mut last_answer) = (None, None);
-    let ended = backwards::each(files, path, length, |line| {
+    let ended = each_tail_line(files, path, length, |line| {
         let mark = mark(line);
         if mark != TurnMark::Nothing {
             is_open.get_or_insert(mark == TurnMark::Open);

@@ -163,7 +163,7 @@ fn give(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::Home;
+    use crate::testing::Home;
 
     type Starts = Vec<(u64, usize)>;
 

@@ -9,7 +9,7 @@ const PIECE: usize = 64 * 1024;
 
 /// Calls `each` with every complete line from byte `offset` on, which must be the beginning of a
 /// line. An incomplete last line is skipped. A missing file has no lines.
-pub(crate) fn each_from(
+pub(crate) fn each_complete_line(
     files: &dyn Files,
     path: &Path,
     mut offset: u64,

@@ -3,10 +3,12 @@
 mod arguments;
 mod beginning;
 mod clip;
+mod complete_lines;
 mod content;
+mod document;
 mod end;
 mod lines;
-mod whole;
+mod tail;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -19,12 +21,14 @@ use segue_core::{Error, Result};
 pub(crate) use arguments::arguments;
 pub(crate) use beginning::{FirstRecords, find_in_beginning};
 pub(crate) use clip::read as read_clipped;
+pub(crate) use complete_lines::each_complete_line;
 pub(crate) use content::MessageContent;
+#[cfg(test)]
+pub(crate) use document::LARGEST;
+pub(crate) use document::whole;
 pub(crate) use end::{TurnMark, read_end};
 pub(crate) use lines::{TranscriptLine, each_back, each_forward};
-#[cfg(test)]
-pub(crate) use whole::LARGEST;
-pub(crate) use whole::whole;
+pub(crate) use tail::{StopReason, each_tail_line};
 
 /// How the lines of a transcript form a conversation.
 ///
@@ -140,7 +144,7 @@ pub(crate) fn messages_since(
     mut message: impl FnMut(&[u8]) -> Option<String>,
 ) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    crate::lines::each_from(files, path, offset, |line| found.extend(message(line)))
+    each_complete_line(files, path, offset, |line| found.extend(message(line)))
         .map_err(|error| unreadable(path, error))?;
     Ok(found)
 }

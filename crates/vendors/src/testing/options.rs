@@ -7,7 +7,7 @@ use segue_core::ports::{Vendor, Vendors as _};
 use segue_core::rules::words;
 use uuid::Uuid;
 
-use crate::samples::{CountingFiles, plan, session};
+use crate::testing::{Disk, plan, session};
 
 /// Texts that a program could mistake for options.
 const TEXTS: [&str; 7] = [

@@ -8,7 +8,7 @@ use segue_core::Result;
 use segue_core::model::{Role, Tool, Turn, VendorSessionId};
 use segue_core::ports::{EachTurn, Transcription, TranscriptionOrder, Vendor};
 
-use crate::samples::Home;
+use crate::testing::Home;
 
 /// Reads a transcript in both directions and expects the same turns from both.
 pub(crate) fn turns_of(vendor: &dyn Vendor, home: &Home, path: &Path) -> Vec<Turn> {

@@ -1,5 +1,8 @@
 //! Helpers for the tests of all vendors: a session, a command plan, and a temporary home.
 
+mod options;
+pub(crate) mod turns;
+
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
