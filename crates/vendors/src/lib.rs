@@ -3,7 +3,8 @@
 //!
 //! A vendor's folder has a file for each topic: `home` (paths), `launch` (arguments), `transcript`
 //! and `turns` (reading), `signals`, `screen`, `typing`, `failures`, `conversion` (writing). Code
-//! that several vendors share is in `shared`. `described` is a vendor that a project file describes.
+//! that several vendors share is in `shared`. `described` is a vendor that a project file
+//! describes.
 
 mod claude;
 mod codex;
@@ -31,15 +32,15 @@ use segue_core::{Error, Result};
 pub fn all() -> BuiltInVendors {
     BuiltInVendors {
         vendors: vec![
-            Arc::new(demo::Demo),
-            Arc::new(claude::Claude),
-            Arc::new(codex::Codex),
-            Arc::new(copilot::Copilot),
-            Arc::new(cursor::CursorVendor),
-            Arc::new(openclaw::OpenClaw),
-            Arc::new(opencode::OpenCode),
-            Arc::new(pi::Pi),
-            Arc::new(gemini::Gemini),
+            Arc::new(demo::VENDOR),
+            Arc::new(claude::VENDOR),
+            Arc::new(codex::VENDOR),
+            Arc::new(copilot::VENDOR),
+            Arc::new(cursor::VENDOR),
+            Arc::new(openclaw::VENDOR),
+            Arc::new(opencode::VENDOR),
+            Arc::new(pi::VENDOR),
+            Arc::new(gemini::VENDOR),
         ],
     }
 }

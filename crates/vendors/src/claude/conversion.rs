@@ -3,42 +3,51 @@
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{Role, Turn};
-use segue_core::ports::{Target, Transcription, TranscriptionOrder, TurnWriter};
+use segue_core::ports::{Conversion, Target, Transcription, TranscriptionOrder, TurnWriter};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use uuid::Builder;
 
 use super::records::SYNTHETIC;
-use super::{home, tip};
+use super::{Claude, paths, tip};
 use crate::shared::reading;
+use crate::shared::writing::write_line;
 
 /// Name of the model in messages whose model is not known. Claude Code hangs if a message has none.
 const UNKNOWN: &str = "unknown";
 
-/// Returns a writer that turns a conversation into a new transcript, or adds to an existing one.
-pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-    let parent = match order.onto {
-        Some(path) => tip::find(order.files, path)?,
-        None => None,
-    };
-    let place = order.place;
-    let path = home::transcript(&place.config_dir, &place.cwd, order.id.as_str());
-    let writer = ClaudeWriter {
-        seed: format!("{}\n{}\n{}\n", order.id, parent.as_deref().unwrap_or_default(), order.now),
-        count: 0,
-        parent,
-        title: order.onto.is_none().then(|| order.title.to_owned()),
-        session: order.id.to_string(),
-        cwd: place.cwd.display().to_string(),
-        model: order.model.unwrap_or(UNKNOWN).to_owned(),
-        now: order.now,
-    };
-    Ok(Transcription {
-        target: Target::Transcript(path),
-        beside: Vec::new(),
-        writer: Box::new(writer),
-    })
+impl Conversion for Claude {
+    /// Returns a writer that turns a conversation into a new transcript, or adds to an existing
+    /// one.
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        let parent = match order.onto {
+            Some(path) => tip::find(order.files, path)?,
+            None => None,
+        };
+        let place = order.place;
+        let path = paths::transcript(&place.config_dir, &place.cwd, order.id.as_str());
+        let writer = ClaudeWriter {
+            seed: format!(
+                "{}\n{}\n{}\n",
+                order.id,
+                parent.as_deref().unwrap_or_default(),
+                order.now
+            ),
+            count: 0,
+            parent,
+            title: order.onto.is_none().then(|| order.title.to_owned()),
+            session: order.id.to_string(),
+            cwd: place.cwd.display().to_string(),
+            model: order.model.unwrap_or(UNKNOWN).to_owned(),
+            now: order.now,
+        };
+        Ok(Transcription {
+            target: Target::Transcript(path),
+            beside: Vec::new(),
+            writer: Box::new(writer),
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -61,7 +70,7 @@ impl TurnWriter for ClaudeWriter {
             let record = json!({
                 "type": "custom-title", "customTitle": title, "sessionId": self.session,
             });
-            line(&record, out);
+            write_line(&record, out);
         }
     }
 
@@ -100,7 +109,7 @@ impl TurnWriter for ClaudeWriter {
             cwd: &self.cwd,
             session_id: &self.session,
         };
-        line(&record, out);
+        write_line(&record, out);
         self.parent = Some(uuid);
     }
 
@@ -143,12 +152,6 @@ fn name(seed: &str, count: u64) -> String {
     let add = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul(PRIME);
     let hash = seed.bytes().chain(count.to_be_bytes()).fold(BASIS, add);
     Builder::from_random_bytes(hash.to_be_bytes()).into_uuid().to_string()
-}
-
-fn line(record: &impl Serialize, out: &mut Vec<u8>) {
-    if serde_json::to_writer(&mut *out, record).is_ok() {
-        out.push(b'\n');
-    }
 }
 
 /// A record. The order of the fields matters, because in large files the vendor searches for bytes:

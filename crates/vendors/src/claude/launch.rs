@@ -1,12 +1,16 @@
 //! Prepares a launch: its id, arguments and environment.
 
+use std::path::PathBuf;
+
 use segue_core::Result;
 use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
-use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
+use segue_core::ports::{
+    CommandLine, CommandPlan, HeadlessLaunching, Launching, NewFile, Place, ProgramSpec,
+};
 use uuid::Uuid;
 
-use super::home::{self, HOME_VARIABLE};
-use super::{settings, versions};
+use super::paths::{self, CONFIG_DIR_VARIABLE};
+use super::{Claude, settings, versions};
 use crate::shared::launch_files;
 use crate::shared::launching::{self, FlagValue};
 
@@ -38,61 +42,83 @@ const ONLY_FIRST_LAUNCH: [(&str, FlagValue); 6] = [
     (FORK, FlagValue::Never),
 ];
 
-pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
-    environment.retain(|name| !NESTED.contains(&name));
-    let recorded = place.config_dir.to_string_lossy();
-    if environment.get(HOME_VARIABLE) == Some(recorded.as_ref()) {
-        return;
+impl Launching for Claude {
+    fn program(&self) -> ProgramSpec {
+        ProgramSpec::Named { name: "claude".to_owned(), native: &[] }
     }
-    // The variable changes more than the folder: Claude Code then reads `.claude.json` from that
-    // folder and not from the user's home. So the default folder is selected without the variable.
-    if home::default(environment).as_deref() == Some(&place.config_dir) {
-        environment.retain(|name| name != HOME_VARIABLE);
-    } else {
-        environment.set(HOME_VARIABLE, recorded);
+
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        paths::config_dir(environment)
+    }
+
+    fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
+        environment.retain(|name| !NESTED.contains(&name));
+        let recorded = place.config_dir.to_string_lossy();
+        if environment.get(CONFIG_DIR_VARIABLE) == Some(recorded.as_ref()) {
+            return;
+        }
+        // The variable changes more than the folder: Claude Code then reads `.claude.json` from
+        // that folder and not from the user's home. So the default folder is selected without the
+        // variable.
+        if paths::default_config_dir(environment).as_deref() == Some(&place.config_dir) {
+            environment.retain(|name| name != CONFIG_DIR_VARIABLE);
+        } else {
+            environment.set(CONFIG_DIR_VARIABLE, recorded);
+        }
+    }
+
+    /// Makes the id of a new conversation. `None` if the session's own arguments choose a
+    /// conversation, because Claude Code then accepts no id. There is one exception: a fork of
+    /// another conversation accepts an id, unless the arguments contain `--session-id`.
+    fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+        let chooses = launching::has_flag(&session.args, &CHOOSES);
+        let own_id = launching::has_flag(&session.args, &["--session-id"]);
+        let forks = session.args.iter().any(|word| word == FORK);
+        let can_be_told = !chooses || (forks && !own_id);
+        can_be_told.then(|| VendorSessionId::new(unique.to_string()))
+    }
+
+    fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
+        let session = plan.session;
+        let mut arguments = identity(plan)?;
+        if session.headless {
+            arguments
+                .extend(["-p", "--output-format", "stream-json", "--verbose"].map(String::from));
+        }
+        // Flag and value are one word, so that a value that looks like a flag stays a value.
+        let mut option = |name: &str, value: Option<&str>| {
+            arguments.extend(value.map(|value| format!("{name}={value}")));
+        };
+        option("--model", session.model.as_deref());
+        option("--permission-mode", Some(permission_mode(plan)));
+        let instructions = launch_files::instructions(plan);
+        let path = instructions.as_ref().map(|file| file.path.display().to_string());
+        option("--append-system-prompt-file", path.as_deref());
+        let own = launching::own_arguments(plan, &ONLY_FIRST_LAUNCH);
+        let mut files: Vec<NewFile> = instructions.into_iter().collect();
+        if session.headless {
+            // The output reports everything that a hook could, so a headless launch needs no hooks.
+            arguments.extend(own);
+            files.extend(launch_files::prompt(plan));
+        } else {
+            let (rest, file) = settings::prepare(plan, own)?;
+            arguments.extend(rest);
+            arguments.extend(["--settings".to_owned(), file.path.display().to_string()]);
+            files.push(file);
+        }
+        arguments.extend(message(plan)?);
+        Ok(CommandLine { arguments, files })
+    }
+
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
     }
 }
 
-/// Makes the id of a new conversation. `None` if the session's own arguments choose a conversation,
-/// because Claude Code then accepts no id. There is one exception: a fork of another conversation
-/// accepts an id, unless the arguments contain `--session-id`.
-pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-    let chooses = launching::has_flag(&session.args, &CHOOSES);
-    let own_id = launching::has_flag(&session.args, &["--session-id"]);
-    let forks = session.args.iter().any(|word| word == FORK);
-    let can_be_told = !chooses || (forks && !own_id);
-    can_be_told.then(|| VendorSessionId::new(unique.to_string()))
-}
-
-pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
-    let session = plan.session;
-    let mut arguments = identity(plan)?;
-    if session.headless {
-        arguments.extend(["-p", "--output-format", "stream-json", "--verbose"].map(String::from));
+impl HeadlessLaunching for Claude {
+    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
+        launch_files::prompt_path(plan)
     }
-    // Flag and value are one word, so that a value that looks like a flag stays a value.
-    let mut option = |name: &str, value: Option<&str>| {
-        arguments.extend(value.map(|value| format!("{name}={value}")));
-    };
-    option("--model", session.model.as_deref());
-    option("--permission-mode", Some(permission_mode(plan)));
-    let instructions = launch_files::instructions(plan);
-    let path = instructions.as_ref().map(|file| file.path.display().to_string());
-    option("--append-system-prompt-file", path.as_deref());
-    let own = own_arguments(plan);
-    let mut files: Vec<NewFile> = instructions.into_iter().collect();
-    if session.headless {
-        // The output reports everything that a hook could, so a headless launch needs no hooks.
-        arguments.extend(own);
-        files.extend(launch_files::prompt(plan));
-    } else {
-        let (rest, file) = settings::prepare(plan, own)?;
-        arguments.extend(rest);
-        arguments.extend(["--settings".to_owned(), file.path.display().to_string()]);
-        files.push(file);
-    }
-    arguments.extend(message(plan)?);
-    Ok(CommandLine { arguments, files })
 }
 
 fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
@@ -117,15 +143,6 @@ fn permission_mode(plan: &CommandPlan<'_>) -> &'static str {
         Permission::AcceptEdits => "acceptEdits",
         Permission::Auto => "bypassPermissions",
     }
-}
-
-/// Returns the session's own arguments. A resume omits those that chose the first conversation.
-fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
-    let args = &plan.session.args;
-    if plan.mode == LaunchMode::Fresh {
-        return args.clone();
-    }
-    launching::without_flags(args, &ONLY_FIRST_LAUNCH)
 }
 
 /// Returns the arguments that pass the message. It comes after `--`, because several flags would

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::shared::reading::MessageContent;
+use crate::shared::reading::{self, MessageContent};
 
 /// Beginning of the text that the vendor records when a person interrupts a turn.
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -28,6 +28,9 @@ pub(super) const SYNTHETIC: &str = "<synthetic>";
 
 /// Texts that the vendor records as the model's message if the model wrote none.
 const PLACEHOLDERS: [&str; 2] = ["No response requested.", "(no content)"];
+
+/// Placeholder for an image.
+const IMAGE: &str = "[image]";
 
 /// A message in the tree of records. Lines of other types are not parsed.
 #[derive(Clone, Debug, Deserialize)]
@@ -119,7 +122,7 @@ pub(super) enum ClaudeMeaning {
 impl ClaudeRecord {
     /// Parses a line. Returns `None` if the line is torn, invalid or of another type.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
-        serde_json::from_str(&String::from_utf8_lossy(line)).ok()
+        reading::parse_json(line)
     }
 
     pub(super) fn meaning(&self) -> ClaudeMeaning {
@@ -178,13 +181,15 @@ impl MessageContent<ClaudeBlock> {
     }
 
     pub(super) fn text(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Parts(blocks) => {
-                let texts = blocks.iter().filter(|block| block.kind == "text");
-                let texts: Vec<&str> = texts.filter_map(|block| block.text.as_deref()).collect();
-                texts.join("\n")
-            }
-        }
+        self.join("\n", |block| block.text.as_deref().filter(|_| block.kind == "text"))
+    }
+
+    /// Returns the text, with a placeholder for each image.
+    pub(super) fn text_with_images(&self) -> String {
+        self.join("\n", |block| match block.kind.as_str() {
+            "text" => block.text.as_deref(),
+            "image" => Some(IMAGE),
+            _ => None,
+        })
     }
 }

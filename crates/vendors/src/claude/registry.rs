@@ -2,22 +2,20 @@
 
 use std::path::Path;
 
+use segue_core::Result;
 use segue_core::model::{Activity, VendorSessionId, WaitingFor};
 use segue_core::ports::{Files, Live, Place};
-use segue_core::{Error, Result};
 use serde::Deserialize;
 
-use super::home;
-
-/// Maximum size of an entry in bytes. An entry has a few hundred; a larger file is no entry.
-const LARGEST_ENTRY: usize = 64 * 1024;
+use super::paths;
+use crate::shared::{files, live};
 
 /// The fields of a registry entry that are used here.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RegistryEntry {
     pid: u32,
-    session_id: String,
+    pub(super) session_id: String,
     /// Clock ticks since boot at which the process started, as text.
     proc_start: Option<String>,
     status: Option<String>,
@@ -25,10 +23,6 @@ pub(super) struct RegistryEntry {
 }
 
 impl RegistryEntry {
-    pub(super) fn id(&self) -> VendorSessionId {
-        VendorSessionId::new(self.session_id.clone())
-    }
-
     pub(super) fn started(&self) -> Option<u64> {
         self.proc_start.as_ref()?.parse().ok()
     }
@@ -54,33 +48,27 @@ impl RegistryEntry {
 
 /// Lists the processes in the registry, with the conversation that each has open.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
-    let folder = home::registry(&place.config_dir);
-    let paths = files.list(&folder).map_err(|error| {
-        Error::vendor(format!("cannot list the live sessions in `{}`", folder.display()))
-            .caused_by(error)
-    })?;
+    let folder = paths::registry(&place.config_dir);
+    let paths = files::list(files, &folder, "live sessions")?;
     let entries = paths.iter().filter_map(|path| read(files, path));
-    let mut found: Vec<Live> = entries
-        .map(|entry| Live { pid: entry.pid, started: entry.started(), id: entry.id() })
-        .collect();
-    found.sort_by_key(|live| live.pid);
-    Ok(found)
+    let process = |entry: RegistryEntry| Live {
+        pid: entry.pid,
+        started: entry.started(),
+        id: VendorSessionId::new(entry.session_id),
+    };
+    Ok(live::sorted(entries.map(process)))
 }
 
 /// Reads one entry. Returns `None` if the file is no valid entry, or if the pid in the entry
 /// differs from the pid in the file name.
 pub(super) fn read(files: &dyn Files, path: &Path) -> Option<RegistryEntry> {
-    let pid = pid_of(path)?;
-    let bytes = files.head(path, LARGEST_ENTRY).ok()?;
-    let entry: RegistryEntry = serde_json::from_slice(&bytes).ok()?;
-    (entry.pid == pid && home::is_id(&entry.session_id)).then_some(entry)
+    let (pid, entry) = live::read_entry::<RegistryEntry>(files, path, paths::REGISTRY)?;
+    (entry.pid == pid && paths::is_id(&entry.session_id)).then_some(entry)
 }
 
-/// Returns the pid in the path of an entry, or `None` if the path is not one of an entry.
+/// Returns the process id in the path of an entry. `None` if the path is not one of an entry.
 pub(super) fn pid_of(path: &Path) -> Option<u32> {
-    let is_entry = path.extension().is_some_and(|extension| extension == "json")
-        && path.parent()?.ends_with("sessions");
-    if is_entry { path.file_stem()?.to_str()?.parse().ok() } else { None }
+    live::pid_of_entry(path, paths::REGISTRY)
 }
 
 #[cfg(test)]
@@ -101,7 +89,7 @@ mod tests {
         let home = Home::new();
         let path = home.write("sessions/4.json", WAITING);
         let found = read(&home.disk, &path).unwrap();
-        assert_eq!((found.id().as_str(), found.started()), (ID, Some(1_232_756)));
+        assert_eq!((found.session_id.as_str(), found.started()), (ID, Some(1_232_756)));
         assert_eq!(found.activity(), Some(Activity::Waiting(WaitingFor::Permission)));
         assert_eq!(entry("busy").activity(), Some(Activity::Working));
         assert_eq!(entry("idle").activity(), Some(Activity::Idle));

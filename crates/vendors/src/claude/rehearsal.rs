@@ -1,15 +1,7 @@
 //! Configuration that lets Claude Code run without an account, for trials.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
+use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;
-
-pub(super) const SUPPORT: Support = Support {
-    title: "Claude Code",
-    proof: Proof::Program,
-    tried: &["2.1.197", "2.1.325", "2.1.326"],
-    install: "npm install -g @anthropic-ai/claude-code",
-    notes: &["as root it takes `auto` only where its own `IS_SANDBOX=1` is set"],
-};
 
 /// How many characters at the end of an API key the settings record as approved.
 const TAIL: usize = 20;

@@ -1,10 +1,13 @@
 //! Reads the screen: the input, or a dialog that waits for an answer.
 
+use std::time::Duration;
+
 use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
-use segue_core::ports::Answer;
+use segue_core::ports::{Answer, Interaction, Typing};
 use segue_core::rules::dialog::{self, Choices};
 
-use crate::shared::choices::{keys_to, meant, number_of};
+use super::{Claude, typing, versions};
+use crate::shared::choices::{find_choice, keys_to, number_key};
 
 /// Drawn before the input, and before the marked choice.
 const MARK: char = '❯';
@@ -39,46 +42,56 @@ const FIRST_START: [&str; 2] = ["Let's get started.", "Security notes:"];
 /// Shown below a text that needs no answer but Enter.
 const PAUSE: &str = "Press Enter to continue";
 
-/// Returns what the screen shows, or `None` if it shows neither an input nor a known dialog.
-pub(super) fn read(screen: &Screen) -> Option<Showing> {
-    if let Some(input) = input(screen) {
-        return Some(match input {
-            ClaudeInput { is_empty: false, .. } => Showing::Draft,
-            ClaudeInput { busy: true, .. } => Showing::Busy,
-            ClaudeInput { .. } => Showing::Ready,
-        });
+impl Interaction for Claude {
+    /// Returns what the screen shows, or `None` if it shows neither an input nor a known dialog.
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        if let Some(input) = input(screen) {
+            return Some(match input {
+                ClaudeInput { is_empty: false, .. } => Showing::Draft,
+                ClaudeInput { busy: true, .. } => Showing::Busy,
+                ClaudeInput { .. } => Showing::Ready,
+            });
+        }
+        if is_pause(dialog_rows(screen)) {
+            return Some(Showing::Dialog(WaitingFor::Question));
+        }
+        ClaudeDialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for))
     }
-    if is_pause(dialog_rows(screen)) {
-        return Some(Showing::Dialog(WaitingFor::Question));
-    }
-    ClaudeDialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for))
-}
 
-/// Returns the keys that give this answer to the dialog on the screen, or `None` if there is no
-/// such answer. The number of a choice selects it at once, whichever choice is marked. In a list
-/// without numbers, the keys move the mark to the choice.
-pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-    if input(screen).is_some() {
-        return None;
+    /// Returns the question and the choices of the dialog on the screen, without a tip.
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        let rows = dialog_rows(screen);
+        let (question, choices) = match ClaudeDialog::on(screen) {
+            Some(ClaudeDialog { choices, .. }) => (&rows[..choices.rows.start], choices.texts),
+            None if is_pause(rows) => (rows, Vec::new()),
+            None => return None,
+        };
+        let columns = screen.rows.iter().map(|row| row.chars().count()).max().unwrap_or(0);
+        // A tip is always above the command. The command itself can look like a tip.
+        let command = question.iter().position(|row| is_dashes(row)).unwrap_or(0);
+        let (above, below) = question.split_at(command);
+        Some(dialog::text(&[without_tip(above, columns), below.to_vec()].concat(), choices))
     }
-    let ClaudeDialog { choices, is_numbered, .. } = ClaudeDialog::on(screen)?;
-    let wanted = meant(&choices.texts, answer, &["yes"], &["no"])?;
-    Some(if is_numbered { number_of(wanted) } else { keys_to(wanted, choices.marked) })
-}
 
-/// Returns the question and the choices of the dialog on the screen, without a tip.
-pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
-    let rows = dialog_rows(screen);
-    let (question, choices) = match ClaudeDialog::on(screen) {
-        Some(ClaudeDialog { choices, .. }) => (&rows[..choices.rows.start], choices.texts),
-        None if is_pause(rows) => (rows, Vec::new()),
-        None => return None,
-    };
-    let columns = screen.rows.iter().map(|row| row.chars().count()).max().unwrap_or(0);
-    // A tip is always above the command. The command itself can look like a tip.
-    let command = question.iter().position(|row| is_dashes(row)).unwrap_or(0);
-    let (above, below) = question.split_at(command);
-    Some(dialog::text(&[without_tip(above, columns), below.to_vec()].concat(), choices))
+    fn question_ignores_keys_for(&self, version: Option<&str>) -> Duration {
+        versions::question_ignores_keys_for(version)
+    }
+
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+
+    /// Returns the keys that give this answer to the dialog on the screen, or `None` if there is no
+    /// such answer. The number of a choice selects it at once, whichever choice is marked. In a
+    /// list without numbers, the keys move the mark to the choice.
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        if input(screen).is_some() {
+            return None;
+        }
+        let ClaudeDialog { choices, is_numbered, .. } = ClaudeDialog::on(screen)?;
+        let wanted = find_choice(&choices.texts, answer, &["yes"], &["no"])?;
+        Some(if is_numbered { number_key(wanted) } else { keys_to(wanted, choices.marked) })
+    }
 }
 
 fn is_dashes(row: &str) -> bool {

@@ -95,7 +95,7 @@ mod tests {
     use segue_core::model::{LaunchMode, Session};
 
     use super::*;
-    use crate::testing::{Disk, plan, session};
+    use crate::testing::{CountingFiles, plan, session};
 
     fn prepared(session: &Session) -> Result<(Vec<String>, Value)> {
         let disk = CountingFiles::default();

@@ -1,32 +1,87 @@
 //! Reads signals of a launch from files, hooks and output.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
-use segue_core::model::{
-    Activity, Evidence, Failure, FailureClass, ProcessRef, Signal, Source, VendorSessionId,
-};
-use segue_core::ports::Files;
+use segue_core::model::{Activity, Evidence, Failure, FailureClass, ProcessRef, Signal, Source};
+use segue_core::ports::{Files, Place, SignalSources};
 use serde::Deserialize;
 
 use super::failure::ClaudeError;
-use super::{home, registry};
+use super::{Claude, paths, registry};
+use crate::shared::signals;
 
-/// Reads the registry entry of the launch's own process. The files of other processes yield no
-/// signal.
-pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
-    if registry::pid_of(changed) != Some(agent.pid) {
-        return Vec::new();
+impl SignalSources for Claude {
+    fn evidence_timeout(&self) -> Duration {
+        // A start takes two seconds alone, and several times as long while other agents start.
+        Duration::from_secs(60)
     }
-    let Some(entry) = registry::read(files, changed) else { return Vec::new() };
-    // A crashed process leaves its entry behind, and another process may have the same pid by now.
-    if entry.started() != Some(agent.started) {
-        return Vec::new();
+
+    fn watched(&self, place: &Place) -> Vec<PathBuf> {
+        vec![paths::registry(&place.config_dir), paths::transcripts(&place.config_dir, &place.cwd)]
     }
-    let mut signals = vec![Signal::Conversation { id: entry.id(), evidence: Evidence::Registry }];
-    let source = Source::Registry;
-    signals.extend(entry.activity().map(|activity| Signal::Activity { activity, source }));
-    signals
+
+    /// Reads the registry entry of the launch's own process. The files of other processes yield no
+    /// signal.
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+        if registry::pid_of(changed) != Some(agent.pid) {
+            return Vec::new();
+        }
+        let Some(entry) = registry::read(files, changed) else { return Vec::new() };
+        // A crashed process leaves its entry behind, and another process may have the same pid by
+        // now.
+        if entry.started() != Some(agent.started) {
+            return Vec::new();
+        }
+        let activity = entry.activity().map(|it| signals::activity(it, Source::Registry));
+        [signals::conversation(entry.session_id, Evidence::Registry)]
+            .into_iter()
+            .chain(activity)
+            .collect()
+    }
+
+    /// Reads one line of a headless turn's output.
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        match serde_json::from_str(line) {
+            Ok(ClaudeStreamLine::System { subtype, session_id })
+                if subtype == "init" && paths::is_id(&session_id) =>
+            {
+                let working = signals::activity(Activity::Working, Source::Stream);
+                vec![signals::conversation(session_id, Evidence::Stream), working]
+            }
+            Ok(ClaudeStreamLine::RateLimitEvent { rate_limit_info }) => {
+                rate_limit_info.signal().into_iter().collect()
+            }
+            Ok(ClaudeStreamLine::Result(outcome)) => vec![outcome.signal()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Reads the payload of a hook. Only hooks about prompts and ends of turns are used: the hook
+    /// at the start of a fork names the original conversation, but these hooks never do.
+    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
+        let Ok(payload) = serde_json::from_str::<ClaudeHookPayload>(payload) else {
+            return Vec::new();
+        };
+        if payload.agent_id.is_some() || !paths::is_id(&payload.session_id) {
+            return Vec::new();
+        }
+        let text = payload.last_assistant_message.unwrap_or_default();
+        let meaning = match payload.hook_event_name.as_str() {
+            "UserPromptSubmit" => signals::activity(Activity::Working, Source::Hook),
+            // The agent may not be idle yet, because another hook may make it continue. The
+            // registry reports when it is idle.
+            "Stop" => signals::answered(text),
+            "StopFailure" => {
+                let kind = payload.error.as_deref();
+                let failure = ClaudeError { status: None, kind, text: &text }.failure();
+                signals::failed(text, failure)
+            }
+            _ => return Vec::new(),
+        };
+        vec![signals::conversation(payload.session_id, Evidence::Hook), meaning]
+    }
 }
 
 /// The fields of a hook's payload that are used as signals.
@@ -38,32 +93,6 @@ struct ClaudeHookPayload {
     agent_id: Option<String>,
     last_assistant_message: Option<String>,
     error: Option<String>,
-}
-
-/// Reads the payload of a hook. Only hooks about prompts and ends of turns are used: the hook at
-/// the start of a fork names the original conversation, but these hooks never do.
-pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
-    let Ok(payload) = serde_json::from_str::<ClaudeHookPayload>(payload) else { return Vec::new() };
-    if payload.agent_id.is_some() || !home::is_id(&payload.session_id) {
-        return Vec::new();
-    }
-    let text = payload.last_assistant_message.unwrap_or_default();
-    let meaning = match payload.hook_event_name.as_str() {
-        "UserPromptSubmit" => {
-            Signal::Activity { activity: Activity::Working, source: Source::Hook }
-        }
-        // The agent may not be idle yet, because another hook may make it continue. The registry
-        // reports when it is idle.
-        "Stop" => Signal::TurnEnded { ok: true, text, failure: None },
-        "StopFailure" => {
-            let told = ClaudeError { status: None, kind: payload.error.as_deref(), text: &text };
-            let failure = Some(told.failure());
-            Signal::TurnEnded { ok: false, text, failure }
-        }
-        _ => return Vec::new(),
-    };
-    let id = VendorSessionId::new(payload.session_id);
-    vec![Signal::Conversation { id, evidence: Evidence::Hook }, meaning]
 }
 
 /// A line of a headless turn's output, if it is used as a signal.
@@ -92,7 +121,7 @@ impl Limit {
         let message = format!("it ends at {at}");
         let class = FailureClass::UsageLimit;
         let failure = Failure { class, message: message.clone(), resets_at: Some(at) };
-        Some(Signal::TurnEnded { ok: false, text: message, failure: Some(failure) })
+        Some(signals::failed(message, failure))
     }
 }
 
@@ -109,27 +138,12 @@ struct ClaudeTurnResult {
 impl ClaudeTurnResult {
     fn signal(self) -> Signal {
         let text = self.result.unwrap_or_else(|| self.errors.join("; "));
-        let told = ClaudeError { status: self.api_error_status, kind: None, text: &text };
-        let failure = self.is_error.then(|| told.failure());
-        Signal::TurnEnded { ok: !self.is_error, text, failure }
-    }
-}
-
-/// Reads one line of a headless turn's output.
-pub(super) fn of_stream(line: &str) -> Vec<Signal> {
-    match serde_json::from_str(line) {
-        Ok(ClaudeStreamLine::System { subtype, session_id })
-            if subtype == "init" && home::is_id(&session_id) =>
-        {
-            let id = VendorSessionId::new(session_id);
-            let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
-            vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
+        if !self.is_error {
+            return signals::answered(text);
         }
-        Ok(ClaudeStreamLine::RateLimitEvent { rate_limit_info }) => {
-            rate_limit_info.signal().into_iter().collect()
-        }
-        Ok(ClaudeStreamLine::Result(outcome)) => vec![outcome.signal()],
-        _ => Vec::new(),
+        let failure =
+            ClaudeError { status: self.api_error_status, kind: None, text: &text }.failure();
+        signals::failed(text, failure)
     }
 }
 

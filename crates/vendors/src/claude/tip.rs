@@ -26,7 +26,7 @@ pub(super) fn find(files: &dyn Files, path: &Path) -> Result<Option<String>> {
         left = left.saturating_sub(line.bytes.len());
         if left == 0 && !end.records.is_empty() { ControlFlow::Break(()) } else { told }
     };
-    reading::each_back(files, path, take).map_err(|error| reading::unreadable(path, error))?;
+    reading::each_line_back(files, path, take).map_err(|error| reading::unreadable(path, error))?;
     end.is_whole = left > 0;
     Ok(end.tip())
 }

@@ -2,25 +2,109 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Files, Place, StoredConversation};
+use segue_core::ports::{
+    Beginning, Conversation, EachTurn, Files, Live, Place, StoredConversation, TranscriptFiles,
+    TranscriptStorage, Transcripts, WriteMode,
+};
 
 use super::records::{ClaudeMeaning, ClaudeRecord};
-use super::{home, typing};
-use crate::shared::reading::{self, FirstRecords, StopReason};
-use crate::shared::{ids, stored};
+use super::{Claude, paths, registry, turns, typing};
+use crate::shared::reading::{self, FirstRecords, ReadDirection, StopReason};
+use crate::shared::{ids, transcripts};
 
 /// How many bytes of the beginning are read, one size after the other, until the first message is
 /// found. It is nearly always near the beginning.
 const BEGINNINGS: [usize; 3] = [64 * 1024, 1024 * 1024, 8 * 1024 * 1024];
 
+impl Transcripts for Claude {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
+    }
+
+    fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        paths::transcript(&place.config_dir, &place.cwd, id.as_str())
+    }
+
+    fn conversation(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+    ) -> Result<Option<Conversation>> {
+        conversation_at(files, &self.transcript(files, place, id), id)
+    }
+
+    /// Lists the conversations of a folder, the oldest first. Transcripts that cannot be read are
+    /// skipped.
+    fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+        let folder = paths::transcripts(&place.config_dir, &place.cwd);
+        let read = |path: &Path, id: &VendorSessionId| read(files, path, id);
+        transcripts::conversations_in(files, (place, &folder), id_of, read)
+    }
+
+    /// Lists the transcripts of all working folders.
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+        let paths = transcripts::paths_in_subfolders(files, &paths::projects(config_dir))?;
+        Ok(transcripts::kept(files, paths, id_of))
+    }
+
+    /// Reads how a conversation begins. `None` if it has no message from a person, or no working
+    /// folder.
+    fn beginning(
+        &self,
+        files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
+        let found = first_records(files, &kept.transcript)?;
+        Ok(found.and_then(|found| found.into_beginning(kept)))
+    }
+
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+        registry::live(files, place)
+    }
+
+    fn user_messages_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        messages_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Back, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Forward, each)
+    }
+}
+
+impl TranscriptFiles for Claude {
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Append
+    }
+
+    fn belongings(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
+        Some(paths::belongings(&place.config_dir, &place.cwd, id.as_str()))
+    }
+}
+
 /// Reads the facts about one conversation that decisions need. `None` if the file has no message:
 /// for the vendor, too, such a file is no conversation.
-pub(super) fn conversation(
+fn conversation_at(
     files: &dyn Files,
     path: &Path,
     id: &VendorSessionId,
@@ -28,64 +112,25 @@ pub(super) fn conversation(
     read(files, path, id).map_err(|error| reading::unreadable(path, error))
 }
 
-/// Lists the conversations of a folder, the oldest first. Transcripts that cannot be read are
-/// skipped.
-pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
-    let folder = home::transcripts(&place.config_dir, &place.cwd);
-    let read = |path: &Path, id: &VendorSessionId| read(files, path, id);
-    let mut found = stored::conversations_in(files, &folder, id_of, read)?;
-    // Two working folders can share one folder of transcripts.
-    found.retain(|conversation| conversation.cwd == place.cwd);
-    Ok(found)
-}
-
 /// Returns the id in a transcript's file name. The vendor identifies a conversation by this name,
 /// too.
 fn id_of(path: &Path) -> Option<VendorSessionId> {
-    ids::of_jsonl(path, home::is_id)
+    ids::of_jsonl(path, paths::is_id)
 }
 
 /// Returns the messages that a person sent, from this byte offset on.
-pub(super) fn user_messages_since(
-    files: &dyn Files,
-    path: &Path,
-    offset: u64,
-) -> Result<Vec<String>> {
+pub(super) fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match ClaudeRecord::read(line)?.meaning() {
         ClaudeMeaning::Said(text) => Some(typing::normal(&text)),
         _ => None,
     })
 }
 
-/// Lists the transcripts of all working folders.
-pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<StoredConversation>> {
-    let paths = stored::in_folders_of(files, &home::projects(home))?;
-    Ok(stored::kept(files, paths, id_of))
-}
-
-/// Reads how a conversation begins. `None` if it has no message from a person, or no working
-/// folder.
-pub(super) fn beginning_of(
-    files: &dyn Files,
-    kept: &StoredConversation,
-) -> io::Result<Option<Beginning>> {
-    let found = first_records(files, &kept.transcript)?;
-    Ok(found.and_then(|found| found.of_conversation(kept)))
-}
-
 fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
     let Some(beginning) = first_records(files, path)? else { return Ok(None) };
-    let (turn_open, last_answer) = read_end(files, path, facts.length)?;
-    Ok(Some(Conversation {
-        id: id.clone(),
-        transcript: path.to_owned(),
-        cwd: beginning.cwd.unwrap_or_default(),
-        began_at: beginning.began_at.unwrap_or(facts.modified),
-        first_message: beginning.first_message,
-        turn_open,
-        last_answer,
-    }))
+    let end = read_end(files, path, facts.length)?;
+    Ok(Some(beginning.into_conversation(id, (path, &facts), end)))
 }
 
 fn first_records(files: &dyn Files, path: &Path) -> io::Result<Option<FirstRecords>> {
@@ -142,7 +187,7 @@ fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Op
     })?;
     // A last line that is longer than the read limit hides the end of the turn: the turn counts as
     // open.
-    let is_open = end.newest.map_or(ended == StopReason::TooFar, |(is_open, _)| is_open);
+    let is_open = end.newest.map_or(ended == StopReason::LimitReached, |(is_open, _)| is_open);
     Ok((is_open, end.last_answer))
 }
 

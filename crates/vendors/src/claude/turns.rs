@@ -4,30 +4,24 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use segue_core::Result;
-use segue_core::model::{self, Role, Tool, Turn};
+use segue_core::model::{Role, Tool, Turn};
 use segue_core::ports::{EachTurn, Files};
 use serde::Deserialize;
 
-use super::records::{
-    ClaudeBlock, ClaudeMeaning, ClaudeRecord, ClaudeRecordKind, ClaudeUsage, SYNTHETIC,
-};
+use super::records::{ClaudeBlock, ClaudeMeaning, ClaudeRecord, ClaudeRecordKind, SYNTHETIC};
 use super::tip;
 use super::tree::ClaudeBranch;
-use crate::shared::reading::{self, MessageContent};
+use crate::shared::reading::{self, MessageContent, ReadDirection, text_turn};
 
-/// Placeholder for an image.
-const IMAGE: &str = "[image]";
-
-pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+/// Reads the turns of the current conversation.
+pub(super) fn read(
+    files: &dyn Files,
+    path: &Path,
+    direction: ReadDirection,
+    each: &mut EachTurn<'_>,
+) -> Result<()> {
     match tip::find(files, path)? {
-        Some(tip) => reading::turns_back(files, path, ClaudeBranch::to(tip), each),
-        None => Ok(()),
-    }
-}
-
-pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    match tip::find(files, path)? {
-        Some(tip) => reading::turns(files, path, ClaudeBranch::to(tip), each),
+        Some(tip) => reading::read_turns(files, path, ClaudeBranch::to(tip), direction, each),
         None => Ok(()),
     }
 }
@@ -50,11 +44,12 @@ fn of_record(record: ClaudeRecord) -> Vec<Turn> {
     let at = record.timestamp;
     match record.kind {
         ClaudeRecordKind::User if record.is_compact_summary => {
-            said(Role::Summary, record.message.content.text(), at).into_iter().collect()
+            text_turn(Role::Summary, record.message.content.text(), at).into_iter().collect()
         }
         ClaudeRecordKind::User => match record.meaning() {
             ClaudeMeaning::Said(_) => {
-                said(Role::User, words(record.message.content), at).into_iter().collect()
+                let text = record.message.content.text_with_images();
+                text_turn(Role::User, text, at).into_iter().collect()
             }
             ClaudeMeaning::ToolResult => results(record.message.content, at),
             _ => Vec::new(),
@@ -63,17 +58,12 @@ fn of_record(record: ClaudeRecord) -> Vec<Turn> {
     }
 }
 
-/// Returns a turn, or `None` if its text is blank.
-fn said(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
-    (!text.trim().is_empty()).then(|| Turn::new(role, text).at(at))
-}
-
 fn results(content: MessageContent<ClaudeBlock>, at: Option<Timestamp>) -> Vec<Turn> {
     let MessageContent::Parts(blocks) = content else { return Vec::new() };
     let result = |block: ClaudeBlock| {
         let id = block.tool_use_id.filter(|_| block.kind == "tool_result")?;
         let tool = Tool { id, name: String::new(), failed: block.is_error.unwrap_or_default() };
-        let text = block.content.map(words).unwrap_or_default();
+        let text = block.content.map(|content| content.text_with_images()).unwrap_or_default();
         Some(Turn::new(Role::ToolResult, text).at(at).with_tool(tool))
     };
     blocks.into_iter().filter_map(result).collect()
@@ -84,11 +74,14 @@ fn answers(record: ClaudeRecord) -> Vec<Turn> {
         return Vec::new();
     }
     let (at, model) = (record.timestamp, record.message.model.filter(|it| it != SYNTHETIC));
-    let usage = record.message.usage.map(tokens);
+    let usage = record.message.usage.map(|usage| {
+        let cached = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
+        reading::usage_with_cache(usage.input_tokens, cached, usage.output_tokens)
+    });
     let known = |turn: Turn| Turn { model: model.clone(), usage, ..turn };
     let blocks = match record.message.content {
         MessageContent::Text(text) => {
-            return said(Role::Assistant, text, at).map(known).into_iter().collect();
+            return text_turn(Role::Assistant, text, at).map(known).into_iter().collect();
         }
         MessageContent::Parts(blocks) => blocks,
     };
@@ -97,7 +90,7 @@ fn answers(record: ClaudeRecord) -> Vec<Turn> {
 
 fn answer(block: ClaudeBlock, at: Option<Timestamp>) -> Option<Turn> {
     match block.kind.as_str() {
-        "text" => said(Role::Assistant, block.text?, at),
+        "text" => text_turn(Role::Assistant, block.text?, at),
         "tool_use" => {
             let tool = Tool { id: block.id?, name: block.name?, failed: false };
             let input = block.input.map_or_else(|| "{}".to_owned(), |input| input.get().to_owned());
@@ -105,27 +98,6 @@ fn answer(block: ClaudeBlock, at: Option<Timestamp>) -> Option<Turn> {
         }
         _ => None,
     }
-}
-
-/// Joins all texts, with a placeholder for each image.
-fn words(content: MessageContent<ClaudeBlock>) -> String {
-    match content {
-        MessageContent::Text(text) => text,
-        MessageContent::Parts(blocks) => {
-            let word = |block: ClaudeBlock| match block.kind.as_str() {
-                "text" => block.text,
-                "image" => Some(IMAGE.to_owned()),
-                _ => None,
-            };
-            let all: Vec<String> = blocks.into_iter().filter_map(word).collect();
-            all.join("\n")
-        }
-    }
-}
-
-fn tokens(usage: ClaudeUsage) -> model::Usage {
-    let cached = usage.cache_creation_input_tokens.saturating_add(usage.cache_read_input_tokens);
-    model::Usage { input: usage.input_tokens.saturating_add(cached), output: usage.output_tokens }
 }
 
 /// A message that a person typed while the agent worked. The agent got it in the middle of its
@@ -149,12 +121,13 @@ struct Attachment {
 
 fn of_queued(line: &[u8]) -> Option<Turn> {
     memchr::memmem::find(line, b"\"queued_command\"")?;
-    let QueuedMessage { attachment, timestamp } =
-        serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+    let QueuedMessage { attachment, timestamp } = reading::parse_json(line)?;
     let is_prompt = attachment.kind == "queued_command"
         && !attachment.is_meta
         && attachment.command_mode.as_deref() == Some("prompt");
-    is_prompt.then(|| said(Role::User, words(attachment.prompt), timestamp)).flatten()
+    is_prompt
+        .then(|| text_turn(Role::User, attachment.prompt.text_with_images(), timestamp))
+        .flatten()
 }
 
 #[cfg(test)]

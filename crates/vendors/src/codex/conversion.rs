@@ -2,43 +2,44 @@
 //! an existing rollout have ordinals if its other lines have them.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use segue_core::Result;
 use segue_core::model::{Role, Tool, Turn};
-use segue_core::ports::{Files, Target, Transcription, TranscriptionOrder, TurnWriter};
-use segue_core::{Error, Result};
+use segue_core::ports::{Conversion, Files, Target, Transcription, TranscriptionOrder, TurnWriter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::records::{NOTES, is_synthetic};
-use super::{home, launch, settings, transcript};
-use crate::shared::reading;
+use super::{Codex, launch, paths, settings, transcript};
+use crate::shared::writing::write_line;
+use crate::shared::{launching, reading};
 
-pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-    if !home::is_id(order.id.as_str()) {
-        return Err(Error::vendor(format!("`{}` is not an id of a conversation", order.id))
-            .caused_by("the ids of Codex are UUIDs"));
-    }
-    let (path, writer) = match order.onto {
-        None => begun(order),
-        Some(rollout) => {
-            let tip = tip(order.files, rollout, order.id.as_str())
-                .map_err(|error| reading::unreadable(rollout, error))?;
-            (rollout.to_owned(), CodexWriter::new(order, None, tip))
+impl Conversion for Codex {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        if !paths::is_id(order.id.as_str()) {
+            return Err(launching::invalid_id(order.id, "the ids of Codex are UUIDs"));
         }
-    };
-    let target = Target::Transcript(path);
-    Ok(Transcription { target, beside: Vec::new(), writer: Box::new(writer) })
+        let (path, writer) = match order.onto {
+            None => begun(order),
+            Some(rollout) => {
+                let tip = tip(order.files, rollout, order.id.as_str())
+                    .map_err(|error| reading::unreadable(rollout, error))?;
+                (rollout.to_owned(), CodexWriter::new(order, None, tip))
+            }
+        };
+        let target = Target::Transcript(path);
+        Ok(Transcription { target, beside: Vec::new(), writer: Box::new(writer) })
+    }
 }
 
 fn begun(order: &TranscriptionOrder<'_>) -> (PathBuf, CodexWriter) {
     let place = order.place;
     let provider = settings::provider(order.files, &place.config_dir, &[]);
-    let at = home::began_at(order.id.as_str()).unwrap_or(order.now);
+    let at = paths::began_at(order.id.as_str()).unwrap_or(order.now);
     let header = launch::header(order.id, at, &place.cwd, &provider);
-    let path = home::prepared(&place.config_dir, order.id.as_str());
+    let path = paths::prepared(&place.config_dir, order.id.as_str());
     (path, CodexWriter::new(order, Some(header), RolloutTip::default()))
 }
 
@@ -71,13 +72,9 @@ fn last_number(files: &dyn Files, rollout: &Path) -> io::Result<Option<u64>> {
     struct TimestampedLine {
         ordinal: u64,
     }
-    let mut last = None;
-    reading::each_back(files, rollout, |line| {
-        last =
-            serde_json::from_slice(line.bytes).ok().map(|glance: TimestampedLine| glance.ordinal);
-        if last.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
-    Ok(last)
+    reading::find_line_back(files, rollout, |line| {
+        serde_json::from_slice(line).ok().map(|line: TimestampedLine| line.ordinal)
+    })
 }
 
 #[derive(Debug)]
@@ -120,7 +117,7 @@ impl CodexWriter {
             line["ordinal"] = numbered.next.into();
             numbered.next = numbered.next.saturating_add(1);
         }
-        write(&line, out);
+        write_line(&line, out);
     }
 
     fn open(&mut self, at: Timestamp, out: &mut Vec<u8>) {
@@ -190,7 +187,7 @@ impl CodexContent<'_> {
 impl TurnWriter for CodexWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(header) = self.header.take() {
-            write(&header, out);
+            write_line(&header, out);
         }
     }
 
@@ -256,10 +253,4 @@ fn users(text: &str) -> Value {
         item[NOTES] = json!({"content_item_kinds": ["user.text"]});
     }
     item
-}
-
-fn write(line: &Value, out: &mut Vec<u8>) {
-    if serde_json::to_writer(&mut *out, line).is_ok() {
-        out.push(b'\n');
-    }
 }

@@ -1,15 +1,28 @@
 //! Prepares a launch: its arguments, and the rollout that gives a conversation its id.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::Result;
-use segue_core::model::{LaunchMode, Permission, Session, VendorSessionId};
-use segue_core::ports::{CommandLine, CommandPlan, NewFile};
+use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
+use segue_core::ports::{
+    CommandLine, CommandPlan, HeadlessLaunching, Launching, NewFile, Place, ProgramSpec,
+};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
-use super::{home, settings};
+use super::{Codex, paths, settings};
 use crate::shared::{launch_files, launching};
+
+/// Paths of the native program, relative to the folder of the script that the package manager links
+/// to. The native program is started directly: with the script, there would be two processes, and a
+/// kill could leave either of them running.
+const NATIVE: [&str; 4] = [
+    "../node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
+    "../../codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
+    "../node_modules/@openai/codex-linux-arm64/vendor/aarch64-unknown-linux-musl/bin/codex",
+    "../../codex-linux-arm64/vendor/aarch64-unknown-linux-musl/bin/codex",
+];
 
 /// Settings of an interactive launch: no question about an update before the input, and a title
 /// that shows the activity, whatever title the user has configured.
@@ -31,21 +44,49 @@ const OWN_PERMISSION: [&str; 8] = [
     "--full-auto",
 ];
 
-pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
-    let session = plan.session;
-    let mut arguments = if session.headless { vec!["exec".to_owned()] } else { Vec::new() };
-    arguments.extend(given(plan));
-    arguments.extend(session.args.iter().cloned());
-    // A flag without a value. It stops an argument that takes any number of values from taking the
-    // words that follow.
-    let last = if session.headless { "--json" } else { "--no-daemon" };
-    arguments.push(last.to_owned());
-    arguments.extend(identity(plan)?);
-    arguments.extend(message(plan)?);
-    Ok(CommandLine {
-        arguments,
-        files: prepared(plan).into_iter().chain(launch_files::prompt(plan)).collect(),
-    })
+impl Launching for Codex {
+    fn program(&self) -> ProgramSpec {
+        ProgramSpec::Named { name: "codex".to_owned(), native: &NATIVE }
+    }
+
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        paths::config_dir(environment)
+    }
+
+    fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
+        paths::prepare_environment(place, environment);
+    }
+
+    fn preset_id(&self, _session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+        Some(VendorSessionId::new(unique.to_string()))
+    }
+
+    fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
+        let session = plan.session;
+        let mut arguments = if session.headless { vec!["exec".to_owned()] } else { Vec::new() };
+        arguments.extend(given(plan));
+        arguments.extend(session.args.iter().cloned());
+        // A flag without a value. It stops an argument that takes any number of values from taking
+        // the words that follow.
+        let last = if session.headless { "--json" } else { "--no-daemon" };
+        arguments.push(last.to_owned());
+        arguments.extend(identity(plan)?);
+        arguments.extend(message(plan)?);
+        Ok(CommandLine {
+            arguments,
+            files: prepared(plan).into_iter().chain(launch_files::prompt(plan)).collect(),
+        })
+    }
+
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
+}
+
+impl HeadlessLaunching for Codex {
+    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
+        launch_files::prompt_path(plan)
+    }
 }
 
 /// Returns the arguments for the session's configuration.
@@ -107,7 +148,7 @@ fn instructions(plan: &CommandPlan<'_>) -> Option<String> {
 /// rollout that we prepared, so that its id is ours.
 fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
-        (_, Some(id)) if home::is_id(id.as_str()) => Ok(vec!["resume".to_owned(), id.to_string()]),
+        (_, Some(id)) if paths::is_id(id.as_str()) => Ok(vec!["resume".to_owned(), id.to_string()]),
         // For an unknown name, Codex begins a new conversation without a warning.
         (_, Some(id)) => Err(launching::invalid_id(id, "the ids of Codex are UUIDs")),
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
@@ -140,10 +181,10 @@ fn prepared(plan: &CommandPlan<'_>) -> Vec<NewFile> {
 /// because an interactive Codex would refuse it otherwise.
 fn rollout(plan: &CommandPlan<'_>, id: &VendorSessionId) -> NewFile {
     let session = plan.session;
-    let at = home::began_at(id.as_str()).unwrap_or(plan.now);
+    let at = paths::began_at(id.as_str()).unwrap_or(plan.now);
     let provider = settings::provider(plan.files, &session.config_dir, &session.args);
     let line = header(id, at, &session.cwd, &provider);
-    let path = home::prepared(&session.config_dir, id.as_str());
+    let path = paths::prepared(&session.config_dir, id.as_str());
     NewFile { path, contents: format!("{line}\n") }
 }
 

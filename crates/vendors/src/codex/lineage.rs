@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use segue_core::ports::Files;
 
-use super::{home, transcript};
+use super::{paths, transcript};
 
 /// Maximum number of rollouts in one conversation. No person forks this often.
 const LONGEST: usize = 64;
@@ -38,7 +38,7 @@ fn older(files: &dyn Files, part: &RolloutPart) -> Option<RolloutPart> {
     // A fork may cut this part off before its own first line. Then the older rollout is cut off at
     // the same line.
     let end = part.end.map_or(end, |newer| end.min(newer));
-    Some(RolloutPart { path: home::named_rollout(files, &part.path, id)?, end: Some(end) })
+    Some(RolloutPart { path: paths::named_rollout(files, &part.path, id)?, end: Some(end) })
 }
 
 /// Returns the other rollouts that this one needs to be a complete conversation.

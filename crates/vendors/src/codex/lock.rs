@@ -5,20 +5,17 @@ use std::path::Path;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Files, Live, Place};
 
-use super::{home, transcript};
+use super::{paths, transcript};
+use crate::shared::live;
 
 /// Lists the processes that have conversations open. A lock file that a crash left behind is open
 /// in no process.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
-    let open = files.opened_in(&home::locks(&place.config_dir), None).into_iter();
-    let mut found: Vec<Live> = open
-        .filter_map(|(pid, path)| {
-            let id = VendorSessionId::new(home::id_of_lock(&path)?.to_string());
-            Some(Live { pid, started: None, id })
-        })
-        .collect();
-    found.sort_by(|a, b| (a.pid, &a.id).cmp(&(b.pid, &b.id)));
-    found
+    let open = files.opened_in(&paths::locks(&place.config_dir), None).into_iter();
+    live::sorted(open.filter_map(|(pid, path)| {
+        let id = VendorSessionId::new(paths::id_of_lock(&path)?.to_string());
+        Some(Live { pid, started: None, id })
+    }))
 }
 
 /// Returns the conversation that a process is in. A process keeps the locks of conversations that
@@ -26,10 +23,10 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
 /// person talks counts. A process that holds only one lock is in that conversation, unless it is a
 /// helper's.
 pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<VendorSessionId> {
-    let open = files.opened_in(&home::locks(config_dir), Some(pid));
+    let open = files.opened_in(&paths::locks(config_dir), Some(pid));
     let mut held: Vec<_> = open
         .iter()
-        .filter_map(|(_, path)| Some((path, home::id_of_lock(path)?)))
+        .filter_map(|(_, path)| Some((path, paths::id_of_lock(path)?)))
         .map(|(path, id)| (taken_at(files, path), VendorSessionId::new(id.to_string())))
         .collect();
     held.sort();
@@ -48,7 +45,7 @@ pub(super) fn taken_at(files: &dyn Files, path: &Path) -> Option<jiff::Timestamp
 
 /// Returns whether a person talks in a conversation, or `None` while its rollout does not exist.
 fn is_users(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> Option<bool> {
-    let rollout = home::rollout(files, config_dir, id);
+    let rollout = paths::rollout(files, config_dir, id);
     transcript::meta(files, &rollout).map(|meta| meta.is_users())
 }
 
@@ -64,7 +61,7 @@ mod tests {
         let line = format!(
             r#"{{"timestamp":"2026-11-16T00:00:00Z","type":"session_meta","payload":{{"id":"{id}","timestamp":"2026-11-16T00:00:00Z","cwd":"/code/a","source":{source}}}}}"#
         );
-        let path = home::prepared(Path::new(""), id);
+        let path = paths::prepared(Path::new(""), id);
         home.write(path.to_str().unwrap(), line + "\n");
     }
 

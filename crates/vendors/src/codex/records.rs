@@ -8,6 +8,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::shared::reading;
+
 /// Beginnings of texts that Codex itself adds as messages of the user.
 const SYNTHETIC: [&str; 9] = [
     "<environment_context>",
@@ -140,7 +142,7 @@ struct RolloutJson {
 impl RolloutLine {
     /// Parses a line. Returns `None` if the line is torn or invalid.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
-        let written: RolloutJson = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+        let written: RolloutJson = reading::parse_json(line)?;
         let record = match written.kind.as_str() {
             "session_meta" => RolloutHeader::deserialize(written.payload)
                 .map_or(RolloutRecord::Other, RolloutRecord::Meta),

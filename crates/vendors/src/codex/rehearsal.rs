@@ -1,15 +1,7 @@
 //! Configuration that lets Codex run without an account, for trials.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
+use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;
-
-pub(super) const SUPPORT: Support = Support {
-    title: "Codex",
-    proof: Proof::Program,
-    tried: &["0.166.0", "0.169.0"],
-    install: "npm install -g @openai/codex",
-    notes: &["text that begins with `!` is typed behind a zero-width space, or it would be run"],
-};
 
 /// Environment variable with the provider's API key.
 const KEY: &str = "SEGUE_SCRIPTED_MODEL_KEY";

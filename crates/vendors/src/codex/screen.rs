@@ -1,11 +1,12 @@
 //! Reads what an interactive Codex shows, and answers its questions.
 
 use segue_core::model::{Activity, DialogText, Screen, Showing, WaitingFor};
-use segue_core::ports::Answer;
+use segue_core::ports::{Answer, Interaction, Typing};
 use segue_core::rules::dialog::{self, Choices};
 
 use super::signals::title_activity;
-use crate::shared::choices::{keys_to, meant};
+use super::{Codex, typing};
+use crate::shared::choices::{find_choice, keys_to};
 
 /// Drawn before the input, and before the marked choice.
 const MARK: char = '›';
@@ -44,24 +45,43 @@ const NO: [&str; 4] = ["no, and tell codex", "no", "quit", "continue without"];
 /// Maximum number of rows from the beginning of a question to its choices.
 const FARTHEST: usize = 24;
 
-/// Returns what the screen shows. `None` before Codex has set its title, and while another process
-/// has the conversation open.
-pub(super) fn read(screen: &Screen) -> Option<Showing> {
-    if screen.rows.iter().any(|row| row.contains(ELSEWHERE)) {
-        return None;
+impl Interaction for Codex {
+    /// Returns what the screen shows. `None` before Codex has set its title, and while another
+    /// process has the conversation open.
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        if screen.rows.iter().any(|row| row.contains(ELSEWHERE)) {
+            return None;
+        }
+        let activity = title_activity(&screen.title);
+        if let Some(question) = CodexQuestion::on(screen) {
+            let asked = question.asks.or(match activity {
+                Some(Activity::Waiting(reason)) => Some(reason),
+                _ => None,
+            });
+            return Some(Showing::Dialog(asked.unwrap_or(WaitingFor::Question)));
+        }
+        match activity? {
+            Activity::Waiting(reason) => Some(Showing::Dialog(reason)),
+            Activity::Working => Some(Showing::Busy),
+            Activity::Idle => input(screen),
+        }
     }
-    let activity = title_activity(&screen.title);
-    if let Some(question) = CodexQuestion::on(screen) {
-        let asked = question.asks.or(match activity {
-            Some(Activity::Waiting(reason)) => Some(reason),
-            _ => None,
-        });
-        return Some(Showing::Dialog(asked.unwrap_or(WaitingFor::Question)));
+
+    /// Returns the text and the choices of the question on the screen.
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        let CodexQuestion { rows, choices, .. } = CodexQuestion::on(screen)?;
+        Some(dialog::text(rows, choices.texts))
     }
-    match activity? {
-        Activity::Waiting(reason) => Some(Showing::Dialog(reason)),
-        Activity::Working => Some(Showing::Busy),
-        Activity::Idle => input(screen),
+
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+
+    /// Returns the keys that give this answer to the question on the screen, or `None` if there is
+    /// no such answer.
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        let Choices { texts, marked, .. } = CodexQuestion::on(screen)?.choices;
+        Some(keys_to(find_choice(&texts, answer, &YES, &NO)?, marked))
     }
 }
 
@@ -108,19 +128,6 @@ impl<'a> CodexQuestion<'a> {
         let first = above[..first].iter().rposition(|row| row.trim().is_empty()).unwrap_or(0);
         Some(Self { asks, rows: &above[first..], choices })
     }
-}
-
-/// Returns the text and the choices of the question on the screen.
-pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
-    let CodexQuestion { rows, choices, .. } = CodexQuestion::on(screen)?;
-    Some(dialog::text(rows, choices.texts))
-}
-
-/// Returns the keys that give this answer to the question on the screen, or `None` if there is no
-/// such answer.
-pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-    let Choices { texts, marked, .. } = CodexQuestion::on(screen)?.choices;
-    Some(keys_to(meant(&texts, answer, &YES, &NO)?, marked))
 }
 
 #[cfg(test)]

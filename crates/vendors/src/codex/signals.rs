@@ -1,16 +1,19 @@
 //! Reads signals of a launch from Codex's files, title and output.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use jiff::Timestamp;
 use segue_core::model::{
-    Activity, Evidence, ProcessRef, Signal, Source, VendorSessionId, WaitingFor,
+    Activity, Evidence, Failure, ProcessRef, Signal, Source, VendorSessionId, WaitingFor,
 };
-use segue_core::ports::Files;
+use segue_core::ports::{Files, Place, SignalSources, Transcripts as _};
 use serde::Deserialize;
 
 use super::records::CodexTurnEnd;
 use super::transcript::RolloutEnd;
-use super::{failures, home, lock};
+use super::{Codex, failures, lock, paths};
+use crate::shared::{files, signals};
 
 /// How many bytes at the end of a rollout are read after each of its changes. The title reports
 /// turns that are longer.
@@ -19,17 +22,73 @@ const BUDGET: usize = 256 * 1024;
 /// Shown in the title while Codex waits for an answer.
 const WANTED: &str = "Action Required";
 
-/// Reads signals about the launch's own process from a changed file: the conversation of the lock
-/// that the process holds, and the turns in that conversation's rollout. The files of other
-/// processes yield no signal.
-pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
-    if let Some((config_dir, id)) = home::of_rollout(changed) {
-        let id = VendorSessionId::new(id.to_string());
-        let is_open = files.is_open_in(&home::lock(config_dir, id.as_str()), agent.pid);
-        return if is_open { of_rollout(files, config_dir, (changed, &id), agent) } else { vec![] };
+impl SignalSources for Codex {
+    fn evidence_timeout(&self) -> Duration {
+        Duration::from_secs(60)
     }
-    let Some(config_dir) = home::home_of_lock(changed) else { return Vec::new() };
-    lock::current(files, config_dir, agent.pid).map(conversation).into_iter().collect()
+
+    fn watched(&self, place: &Place) -> Vec<PathBuf> {
+        vec![paths::locks(&place.config_dir)]
+    }
+
+    fn watched_for(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: Option<&VendorSessionId>,
+        now: Timestamp,
+    ) -> Vec<PathBuf> {
+        let rollout = id.map(|id| self.transcript(files, place, id));
+        let own = rollout.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let mut days = paths::days_around(&place.config_dir, now);
+        days.extend(own.filter(|own| !days.contains(own)));
+        days
+    }
+
+    /// Reads signals about the launch's own process from a changed file: the conversation of the
+    /// lock that the process holds, and the turns in that conversation's rollout. The files of
+    /// other processes yield no signal.
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+        if let Some((config_dir, id)) = paths::of_rollout(changed) {
+            let id = VendorSessionId::new(id.to_string());
+            let is_open = files.is_open_in(&paths::lock(config_dir, id.as_str()), agent.pid);
+            return if is_open {
+                of_rollout(files, config_dir, (changed, &id), agent)
+            } else {
+                vec![]
+            };
+        }
+        let Some(config_dir) = paths::home_of_lock(changed) else { return Vec::new() };
+        lock::current(files, config_dir, agent.pid).map(conversation).into_iter().collect()
+    }
+
+    /// Reads one line of a headless turn's output. The last line does not have the agent's answer;
+    /// the rollout has it. The end of a failed turn repeats the error, so lines with errors are
+    /// ignored.
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        match serde_json::from_str(line) {
+            Ok(CodexStreamLine::Started { thread_id }) if paths::is_id(&thread_id) => {
+                let working = signals::activity(Activity::Working, Source::Stream);
+                vec![signals::conversation(thread_id, Evidence::Stream), working]
+            }
+            Ok(CodexStreamLine::Completed) => vec![signals::answered("")],
+            Ok(CodexStreamLine::Failed { error }) => {
+                vec![signals::failed("", failures::failure(&error.message, None))]
+            }
+            Ok(CodexStreamLine::Started { .. }) | Err(_) => Vec::new(),
+        }
+    }
+
+    /// Reads the title: a spinner while Codex works, a blinking mark while it waits for an answer,
+    /// and otherwise the name of the folder. There is no title before the input is ready.
+    fn title_signals(&self, title: &str) -> Vec<Signal> {
+        let activity = title_activity(title).map(|it| signals::activity(it, Source::Title));
+        activity.into_iter().collect()
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
 }
 
 fn of_rollout(
@@ -43,8 +102,8 @@ fn of_rollout(
         return Vec::new();
     }
     let mut signals = vec![conversation(id.clone())];
-    let length = files.facts(path).ok().flatten().map_or(0, |facts| facts.length);
-    let since = lock::taken_at(files, &home::lock(config_dir, id.as_str()));
+    let length = files::length(files, path);
+    let since = lock::taken_at(files, &paths::lock(config_dir, id.as_str()));
     if let Ok(tail) = RolloutEnd::read(files, path, length, BUDGET) {
         signals.extend(turn(tail, since));
     }
@@ -56,11 +115,11 @@ fn of_rollout(
 fn turn(tail: RolloutEnd, since: Option<jiff::Timestamp>) -> Vec<Signal> {
     let is_own = |at: jiff::Timestamp| since.is_none_or(|since| at >= since);
     if let Some((_, end)) = tail.end.filter(|(at, _)| is_own(*at)) {
-        return vec![ended(end), active(Activity::Idle, Source::Transcript)];
+        return vec![ended(end), signals::activity(Activity::Idle, Source::Transcript)];
     }
     // A tool without a result may be waiting for a permission, which the title reports.
     let works = tail.began.is_some_and(is_own) && !tail.in_tool;
-    if works { vec![active(Activity::Working, Source::Transcript)] } else { Vec::new() }
+    works.then(|| signals::activity(Activity::Working, Source::Transcript)).into_iter().collect()
 }
 
 fn ended(end: CodexTurnEnd) -> Signal {
@@ -71,20 +130,6 @@ fn ended(end: CodexTurnEnd) -> Signal {
 
 fn conversation(id: VendorSessionId) -> Signal {
     Signal::Conversation { id, evidence: Evidence::Lock }
-}
-
-fn active(activity: Activity, source: Source) -> Signal {
-    Signal::Activity { activity, source }
-}
-
-/// Reads the title: a spinner while Codex works, a blinking mark while it waits for an answer, and
-/// otherwise the name of the folder. There is no title before the input is ready.
-pub(super) fn of_title(title: &str) -> Vec<Signal> {
-    let signal = |activity| vec![active(activity, Source::Title)];
-    match title_activity(title) {
-        Some(activity) => signal(activity),
-        None => Vec::new(),
-    }
 }
 
 /// Returns the activity that the title shows, or `None` if there is no title.
@@ -113,28 +158,6 @@ enum CodexStreamLine {
 #[derive(Deserialize)]
 struct CodexError {
     message: String,
-}
-
-/// Reads one line of a headless turn's output. The last line does not have the agent's answer; the
-/// rollout has it. The end of a failed turn repeats the error, so lines with errors are ignored.
-pub(super) fn of_stream(line: &str) -> Vec<Signal> {
-    match serde_json::from_str(line) {
-        Ok(CodexStreamLine::Started { thread_id }) if home::is_id(&thread_id) => {
-            let id = VendorSessionId::new(thread_id);
-            let named = Signal::Conversation { id, evidence: Evidence::Stream };
-            vec![named, active(Activity::Working, Source::Stream)]
-        }
-        Ok(CodexStreamLine::Completed) => {
-            vec![Signal::TurnEnded { ok: true, text: String::new(), failure: None }]
-        }
-        Ok(CodexStreamLine::Failed { error }) => vec![failed(&error.message)],
-        Ok(CodexStreamLine::Started { .. }) | Err(_) => Vec::new(),
-    }
-}
-
-fn failed(message: &str) -> Signal {
-    let failure = Some(failures::failure(message, None));
-    Signal::TurnEnded { ok: false, text: String::new(), failure }
 }
 
 #[cfg(test)]

@@ -1,16 +1,20 @@
 //! Reads rollouts: a bounded number of bytes from the beginning, and from the end.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Files, Place, StoredConversation};
+use segue_core::ports::{
+    Beginning, Conversation, EachTurn, Files, Live, Place, StoredConversation, TranscriptFiles,
+    TranscriptStorage, Transcripts,
+};
 
 use super::records::{CodexTurnEnd, RolloutHeader, RolloutLine, RolloutRecord};
-use super::{home, typing};
-use crate::shared::{reading, stored};
+use super::{Codex, lineage, lock, paths, turns, typing};
+use crate::shared::reading::{self, ReadDirection, StopReason};
+use crate::shared::transcripts;
 
 /// Size of one read in bytes. The header alone has some twenty thousand bytes of instructions.
 const PIECE: usize = 64 * 1024;
@@ -21,41 +25,98 @@ pub(super) const BUDGET: usize = 1024 * 1024;
 /// Maximum number of conversations that are examined, the newest ones.
 const NEWEST: usize = 200;
 
+impl Transcripts for Codex {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
+    }
+
+    fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        paths::rollout(files, &place.config_dir, id)
+    }
+
+    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+        is_free_at(files, &self.transcript(files, place, id), id)
+    }
+
+    fn conversation(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+    ) -> Result<Option<Conversation>> {
+        conversation_at(files, &self.transcript(files, place, id), id)
+    }
+
+    fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+        let rollouts = paths::newest_rollouts(files, &place.config_dir, NEWEST);
+        let read = |path: &PathBuf| {
+            let meta = meta(files, path).filter(|meta| meta.is_users() && meta.cwd == place.cwd)?;
+            read(files, path, &VendorSessionId::new(meta.id)).ok().flatten()
+        };
+        Ok(transcripts::oldest_first(rollouts.iter().filter_map(read)))
+    }
+
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+        let rollouts = paths::newest_rollouts(files, config_dir, usize::MAX);
+        let id_of =
+            |path: &Path| paths::id_of_rollout(path).map(|id| VendorSessionId::new(id.to_string()));
+        Ok(transcripts::kept(files, rollouts, id_of))
+    }
+
+    fn beginning(
+        &self,
+        files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
+        let path = &kept.transcript;
+        let Some(meta) = meta(files, path).filter(RolloutHeader::is_users) else { return Ok(None) };
+        let first_message = first_message(files, path)?;
+        let has_message = first_message.is_some();
+        let beginning = Beginning { cwd: meta.cwd, began_at: meta.timestamp, first_message };
+        Ok(has_message.then_some(beginning))
+    }
+
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+        Ok(lock::live(files, place))
+    }
+
+    fn user_messages_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        messages_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Back, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Forward, each)
+    }
+}
+
+impl TranscriptFiles for Codex {
+    fn ancestors(&self, files: &dyn Files, transcript: &Path) -> Vec<PathBuf> {
+        lineage::ancestors(files, transcript)
+    }
+}
+
 /// Reads the facts about one conversation that decisions need. `None` if it has no message.
-pub(super) fn conversation(
+fn conversation_at(
     files: &dyn Files,
     path: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
     read(files, path, id).map_err(|error| reading::unreadable(path, error))
-}
-
-/// Lists the conversations that people had in a folder, the oldest first. Rollouts that cannot be
-/// read are skipped.
-pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversation> {
-    let paths = home::newest_rollouts(files, &place.config_dir, NEWEST);
-    let read = |path: &std::path::PathBuf| {
-        let meta = meta(files, path).filter(|meta| meta.is_users() && meta.cwd == place.cwd)?;
-        read(files, path, &VendorSessionId::new(meta.id)).ok().flatten()
-    };
-    stored::oldest_first(paths.iter().filter_map(read))
-}
-
-/// Lists the rollouts of all working folders.
-pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> Vec<StoredConversation> {
-    let paths = home::newest_rollouts(files, config_dir, usize::MAX);
-    let id_of =
-        |path: &Path| home::id_of_rollout(path).map(|id| VendorSessionId::new(id.to_string()));
-    stored::kept(files, paths, id_of)
-}
-
-/// Reads how a conversation begins. `None` if it is not a person's, or has no message.
-pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
-    let Some(meta) = meta(files, path).filter(RolloutHeader::is_users) else { return Ok(None) };
-    let first_message = first_message(files, path)?;
-    let said = first_message.is_some();
-    let beginning = Beginning { cwd: meta.cwd, began_at: meta.timestamp, first_message };
-    Ok(said.then_some(beginning))
 }
 
 /// Reads the header of a rollout.
@@ -107,7 +168,7 @@ fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
 
 /// Returns whether a conversation can begin under this id: there is no file, or only a rollout that
 /// a launch prepared and that has no message.
-pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> bool {
+fn is_free_at(files: &dyn Files, path: &Path, id: &VendorSessionId) -> bool {
     match files.facts(path) {
         Ok(None) => true,
         Ok(Some(_)) => {
@@ -139,19 +200,9 @@ impl RolloutEnd {
         length: u64,
         budget: usize,
     ) -> io::Result<Self> {
-        let mut tail = Vec::new();
-        let mut start = length;
-        while start > 0 && tail.len() < budget {
-            let piece = start.min(PIECE as u64);
-            start -= piece;
-            let mut bytes = files.read_at(path, start, usize::try_from(piece).unwrap_or(PIECE))?;
-            bytes.append(&mut tail);
-            tail = bytes;
-            if let Some(found) = last_turn(&tail, start == 0) {
-                return Ok(found);
-            }
-        }
-        Ok(Self { endless: start > 0, ..Self::default() })
+        let (found, stopped) = reading::find_in_tail(files, path, (length, budget), last_turn)?;
+        let endless = stopped == StopReason::LimitReached;
+        Ok(found.unwrap_or(Self { endless, ..Self::default() }))
     }
 
     fn is_open(&self) -> bool {
@@ -159,15 +210,9 @@ impl RolloutEnd {
     }
 }
 
-fn last_turn(bytes: &[u8], from_the_start: bool) -> Option<RolloutEnd> {
-    let whole = if from_the_start {
-        bytes
-    } else {
-        let line_end = bytes.iter().position(|byte| *byte == b'\n')?;
-        &bytes[line_end + 1..]
-    };
+fn last_turn(bytes: &[u8]) -> Option<RolloutEnd> {
     let (mut calls, mut answers) = (0, 0);
-    let mut lines = whole.rsplit(|byte| *byte == b'\n').filter_map(RolloutLine::read);
+    let mut lines = bytes.rsplit(|byte| *byte == b'\n').filter_map(RolloutLine::read);
     while let Some(line) = lines.next() {
         let found = RolloutEnd { in_tool: calls > answers, ..RolloutEnd::default() };
         match line.record {
@@ -197,11 +242,7 @@ fn limit_before(lines: impl Iterator<Item = RolloutLine>) -> Option<Timestamp> {
 }
 
 /// Returns the messages of the user from this byte offset on.
-pub(super) fn user_messages_since(
-    files: &dyn Files,
-    path: &Path,
-    offset: u64,
-) -> Result<Vec<String>> {
+fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match RolloutLine::read(line)?.record {
         RolloutRecord::Said(text) => Some(typing::normal(&text)),
         _ => None,

@@ -10,41 +10,30 @@ use serde::Deserialize;
 
 use super::lineage::{self, RolloutPart};
 use super::records::{RolloutLine, RolloutRecord};
-use crate::shared::reading::{self, Belongs, TranscriptFormat};
+use crate::shared::reading::{self, Belongs, ReadDirection, TranscriptFormat};
 
-pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    for part in lineage::parts(files, path) {
-        let flow =
-            read_part(each, |each| reading::turns_back(files, &part.path, Items::of(&part), each))?;
-        if flow.is_break() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    for part in lineage::parts(files, path).iter().rev() {
-        let flow =
-            read_part(each, |each| reading::turns(files, &part.path, Items::of(part), each))?;
-        if flow.is_break() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// Reads one part, and returns whether the caller wants more turns.
-fn read_part(
+/// Reads the turns of a conversation from all rollouts that contain it.
+pub(super) fn read(
+    files: &dyn Files,
+    path: &Path,
+    direction: ReadDirection,
     each: &mut EachTurn<'_>,
-    read: impl FnOnce(&mut EachTurn<'_>) -> Result<()>,
-) -> Result<ControlFlow<()>> {
-    let mut flow = ControlFlow::Continue(());
-    read(&mut |turn| {
-        flow = each(turn);
-        flow
-    })?;
-    Ok(flow)
+) -> Result<()> {
+    let mut parts = lineage::parts(files, path);
+    if direction == ReadDirection::Forward {
+        parts.reverse();
+    }
+    for part in parts {
+        let mut flow = ControlFlow::Continue(());
+        reading::read_turns(files, &part.path, Items::of(&part), direction, &mut |turn| {
+            flow = each(turn);
+            flow
+        })?;
+        if flow.is_break() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// The model's history in one rollout.

@@ -31,7 +31,7 @@ fn guard(text: &str) -> String {
 /// Normalizes a text, so that a message and its record in a rollout are equal. Codex removes
 /// whitespace around the text, and characters that no keyboard can type.
 pub(super) fn normal(text: &str) -> String {
-    typed_text::normalized(text)
+    typed_text::normalize(text)
 }
 
 #[cfg(test)]

@@ -1,46 +1,56 @@
 //! Writes turns as a transcript.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use jiff::Timestamp;
+use segue_core::Result;
 use segue_core::model::{Role, Tool, Turn};
-use segue_core::ports::{Files, NewFile, Target, Transcription, TranscriptionOrder, TurnWriter};
-use segue_core::{Error, Result};
+use segue_core::ports::{
+    Conversion, Files, NewFile, Target, Transcription, TranscriptionOrder, TurnWriter,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use uuid::{Builder, Uuid};
 
-use super::home;
-use crate::shared::reading;
+use super::{Copilot, paths};
+use crate::shared::writing::write_line;
+use crate::shared::{launching, reading};
 
 /// Version of the event format.
 const FORM: u32 = 1;
 
-pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-    let Some(id) =
-        Uuid::try_parse(order.id.as_str()).ok().filter(|_| home::is_id(order.id.as_str()))
-    else {
-        return Err(Error::vendor(format!("`{}` is not an id of a conversation", order.id))
-            .caused_by("the ids of Copilot are UUIDs"));
-    };
-    let path = home::transcript(&order.place.config_dir, order.id.as_str());
-    let path = order.onto.map_or(path, Path::to_owned);
-    let tip = match order.onto {
-        None => CopilotTip::default(),
-        Some(onto) => tip(order.files, onto).map_err(|error| reading::unreadable(onto, error))?,
-    };
-    let begins = order.onto.is_none();
-    let writer = CopilotWriter {
-        start: begins.then(|| start(order)),
-        now: order.now,
-        last: tip.last,
-        names: EventIds { of: id, length: tip.length, count: 0 },
-    };
-    let beside = begins.then(|| description(order, &path)).into_iter().collect();
-    Ok(Transcription { target: Target::Transcript(path), beside, writer: Box::new(writer) })
+impl Conversion for Copilot {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        let Some(id) =
+            Uuid::try_parse(order.id.as_str()).ok().filter(|_| paths::is_id(order.id.as_str()))
+        else {
+            return Err(launching::invalid_id(order.id, "the ids of Copilot are UUIDs"));
+        };
+        let path = paths::transcript(&order.place.config_dir, order.id.as_str());
+        let path = order.onto.map_or(path, Path::to_owned);
+        let tip = match order.onto {
+            None => CopilotTip::default(),
+            Some(onto) => {
+                tip(order.files, onto).map_err(|error| reading::unreadable(onto, error))?
+            }
+        };
+        let begins = order.onto.is_none();
+        let writer = CopilotWriter {
+            start: begins.then(|| start(order)),
+            now: order.now,
+            last: tip.last,
+            names: EventIds { of: id, length: tip.length, count: 0 },
+        };
+        let beside = begins.then(|| description(order, &path)).into_iter().collect();
+        Ok(Transcription { target: Target::Transcript(path), beside, writer: Box::new(writer) })
+    }
+
+    fn context_characters(&self) -> usize {
+        // Copilot drops the oldest turns long before its model's context is full.
+        100_000
+    }
 }
 
 fn start(order: &TranscriptionOrder<'_>) -> Value {
@@ -66,7 +76,7 @@ fn description(order: &TranscriptionOrder<'_>, transcript: &Path) -> NewFile {
         quoted(&order.place.cwd.display().to_string()),
         quoted(order.title),
     );
-    NewFile { path: home::description(transcript), contents }
+    NewFile { path: paths::description(transcript), contents }
 }
 
 /// The end of an existing transcript to which events are added.
@@ -83,10 +93,8 @@ fn tip(files: &dyn Files, transcript: &Path) -> io::Result<CopilotTip> {
         id: String,
     }
     let length = files.facts(transcript)?.map_or(0, |facts| facts.length);
-    let mut last = None;
-    reading::each_back(files, transcript, |line| {
-        last = serde_json::from_slice(line.bytes).ok().map(|glance: EventId| glance.id);
-        if last.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    let last = reading::find_line_back(files, transcript, |line| {
+        serde_json::from_slice(line).ok().map(|event: EventId| event.id)
     })?;
     Ok(CopilotTip { length, last })
 }
@@ -165,9 +173,7 @@ impl CopilotWriter {
         let id = self.names.next();
         let parent_id = self.last.as_deref();
         let event = NewCopilotEvent { kind, data, id: &id, timestamp: time(at), parent_id };
-        if serde_json::to_writer(&mut *out, &event).is_ok() {
-            out.push(b'\n');
-        }
+        write_line(&event, out);
         self.last = Some(id);
     }
 

@@ -1,15 +1,29 @@
 //! Ids, arguments and environment of a launch.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use segue_core::Result;
 use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
-use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
+use segue_core::ports::{
+    CommandLine, CommandPlan, HeadlessLaunching, Launching, NewFile, Place, ProgramSpec,
+};
 use uuid::Uuid;
 
-use super::home::{self, HOME_VARIABLE};
-use super::typing;
+use super::paths::{self, CONFIG_DIR_VARIABLE};
+use super::{Copilot, typing};
 use crate::shared::launching::{self, FlagValue};
+
+/// Paths of the native program, relative to the folder of the script that the package manager links
+/// to. The script is not started, because it runs the program as a second process: a kill of one of
+/// the two would leave the other one running.
+const NATIVE: [&str; 6] = [
+    "../copilot-linux-x64/copilot",
+    "node_modules/@github/copilot-linux-x64/copilot",
+    "../copilot-linux-arm64/copilot",
+    "node_modules/@github/copilot-linux-arm64/copilot",
+    "../copilot-linuxmusl-x64/copilot",
+    "../copilot-linuxmusl-arm64/copilot",
+];
 
 /// Environment variables that are removed before a launch. Copilot sets them for its own tools,
 /// except `COPILOT_ALLOW_ALL`, which would allow everything whatever the session's permission is.
@@ -47,51 +61,67 @@ const OWN_PERMISSION: [&str; 6] = [
     "--yolo",
 ];
 
-pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
-    environment.retain(|name| !NOT_FOR_IT.contains(&name));
-    if home::default(environment).as_deref() == Some(&place.config_dir) {
-        environment.retain(|name| name != HOME_VARIABLE);
-    } else {
-        environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
+impl Launching for Copilot {
+    fn program(&self) -> ProgramSpec {
+        ProgramSpec::Named { name: "copilot".to_owned(), native: &NATIVE }
+    }
+
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        paths::config_dir(environment)
+    }
+
+    fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
+        environment.retain(|name| !NOT_FOR_IT.contains(&name));
+        if paths::default_config_dir(environment).as_deref() == Some(&place.config_dir) {
+            environment.retain(|name| name != CONFIG_DIR_VARIABLE);
+        } else {
+            environment.set(CONFIG_DIR_VARIABLE, place.config_dir.to_string_lossy());
+        }
+    }
+
+    /// Adds the launch folder, which contains the session's instructions, to the folders that
+    /// Copilot reads instructions from.
+    fn add_settings(&self, session: &Session, folder: &Path, environment: &mut Environment) {
+        if session.instructions.is_none() {
+            return;
+        }
+        let own = folder.to_string_lossy();
+        let known = environment.get(INSTRUCTIONS_VARIABLE).filter(|value| !value.is_empty());
+        let all = known.map_or_else(|| own.to_string(), |known| format!("{known},{own}"));
+        environment.set(INSTRUCTIONS_VARIABLE, all);
+    }
+
+    /// Returns the id of a new conversation. `None` if the session's own arguments choose a
+    /// conversation.
+    fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+        let chooses = launching::has_flag(&session.args, &CHOOSES.map(|(flag, _)| flag));
+        (!chooses).then(|| VendorSessionId::new(unique.to_string()))
+    }
+
+    fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
+        let session = plan.session;
+        let mut arguments = identity(plan)?;
+        // Copilot would run a newer version that it has downloaded as another process than the one
+        // started.
+        arguments.push("--no-auto-update".to_owned());
+        // At this level, the log names the conversation of the process before its first message.
+        arguments.push("--log-level=info".to_owned());
+        arguments.extend(permission(session));
+        arguments.extend(session.model.as_ref().map(|model| format!("--model={model}")));
+        arguments.extend(launching::own_arguments(plan, &CHOOSES));
+        if session.headless {
+            arguments.push("--output-format=json".to_owned());
+        }
+        arguments.extend(message(plan)?);
+        Ok(CommandLine { arguments, files: instructions(plan) })
+    }
+
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
     }
 }
 
-/// Adds the launch folder, which contains the session's instructions, to the folders that Copilot
-/// reads instructions from.
-pub(super) fn add_settings(session: &Session, folder: &Path, environment: &mut Environment) {
-    if session.instructions.is_none() {
-        return;
-    }
-    let own = folder.to_string_lossy();
-    let known = environment.get(INSTRUCTIONS_VARIABLE).filter(|value| !value.is_empty());
-    let all = known.map_or_else(|| own.to_string(), |known| format!("{known},{own}"));
-    environment.set(INSTRUCTIONS_VARIABLE, all);
-}
-
-/// Returns the id of a new conversation. `None` if the session's own arguments choose a
-/// conversation.
-pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-    let chooses = launching::has_flag(&session.args, &CHOOSES.map(|(flag, _)| flag));
-    (!chooses).then(|| VendorSessionId::new(unique.to_string()))
-}
-
-pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
-    let session = plan.session;
-    let mut arguments = identity(plan)?;
-    // Copilot would run a newer version that it has downloaded as another process than the one
-    // started.
-    arguments.push("--no-auto-update".to_owned());
-    // At this level, the log names the conversation of the process before its first message.
-    arguments.push("--log-level=info".to_owned());
-    arguments.extend(permission(session));
-    arguments.extend(session.model.as_ref().map(|model| format!("--model={model}")));
-    arguments.extend(own_arguments(plan));
-    if session.headless {
-        arguments.push("--output-format=json".to_owned());
-    }
-    arguments.extend(message(plan)?);
-    Ok(CommandLine { arguments, files: instructions(plan) })
-}
+impl HeadlessLaunching for Copilot {}
 
 /// Returns the argument that names the conversation. `--session-id` begins a conversation and also
 /// opens an existing one; `--resume` never begins a new one.
@@ -99,7 +129,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
         (LaunchMode::Fresh, Some(id)) => Ok(vec![format!("--session-id={id}")]),
-        (LaunchMode::Resume, Some(id)) if home::is_id(id.as_str()) => {
+        (LaunchMode::Resume, Some(id)) if paths::is_id(id.as_str()) => {
             Ok(vec![format!("--resume={id}")])
         }
         // Copilot would treat any other text as the beginning of an id, or as a name.
@@ -122,16 +152,6 @@ fn permission(session: &Session) -> Option<String> {
         Permission::AcceptEdits => Some("--allow-tool=write".to_owned()),
         Permission::Auto => Some("--allow-all".to_owned()),
     }
-}
-
-/// Returns the session's own arguments. A resume leaves out the arguments that chose the first
-/// conversation.
-fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
-    let args = &plan.session.args;
-    if plan.mode == LaunchMode::Fresh {
-        return args.clone();
-    }
-    launching::without_flags(args, &CHOOSES)
 }
 
 /// Returns the message and its flag as one argument, so that Copilot does not parse a message as a

@@ -9,13 +9,13 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use segue_core::Result;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Files, Live, Place};
-use segue_core::{Error, Result};
 use serde_json::{Map, Value};
 
-use super::home;
-use crate::shared::reading;
+use super::paths;
+use crate::shared::{files, live, reading};
 
 /// The text in a log before the id of the conversation that the process puts on its screen.
 const SHOWN: &str = "[INFO] Registering foreground session: ";
@@ -27,27 +27,23 @@ const LARGEST_LIST: usize = 1024 * 1024;
 /// Lists which process has which conversation open. Ignores the lock of a crashed process, because
 /// its hold file is open in no process.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
-    let folder = home::conversations(&place.config_dir);
-    let folders = files.list(&folder).map_err(|error| {
-        Error::vendor(format!("cannot list the conversations in `{}`", folder.display()))
-            .caused_by(error)
-    })?;
+    let folder = paths::conversations(&place.config_dir);
+    let folders = files::list(files, &folder, "conversations")?;
     let mut found: Vec<Live> = folders.iter().flat_map(|folder| locked(files, folder)).collect();
-    for (pid, log) in files.opened_in(&home::logs(&place.config_dir), None) {
-        let own = home::pid_of_log(&log).filter(|named| *named == pid);
+    for (pid, log) in files.opened_in(&paths::logs(&place.config_dir), None) {
+        let own = paths::pid_of_log(&log).filter(|named| *named == pid);
         let shown = own.and_then(|_| last_shown(files, &log));
         let shown = shown.map(|id| Live { pid, started: None, id });
         found.extend(shown.filter(|it| !found.contains(it)));
     }
-    found.sort_by(|a, b| (a.pid, &a.id).cmp(&(b.pid, &b.id)));
-    Ok(found)
+    Ok(live::sorted(found.into_iter()))
 }
 
 /// Lists the processes that have the conversation of this folder open. Empty if the folder's name
 /// is not a conversation id.
 fn locked(files: &dyn Files, folder: &Path) -> Vec<Live> {
     let name = folder.file_name().and_then(|name| name.to_str());
-    let Some(id) = name.filter(|name| home::is_id(name)) else { return Vec::new() };
+    let Some(id) = name.filter(|name| paths::is_id(name)) else { return Vec::new() };
     // A folder that cannot be listed counts as a folder without locks.
     let inside = files.list(folder).unwrap_or_default();
     let pids = inside.iter().filter_map(|path| pid_of(path));
@@ -63,10 +59,10 @@ pub(super) fn holds(files: &dyn Files, folder: &Path, pid: u32) -> bool {
 /// Returns the conversation that a process is in, out of those that are open on any screen. `None`
 /// if the process holds none of them, or more than one.
 pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<VendorSessionId> {
-    let bytes = files.head(&home::open(config_dir), LARGEST_LIST).ok()?;
+    let bytes = files.head(&paths::open(config_dir), LARGEST_LIST).ok()?;
     let listed: Map<String, Value> = serde_json::from_slice(&bytes).ok()?;
-    let ids = listed.keys().filter(|id| home::is_id(id));
-    let mut held = ids.filter(|id| holds(files, &home::conversation(config_dir, id), pid));
+    let ids = listed.keys().filter(|id| paths::is_id(id));
+    let mut held = ids.filter(|id| holds(files, &paths::conversation(config_dir, id), pid));
     // While a process switches conversations, it can hold the old and the new one. Another change
     // of the list follows.
     let first = held.next()?;
@@ -86,7 +82,7 @@ fn last_shown(files: &dyn Files, log: &Path) -> Option<VendorSessionId> {
     // Ignore a read error: the log is read again after its next change.
     let _ended = reading::each_tail_line(files, log, length, |line| {
         let line = String::from_utf8_lossy(line);
-        let id = line.split_once(SHOWN).map(|(_, id)| id.trim()).filter(|id| home::is_id(id));
+        let id = line.split_once(SHOWN).map(|(_, id)| id.trim()).filter(|id| paths::is_id(id));
         found = id.map(VendorSessionId::new);
         if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

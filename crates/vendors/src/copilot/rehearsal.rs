@@ -1,19 +1,7 @@
-//! How well Copilot CLI is supported, and how to try it without an account.
+//! Configuration that lets Copilot CLI run without an account, for trials.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
+use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;
-
-pub(super) const SUPPORT: Support = Support {
-    title: "Copilot CLI",
-    proof: Proof::Program,
-    tried: &["1.0.102"],
-    install: "npm install -g @github/copilot",
-    notes: &[
-        "a long message reaches the model as a file that it is told to read",
-        "text that begins with `/` or `!` is typed behind a zero-width space, or it would be run",
-        "it never tells when a usage limit ends",
-    ],
-};
 
 /// Environment variables that switch off everything that is not part of a conversation.
 const QUIET: [(&str, &str); 2] = [("COPILOT_OFFLINE", "true"), ("COPILOT_AUTO_UPDATE", "false")];

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
-use segue_core::ports::Answer;
+use segue_core::ports::{Answer, Interaction, Readiness, Typing};
 use segue_core::rules::dialog::{self, Choices};
 
-use crate::shared::choices::{meant, number_of};
+use super::{Copilot, typing};
+use crate::shared::choices::{find_choice, number_key};
 
 /// Drawn before the input, and before the selected choice of a dialog.
 const MARK: char = '❯';
@@ -43,28 +44,47 @@ const BY_ESCAPE: &str = "(Esc";
 /// sequence.
 const ESCAPE: &[u8] = b"\x1b[27u";
 
-/// Returns what the screen shows; `None` if it shows neither an input nor a known dialog.
-pub(super) fn read(screen: &Screen) -> Option<Showing> {
-    input(screen)
-        .or_else(|| CopilotDialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for)))
-}
+/// The keys that interrupt a turn: Escape twice. Each is encoded as `CSI 27 u`, so that Copilot
+/// cannot read it as the beginning of another key's sequence.
+const INTERRUPT: &[u8] = b"\x1b[27u\x1b[27u";
 
-/// Returns the keys that give this answer to the dialog on the screen. The number of a choice takes
-/// it at once, whichever choice is selected. Escape takes the choice that means no.
-pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-    if input(screen).is_some() {
-        return None;
+impl Interaction for Copilot {
+    /// Returns what the screen shows; `None` if it shows neither an input nor a known dialog.
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        input(screen)
+            .or_else(|| CopilotDialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for)))
     }
-    let choices = CopilotDialog::on(screen)?.choices.texts;
-    let wanted = meant(&choices, answer, &["yes"], &["no"])?;
-    let is_escape = choices[wanted].contains(BY_ESCAPE);
-    Some(if is_escape { ESCAPE.to_vec() } else { number_of(wanted) })
-}
 
-/// Returns the question and the choices of the dialog on the screen.
-pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
-    let CopilotDialog { rows, choices, .. } = CopilotDialog::on(screen)?;
-    Some(dialog::text(&rows[..choices.rows.start], choices.texts))
+    /// Returns the question and the choices of the dialog on the screen.
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        let CopilotDialog { rows, choices, .. } = CopilotDialog::on(screen)?;
+        Some(dialog::text(&rows[..choices.rows.start], choices.texts))
+    }
+
+    fn readiness(&self) -> Readiness {
+        // Copilot records nothing before the first message.
+        Readiness::ShownUntilReported
+    }
+
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+
+    /// Returns the keys that give this answer to the dialog on the screen. The number of a choice
+    /// takes it at once, whichever choice is selected. Escape takes the choice that means no.
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        if input(screen).is_some() {
+            return None;
+        }
+        let choices = CopilotDialog::on(screen)?.choices.texts;
+        let wanted = find_choice(&choices, answer, &["yes"], &["no"])?;
+        let is_escape = choices[wanted].contains(BY_ESCAPE);
+        Some(if is_escape { ESCAPE.to_vec() } else { number_key(wanted) })
+    }
+
+    fn interrupt(&self) -> Vec<u8> {
+        INTERRUPT.to_vec()
+    }
 }
 
 /// Finds the input and returns its state. The input is the last group of rows between two borders.

@@ -2,45 +2,99 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use segue_core::model::{Activity, Evidence, ProcessRef, Signal, Source, VendorSessionId};
-use segue_core::ports::Files;
+use jiff::Timestamp;
+use segue_core::model::{Activity, Evidence, Failure, ProcessRef, Signal, Source, VendorSessionId};
+use segue_core::ports::{Files, Place, SignalSources};
 use serde::Deserialize;
 
-use super::failure::CopilotError;
+use super::failure::{self, CopilotError};
 use super::records::{CopilotEvent, CopilotRecord};
-use super::{home, lock};
-use crate::shared::reading;
+use super::{Copilot, lock, paths};
+use crate::shared::{files, reading, signals};
 
-/// Reads the signals of the launch's own process from a changed file: the conversation that it
-/// holds open, and what the events there show. Files of other processes give no signals.
-pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
-    if let Some(config_dir) = home::of_open(changed) {
-        let current = lock::current(files, config_dir, agent.pid);
-        return current.map(|id| conversation(id, Evidence::Lock)).into_iter().collect();
+impl SignalSources for Copilot {
+    fn evidence_timeout(&self) -> Duration {
+        // The first start of a version unpacks the program.
+        Duration::from_secs(60)
     }
-    if home::pid_of_log(changed) == Some(agent.pid) {
-        let shown = lock::shown(files, changed, agent.pid);
-        return shown.map(|id| conversation(id, Evidence::Registry)).into_iter().collect();
+
+    fn watched(&self, place: &Place) -> Vec<PathBuf> {
+        vec![place.config_dir.clone(), paths::logs(&place.config_dir)]
     }
-    let (Some(folder), Some(id)) = (changed.parent(), home::id_of(changed)) else {
-        return Vec::new();
-    };
-    if !lock::holds(files, folder, agent.pid) {
-        return Vec::new();
+
+    fn watched_for(
+        &self,
+        _files: &dyn Files,
+        place: &Place,
+        id: Option<&VendorSessionId>,
+        _now: Timestamp,
+    ) -> Vec<PathBuf> {
+        id.map(|id| paths::conversation(&place.config_dir, id.as_str())).into_iter().collect()
     }
-    let mut signals = vec![conversation(VendorSessionId::new(id), Evidence::Lock)];
-    if home::is_transcript(changed) {
-        signals.extend(turn(files, changed));
+
+    /// Reads the signals of the launch's own process from a changed file: the conversation that it
+    /// holds open, and what the events there show. Files of other processes give no signals.
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+        if let Some(config_dir) = paths::of_open(changed) {
+            let current = lock::current(files, config_dir, agent.pid);
+            let signal = |id| Signal::Conversation { id, evidence: Evidence::Lock };
+            return current.map(signal).into_iter().collect();
+        }
+        if paths::pid_of_log(changed) == Some(agent.pid) {
+            let shown = lock::shown(files, changed, agent.pid);
+            let signal = |id| Signal::Conversation { id, evidence: Evidence::Registry };
+            return shown.map(signal).into_iter().collect();
+        }
+        let (Some(folder), Some(id)) = (changed.parent(), paths::id_of(changed)) else {
+            return Vec::new();
+        };
+        if !lock::holds(files, folder, agent.pid) {
+            return Vec::new();
+        }
+        let mut found = vec![signals::conversation(id, Evidence::Lock)];
+        if paths::is_transcript(changed) {
+            found.extend(turn(files, changed));
+        }
+        found
     }
-    signals
+
+    /// Reads the signals in one line of a headless turn's output. The last line has `"exitCode":0`
+    /// even after an interruption, so a turn counts as successful only if the model answers without
+    /// a tool call.
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        match serde_json::from_str(line) {
+            Ok(CopilotStreamLine::Result { session_id }) if paths::is_id(&session_id) => {
+                vec![signals::conversation(session_id, Evidence::Stream)]
+            }
+            Ok(CopilotStreamLine::Idle { data: Idle { aborted: true } }) => {
+                vec![signals::interrupted()]
+            }
+            Ok(CopilotStreamLine::Error { data }) => vec![signals::failed("", data.failure())],
+            Ok(_) => Vec::new(),
+            Err(_) => match CopilotRecord::read(line.as_bytes()).map(|record| record.event) {
+                Some(CopilotEvent::Said(_)) => {
+                    vec![signals::activity(Activity::Working, Source::Stream)]
+                }
+                Some(CopilotEvent::Message(message)) if message.calls.is_empty() => {
+                    vec![signals::answered(message.text)]
+                }
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failure::last_words(errors)
+    }
 }
 
 /// Reads the signals of the last turn. Only events since the current process opened the
 /// conversation count, because earlier events are about another process.
 fn turn(files: &dyn Files, path: &Path) -> Vec<Signal> {
-    let length = files.facts(path).ok().flatten().map_or(0, |facts| facts.length);
+    let length = files::length(files, path);
     let (mut newest, mut signals) = (Newest::default(), Vec::new());
     // Ignore a read error: the file is read again after its next change.
     let _ended = reading::each_tail_line(files, path, length, |line| {
@@ -68,22 +122,17 @@ impl Newest {
     /// Takes the next record from the end. Returns the signals if this record decides, and `None`
     /// if an older record is needed.
     fn take(&mut self, event: CopilotEvent) -> Option<Vec<Signal>> {
-        let idle = active(Activity::Idle, Source::Transcript);
-        let working = active(Activity::Working, Source::Transcript);
+        let active = |activity| signals::activity(activity, Source::Transcript);
+        let (idle, working) = (active(Activity::Idle), active(Activity::Working));
         Some(match event {
             CopilotEvent::Began(_) | CopilotEvent::Resumed => Vec::new(),
-            CopilotEvent::Aborted => {
-                vec![Signal::TurnEnded { ok: false, text: String::new(), failure: None }, idle]
-            }
-            CopilotEvent::Failed(failure) => {
-                let failure = Some(failure);
-                vec![Signal::TurnEnded { ok: false, text: String::new(), failure }, idle]
-            }
-            CopilotEvent::Message(said) if self.asked && said.calls.is_empty() => {
-                vec![Signal::TurnEnded { ok: true, text: said.text, failure: None }, idle]
+            CopilotEvent::Aborted => vec![signals::interrupted(), idle],
+            CopilotEvent::Failed(failure) => vec![signals::failed("", failure), idle],
+            CopilotEvent::Message(message) if self.asked && message.calls.is_empty() => {
+                vec![signals::answered(message.text), idle]
             }
             CopilotEvent::Wants(id, reason) if !self.given.contains(&id) => {
-                vec![active(Activity::Waiting(reason), Source::Transcript)]
+                vec![active(Activity::Waiting(reason))]
             }
             CopilotEvent::Said(_) | CopilotEvent::Asks | CopilotEvent::Message(_) => vec![working],
             CopilotEvent::Given(id) => {
@@ -97,14 +146,6 @@ impl Newest {
             _ => return None,
         })
     }
-}
-
-fn conversation(id: VendorSessionId, evidence: Evidence) -> Signal {
-    Signal::Conversation { id, evidence }
-}
-
-fn active(activity: Activity, source: Source) -> Signal {
-    Signal::Activity { activity, source }
 }
 
 /// A line of a headless turn's output with a signal that the transcript does not contain.
@@ -123,32 +164,6 @@ enum CopilotStreamLine {
 struct Idle {
     #[serde(default)]
     aborted: bool,
-}
-
-/// Reads the signals in one line of a headless turn's output. The last line has `"exitCode":0` even
-/// after an interruption, so a turn counts as successful only if the model answers without a tool
-/// call.
-pub(super) fn of_stream(line: &str) -> Vec<Signal> {
-    match serde_json::from_str(line) {
-        Ok(CopilotStreamLine::Result { session_id }) if home::is_id(&session_id) => {
-            vec![conversation(VendorSessionId::new(session_id), Evidence::Stream)]
-        }
-        Ok(CopilotStreamLine::Idle { data: Idle { aborted: true } }) => {
-            vec![Signal::TurnEnded { ok: false, text: String::new(), failure: None }]
-        }
-        Ok(CopilotStreamLine::Error { data }) => {
-            let failure = Some(data.failure());
-            vec![Signal::TurnEnded { ok: false, text: String::new(), failure }]
-        }
-        Ok(_) => Vec::new(),
-        Err(_) => match CopilotRecord::read(line.as_bytes()).map(|record| record.event) {
-            Some(CopilotEvent::Said(_)) => vec![active(Activity::Working, Source::Stream)],
-            Some(CopilotEvent::Message(said)) if said.calls.is_empty() => {
-                vec![Signal::TurnEnded { ok: true, text: said.text, failure: None }]
-            }
-            _ => Vec::new(),
-        },
-    }
 }
 
 #[cfg(test)]

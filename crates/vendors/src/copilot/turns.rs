@@ -10,14 +10,16 @@ use serde::de::IgnoredAny;
 
 use super::records::{CopilotEvent, CopilotMessage, CopilotRecord};
 use super::transcript;
-use crate::shared::reading::{self, Belongs, TranscriptFormat};
+use crate::shared::reading::{self, Belongs, ReadDirection, TranscriptFormat};
 
-pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns_back(files, path, CopilotFormat { files, path }, each)
-}
-
-pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns(files, path, CopilotFormat { files, path }, each)
+/// Reads the turns of a transcript.
+pub(super) fn read(
+    files: &dyn Files,
+    path: &Path,
+    direction: ReadDirection,
+    each: &mut EachTurn<'_>,
+) -> Result<()> {
+    reading::read_turns(files, path, CopilotFormat { files, path }, direction, each)
 }
 
 /// The events of one conversation. Copilot cuts undone events off the file, so every event in it

@@ -1,10 +1,15 @@
 //! Arguments of a launch, and its plugin.
 
-use segue_core::model::{LaunchMode, Permission, Session};
-use segue_core::ports::{CommandLine, CommandPlan, Place};
-use segue_core::{Error, Result};
+use std::path::PathBuf;
 
-use super::{home, plugin, transcript, typing};
+use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
+use segue_core::ports::{
+    CommandLine, CommandPlan, HeadlessLaunching, Launching, Place, ProgramSpec,
+};
+use segue_core::{Error, Result};
+use uuid::Uuid;
+
+use super::{CursorVendor, paths, plugin, transcript, typing};
 use crate::shared::launching::{self, FlagValue};
 
 /// Arguments of a headless turn, whose output Segue reads. `--trust` is needed because no person
@@ -21,22 +26,48 @@ const RESUME: &str = "--resume";
 const CHOOSES: [(&str, FlagValue); 2] =
     [(RESUME, FlagValue::Optional), ("--continue", FlagValue::Never)];
 
-pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
-    let session = plan.session;
-    let files = plugin::files(plan);
-    let mut arguments = given(session);
-    arguments.extend(own_arguments(plan));
-    if session.headless {
-        arguments.extend(HEADLESS.map(String::from));
+impl Launching for CursorVendor {
+    fn program(&self) -> ProgramSpec {
+        ProgramSpec::Named { name: "cursor-agent".to_owned(), native: &[] }
     }
-    if !files.is_empty() {
-        let folder = plugin::folder(plan.folder).display().to_string();
-        arguments.extend(["--plugin-dir".to_owned(), folder]);
+
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        paths::config_dir(environment)
     }
-    arguments.extend(identity(plan)?);
-    arguments.extend(message(plan)?);
-    Ok(CommandLine { arguments, files })
+
+    fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
+        paths::prepare_environment(place, environment);
+    }
+
+    /// Returns `None`: Cursor has no argument for an id. According to reports, its own command for
+    /// making an id does not exit.
+    fn preset_id(&self, _session: &Session, _unique: Uuid) -> Option<VendorSessionId> {
+        None
+    }
+
+    fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
+        let session = plan.session;
+        let files = plugin::files(plan);
+        let mut arguments = given(session);
+        arguments.extend(launching::own_arguments(plan, &CHOOSES));
+        if session.headless {
+            arguments.extend(HEADLESS.map(String::from));
+        }
+        if !files.is_empty() {
+            let folder = plugin::folder(plan.folder).display().to_string();
+            arguments.extend(["--plugin-dir".to_owned(), folder]);
+        }
+        arguments.extend(identity(plan)?);
+        arguments.extend(message(plan)?);
+        Ok(CommandLine { arguments, files })
+    }
+
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
 }
+
+impl HeadlessLaunching for CursorVendor {}
 
 /// Returns the arguments for the session's folder, permission and model. In another folder than the
 /// conversation's own, Cursor would continue in a copy of the conversation.
@@ -54,21 +85,12 @@ fn given(session: &Session) -> Vec<String> {
     words
 }
 
-/// Returns the session's own arguments. A resume leaves out the arguments that chose the first
-/// conversation.
-fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
-    if plan.mode == LaunchMode::Fresh {
-        return plan.session.args.clone();
-    }
-    launching::without_flags(&plan.session.args, &CHOOSES)
-}
-
 /// Returns the argument that names the conversation. Flag and value have to be one argument: the
 /// flag alone would open a list.
 fn identity(plan: &CommandPlan<'_>) -> Result<Option<String>> {
     let session = plan.session;
     match (plan.mode, plan.id) {
-        (LaunchMode::Resume, Some(id)) if home::is_id(id.as_str()) => {
+        (LaunchMode::Resume, Some(id)) if paths::is_id(id.as_str()) => {
             let place = Place::of(session);
             transcript::check(plan.files, &place, id)?;
             Ok(Some(format!("{RESUME}={id}")))

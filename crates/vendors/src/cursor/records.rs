@@ -4,6 +4,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::shared::reading;
+
 /// The tags that Cursor puts around a person's message.
 const SAID: (&str, &str) = ("<user_query>", "</user_query>");
 
@@ -96,7 +98,7 @@ pub(super) fn words(line: &[u8]) -> Option<CursorWords> {
 }
 
 fn read(line: &[u8]) -> Option<CursorRecord> {
-    serde_json::from_str(&String::from_utf8_lossy(line)).ok()
+    reading::parse_json(line)
 }
 
 fn said(message: &CursorMessage) -> String {

@@ -1,11 +1,67 @@
 //! Signals from a headless turn's output and from the hooks of an interactive Cursor.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use segue_core::model::{Activity, Evidence, Signal, Source, VendorSessionId};
+use segue_core::model::{Activity, Evidence, Failure, Signal, Source};
+use segue_core::ports::SignalSources;
 use serde::Deserialize;
 
-use super::{failures, home};
+use super::{CursorVendor, failures, paths};
+use crate::shared::signals;
+
+impl SignalSources for CursorVendor {
+    fn evidence_timeout(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    /// Reads the signals in one line of a headless turn's output. A failed turn has no last line:
+    /// only the standard error and the exit code show the failure.
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        match serde_json::from_str(line) {
+            Ok(CursorStreamLine::System { subtype, session_id })
+                if subtype == "init" && paths::is_id(&session_id) =>
+            {
+                let working = signals::activity(Activity::Working, Source::Stream);
+                vec![signals::conversation(session_id, Evidence::Stream), working]
+            }
+            Ok(CursorStreamLine::Result { is_error: true, result }) => {
+                let text = result.unwrap_or_default();
+                let failure = failures::failure(&text);
+                vec![signals::failed(text, failure)]
+            }
+            Ok(CursorStreamLine::Result { is_error: false, result }) => {
+                vec![signals::answered(result.unwrap_or_default())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Reads the signals in the payload of a hook.
+    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
+        let Ok(payload) = serde_json::from_str::<CursorHookPayload>(payload) else {
+            return Vec::new();
+        };
+        if !payload.is_own() {
+            return Vec::new();
+        }
+        let (end, activity) = match payload.hook_event_name.as_str() {
+            "sessionStart" => (None, Activity::Idle),
+            "beforeSubmitPrompt" => (None, Activity::Working),
+            "stop" => (Some(payload.end()), Activity::Idle),
+            _ => return Vec::new(),
+        };
+        [signals::conversation(payload.conversation_id, Evidence::Hook)]
+            .into_iter()
+            .chain(end)
+            .chain([signals::activity(activity, Source::Hook)])
+            .collect()
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
+}
 
 /// A line of a headless turn's output, if it is a signal.
 #[derive(Deserialize)]
@@ -13,26 +69,6 @@ use super::{failures, home};
 enum CursorStreamLine {
     System { subtype: String, session_id: String },
     Result { is_error: bool, result: Option<String> },
-}
-
-/// Reads the signals in one line of a headless turn's output. A failed turn has no last line: only
-/// the standard error and the exit code show the failure.
-pub(super) fn of_stream(line: &str) -> Vec<Signal> {
-    match serde_json::from_str(line) {
-        Ok(CursorStreamLine::System { subtype, session_id })
-            if subtype == "init" && home::is_id(&session_id) =>
-        {
-            let id = VendorSessionId::new(session_id);
-            let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
-            vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
-        }
-        Ok(CursorStreamLine::Result { is_error, result }) => {
-            let text = result.unwrap_or_default();
-            let failure = is_error.then(|| failures::failure(&text));
-            vec![Signal::TurnEnded { ok: !is_error, text, failure }]
-        }
-        _ => Vec::new(),
-    }
 }
 
 /// The payload of a hook, as far as it is a signal.
@@ -57,41 +93,21 @@ impl CursorHookPayload {
     fn is_own(&self) -> bool {
         let named = self.transcript_path.as_deref();
         let is_elsewhere = named.is_some_and(|path| {
-            home::of_transcript(path).map(|(_, id)| id) != Some(&*self.conversation_id)
+            paths::of_transcript(path).map(|(_, id)| id) != Some(&*self.conversation_id)
         });
-        home::is_id(&self.conversation_id) && !self.is_background_agent && !is_elsewhere
+        paths::is_id(&self.conversation_id) && !self.is_background_agent && !is_elsewhere
     }
 
     fn end(&self) -> Signal {
-        let text = String::new();
         match self.status.as_deref() {
             Some("error") => {
-                let why = self.error_message.as_deref().unwrap_or_default();
-                Signal::TurnEnded { ok: false, text, failure: Some(failures::failure(why)) }
+                let message = self.error_message.as_deref().unwrap_or_default();
+                signals::failed("", failures::failure(message))
             }
-            Some("aborted") => Signal::TurnEnded { ok: false, text, failure: None },
-            _ => Signal::TurnEnded { ok: true, text, failure: None },
+            Some("aborted") => signals::interrupted(),
+            _ => signals::answered(""),
         }
     }
-}
-
-/// Reads the signals in the payload of a hook.
-pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
-    let Ok(payload) = serde_json::from_str::<CursorHookPayload>(payload) else { return Vec::new() };
-    if !payload.is_own() {
-        return Vec::new();
-    }
-    let (end, activity) = match payload.hook_event_name.as_str() {
-        "sessionStart" => (None, Activity::Idle),
-        "beforeSubmitPrompt" => (None, Activity::Working),
-        "stop" => (Some(payload.end()), Activity::Idle),
-        _ => return Vec::new(),
-    };
-    let id = VendorSessionId::new(payload.conversation_id);
-    let mut signals = vec![Signal::Conversation { id, evidence: Evidence::Hook }];
-    signals.extend(end);
-    signals.push(Signal::Activity { activity, source: Source::Hook });
-    signals
 }
 
 #[cfg(test)]

@@ -2,18 +2,22 @@
 //! transcripts only for others to read. It resumes from its own database, so Segue looks for the
 //! database, too.
 
+use std::cmp::Reverse;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Files, Place, StoredConversation};
+use segue_core::ports::{
+    Beginning, Conversation, EachTurn, Files, Live, Place, StoredConversation, TranscriptDatabase,
+    TranscriptStorage, Transcripts,
+};
 use segue_core::{Error, Result};
 
 use super::chats::{self, Chat};
 use super::records::{self, CursorMeaning};
-use super::{home, typing};
-use crate::shared::reading::{self, TurnMark};
-use crate::shared::stored;
+use super::{CursorVendor, paths, turns, typing};
+use crate::shared::reading::{self, ReadDirection, TurnMark};
+use crate::shared::{files, transcripts};
 
 /// How many bytes of the beginning are read, one attempt after the other. The first attempt is
 /// small, because the first message is nearly always near the beginning.
@@ -22,24 +26,109 @@ const BEGINNINGS: [usize; 3] = [16 * 1024, 256 * 1024, 4 * 1024 * 1024];
 /// How many of the newest conversations are read.
 const NEWEST: usize = 200;
 
-/// Reads what decisions need about one conversation. `None` if it does not exist or has no message.
-/// Fails if there is a transcript and no database.
-pub(super) fn conversation(
-    files: &dyn Files,
-    place: &Place,
-    id: &VendorSessionId,
-) -> Result<Option<Conversation>> {
-    let path = home::transcript(files, place, id.as_str());
-    let is_told = matches!(files.facts(&path), Ok(Some(_)));
-    match chat(files, place, id) {
-        Some(chat) if chat.is_blank && !is_told => Ok(None),
-        Some(chat) => read(files, place, (&path, id), &chat)
-            .map(Some)
-            .map_err(|error| reading::unreadable(&path, error)),
-        None if is_told => Err(lost(id)),
-        None => Ok(None),
+impl Transcripts for CursorVendor {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Database(self)
+    }
+
+    fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        paths::transcript(files, place, id.as_str())
+    }
+
+    /// Reads what decisions need about one conversation. `None` if it does not exist or has no
+    /// message. Fails if there is a transcript and no database.
+    fn conversation(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+    ) -> Result<Option<Conversation>> {
+        let path = self.transcript(files, place, id);
+        let is_told = files::exists(files, &path);
+        match chat(files, place, id) {
+            Some(chat) if chat.is_blank && !is_told => Ok(None),
+            Some(chat) => read(files, place, (&path, id), &chat)
+                .map(Some)
+                .map_err(|error| reading::unreadable(&path, error)),
+            None if is_told => Err(lost(id)),
+            None => Ok(None),
+        }
+    }
+
+    fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+        let mut kept = self.list(files, &place.config_dir).unwrap_or_default();
+        kept.sort_by_key(|kept| Reverse(kept.modified));
+        let is_own =
+            |chat: &Chat| chat.cwd.as_deref() == Some(&*place.cwd) && chat.began_at.is_some();
+        let conversation = |kept: StoredConversation| {
+            let chat = chat(files, place, &kept.id).filter(is_own)?;
+            read(files, place, (&kept.transcript, &kept.id), &chat).ok()
+        };
+        Ok(kept.into_iter().take(NEWEST).filter_map(conversation).collect())
+    }
+
+    /// Lists all transcripts. Only names and times are read.
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+        let projects = files.list(&paths::projects(config_dir))?;
+        let folders = projects.iter().map(|project| project.join(paths::TRANSCRIPTS));
+        let subfolders = folders.flat_map(|folder| files.list(&folder).unwrap_or_default());
+        let paths = subfolders.filter_map(|folder| {
+            let id = folder.file_name()?.to_str()?;
+            Some(folder.join(format!("{id}.jsonl")))
+        });
+        let id_of = |path: &Path| Some(VendorSessionId::new(paths::of_transcript(path)?.1));
+        Ok(transcripts::kept(files, paths, id_of))
+    }
+
+    /// Reads the beginning of a conversation. `None` if it cannot be resumed or has no message.
+    fn beginning(
+        &self,
+        files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
+        let Some((config_dir, id)) = paths::of_transcript(&kept.transcript) else {
+            return Ok(None);
+        };
+        let chats = chats::all(files, config_dir, id);
+        let known = chats.into_iter().find_map(|chat| Some((chat.cwd?, chat.began_at?)));
+        let Some((cwd, began_at)) = known else { return Ok(None) };
+        let first_message = first_message(files, &kept.transcript)?;
+        Ok(first_message.map(|first| Beginning { cwd, began_at, first_message: Some(first) }))
+    }
+
+    /// Returns an empty list: Cursor has no list of its processes. It refuses a second process in
+    /// the same conversation by itself.
+    fn open_conversations(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
+        Ok(Vec::new())
+    }
+
+    fn user_messages_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        messages_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Back, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Forward, each)
     }
 }
+
+/// Cursor's database is more than one file, and a transcript that is put back is useless
+/// without the database.
+impl TranscriptDatabase for CursorVendor {}
 
 /// Checks that Cursor would not begin a blank conversation. Cursor begins one for every id of which
 /// it has no database.
@@ -48,7 +137,7 @@ pub(super) fn check(files: &dyn Files, place: &Place, id: &VendorSessionId) -> R
 }
 
 fn chat(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Chat> {
-    let id = Some(id.as_str()).filter(|id| home::is_id(id))?;
+    let id = Some(id.as_str()).filter(|id| paths::is_id(id))?;
     chats::find(files, &place.config_dir, &place.cwd, id)
 }
 
@@ -58,50 +147,8 @@ fn lost(id: &VendorSessionId) -> Error {
         .hint("if there is a copy of its folder, restore it below `chats` in Cursor's config dir")
 }
 
-/// Lists the conversations that were begun in this folder according to Cursor's records.
-pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversation> {
-    let mut kept = kept(files, &place.config_dir).unwrap_or_default();
-    kept.sort_by_key(|kept| std::cmp::Reverse(kept.modified));
-    let is_own = |chat: &Chat| chat.cwd.as_deref() == Some(&*place.cwd) && chat.began_at.is_some();
-    let one = |kept: StoredConversation| {
-        let chat = chat(files, place, &kept.id).filter(is_own)?;
-        read(files, place, (&kept.transcript, &kept.id), &chat).ok()
-    };
-    kept.into_iter().take(NEWEST).filter_map(one).collect()
-}
-
-/// Lists all transcripts. Only names and times are read.
-pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
-    let projects = files.list(&home::projects(config_dir))?;
-    let folders = projects.iter().map(|project| project.join(home::TRANSCRIPTS));
-    let inner = folders.flat_map(|folder| files.list(&folder).unwrap_or_default());
-    let paths = inner.filter_map(|folder| {
-        let id = folder.file_name()?.to_str()?;
-        Some(folder.join(format!("{id}.jsonl")))
-    });
-    let id_of = |path: &Path| Some(VendorSessionId::new(home::of_transcript(path)?.1));
-    Ok(stored::kept(files, paths, id_of))
-}
-
-/// Reads the beginning of a conversation. `None` if it cannot be resumed or has no message.
-pub(super) fn beginning(
-    files: &dyn Files,
-    kept: &StoredConversation,
-) -> io::Result<Option<Beginning>> {
-    let Some((config_dir, id)) = home::of_transcript(&kept.transcript) else { return Ok(None) };
-    let chats = chats::all(files, config_dir, id);
-    let known = chats.into_iter().find_map(|chat| Some((chat.cwd?, chat.began_at?)));
-    let Some((cwd, began_at)) = known else { return Ok(None) };
-    let first_message = first_message(files, &kept.transcript)?;
-    Ok(first_message.map(|first| Beginning { cwd, began_at, first_message: Some(first) }))
-}
-
 /// Returns the messages of the user from this byte offset on. Fails if there is no transcript.
-pub(super) fn user_messages_since(
-    files: &dyn Files,
-    path: &Path,
-    offset: u64,
-) -> Result<Vec<String>> {
+fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     let failed = |error: io::Error| reading::unreadable(path, error);
     if files.facts(path).map_err(failed)?.is_none() {
         return Err(Error::vendor(format!("there is no transcript `{}`", path.display())));

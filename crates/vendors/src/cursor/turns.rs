@@ -8,31 +8,30 @@ use segue_core::ports::{EachTurn, Files};
 
 use super::records::{self, CursorPart, CursorWords};
 use super::typing;
-use crate::shared::reading::{self, EveryLine};
+use crate::shared::reading::{self, EveryLine, ReadDirection, text_turn};
 
-pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns_back(files, path, EveryLine(turns_of_line), each)
-}
-
-pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns(files, path, EveryLine(turns_of_line), each)
+/// Reads the turns of a transcript.
+pub(super) fn read(
+    files: &dyn Files,
+    path: &Path,
+    direction: ReadDirection,
+    each: &mut EachTurn<'_>,
+) -> Result<()> {
+    reading::read_turns(files, path, EveryLine(turns_of_line), direction, each)
 }
 
 /// Returns the turns of a line, which is one message. No message is ever reverted.
 fn turns_of_line(line: &[u8]) -> Vec<Turn> {
     match records::words(line) {
-        Some(CursorWords::OfUser(text)) => spoken(Role::User, typing::given(&text)).collect(),
+        Some(CursorWords::OfUser(text)) => {
+            text_turn(Role::User, typing::given(&text), None).into_iter().collect()
+        }
         Some(CursorWords::OfAgent { text, parts }) => {
             let calls = parts.iter().filter_map(call);
-            spoken(Role::Assistant, text).chain(calls).collect()
+            text_turn(Role::Assistant, text, None).into_iter().chain(calls).collect()
         }
         None => Vec::new(),
     }
-}
-
-fn spoken(role: Role, text: String) -> impl Iterator<Item = Turn> {
-    let is_blank = text.trim().is_empty();
-    (!is_blank).then(|| Turn::new(role, text)).into_iter()
 }
 
 fn call(part: &CursorPart) -> Option<Turn> {
@@ -45,17 +44,11 @@ fn call(part: &CursorPart) -> Option<Turn> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Home;
-    use crate::testing::turns::both_ways;
+    use crate::cursor::CursorVendor;
+    use crate::testing::turns::{assert_damage_is_tolerated, read_turns_of_text};
 
     const TRANSCRIPT: &str = include_str!("fixtures/transcript.jsonl");
-
-    /// Reads a transcript in both directions, and expects the same turns.
-    fn read(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
-        let home = Home::new();
-        let path = home.write("transcript.jsonl", bytes);
-        both_ways(|each| turns(&home.disk, &path, each), |each| turns_back(&home.disk, &path, each))
-    }
+    const PATH: &str = "transcript.jsonl";
 
     #[test]
     fn turns_are_read_without_cursors_tags_and_placeholders() {
@@ -66,17 +59,11 @@ mod tests {
             Turn::new(Role::ToolCall, r#"{"path":"README.md"}"#).with_tool(tool),
             Turn::new(Role::Assistant, "blue"),
         ];
-        assert_eq!(read(TRANSCRIPT)[..4], wanted);
+        assert_eq!(read_turns_of_text(&CursorVendor, PATH, TRANSCRIPT)[..4], wanted);
     }
 
     #[test]
     fn damaged_transcript_is_read_without_a_failure() {
-        for cut in (0..TRANSCRIPT.len()).step_by(7) {
-            read(&TRANSCRIPT.as_bytes()[..cut]);
-            read(&TRANSCRIPT.as_bytes()[cut..]);
-        }
-        let mut bytes = TRANSCRIPT.as_bytes().to_vec();
-        bytes[40] = 0xff;
-        read(&bytes);
+        assert_damage_is_tolerated(&CursorVendor, PATH, TRANSCRIPT);
     }
 }

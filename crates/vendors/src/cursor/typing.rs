@@ -1,14 +1,17 @@
 //! How a message is passed so that it arrives as text, and how the transcript records it.
 
-use segue_core::ports::Typing;
+use segue_core::ports::{Interaction, Typing};
 
+use super::CursorVendor;
 use crate::shared::typed_text::ZERO_WIDTH_SPACE;
 
 /// Characters at the beginning of a text that Cursor would run as a command, or send to its cloud.
 const SPECIAL: [char; 3] = ['/', '&', '!'];
 
-pub(super) fn typing(message: &str) -> Typing {
-    Typing { text: argument(message), recorded_as: normal(message) }
+impl Interaction for CursorVendor {
+    fn typing(&self, message: &str) -> Typing {
+        Typing { text: argument(message), recorded_as: normal(message) }
+    }
 }
 
 /// Returns a message as a command-line argument.
@@ -39,7 +42,7 @@ mod tests {
             ("& do it in the cloud", "\u{200b}& do it in the cloud"),
             (" !ls", "\u{200b} !ls"),
         ] {
-            let typed = typing(message);
+            let typed = CursorVendor.typing(message);
             assert_eq!(typed.text, wanted);
             assert_eq!(normal(&typed.text), typed.recorded_as);
             assert_eq!(given(&typed.text), message);

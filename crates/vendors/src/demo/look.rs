@@ -1,7 +1,9 @@
 //! Reads the agent's screen, and finds the keys that answer its questions.
 
 use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
-use segue_core::ports::Answer;
+use segue_core::ports::{Answer, Interaction};
+
+use super::Demo;
 
 /// The agent's questions as the screen shows them, and what they ask for.
 const QUESTIONS: [(&str, WaitingFor); 3] = [
@@ -12,18 +14,48 @@ const QUESTIONS: [(&str, WaitingFor); 3] = [
 
 const WORKING: &str = "working, ctrl-c interrupts";
 
-/// Reads the bottom of the screen, where the cursor is: a question in a box, or the draft.
-pub(super) fn showing(screen: &Screen) -> Option<Showing> {
-    let row = usize::from(screen.cursor?.0);
-    if let Some((_, reason)) = question(screen) {
-        return Some(Showing::Dialog(reason));
+impl Interaction for Demo {
+    /// Reads the bottom of the screen, where the cursor is: a question in a box, or the draft.
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        let row = usize::from(screen.cursor?.0);
+        if let Some((_, reason)) = question(screen) {
+            return Some(Showing::Dialog(reason));
+        }
+        let draft = screen.rows.get(row)?.strip_prefix('>')?;
+        let above = row.checked_sub(1).and_then(|above| screen.rows.get(above));
+        if above.is_some_and(|above| above.contains(WORKING)) {
+            return Some(Showing::Busy);
+        }
+        Some(if draft.trim().is_empty() { Showing::Ready } else { Showing::Draft })
     }
-    let draft = screen.rows.get(row)?.strip_prefix('>')?;
-    let above = row.checked_sub(1).and_then(|above| screen.rows.get(above));
-    if above.is_some_and(|above| above.contains(WORKING)) {
-        return Some(Showing::Busy);
+
+    /// Returns the question in the box, and its choices.
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        let (text, _) = question(screen)?;
+        let asked = QUESTIONS.iter().find(|(question, _)| text.starts_with(question))?.0;
+        let mut choices: Vec<String> = Vec::new();
+        for word in text.strip_prefix(asked)?.split_whitespace() {
+            if word == (choices.len() + 1).to_string() {
+                choices.push(String::new());
+            } else if let Some(choice) = choices.last_mut() {
+                choice.push_str(if choice.is_empty() { "" } else { " " });
+                choice.push_str(word);
+            }
+        }
+        Some(DialogText { question: asked.to_owned(), is_whole: true, choices })
     }
-    Some(if draft.trim().is_empty() { Showing::Ready } else { Showing::Draft })
+
+    /// Returns the keys that answer the question on the screen. `None` if there is no question, or
+    /// it has no such answer.
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        let (text, reason) = question(screen)?;
+        match (answer, reason) {
+            (Answer::Yes, WaitingFor::Trust | WaitingFor::Permission) => Some(b"y".to_vec()),
+            (Answer::No, _) => Some(b"n".to_vec()),
+            (Answer::Choice(choice), _) => numbered(&text, choice),
+            (Answer::Yes, _) => None,
+        }
+    }
 }
 
 /// Returns the text in the box at the bottom, question and choices, and what the question is about.
@@ -37,34 +69,6 @@ fn question(screen: &Screen) -> Option<(String, WaitingFor)> {
     let text = inside.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
     let asked = QUESTIONS.iter().find(|(question, _)| text.starts_with(question))?;
     Some((text, asked.1))
-}
-
-/// Returns the question in the box, and its choices.
-pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
-    let (text, _) = question(screen)?;
-    let asked = QUESTIONS.iter().find(|(question, _)| text.starts_with(question))?.0;
-    let mut choices: Vec<String> = Vec::new();
-    for word in text.strip_prefix(asked)?.split_whitespace() {
-        if word == (choices.len() + 1).to_string() {
-            choices.push(String::new());
-        } else if let Some(choice) = choices.last_mut() {
-            choice.push_str(if choice.is_empty() { "" } else { " " });
-            choice.push_str(word);
-        }
-    }
-    Some(DialogText { question: asked.to_owned(), is_whole: true, choices })
-}
-
-/// Returns the keys that answer the question on the screen. `None` if there is no question, or it
-/// has no such answer.
-pub(super) fn keys(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-    let (text, reason) = question(screen)?;
-    match (answer, reason) {
-        (Answer::Yes, WaitingFor::Trust | WaitingFor::Permission) => Some(b"y".to_vec()),
-        (Answer::No, _) => Some(b"n".to_vec()),
-        (Answer::Choice(choice), _) => numbered(&text, choice),
-        (Answer::Yes, _) => None,
-    }
 }
 
 /// Finds a choice by its number or the beginning of its text: `1 red 2 green`.
@@ -109,16 +113,16 @@ mod tests {
             (screen(&["$ something else"]), None),
         ];
         for (screen, wanted) in table {
-            assert_eq!(showing(&screen), wanted, "{:?}", screen.rows);
+            assert_eq!(Demo.read_screen(&screen), wanted, "{:?}", screen.rows);
         }
     }
 
     #[test]
     fn the_question_and_its_choices_are_read() {
-        let read = dialog_text(&asking("Which colour? 1 red 2 light green 3 blue")).unwrap();
+        let read = Demo.dialog_text(&asking("Which colour? 1 red 2 light green 3 blue")).unwrap();
         assert_eq!(read.question, "Which colour?");
         assert_eq!(read.choices, ["red", "light green", "blue"]);
-        assert_eq!(dialog_text(&screen(&["● hi", ">"])), None);
+        assert_eq!(Demo.dialog_text(&screen(&["● hi", ">"])), None);
     }
 
     #[test]
@@ -126,12 +130,12 @@ mod tests {
         let permission = asking("Allow? 1 yes 2 no");
         let colour = asking("Which colour? 1 red 2 green 3 blue");
         let choice = |text: &str| Answer::Choice(text.to_owned());
-        assert_eq!(keys(&permission, &Answer::Yes), Some(b"y".to_vec()));
-        assert_eq!(keys(&permission, &Answer::No), Some(b"n".to_vec()));
-        assert_eq!(keys(&colour, &choice("gr")), Some(b"2".to_vec()));
-        assert_eq!(keys(&colour, &choice("3")), Some(b"3".to_vec()));
-        assert_eq!(keys(&colour, &choice("pink")), None);
-        assert_eq!(keys(&colour, &Answer::Yes), None);
-        assert_eq!(keys(&screen(&[">"]), &Answer::Yes), None);
+        assert_eq!(Demo.answer(&permission, &Answer::Yes), Some(b"y".to_vec()));
+        assert_eq!(Demo.answer(&permission, &Answer::No), Some(b"n".to_vec()));
+        assert_eq!(Demo.answer(&colour, &choice("gr")), Some(b"2".to_vec()));
+        assert_eq!(Demo.answer(&colour, &choice("3")), Some(b"3".to_vec()));
+        assert_eq!(Demo.answer(&colour, &choice("pink")), None);
+        assert_eq!(Demo.answer(&colour, &Answer::Yes), None);
+        assert_eq!(Demo.answer(&screen(&[">"]), &Answer::Yes), None);
     }
 }

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::shared::reading;
+
 /// One line of a transcript. The type always comes first in the line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -39,7 +41,7 @@ pub(crate) enum DemoRecord {
 impl DemoRecord {
     /// Parses a line. `None` if it is truncated, invalid or of an unknown type.
     pub(crate) fn read(line: &[u8]) -> Option<Self> {
-        serde_json::from_str(&String::from_utf8_lossy(line)).ok()
+        reading::parse_json(line)
     }
 }
 

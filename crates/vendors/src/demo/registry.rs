@@ -2,50 +2,38 @@
 
 use std::path::Path;
 
+use segue_core::Result;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Files, Live, Place};
-use segue_core::{Error, Result};
 
-use super::home;
+use super::paths;
 use super::records::LiveEntry;
-
-const LARGEST_ENTRY: usize = 64 * 1024;
+use crate::shared::{files, live};
 
 /// Lists the live entries. Some may belong to crashed processes: only a check of the processes
 /// shows which.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
-    let folder = home::live(&place.config_dir);
-    let paths = files.list(&folder).map_err(|error| {
-        Error::vendor(format!("cannot list the live agents in `{}`", folder.display()))
-            .caused_by(error)
-    })?;
-    let mut found: Vec<Live> = paths
-        .iter()
-        .filter_map(|path| read(files, path))
-        .map(|entry| Live {
-            pid: entry.pid,
-            started: Some(entry.started),
-            id: VendorSessionId::new(entry.id),
-        })
-        .collect();
-    found.sort_by_key(|live| live.pid);
-    Ok(found)
+    let folder = paths::live(&place.config_dir);
+    let paths = files::list(files, &folder, "live agents")?;
+    let entries = paths.iter().filter_map(|path| read(files, path));
+    let process = |entry: LiveEntry| Live {
+        pid: entry.pid,
+        started: Some(entry.started),
+        id: VendorSessionId::new(entry.id),
+    };
+    Ok(live::sorted(entries.map(process)))
 }
 
 /// Reads a live entry. `None` if the file is not one, or if its content names another process than
 /// its file name.
 pub(super) fn read(files: &dyn Files, path: &Path) -> Option<LiveEntry> {
-    let pid = pid_of(path)?;
-    let bytes = files.head(path, LARGEST_ENTRY).ok()?;
-    let entry: LiveEntry = serde_json::from_slice(&bytes).ok()?;
-    (entry.pid == pid && home::is_id(&entry.id)).then_some(entry)
+    let (pid, entry) = live::read_entry::<LiveEntry>(files, path, paths::REGISTRY)?;
+    (entry.pid == pid && paths::is_id(&entry.id)).then_some(entry)
 }
 
 /// Returns the process id in the name of a live entry. `None` if this is not the path of one.
 pub(super) fn pid_of(path: &Path) -> Option<u32> {
-    let is_entry = path.extension().is_some_and(|extension| extension == "json")
-        && path.parent()?.ends_with("live");
-    if is_entry { path.file_stem()?.to_str()?.parse().ok() } else { None }
+    live::pid_of_entry(path, paths::REGISTRY)
 }
 
 #[cfg(test)]

@@ -1,37 +1,57 @@
 //! Signals from the agent's files and its output.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use segue_core::model::{
-    Activity, Evidence, ProcessRef, Signal, Source, VendorSessionId, WaitingFor,
-};
-use segue_core::ports::Files;
+use segue_core::model::{Activity, Evidence, Failure, ProcessRef, Signal, Source, WaitingFor};
+use segue_core::ports::{Files, Place, SignalSources};
 use serde::Deserialize;
 
 use super::records::LiveStatus;
-use super::{home, registry};
+use super::{Demo, launch, paths, registry};
+use crate::shared::signals;
 
-/// Reads the signals in the live entry of the launch's own process. Files of other processes give
-/// no signals.
-pub(super) fn of_file(files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
-    if registry::pid_of(changed) != Some(agent.pid) {
-        return Vec::new();
+impl SignalSources for Demo {
+    fn evidence_timeout(&self) -> Duration {
+        Duration::from_secs(20)
     }
-    let Some(entry) = registry::read(files, changed) else { return Vec::new() };
-    // A crash leaves the entry behind, and another process may have the same process id by now.
-    if entry.started != agent.started {
-        return Vec::new();
-    }
-    let mut signals = vec![Signal::Conversation {
-        id: VendorSessionId::new(entry.id),
-        evidence: Evidence::Registry,
-    }];
-    signals.extend(activity(entry.status).map(|it| active(it, Source::Registry)));
-    signals
-}
 
-fn active(activity: Activity, source: Source) -> Signal {
-    Signal::Activity { activity, source }
+    fn watched(&self, place: &Place) -> Vec<PathBuf> {
+        vec![paths::live(&place.config_dir), paths::transcripts(&place.config_dir, &place.cwd)]
+    }
+
+    /// Reads the signals in the live entry of the launch's own process. Files of other processes
+    /// give no signals.
+    fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
+        if registry::pid_of(changed) != Some(agent.pid) {
+            return Vec::new();
+        }
+        let Some(entry) = registry::read(files, changed) else { return Vec::new() };
+        // A crash leaves the entry behind, and another process may have the same process id by now.
+        if entry.started != agent.started {
+            return Vec::new();
+        }
+        let activity = activity(entry.status).map(|it| signals::activity(it, Source::Registry));
+        [signals::conversation(entry.id, Evidence::Registry)].into_iter().chain(activity).collect()
+    }
+
+    /// Reads the signals in one line of a headless turn's output.
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        match serde_json::from_str(line) {
+            Ok(DemoStreamLine::Init { session_id }) if paths::is_id(&session_id) => {
+                let working = signals::activity(Activity::Working, Source::Stream);
+                vec![signals::conversation(session_id, Evidence::Stream), working]
+            }
+            Ok(DemoStreamLine::Result { ok, text }) => {
+                vec![Signal::TurnEnded { ok, text, failure: None }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        launch::last_words(errors)
+    }
 }
 
 fn activity(status: LiveStatus) -> Option<Activity> {
@@ -53,25 +73,10 @@ enum DemoStreamLine {
     Result { ok: bool, text: String },
 }
 
-/// Reads the signals in one line of a headless turn's output.
-pub(super) fn of_stream(line: &str) -> Vec<Signal> {
-    match serde_json::from_str(line) {
-        Ok(DemoStreamLine::Init { session_id }) if home::is_id(&session_id) => {
-            let id = VendorSessionId::new(session_id);
-            let evidence = Evidence::Stream;
-            vec![Signal::Conversation { id, evidence }, active(Activity::Working, Source::Stream)]
-        }
-        Ok(DemoStreamLine::Result { ok, text }) => {
-            vec![Signal::TurnEnded { ok, text, failure: None }]
-        }
-        _ => Vec::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Home;
+    use crate::testing::{Home, process};
 
     fn write_entry(home: &Home, id: &str, status: &str) -> std::path::PathBuf {
         let entry = format!(
@@ -79,14 +84,6 @@ mod tests {
             "at":"2026-01-01T00:00:00Z"}}"#
         );
         home.write("live/7.json", entry)
-    }
-
-    fn process(pid: u32, started: u64) -> ProcessRef {
-        ProcessRef { pid, started, boot: String::new() }
-    }
-
-    fn conversation(id: &str, evidence: Evidence) -> Signal {
-        Signal::Conversation { id: VendorSessionId::new(id), evidence }
     }
 
     #[test]
@@ -102,9 +99,9 @@ mod tests {
         ];
         for (status, activity) in table {
             let path = write_entry(&home, "an-id", status);
-            let mut wanted = vec![conversation("an-id", Evidence::Registry)];
-            wanted.extend(activity.map(|it| active(it, Source::Registry)));
-            assert_eq!(of_file(&home.disk, &path, &process(7, 99)), wanted, "{status}");
+            let mut wanted = vec![signals::conversation("an-id", Evidence::Registry)];
+            wanted.extend(activity.map(|it| signals::activity(it, Source::Registry)));
+            assert_eq!(Demo.file_signals(&home.disk, &path, &process(7, 99)), wanted, "{status}");
         }
     }
 
@@ -113,13 +110,13 @@ mod tests {
         let home = Home::new();
         let path = write_entry(&home, "before", "idle");
         assert_eq!(
-            of_file(&home.disk, &path, &process(7, 99))[0],
-            conversation("before", Evidence::Registry)
+            Demo.file_signals(&home.disk, &path, &process(7, 99))[0],
+            signals::conversation("before", Evidence::Registry)
         );
         write_entry(&home, "after", "idle");
         assert_eq!(
-            of_file(&home.disk, &path, &process(7, 99))[0],
-            conversation("after", Evidence::Registry)
+            Demo.file_signals(&home.disk, &path, &process(7, 99))[0],
+            signals::conversation("after", Evidence::Registry)
         );
     }
 
@@ -127,27 +124,31 @@ mod tests {
     fn entry_of_another_process_or_a_missing_one_gives_no_signals() {
         let home = Home::new();
         let path = write_entry(&home, "an-id", "idle");
-        assert_eq!(of_file(&home.disk, &path, &process(8, 99)), []);
-        assert_eq!(of_file(&home.disk, &path, &process(7, 100)), [], "the process id was reused");
+        assert_eq!(Demo.file_signals(&home.disk, &path, &process(8, 99)), []);
+        assert_eq!(
+            Demo.file_signals(&home.disk, &path, &process(7, 100)),
+            [],
+            "the process id was reused"
+        );
         let transcript = home.write("conversations/-code-a/7.json", "{}");
-        assert_eq!(of_file(&home.disk, &transcript, &process(7, 99)), []);
+        assert_eq!(Demo.file_signals(&home.disk, &transcript, &process(7, 99)), []);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(of_file(&home.disk, &path, &process(7, 99)), []);
+        assert_eq!(Demo.file_signals(&home.disk, &path, &process(7, 99)), []);
     }
 
     #[test]
     fn output_names_the_conversation_and_how_the_turn_ended() {
         let init = r#"{"type":"init","session_id":"an-id","cwd":"/code/a"}"#;
-        let working = active(Activity::Working, Source::Stream);
-        let wanted = [conversation("an-id", Evidence::Stream), working];
-        assert_eq!(of_stream(init), wanted);
+        let working = signals::activity(Activity::Working, Source::Stream);
+        let wanted = [signals::conversation("an-id", Evidence::Stream), working];
+        assert_eq!(Demo.stream_signals(init), wanted);
         let result = r#"{"type":"result","ok":false,"text":"no","session_id":"an-id"}"#;
         assert_eq!(
-            of_stream(result),
+            Demo.stream_signals(result),
             [Signal::TurnEnded { ok: false, text: "no".into(), failure: None }]
         );
         for nothing in [r#"{"type":"assistant","text":"hi"}"#, "not json", "", "[]"] {
-            assert_eq!(of_stream(nothing), [], "{nothing}");
+            assert_eq!(Demo.stream_signals(nothing), [], "{nothing}");
         }
     }
 }

@@ -5,21 +5,96 @@ use std::path::{Path, PathBuf};
 
 use segue_core::Result;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Files, Place, StoredConversation};
+use segue_core::ports::{
+    Beginning, Conversation, EachTurn, Files, Live, Place, StoredConversation, TranscriptFiles,
+    TranscriptStorage, Transcripts,
+};
 use serde::Deserialize;
 
-use super::home;
 use super::records::DemoRecord;
-use crate::shared::{ids, reading, stored};
+use super::{Demo, paths, registry, turns};
+use crate::shared::reading::{self, ReadDirection, StopReason};
+use crate::shared::{ids, transcripts};
 
 const PIECE: usize = 64 * 1024;
 
 /// How many bytes of the beginning and of the end are read at most.
 const BUDGET: usize = 1024 * 1024;
 
+impl Transcripts for Demo {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
+    }
+
+    fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        paths::transcript(&place.config_dir, &place.cwd, id.as_str())
+    }
+
+    fn conversation(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+    ) -> Result<Option<Conversation>> {
+        conversation_at(files, &self.transcript(files, place, id), id)
+    }
+
+    /// Lists the conversations of a folder, the oldest first. Conversations that cannot be read are
+    /// left out.
+    fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+        let folder = paths::transcripts(&place.config_dir, &place.cwd);
+        let read = |path: &Path, id: &VendorSessionId| read(files, path, id);
+        transcripts::conversations_in(files, (place, &folder), id_of, read)
+    }
+
+    /// Lists the transcripts of all working folders.
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+        let paths = transcripts::paths_in_subfolders(files, &paths::conversations(config_dir))?;
+        Ok(transcripts::kept(files, paths, id_of))
+    }
+
+    fn beginning(
+        &self,
+        files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
+        let beginning = read_beginning(files, &kept.transcript)?;
+        Ok(beginning.filter(|beginning| beginning.first_message.is_some()))
+    }
+
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+        registry::live(files, place)
+    }
+
+    fn user_messages_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        messages_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Back, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Forward, each)
+    }
+}
+
+impl TranscriptFiles for Demo {}
+
 /// Reads what decisions need about one conversation. `None` if the file is missing or has no
 /// header.
-pub(super) fn conversation(
+fn conversation_at(
     files: &dyn Files,
     path: &Path,
     id: &VendorSessionId,
@@ -27,32 +102,10 @@ pub(super) fn conversation(
     read(files, path, id).map_err(|error| reading::unreadable(path, error))
 }
 
-/// Lists the conversations of a folder, the oldest first. Conversations that cannot be read are
-/// left out.
-pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
-    let folder = home::transcripts(&place.config_dir, &place.cwd);
-    let read = |path: &Path, id: &VendorSessionId| read(files, path, id);
-    let mut found = stored::conversations_in(files, &folder, id_of, read)?;
-    // Two working folders can share one folder of transcripts.
-    found.retain(|conversation| conversation.cwd == place.cwd);
-    Ok(found)
-}
-
 /// Returns the conversation's id from the name of its transcript. The name decides, as it does in
 /// the agent.
 fn id_of(path: &Path) -> Option<VendorSessionId> {
-    ids::of_jsonl(path, home::is_id)
-}
-
-/// Lists the transcripts of all working folders.
-pub(super) fn kept(files: &dyn Files, home: &Path) -> io::Result<Vec<StoredConversation>> {
-    let paths = stored::in_folders_of(files, &home::conversations(home))?;
-    Ok(stored::kept(files, paths, id_of))
-}
-
-/// Reads the beginning of a conversation. `None` if it has no message.
-pub(super) fn beginning_of(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
-    Ok(read_beginning(files, path)?.filter(|found| found.first_message.is_some()))
+    ids::of_jsonl(path, paths::is_id)
 }
 
 fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
@@ -118,37 +171,20 @@ fn cut_message(bytes: &[u8]) -> Option<String> {
 
 /// Reads backwards until a line shows whether the last turn has ended.
 fn is_turn_open(files: &dyn Files, path: &Path, length: u64) -> io::Result<bool> {
-    let mut tail = Vec::new();
-    let mut start = length;
-    while start > 0 && tail.len() < BUDGET {
-        let piece = start.min(PIECE as u64);
-        start -= piece;
-        let mut bytes = files.read_at(path, start, usize::try_from(piece).unwrap_or(PIECE))?;
-        bytes.append(&mut tail);
-        tail = bytes;
-        if let Some(open) = last_word(&tail, start == 0) {
-            return Ok(open);
-        }
-    }
+    let (is_open, stopped) = reading::find_in_tail(files, path, (length, BUDGET), last_word)?;
     // A line that exceeds the budget is not the end of a turn.
-    Ok(start > 0)
+    Ok(is_open.unwrap_or(stopped == StopReason::LimitReached))
 }
 
 /// Returns whether a turn is open, according to the last complete line. `None` if no line shows it.
-fn last_word(tail: &[u8], from_the_start: bool) -> Option<bool> {
+fn last_word(tail: &[u8]) -> Option<bool> {
     #[derive(Deserialize)]
     struct RecordType {
         #[serde(rename = "type")]
         kind: String,
     }
-    let whole = if from_the_start {
-        tail
-    } else {
-        let line_end = tail.iter().position(|byte| *byte == b'\n')?;
-        &tail[line_end + 1..]
-    };
-    whole.rsplit(|byte| *byte == b'\n').find_map(|line| {
-        let typed: RecordType = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
+    tail.rsplit(|byte| *byte == b'\n').find_map(|line| {
+        let typed: RecordType = reading::parse_json(line)?;
         match typed.kind.as_str() {
             "turn_end" | "session" => Some(false),
             "user" | "assistant" | "tool_call" | "tool_result" => Some(true),
@@ -168,11 +204,7 @@ fn last_answer(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
 }
 
 /// Returns the messages of the user from this byte offset on.
-pub(super) fn user_messages_since(
-    files: &dyn Files,
-    path: &Path,
-    offset: u64,
-) -> Result<Vec<String>> {
+fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match DemoRecord::read(line)? {
         DemoRecord::User { text, .. } => Some(text),
         _ => None,

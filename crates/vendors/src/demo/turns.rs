@@ -5,21 +5,42 @@ use std::path::Path;
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{Role, Tool, Turn};
-use segue_core::ports::{EachTurn, Files, Target, Transcription, TranscriptionOrder, TurnWriter};
+use segue_core::ports::{
+    Conversion, EachTurn, Files, Target, Transcription, TranscriptionOrder, TurnWriter,
+};
 
-use super::home;
 use super::records::DemoRecord;
-use crate::shared::reading::{self, EveryLine};
+use super::{Demo, paths};
+use crate::shared::reading::{self, EveryLine, ReadDirection};
+use crate::shared::writing::write_line;
 
 /// The name of the only tool that the demo agent has.
 const TOOL: &str = "shell";
 
-pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns_back(files, path, EveryLine(turns_of_line), each)
+impl Conversion for Demo {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        let place = order.place;
+        let header = DemoRecord::Session {
+            id: order.id.to_string(),
+            cwd: place.cwd.display().to_string(),
+            at: order.now,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let path = paths::transcript(&place.config_dir, &place.cwd, order.id.as_str());
+        let header = order.onto.is_none().then_some(header);
+        let writer = Box::new(DemoWriter { header, now: order.now, is_open: false });
+        Ok(Transcription { target: Target::Transcript(path), beside: Vec::new(), writer })
+    }
 }
 
-pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    reading::turns(files, path, EveryLine(turns_of_line), each)
+/// Reads the turns of a transcript.
+pub(super) fn read(
+    files: &dyn Files,
+    path: &Path,
+    direction: ReadDirection,
+    each: &mut EachTurn<'_>,
+) -> Result<()> {
+    reading::read_turns(files, path, EveryLine(turns_of_line), direction, each)
 }
 
 /// Returns the turns of a line, which is one record. No record is ever reverted.
@@ -42,20 +63,6 @@ fn turn(record: DemoRecord) -> Option<Turn> {
     }
 }
 
-pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Transcription {
-    let place = order.place;
-    let header = DemoRecord::Session {
-        id: order.id.to_string(),
-        cwd: place.cwd.display().to_string(),
-        at: order.now,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    };
-    let path = home::transcript(&place.config_dir, &place.cwd, order.id.as_str());
-    let header = order.onto.is_none().then_some(header);
-    let writer = Box::new(DemoWriter { header, now: order.now, is_open: false });
-    Transcription { target: Target::Transcript(path), beside: Vec::new(), writer }
-}
-
 #[derive(Debug)]
 struct DemoWriter {
     header: Option<DemoRecord>,
@@ -67,7 +74,7 @@ struct DemoWriter {
 impl DemoWriter {
     fn close(&mut self, at: Timestamp, out: &mut Vec<u8>) {
         if self.is_open {
-            write(&DemoRecord::TurnEnd { at }, out);
+            write_line(&DemoRecord::TurnEnd { at }, out);
         }
         self.is_open = false;
     }
@@ -76,7 +83,7 @@ impl DemoWriter {
 impl TurnWriter for DemoWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(header) = self.header.take() {
-            write(&header, out);
+            write_line(&header, out);
         }
     }
 
@@ -92,7 +99,7 @@ impl TurnWriter for DemoWriter {
             Role::ToolResult => DemoRecord::ToolResult { text, at },
         };
         self.is_open = true;
-        write(&record, out);
+        write_line(&record, out);
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
@@ -100,20 +107,15 @@ impl TurnWriter for DemoWriter {
     }
 }
 
-fn write(record: &DemoRecord, out: &mut Vec<u8>) {
-    if serde_json::to_writer(&mut *out, record).is_ok() {
-        out.push(b'\n');
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;
 
-    use segue_core::model::VendorSessionId;
+    use segue_core::ports::Transcripts as _;
 
     use super::*;
     use crate::testing::Home;
+    use crate::testing::turns::{read_turns, write_turns};
 
     #[test]
     fn written_turns_read_back_in_both_directions() {
@@ -127,36 +129,17 @@ mod tests {
             Turn::new(Role::Assistant, "two").at(at),
             Turn::new(Role::User, "thanks").at(at),
         ];
-        let id = VendorSessionId::new("one");
-        let order = TranscriptionOrder {
-            files: &home.disk,
-            place: &home.place,
-            id: &id,
-            title: "fleet/one",
-            model: None,
-            now: Timestamp::UNIX_EPOCH,
-            onto: None,
-        };
-        let mut written = Vec::new();
-        let Transcription { mut writer, target, .. } = transcription(&order);
-        writer.begin(&mut written);
-        said.iter().for_each(|turn| writer.turn(turn, &mut written));
-        writer.end(&mut written);
-        let path = home.write("written.jsonl", written);
-        let mut read = Vec::new();
-        turns(&home.disk, &path, &mut |turn| {
-            read.push(turn);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-        assert_eq!(read, said);
+        let (transcription, bytes) = write_turns(&Demo, &home, ("one", None), &said);
+        let path = home.write("written.jsonl", bytes);
+        assert_eq!(read_turns(&Demo, &path), said);
         let mut last = Vec::new();
-        turns_back(&home.disk, &path, &mut |turn| {
+        Demo.turns_back(&home.disk, &path, &mut |turn| {
             last.push(turn);
             if last.len() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .unwrap();
         assert_eq!(last, [said[4].clone(), said[3].clone()]);
+        let target = transcription.target;
         assert!(matches!(target, Target::Transcript(path) if path.ends_with("one.jsonl")));
     }
 }

@@ -21,7 +21,7 @@ use segue_core::{Error, Result};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::shared::reading;
+use crate::shared::reading::{self, ReadDirection};
 
 /// The placeholder for the id of a conversation in a description.
 const ID: &str = "{id}";
@@ -184,11 +184,11 @@ impl Transcripts for TranscriptPattern {
         transcript: &Path,
         each: &mut EachTurn<'_>,
     ) -> Result<()> {
-        turns::turns_back(files, transcript, each)
+        turns::read(files, transcript, ReadDirection::Back, each)
     }
 
     fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-        turns::turns(files, transcript, each)
+        turns::read(files, transcript, ReadDirection::Forward, each)
     }
 }
 

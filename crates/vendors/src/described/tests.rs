@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::testing::{Disk, Home, plan, session};
+use crate::testing::{CountingFiles, Home, plan, session};
 
 fn described(transcript: Option<&str>) -> DescribedVendor {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();

@@ -1,15 +1,18 @@
 //! Writes turns as a transcript of Gemini.
 
 use jiff::Timestamp;
+use segue_core::Result;
 use segue_core::model::{Role, Tool, Turn};
-use segue_core::ports::{NewFile, Target, Transcription, TranscriptionOrder, TurnWriter};
-use segue_core::{Error, Result};
+use segue_core::ports::{
+    Conversion, NewFile, Target, Transcription, TranscriptionOrder, TurnWriter,
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{home, launch, typing};
-use crate::shared::reading;
+use super::{Gemini, launch, paths, typing};
+use crate::shared::writing::write_line;
+use crate::shared::{files, launching, reading};
 
 /// The type of the model's messages.
 const MODEL: &str = "gemini";
@@ -17,33 +20,35 @@ const MODEL: &str = "gemini";
 /// How many characters of a result are shown on the screen. The model gets the whole result.
 const SHOWN: usize = 2000;
 
-pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-    let (files, place, id) = (order.files, order.place, order.id);
-    if !home::is_id(id.as_str()) {
-        return Err(Error::vendor(format!("`{id}` is not an id of a conversation"))
-            .caused_by("the ids of Gemini are UUIDs"));
+impl Conversion for Gemini {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        let (files, place, id) = (order.files, order.place, order.id);
+        if !paths::is_id(id.as_str()) {
+            return Err(launching::invalid_id(id, "the ids of Gemini are UUIDs"));
+        }
+        let own =
+            order.onto.map_or_else(|| paths::restored_as(files, place, id), ToOwned::to_owned);
+        let marker = || {
+            let (path, contents) = paths::marker(files, place);
+            NewFile { path, contents }
+        };
+        // The length makes new ids: the file only grows, so no message in it has an id with this
+        // length.
+        let length = files::length(files, &own);
+        let header = order.onto.is_none().then(|| launch::header(id, &format!("{:.3}", order.now)));
+        let writer = GeminiWriter {
+            header,
+            now: order.now,
+            names: format!("{id}-{length}"),
+            count: 0,
+            call: None,
+        };
+        Ok(Transcription {
+            target: Target::Transcript(own),
+            beside: order.onto.is_none().then(marker).into_iter().collect(),
+            writer: Box::new(writer),
+        })
     }
-    let own = order.onto.map_or_else(|| home::restored_as(files, place, id), ToOwned::to_owned);
-    let marker = || {
-        let (path, contents) = home::marker(files, place);
-        NewFile { path, contents }
-    };
-    // The length makes new ids: the file only grows, so no message in it has an id with this
-    // length.
-    let length = files.facts(&own).ok().flatten().map_or(0, |facts| facts.length);
-    let header = order.onto.is_none().then(|| launch::header(id, &format!("{:.3}", order.now)));
-    let writer = GeminiWriter {
-        header,
-        now: order.now,
-        names: format!("{id}-{length}"),
-        count: 0,
-        call: None,
-    };
-    Ok(Transcription {
-        target: Target::Transcript(own),
-        beside: order.onto.is_none().then(marker).into_iter().collect(),
-        writer: Box::new(writer),
-    })
 }
 
 #[derive(Debug)]
@@ -129,14 +134,14 @@ impl GeminiWriter {
         };
         let record =
             NewGeminiMessage { tool_calls: Some([ended]), ..self.record(MODEL, call, json!("")) };
-        line(&record, out);
+        write_line(&record, out);
     }
 }
 
 impl TurnWriter for GeminiWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(header) = self.header.take() {
-            line(&header, out);
+            write_line(&header, out);
         }
     }
 
@@ -149,10 +154,10 @@ impl TurnWriter for GeminiWriter {
         match turn.role {
             Role::User | Role::Summary if !is_blank => {
                 let content = json!([{"text": typing::guarded_for_resume(&turn.text)}]);
-                line(&self.record("user", turn, content), out);
+                write_line(&self.record("user", turn, content), out);
             }
             Role::Assistant if !is_blank => {
-                line(&self.record(MODEL, turn, json!(turn.text)), out);
+                write_line(&self.record(MODEL, turn, json!(turn.text)), out);
             }
             Role::ToolCall => self.call = Some(turn.clone()),
             _ => {}
@@ -168,12 +173,6 @@ impl TurnWriter for GeminiWriter {
 
 fn is_failed(result: &Turn) -> bool {
     result.tool.as_ref().is_some_and(|tool| tool.failed)
-}
-
-fn line(record: &impl Serialize, out: &mut Vec<u8>) {
-    if serde_json::to_writer(&mut *out, record).is_ok() {
-        out.push(b'\n');
-    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,16 @@
 //! Prepares a launch: its arguments, and the transcript that gives a conversation its id.
 
+use std::path::{Path, PathBuf};
+
 use segue_core::Result;
-use segue_core::model::{LaunchMode, Permission, Session, VendorSessionId};
-use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
+use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
+use segue_core::ports::{
+    CommandLine, CommandPlan, HeadlessLaunching, Launching, NewFile, Place, ProgramSpec,
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{home, records, typing};
+use super::{Gemini, own_log, paths, records, typing};
 use crate::shared::launch_files;
 use crate::shared::launching::{self, FlagValue};
 
@@ -17,40 +21,60 @@ const CHOOSES: [&str; 4] = ["--resume", "-r", "--session-id", "--session-file"];
 /// Arguments by which a session itself decides what may be done without asking.
 const OWN_PERMISSION: [&str; 3] = ["--approval-mode", "-y", "--yolo"];
 
-/// Makes the id of a new conversation. `None` if the session's own arguments choose a conversation,
-/// because Gemini then accepts no id.
-pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-    let chooses = launching::has_flag(&session.args, &CHOOSES);
-    (!chooses).then(|| VendorSessionId::new(unique.to_string()))
+impl Launching for Gemini {
+    fn program(&self) -> ProgramSpec {
+        ProgramSpec::Named { name: "gemini".to_owned(), native: &[] }
+    }
+
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        paths::config_dir(environment)
+    }
+
+    fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
+        paths::prepare_environment(place, environment);
+    }
+
+    fn add_settings(&self, session: &Session, folder: &Path, environment: &mut Environment) {
+        own_log::tell(&session.cwd, folder, environment);
+    }
+
+    /// Makes the id of a new conversation. `None` if the session's own arguments choose a
+    /// conversation, because Gemini then accepts no id.
+    fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+        let chooses = launching::has_flag(&session.args, &CHOOSES);
+        (!chooses).then(|| VendorSessionId::new(unique.to_string()))
+    }
+
+    fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
+        let session = plan.session;
+        let mut arguments =
+            launching::own_arguments(plan, &CHOOSES.map(|flag| (flag, FlagValue::Always)));
+        arguments.extend(permission(session));
+        if let Some(model) = &session.model {
+            arguments.push(format!("--model={model}"));
+        }
+        if session.headless {
+            arguments.extend(["--output-format", "stream-json"].map(String::from));
+        }
+        arguments.extend(identity(plan)?);
+        arguments.extend(message(plan)?);
+        let mut files = prepared(plan);
+        files.extend(launch_files::prompt(plan).map(|file| {
+            let contents = typing::guarded(&file.contents);
+            NewFile { contents, ..file }
+        }));
+        Ok(CommandLine { arguments, files })
+    }
+
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
 }
 
-pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
-    let session = plan.session;
-    let mut arguments = own_arguments(plan);
-    arguments.extend(permission(session));
-    if let Some(model) = &session.model {
-        arguments.push(format!("--model={model}"));
+impl HeadlessLaunching for Gemini {
+    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
+        launch_files::prompt_path(plan)
     }
-    if session.headless {
-        arguments.extend(["--output-format", "stream-json"].map(String::from));
-    }
-    arguments.extend(identity(plan)?);
-    arguments.extend(message(plan)?);
-    let mut files = prepared(plan);
-    files.extend(launch_files::prompt(plan).map(|file| {
-        let contents = typing::guarded(&file.contents);
-        NewFile { contents, ..file }
-    }));
-    Ok(CommandLine { arguments, files })
-}
-
-/// Returns the session's own arguments. A resume omits those that chose the first conversation.
-fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
-    let args = &plan.session.args;
-    if plan.mode == LaunchMode::Fresh {
-        return args.clone();
-    }
-    launching::without_flags(args, &CHOOSES.map(|flag| (flag, FlagValue::Always)))
 }
 
 /// Returns the arguments that decide what may be done without asking. A headless Gemini never asks:
@@ -71,7 +95,7 @@ fn permission(session: &Session) -> Vec<String> {
 /// transcript that we prepared.
 fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
-        (_, Some(id)) if home::is_id(id.as_str()) => {
+        (_, Some(id)) if paths::is_id(id.as_str()) => {
             Ok(vec!["--resume".to_owned(), id.to_string()])
         }
         // Any other text may be the number of another conversation.
@@ -105,8 +129,8 @@ fn prepared(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     let session = plan.session;
     let (LaunchMode::Fresh, Some(id)) = (plan.mode, plan.id) else { return Vec::new() };
     let place = Place::of(session);
-    let (path, contents) = home::marker(plan.files, &place);
-    let path_of_transcript = home::prepared(&home::chats(plan.files, &place), id.as_str());
+    let (path, contents) = paths::marker(plan.files, &place);
+    let path_of_transcript = paths::prepared(&paths::chats(plan.files, &place), id.as_str());
     vec![
         NewFile { path, contents },
         NewFile { path: path_of_transcript, contents: transcript(plan, id) },
@@ -117,7 +141,7 @@ fn prepared(plan: &CommandPlan<'_>) -> Vec<NewFile> {
 /// and the next start of any other Gemini would delete it. So it contains the standing
 /// instructions, or else a thought that is neither shown nor sent to the model.
 fn transcript(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
-    let at = format!("{:.3}", home::began_at(id.as_str()).unwrap_or(plan.now));
+    let at = format!("{:.3}", paths::began_at(id.as_str()).unwrap_or(plan.now));
     let header = header(id, &at);
     let first = match &plan.session.instructions {
         Some(own) => instructions(id, &at, own),

@@ -12,6 +12,7 @@ use super::records::{
     GeminiToolCall,
 };
 use super::typing;
+use crate::shared::reading::text_turn;
 
 /// The text that Gemini records as the model's answer to a summary of earlier turns.
 const TO_SUMMARY: &str = "Got it. Thanks for the additional context!";
@@ -82,10 +83,8 @@ fn of_user(message: &GeminiMessage) -> Vec<Turn> {
     } else {
         words.collect()
     };
-    let text = typing::without_guard(&text);
-    if !text.trim().is_empty() {
-        turns.push(Turn::new(Role::User, text).at(message.timestamp));
-    }
+    let text = typing::without_guard(&text).to_owned();
+    turns.extend(text_turn(Role::User, text, message.timestamp));
     turns
 }
 
@@ -93,10 +92,8 @@ fn of_model(message: &GeminiMessage) -> Vec<Turn> {
     let (text, parts) = message.content();
     let text: String =
         if parts.is_empty() { text.to_owned() } else { parts.iter().filter_map(words).collect() };
-    let mut turns = Vec::new();
-    if !text.trim().is_empty() {
-        turns.push(Turn::new(Role::Assistant, text).at(message.timestamp));
-    }
+    let mut turns: Vec<Turn> =
+        text_turn(Role::Assistant, text, message.timestamp).into_iter().collect();
     let ended = message.tool_calls();
     for open in parts.iter().filter_map(|part| part.function_call.as_ref()) {
         if ended.iter().all(|ended| ended.id != open.id) {

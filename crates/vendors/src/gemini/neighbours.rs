@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use segue_core::ports::{Files, Place};
 
-use super::{home, process, records, transcript};
+use super::{paths, process, records, transcript};
+use crate::shared::files;
 
 /// Maximum size in bytes of a transcript without messages. It is not empty, because its process
 /// records the files of the folder.
@@ -16,16 +17,16 @@ const LONGEST: u64 = 1024 * 1024;
 /// deletes all transcripts whose names end like that of a transcript without messages. These can be
 /// conversations that were resumed, and conversations that a live process has just begun.
 pub(super) fn endangered(files: &dyn Files, place: &Place) -> Vec<PathBuf> {
-    let mut all = files.list(&home::chats(files, place)).unwrap_or_default();
-    all.retain(|path| home::named_by_gemini(path).is_some());
+    let mut all = files.list(&paths::chats(files, place)).unwrap_or_default();
+    all.retain(|path| paths::named_by_gemini(path).is_some());
     let empty: Vec<&PathBuf> = all.iter().filter(|path| is_empty(files, path)).collect();
     if empty.is_empty() {
         return Vec::new();
     }
     let endings: BTreeSet<&str> =
-        empty.iter().filter_map(|path| home::named_by_gemini(path)).collect();
+        empty.iter().filter_map(|path| paths::named_by_gemini(path)).collect();
     let oldest = process::oldest(files);
-    let is_needed = |path: &&PathBuf| match home::named_by_gemini(path) {
+    let is_needed = |path: &&PathBuf| match paths::named_by_gemini(path) {
         Some(ending) if endings.contains(ending) => {
             !empty.contains(path) || is_of_living(files, path, oldest)
         }
@@ -35,15 +36,16 @@ pub(super) fn endangered(files: &dyn Files, place: &Place) -> Vec<PathBuf> {
 }
 
 fn is_empty(files: &dyn Files, path: &Path) -> bool {
-    let length = files.facts(path).ok().flatten().map_or(0, |facts| facts.length);
+    let length = files::length(files, path);
     length <= LONGEST && !transcript::has_words(files, path)
 }
 
 /// Returns whether a live process can have begun this transcript and still write to it. A process
 /// of ours writes to the transcript that we prepared, and not to this one.
 fn is_of_living(files: &dyn Files, path: &Path, oldest: Option<Timestamp>) -> bool {
-    let is_ours = home::id_of(files, path).is_some_and(|id| home::began_at(id.as_str()).is_some());
-    let began = home::first_line(files, path).and_then(|first| records::began_at(&first));
+    let is_ours =
+        paths::id_of(files, path).is_some_and(|id| paths::began_at(id.as_str()).is_some());
+    let began = paths::first_line(files, path).and_then(|first| records::began_at(&first));
     !is_ours && began.zip(oldest).is_some_and(|(began, oldest)| began >= oldest)
 }
 

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use segue_core::model::{Environment, VendorSessionId};
 use segue_core::ports::{Files, Place};
 
-use super::home;
+use super::paths;
 use crate::shared::reading;
 
 /// Environment variable that names the file to which a process logs.
@@ -50,7 +50,7 @@ pub(super) fn is_one(path: &Path) -> bool {
 /// Returns the place of the conversations of the process with this environment.
 pub(super) fn place(environment: &Environment) -> Option<Place> {
     let cwd = environment.get(FOLDER)?.into();
-    Some(Place { config_dir: home::config_dir(environment).ok()?, cwd })
+    Some(Place { config_dir: paths::config_dir(environment).ok()?, cwd })
 }
 
 /// Returns the conversation that the process with this environment began last. `None` if it began
@@ -63,7 +63,7 @@ pub(super) fn begun(
     let log = environment.get(VARIABLE).map(Path::new).filter(|path| is_one(path))?;
     let begun = |at: &Timestamp| {
         let from = at.checked_sub(LATEST).ok()?;
-        home::begun_between(files, chats, (from, *at))
+        paths::begun_between(files, chats, (from, *at))
     };
     let noted = noted(files, log);
     // Other processes may begin conversations while this one starts. So lines from the start are

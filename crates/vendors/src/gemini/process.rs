@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use segue_core::model::{Environment, ProcessRef, VendorSessionId};
 use segue_core::ports::{Files, Live};
 
-use super::{home, own_log};
+use super::{own_log, paths};
 
 const PROCESSES: &str = "/proc";
 
@@ -71,7 +71,7 @@ fn conversation_in(command_line: &[u8]) -> Option<VendorSessionId> {
             None if NAMING.contains(word) => words.next()?,
             _ => continue,
         };
-        return home::is_id(value).then(|| VendorSessionId::new(value));
+        return paths::is_id(value).then(|| VendorSessionId::new(value));
     }
     None
 }

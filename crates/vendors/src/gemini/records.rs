@@ -7,6 +7,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::shared::reading;
+
 /// Beginnings of texts that are recorded as messages of the user but that no user wrote.
 const ADDITIONS: [&str; 3] = [CONTEXT, "<hook_context>", INSTRUCTIONS];
 
@@ -243,7 +245,7 @@ struct EffectOfSet {
 
 impl LineEffect {
     pub(super) fn read(line: &[u8]) -> Option<Self> {
-        serde_json::from_str(&String::from_utf8_lossy(line)).ok()
+        reading::parse_json(line)
     }
 
     /// Returns whether the line replaces everything before it.

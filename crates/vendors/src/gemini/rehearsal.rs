@@ -1,19 +1,7 @@
 //! Configuration that lets Gemini CLI run without an account, for trials.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
+use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::{Value, json};
-
-pub(super) const SUPPORT: Support = Support {
-    title: "Gemini CLI",
-    proof: Proof::Program,
-    tried: &["0.61.0"],
-    install: "npm install -g @google/gemini-cli",
-    notes: &[
-        "text that begins with `/`, `?` or `!` is typed behind a zero-width space, or it would be a \
-         command or forgotten",
-        "it deletes transcripts at its starts; those of Segue's sessions have names that it spares",
-    ],
-};
 
 pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     let settings = json!({

@@ -1,11 +1,12 @@
 //! Reads what an interactive Gemini shows, and answers its questions.
 
 use segue_core::model::{Activity, DialogText, Screen, Showing, WaitingFor};
-use segue_core::ports::Answer;
+use segue_core::ports::{Answer, Interaction, Readiness, Typing};
 use segue_core::rules::dialog::{self, Choices};
 
 use super::signals::title_activity;
-use crate::shared::choices::{meant, number_of};
+use super::{Gemini, typing};
+use crate::shared::choices::{find_choice, number_key};
 
 /// Drawn before the input: usually, in the mode without permission questions, and if the text goes
 /// to the shell.
@@ -35,30 +36,40 @@ const QUESTIONS: [(&str, WaitingFor); 6] = [
     ("Allow ", WaitingFor::Permission),
 ];
 
-/// Returns what the screen shows, or `None` if it shows neither an input nor a question.
-pub(super) fn read(screen: &Screen) -> Option<Showing> {
-    if let Some(question) = GeminiQuestion::on(screen) {
-        return Some(Showing::Dialog(question.asks));
+impl Interaction for Gemini {
+    /// Returns what the screen shows, or `None` if it shows neither an input nor a question.
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        if let Some(question) = GeminiQuestion::on(screen) {
+            return Some(Showing::Dialog(question.asks));
+        }
+        match title_activity(&screen.title) {
+            Some(Activity::Working) => Some(Showing::Busy),
+            Some(Activity::Waiting(reason)) => Some(Showing::Dialog(reason)),
+            Some(Activity::Idle) | None => input(screen),
+        }
     }
-    match title_activity(&screen.title) {
-        Some(Activity::Working) => Some(Showing::Busy),
-        Some(Activity::Waiting(reason)) => Some(Showing::Dialog(reason)),
-        Some(Activity::Idle) | None => input(screen),
+
+    /// Returns the text and the choices of the question on the screen.
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        let GeminiQuestion { rows, choices, .. } = GeminiQuestion::on(screen)?;
+        Some(dialog::text(rows, choices.texts))
     }
-}
 
-/// Returns the keys that give this answer to the question on the screen, or `None` if there is no
-/// such answer. The number of a choice selects it at once, whichever choice is marked.
-pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-    let choices = GeminiQuestion::on(screen)?.choices.texts;
-    let yes = ["allow once", "yes, allow once", "trust folder", "yes"];
-    meant(&choices, answer, &yes, &["no", "don't trust"]).map(number_of)
-}
+    fn readiness(&self) -> Readiness {
+        Readiness::Shown
+    }
 
-/// Returns the text and the choices of the question on the screen.
-pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
-    let GeminiQuestion { rows, choices, .. } = GeminiQuestion::on(screen)?;
-    Some(dialog::text(rows, choices.texts))
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+
+    /// Returns the keys that give this answer to the question on the screen, or `None` if there is
+    /// no such answer. The number of a choice selects it at once, whichever choice is marked.
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        let choices = GeminiQuestion::on(screen)?.choices.texts;
+        let yes = ["allow once", "yes, allow once", "trust folder", "yes"];
+        find_choice(&choices, answer, &yes, &["no", "don't trust"]).map(number_key)
+    }
 }
 
 /// Returns whether the input is empty or has a draft, or `None` if there is no input.

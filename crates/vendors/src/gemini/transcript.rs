@@ -2,59 +2,131 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Files, Place};
+use segue_core::ports::{
+    Beginning, Conversation, EachTurn, Files, Live, Place, StoredConversation, TranscriptFiles,
+    TranscriptStorage, Transcripts, WriteMode,
+};
 
 use super::records::{GeminiLine, GeminiMeaning, GeminiMessage, WriterProcess};
-use super::{home, typing};
-use crate::shared::reading::{self, StopReason};
-use crate::shared::stored;
+use super::{Gemini, neighbours, paths, process, turns, typing};
+use crate::shared::reading::{self, ReadDirection, StopReason};
+use crate::shared::transcripts;
 
 /// How many bytes of the beginning are read, one size after the other, until the first message is
 /// found. It is nearly always near the beginning.
 const BEGINNINGS: [usize; 3] = [64 * 1024, 1024 * 1024, 8 * 1024 * 1024];
 
-/// Reads the facts about one conversation that decisions need. `None` if it has no message.
-pub(super) fn conversation(
-    files: &dyn Files,
-    place: &Place,
-    id: &VendorSessionId,
-) -> Result<Option<Conversation>> {
-    let path = home::transcript(files, place, id);
-    read(files, place, &path, id).map_err(|error| reading::unreadable(&path, error))
+impl Transcripts for Gemini {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
+    }
+
+    fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        paths::transcript(files, place, id)
+    }
+
+    /// Returns whether a conversation can begin under this id: there is no transcript, or one
+    /// without messages.
+    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+        let path = paths::transcript(files, place, id);
+        match files.facts(&path) {
+            Ok(None) => true,
+            Ok(Some(_)) => matches!(read(files, place, &path, id), Ok(None)),
+            Err(_) => false,
+        }
+    }
+
+    /// Reads the facts about one conversation that decisions need. `None` if it has no message.
+    fn conversation(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+    ) -> Result<Option<Conversation>> {
+        let path = paths::transcript(files, place, id);
+        read(files, place, &path, id).map_err(|error| reading::unreadable(&path, error))
+    }
+
+    /// Lists the conversations of a folder, the oldest first. Transcripts that cannot be read are
+    /// skipped.
+    fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+        let id_of = |path: &Path| paths::id_of(files, path);
+        let read = |path: &Path, id: &VendorSessionId| read(files, place, path, id);
+        let folder = paths::chats(files, place);
+        transcripts::conversations_in(files, (place, &folder), id_of, read)
+    }
+
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+        paths::kept(files, config_dir)
+    }
+
+    fn beginning(
+        &self,
+        files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
+        let path = &kept.transcript;
+        let Some(facts) = files.facts(path)? else { return Ok(None) };
+        let Some((at, first_message)) = first_words(files, path)? else { return Ok(None) };
+        let beginning = |cwd| Beginning {
+            cwd,
+            began_at: at.unwrap_or(facts.modified),
+            first_message: Some(first_message),
+        };
+        Ok(paths::cwd_of(files, path).map(beginning))
+    }
+
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+        Ok(process::live(files, &paths::chats(files, place)))
+    }
+
+    fn user_messages_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        messages_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Back, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Forward, each)
+    }
 }
 
-/// Lists the conversations of a folder, the oldest first. Transcripts that cannot be read are
-/// skipped.
-pub(super) fn conversations(files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
-    let id_of = |path: &Path| home::id_of(files, path);
-    let read = |path: &Path, id: &VendorSessionId| read(files, place, path, id);
-    stored::conversations_in(files, &home::chats(files, place), id_of, read)
-}
+impl TranscriptFiles for Gemini {
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Append
+    }
 
-/// Returns whether a conversation can begin under this id: there is no transcript, or one without
-/// messages.
-pub(super) fn is_free(files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
-    let path = home::transcript(files, place, id);
-    match files.facts(&path) {
-        Ok(None) => true,
-        Ok(Some(_)) => matches!(read(files, place, &path, id), Ok(None)),
-        Err(_) => false,
+    fn restored_as(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        paths::restored_as(files, place, id)
+    }
+
+    fn endangered(&self, files: &dyn Files, place: &Place) -> Vec<PathBuf> {
+        neighbours::endangered(files, place)
     }
 }
 
 /// Returns the messages that a person sent, from this byte offset on. When Gemini changes earlier
 /// messages, it writes all of them again. So messages between a context and the change are copies,
 /// and are skipped.
-pub(super) fn user_messages_since(
-    files: &dyn Files,
-    path: &Path,
-    offset: u64,
-) -> Result<Vec<String>> {
+fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     let mut copies = false;
     reading::messages_since(files, path, offset, |line| {
         let line = GeminiLine::read(line)?;
@@ -71,18 +143,6 @@ pub(super) fn user_messages_since(
 /// Returns whether a transcript has a message of a person.
 pub(super) fn has_words(files: &dyn Files, path: &Path) -> bool {
     matches!(first_words(files, path), Ok(Some(_)))
-}
-
-/// Reads how a conversation begins. `None` if it has no message, or no known working folder.
-pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
-    let Some(facts) = files.facts(path)? else { return Ok(None) };
-    let Some((at, first_message)) = first_words(files, path)? else { return Ok(None) };
-    let beginning = |cwd| Beginning {
-        cwd,
-        began_at: at.unwrap_or(facts.modified),
-        first_message: Some(first_message),
-    };
-    Ok(home::cwd_of(files, path).map(beginning))
 }
 
 fn read(
@@ -152,7 +212,7 @@ impl GeminiTranscriptEnd {
         })?;
         // A last line that is longer than the read limit hides the end of the turn: the turn counts
         // as open.
-        end.is_open |= !end.is_known && ended == StopReason::TooFar;
+        end.is_open |= !end.is_known && ended == StopReason::LimitReached;
         Ok(end)
     }
 

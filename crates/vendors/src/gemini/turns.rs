@@ -14,25 +14,23 @@ use segue_core::ports::{EachTurn, Files};
 
 use super::message_turns::{self, GeminiTurns};
 use super::records::{GeminiLine, LineEffect};
-use crate::shared::reading::{self, Belongs, TranscriptFormat};
+use crate::shared::reading::{self, Belongs, ReadDirection, TranscriptFormat};
 
 /// Messages that were not summarized are copied within this time after the summary.
 const COPYING: SignedDuration = SignedDuration::from_secs(1);
 
-pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+/// Reads the turns of the current conversation.
+pub(super) fn read(
+    files: &dyn Files,
+    path: &Path,
+    direction: ReadDirection,
+    each: &mut EachTurn<'_>,
+) -> Result<()> {
     if is_document(path) {
-        let _told = document(files, path)?.into_iter().rev().try_for_each(each);
+        let _flow = direction.visit(document(files, path)?, each);
         return Ok(());
     }
-    reading::turns_back(files, path, Replay::default(), each)
-}
-
-pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    if is_document(path) {
-        let _told = document(files, path)?.into_iter().try_for_each(each);
-        return Ok(());
-    }
-    reading::turns(files, path, Replay::default(), each)
+    reading::read_turns(files, path, Replay::default(), direction, each)
 }
 
 /// Returns whether a transcript comes from an older version, which wrote one JSON document.
@@ -41,7 +39,7 @@ fn is_document(path: &Path) -> bool {
 }
 
 fn document(files: &dyn Files, path: &Path) -> Result<Vec<Turn>> {
-    let (bytes, mut replay) = (reading::whole(files, path)?, Replay::default());
+    let (bytes, mut replay) = (reading::read_document(files, path)?, Replay::default());
     let is_read = replay.belongs(&bytes) != Belongs::No;
     Ok(if is_read { replay.turns(&bytes) } else { Vec::new() })
 }
@@ -89,12 +87,12 @@ impl TranscriptFormat for Replay {
 
     fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
         let left_out = self.left_out.pop().unwrap_or_default();
-        let turns = read(line).into_iter().flat_map(|message| message.turns).enumerate();
+        let turns = messages_of(line).into_iter().flat_map(|message| message.turns).enumerate();
         turns.filter(|(at, _)| left_out.binary_search(at).is_err()).map(|(_, turn)| turn).collect()
     }
 }
 
-fn read(line: &[u8]) -> Vec<GeminiTurns> {
+fn messages_of(line: &[u8]) -> Vec<GeminiTurns> {
     GeminiLine::read(line).map(|line| message_turns::of(&line)).unwrap_or_default()
 }
 
@@ -117,7 +115,7 @@ impl Replay {
     }
 
     fn message(&mut self, line: &[u8]) -> Belongs {
-        let messages = read(line);
+        let messages = messages_of(line);
         let turns: Vec<&Turn> = messages.iter().flat_map(|message| &message.turns).collect();
         let left_out: Vec<usize> =
             (0..turns.len()).rev().filter(|at| !self.is_wanted(turns[*at])).collect();
@@ -129,7 +127,7 @@ impl Replay {
     }
 
     fn list(&mut self, line: &[u8]) -> Belongs {
-        let messages = read(line);
+        let messages = messages_of(line);
         let is_own = |summary: &Summary| messages.iter().any(|it| number(&it.id) == summary.id);
         if self.summary.as_ref().is_some_and(is_own) {
             return Belongs::No;

@@ -42,7 +42,7 @@ pub(super) fn without_guard(text: &str) -> &str {
 /// Normalizes a text, so that a message and its record in a transcript are equal. Gemini removes
 /// whitespace around the text, and characters that no keyboard can type.
 pub(super) fn normal(text: &str) -> String {
-    typed_text::normalized_without_tabs(text)
+    typed_text::normalize_with_tabs_as_spaces(text)
 }
 
 #[cfg(test)]

@@ -1,39 +1,66 @@
 //! Arguments and files of one headless turn.
 
-use segue_core::model::{LaunchMode, Session, VendorSessionId};
-use segue_core::ports::{CommandLine, CommandPlan, NewFile};
+use std::path::PathBuf;
+
+use segue_core::model::{Environment, LaunchMode, Session, VendorSessionId};
+use segue_core::ports::{
+    CommandLine, CommandPlan, HeadlessLaunching, Interaction, Launching, NewFile, Place,
+    ProgramSpec, Transcripts as _,
+};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
-use super::transcript;
+use super::{OpenClaw, paths};
 use crate::shared::launching;
 
 /// Arguments by which a session chooses its conversation itself. They are refused, because Segue
 /// could not find out which conversation that is.
 const CHOOSES: [&str; 4] = ["--session-id", "--session-key", "--to", "-t"];
 
-pub(super) fn preset_id(unique: Uuid) -> Option<VendorSessionId> {
-    Some(VendorSessionId::new(unique.to_string()))
+impl Launching for OpenClaw {
+    fn program(&self) -> ProgramSpec {
+        ProgramSpec::Named { name: "openclaw".to_owned(), native: &[] }
+    }
+
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        paths::config_dir(environment)
+    }
+
+    fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
+        paths::prepare_environment(place, environment);
+    }
+
+    fn preset_id(&self, _session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+        Some(VendorSessionId::new(unique.to_string()))
+    }
+
+    fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
+        check(plan.session)?;
+        let id = identity(plan)?;
+        let message = message(plan)?;
+        // Without `--local`, OpenClaw's gateway would run the turn, in a process that Segue did not
+        // start.
+        let mut arguments = vec!["agent".to_owned(), "--local".to_owned()];
+        if let Some(model) = &plan.session.model {
+            arguments.extend(["--model".to_owned(), model.clone()]);
+        }
+        arguments.extend(plan.session.args.iter().cloned());
+        arguments.extend(["--session-id".to_owned(), id.to_string()]);
+        // The message is in a file, because every user of the machine can see command-line
+        // arguments, and their length is limited.
+        let path = message.path.display().to_string();
+        arguments.extend(["--message-file".to_owned(), path, "--json".to_owned()]);
+        Ok(CommandLine { arguments, files: vec![message] })
+    }
+
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
 }
 
-pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
-    check(plan.session)?;
-    let id = identity(plan)?;
-    let message = message(plan)?;
-    // Without `--local`, OpenClaw's gateway would run the turn, in a process that Segue did not
-    // start.
-    let mut arguments = vec!["agent".to_owned(), "--local".to_owned()];
-    if let Some(model) = &plan.session.model {
-        arguments.extend(["--model".to_owned(), model.clone()]);
-    }
-    arguments.extend(plan.session.args.iter().cloned());
-    arguments.extend(["--session-id".to_owned(), id.to_string()]);
-    // The message is in a file, because every user of the machine can see command-line arguments,
-    // and their length is limited.
-    let path = message.path.display().to_string();
-    arguments.extend(["--message-file".to_owned(), path, "--json".to_owned()]);
-    Ok(CommandLine { arguments, files: vec![message] })
-}
+impl HeadlessLaunching for OpenClaw {}
+
+impl Interaction for OpenClaw {}
 
 /// Refuses sessions that OpenClaw does not support.
 fn check(session: &Session) -> Result<()> {
@@ -64,7 +91,7 @@ fn identity<'a>(plan: &CommandPlan<'a>) -> Result<&'a VendorSessionId> {
         let what = format!("cannot start session `{address}` without an id for its conversation");
         return Err(Error::internal(what));
     };
-    let found = transcript::conversation(plan.files, &plan.session.config_dir, id)?;
+    let found = OpenClaw.conversation(plan.files, &Place::of(plan.session), id)?;
     if plan.mode == LaunchMode::Resume && found.is_none() {
         return Err(Error::vendor(format!("OpenClaw has no conversation `{id}`"))
             .caused_by("it would begin a blank one under the same id")

@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::shared::reading::MessageContent;
+
 /// The event that a row records.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -36,7 +38,7 @@ pub(super) enum OpenclawEvent {
 pub(super) struct OpenclawMessage {
     pub(super) role: String,
     #[serde(default)]
-    pub(super) content: OpenclawContent,
+    pub(super) content: MessageContent<OpenclawPart>,
     #[serde(default)]
     stop_reason: Option<String>,
     #[serde(default)]
@@ -51,19 +53,6 @@ pub(super) struct OpenclawMessage {
     pub(super) tool_name: String,
     #[serde(default)]
     pub(super) is_error: bool,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum OpenclawContent {
-    Text(String),
-    Parts(Vec<OpenclawPart>),
-}
-
-impl Default for OpenclawContent {
-    fn default() -> Self {
-        Self::Parts(Vec::new())
-    }
 }
 
 /// A part of a message: a text or a tool call. Thinking is neither, and is ignored.
@@ -88,12 +77,7 @@ pub(super) struct Tokens {
 
 impl OpenclawMessage {
     pub(super) fn text(&self) -> String {
-        match &self.content {
-            OpenclawContent::Text(text) => text.clone(),
-            OpenclawContent::Parts(parts) => {
-                parts.iter().filter_map(|part| part.text.as_deref()).collect()
-            }
-        }
+        self.content.join("", |part| part.text.as_deref())
     }
 
     /// Returns whether this message ends a turn.

@@ -3,23 +3,40 @@
 //! The report comes at the end of the turn, as one JSON object on many lines. Each line is a field.
 //! Line breaks in a text are escaped, so a text never has a line of its own.
 
-use segue_core::model::{Evidence, Signal, VendorSessionId};
+use std::time::Duration;
+
+use segue_core::model::{Evidence, Failure, Signal};
+use segue_core::ports::SignalSources;
 use serde_json::{Map, Value};
 
-use super::{failures, home};
+use super::{OpenClaw, failures, paths};
+use crate::shared::signals;
 
-/// Reads the signals in one line of a report.
-pub(super) fn of_stream(line: &str) -> Vec<Signal> {
-    let depth = line.len() - line.trim_start_matches(' ').len();
-    let Some((name, value)) = field(line) else { return Vec::new() };
-    let signal = match (depth, name.as_str()) {
-        (6, "sessionId") => conversation(&value),
-        (4, "finalAssistantVisibleText") => answered(&value),
-        (4, "aborted") if value == true => Some(ended(false, String::new())),
-        (4, "message") => value.as_str().map(failed),
-        _ => None,
-    };
-    signal.into_iter().collect()
+impl SignalSources for OpenClaw {
+    fn evidence_timeout(&self) -> Duration {
+        // The report comes at the end of a turn. A turn may take as long as OpenClaw allows.
+        Duration::from_secs(600)
+    }
+
+    /// Reads the signals in one line of a report.
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        let depth = line.len() - line.trim_start_matches(' ').len();
+        let Some((name, value)) = field(line) else { return Vec::new() };
+        let signal = match (depth, name.as_str()) {
+            (6, "sessionId") => conversation(&value),
+            (4, "finalAssistantVisibleText") => value.as_str().map(signals::answered),
+            (4, "aborted") if value == true => Some(signals::interrupted()),
+            (4, "message") => {
+                value.as_str().map(|message| signals::failed(message, failures::failure(message)))
+            }
+            _ => None,
+        };
+        signal.into_iter().collect()
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
 }
 
 /// Parses a line as a field whose value is on the same line.
@@ -30,21 +47,8 @@ fn field(line: &str) -> Option<(String, Value)> {
 }
 
 fn conversation(value: &Value) -> Option<Signal> {
-    let id = value.as_str().filter(|id| home::is_id(id))?;
-    Some(Signal::Conversation { id: VendorSessionId::new(id), evidence: Evidence::Stream })
-}
-
-fn answered(value: &Value) -> Option<Signal> {
-    Some(ended(true, value.as_str()?.to_owned()))
-}
-
-fn failed(message: &str) -> Signal {
-    let failure = Some(failures::failure(message));
-    Signal::TurnEnded { ok: false, text: message.to_owned(), failure }
-}
-
-fn ended(ok: bool, text: String) -> Signal {
-    Signal::TurnEnded { ok, text, failure: None }
+    let id = value.as_str().filter(|id| paths::is_id(id))?;
+    Some(signals::conversation(id, Evidence::Stream))
 }
 
 #[cfg(test)]

@@ -13,8 +13,9 @@ use segue_core::Result;
 use segue_core::model::{Role, Tool, Turn, Usage};
 use segue_core::ports::EachTurn;
 
-use super::records::{Link, OpenclawContent, OpenclawEvent, OpenclawMessage, OpenclawPart, Tokens};
+use super::records::{Link, OpenclawEvent, OpenclawMessage, OpenclawPart, Tokens};
 use crate::shared::database::VendorDatabase;
+use crate::shared::reading::{self, MessageContent, ReadDirection};
 
 /// How many rows are held in memory at once.
 const PAGE: u32 = 16;
@@ -26,36 +27,45 @@ const BEFORE: &str = "SELECT seq, event_json, navigation_json FROM transcript_ev
 const AFTER: &str = "SELECT seq, event_json, navigation_json FROM transcript_events
     WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
 
-/// Reads a conversation from its end. The path consists of the database's path and the
-/// conversation's id.
-pub(super) fn turns_back(transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+/// Reads the turns of a conversation. The path of the transcript consists of the database's path
+/// and the conversation's id.
+pub(super) fn read(
+    transcript: &Path,
+    direction: ReadDirection,
+    each: &mut EachTurn<'_>,
+) -> Result<()> {
     let Some((database, id)) = open(transcript)? else { return Ok(()) };
+    match direction {
+        ReadDirection::Forward => read_forward(&database, &id, each),
+        ReadDirection::Back => read_back(&database, &id, each),
+    }
+}
+
+fn read_back(database: &VendorDatabase, id: &str, each: &mut EachTurn<'_>) -> Result<()> {
     let mut branch = OpenclawBranch::default();
-    each_row(&database, BEFORE, (&id, i64::MAX), |row| {
+    each_row(database, BEFORE, (id, i64::MAX), |row| {
         if branch.has(row) {
-            of_row(row).into_iter().rev().try_for_each(&mut *each)?;
+            ReadDirection::Back.visit(of_row(row), each)?;
         }
         branch.told()
     })
 }
 
-/// Reads the same turns from the beginning.
-pub(super) fn turns(transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    let Some((database, id)) = open(transcript)? else { return Ok(()) };
+fn read_forward(database: &VendorDatabase, id: &str, each: &mut EachTurn<'_>) -> Result<()> {
     let (mut branch, mut wanted) = (OpenclawBranch::default(), Vec::new());
-    each_row(&database, BEFORE, (&id, i64::MAX), |row| {
+    each_row(database, BEFORE, (id, i64::MAX), |row| {
         if branch.has(row) {
             wanted.push(row.number);
         }
         branch.told()
     })?;
     let Some(first) = wanted.last() else { return Ok(()) };
-    each_row(&database, AFTER, (&id, first.saturating_sub(1)), |row| match wanted.last() {
+    each_row(database, AFTER, (id, first.saturating_sub(1)), |row| match wanted.last() {
         None => ControlFlow::Break(()),
         Some(next) if *next != row.number => ControlFlow::Continue(()),
         Some(_) => {
             wanted.pop();
-            of_row(row).into_iter().try_for_each(&mut *each)
+            ReadDirection::Forward.visit(of_row(row), each)
         }
     })
 }
@@ -182,8 +192,8 @@ fn said(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
 fn answer(message: OpenclawMessage, at: Option<Timestamp>) -> Vec<Turn> {
     let model = message.provider.zip(message.model).map(|(one, other)| format!("{one}/{other}"));
     let mut turns: Vec<Turn> = match message.content {
-        OpenclawContent::Text(text) => said(Role::Assistant, text, at).into_iter().collect(),
-        OpenclawContent::Parts(parts) => {
+        MessageContent::Text(text) => said(Role::Assistant, text, at).into_iter().collect(),
+        MessageContent::Parts(parts) => {
             parts.into_iter().filter_map(|part| of_part(part, at)).collect()
         }
     };
@@ -210,8 +220,8 @@ fn of_part(part: OpenclawPart, at: Option<Timestamp>) -> Option<Turn> {
 }
 
 fn usage(tokens: Tokens) -> Option<Usage> {
-    let cache = tokens.cache_read.saturating_add(tokens.cache_write);
-    let usage = Usage { input: tokens.input.saturating_add(cache), output: tokens.output };
+    let cached = [tokens.cache_read, tokens.cache_write];
+    let usage = reading::usage_with_cache(tokens.input, cached, tokens.output);
     (usage != Usage::default()).then_some(usage)
 }
 

@@ -6,15 +6,17 @@
 
 use jiff::Timestamp;
 use segue_core::model::{Role, Turn};
-use segue_core::ports::{Target, Transcription, TranscriptionOrder, TurnWriter};
+use segue_core::ports::{Conversion, Target, Transcription, TranscriptionOrder, TurnWriter};
 use segue_core::{Error, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::model::{self, OpencodeModel};
-use super::rows::{MessagePages, MessageRow, ReadDirection, RevertPoint};
+use super::rows::{MessagePages, MessageRow, RevertPoint};
+use super::{OpenCode, paths};
 use crate::shared::database::VendorDatabase;
+use crate::shared::reading::ReadDirection;
 use crate::shared::reading::arguments;
 
 /// The default agent. It exists unless the user has removed it.
@@ -29,28 +31,31 @@ const OWN: usize = 14;
 /// The error of a tool call that has no result.
 const NO_RESULT: &str = "no result";
 
-pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-    let tip = if order.onto.is_some() { tip(order)? } else { OpencodeTip::default() };
-    let known = tip.model.filter(|_| order.model.is_none());
-    let model = known.map_or_else(|| model::of(order), Ok)?;
-    let writer = Box::new(OpencodeWriter {
-        info: info(order),
-        session: order.id.to_string(),
-        cwd: order.place.cwd.display().to_string(),
-        agent: tip.agent.unwrap_or_else(|| AGENT.to_owned()),
-        model,
-        now: order.now,
-        clock: tip.clock,
-        time: tip.time,
-        // OpenCode would sort a message with a later timestamp after the next message of the user.
-        latest: tip.latest.unwrap_or(i64::MAX).min(order.now.as_millisecond()),
-        // An answer needs a parent even if no message of the user precedes it.
-        parent: tip.parent.unwrap_or_else(|| id("msg", 0, &own(order.id.as_str()))),
-        open: None,
-        call: None,
-        is_first: true,
-    });
-    Ok(Transcription { target: Target::Import, beside: Vec::new(), writer })
+impl Conversion for OpenCode {
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        let tip = if order.onto.is_some() { tip(order)? } else { OpencodeTip::default() };
+        let known = tip.model.filter(|_| order.model.is_none());
+        let model = known.map_or_else(|| model::of(order), Ok)?;
+        let writer = Box::new(OpencodeWriter {
+            info: info(order),
+            session: order.id.to_string(),
+            cwd: order.place.cwd.display().to_string(),
+            agent: tip.agent.unwrap_or_else(|| AGENT.to_owned()),
+            model,
+            now: order.now,
+            clock: tip.clock,
+            time: tip.time,
+            // OpenCode would sort a message with a later timestamp after the next message of the
+            // user.
+            latest: tip.latest.unwrap_or(i64::MAX).min(order.now.as_millisecond()),
+            // An answer needs a parent even if no message of the user precedes it.
+            parent: tip.parent.unwrap_or_else(|| id("msg", 0, &own(order.id.as_str()))),
+            open: None,
+            call: None,
+            is_first: true,
+        });
+        Ok(Transcription { target: Target::Import, beside: Vec::new(), writer })
+    }
 }
 
 /// Returns the properties of the whole conversation. If the conversation exists, OpenCode takes
@@ -82,8 +87,7 @@ struct OpencodeTip {
 fn tip(order: &TranscriptionOrder<'_>) -> Result<OpencodeTip> {
     let session = order.id.as_str();
     let gone = || Error::vendor(format!("the conversation `{session}` is gone"));
-    let path = super::home::database(&order.place.config_dir);
-    let database = VendorDatabase::open(&path)?.ok_or_else(gone)?;
+    let database = paths::open_database(&order.place.config_dir)?.ok_or_else(gone)?;
     if !is_there(&database, session)? {
         return Err(gone());
     }

@@ -8,9 +8,9 @@ use segue_core::model::VendorSessionId;
 use segue_core::{Error, Result};
 use serde_json::{Map, Value, json};
 
-use super::home;
-use super::rows::{self, MessagePages, ReadDirection};
-use crate::shared::database::VendorDatabase;
+use super::paths;
+use super::rows::{self, MessagePages};
+use crate::shared::reading::ReadDirection;
 
 /// Maximum size of an exported conversation in bytes. The whole document is held in memory.
 const LARGEST: f64 = 256.0 * 1024.0 * 1024.0;
@@ -44,9 +44,7 @@ pub(super) fn export(config_dir: &Path, id: &VendorSessionId) -> Result<Option<V
 }
 
 fn bounded(config_dir: &Path, id: &VendorSessionId, largest: f64) -> Result<Option<Vec<u8>>> {
-    let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
-        return Ok(None);
-    };
+    let Some(database) = paths::open_database(config_dir)? else { return Ok(None) };
     let id = id.as_str();
     let Some(columns) = database.row(SESSION, [id], columns)? else { return Ok(None) };
     let size = database.row(SIZE, [id], |row| row.get::<_, f64>(0))?;

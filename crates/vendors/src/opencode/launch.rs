@@ -4,12 +4,24 @@ use std::path::{Path, PathBuf};
 
 use segue_core::Result;
 use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
-use segue_core::ports::{CommandLine, CommandPlan, NewFile};
+use segue_core::ports::{
+    CommandLine, CommandPlan, HeadlessLaunching, Launching, NewFile, Place, ProgramSpec,
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::home;
+use super::{OpenCode, paths};
+use crate::shared::launch_files;
 use crate::shared::launching::{self, FlagValue};
+
+/// Paths of the native program, relative to the folder of the script that the package manager links
+/// to. They are needed if the script was not replaced by the program.
+const NATIVE: [&str; 4] = [
+    "../node_modules/opencode-linux-x64/bin/opencode",
+    "../../opencode-linux-x64/bin/opencode",
+    "../node_modules/opencode-linux-arm64/bin/opencode",
+    "../../opencode-linux-arm64/bin/opencode",
+];
 
 /// The environment variable with settings in addition to the user's own, which stay unchanged.
 const SETTINGS_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
@@ -17,8 +29,7 @@ const SETTINGS_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
 /// The plugin that reports what the process does.
 const PLUGIN: &str = include_str!("plugin.mjs");
 const PLUGIN_FILE: &str = "segue-plugin.mjs";
-const PROMPT_FILE: &str = "prompt.txt";
-const INSTRUCTIONS_FILE: &str = "instructions.md";
+
 const IMPORT_FILE: &str = "conversation.json";
 
 /// Folder with the settings of the preparation, which runs before the launch.
@@ -43,60 +54,113 @@ const CHOOSES: [(&str, FlagValue); 5] = [
     ("--fork", FlagValue::Never),
 ];
 
-/// Returns the id of a new conversation. `None` if the session's own arguments choose a
-/// conversation.
-pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-    let chooses = launching::has_flag(&session.args, &CHOOSES.map(|(flag, _)| flag));
-    (!chooses).then(|| VendorSessionId::new(format!("ses_{}", unique.simple())))
+impl Launching for OpenCode {
+    fn program(&self) -> ProgramSpec {
+        ProgramSpec::Named { name: "opencode".to_owned(), native: &NATIVE }
+    }
+
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        paths::config_dir(environment)
+    }
+
+    fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
+        paths::prepare_environment(place, environment);
+    }
+
+    /// Adds the plugin and the session's instructions to the settings in the process's environment.
+    fn add_settings(&self, session: &Session, folder: &Path, environment: &mut Environment) {
+        let given =
+            environment.get(SETTINGS_VARIABLE).and_then(|text| serde_json::from_str(text).ok());
+        let mut settings: Value = given.filter(Value::is_object).unwrap_or_else(|| json!({}));
+        add(&mut settings["plugin"], Some(&folder.join(PLUGIN_FILE)));
+        let instructions =
+            session.instructions.as_ref().map(|_| folder.join(launch_files::INSTRUCTIONS_FILE));
+        add(&mut settings["instructions"], instructions.as_deref());
+        environment.set(SETTINGS_VARIABLE, settings.to_string());
+        limit_installation(environment);
+    }
+
+    /// Returns the id of a new conversation. `None` if the session's own arguments choose a
+    /// conversation.
+    fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+        let chooses = launching::has_flag(&session.args, &CHOOSES.map(|(flag, _)| flag));
+        (!chooses).then(|| VendorSessionId::new(format!("ses_{}", unique.simple())))
+    }
+
+    fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
+        let session = plan.session;
+        let folder = session.cwd.display().to_string();
+        let mut arguments = if session.headless {
+            // In another folder than the conversation's own, OpenCode would run the turn and never
+            // exit.
+            vec![
+                "run".to_owned(),
+                "--format".to_owned(),
+                "json".to_owned(),
+                "--dir".to_owned(),
+                folder,
+            ]
+        } else {
+            vec![folder]
+        };
+        arguments.extend(identity(plan)?);
+        if let Some(model) = &session.model {
+            arguments.push(format!("--model={model}"));
+        }
+        if session.permission == Permission::Auto {
+            arguments.push("--auto".to_owned());
+        }
+        arguments.extend(launching::own_arguments(plan, &CHOOSES));
+        ensure_message(plan)?;
+        Ok(CommandLine { arguments, files: files(plan) })
+    }
+
+    /// Returns the arguments that import a conversation from a file: the one of the plan, or an
+    /// empty one for a new session. `None` if nothing is imported. The conversation may exist
+    /// already.
+    fn preparation(&self, plan: &CommandPlan<'_>) -> Option<Vec<String>> {
+        let own = is_begun(plan).then(|| plan.folder.join(IMPORT_FILE));
+        let file = plan.import.map(Path::to_owned).or(own)?.display().to_string();
+        // The plugins stay off, because they must not report anything about an import.
+        Some(vec!["import".to_owned(), "--pure".to_owned(), file])
+    }
+
+    /// Returns the variables that stop the preparation from installing a package. The preparation
+    /// exits before an installation is complete, and the next process would wait a minute for the
+    /// lock that is left. The preparation needs no settings, so it gets folders in which the
+    /// package seems to be installed.
+    fn preparation_variables(&self, plan: &CommandPlan<'_>) -> Vec<String> {
+        let folder = plan.folder.join(PREPARATION_FOLDER).display().to_string();
+        vec![
+            format!("XDG_CONFIG_HOME={folder}"),
+            format!("OPENCODE_TEST_HOME={folder}"),
+            "OPENCODE_DISABLE_PROJECT_CONFIG=1".to_owned(),
+        ]
+    }
+
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
 }
 
-pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
-    let session = plan.session;
-    let folder = session.cwd.display().to_string();
-    let mut arguments = if session.headless {
-        // In another folder than the conversation's own, OpenCode would run the turn and never
-        // exit.
-        vec!["run".to_owned(), "--format".to_owned(), "json".to_owned(), "--dir".to_owned(), folder]
-    } else {
-        vec![folder]
-    };
-    arguments.extend(identity(plan)?);
-    if let Some(model) = &session.model {
-        arguments.push(format!("--model={model}"));
+impl HeadlessLaunching for OpenCode {
+    /// Returns the file with the message of a headless launch. The message is not an argument,
+    /// because OpenCode puts quotes around arguments with spaces and misreads those that look like
+    /// numbers.
+    fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
+        launch_files::prompt_path(plan)
     }
-    if session.permission == Permission::Auto {
-        arguments.push("--auto".to_owned());
-    }
-    arguments.extend(own_arguments(plan));
-    ensure_message(plan)?;
-    Ok(CommandLine { arguments, files: files(plan) })
 }
 
 /// Returns the arguments that name the conversation of the launch. A new conversation exists
 /// already: it was imported, so that Segue could choose its id.
 fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
-        (_, Some(id)) if home::is_id(id.as_str()) => Ok(vec!["-s".to_owned(), id.to_string()]),
+        (_, Some(id)) if paths::is_id(id.as_str()) => Ok(vec!["-s".to_owned(), id.to_string()]),
         (_, Some(id)) => Err(launching::invalid_id(id, "the ids of OpenCode begin with `ses_`")),
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
         (LaunchMode::Resume, None) => Err(launching::missing_id(plan.session)),
     }
-}
-
-/// Returns the session's own arguments. A resume leaves out the arguments that chose the first
-/// conversation.
-fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
-    let args = &plan.session.args;
-    if plan.mode == LaunchMode::Fresh {
-        return args.clone();
-    }
-    launching::without_flags(args, &CHOOSES)
-}
-
-/// Returns the file with the message of a headless launch. The message is not an argument, because
-/// OpenCode puts quotes around arguments with spaces and misreads those that look like numbers.
-pub(super) fn standard_input(plan: &CommandPlan<'_>) -> Option<PathBuf> {
-    plan.session.headless.then(|| plan.folder.join(PROMPT_FILE))
 }
 
 fn ensure_message(plan: &CommandPlan<'_>) -> Result<()> {
@@ -104,28 +168,6 @@ fn ensure_message(plan: &CommandPlan<'_>) -> Result<()> {
         return Ok(());
     }
     Err(launching::missing_prompt(plan.session))
-}
-
-/// Returns the arguments that import a conversation from a file: the one of the plan, or an empty
-/// one for a new session. `None` if nothing is imported. The conversation may exist already.
-pub(super) fn preparation(plan: &CommandPlan<'_>) -> Option<Vec<String>> {
-    let own = is_begun(plan).then(|| plan.folder.join(IMPORT_FILE));
-    let file = plan.import.map(Path::to_owned).or(own)?.display().to_string();
-    // The plugins stay off, because they must not report anything about an import.
-    Some(vec!["import".to_owned(), "--pure".to_owned(), file])
-}
-
-/// Returns the variables that stop the preparation from installing a package. The preparation exits
-/// before an installation is complete, and the next process would wait a minute for the lock that
-/// is left. The preparation needs no settings, so it gets folders in which the package seems to be
-/// installed.
-pub(super) fn preparation_variables(plan: &CommandPlan<'_>) -> Vec<String> {
-    let folder = plan.folder.join(PREPARATION_FOLDER).display().to_string();
-    vec![
-        format!("XDG_CONFIG_HOME={folder}"),
-        format!("OPENCODE_TEST_HOME={folder}"),
-        "OPENCODE_DISABLE_PROJECT_CONFIG=1".to_owned(),
-    ]
 }
 
 /// Returns the files that make the package seem to be installed.
@@ -146,11 +188,9 @@ fn is_begun(plan: &CommandPlan<'_>) -> bool {
 fn files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     let file = |name: &str, contents| NewFile { path: plan.folder.join(name), contents };
     let mut files = vec![file(PLUGIN_FILE, plugin(plan))];
-    let instructions = plan.session.instructions.clone();
-    files.extend(instructions.map(|text| file(INSTRUCTIONS_FILE, text)));
-    let prompt = plan.message.filter(|_| plan.session.headless);
-    files.extend(prompt.map(|text| file(PROMPT_FILE, text.to_owned())));
-    if preparation(plan).is_some() {
+    files.extend(launch_files::instructions(plan));
+    files.extend(launch_files::prompt(plan));
+    if OpenCode.preparation(plan).is_some() {
         files.extend(preparation_files(plan));
     }
     if let Some(id) = plan.id.filter(|_| is_begun(plan)) {
@@ -184,17 +224,6 @@ fn empty_conversation(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
     json!({"info": info, "messages": []}).to_string()
 }
 
-/// Adds the plugin and the session's instructions to the settings in the process's environment.
-pub(super) fn add_settings(session: &Session, folder: &Path, environment: &mut Environment) {
-    let given = environment.get(SETTINGS_VARIABLE).and_then(|text| serde_json::from_str(text).ok());
-    let mut settings: Value = given.filter(Value::is_object).unwrap_or_else(|| json!({}));
-    add(&mut settings["plugin"], Some(&folder.join(PLUGIN_FILE)));
-    let instructions = session.instructions.as_ref().map(|_| folder.join(INSTRUCTIONS_FILE));
-    add(&mut settings["instructions"], instructions.as_deref());
-    environment.set(SETTINGS_VARIABLE, settings.to_string());
-    limit_installation(environment);
-}
-
 /// Limits how long an installation is tried, unless the user has set limits.
 fn limit_installation(environment: &mut Environment) {
     let earlier = environment.get(LIMITS_VARIABLE).unwrap_or_default().to_owned();
@@ -217,7 +246,7 @@ fn add(list: &mut Value, file: Option<&Path>) {
     let known = list.as_array().cloned().unwrap_or_default();
     let is_ours = |entry: &Value| {
         let name = entry.as_str().and_then(|text| Path::new(text).file_name());
-        name.is_some_and(|name| name == PLUGIN_FILE || name == INSTRUCTIONS_FILE)
+        name.is_some_and(|name| name == PLUGIN_FILE || name == launch_files::INSTRUCTIONS_FILE)
     };
     let mut all: Vec<Value> = known.into_iter().filter(|entry| !is_ours(entry)).collect();
     all.extend(file.map(|file| json!(file)));

@@ -5,7 +5,7 @@ use std::path::Path;
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Files, Live, Place};
 
-use super::home;
+use super::paths;
 
 const LONGEST_LINE: usize = 16 * 1024;
 
@@ -13,7 +13,7 @@ const LONGEST_LINE: usize = 16 * 1024;
 /// its processes. So these are the processes that have the database open and whose arguments name a
 /// conversation.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
-    let database = home::database(&place.config_dir);
+    let database = paths::database(&place.config_dir);
     let mut opened = files.opened_in(&place.config_dir, None);
     opened.retain(|(_, path)| *path == database);
     opened.dedup_by_key(|(pid, _)| *pid);
@@ -33,7 +33,7 @@ fn conversation(line: &[u8]) -> Option<VendorSessionId> {
             None if matches!(word, "-s" | "--session") => words.next(),
             _ => None,
         };
-        if let Some(id) = value.filter(|value| home::is_id(value)) {
+        if let Some(id) = value.filter(|value| paths::is_id(value)) {
             return Some(VendorSessionId::new(id));
         }
     }

@@ -7,9 +7,9 @@ use segue_core::ports::{Files, TranscriptionOrder};
 use segue_core::{Error, Result};
 use serde_json::{Value, json};
 
-use super::home;
+use super::paths;
 use super::rows::json as read_json;
-use crate::shared::database::VendorDatabase;
+use crate::shared::files;
 
 const LARGEST_SETTINGS: usize = 1024 * 1024;
 
@@ -75,7 +75,7 @@ fn set(files: &dyn Files, cwd: &Path, config_dir: &Path) -> Option<OpencodeModel
     let mut candidates: Vec<PathBuf> = Vec::new();
     for folder in cwd.ancestors() {
         candidates.extend(OF_FOLDER.map(|name| folder.join(name)));
-        if matches!(files.facts(&folder.join(".git")), Ok(Some(_))) {
+        if files::exists(files, &folder.join(".git")) {
             break;
         }
     }
@@ -95,9 +95,7 @@ fn recent(files: &dyn Files, config_dir: &Path) -> Option<OpencodeModel> {
 
 /// Returns the model of the conversation that was updated last.
 fn newest(config_dir: &Path) -> Result<Option<OpencodeModel>> {
-    let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
-        return Ok(None);
-    };
+    let Some(database) = paths::open_database(config_dir)? else { return Ok(None) };
     let model = database.row(NEWEST, [], |row| Ok(read_json(row.get_ref(0)?)))?;
     Ok(model.as_ref().and_then(OpencodeModel::read))
 }
@@ -156,21 +154,15 @@ mod tests {
 
     use super::*;
     use crate::testing::Home;
+    use crate::testing::turns::order;
 
     const DATA: &str = ".local/share/opencode";
 
     fn chosen(home: &Home, asked: Option<&str>) -> Result<String> {
         let root = home.folder.path();
         let place = Place { config_dir: root.join(DATA), cwd: root.join("code/a") };
-        let order = TranscriptionOrder {
-            files: &home.disk,
-            place: &place,
-            id: &VendorSessionId::new("ses_1"),
-            title: "",
-            model: asked,
-            now: jiff::Timestamp::UNIX_EPOCH,
-            onto: None,
-        };
+        let id = VendorSessionId::new("ses_1");
+        let order = TranscriptionOrder { place: &place, model: asked, ..order(home, &id, None) };
         of(&order).map(|model| format!("{} {}", model.provider, model.name))
     }
 

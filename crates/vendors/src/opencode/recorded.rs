@@ -1,8 +1,7 @@
 //! A recorded database of `OpenCode`, for tests.
 
 use std::fs;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::{Connection, params};
 use segue_core::model::{Turn, VendorSessionId};
@@ -12,8 +11,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 
-use super::{home, turns};
-use crate::testing::Disk;
+use super::{OpenCode, paths};
+use crate::testing::turns::read_turns;
 
 /// Recorded with version 1.18.33. The first conversation has an answer, a tool call, a slow answer,
 /// an interrupted answer and a failed one. A second conversation was begun in the same process.
@@ -56,7 +55,7 @@ impl RecordedDatabase {
     }
 
     pub(super) fn transcript(&self, id: &str) -> PathBuf {
-        home::transcript(self.folder.path(), &VendorSessionId::new(id))
+        paths::transcript(self.folder.path(), &VendorSessionId::new(id))
     }
 
     pub(super) fn write(&self, document: impl AsRef<[u8]>) -> PathBuf {
@@ -97,25 +96,6 @@ impl RecordedDatabase {
 
     /// Reads a conversation in both directions, and expects the same turns.
     pub(super) fn turns(&self, id: &str) -> Vec<Turn> {
-        both_ways(&self.transcript(id))
+        read_turns(&OpenCode, &self.transcript(id))
     }
-}
-
-/// Reads a conversation in both directions, and expects the same turns.
-pub(super) fn both_ways(path: &Path) -> Vec<Turn> {
-    let disk = CountingFiles::default();
-    let (mut forward, mut back) = (Vec::new(), Vec::new());
-    turns::turns(&disk, path, &mut |turn| {
-        forward.push(turn);
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    turns::turns_back(&disk, path, &mut |turn| {
-        back.push(turn);
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    back.reverse();
-    assert_eq!(forward, back);
-    forward
 }

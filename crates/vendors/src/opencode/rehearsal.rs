@@ -1,20 +1,7 @@
-//! How well `OpenCode` is supported, and how to try it without an account.
+//! Configuration that lets `OpenCode` run without an account, for trials.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
+use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;
-
-pub(super) const SUPPORT: Support = Support {
-    title: "OpenCode",
-    proof: Proof::Program,
-    tried: &["1.18.33"],
-    install: "npm install -g opencode-ai",
-    notes: &[
-        "its conversations are in one database: they have no guard, and `rm --purge` leaves them",
-        "its first start after an installation needs the network: it installs `@opencode-ai/plugin`",
-        "text that begins with `/` or `!` is typed behind a zero-width space, or it would be run",
-        "`OPENCODE_DB` is not used: the database is the one in `XDG_DATA_HOME`",
-    ],
-};
 
 /// Environment variables that switch off requests to the network.
 const QUIET: [&str; 3] = [

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::part::OpencodePart;
 use crate::shared::database::VendorDatabase;
+use crate::shared::reading::ReadDirection;
 
 /// How many messages are held in memory at once.
 const PAGE: u32 = 16;
@@ -69,13 +70,6 @@ fn text(column: ValueRef<'_>) -> Cow<'_, str> {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
         _ => Cow::Borrowed(""),
     }
-}
-
-/// The direction in which messages are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReadDirection {
-    Forward,
-    Back,
 }
 
 /// The messages of a conversation, one after the other, read page by page.

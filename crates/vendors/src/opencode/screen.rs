@@ -1,10 +1,11 @@
 //! Reads the screen of an interactive `OpenCode`, and answers its questions.
 
 use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
-use segue_core::ports::Answer;
+use segue_core::ports::{Answer, Interaction, Typing};
 use segue_core::rules::dialog;
 
-use crate::shared::choices::meant;
+use super::{OpenCode, typing};
+use crate::shared::choices::find_choice;
 use crate::shared::typed_text::ZERO_WIDTH_SPACE;
 
 /// The left border of the input, and the lower end of that border.
@@ -36,18 +37,45 @@ const COMMAND_HEADING: &str = "# Shell command";
 const RIGHT: &[u8] = b"\x1b[C";
 const ENTER: &[u8] = b"\r";
 
-/// Returns what the screen shows. An unknown screen counts as busy, because it has no input to type
-/// into.
-pub(super) fn read(screen: &Screen) -> Option<Showing> {
-    if let Some(asked) = question(screen) {
-        return Some(Showing::Dialog(asked));
+impl Interaction for OpenCode {
+    /// Returns what the screen shows. An unknown screen counts as busy, because it has no input to
+    /// type into.
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        if let Some(asked) = question(screen) {
+            return Some(Showing::Dialog(asked));
+        }
+        let Some(input) = OpencodeInput::on(screen) else { return Some(Showing::Busy) };
+        Some(match () {
+            () if input.is_interruptible(screen) => Showing::Busy,
+            () if input.is_empty(screen) => Showing::Ready,
+            () => Showing::Draft,
+        })
     }
-    let Some(input) = OpencodeInput::on(screen) else { return Some(Showing::Busy) };
-    Some(match () {
-        () if input.is_interruptible(screen) => Showing::Busy,
-        () if input.is_empty(screen) => Showing::Ready,
-        () => Showing::Draft,
-    })
+
+    /// Returns the text and the choices of the permission question on the screen.
+    fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
+        let rows = permission(screen)?;
+        Some(dialog::text(rows, CHOICES.map(str::to_owned).to_vec()))
+    }
+
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+
+    /// Returns the keys that give this answer to the permission question on the screen.
+    fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
+        permission(screen)?;
+        let wanted =
+            find_choice(&CHOICES.map(str::to_owned), answer, &["allow once"], &["reject"])?;
+        let mut keys = RIGHT.repeat(wanted);
+        keys.extend_from_slice(ENTER);
+        Some(keys)
+    }
+
+    /// Returns Escape twice. After the first one, OpenCode only asks for a confirmation.
+    fn interrupt(&self) -> Vec<u8> {
+        b"\x1b[27u\x1b[27u".to_vec()
+    }
 }
 
 /// Finds the question that is shown instead of the input.
@@ -121,21 +149,6 @@ impl OpencodeInput {
         let below = screen.rows[self.end..].iter();
         below.clone().any(|row| INTERRUPT.iter().any(|words| row.contains(words)))
     }
-}
-
-/// Returns the keys that give this answer to the permission question on the screen.
-pub(super) fn answer(screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-    permission(screen)?;
-    let wanted = meant(&CHOICES.map(str::to_owned), answer, &["allow once"], &["reject"])?;
-    let mut keys = RIGHT.repeat(wanted);
-    keys.extend_from_slice(ENTER);
-    Some(keys)
-}
-
-/// Returns the text and the choices of the permission question on the screen.
-pub(super) fn dialog_text(screen: &Screen) -> Option<DialogText> {
-    let rows = permission(screen)?;
-    Some(dialog::text(rows, CHOICES.map(str::to_owned).to_vec()))
 }
 
 /// Returns the rows of the permission question above its choices.

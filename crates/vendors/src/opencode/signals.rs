@@ -1,11 +1,60 @@
 //! Signals from the plugin and the output of a launch.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
-use segue_core::model::{Activity, Evidence, Signal, Source, VendorSessionId, WaitingFor};
+use segue_core::model::{Activity, Evidence, Failure, Signal, Source, WaitingFor};
+use segue_core::ports::SignalSources;
 use serde::Deserialize;
 
-use super::failures::OpencodeError;
-use super::home;
+use super::failures::{self, OpencodeError};
+use super::{OpenCode, paths};
+use crate::shared::signals;
+
+/// Nothing is watched, because the plugin reports every change.
+impl SignalSources for OpenCode {
+    fn evidence_timeout(&self) -> Duration {
+        // The very first start installs a package.
+        Duration::from_secs(120)
+    }
+
+    /// Reads the signals in one line of a headless turn's output. The last line does not contain
+    /// the agent's answer; only the database does.
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        let Ok(line) = serde_json::from_str::<OpencodeStreamLine>(line) else { return Vec::new() };
+        if !paths::is_id(&line.session) {
+            return Vec::new();
+        }
+        let mut found = vec![signals::conversation(line.session, Evidence::Stream)];
+        match line.r#type.as_str() {
+            "step_start" => found.push(signals::activity(Activity::Working, Source::Stream)),
+            "step_finish" if line.part.reason != "tool-calls" => {
+                found.push(signals::answered(""));
+            }
+            "error" => {
+                let failure = line.error.unwrap_or_default().failure(None);
+                found.push(Signal::TurnEnded { ok: false, text: String::new(), failure });
+            }
+            _ => {}
+        }
+        found
+    }
+
+    /// Reads the signals in a report of the plugin.
+    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
+        let Ok(payload) = serde_json::from_str::<PluginReport>(payload) else { return Vec::new() };
+        if !paths::is_id(&payload.session) {
+            return Vec::new();
+        }
+        let mut found = vec![signals::conversation(payload.session.as_str(), Evidence::Hook)];
+        found.extend(meaning(payload));
+        found
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
+}
 
 /// A report of the plugin.
 #[derive(Deserialize)]
@@ -20,20 +69,8 @@ struct PluginReport {
     until: Option<f64>,
 }
 
-/// Reads the signals in a report of the plugin.
-pub(super) fn of_hook(payload: &str) -> Vec<Signal> {
-    let Ok(payload) = serde_json::from_str::<PluginReport>(payload) else { return Vec::new() };
-    if !home::is_id(&payload.session) {
-        return Vec::new();
-    }
-    let id = VendorSessionId::new(payload.session.clone());
-    let mut signals = vec![Signal::Conversation { id, evidence: Evidence::Hook }];
-    signals.extend(meaning(payload));
-    signals
-}
-
 fn meaning(payload: PluginReport) -> Vec<Signal> {
-    let active = |activity| Signal::Activity { activity, source: Source::Hook };
+    let active = |activity| signals::activity(activity, Source::Hook);
     match payload.event.as_str() {
         "idle" => vec![active(Activity::Idle)],
         "working" => vec![active(Activity::Working)],
@@ -72,30 +109,6 @@ struct OpencodeStreamLine {
 #[serde(default)]
 struct StreamPart {
     reason: String,
-}
-
-/// Reads the signals in one line of a headless turn's output. The last line does not contain the
-/// agent's answer; only the database does.
-pub(super) fn of_stream(line: &str) -> Vec<Signal> {
-    let Ok(line) = serde_json::from_str::<OpencodeStreamLine>(line) else { return Vec::new() };
-    if !home::is_id(&line.session) {
-        return Vec::new();
-    }
-    let id = VendorSessionId::new(line.session);
-    let mut signals = vec![Signal::Conversation { id, evidence: Evidence::Stream }];
-    let ended = |ok, failure| Signal::TurnEnded { ok, text: String::new(), failure };
-    match line.r#type.as_str() {
-        "step_start" => {
-            signals.push(Signal::Activity { activity: Activity::Working, source: Source::Stream });
-        }
-        "step_finish" if line.part.reason != "tool-calls" => signals.push(ended(true, None)),
-        "error" => {
-            let failure = line.error.unwrap_or_default().failure(None);
-            signals.push(ended(false, failure));
-        }
-        _ => {}
-    }
-    signals
 }
 
 #[cfg(test)]

@@ -1,18 +1,23 @@
 //! Reads conversations from the database. The queries read few rows and use the database's indexes.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::Row;
 use segue_core::Result;
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{Beginning, Conversation, Place, StoredConversation};
+use segue_core::ports::{
+    Beginning, Conversation, EachTurn, Files, Live, Place, StoredConversation, TranscriptDatabase,
+    TranscriptStorage, Transcripts,
+};
 
 use super::part::OpencodePart;
 use super::rows::MessageRow;
-use super::{home, typing};
+use super::{OpenCode, export, live, paths, turns, typing};
 use crate::shared::database::VendorDatabase;
-use crate::shared::stored;
+use crate::shared::reading::ReadDirection;
+use crate::shared::transcripts;
 
 /// How many of the newest conversations are read.
 const NEWEST: u32 = 200;
@@ -39,6 +44,104 @@ const LAST_MESSAGE: &str = "SELECT id, data, time_created FROM message WHERE ses
 
 /// Beginning of the error of a tool call that the user has refused.
 const REFUSED: &str = "The user rejected permission to use this specific tool call";
+
+impl Transcripts for OpenCode {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Database(self)
+    }
+
+    fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        paths::transcript(&place.config_dir, id)
+    }
+
+    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+        matches!(self.conversation(files, place, id), Ok(None))
+    }
+
+    fn length(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
+        count_messages(&place.config_dir, id).ok().flatten()
+    }
+
+    fn conversation(
+        &self,
+        _files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+    ) -> Result<Option<Conversation>> {
+        match paths::open_database(&place.config_dir)? {
+            Some(database) => read(&database, &place.config_dir, id),
+            None => Ok(None),
+        }
+    }
+
+    /// Lists the newest conversations of a folder, the oldest of them first.
+    fn conversations(&self, _files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+        let Some(database) = paths::open_database(&place.config_dir)? else {
+            return Ok(Vec::new());
+        };
+        let cwd = place.cwd.display().to_string();
+        let ids = database.rows(OF_FOLDER, (cwd, NEWEST), |row| row.get::<_, String>(0))?;
+        let mut found = Vec::new();
+        for id in ids {
+            found.extend(read(&database, &place.config_dir, &VendorSessionId::new(id))?);
+        }
+        Ok(transcripts::oldest_first(found))
+    }
+
+    fn list(&self, _files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+        kept_in(config_dir).map_err(io::Error::other)
+    }
+
+    fn beginning(
+        &self,
+        _files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
+        beginning_of(kept).map_err(io::Error::other)
+    }
+
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+        Ok(live::live(files, place))
+    }
+
+    fn user_messages_since(
+        &self,
+        _files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        let Some(database) = paths::open_database(&place.config_dir)? else {
+            return Ok(Vec::new());
+        };
+        let count = i64::try_from(offset).unwrap_or(i64::MAX);
+        let messages = database.rows(MESSAGES, (id.as_str(), -1, count), MessageRow::read)?;
+        let mut said = Vec::new();
+        for message in messages.iter().filter(|message| message.is_users()) {
+            said.extend(message.words(&database)?.map(|words| typing::normal(&words)));
+        }
+        Ok(said)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Back, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Forward, each)
+    }
+}
+
+impl TranscriptDatabase for OpenCode {
+    fn export(&self, place: &Place, id: &VendorSessionId) -> Result<Option<Vec<u8>>> {
+        export::export(&place.config_dir, id)
+    }
+}
 
 impl MessageRow {
     /// Returns whether an answer is complete, successful or not.
@@ -69,46 +172,14 @@ impl MessageRow {
     }
 }
 
-/// Reads what decisions need about one conversation. `None` if it does not exist or has no message
-/// of a person.
-pub(super) fn conversation(
-    config_dir: &Path,
-    id: &VendorSessionId,
-) -> Result<Option<Conversation>> {
-    match VendorDatabase::open(&home::database(config_dir))? {
-        Some(database) => read(&database, config_dir, id),
-        None => Ok(None),
-    }
-}
-
-/// Lists the newest conversations of a folder, the oldest of them first.
-pub(super) fn conversations(place: &Place) -> Result<Vec<Conversation>> {
-    let Some(database) = VendorDatabase::open(&home::database(&place.config_dir))? else {
-        return Ok(Vec::new());
-    };
-    let cwd = place.cwd.display().to_string();
-    let ids = database.rows(OF_FOLDER, (cwd, NEWEST), |row| row.get::<_, String>(0))?;
-    let mut found = Vec::new();
-    for id in ids {
-        found.extend(read(&database, &place.config_dir, &VendorSessionId::new(id))?);
-    }
-    Ok(stored::oldest_first(found.into_iter()))
-}
-
-/// Returns whether a conversation can begin under this id: it does not exist, or it has no message.
-/// If the database cannot be read, the id is not free.
-pub(super) fn is_free(config_dir: &Path, id: &VendorSessionId) -> bool {
-    matches!(conversation(config_dir, id), Ok(None))
-}
-
 /// Lists the conversations of all folders, without those of subagents.
-pub(super) fn kept(config_dir: &Path) -> Result<Vec<StoredConversation>> {
-    let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
+fn kept_in(config_dir: &Path) -> Result<Vec<StoredConversation>> {
+    let Some(database) = paths::open_database(config_dir)? else {
         return Ok(Vec::new());
     };
     let one = |row: &Row<'_>| {
         let id = VendorSessionId::new(row.get::<_, String>(0)?);
-        let transcript = home::transcript(config_dir, &id);
+        let transcript = paths::transcript(config_dir, &id);
         Ok(StoredConversation { id, transcript, modified: time(row.get(1)?) })
     };
     database.rows(ALL, [], one)
@@ -116,7 +187,7 @@ pub(super) fn kept(config_dir: &Path) -> Result<Vec<StoredConversation>> {
 
 /// Reads the beginning of a conversation. `None` if it does not exist or has no message of a
 /// person.
-pub(super) fn beginning(kept: &StoredConversation) -> Result<Option<Beginning>> {
+fn beginning_of(kept: &StoredConversation) -> Result<Option<Beginning>> {
     let path = kept.transcript.parent().unwrap_or(&kept.transcript);
     let Some(database) = VendorDatabase::open(path)? else { return Ok(None) };
     let Some((cwd, began_at)) = header(&database, &kept.id)? else { return Ok(None) };
@@ -126,8 +197,8 @@ pub(super) fn beginning(kept: &StoredConversation) -> Result<Option<Beginning>> 
 }
 
 /// Returns how many messages a conversation has. `None` if it does not exist.
-pub(super) fn length(config_dir: &Path, id: &VendorSessionId) -> Result<Option<u64>> {
-    let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
+fn count_messages(config_dir: &Path, id: &VendorSessionId) -> Result<Option<u64>> {
+    let Some(database) = paths::open_database(config_dir)? else {
         return Ok(None);
     };
     if header(&database, id)?.is_none() {
@@ -135,24 +206,6 @@ pub(super) fn length(config_dir: &Path, id: &VendorSessionId) -> Result<Option<u
     }
     let count = database.row(LENGTH, [id.as_str()], |row| row.get::<_, i64>(0))?;
     Ok(count.and_then(|count| u64::try_from(count).ok()))
-}
-
-/// Returns the user's messages that come after the first `offset` messages.
-pub(super) fn user_messages_since(
-    config_dir: &Path,
-    id: &VendorSessionId,
-    offset: u64,
-) -> Result<Vec<String>> {
-    let Some(database) = VendorDatabase::open(&home::database(config_dir))? else {
-        return Ok(Vec::new());
-    };
-    let offset = i64::try_from(offset).unwrap_or(i64::MAX);
-    let messages = database.rows(MESSAGES, (id.as_str(), -1, offset), MessageRow::read)?;
-    let mut said = Vec::new();
-    for message in messages.iter().filter(|message| message.is_users()) {
-        said.extend(message.words(&database)?.map(|words| typing::normal(&words)));
-    }
-    Ok(said)
 }
 
 fn read(
@@ -173,7 +226,7 @@ fn read(
     };
     Ok(Some(Conversation {
         id: id.clone(),
-        transcript: home::transcript(config_dir, id),
+        transcript: paths::transcript(config_dir, id),
         cwd,
         began_at,
         first_message: Some(first_message),

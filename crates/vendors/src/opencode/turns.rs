@@ -1,6 +1,5 @@
 //! Reads a conversation as turns, from the database or from a document.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -11,39 +10,38 @@ use serde_json::Value;
 
 use super::document::{self, Document, DocumentItem};
 use super::part::OpencodePart;
-use super::rows::{MessagePages, ReadDirection, RevertPoint};
+use super::rows::{MessagePages, RevertPoint};
 use crate::shared::database::VendorDatabase;
-use crate::shared::reading::unreadable;
+use crate::shared::reading::{self, ReadDirection};
 
 /// The error of an interrupted answer. The text before the interruption counts.
 const BROKEN_OFF: &str = "MessageAbortedError";
 
-pub(super) fn turns_back(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    read(files, path, ReadDirection::Back, each)
-}
-
-pub(super) fn turns(files: &dyn Files, path: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-    read(files, path, ReadDirection::Forward, each)
-}
-
-fn read(files: &dyn Files, path: &Path, way: ReadDirection, each: &mut EachTurn<'_>) -> Result<()> {
+/// Reads the turns of a conversation. The path is that of a document, or stands for a conversation
+/// in the database.
+pub(super) fn read(
+    files: &dyn Files,
+    path: &Path,
+    direction: ReadDirection,
+    each: &mut EachTurn<'_>,
+) -> Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     // If the parent of the path is a file, that file is the database, and the name is a
     // conversation's id.
     match VendorDatabase::open(folder)? {
-        Some(database) => of_database(&database, &name.to_string_lossy(), way, each),
-        None => of_document(files, path, way, each),
+        Some(database) => of_database(&database, &name.to_string_lossy(), direction, each),
+        None => of_document(files, path, direction, each),
     }
 }
 
 fn of_database(
     database: &VendorDatabase,
     session: &str,
-    way: ReadDirection,
+    direction: ReadDirection,
     each: &mut EachTurn<'_>,
 ) -> Result<()> {
     let cut = RevertPoint::of(database, session)?;
-    let mut messages = MessagePages::new(database, session, way);
+    let mut messages = MessagePages::new(database, session, direction);
     while let Some(message) = messages.next()? {
         if cut.as_ref().is_some_and(|cut| cut.takes(&message)) {
             continue;
@@ -53,7 +51,7 @@ fn of_database(
             parts.retain(|(id, _)| !cut.takes_part(&message, id));
         }
         let parts = parts.into_iter().map(|(_, part)| part);
-        if give(of_message(&message.data, parts), way, each).is_break() {
+        if direction.visit(of_message(&message.data, parts), each).is_break() {
             break;
         }
     }
@@ -63,13 +61,13 @@ fn of_database(
 fn of_document(
     files: &dyn Files,
     path: &Path,
-    way: ReadDirection,
+    direction: ReadDirection,
     each: &mut EachTurn<'_>,
 ) -> Result<()> {
     if matches!(files.facts(path), Ok(None)) {
         return Ok(());
     }
-    let failed = |error| unreadable(path, error);
+    let failed = |error| reading::unreadable(path, error);
     let read = |span: &(u64, u64)| document::read(files, path, *span).map_err(failed);
     let Document { info, messages: mut spans } = Document::survey(files, path).map_err(failed)?;
     let info = info.as_ref().map_or(Ok(Value::Null), read)?;
@@ -80,7 +78,7 @@ fn of_document(
         cut_part = revert["partID"].as_str().zip(place);
         spans.truncate(place.map_or(spans.len(), |at| at + usize::from(cut_part.is_some())));
     }
-    let order: Box<dyn Iterator<Item = usize>> = match way {
+    let order: Box<dyn Iterator<Item = usize>> = match direction {
         ReadDirection::Forward => Box::new(0..spans.len()),
         ReadDirection::Back => Box::new((0..spans.len()).rev()),
     };
@@ -90,7 +88,7 @@ fn of_document(
         if let Some((part, _)) = cut_part.filter(|(_, place)| *place == at) {
             parts.retain(|it| it.data["id"].as_str().is_none_or(|id| id < part));
         }
-        if give(of_message(&info, parts), way, each).is_break() {
+        if direction.visit(of_message(&info, parts), each).is_break() {
             break;
         }
     }
@@ -104,13 +102,6 @@ fn position<T>(all: &[T], is_it: impl Fn(&T) -> Result<bool>) -> Result<Option<u
         }
     }
     Ok(None)
-}
-
-fn give(turns: Vec<Turn>, way: ReadDirection, each: &mut EachTurn<'_>) -> ControlFlow<()> {
-    match way {
-        ReadDirection::Forward => turns.into_iter().try_for_each(each),
-        ReadDirection::Back => turns.into_iter().rev().try_for_each(each),
-    }
 }
 
 /// Returns the turns of one message, the oldest first.
@@ -218,11 +209,9 @@ fn model(info: &Value) -> Option<String> {
 
 fn usage(tokens: &Value) -> Option<Usage> {
     let count = |value: &Value| value.as_u64().unwrap_or_default();
-    let cache = count(&tokens["cache"]["read"]).saturating_add(count(&tokens["cache"]["write"]));
-    let usage = Usage {
-        input: count(&tokens["input"]).saturating_add(cache),
-        output: count(&tokens["output"]).saturating_add(count(&tokens["reasoning"])),
-    };
+    let cached = [count(&tokens["cache"]["read"]), count(&tokens["cache"]["write"])];
+    let output = count(&tokens["output"]).saturating_add(count(&tokens["reasoning"]));
+    let usage = reading::usage_with_cache(count(&tokens["input"]), cached, output);
     (usage != Usage::default()).then_some(usage)
 }
 

@@ -6,14 +6,16 @@ use std::path::Path;
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{Role, Turn};
-use segue_core::ports::{Files, Target, Transcription, TranscriptionOrder, TurnWriter};
+use segue_core::ports::{Conversion, Files, Target, Transcription, TranscriptionOrder, TurnWriter};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::records::PiRecord;
-use super::{home, launch, tree};
+use super::{Pi, launch, paths, tree};
+use crate::shared::hash::fnv1a;
 use crate::shared::reading::{self, TranscriptLine};
+use crate::shared::writing::write_line;
 
 /// The name of an unknown provider, API or model.
 pub(super) const UNKNOWN: &str = "none";
@@ -24,36 +26,43 @@ const LOOKED_AT: usize = 1024 * 1024;
 /// How many bytes of the settings file are read.
 const SETTINGS: usize = 1024 * 1024;
 
-/// Prepares to write turns as a new transcript, or after the end of an existing one.
-pub(super) fn transcription(order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-    let place = order.place;
-    let (path, parent, model) = match order.onto {
-        Some(path) => {
-            (path.to_owned(), tree::tip(order.files, path)?, model_of(order.files, path)?)
-        }
-        None => {
-            let path = home::transcript(order.files, place, order.id.as_str());
-            let tip = Some(launch::PREPARED_TIP.to_owned());
-            (path, tip, usual_model(order.files, &place.config_dir))
-        }
-    };
-    let began = home::began_at(order.id.as_str()).unwrap_or(order.now);
-    let beginning = order.onto.is_none().then(|| launch::prepared(order.id, &place.cwd, began));
-    let writer = PiWriter {
-        seed: format!("{}\n{}\n{}\n", order.id, parent.as_deref().unwrap_or_default(), order.now),
-        count: 0,
-        parent,
-        title: beginning.is_some().then(|| order.title.to_owned()),
-        beginning,
-        model: model.filter(|_| order.model.is_none()),
-        called: String::new(),
-        now: order.now,
-    };
-    Ok(Transcription {
-        target: Target::Transcript(path),
-        beside: Vec::new(),
-        writer: Box::new(writer),
-    })
+impl Conversion for Pi {
+    /// Prepares to write turns as a new transcript, or after the end of an existing one.
+    fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
+        let place = order.place;
+        let (path, parent, model) = match order.onto {
+            Some(path) => {
+                (path.to_owned(), tree::tip(order.files, path)?, model_of(order.files, path)?)
+            }
+            None => {
+                let path = paths::transcript(order.files, place, order.id.as_str());
+                let tip = Some(launch::PREPARED_TIP.to_owned());
+                (path, tip, usual_model(order.files, &place.config_dir))
+            }
+        };
+        let began = paths::began_at(order.id.as_str()).unwrap_or(order.now);
+        let beginning = order.onto.is_none().then(|| launch::prepared(order.id, &place.cwd, began));
+        let writer = PiWriter {
+            seed: format!(
+                "{}\n{}\n{}\n",
+                order.id,
+                parent.as_deref().unwrap_or_default(),
+                order.now
+            ),
+            count: 0,
+            parent,
+            title: beginning.is_some().then(|| order.title.to_owned()),
+            beginning,
+            model: model.filter(|_| order.model.is_none()),
+            called: String::new(),
+            now: order.now,
+        };
+        Ok(Transcription {
+            target: Target::Transcript(path),
+            beside: Vec::new(),
+            writer: Box::new(writer),
+        })
+    }
 }
 
 /// Returns the provider and the model that a conversation has used last.
@@ -69,7 +78,7 @@ fn model_of(files: &dyn Files, path: &Path) -> Result<Option<(String, String)>> 
             ControlFlow::Continue(())
         }
     };
-    reading::each_back(files, path, take).map_err(|error| reading::unreadable(path, error))?;
+    reading::each_line_back(files, path, take).map_err(|error| reading::unreadable(path, error))?;
     Ok(found)
 }
 
@@ -159,12 +168,10 @@ impl TurnWriter for PiWriter {
 impl PiWriter {
     fn entry(&mut self, kind: &str, at: Timestamp, body: NewPiBody<'_>, out: &mut Vec<u8>) {
         self.count += 1;
-        let id = format!("{:016x}", home::hash(&format!("{}{}", self.seed, self.count)));
+        let id = format!("{:016x}", fnv1a(format!("{}{}", self.seed, self.count).as_bytes()));
         let parent_id = self.parent.as_deref();
         let entry = NewPiEntry { kind, id: &id, parent_id, timestamp: format!("{at:.3}"), body };
-        if serde_json::to_writer(&mut *out, &entry).is_ok() {
-            out.push(b'\n');
-        }
+        write_line(&entry, out);
         self.parent = Some(id);
     }
 }

@@ -5,17 +5,19 @@
 //! What Pi can do at all is limited by the session's own arguments, such as
 //! `--tools read,grep,find,ls`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::Result;
-use segue_core::model::{LaunchMode, Session, VendorSessionId};
-use segue_core::ports::{CommandLine, CommandPlan, NewFile, Place};
+use segue_core::model::{Environment, LaunchMode, Session, VendorSessionId};
+use segue_core::ports::{
+    CommandLine, CommandPlan, HeadlessLaunching, Launching, NewFile, Place, ProgramSpec,
+};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{extension, home, transcript, typing};
-use crate::shared::{launch_files, launching};
+use super::{Pi, extension, paths, transcript, typing};
+use crate::shared::{files, launch_files, launching};
 
 /// Arguments by which a session chooses its conversation itself, and whether a value follows.
 const CHOOSES: [(&str, bool); 7] = [
@@ -30,31 +32,55 @@ const CHOOSES: [(&str, bool); 7] = [
 
 const APPEND: &str = "--append-system-prompt";
 
-/// Returns the id of a new conversation. `None` if the session's own arguments choose a
-/// conversation.
-pub(super) fn preset_id(session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-    let chooses = session.args.iter().any(|word| is_choice(word).is_some());
-    (!chooses).then(|| VendorSessionId::new(unique.to_string()))
+impl Launching for Pi {
+    fn program(&self) -> ProgramSpec {
+        // The script is the program itself: it starts no other process.
+        ProgramSpec::Named { name: "pi".to_owned(), native: &[] }
+    }
+
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        paths::config_dir(environment)
+    }
+
+    fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
+        paths::prepare_environment(place, environment);
+    }
+
+    /// Returns the id of a new conversation. `None` if the session's own arguments choose a
+    /// conversation.
+    fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
+        let chooses = session.args.iter().any(|word| is_choice(word).is_some());
+        (!chooses).then(|| VendorSessionId::new(unique.to_string()))
+    }
+
+    fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
+        let session = plan.session;
+        let extension = extension::file(plan);
+        let mut arguments = given(plan);
+        arguments.extend(own_arguments(plan));
+        // These follow the session's own arguments, because Pi takes the last one of a repeated
+        // argument. Pi does not take any of these flags for the value of an unknown flag before it.
+        if session.headless {
+            arguments.extend(["--mode", "json"].map(String::from));
+        }
+        arguments.extend(["--extension".to_owned(), extension.path.display().to_string()]);
+        let (words, prepared) = identity(plan)?;
+        arguments.extend(words);
+        arguments.extend(message(plan)?);
+        let files = prepared
+            .into_iter()
+            .chain([extension])
+            .chain(launch_files::instructions(plan))
+            .collect();
+        Ok(CommandLine { arguments, files })
+    }
+
+    fn headless(&self) -> Option<&dyn HeadlessLaunching> {
+        Some(self)
+    }
 }
 
-pub(super) fn command(plan: &CommandPlan<'_>) -> Result<CommandLine> {
-    let session = plan.session;
-    let extension = extension::file(plan);
-    let mut arguments = given(plan);
-    arguments.extend(own_arguments(plan));
-    // These follow the session's own arguments, because Pi takes the last one of a repeated
-    // argument. Pi does not take any of these flags for the value of an unknown flag before it.
-    if session.headless {
-        arguments.extend(["--mode", "json"].map(String::from));
-    }
-    arguments.extend(["--extension".to_owned(), extension.path.display().to_string()]);
-    let (words, prepared) = identity(plan)?;
-    arguments.extend(words);
-    arguments.extend(message(plan)?);
-    let files =
-        prepared.into_iter().chain([extension]).chain(launch_files::instructions(plan)).collect();
-    Ok(CommandLine { arguments, files })
-}
+impl HeadlessLaunching for Pi {}
 
 /// Returns the arguments for the session's model and instructions.
 fn given(plan: &CommandPlan<'_>) -> Vec<String> {
@@ -82,7 +108,7 @@ fn users_instructions(plan: &CommandPlan<'_>) -> Option<String> {
     }
     let places = [session.cwd.join(".pi"), session.config_dir.clone()];
     let mut paths = places.into_iter().map(|folder| folder.join("APPEND_SYSTEM.md"));
-    let found = paths.find(|path| matches!(plan.files.facts(path), Ok(Some(_))))?;
+    let found = paths.find(|path| files::exists(plan.files, path))?;
     Some(found.display().to_string())
 }
 
@@ -115,17 +141,17 @@ fn is_choice(word: &str) -> Option<bool> {
 fn identity(plan: &CommandPlan<'_>) -> Result<(Vec<String>, Option<NewFile>)> {
     let session = plan.session;
     let place = Place::of(session);
-    let folder = home::transcripts(&place).display().to_string();
+    let folder = paths::transcripts(&place).display().to_string();
     let mut words = vec!["--session-dir".to_owned(), folder];
     let id = match (plan.mode, plan.id) {
         (_, Some(id)) => id,
         (LaunchMode::Fresh, None) => return Ok((words, None)),
         (LaunchMode::Resume, None) => return Err(launching::missing_id(session)),
     };
-    let path = home::transcript(plan.files, &place, id.as_str());
+    let path = paths::transcript(plan.files, &place, id.as_str());
     words.extend(["--session".to_owned(), path.display().to_string()]);
     if plan.mode == LaunchMode::Fresh {
-        let began = home::began_at(id.as_str()).unwrap_or(plan.now);
+        let began = paths::began_at(id.as_str()).unwrap_or(plan.now);
         let contents = prepared(id, &session.cwd, began);
         return Ok((words, Some(NewFile { path, contents })));
     }

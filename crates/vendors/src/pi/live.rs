@@ -6,20 +6,17 @@
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Files, Live, Place};
 
-use super::home;
+use super::paths;
+use crate::shared::live;
 
 /// Lists which process has which conversation open. Finds only processes that run our extension.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
-    let folder = home::transcripts(place);
+    let folder = paths::transcripts(place);
     let open = files.opened_in(&folder, None).into_iter();
-    let mut found: Vec<Live> = open
-        .filter(|(pid, _)| files.is_open_in(&folder, *pid))
-        .filter_map(|(pid, path)| {
-            Some(Live { pid, started: None, id: VendorSessionId::new(home::id_of(&path)?) })
-        })
-        .collect();
-    found.sort_by(|a, b| (a.pid, &a.id).cmp(&(b.pid, &b.id)));
-    found
+    let by_extension = open.filter(|(pid, _)| files.is_open_in(&folder, *pid));
+    live::sorted(by_extension.filter_map(|(pid, path)| {
+        Some(Live { pid, started: None, id: VendorSessionId::new(paths::id_of(&path)?) })
+    }))
 }
 
 #[cfg(test)]
@@ -34,7 +31,7 @@ mod tests {
         let write = |id| home.write(&format!("sessions/--code-a--/2026_{id}.jsonl"), "");
         let paths = ids.map(write);
         assert_eq!(live(&home.disk, &home.place), []);
-        home.disk.open_in(home::transcripts(&home.place), 7);
+        home.disk.open_in(paths::transcripts(&home.place), 7);
         home.disk.open_in(&paths[1], 7);
         home.disk.open_in(home.write("sessions/--code-a--/notes.jsonl", ""), 7);
         home.disk.open_in(&paths[0], 8);

@@ -7,7 +7,10 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::shared::reading::MessageContent;
+use crate::shared::reading::{self, MessageContent};
+
+/// Placeholder for an image.
+const IMAGE: &str = "[image]";
 
 /// One line of a transcript, or of a headless turn's output.
 #[derive(Clone, Debug, Deserialize)]
@@ -103,7 +106,7 @@ pub(super) enum PiMeaning {
 impl PiRecord {
     /// Parses a line. `None` if it is truncated or not valid JSON.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
-        serde_json::from_str(&String::from_utf8_lossy(line)).ok()
+        reading::parse_json(line)
     }
 
     /// Returns the header. `None` if this is not a header line, or if it has no id.
@@ -152,11 +155,14 @@ impl PiMessage {
     }
 
     fn text(&self) -> String {
-        match &self.content {
-            MessageContent::Text(text) => text.clone(),
-            MessageContent::Parts(parts) => {
-                parts.iter().filter_map(|part| part.text.as_deref()).collect()
-            }
-        }
+        self.content.join("", |part| part.text.as_deref())
+    }
+
+    /// Returns all texts on lines of their own, with a placeholder for each image.
+    pub(super) fn text_with_images(&self) -> String {
+        self.content.join("\n", |part| match part.kind.as_deref() {
+            Some("image") => Some(IMAGE),
+            _ => part.text.as_deref(),
+        })
     }
 }

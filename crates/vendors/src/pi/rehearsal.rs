@@ -1,18 +1,7 @@
-//! How well Pi is supported, and how to try it without an account.
+//! Configuration that lets Pi run without an account, for trials.
 
-use segue_core::ports::{NewFile, Proof, Rehearsal, Support, TrialSetup};
+use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;
-
-pub(super) const SUPPORT: Support = Support {
-    title: "Pi",
-    proof: Proof::Program,
-    tried: &["0.73.1"],
-    install: "npm install -g @mariozechner/pi-coding-agent",
-    notes: &[
-        "it asks nothing and may do everything, whatever the session's permission; limit it with `args = [\"--tools\", \"read,grep,find,ls\"]`",
-        "a Pi that was started by hand shows nobody which conversation it has open",
-    ],
-};
 
 pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     let model = |id| json!({"id": id, "contextWindow": 200_000, "maxTokens": 8000});

@@ -1,6 +1,9 @@
 //! Reads the screen of an interactive Pi.
 
 use segue_core::model::{Screen, Showing};
+use segue_core::ports::{Interaction, Typing};
+
+use super::{Pi, typing};
 
 /// How the lines above and below the input begin.
 const BORDER: &str = "───";
@@ -8,6 +11,16 @@ const BORDER: &str = "───";
 /// How many rows above the input are searched for the spinner. An empty row is between the spinner
 /// and the input.
 const ABOVE: usize = 3;
+
+impl Interaction for Pi {
+    fn read_screen(&self, screen: &Screen) -> Option<Showing> {
+        Some(read(screen))
+    }
+
+    fn typing(&self, message: &str) -> Typing {
+        typing::typing(message)
+    }
+}
 
 /// Returns what the screen shows. A screen without an input counts as busy, because nothing must be
 /// typed into it.

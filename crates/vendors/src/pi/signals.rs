@@ -1,10 +1,68 @@
 //! Signals from our extension and from a headless turn's output.
 
-use segue_core::model::{Activity, Evidence, Signal, Source, VendorSessionId};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use segue_core::model::{Activity, Evidence, Failure, Signal, Source};
+use segue_core::ports::{Place, SignalSources};
 use serde::Deserialize;
 
 use super::records::{Header, PiMeaning, PiMessage, PiRecord, PiRecordKind};
-use super::{failures, home};
+use super::{Pi, failures, paths};
+use crate::shared::signals;
+
+/// Files give no signals, because a transcript does not show which process has written it.
+impl SignalSources for Pi {
+    fn evidence_timeout(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    fn watched(&self, place: &Place) -> Vec<PathBuf> {
+        vec![paths::transcripts(place)]
+    }
+
+    /// Reads the signals in one line of a headless turn's output. After some failures Pi retries by
+    /// itself, so the last signal counts. The line about the end of the run can be missing, because
+    /// Pi exits without waiting until it is written.
+    fn stream_signals(&self, line: &str) -> Vec<Signal> {
+        if line.starts_with(REPEATS) {
+            return Vec::new();
+        }
+        let Some(record) = PiRecord::read(line.as_bytes()) else { return Vec::new() };
+        match (record.kind, &record.message) {
+            (PiRecordKind::MessageEnd, Some(message)) => match message.meaning() {
+                PiMeaning::Said(_) | PiMeaning::Continues | PiMeaning::Nothing => Vec::new(),
+                _ => vec![turn_end(message)],
+            },
+            _ => record.header().map_or_else(Vec::new, |header| begun(&header)),
+        }
+    }
+
+    /// Reads the signals in a report of our extension.
+    fn hook_signals(&self, payload: &str) -> Vec<Signal> {
+        let Ok(told) = serde_json::from_str::<ExtensionReport>(payload) else { return Vec::new() };
+        if !paths::is_id(&told.session) {
+            return Vec::new();
+        }
+        let mut found = vec![signals::conversation(told.session, Evidence::Hook)];
+        let activity = match told.event {
+            ExtensionEvent::In => return found,
+            ExtensionEvent::Working => Activity::Working,
+            ExtensionEvent::Idle => Activity::Idle,
+            ExtensionEvent::Ended => {
+                let refused = told.error.map(|error| failed(&error));
+                found.extend(refused.or_else(|| told.message.map(|message| turn_end(&message))));
+                Activity::Idle
+            }
+        };
+        found.push(signals::activity(activity, Source::Hook));
+        found
+    }
+
+    fn last_words(&self, errors: &str) -> Option<Failure> {
+        failures::last_words(errors)
+    }
+}
 
 /// A report of our extension.
 #[derive(Deserialize)]
@@ -29,69 +87,28 @@ enum ExtensionEvent {
     Ended,
 }
 
-/// Reads the signals in a report of our extension.
-pub(super) fn of_extension(payload: &str) -> Vec<Signal> {
-    let Ok(told) = serde_json::from_str::<ExtensionReport>(payload) else { return Vec::new() };
-    if !home::is_id(&told.session) {
-        return Vec::new();
-    }
-    let id = VendorSessionId::new(&*told.session);
-    let mut signals = vec![Signal::Conversation { id, evidence: Evidence::Hook }];
-    let activity = match told.event {
-        ExtensionEvent::In => return signals,
-        ExtensionEvent::Working => Activity::Working,
-        ExtensionEvent::Idle => Activity::Idle,
-        ExtensionEvent::Ended => {
-            let refused = told.error.map(|error| failed(&error));
-            signals.extend(refused.or_else(|| told.message.map(|message| turn_end(&message))));
-            Activity::Idle
-        }
-    };
-    signals.push(Signal::Activity { activity, source: Source::Hook });
-    signals
-}
-
 /// The beginning of lines that are frequent and long and give no signals: each repeats the whole
 /// message so far.
 const REPEATS: &str = r#"{"type":"message_update","#;
 
-/// Reads the signals in one line of a headless turn's output. After some failures Pi retries by
-/// itself, so the last signal counts. The line about the end of the run can be missing, because Pi
-/// exits without waiting until it is written.
-pub(super) fn of_stream(line: &str) -> Vec<Signal> {
-    if line.starts_with(REPEATS) {
-        return Vec::new();
-    }
-    let Some(record) = PiRecord::read(line.as_bytes()) else { return Vec::new() };
-    match (record.kind, &record.message) {
-        (PiRecordKind::MessageEnd, Some(message)) => match message.meaning() {
-            PiMeaning::Said(_) | PiMeaning::Continues | PiMeaning::Nothing => Vec::new(),
-            _ => vec![turn_end(message)],
-        },
-        _ => record.header().map_or_else(Vec::new, |header| begun(&header)),
-    }
-}
-
 fn begun(header: &Header) -> Vec<Signal> {
-    if !home::is_id(&header.id) {
+    if !paths::is_id(&header.id) {
         return Vec::new();
     }
-    let id = VendorSessionId::new(&*header.id);
-    let working = Signal::Activity { activity: Activity::Working, source: Source::Stream };
-    vec![Signal::Conversation { id, evidence: Evidence::Stream }, working]
+    let working = signals::activity(Activity::Working, Source::Stream);
+    vec![signals::conversation(header.id.as_str(), Evidence::Stream), working]
 }
 
 fn turn_end(last: &PiMessage) -> Signal {
     match last.meaning() {
-        PiMeaning::Answered(text) => Signal::TurnEnded { ok: true, text, failure: None },
+        PiMeaning::Answered(text) => signals::answered(text),
         PiMeaning::Failed(error) => failed(&error),
-        _ => Signal::TurnEnded { ok: false, text: String::new(), failure: None },
+        _ => signals::interrupted(),
     }
 }
 
 fn failed(error: &str) -> Signal {
-    let failure = Some(failures::failure(error));
-    Signal::TurnEnded { ok: false, text: error.to_owned(), failure }
+    signals::failed(error, failures::failure(error))
 }
 
 #[cfg(test)]

@@ -4,13 +4,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::VendorSessionId;
-use segue_core::ports::{self, Conversation, Files, Place, StoredConversation};
+use segue_core::ports::{
+    Beginning, Conversation, EachTurn, Files, Live, Place, StoredConversation, TranscriptFiles,
+    TranscriptStorage, Transcripts, WriteMode,
+};
 use segue_core::{Error, Result};
 
 use super::records::{Header, PiMeaning, PiRecord, PiRecordKind};
-use super::{home, typing};
-use crate::shared::reading::{self, TurnMark};
-use crate::shared::stored;
+use super::{Pi, live, paths, turns, typing};
+use crate::shared::reading::{self, ReadDirection, TurnMark};
+use crate::shared::transcripts;
 
 /// How many bytes of the beginning are read, one attempt after the other. The first attempt is
 /// small, because the first message is nearly always near the beginning.
@@ -21,6 +24,96 @@ const HEADER: usize = 16 * 1024;
 
 /// How many of the newest conversations are read.
 const NEWEST: usize = 200;
+
+impl Transcripts for Pi {
+    fn storage(&self) -> TranscriptStorage<'_> {
+        TranscriptStorage::Files(self)
+    }
+
+    fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        paths::transcript(files, place, id.as_str())
+    }
+
+    fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
+        is_free_at(files, &self.transcript(files, place, id), id)
+    }
+
+    fn conversation(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+    ) -> Result<Option<Conversation>> {
+        conversation_at(files, &self.transcript(files, place, id), id)
+    }
+
+    fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
+        let paths = files.list(&paths::transcripts(place)).unwrap_or_default();
+        // The names begin with the time at which the conversation began.
+        let newest_first = transcripts::last_name_first(paths);
+        let with_id = newest_first.iter().filter(|path| paths::id_of(path).is_some());
+        let read = |path: &PathBuf| match PiBeginning::read(files, path) {
+            // Two working folders can share one folder of transcripts.
+            Ok(PiBeginning::Header(header)) if header.cwd == place.cwd => {
+                read(files, path, header).ok()?
+            }
+            _ => None,
+        };
+        Ok(transcripts::oldest_first(with_id.take(NEWEST).filter_map(read)))
+    }
+
+    /// Lists the transcripts of all working folders.
+    fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
+        let paths = transcripts::paths_in_subfolders(files, &paths::sessions(config_dir))?;
+        Ok(transcripts::kept(files, paths, |path| paths::id_of(path).map(VendorSessionId::new)))
+    }
+
+    fn beginning(
+        &self,
+        files: &dyn Files,
+        kept: &StoredConversation,
+    ) -> io::Result<Option<Beginning>> {
+        let path = &kept.transcript;
+        let PiBeginning::Header(header) = PiBeginning::read(files, path)? else { return Ok(None) };
+        let (Some(first), Some(began_at)) = (first_message(files, path)?, header.timestamp) else {
+            return Ok(None);
+        };
+        Ok(Some(Beginning { cwd: header.cwd, began_at, first_message: Some(first) }))
+    }
+
+    fn open_conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
+        Ok(live::live(files, place))
+    }
+
+    fn user_messages_since(
+        &self,
+        files: &dyn Files,
+        place: &Place,
+        id: &VendorSessionId,
+        offset: u64,
+    ) -> Result<Vec<String>> {
+        messages_since(files, &self.transcript(files, place, id), offset)
+    }
+
+    fn turns_back(
+        &self,
+        files: &dyn Files,
+        transcript: &Path,
+        each: &mut EachTurn<'_>,
+    ) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Back, each)
+    }
+
+    fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
+        turns::read(files, transcript, ReadDirection::Forward, each)
+    }
+}
+
+impl TranscriptFiles for Pi {
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Append
+    }
+}
 
 /// The beginning of a transcript.
 #[derive(Clone, Debug)]
@@ -69,7 +162,7 @@ fn damaged(path: &Path, id: &VendorSessionId) -> Error {
 
 /// Reads what decisions need about one conversation. `None` if the file is missing, has no message,
 /// or lacks its first line. Fails if the first line is damaged.
-pub(super) fn conversation(
+pub(super) fn conversation_at(
     files: &dyn Files,
     path: &Path,
     id: &VendorSessionId,
@@ -82,42 +175,9 @@ pub(super) fn conversation(
     }
 }
 
-/// Lists the newest conversations of a folder, the oldest of them first. Conversations that cannot
-/// be read are left out.
-pub(super) fn conversations(files: &dyn Files, place: &Place) -> Vec<Conversation> {
-    let mut paths = files.list(&home::transcripts(place)).unwrap_or_default();
-    // The names begin with the time at which the conversation began.
-    paths.sort_unstable_by(|a, b| b.cmp(a));
-    let named = paths.iter().filter(|path| home::id_of(path).is_some());
-    let read = |path: &PathBuf| match PiBeginning::read(files, path) {
-        // Two working folders can share one folder of transcripts.
-        Ok(PiBeginning::Header(header)) if header.cwd == place.cwd => {
-            read(files, path, header).ok()?
-        }
-        _ => None,
-    };
-    stored::oldest_first(named.take(NEWEST).filter_map(read))
-}
-
-/// Lists the transcripts of all working folders.
-pub(super) fn kept(files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
-    let paths = stored::in_folders_of(files, &home::sessions(config_dir))?;
-    Ok(stored::kept(files, paths, |path| home::id_of(path).map(VendorSessionId::new)))
-}
-
-/// Reads the beginning of a conversation. `None` if it has no message, or no header with a
-/// timestamp.
-pub(super) fn beginning(files: &dyn Files, path: &Path) -> io::Result<Option<ports::Beginning>> {
-    let PiBeginning::Header(header) = PiBeginning::read(files, path)? else { return Ok(None) };
-    let (Some(first), Some(began_at)) = (first_message(files, path)?, header.timestamp) else {
-        return Ok(None);
-    };
-    Ok(Some(ports::Beginning { cwd: header.cwd, began_at, first_message: Some(first) }))
-}
-
 /// Returns whether a conversation can begin under this id: there is no file, or only a prepared one
 /// without messages.
-pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> bool {
+fn is_free_at(files: &dyn Files, path: &Path, id: &VendorSessionId) -> bool {
     match PiBeginning::read(files, path) {
         Ok(PiBeginning::Absent) => true,
         Ok(PiBeginning::Header(header)) if header.id == id.as_str() => {
@@ -128,11 +188,7 @@ pub(super) fn is_free(files: &dyn Files, path: &Path, id: &VendorSessionId) -> b
 }
 
 /// Returns the messages of the user from this byte offset on.
-pub(super) fn user_messages_since(
-    files: &dyn Files,
-    path: &Path,
-    offset: u64,
-) -> Result<Vec<String>> {
+fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match PiRecord::read(line)?.meaning() {
         PiMeaning::Said(text) => Some(typing::normal(&text)),
         _ => None,

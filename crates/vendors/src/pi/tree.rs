@@ -1,7 +1,6 @@
 //! Finds the lines of a transcript that belong to the current conversation. Each entry names its
 //! parent, and Pi continues from the last line.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use segue_core::Result;
@@ -10,7 +9,7 @@ use segue_core::ports::Files;
 use serde::Deserialize;
 
 use super::turns;
-use crate::shared::reading::{self, Belongs, TranscriptFormat, TranscriptLine};
+use crate::shared::reading::{self, Belongs, TranscriptFormat};
 
 /// The place of an entry in the tree.
 #[derive(Deserialize)]
@@ -92,14 +91,7 @@ fn damaged<'a>(line: &'a [u8], wanted: &str) -> Option<&'a str> {
 
 /// Returns the id of the last entry, which is the parent of the next one.
 pub(super) fn tip(files: &dyn Files, path: &Path) -> Result<Option<String>> {
-    let mut tip = None;
-    let take = |line: TranscriptLine<'_>| match PiNode::read(line.bytes) {
-        Some(node) => {
-            tip = node.id.map(str::to_owned);
-            ControlFlow::Break(())
-        }
-        None => ControlFlow::Continue(()),
-    };
-    reading::each_back(files, path, take).map_err(|error| reading::unreadable(path, error))?;
-    Ok(tip)
+    let id_of = |line: &[u8]| PiNode::read(line).map(|node| node.id.map(str::to_owned));
+    let tip = reading::find_line_back(files, path, id_of);
+    Ok(tip.map_err(|error| reading::unreadable(path, error))?.flatten())
 }

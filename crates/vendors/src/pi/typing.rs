@@ -37,7 +37,7 @@ pub(super) fn meant(text: &str) -> String {
 
 /// Normalizes a text, so that a typed message and its record compare equal.
 pub(super) fn normal(text: &str) -> String {
-    typed_text::normalized_without_tabs(text)
+    typed_text::normalize_with_tabs_as_spaces(text)
 }
 
 #[cfg(test)]

@@ -15,53 +15,56 @@ pub(crate) fn keys_to(wanted: usize, marked: usize) -> Vec<u8> {
     keys
 }
 
-/// Returns the number key of the choice at this position: `1` for position 0.
-pub(crate) fn number_of(position: usize) -> Vec<u8> {
+/// Returns the key with the number of the choice at this position: `1` for position 0.
+pub(crate) fn number_key(position: usize) -> Vec<u8> {
     (position + 1).to_string().into_bytes()
 }
 
-/// Returns the position of the choice that an answer means, or `None` if that is not exactly one
-/// choice. `yes` and `no` list the words that such a choice can begin with; the first word that
+/// Returns the position of the choice that an answer means. `None` if the answer fits no choice, or
+/// several. `yes` and `no` list the words that such a choice can begin with. The first word that
 /// identifies one choice counts.
-pub(crate) fn meant(
+pub(crate) fn find_choice(
     choices: &[String],
     answer: &Answer,
     yes: &[&str],
     no: &[&str],
 ) -> Option<usize> {
     match answer {
-        Answer::Yes => yes.iter().find_map(|word| plain(choices, word)),
-        Answer::No => no.iter().find_map(|word| plain(choices, word)),
-        Answer::Choice(words) => by_words(choices, words.trim()),
+        Answer::Yes => yes.iter().find_map(|word| by_first_word(choices, word)),
+        Answer::No => no.iter().find_map(|word| by_first_word(choices, word)),
+        Answer::Choice(text) => by_number_or_text(choices, text.trim()),
     }
 }
 
-/// Returns the choice that equals this word, or else the only choice that begins with it. If
-/// several choices begin with it, they grant different things, so the result is `None`.
-fn plain(choices: &[String], word: &str) -> Option<usize> {
-    let begins = |text: &str| {
-        text.to_lowercase()
+/// Returns the choice that equals this word, or else the only choice that begins with it. Several
+/// choices that begin with it grant different things, so the result is `None`.
+fn by_first_word(choices: &[String], word: &str) -> Option<usize> {
+    let begins_with_word = |choice: &str| {
+        choice
+            .to_lowercase()
             .strip_prefix(word)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| !c.is_alphanumeric()))
     };
-    only(choices, word, begins)
+    equal_or_only(choices, word, begins_with_word)
 }
 
-/// Returns the choice with this number. For other words, returns the choice that equals them, or
-/// else the only choice that begins with them.
-fn by_words(choices: &[String], words: &str) -> Option<usize> {
-    if let Ok(number) = words.parse::<usize>() {
+/// Returns the choice with this number. For another text, returns the choice that equals it, or
+/// else the only choice that begins with it.
+fn by_number_or_text(choices: &[String], text: &str) -> Option<usize> {
+    if let Ok(number) = text.parse::<usize>() {
         return number.checked_sub(1).filter(|position| *position < choices.len());
     }
-    let words = words.to_lowercase();
-    only(choices, &words, |text| !words.is_empty() && text.to_lowercase().starts_with(&words))
+    let text = text.to_lowercase();
+    let begins_with_text =
+        |choice: &str| !text.is_empty() && choice.to_lowercase().starts_with(&text);
+    equal_or_only(choices, &text, begins_with_text)
 }
 
-fn only(choices: &[String], exact: &str, fits: impl Fn(&str) -> bool) -> Option<usize> {
-    let is_exact = |text: &String| text.to_lowercase() == exact;
+/// Returns the choice that equals this text, or else the only choice that fits.
+fn equal_or_only(choices: &[String], text: &str, fits: impl Fn(&str) -> bool) -> Option<usize> {
+    let equal = choices.iter().position(|choice| choice.to_lowercase() == text);
     let mut fitting = (0..choices.len()).filter(|at| fits(&choices[*at]));
-    let exact = choices.iter().position(is_exact);
-    exact.or_else(|| fitting.next().filter(|_| fitting.next().is_none()))
+    equal.or_else(|| fitting.next().filter(|_| fitting.next().is_none()))
 }
 
 #[cfg(test)]
@@ -69,10 +72,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_means_one_choice_or_none() {
+    fn find_choice_returns_the_only_choice_that_fits() {
         let choices = ["Yes", "Yes, and always", "No, exit"].map(str::to_owned);
         let several = ["Yes, once", "Yes, always", "Nothing"].map(str::to_owned);
-        let choice = |words: &str| Answer::Choice(words.to_owned());
+        let choice = |text: &str| Answer::Choice(text.to_owned());
         let table = [
             (&choices, Answer::Yes, Some(0)),
             (&choices, Answer::No, Some(2)),
@@ -87,7 +90,7 @@ mod tests {
             (&several, Answer::No, None),
         ];
         for (choices, answer, expected) in table {
-            assert_eq!(meant(choices, &answer, &["yes"], &["no"]), expected, "{answer:?}");
+            assert_eq!(find_choice(choices, &answer, &["yes"], &["no"]), expected, "{answer:?}");
         }
     }
 }

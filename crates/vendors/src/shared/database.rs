@@ -7,30 +7,31 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
 use segue_core::{Error, Result};
 
 /// How long a read waits for a lock that the vendor's program holds during a write.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A read-only connection to a vendor's database.
 #[derive(Debug)]
 pub(crate) struct VendorDatabase {
     connection: Connection,
-    shown: String,
+    /// The path of the database, for error messages.
+    path: String,
 }
 
 impl VendorDatabase {
     /// Opens a database. Returns `None` if the file does not exist.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>> {
-        let shown = path.display().to_string();
         if !path.is_file() {
             return Ok(None);
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = || {
             let connection = Connection::open_with_flags(path, flags)?;
-            connection.busy_timeout(PATIENCE)?;
+            connection.busy_timeout(LOCK_TIMEOUT)?;
             Ok(connection)
         };
-        let connection = open().map_err(|error| unreadable(&shown, &error))?;
-        Ok(Some(Self { connection, shown }))
+        let path = path.display().to_string();
+        let connection = open().map_err(|error| unreadable(&path, &error))?;
+        Ok(Some(Self { connection, path }))
     }
 
     /// Runs a query and returns all of its rows, each converted by `read`.
@@ -44,7 +45,7 @@ impl VendorDatabase {
             let mut statement = self.connection.prepare(query)?;
             statement.query_map(parameters, read)?.collect()
         };
-        rows().map_err(|error| unreadable(&self.shown, &error))
+        rows().map_err(|error| unreadable(&self.path, &error))
     }
 
     /// Runs a query and returns its first row, or `None` if it finds no row.
@@ -58,7 +59,7 @@ impl VendorDatabase {
     }
 }
 
-fn unreadable(shown: &str, error: &rusqlite::Error) -> Error {
+fn unreadable(path: &str, error: &rusqlite::Error) -> Error {
     let hint = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             "another program has locked it: try again when that program is done"
@@ -69,7 +70,7 @@ fn unreadable(shown: &str, error: &rusqlite::Error) -> Error {
         // For example, a column that no longer exists.
         _ => "a newer version of the vendor's program may store its conversations differently",
     };
-    Error::vendor(format!("cannot read `{shown}`")).caused_by(error).hint(hint)
+    Error::vendor(format!("cannot read `{path}`")).caused_by(error).hint(hint)
 }
 
 #[cfg(test)]
@@ -78,42 +79,46 @@ mod tests {
 
     use super::*;
 
-    fn made(folder: &Path) -> (std::path::PathBuf, Connection) {
+    /// Creates a database with one row. Returns its path, and a connection that can write to it.
+    fn create(folder: &Path) -> (std::path::PathBuf, Connection) {
         let path = folder.join("vendor.db");
         let writer = Connection::open(&path).unwrap();
         writer.pragma_update(None, "journal_mode", "wal").unwrap();
         writer
-            .execute_batch("CREATE TABLE said (text TEXT); INSERT INTO said VALUES ('a')")
+            .execute_batch("CREATE TABLE message (text TEXT); INSERT INTO message VALUES ('a')")
             .unwrap();
         (path, writer)
     }
 
-    fn said(database: &VendorDatabase) -> Result<Vec<String>> {
-        database.rows("SELECT text FROM said", [], |row| row.get(0))
+    fn open(path: &Path) -> VendorDatabase {
+        VendorDatabase::open(path).unwrap().unwrap()
+    }
+
+    fn texts(database: &VendorDatabase) -> Result<Vec<String>> {
+        database.rows("SELECT text FROM message", [], |row| row.get(0))
     }
 
     #[test]
     fn committed_rows_are_read_during_an_open_write_transaction() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, writer) = made(folder.path());
-        assert_eq!(said(&VendorDatabase::open(&path).unwrap().unwrap()).unwrap(), ["a"]);
-        writer.execute("INSERT INTO said VALUES ('b')", []).unwrap();
-        let begun = writer.unchecked_transaction().unwrap();
-        begun.execute("INSERT INTO said VALUES ('c')", []).unwrap();
-        assert_eq!(said(&VendorDatabase::open(&path).unwrap().unwrap()).unwrap(), ["a", "b"]);
+        let (path, writer) = create(folder.path());
+        assert_eq!(texts(&open(&path)).unwrap(), ["a"]);
+        writer.execute("INSERT INTO message VALUES ('b')", []).unwrap();
+        let uncommitted = writer.unchecked_transaction().unwrap();
+        uncommitted.execute("INSERT INTO message VALUES ('c')", []).unwrap();
+        assert_eq!(texts(&open(&path)).unwrap(), ["a", "b"]);
     }
 
     #[test]
     fn rows_in_the_wal_of_a_killed_vendor_are_read() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, _writer) = made(folder.path());
-        let left = folder.path().join("left");
-        fs::create_dir(&left).unwrap();
+        let (path, _writer) = create(folder.path());
+        let copy = folder.path().join("copy");
+        fs::create_dir(&copy).unwrap();
         for name in ["vendor.db", "vendor.db-wal"] {
-            fs::copy(path.with_file_name(name), left.join(name)).unwrap();
+            fs::copy(path.with_file_name(name), copy.join(name)).unwrap();
         }
-        let database = VendorDatabase::open(&left.join("vendor.db")).unwrap().unwrap();
-        assert_eq!(said(&database).unwrap(), ["a"]);
+        assert_eq!(texts(&open(&copy.join("vendor.db"))).unwrap(), ["a"]);
     }
 
     #[test]
@@ -121,17 +126,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(VendorDatabase::open(&folder.path().join("absent.db")).unwrap().is_none());
         let broken = folder.path().join("broken.db");
-        fs::write(&broken, "no database, and long enough to be taken for one".repeat(100)).unwrap();
-        let error = said(&VendorDatabase::open(&broken).unwrap().unwrap()).unwrap_err();
+        fs::write(&broken, "as long as the header of a database".repeat(100)).unwrap();
+        let error = texts(&open(&broken)).unwrap_err();
         assert!(error.hints[0].contains("backup"), "{error:?}");
-        let (path, writer) = made(folder.path());
-        let database = VendorDatabase::open(&path).unwrap().unwrap();
-        let error = database.row("SELECT other FROM said", [], |_| Ok(())).unwrap_err();
+        let (path, writer) = create(folder.path());
+        let database = open(&path);
+        let error = database.row("SELECT other FROM message", [], |_| Ok(())).unwrap_err();
         assert!(error.hints[0].contains("newer"), "{error:?}");
         drop(database);
         writer.pragma_update(None, "locking_mode", "exclusive").unwrap();
         writer.execute_batch("PRAGMA journal_mode = delete; BEGIN EXCLUSIVE").unwrap();
-        let error = said(&VendorDatabase::open(&path).unwrap().unwrap()).unwrap_err();
+        let error = texts(&open(&path)).unwrap_err();
         assert!(error.hints[0].contains("another program"), "{error:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use segue_core::model::FailureClass;
 
-/// Returns the class of a failure with this HTTP status. `None` for a status that is no error.
+/// Returns the class of a failure with this HTTP status. `None` if the status is no error.
 pub(crate) fn of_status(status: u16) -> Option<FailureClass> {
     match status {
         429 => Some(FailureClass::UsageLimit),
@@ -18,9 +18,9 @@ pub(crate) fn of_status_or_timeout(status: u16) -> Option<FailureClass> {
     if status == 408 { Some(FailureClass::Connection) } else { of_status(status) }
 }
 
-/// Returns the class of the first entry whose words are in the message. The words of an entry are
-/// in lower case; the case of the message does not matter.
-pub(crate) fn of_words(message: &str, known: &[(&str, FailureClass)]) -> Option<FailureClass> {
-    let lower = message.to_lowercase();
-    known.iter().find(|(words, _)| lower.contains(words)).map(|(_, class)| *class)
+/// Returns the class of the first entry whose words are in the message. The words of an entry must
+/// be in lower case. The case of the message does not matter.
+pub(crate) fn of_words(message: &str, entries: &[(&str, FailureClass)]) -> Option<FailureClass> {
+    let message = message.to_lowercase();
+    entries.iter().find(|(words, _)| message.contains(words)).map(|(_, class)| *class)
 }

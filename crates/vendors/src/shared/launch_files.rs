@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use segue_core::ports::{CommandPlan, NewFile};
 
-const INSTRUCTIONS: &str = "instructions.md";
-const PROMPT: &str = "prompt.txt";
+pub(crate) const INSTRUCTIONS_FILE: &str = "instructions.md";
+const PROMPT_FILE: &str = "prompt.txt";
 
-/// Returns the file with the session's instructions, or `None` if it has no instructions.
+/// Returns the file with the session's instructions. `None` if the session has no instructions.
 pub(crate) fn instructions(plan: &CommandPlan<'_>) -> Option<NewFile> {
     let contents = plan.session.instructions.clone()?;
-    Some(NewFile { path: plan.folder.join(INSTRUCTIONS), contents })
+    Some(NewFile { path: plan.folder.join(INSTRUCTIONS_FILE), contents })
 }
 
 /// Returns the file with the message of a headless launch, which becomes its standard input. `None`
@@ -24,5 +24,5 @@ pub(crate) fn prompt(plan: &CommandPlan<'_>) -> Option<NewFile> {
 /// Returns the path of the file that becomes the standard input of a headless launch. `None` if the
 /// session is not headless.
 pub(crate) fn prompt_path(plan: &CommandPlan<'_>) -> Option<PathBuf> {
-    plan.session.headless.then(|| plan.folder.join(PROMPT))
+    plan.session.headless.then(|| plan.folder.join(PROMPT_FILE))
 }

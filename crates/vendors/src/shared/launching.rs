@@ -1,40 +1,53 @@
-//! Parts of a launch that several vendors share: flags among a session's own arguments, and errors.
+//! Flags among a session's own arguments, and the errors of a launch.
 
 use segue_core::Error;
-use segue_core::model::{Session, VendorSessionId};
+use segue_core::model::{LaunchMode, Session, VendorSessionId};
+use segue_core::ports::CommandPlan;
 
-/// Whether a value follows a flag as a word of its own.
+/// Whether the argument after a flag is the value of the flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FlagValue {
     Never,
     Always,
-    /// The next word is the value, unless it begins with a dash.
+    /// The next argument is the value, unless it begins with a dash.
     Optional,
 }
 
-/// Returns whether a word is this flag, alone or with a value as in `--flag=value`.
-pub(crate) fn is_flag(word: &str, flag: &str) -> bool {
-    word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+/// Returns whether an argument is this flag, alone or with a value as in `--flag=value`.
+fn is_flag(argument: &str, flag: &str) -> bool {
+    argument.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
 }
 
 /// Returns whether one of these flags is among the arguments.
 pub(crate) fn has_flag(arguments: &[String], flags: &[&str]) -> bool {
-    arguments.iter().any(|word| flags.iter().any(|flag| is_flag(word, flag)))
+    arguments.iter().any(|argument| flags.iter().any(|flag| is_flag(argument, flag)))
+}
+
+/// Returns the session's own arguments. A resume omits the flags that chose the conversation of the
+/// first launch, and their values.
+pub(crate) fn own_arguments(
+    plan: &CommandPlan<'_>,
+    choosing_flags: &[(&str, FlagValue)],
+) -> Vec<String> {
+    match plan.mode {
+        LaunchMode::Fresh => plan.session.args.clone(),
+        LaunchMode::Resume => without_flags(&plan.session.args, choosing_flags),
+    }
 }
 
 /// Returns the arguments without these flags and without their values.
-pub(crate) fn without_flags(arguments: &[String], flags: &[(&str, FlagValue)]) -> Vec<String> {
+fn without_flags(arguments: &[String], flags: &[(&str, FlagValue)]) -> Vec<String> {
     let mut others = Vec::new();
-    let mut words = arguments.iter().peekable();
-    while let Some(word) = words.next() {
-        let known = flags.iter().find(|(flag, _)| is_flag(word, flag)).map(|(_, value)| *value);
-        match known {
-            None => others.push(word.clone()),
-            Some(FlagValue::Always) if !word.contains('=') => {
-                let _value = words.next();
+    let mut rest = arguments.iter().peekable();
+    while let Some(argument) = rest.next() {
+        let value = flags.iter().find(|(flag, _)| is_flag(argument, flag)).map(|(_, value)| *value);
+        match value {
+            None => others.push(argument.clone()),
+            Some(FlagValue::Always) if !argument.contains('=') => {
+                let _value = rest.next();
             }
-            Some(FlagValue::Optional) if !word.contains('=') => {
-                let _value = words.next_if(|value| !value.starts_with('-'));
+            Some(FlagValue::Optional) if !argument.contains('=') => {
+                let _value = rest.next_if(|value| !value.starts_with('-'));
             }
             Some(_) => {}
         }
@@ -48,8 +61,8 @@ pub(crate) fn missing_id(session: &Session) -> Error {
     Error::internal(format!("cannot resume session `{address}` without the id of its conversation"))
 }
 
-/// Returns the error for an id that the vendor would not accept as one. `form` describes the ids of
-/// the vendor.
+/// Returns the error for an id that the vendor would not accept. `form` describes the ids of the
+/// vendor.
 pub(crate) fn invalid_id(id: &VendorSessionId, form: &str) -> Error {
     Error::vendor(format!("`{id}` is not an id of a conversation")).caused_by(form)
 }

@@ -1,4 +1,4 @@
-//! Helpers for the tests of all vendors: a session, a command plan, and a temporary home.
+//! Helpers for the tests of all vendors: a session, a command plan, and a temporary config dir.
 
 mod options;
 pub(crate) mod turns;
@@ -11,9 +11,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
-use segue_core::model::{Environment, LaunchMode, Screen, Session, VendorSessionId};
+use segue_core::model::{Environment, LaunchMode, ProcessRef, Screen, Session, VendorSessionId};
 use segue_core::ports::{CommandPlan, FileFacts, Files, NewContents, Place};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Returns a session as the flows pass it to a vendor.
@@ -58,21 +58,48 @@ pub(crate) fn plan<'a>(
 pub(crate) fn recorded_screen(text: &str) -> Screen {
     let (mut rows, mut firm_rows) = (Vec::new(), Vec::new());
     for line in text.lines() {
-        let (mut row, mut firm, mut faint) = (String::new(), String::new(), false);
+        let (mut row, mut firm_row, mut is_faint) = (String::new(), String::new(), false);
         for c in line.chars() {
             match c {
-                '⟦' => faint = true,
-                '⟧' => faint = false,
+                '⟦' => is_faint = true,
+                '⟧' => is_faint = false,
                 c => {
                     row.push(c);
-                    firm.push(if faint { ' ' } else { c });
+                    firm_row.push(if is_faint { ' ' } else { c });
                 }
             }
         }
         rows.push(row.trim_end().to_owned());
-        firm_rows.push(firm.trim_end().to_owned());
+        firm_rows.push(firm_row.trim_end().to_owned());
     }
     Screen { rows, firm_rows, ..Screen::default() }
+}
+
+/// Returns a screen without faint text.
+pub(crate) fn plain_screen(title: &str, cursor: Option<(u16, u16)>, text: &str) -> Screen {
+    let rows: Vec<String> = text.lines().map(|row| row.trim_end().to_owned()).collect();
+    Screen { firm_rows: rows.clone(), rows, title: title.to_owned(), cursor, revision: 1 }
+}
+
+/// Returns the words of a command line.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+/// Parses each non-empty line as JSON.
+pub(crate) fn json_lines(text: impl AsRef<[u8]>) -> Vec<Value> {
+    let lines = text.as_ref().split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+}
+
+/// Writes each value as a line of JSON.
+pub(crate) fn to_json_lines<'a>(values: impl IntoIterator<Item = &'a Value>) -> String {
+    values.into_iter().map(|value| format!("{value}\n")).collect()
+}
+
+/// Returns a process with this process id and start time.
+pub(crate) fn process(pid: u32, started: u64) -> ProcessRef {
+    ProcessRef { pid, started, boot: String::new() }
 }
 
 /// A vendor's config dir in a temporary folder.
@@ -89,6 +116,7 @@ impl Home {
         Self { folder, place, disk: CountingFiles::default() }
     }
 
+    /// Writes a file below the config dir. Returns its path.
     pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -97,10 +125,12 @@ impl Home {
     }
 }
 
-/// Files on disk. Counts the bytes that are read.
+/// Files on disk. Counts the bytes that are read. Reports the Unix epoch as the modification time
+/// of every file.
 #[derive(Debug, Default)]
 pub(crate) struct CountingFiles {
     bytes_read: AtomicUsize,
+    /// Files that processes seem to have open.
     opened: Mutex<Vec<(PathBuf, u32)>>,
 }
 
@@ -109,7 +139,7 @@ impl CountingFiles {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Pretends that a process has a file open.
+    /// Makes a process seem to have a file open.
     pub(crate) fn open_in(&self, path: impl Into<PathBuf>, pid: u32) {
         self.opened.lock().unwrap().push((path.into(), pid));
     }
@@ -172,10 +202,10 @@ impl Files for CountingFiles {
 
     fn opened_in(&self, folder: &Path, pid: Option<u32>) -> Vec<(u32, PathBuf)> {
         let opened = self.opened.lock().unwrap();
-        let wanted = |(open, by): &&(PathBuf, u32)| {
+        let is_wanted = |(open, by): &&(PathBuf, u32)| {
             open.parent() == Some(folder) && pid.is_none_or(|pid| pid == *by)
         };
-        opened.iter().filter(wanted).map(|(open, by)| (*by, open.clone())).collect()
+        opened.iter().filter(is_wanted).map(|(open, by)| (*by, open.clone())).collect()
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

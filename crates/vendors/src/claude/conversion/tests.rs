@@ -3,9 +3,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::claude::Claude;
-use crate::testing::Home;
-use crate::testing::turns::{as_read, conversation, turns_of, written};
+use crate::testing::turns::{as_read_back, read_turns, sample_turns, write_turns};
+use crate::testing::{Home, json_lines};
 
 use super::*;
 
@@ -18,7 +17,7 @@ fn plain(turns: Vec<Turn>) -> Vec<Turn> {
 }
 
 fn wanted() -> Vec<Turn> {
-    let mut turns = as_read(&conversation());
+    let mut turns = as_read_back(&sample_turns());
     // Only tool calls have the name of the tool.
     for tool in turns.iter_mut().filter(|it| it.role == Role::ToolResult) {
         tool.tool.as_mut().unwrap().name.clear();
@@ -26,20 +25,15 @@ fn wanted() -> Vec<Turn> {
     turns
 }
 
-fn records(bytes: &[u8]) -> Vec<Value> {
-    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
-}
-
 #[test]
 fn written_turns_are_read_back_and_written_the_same_way_again() {
     let home = Home::new();
-    let (transcription, bytes) = written(&Claude, &home, (ID, None), &conversation());
+    let (transcription, bytes) = write_turns(&Claude, &home, (ID, None), &sample_turns());
     let Target::Transcript(path) = transcription.target else { panic!("no transcript") };
     assert!(path.ends_with(Path::new("projects/-code-a").join(format!("{ID}.jsonl"))));
     let path = home.write("written.jsonl", &bytes);
-    assert_eq!(plain(turns_of(&Claude, &home, &path)), wanted());
-    let (_, again) = written(&Claude, &home, (ID, None), &conversation());
+    assert_eq!(plain(read_turns(&Claude, &path)), wanted());
+    let (_, again) = write_turns(&Claude, &home, (ID, None), &sample_turns());
     assert_eq!(bytes, again, "the same is written the same way");
 }
 
@@ -49,10 +43,10 @@ fn user_text_that_looks_like_an_addition_of_the_vendor_stays_user_text() {
     let texts =
         ["<command-name>/x</command-name>", "[Request interrupted by user]", "<bash-input>"];
     let turns = texts.map(|text| Turn::new(Role::User, text).at(Some(Timestamp::UNIX_EPOCH)));
-    let (_, bytes) = written(&Claude, &home, (ID, None), &turns);
+    let (_, bytes) = write_turns(&Claude, &home, (ID, None), &turns);
     let path = home.write("written.jsonl", bytes);
-    assert_eq!(turns_of(&Claude, &home, &path), turns);
-    let said = crate::claude::transcript::user_messages_since(&home.disk, &path, 0).unwrap();
+    assert_eq!(read_turns(&Claude, &path), turns);
+    let said = crate::claude::transcript::messages_since(&home.disk, &path, 0).unwrap();
     assert_eq!(said, texts);
 }
 
@@ -60,15 +54,15 @@ fn user_text_that_looks_like_an_addition_of_the_vendor_stays_user_text() {
 #[test]
 fn written_records_have_unique_ids_and_the_required_order_of_fields() {
     let home = Home::new();
-    let (_, bytes) = written(&Claude, &home, (ID, None), &conversation());
+    let (_, bytes) = write_turns(&Claude, &home, (ID, None), &sample_turns());
     let text = String::from_utf8(bytes.clone()).unwrap();
     let mut names = BTreeSet::new();
     let mut parent = Value::Null;
-    for (line, record) in text.lines().zip(records(&bytes)).skip(1) {
+    for (line, record) in text.lines().zip(json_lines(&bytes)).skip(1) {
         assert_eq!(record["parentUuid"], parent);
         parent = record["uuid"].clone();
         let name = parent.as_str().unwrap();
-        assert!(names.insert(name.to_owned()) && home::is_id(name), "{name}");
+        assert!(names.insert(name.to_owned()) && paths::is_id(name), "{name}");
         assert!(line.starts_with("{\"parentUuid\":"), "{line}");
         assert!(line.contains(&format!("\"uuid\":\"{name}\",\"timestamp\":\"20")), "{line}");
         let message = &record["message"];
@@ -79,7 +73,7 @@ fn written_records_have_unique_ids_and_the_required_order_of_fields() {
             assert_eq!(message["model"], "unknown");
         }
     }
-    let title = &records(&bytes)[0];
+    let title = &json_lines(&bytes)[0];
     assert_eq!(
         (&title["type"], &title["customTitle"]),
         (&"custom-title".into(), &"fleet/one".into())
@@ -90,15 +84,15 @@ fn written_records_have_unique_ids_and_the_required_order_of_fields() {
 fn added_turns_continue_from_the_tip() {
     let home = Home::new();
     let path = home.write("transcript.jsonl", INTERACTIVE);
-    let before = turns_of(&Claude, &home, &path);
-    let (_, bytes) = written(&Claude, &home, (ID, Some(&path)), &conversation());
-    let first = &records(&bytes)[0];
+    let before = read_turns(&Claude, &path);
+    let (_, bytes) = write_turns(&Claude, &home, (ID, Some(&path)), &sample_turns());
+    let first = &json_lines(&bytes)[0];
     assert_eq!(first["type"], "user", "no title is written");
     let path = home.write("transcript.jsonl", [INTERACTIVE.as_bytes(), &bytes].concat());
-    let all = plain(turns_of(&Claude, &home, &path));
+    let all = plain(read_turns(&Claude, &path));
     assert_eq!(all, [plain(before), wanted()].concat());
-    let (_, more) = written(&Claude, &home, (ID, Some(&path)), &conversation());
-    let of = |bytes: &[u8]| records(bytes).into_iter().map(|it| it["uuid"].to_string());
+    let (_, more) = write_turns(&Claude, &home, (ID, Some(&path)), &sample_turns());
+    let of = |bytes: &[u8]| json_lines(bytes).into_iter().map(|it| it["uuid"].to_string());
     let names: BTreeSet<String> = of(&bytes).chain(of(&more)).collect();
-    assert_eq!(names.len(), 2 * conversation().len(), "every UUID is unique");
+    assert_eq!(names.len(), 2 * sample_turns().len(), "every UUID is unique");
 }

@@ -1,14 +1,10 @@
 use super::*;
-use crate::testing::{Disk, plan, session};
+use crate::testing::{CountingFiles, plan, session, words};
 
 fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> CommandLine {
     let id = VendorSessionId::new("an-id");
     let disk = CountingFiles::default();
-    command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
-}
-
-fn words(text: &str) -> Vec<String> {
-    text.split(' ').map(str::to_owned).collect()
+    Claude.command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
 }
 
 #[test]
@@ -51,7 +47,7 @@ fn headless_launch_streams_json_without_hooks_and_requires_a_message() {
     assert_eq!(found.files.len(), 1);
     let disk = CountingFiles::default();
     let plan = plan(&session, &disk, (LaunchMode::Fresh, None, None));
-    assert_eq!(command(&plan).unwrap_err().kind, segue_core::Kind::Usage);
+    assert_eq!(Claude.command(&plan).unwrap_err().kind, segue_core::Kind::Usage);
 }
 
 #[test]
@@ -59,7 +55,7 @@ fn a_resume_without_an_id_is_refused_rather_than_started_blank() {
     let session = session();
     let disk = CountingFiles::default();
     let plan = plan(&session, &disk, (LaunchMode::Resume, None, Some("x")));
-    assert!(command(&plan).is_err());
+    assert!(Claude.command(&plan).is_err());
 }
 
 #[test]
@@ -76,7 +72,7 @@ fn an_id_is_preset_unless_the_arguments_choose_one() {
     ];
     for (args, preset) in table {
         let session = Session { args: words(args), ..session() };
-        assert_eq!(preset_id(&session, unique).is_some(), preset, "{args}");
+        assert_eq!(Claude.preset_id(&session, unique).is_some(), preset, "{args}");
     }
 }
 
@@ -96,11 +92,11 @@ fn environment_names_the_recorded_folder_and_no_outer_session() {
             ("CLAUDE_CODE_SESSION_ID".to_owned(), "outer".to_owned()),
             ("HOME".to_owned(), "/home/u".to_owned()),
         ]);
-        set.into_iter().for_each(|value| environment.set(HOME_VARIABLE, value));
+        set.into_iter().for_each(|value| environment.set(CONFIG_DIR_VARIABLE, value));
         let place = Place { config_dir: config_dir.into(), cwd: "/code".into() };
-        prepare_environment(&place, &mut environment);
+        Claude.prepare_environment(&place, &mut environment);
         assert!(environment.names().iter().all(|name| !name.starts_with("CLAUDECODE")));
-        environment.get(HOME_VARIABLE).map(str::to_owned)
+        environment.get(CONFIG_DIR_VARIABLE).map(str::to_owned)
     };
     let default = "/home/u/.claude";
     assert_eq!(prepare(default, None), None);

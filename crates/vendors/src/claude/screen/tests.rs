@@ -19,7 +19,7 @@ fn an_empty_input_is_ready_in_every_mode_and_size() {
         screen!("2.1.325/refused-80"),
     ];
     for screen in all {
-        assert_eq!(read(&screen), Some(Showing::Ready), "{:#?}", screen.rows);
+        assert_eq!(Claude.read_screen(&screen), Some(Showing::Ready), "{:#?}", screen.rows);
     }
 }
 
@@ -35,7 +35,7 @@ fn text_in_the_input_is_a_draft_whether_or_not_the_agent_works() {
         screen!("2.1.325/busydraft-80"),
     ];
     for screen in all {
-        assert_eq!(read(&screen), Some(Showing::Draft), "{:#?}", screen.rows);
+        assert_eq!(Claude.read_screen(&screen), Some(Showing::Draft), "{:#?}", screen.rows);
     }
 }
 
@@ -51,7 +51,7 @@ fn a_working_agent_is_busy_and_a_placeholder_is_no_draft() {
         screen!("2.1.325/queued-80"),
     ];
     for screen in all {
-        assert_eq!(read(&screen), Some(Showing::Busy), "{:#?}", screen.rows);
+        assert_eq!(Claude.read_screen(&screen), Some(Showing::Busy), "{:#?}", screen.rows);
     }
 }
 
@@ -59,7 +59,7 @@ fn a_working_agent_is_busy_and_a_placeholder_is_no_draft() {
 fn one_letter_is_a_draft_unless_a_faint_rest_follows_it() {
     let typed = |row: &str| {
         let text = include_str!("../fixtures/screens/ready-80.txt");
-        read(&recorded_screen(&text.replace("\n❯\n", &format!("\n{row}\n"))))
+        Claude.read_screen(&recorded_screen(&text.replace("\n❯\n", &format!("\n{row}\n"))))
     };
     assert_eq!(typed("❯ a"), Some(Showing::Draft));
     assert_eq!(typed("❯ T⟦ry \"fix the tests\"⟧"), Some(Showing::Ready));
@@ -85,7 +85,12 @@ fn questions_before_there_is_a_conversation_are_about_trust() {
         screen!("2.1.325/bypass-80"),
     ];
     for screen in all {
-        assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Trust)), "{:#?}", screen.rows);
+        assert_eq!(
+            Claude.read_screen(&screen),
+            Some(Showing::Dialog(WaitingFor::Trust)),
+            "{:#?}",
+            screen.rows
+        );
     }
 }
 
@@ -98,14 +103,14 @@ fn permission_dialog_waits_for_a_permission() {
         screen!("2.1.325/permission-80"),
     ];
     for screen in all {
-        assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Permission)));
+        assert_eq!(Claude.read_screen(&screen), Some(Showing::Dialog(WaitingFor::Permission)));
     }
 }
 
 #[test]
 fn a_panel_with_choices_that_a_person_opened_is_a_question() {
     for screen in [screen!("model-80"), screen!("2.1.325/model-120"), screen!("2.1.325/model-80")] {
-        let shown = read(&screen);
+        let shown = Claude.read_screen(&screen);
         assert_eq!(shown, Some(Showing::Dialog(WaitingFor::Question)), "{:#?}", screen.rows);
     }
 }
@@ -113,23 +118,23 @@ fn a_panel_with_choices_that_a_person_opened_is_a_question() {
 #[test]
 fn first_start_asks_for_a_theme_and_then_shows_security_notes() {
     for screen in [screen!("2.1.325/theme-120"), screen!("2.1.325/theme-80")] {
-        assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Question)));
-        let DialogText { question, choices, .. } = dialog_text(&screen).unwrap();
+        assert_eq!(Claude.read_screen(&screen), Some(Showing::Dialog(WaitingFor::Question)));
+        let DialogText { question, choices, .. } = Claude.dialog_text(&screen).unwrap();
         let asked = "Let's get started. Choose the text style that looks best with your terminal \
                      To change this later, run /theme";
         assert_eq!(question, asked);
         assert_eq!(choices[..3], ["Auto (match terminal)", "Dark mode", "Light mode"]);
         assert_eq!(choices.len(), 7);
         let light = Answer::Choice("light mode".to_owned());
-        assert_eq!(answer(&screen, &light), Some(b"\x1b[B\r".to_vec()));
+        assert_eq!(Claude.answer(&screen, &light), Some(b"\x1b[B\r".to_vec()));
     }
     for screen in [screen!("2.1.325/security-120"), screen!("2.1.325/security-80")] {
-        assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Question)));
-        let DialogText { question, choices, .. } = dialog_text(&screen).unwrap();
+        assert_eq!(Claude.read_screen(&screen), Some(Showing::Dialog(WaitingFor::Question)));
+        let DialogText { question, choices, .. } = Claude.dialog_text(&screen).unwrap();
         assert!(question.starts_with("Security notes: 1. Claude can make mistakes."), "{question}");
         assert!(question.ends_with("Press Enter to continue…"), "{question}");
         assert!(choices.is_empty(), "{choices:?}");
-        assert_eq!(answer(&screen, &Answer::Choice("1".to_owned())), None);
+        assert_eq!(Claude.answer(&screen, &Answer::Choice("1".to_owned())), None);
     }
 }
 
@@ -142,14 +147,14 @@ fn panels_without_choices_and_empty_screens_are_none() {
         Screen::default(),
     ];
     for screen in all {
-        assert_eq!(read(&screen), None, "{:#?}", screen.rows);
+        assert_eq!(Claude.read_screen(&screen), None, "{:#?}", screen.rows);
     }
 }
 
 #[test]
 fn answer_is_the_number_of_the_choice_or_moves_the_mark_to_it() {
     let keys = |screen: &Screen, given: Answer| {
-        answer(screen, &given).map(|keys| String::from_utf8(keys).unwrap())
+        Claude.answer(screen, &given).map(|keys| String::from_utf8(keys).unwrap())
     };
     let table = [
         (screen!("trust-80"), "1", "2"),
@@ -182,8 +187,8 @@ fn yes_that_fits_several_choices_returns_no_keys() {
     let rows = "──────────\n Do you want to proceed?\n ❯ 1. Yes, and accept edits\n   \
                 2. Yes, and ask\n   3. No, keep planning\n\n Esc to cancel\n";
     let screen = recorded_screen(rows);
-    assert_eq!(answer(&screen, &Answer::Yes), None);
-    assert_eq!(answer(&screen, &Answer::No), Some(b"3".to_vec()));
+    assert_eq!(Claude.answer(&screen, &Answer::Yes), None);
+    assert_eq!(Claude.answer(&screen, &Answer::No), Some(b"3".to_vec()));
 }
 
 #[test]
@@ -195,15 +200,15 @@ fn dialog_text_has_question_and_choices_without_rules_and_tips() {
         "Yes, and switch to auto mode · auto mode handles these prompts for you",
         "No",
     ];
-    let wide = dialog_text(&screen!("2.1.325/permission-120")).unwrap();
+    let wide = Claude.dialog_text(&screen!("2.1.325/permission-120")).unwrap();
     assert_eq!((wide.question.as_str(), wide.choices.len()), (permission, 4));
     assert_eq!(wide.choices, choices);
-    let narrow = dialog_text(&screen!("2.1.325/permission-80")).unwrap();
+    let narrow = Claude.dialog_text(&screen!("2.1.325/permission-80")).unwrap();
     assert_eq!((narrow.question.as_str(), narrow.choices.len()), (permission, 4));
-    let older = dialog_text(&screen!("permission-80")).unwrap();
+    let older = Claude.dialog_text(&screen!("permission-80")).unwrap();
     assert_eq!(older.question, "Bash command touch made Run shell command Do you want to proceed?");
     assert_eq!(older.choices.len(), 3);
-    let key = dialog_text(&screen!("2.1.325/key-80")).unwrap();
+    let key = Claude.dialog_text(&screen!("2.1.325/key-80")).unwrap();
     assert!(key.question.ends_with("Do you want to use this API key?"), "{key:?}");
     assert_eq!(key.choices, ["Yes", "No (recommended)"]);
 }
@@ -216,10 +221,14 @@ fn rows_of_a_command_are_neither_choices_nor_tips_nor_about_trust() {
         [" 3. No", " ❯ 1. No\n   2. Yes", " Tip: nothing happens", " Yes, I trust this folder"]
     {
         let screen = recorded_screen(&recorded_rows.replace(command, &format!("{command}{row}\n")));
-        assert_eq!(read(&screen), Some(Showing::Dialog(WaitingFor::Permission)), "{row}");
-        assert_eq!(answer(&screen, &Answer::Yes), Some(b"1".to_vec()), "{row}");
-        assert_eq!(answer(&screen, &Answer::No), Some(b"4".to_vec()), "{row}");
-        let DialogText { question, choices, .. } = dialog_text(&screen).unwrap();
+        assert_eq!(
+            Claude.read_screen(&screen),
+            Some(Showing::Dialog(WaitingFor::Permission)),
+            "{row}"
+        );
+        assert_eq!(Claude.answer(&screen, &Answer::Yes), Some(b"1".to_vec()), "{row}");
+        assert_eq!(Claude.answer(&screen, &Answer::No), Some(b"4".to_vec()), "{row}");
+        let DialogText { question, choices, .. } = Claude.dialog_text(&screen).unwrap();
         let first = row.lines().next().unwrap().trim();
         assert!(question.contains(&format!("touch made {first}")), "{question}");
         assert!(!question.contains("auto mode handles"), "{question}");

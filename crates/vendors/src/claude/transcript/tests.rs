@@ -1,5 +1,3 @@
-use std::path::PathBuf;
-
 use super::*;
 use crate::testing::Home;
 
@@ -15,7 +13,7 @@ fn write(home: &Home, id: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
 fn look(bytes: impl AsRef<[u8]>) -> Option<Conversation> {
     let home = Home::new();
     let path = write(&home, ID, bytes);
-    conversation(&home.disk, &path, &VendorSessionId::new(ID)).unwrap()
+    conversation_at(&home.disk, &path, &VendorSessionId::new(ID)).unwrap()
 }
 
 /// Returns the recorded conversation up to this line, counted from one.
@@ -84,7 +82,7 @@ fn a_file_without_any_message_is_no_conversation() {
     assert_eq!(look(&torn[..torn.len() - 30]), None, "the first message is torn");
     let home = Home::new();
     let absent = home.folder.path().join("projects/-code-a/absent.jsonl");
-    assert_eq!(conversation(&home.disk, &absent, &VendorSessionId::new(ID)).unwrap(), None);
+    assert_eq!(conversation_at(&home.disk, &absent, &VendorSessionId::new(ID)).unwrap(), None);
 }
 
 #[test]
@@ -109,7 +107,7 @@ fn torn_and_invalid_lines_are_ignored() {
 fn user_messages_since_returns_user_messages_without_additions_of_the_vendor() {
     let home = Home::new();
     let path = write(&home, ID, INTERACTIVE);
-    let said = user_messages_since(&home.disk, &path, 0).unwrap();
+    let said = messages_since(&home.disk, &path, 0).unwrap();
     let wanted = [
         "first ALPHA",
         "second [[hold: a]]",
@@ -123,16 +121,16 @@ fn user_messages_since_returns_user_messages_without_additions_of_the_vendor() {
     ];
     assert_eq!(said, wanted);
     let since = up_to(12).len() as u64;
-    assert_eq!(user_messages_since(&home.disk, &path, since).unwrap(), wanted[1..]);
+    assert_eq!(messages_since(&home.disk, &path, since).unwrap(), wanted[1..]);
     let path = write(&home, ID, CLEARED);
-    assert_eq!(user_messages_since(&home.disk, &path, 0).unwrap(), ["after BETA"]);
+    assert_eq!(messages_since(&home.disk, &path, 0).unwrap(), ["after BETA"]);
 }
 
 #[test]
 fn typed_messages_equal_their_recorded_form() {
     let home = Home::new();
     let path = write(&home, ID, TYPED);
-    let said = user_messages_since(&home.disk, &path, 0).unwrap();
+    let said = messages_since(&home.disk, &path, 0).unwrap();
     let typed = [
         "/cost",
         "/help x",
@@ -164,7 +162,7 @@ fn conversations_lists_only_those_that_began_in_the_folder() {
     write(&home, "11111111-4a8e-4c83-9a53-0f1f7f9b2a11", INTERACTIVE.replace("/code/a", "/code.a"));
     write(&home, "22222222-4a8e-4c83-9a53-0f1f7f9b2a11", "");
     write(&home, "no-id", INTERACTIVE);
-    let found = conversations(&home.disk, &home.place).unwrap();
+    let found = Claude.conversations(&home.disk, &home.place).unwrap();
     let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, [ID, other]);
 }
@@ -180,7 +178,7 @@ fn long_transcript_is_read_only_at_its_beginning_and_end() {
     }
     bytes.extend(INTERACTIVE.lines().skip(11).map(|line| format!("{line}\n")));
     let path = write(&home, ID, &bytes);
-    let found = conversation(&home.disk, &path, &VendorSessionId::new(ID)).unwrap().unwrap();
+    let found = conversation_at(&home.disk, &path, &VendorSessionId::new(ID)).unwrap().unwrap();
     assert_eq!(found.first_message.as_deref(), Some("first ALPHA"));
     assert!(!found.turn_open);
     assert!(home.disk.bytes_read() <= 128 * 1024, "{}", home.disk.bytes_read());
@@ -198,7 +196,7 @@ fn the_last_turn_of_a_2_1_325_transcript_is_over_and_its_first_message_is_known(
     let home = Home::new();
     let text = include_str!("../fixtures/interactive-2.1.325.jsonl");
     let path = home.write(&format!("projects/-home-u-work/{ID}.jsonl"), text);
-    let found = conversation(&home.disk, &path, &VendorSessionId::new(ID)).unwrap().unwrap();
+    let found = conversation_at(&home.disk, &path, &VendorSessionId::new(ID)).unwrap().unwrap();
     assert_eq!(found.first_message.as_deref(), Some("please [[TOOL:touch made-by-tool]]"));
     assert_eq!(found.cwd, Path::new("/home/u/work"));
     assert!(!found.turn_open, "{found:?}");

@@ -1,20 +1,22 @@
 use std::ops::ControlFlow;
 
+use segue_core::model::Usage;
+use segue_core::ports::Transcripts as _;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::claude::Claude;
-use crate::testing::Home;
-use crate::testing::turns as samples;
+use crate::testing::turns::{assert_damage_is_tolerated, read_turns_of_text};
+use crate::testing::{Home, to_json_lines};
 
 const INTERACTIVE: &str = include_str!("../fixtures/interactive.jsonl");
 const CLEARED: &str = include_str!("../fixtures/cleared.jsonl");
 const TYPED: &str = include_str!("../fixtures/typed.jsonl");
 
+const PATH: &str = "projects/-code-a/a.jsonl";
+
 fn both_ways(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
-    let home = Home::new();
-    let path = home.write("projects/-code-a/a.jsonl", bytes);
-    samples::turns_of(&Claude, &home, &path)
+    read_turns_of_text(&Claude, PATH, bytes)
 }
 
 /// Returns a record of the tree with this UUID, parent and content.
@@ -79,10 +81,6 @@ fn summary(name: &str, parent: &str) -> Value {
     record
 }
 
-fn lines(records: &[Value]) -> Vec<u8> {
-    records.iter().flat_map(|record| format!("{record}\n").into_bytes()).collect()
-}
-
 /// Reads these records and returns a short text for each turn.
 fn read(records: &[Value]) -> Vec<String> {
     let words = |turn: Turn| match turn.tool {
@@ -91,7 +89,7 @@ fn read(records: &[Value]) -> Vec<String> {
         None if turn.role == Role::Summary => format!("summary: {}", turn.text),
         None => turn.text,
     };
-    both_ways(lines(records)).into_iter().map(words).collect()
+    both_ways(to_json_lines(records)).into_iter().map(words).collect()
 }
 
 #[test]
@@ -125,8 +123,8 @@ fn recorded_conversation_yields_messages_calls_and_results() {
 
 #[test]
 fn assistant_turn_has_model_and_token_usage() {
-    let turns = both_ways(lines(&[user("q", ""), model("a", "q")]));
-    assert_eq!(turns[1].usage, Some(model::Usage { input: 7, output: 3 }));
+    let turns = both_ways(to_json_lines(&[user("q", ""), model("a", "q")]));
+    assert_eq!(turns[1].usage, Some(Usage { input: 7, output: 3 }));
     assert_eq!(turns[1].model.as_deref(), Some("m-1"));
     assert_eq!(turns[0].usage, None);
 }
@@ -269,7 +267,7 @@ fn damaged_line_loses_only_its_own_turn() {
 
 #[test]
 fn both_directions_agree_on_damaged_and_reordered_files() {
-    let made = lines(&[
+    let made = to_json_lines(&[
         model("a", "n"),
         user("q", ""),
         note("attachment", "n", "q"),
@@ -285,9 +283,9 @@ fn both_directions_agree_on_damaged_and_reordered_files() {
         user("q2", "s"),
         tip(Some("q2"), true),
     ]);
-    let made = String::from_utf8(made).unwrap();
+
     for fixture in [&made, INTERACTIVE, CLEARED, TYPED] {
-        samples::is_robust(&Claude, "projects/-code-a/a.jsonl", fixture);
+        assert_damage_is_tolerated(&Claude, PATH, fixture);
         let lines: Vec<&str> = fixture.split_inclusive('\n').collect();
         for shift in 1..lines.len() {
             both_ways([&lines[shift..], &lines[..shift]].concat().concat());
@@ -303,13 +301,14 @@ fn reading_the_last_turns_costs_the_same_for_any_file_length() {
         let home = Home::new();
         let mut records = vec![user("0", "")];
         records.extend((1..count).map(|it| model(&it.to_string(), &(it - 1).to_string())));
-        let path = home.write("a.jsonl", lines(&records));
+        let path = home.write("a.jsonl", to_json_lines(&records));
         let mut left = 100;
-        turns_back(&home.disk, &path, &mut |_| {
-            left -= 1;
-            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })
-        .unwrap();
+        Claude
+            .turns_back(&home.disk, &path, &mut |_| {
+                left -= 1;
+                if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+            .unwrap();
         home.disk.bytes_read()
     };
     assert!(cost(30_000) <= cost(6_000) * 11 / 10, "{} {}", cost(30_000), cost(6_000));

@@ -1,14 +1,14 @@
 use segue_core::Kind;
 
 use super::*;
-use crate::testing::{Disk, Home, plan, session};
+use crate::testing::{CountingFiles, Home, plan, session};
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 
 fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> CommandLine {
     let id = VendorSessionId::new(ID);
     let disk = CountingFiles::default();
-    command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
+    Codex.command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
 }
 
 fn arguments(session: &Session, mode: LaunchMode, message: Option<&str>) -> String {
@@ -34,8 +34,8 @@ fn prepared_rollout_has_the_path_of_its_id_and_the_configured_provider() {
     session.config_dir = home.folder.path().to_owned();
     let id = VendorSessionId::new(ID);
     let plan = plan(&session, &home.disk, (LaunchMode::Fresh, Some(&id), None));
-    let [file] = command(&plan).unwrap().files.try_into().unwrap();
-    assert_eq!(file.path, home::prepared(home.folder.path(), ID));
+    let [file] = Codex.command(&plan).unwrap().files.try_into().unwrap();
+    assert_eq!(file.path, paths::prepared(home.folder.path(), ID));
     assert!(file.contents.ends_with("}\n"));
     let written: Value = serde_json::from_str(&file.contents).unwrap();
     assert_eq!(written["type"], "session_meta");
@@ -69,7 +69,7 @@ fn headless_launch_streams_json_skips_the_git_check_and_requires_a_message() {
     let disk = CountingFiles::default();
     let id = VendorSessionId::new(ID);
     let plan = plan(&session, &disk, (LaunchMode::Resume, Some(&id), None));
-    assert_eq!(command(&plan).unwrap_err().kind, Kind::Usage);
+    assert_eq!(Codex.command(&plan).unwrap_err().kind, Kind::Usage);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn instructions_are_added_to_those_of_the_user() {
     let id = VendorSessionId::new(ID);
     let told = || {
         let plan = plan(&session, &home.disk, (LaunchMode::Fresh, Some(&id), None));
-        let arguments = command(&plan).unwrap().arguments;
+        let arguments = Codex.command(&plan).unwrap().arguments;
         let found = arguments.into_iter().find(|it| it.starts_with("developer_instructions="));
         found.unwrap()
     };
@@ -122,10 +122,10 @@ fn resume_by_name_or_without_an_id_is_refused() {
     let name = VendorSessionId::new("my-name");
     for id in [None, Some(&name)] {
         let plan = plan(&session, &disk, (LaunchMode::Resume, id, Some("x")));
-        assert!(command(&plan).is_err(), "{id:?}");
+        assert!(Codex.command(&plan).is_err(), "{id:?}");
     }
     let plan = plan(&session, &disk, (LaunchMode::Fresh, None, Some("x")));
-    let found = command(&plan).unwrap();
+    let found = Codex.command(&plan).unwrap();
     assert_eq!(found.arguments[found.arguments.len() - 3..], ["--no-daemon", "--", "x"]);
     assert!(found.files.is_empty(), "{}", Path::new("/").display());
 }

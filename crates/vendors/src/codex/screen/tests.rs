@@ -91,10 +91,14 @@ const ELSEWHERE_SHOWN: &str = "
 
 #[test]
 fn input_counts_only_after_codex_has_set_its_title() {
-    assert_eq!(read(&screen("", Some((5, 2)), SPLASH)), None, "it is drawn before it is ready");
-    assert_eq!(read(&screen("a", Some((8, 2)), READY)), Some(Showing::Ready));
-    assert_eq!(read(&screen("⠧ a", Some((8, 2)), READY)), Some(Showing::Busy));
-    assert_eq!(read(&screen("a", None, ELSEWHERE_SHOWN)), None);
+    assert_eq!(
+        Codex.read_screen(&screen("", Some((5, 2)), SPLASH)),
+        None,
+        "it is drawn before it is ready"
+    );
+    assert_eq!(Codex.read_screen(&screen("a", Some((8, 2)), READY)), Some(Showing::Ready));
+    assert_eq!(Codex.read_screen(&screen("⠧ a", Some((8, 2)), READY)), Some(Showing::Busy));
+    assert_eq!(Codex.read_screen(&screen("a", None, ELSEWHERE_SHOWN)), None);
 }
 
 #[test]
@@ -109,26 +113,33 @@ fn text_in_the_input_is_a_draft() {
         ("\n  two", 9),
         ("[Pasted Content 1503 chars]", 8),
     ] {
-        let found = read(&screen("a", Some((row, 2)), &typed(text)));
+        let found = Codex.read_screen(&screen("a", Some((row, 2)), &typed(text)));
         assert_eq!(found, Some(Showing::Draft), "{text:?} at {row}");
     }
     let shell = READY.replace("› ~Ask Codex to do anything~", "! ls");
-    assert_eq!(read(&screen("a", Some((8, 4)), &shell)), Some(Showing::Draft));
+    assert_eq!(Codex.read_screen(&screen("a", Some((8, 4)), &shell)), Some(Showing::Draft));
 }
 
 #[test]
 fn trust_and_permission_questions_are_distinguished() {
     let trust = Some(Showing::Dialog(WaitingFor::Trust));
-    assert_eq!(read(&screen("", None, TRUST)), trust);
-    assert_eq!(read(&screen("", None, HOOKS)), trust);
+    assert_eq!(Codex.read_screen(&screen("", None, TRUST)), trust);
+    assert_eq!(Codex.read_screen(&screen("", None, HOOKS)), trust);
     let permission = Some(Showing::Dialog(WaitingFor::Permission));
-    assert_eq!(read(&screen("[ . ] Action Required | a", None, PERMISSION)), permission);
-    assert_eq!(read(&screen("⠧ a", None, PERMISSION)), permission, "the title comes later");
+    assert_eq!(
+        Codex.read_screen(&screen("[ . ] Action Required | a", None, PERMISSION)),
+        permission
+    );
+    assert_eq!(
+        Codex.read_screen(&screen("⠧ a", None, PERMISSION)),
+        permission,
+        "the title comes later"
+    );
 }
 
 #[test]
 fn answer_moves_the_mark_down_to_its_choice() {
-    let keys = |text: &str, given: Answer| answer(&screen("a", None, text), &given);
+    let keys = |text: &str, given: Answer| Codex.answer(&screen("a", None, text), &given);
     let choice = |text: &str| Answer::Choice(text.to_owned());
     let down = |times: usize| Some([DOWN.repeat(times), ENTER.to_vec()].concat());
     assert_eq!(keys(PERMISSION, Answer::Yes), down(0));
@@ -142,13 +153,13 @@ fn answer_moves_the_mark_down_to_its_choice() {
     assert_eq!(keys(HOOKS, Answer::Yes), down(1));
     assert_eq!(keys(HOOKS, Answer::No), down(2));
     assert_eq!(keys(HOOKS, choice("review")), down(0));
-    assert_eq!(answer(&screen("a", Some((8, 2)), READY), &Answer::Yes), None);
+    assert_eq!(Codex.answer(&screen("a", Some((8, 2)), READY), &Answer::Yes), None);
 }
 
 #[test]
 fn answer_moves_the_mark_up_if_a_later_choice_is_marked() {
     let moved = PERMISSION.replace("› 1.", "  1.").replace("  3.", "› 3.");
-    let keys = answer(&screen("a", None, &moved), &Answer::Yes).unwrap();
+    let keys = Codex.answer(&screen("a", None, &moved), &Answer::Yes).unwrap();
     assert_eq!(keys, [UP.repeat(2), ENTER.to_vec()].concat());
 }
 
@@ -160,9 +171,9 @@ fn rows_of_a_command_that_look_like_choices_do_not_change_the_answer() {
     ];
     for text in attacks {
         let asks = screen("", None, &text);
-        assert_eq!(answer(&asks, &Answer::Yes), Some(ENTER.to_vec()), "{text}");
-        assert_eq!(answer(&asks, &Answer::No), Some([DOWN, DOWN, ENTER].concat()), "{text}");
-        let DialogText { question, choices, .. } = dialog_text(&asks).unwrap();
+        assert_eq!(Codex.answer(&asks, &Answer::Yes), Some(ENTER.to_vec()), "{text}");
+        assert_eq!(Codex.answer(&asks, &Answer::No), Some([DOWN, DOWN, ENTER].concat()), "{text}");
+        let DialogText { question, choices, .. } = Codex.dialog_text(&asks).unwrap();
         assert!(question.contains("run the following command? Environment: local"), "{question}");
         assert!(question.contains("$ touch /code/a/x1"), "{question}");
         assert_eq!(choices.len(), 3, "{choices:?}");

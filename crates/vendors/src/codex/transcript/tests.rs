@@ -12,18 +12,18 @@ fn id_in(text: &str) -> VendorSessionId {
 }
 
 fn write(home: &Home, text: &str) -> std::path::PathBuf {
-    let path = home::prepared(Path::new(""), id_in(text).as_str());
+    let path = paths::prepared(Path::new(""), id_in(text).as_str());
     home.write(path.to_str().unwrap(), text)
 }
 
 fn look(text: &str) -> Option<Conversation> {
     let home = Home::new();
-    conversation(&home.disk, &write(&home, text), &id_in(text)).unwrap()
+    conversation_at(&home.disk, &write(&home, text), &id_in(text)).unwrap()
 }
 
 fn said(text: &str, offset: u64) -> Vec<String> {
     let home = Home::new();
-    user_messages_since(&home.disk, &write(&home, text), offset).unwrap()
+    messages_since(&home.disk, &write(&home, text), offset).unwrap()
 }
 
 /// Returns the lines up to and including the first line that contains this word.
@@ -61,22 +61,22 @@ fn rollout_of_codex_is_read_in_the_form_with_ordinals() {
 fn rollout_without_a_message_is_no_conversation_and_its_id_is_free() {
     let home = Home::new();
     let id = id_in(PREPARED);
-    let absent = home::prepared(home.folder.path(), id.as_str());
-    assert!(is_free(&home.disk, &absent, &id));
+    let absent = paths::prepared(home.folder.path(), id.as_str());
+    assert!(is_free_at(&home.disk, &absent, &id));
     for text in [up_to(PREPARED, "session_meta"), up_to(PREPARED, "<environment_context>")] {
         assert_eq!(look(&text), None);
-        assert!(is_free(&home.disk, &write(&home, &text), &id));
+        assert!(is_free_at(&home.disk, &write(&home, &text), &id));
         let other = VendorSessionId::new("01a1e1b4-0000-7600-96ed-0000000000ff");
-        assert!(!is_free(&home.disk, &absent, &other), "another conversation has this file");
+        assert!(!is_free_at(&home.disk, &absent, &other), "another conversation has this file");
     }
     // A message is in the model's history before Codex records that it has accepted it.
     let heard = up_to(PREPARED, "\"--help is not a flag\"");
     assert_eq!(look(&heard).unwrap().first_message.as_deref(), Some("--help is not a flag"));
-    assert!(!is_free(&home.disk, &write(&home, &heard), &id));
-    assert!(!is_free(&home.disk, &home.write("x.jsonl", "no rollout"), &id));
+    assert!(!is_free_at(&home.disk, &write(&home, &heard), &id));
+    assert!(!is_free_at(&home.disk, &home.write("x.jsonl", "no rollout"), &id));
     let fork = up_to(FORK, "session_meta");
     assert!(look(&fork).is_some(), "its messages are in another rollout");
-    assert!(!is_free(&home.disk, &write(&home, &fork), &id_in(FORK)));
+    assert!(!is_free_at(&home.disk, &write(&home, &fork), &id_in(FORK)));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn user_messages_since_returns_the_messages_after_a_byte_offset() {
     assert_eq!(said(PREPARED, PREPARED.len() as u64), Vec::<String>::new());
     let home = Home::new();
     let absent = home.folder.path().join("absent.jsonl");
-    assert_eq!(user_messages_since(&home.disk, &absent, 0).unwrap(), Vec::<String>::new());
+    assert_eq!(messages_since(&home.disk, &absent, 0).unwrap(), Vec::<String>::new());
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn long_rollout_is_read_only_at_its_beginning_and_end() {
         [&PREPARED[..middle], &format!("{filler}\n").repeat(100_000), &PREPARED[middle..]].concat();
     let home = Home::new();
     let path = write(&home, &text);
-    let found = conversation(&home.disk, &path, &id_in(&text)).unwrap().unwrap();
+    let found = conversation_at(&home.disk, &path, &id_in(&text)).unwrap().unwrap();
     assert_eq!(found.last_answer.as_deref(), Some("turns=2 last=<<second>>"));
     assert!(home.disk.bytes_read() <= 4 * PIECE, "{} of {}", home.disk.bytes_read(), text.len());
 }
@@ -132,7 +132,7 @@ fn conversations_lists_those_of_people_in_the_folder() {
     write(&home, TOOL);
     write(&home, &FORK.replace("\"thread_source\":\"user\"", "\"thread_source\":\"subagent\""));
     write(&home, &FAILED.replace("/code/a", "/code/b"));
-    let found = conversations(&home.disk, &home.place);
+    let found = Codex.conversations(&home.disk, &home.place).unwrap();
     let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, [id_in(PREPARED).as_str(), id_in(TOOL).as_str()]);
 }

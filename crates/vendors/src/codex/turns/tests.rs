@@ -1,12 +1,16 @@
 use std::fs;
 use std::path::PathBuf;
 
+use segue_core::model::VendorSessionId;
 use segue_core::ports::{Conversion as _, Target, TranscriptFiles as _, Transcripts as _};
 
 use super::*;
-use crate::codex::{Codex, home};
+use crate::codex::{Codex, paths};
 use crate::testing::Home;
-use crate::testing::turns::{as_read, conversation, is_robust, short, turns_of, written};
+use crate::testing::turns::{
+    as_read_back, assert_damage_is_tolerated, order, read_turns, read_turns_of_text, sample_turns,
+    with_roles_and_tools, write_turns,
+};
 
 const PREPARED: &str = include_str!("../fixtures/prepared-two-turns.jsonl");
 const TOOL: &str = include_str!("../fixtures/paginated-tool.jsonl");
@@ -25,13 +29,12 @@ fn name(id: &str) -> String {
     format!("rollout-2026-11-16T06-38-20-{id}.jsonl")
 }
 
-fn shorts(home: &Home, path: &Path) -> Vec<String> {
-    turns_of(&Codex, home, path).iter().map(short).collect()
+fn read_formatted(path: &Path) -> Vec<String> {
+    with_roles_and_tools(&read_turns(&Codex, path))
 }
 
-fn read(text: &str) -> Vec<String> {
-    let home = Home::new();
-    shorts(&home, &home.write("rollout.jsonl", text))
+fn read_text(text: &str) -> Vec<String> {
+    with_roles_and_tools(&read_turns_of_text(&Codex, "rollout.jsonl", text))
 }
 
 /// Writes the three rollouts into these folders.
@@ -49,7 +52,7 @@ fn said(turns: &[String]) -> Vec<&str> {
 #[test]
 fn turns_are_the_models_history_without_texts_that_codex_added() {
     assert_eq!(
-        read(PREPARED),
+        read_text(PREPARED),
         [
             "user: --help is not a flag",
             "assistant: turns=1 last=<<--help is not a flag>>",
@@ -57,12 +60,12 @@ fn turns_are_the_models_history_without_texts_that_codex_added() {
             "assistant: turns=2 last=<<second>>",
         ]
     );
-    let tool = read(TOOL);
+    let tool = read_text(TOOL);
     assert_eq!(tool[0], "user: [[tool: env | sort]]");
     assert!(tool[1].starts_with(r#"tool_call exec_command: {"cmd": "env | sort""#), "{tool:?}");
     assert!(tool[2].starts_with("tool_result : Chunk ID: 9cec6c\n"), "{tool:?}");
     assert_eq!(tool.len(), 4);
-    assert_eq!(read(FAILED), ["user: [[limit: 1894788128]]"]);
+    assert_eq!(read_text(FAILED), ["user: [[limit: 1894788128]]"]);
 }
 
 #[test]
@@ -71,13 +74,13 @@ fn rolling_back_more_turns_than_there_are_leaves_none() {
         r#"{{"timestamp":"2026-11-16T01:00:00Z","type":"event_msg","payload":{{"type":"thread_rolled_back","num_turns":{}}}}}"#,
         u64::MAX
     );
-    assert!(read(&format!("{PREPARED}{back}\n{back}\n")).is_empty());
+    assert!(read_text(&format!("{PREPARED}{back}\n{back}\n")).is_empty());
 }
 
 #[test]
 fn turns_have_timestamps_and_the_ids_of_tool_calls() {
     let home = Home::new();
-    let turns = turns_of(&Codex, &home, &home.write("rollout.jsonl", TOOL));
+    let turns = read_turns(&Codex, &home.write("rollout.jsonl", TOOL));
     assert_eq!(turns[0].at, "2026-11-16T00:25:10.807Z".parse().ok());
     let ids: Vec<&str> =
         turns.iter().filter_map(|it| Some(it.tool.as_ref()?.id.as_str())).collect();
@@ -92,11 +95,11 @@ fn rolled_back_turns_are_left_out_and_a_fork_includes_its_origin() {
     for folders in [beside, kept, archived] {
         let home = Home::new();
         let [first, later, fork] = lineage(&home, folders);
-        let whole = shorts(&home, &first);
+        let whole = read_formatted(&first);
         assert_eq!(said(&whole), ["one ü TOOL", "two", "three TOOL FAIL"]);
         let after = ["one ü TOOL", "after", "TOOL FAIL again", "in parent, after the fork"];
-        assert_eq!(said(&shorts(&home, &later)), after);
-        let forked = shorts(&home, &fork);
+        assert_eq!(said(&read_formatted(&later)), after);
+        let forked = read_formatted(&fork);
         let in_fork = ["one ü TOOL", "after", "TOOL FAIL again", "in fork", "after compaction"];
         assert_eq!(said(&forked), in_fork, "{folders:?}");
         assert_eq!(Codex.ancestors(&home.disk, &first), Vec::<PathBuf>::new());
@@ -112,7 +115,7 @@ fn fork_without_its_origin_has_its_own_turns() {
     let [first, later, fork] = lineage(&home, ["a/sessions/x"; 3]);
     fs::remove_file(first).unwrap();
     let own = ["after", "TOOL FAIL again", "in fork", "after compaction"];
-    assert_eq!(said(&shorts(&home, &fork)), own);
+    assert_eq!(said(&read_formatted(&fork)), own);
     fs::write(later, FORK).unwrap();
     assert_eq!(Codex.ancestors(&home.disk, &fork).len(), 1, "a self-reference ends the chain");
 }
@@ -121,7 +124,7 @@ fn fork_without_its_origin_has_its_own_turns() {
 fn compaction_is_one_summary_and_earlier_turns_stay() {
     let home = Home::new();
     let [.., fork] = lineage(&home, ["beside"; 3]);
-    let turns = shorts(&home, &fork);
+    let turns = read_formatted(&fork);
     let end = &turns[turns.len() - 5..];
     assert_eq!(end[0], "user: in fork");
     assert_eq!(end[1], "assistant: turns=4 last=<in fork>");
@@ -138,10 +141,10 @@ fn turns_rolled_back_by_an_older_codex_are_left_out() {
         ) + "\n"
     };
     let first = ["user: --help is not a flag", "assistant: turns=1 last=<<--help is not a flag>>"];
-    assert_eq!(read(&(PREPARED.to_owned() + &marker(1))), first);
-    assert!(read(&(PREPARED.to_owned() + &marker(2))).is_empty());
+    assert_eq!(read_text(&(PREPARED.to_owned() + &marker(1))), first);
+    assert!(read_text(&(PREPARED.to_owned() + &marker(2))).is_empty());
     let again = [PREPARED, &marker(1), &marker(1), PREPARED].concat();
-    assert_eq!(read(&again), read(PREPARED));
+    assert_eq!(read_text(&again), read_text(PREPARED));
 }
 
 #[test]
@@ -162,7 +165,7 @@ fn calls_and_results_of_every_kind_of_tool_are_read() {
         r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"<hook_x>"},{"type":"input_text","text":"mine"}],"internal_chat_message_metadata_passthrough":{"content_item_kinds":["harness","user.text"]}}"#,
     ];
     assert_eq!(
-        read(&text.map(line).concat()),
+        read_text(&text.map(line).concat()),
         [
             r#"tool_call apply_patch: {"input":"*** x"}"#,
             "tool_result : done",
@@ -177,25 +180,25 @@ fn calls_and_results_of_every_kind_of_tool_are_read() {
 #[test]
 fn damaged_rollouts_do_not_fail() {
     for text in [PREPARED, TOOL, FORK] {
-        is_robust(&Codex, &name(FORKED), text);
+        assert_damage_is_tolerated(&Codex, &name(FORKED), text);
     }
-    assert_eq!(read(""), Vec::<String>::new());
-    assert_eq!(read("garbage\n\u{0}\n[]\n{}\n"), Vec::<String>::new());
+    assert_eq!(read_text(""), Vec::<String>::new());
+    assert_eq!(read_text("garbage\n\u{0}\n[]\n{}\n"), Vec::<String>::new());
 }
 
 #[test]
 fn written_turns_are_read_back() {
     let home = Home::new();
     home.write("config.toml", "model_provider = \"mine\"\n");
-    let turns = conversation();
-    let (transcription, bytes) = written(&Codex, &home, (FORKED, None), &turns);
-    let wanted = home::prepared(home.folder.path(), FORKED);
+    let turns = sample_turns();
+    let (transcription, bytes) = write_turns(&Codex, &home, (FORKED, None), &turns);
+    let wanted = paths::prepared(home.folder.path(), FORKED);
     assert_eq!(transcription.target, Target::Transcript(wanted.clone()));
     let text = String::from_utf8(bytes).unwrap();
     assert!(text.lines().next().unwrap().contains(r#""model_provider":"mine""#), "{text}");
     let path = home.write(wanted.to_str().unwrap(), text);
-    assert_eq!(turns_of(&Codex, &home, &path), as_read(&turns));
-    let id = segue_core::model::VendorSessionId::new(FORKED);
+    assert_eq!(read_turns(&Codex, &path), as_read_back(&turns));
+    let id = VendorSessionId::new(FORKED);
     let found = Codex.conversation(&home.disk, &home.place, &id).unwrap().unwrap();
     assert_eq!(found.first_message.as_deref(), Some("What was before: \"much\"."));
     assert_eq!(found.last_answer.as_deref(), Some("\\o/"));
@@ -204,13 +207,13 @@ fn written_turns_are_read_back() {
 
 #[test]
 fn added_turns_have_the_form_of_the_rollout() {
-    let turns = conversation();
+    let turns = sample_turns();
     for (text, next) in [(PREPARED, None), (TOOL, Some(19)), (FORK, Some(76))] {
         let home = Home::new();
         let [.., path] = lineage(&home, ["beside"; 3]);
         fs::write(&path, text).unwrap();
-        let before = turns_of(&Codex, &home, &path);
-        let (transcription, bytes) = written(&Codex, &home, (FORKED, Some(&path)), &turns);
+        let before = read_turns(&Codex, &path);
+        let (transcription, bytes) = write_turns(&Codex, &home, (FORKED, Some(&path)), &turns);
         assert_eq!(transcription.target, Target::Transcript(path.clone()));
         let added = String::from_utf8(bytes).unwrap();
         assert!(!added.contains("session_meta"));
@@ -220,9 +223,9 @@ fn added_turns_have_the_form_of_the_rollout() {
         }
         assert_eq!(added.contains("item_completed"), next.is_some());
         fs::write(&path, text.to_owned() + &added).unwrap();
-        let all = turns_of(&Codex, &home, &path);
-        assert_eq!(all, [before, as_read(&turns)].concat());
-        let (_, again) = written(&Codex, &home, (FORKED, Some(&path)), &turns[1..3]);
+        let all = read_turns(&Codex, &path);
+        assert_eq!(all, [before, as_read_back(&turns)].concat());
+        let (_, again) = write_turns(&Codex, &home, (FORKED, Some(&path)), &turns[1..3]);
         let name = |text: &str| text.split("segue-").nth(1).unwrap()[..9].to_owned();
         assert_ne!(name(&added), name(&String::from_utf8(again).unwrap()), "new turn ids");
     }
@@ -231,15 +234,6 @@ fn added_turns_have_the_form_of_the_rollout() {
 #[test]
 fn transcription_refuses_an_invalid_id() {
     let home = Home::new();
-    let id = segue_core::model::VendorSessionId::new("../x");
-    let order = segue_core::ports::TranscriptionOrder {
-        files: &home.disk,
-        place: &home.place,
-        id: &id,
-        title: "",
-        model: None,
-        now: jiff::Timestamp::UNIX_EPOCH,
-        onto: None,
-    };
-    assert!(Codex.transcription(&order).is_err());
+    let id = VendorSessionId::new("../x");
+    assert!(Codex.transcription(&order(&home, &id, None)).is_err());
 }

@@ -1,16 +1,12 @@
 use super::*;
-use crate::testing::{Disk, environment, plan, session};
+use crate::testing::{CountingFiles, environment, plan, session, words};
 
 const ID: &str = "01a1e20b-829b-717d-b5e4-3764d7f1eb9a";
 
 fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> CommandLine {
     let id = VendorSessionId::new(ID);
     let disk = CountingFiles::default();
-    command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
-}
-
-fn words(text: &str) -> Vec<String> {
-    text.split(' ').map(str::to_owned).collect()
+    Copilot.command(&plan(session, &disk, (mode, Some(&id), message))).unwrap()
 }
 
 #[test]
@@ -53,7 +49,7 @@ fn headless_launch_prints_json_and_requires_a_message() {
     assert_eq!(found.arguments, words(&wanted));
     let disk = CountingFiles::default();
     let plan = plan(&session, &disk, (LaunchMode::Fresh, None, None));
-    assert_eq!(command(&plan).unwrap_err().kind, segue_core::Kind::Usage);
+    assert_eq!(Copilot.command(&plan).unwrap_err().kind, segue_core::Kind::Usage);
 }
 
 #[test]
@@ -69,16 +65,20 @@ fn permission_argument_of_the_session_replaces_the_permission_flag() {
 #[test]
 fn a_resume_without_an_id_or_with_a_name_is_refused() {
     let (session, disk) = (session(), CountingFiles::default());
-    assert!(command(&plan(&session, &disk, (LaunchMode::Resume, None, Some("x")))).is_err());
+    assert!(
+        Copilot.command(&plan(&session, &disk, (LaunchMode::Resume, None, Some("x")))).is_err()
+    );
     let name = VendorSessionId::new("my feature");
-    assert!(command(&plan(&session, &disk, (LaunchMode::Resume, Some(&name), None))).is_err());
+    assert!(
+        Copilot.command(&plan(&session, &disk, (LaunchMode::Resume, Some(&name), None))).is_err()
+    );
 }
 
 #[test]
 fn session_whose_arguments_choose_a_conversation_gets_no_preset_id() {
     for (args, can_be_told) in [("--add-dir /srv", true), ("-r", false), ("--resume=x", false)] {
         let session = Session { args: words(args), ..session() };
-        assert_eq!(preset_id(&session, Uuid::nil()).is_some(), can_be_told, "{args}");
+        assert_eq!(Copilot.preset_id(&session, Uuid::nil()).is_some(), can_be_told, "{args}");
     }
 }
 
@@ -87,11 +87,11 @@ fn environment_names_the_config_dir_and_drops_variables_of_an_outer_copilot() {
     let place = Place { config_dir: "/srv/copilot".into(), cwd: "/code".into() };
     let caller = [("HOME", "/home/u"), ("COPILOT_CLI", "1"), ("COPILOT_ALLOW_ALL", "true")];
     let mut found = environment(&caller);
-    prepare_environment(&place, &mut found);
+    Copilot.prepare_environment(&place, &mut found);
     assert_eq!(found.names(), ["COPILOT_HOME", "HOME"]);
-    assert_eq!(found.get(HOME_VARIABLE), Some("/srv/copilot"));
+    assert_eq!(found.get(CONFIG_DIR_VARIABLE), Some("/srv/copilot"));
     let usual = Place { config_dir: "/home/u/.copilot".into(), ..place };
-    prepare_environment(&usual, &mut found);
+    Copilot.prepare_environment(&usual, &mut found);
     assert_eq!(found.names(), ["HOME"]);
 }
 
@@ -99,9 +99,9 @@ fn environment_names_the_config_dir_and_drops_variables_of_an_outer_copilot() {
 fn instructions_add_the_launch_folder_to_the_users_instruction_folders() {
     let (folder, mut session) = (Path::new("/state/one"), session());
     let mut found = environment(&[(INSTRUCTIONS_VARIABLE, "/mine")]);
-    add_settings(&session, folder, &mut found);
+    Copilot.add_settings(&session, folder, &mut found);
     assert_eq!(found.get(INSTRUCTIONS_VARIABLE), Some("/mine"));
     session.instructions = Some("be kind".into());
-    add_settings(&session, folder, &mut found);
+    Copilot.add_settings(&session, folder, &mut found);
     assert_eq!(found.get(INSTRUCTIONS_VARIABLE), Some("/mine,/state/one"));
 }

@@ -1,7 +1,7 @@
 use segue_core::model::{FailureClass, WaitingFor};
 
 use super::*;
-use crate::testing::Home;
+use crate::testing::{Home, process};
 
 const ID: &str = "21111111-2222-4333-8444-555555555555";
 const PERMISSION: &str = include_str!("../fixtures/permission.jsonl");
@@ -9,21 +9,24 @@ const FAILED: &str = include_str!("../fixtures/failed.jsonl");
 const STREAM: &str = include_str!("../fixtures/stream.jsonl");
 const ABORTED: &str = include_str!("../fixtures/aborted-stream.jsonl");
 
-fn agent(pid: u32) -> ProcessRef {
-    serde_json::from_value(serde_json::json!({"pid": pid, "started": 1, "boot": "b"})).unwrap()
-}
-
 /// Returns the signals of a transcript whose lock the process holds, without the signal that names
 /// the conversation.
 fn told(text: &str) -> Vec<Signal> {
     let home = Home::new();
     let path = home.write(&format!("session-state/{ID}/events.jsonl"), text);
-    assert_eq!(of_file(&home.disk, &path, &agent(9)), [], "the process holds no lock");
+    assert_eq!(
+        Copilot.file_signals(&home.disk, &path, &process(9, 1)),
+        [],
+        "the process holds no lock"
+    );
     let held = home.write(&format!("session-state/{ID}/inuse.9.hold"), "");
     home.disk.open_in(&held, 9);
-    let named = conversation(VendorSessionId::new(ID), Evidence::Lock);
-    assert_eq!(of_file(&home.disk, &held, &agent(9)), std::slice::from_ref(&named));
-    let mut signals = of_file(&home.disk, &path, &agent(9));
+    let named = signals::conversation(ID, Evidence::Lock);
+    assert_eq!(
+        Copilot.file_signals(&home.disk, &held, &process(9, 1)),
+        std::slice::from_ref(&named)
+    );
+    let mut signals = Copilot.file_signals(&home.disk, &path, &process(9, 1));
     assert_eq!(signals.remove(0), named);
     signals
 }
@@ -34,7 +37,7 @@ fn first(text: &str, count: usize) -> String {
 }
 
 fn activity(activity: Activity) -> Signal {
-    active(activity, Source::Transcript)
+    signals::activity(activity, Source::Transcript)
 }
 
 /// Returns the line number, from 1, of the nth event of this type.
@@ -61,8 +64,7 @@ fn events_show_work_permission_requests_and_the_end_of_a_turn() {
 
 #[test]
 fn interrupted_or_failed_turn_has_ended() {
-    let aborted = Signal::TurnEnded { ok: false, text: String::new(), failure: None };
-    assert_eq!(told(PERMISSION), [aborted, activity(Activity::Idle)]);
+    assert_eq!(told(PERMISSION), [signals::interrupted(), activity(Activity::Idle)]);
     let failed = told(FAILED);
     let Signal::TurnEnded { ok: false, failure: Some(failure), .. } = &failed[0] else {
         panic!("{failed:?}");
@@ -92,24 +94,28 @@ fn log_and_list_of_open_conversations_name_the_conversation_of_the_process() {
     let text = format!("x [INFO] Registering foreground session: {ID}\n");
     let log = home.write("logs/process-1-9.log", text);
     home.disk.open_in(&log, 9);
-    let named = |evidence| conversation(VendorSessionId::new(ID), evidence);
-    assert_eq!(of_file(&home.disk, &log, &agent(9)), [named(Evidence::Registry)]);
-    assert_eq!(of_file(&home.disk, &log, &agent(8)), []);
+    let named = |evidence| signals::conversation(ID, evidence);
+    assert_eq!(Copilot.file_signals(&home.disk, &log, &process(9, 1)), [named(Evidence::Registry)]);
+    assert_eq!(Copilot.file_signals(&home.disk, &log, &process(8, 1)), []);
     let list = home.write("open-sessions-state.json", format!(r#"{{"{ID}":{{}}}}"#));
-    assert_eq!(of_file(&home.disk, &list, &agent(9)), [], "the process does not hold it");
+    assert_eq!(
+        Copilot.file_signals(&home.disk, &list, &process(9, 1)),
+        [],
+        "the process does not hold it"
+    );
     let held = home.write(&format!("session-state/{ID}/inuse.9.hold"), "");
     home.disk.open_in(held, 9);
-    assert_eq!(of_file(&home.disk, &list, &agent(9)), [named(Evidence::Lock)]);
+    assert_eq!(Copilot.file_signals(&home.disk, &list, &process(9, 1)), [named(Evidence::Lock)]);
 }
 
 #[test]
 fn headless_turn_succeeds_with_an_answer_and_its_last_line_names_the_conversation() {
-    let signals: Vec<Signal> = STREAM.lines().flat_map(of_stream).collect();
-    let id = VendorSessionId::new("11111111-2222-4333-8444-555555555555");
+    let signals: Vec<Signal> =
+        STREAM.lines().flat_map(|line| Copilot.stream_signals(line)).collect();
     let wanted = [
-        active(Activity::Working, Source::Stream),
-        Signal::TurnEnded { ok: true, text: "turns=1 answer".into(), failure: None },
-        conversation(id, Evidence::Stream),
+        signals::activity(Activity::Working, Source::Stream),
+        signals::answered("turns=1 answer"),
+        signals::conversation("11111111-2222-4333-8444-555555555555", Evidence::Stream),
     ];
     assert_eq!(signals, wanted);
 }
@@ -117,10 +123,11 @@ fn headless_turn_succeeds_with_an_answer_and_its_last_line_names_the_conversatio
 #[test]
 fn interrupted_headless_turn_fails_although_its_exit_code_is_zero() {
     assert!(ABORTED.contains(r#""exitCode":0"#));
-    let signals: Vec<Signal> = ABORTED.lines().flat_map(of_stream).collect();
+    let signals: Vec<Signal> =
+        ABORTED.lines().flat_map(|line| Copilot.stream_signals(line)).collect();
     let ends: Vec<&Signal> =
         signals.iter().filter(|it| matches!(it, Signal::TurnEnded { .. })).collect();
-    assert_eq!(ends, [&Signal::TurnEnded { ok: false, text: String::new(), failure: None }]);
-    let failed = FAILED.lines().last().map(of_stream).unwrap();
+    assert_eq!(ends, [&signals::interrupted()]);
+    let failed = FAILED.lines().last().map(|line| Copilot.stream_signals(line)).unwrap();
     assert!(matches!(&failed[..], [Signal::TurnEnded { failure: Some(_), .. }]), "{failed:?}");
 }

@@ -11,7 +11,7 @@ fn at(id: &str) -> String {
 
 fn found(home: &Home, text: impl AsRef<[u8]>) -> Option<Conversation> {
     let path = home.write(&at(ID), text);
-    conversation(&home.disk, &path, &VendorSessionId::new(ID)).unwrap()
+    conversation_at(&home.disk, &path, &VendorSessionId::new(ID)).unwrap()
 }
 
 /// Returns the lines of a recording before the first line of this type.
@@ -60,7 +60,7 @@ fn conversations_lists_only_those_of_the_working_folder() {
     home.write(&at(other), PERMISSION.replace("/code/a", "/code/b"));
     home.write(&at("named"), PERMISSION);
     home.write("session-state/41111111-2222-4333-8444-555555555555/workspace.yaml", "");
-    let found = conversations(&home.disk, &home.place).unwrap();
+    let found = Copilot.conversations(&home.disk, &home.place).unwrap();
     let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, [ID]);
 }
@@ -71,22 +71,22 @@ fn kept_lists_the_conversations_of_all_folders_without_reading_them() {
     home.write(&at(ID), PERMISSION.replace("/code/a", "/code/b"));
     home.write(&at("named"), PERMISSION);
     home.write("session-state/41111111-2222-4333-8444-555555555555/workspace.yaml", "");
-    let kept = kept(&home.disk, home.folder.path()).unwrap();
+    let kept = Copilot.list(&home.disk, home.folder.path()).unwrap();
     let ids: Vec<&str> = kept.iter().map(|it| it.id.as_str()).collect();
     assert_eq!((ids, home.disk.bytes_read()), (vec![ID], 0), "only names and times");
-    let begun = beginning_of(&home.disk, &kept[0]).unwrap().unwrap();
+    let begun = Copilot.beginning(&home.disk, &kept[0]).unwrap().unwrap();
     assert_eq!(begun.cwd, Path::new("/code/b"));
     assert_eq!(begun.first_message.as_deref(), Some("go [[slow: 6]]"));
     assert!(begun.began_at > kept[0].modified, "the time comes from the transcript");
     home.write(&at(ID), until(PERMISSION, "user.message"));
-    assert_eq!(beginning_of(&home.disk, &kept[0]).unwrap(), None, "there is no message");
+    assert_eq!(Copilot.beginning(&home.disk, &kept[0]).unwrap(), None, "there is no message");
 }
 
 #[test]
 fn user_messages_since_returns_messages_after_the_offset_with_their_pasted_texts() {
     let home = Home::new();
     let path = home.write(&at(ID), PERMISSION);
-    let said = |offset| user_messages_since(&home.disk, &path, offset).unwrap();
+    let said = |offset| messages_since(&home.disk, &path, offset).unwrap();
     let all = ["go [[slow: 6]]", "do [[tool: touch made.txt]]", "do [[tool: touch made2.txt]]"];
     assert_eq!(said(0), all);
     let offset = PERMISSION.len() as u64;

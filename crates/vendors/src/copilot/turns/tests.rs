@@ -4,9 +4,12 @@ use segue_core::model::VendorSessionId;
 use segue_core::ports::{Target, Transcripts as _};
 use serde_json::{Value, json};
 
-use crate::copilot::{Copilot, home};
-use crate::testing::Home;
-use crate::testing::turns::{as_read, conversation, is_robust, short, turns_of, written};
+use crate::copilot::{Copilot, paths};
+use crate::testing::turns::{
+    as_read_back, assert_damage_is_tolerated, read_turns, read_turns_of_text, sample_turns,
+    with_roles_and_tools, write_turns,
+};
+use crate::testing::{Home, json_lines};
 
 const ID: &str = "21111111-2222-4333-8444-555555555555";
 const PERMISSION: &str = include_str!("../fixtures/permission.jsonl");
@@ -18,9 +21,7 @@ fn at(id: &str) -> String {
 }
 
 fn read(text: &str) -> Vec<String> {
-    let home = Home::new();
-    let path = home.write(&at(ID), text);
-    turns_of(&Copilot, &home, &path).iter().map(short).collect()
+    with_roles_and_tools(&read_turns_of_text(&Copilot, &at(ID), text))
 }
 
 fn line(kind: &str, data: &Value) -> String {
@@ -50,7 +51,7 @@ fn turns_are_the_messages_of_people_and_model_and_the_results_of_tools() {
 #[test]
 fn turn_has_its_time_its_model_and_the_id_of_its_tool_call() {
     let home = Home::new();
-    let turns = turns_of(&Copilot, &home, &home.write(&at(ID), PERMISSION));
+    let turns = read_turns(&Copilot, &home.write(&at(ID), PERMISSION));
     assert!(turns.iter().all(|turn| turn.at.is_some()));
     let models: Vec<bool> = turns.iter().map(|turn| turn.model.is_some()).collect();
     assert_eq!(models, [false, true, false, true, false, true, false, true]);
@@ -122,13 +123,13 @@ fn pasted_text_is_part_of_the_message() {
     let pasted = home.write(&format!("session-state/{ID}/files/paste-1.txt"), "long\ntext");
     let content = format!(r#"see <pasted_content file="{}" size="1 KB" /> ok"#, pasted.display());
     let path = home.write(&at(ID), line("user.message", &json!({"content": content})));
-    assert_eq!(turns_of(&Copilot, &home, &path)[0].text, "see long\ntext ok");
+    assert_eq!(read_turns(&Copilot, &path)[0].text, "see long\ntext ok");
 }
 
 #[test]
 fn damaged_transcript_is_read_without_a_failure() {
-    is_robust(&Copilot, &at(ID), PERMISSION);
-    is_robust(&Copilot, &at(ID), COMPACTED);
+    assert_damage_is_tolerated(&Copilot, &at(ID), PERMISSION);
+    assert_damage_is_tolerated(&Copilot, &at(ID), COMPACTED);
     assert_eq!(read(""), Vec::<String>::new());
     assert_eq!(read("garbage\n\u{0}\n[]\n{}\n"), Vec::<String>::new());
 }
@@ -136,15 +137,15 @@ fn damaged_transcript_is_read_without_a_failure() {
 #[test]
 fn written_transcript_reads_back_as_the_same_turns() {
     let home = Home::new();
-    let turns = conversation();
-    let (transcription, bytes) = written(&Copilot, &home, (ID, None), &turns);
-    let wanted = home::transcript(home.folder.path(), ID);
+    let turns = sample_turns();
+    let (transcription, bytes) = write_turns(&Copilot, &home, (ID, None), &turns);
+    let wanted = paths::transcript(home.folder.path(), ID);
     assert_eq!(transcription.target, Target::Transcript(wanted.clone()));
     let [beside] = &transcription.beside[..] else { panic!("{transcription:?}") };
     assert_eq!(beside.path, wanted.with_file_name("workspace.yaml"));
     assert!(beside.contents.contains("name: \"fleet/one\"\n"), "{}", beside.contents);
     let path = home.write(wanted.to_str().unwrap(), bytes);
-    assert_eq!(turns_of(&Copilot, &home, &path), as_read(&turns));
+    assert_eq!(read_turns(&Copilot, &path), as_read_back(&turns));
     let id = VendorSessionId::new(ID);
     let found = Copilot.conversation(&home.disk, &home.place, &id).unwrap().unwrap();
     assert_eq!(found.cwd, home.place.cwd);
@@ -155,25 +156,20 @@ fn written_transcript_reads_back_as_the_same_turns() {
 #[test]
 fn added_events_continue_from_the_last_event_with_new_ids() {
     let home = Home::new();
-    let turns = conversation();
+    let turns = sample_turns();
     let path = home.write(&at(ID), PERMISSION.to_owned() + "{\"torn\":");
-    let before = turns_of(&Copilot, &home, &path);
-    let (transcription, added) = written(&Copilot, &home, (ID, Some(&path)), &turns);
+    let before = read_turns(&Copilot, &path);
+    let (transcription, added) = write_turns(&Copilot, &home, (ID, Some(&path)), &turns);
     assert_eq!(transcription.target, Target::Transcript(path.clone()));
     assert!(transcription.beside.is_empty());
     fs::write(&path, [PERMISSION.as_bytes(), &added].concat()).unwrap();
-    assert_eq!(turns_of(&Copilot, &home, &path), [before, as_read(&turns)].concat());
-    let (_, again) = written(&Copilot, &home, (ID, Some(&path)), &turns);
+    assert_eq!(read_turns(&Copilot, &path), [before, as_read_back(&turns)].concat());
+    let (_, again) = write_turns(&Copilot, &home, (ID, Some(&path)), &turns);
     let events = [&added[..], &again].concat();
-    let events: Vec<Value> = String::from_utf8(events)
-        .unwrap()
-        .lines()
-        .map(|it| serde_json::from_str(it).unwrap())
-        .collect();
     let last: Value = serde_json::from_str(PERMISSION.lines().last().unwrap()).unwrap();
     let mut parent = last["id"].clone();
     let mut ids = std::collections::HashSet::new();
-    for event in events {
+    for event in json_lines(events) {
         assert_eq!(event["parentId"], parent);
         parent = event["id"].clone();
         assert!(ids.insert(parent.as_str().unwrap().to_owned()), "{event}");

@@ -1,8 +1,7 @@
-use segue_core::model::VendorSessionId;
 use serde_json::Value;
 
 use super::*;
-use crate::testing::{Disk, Home, plan, session};
+use crate::testing::{CountingFiles, Home, plan, session};
 
 const ID: &str = "32143814-2a0b-4c11-9d55-0b7c5a1f6e01";
 const PLUGIN: &str = "/state/launches/one/cursor-plugin";
@@ -20,12 +19,15 @@ fn headless_turn_gets_permission_model_and_message_as_arguments() {
         ..session()
     };
     let disk = CountingFiles::default();
-    let made = command(&plan(&session, &disk, (LaunchMode::Fresh, None, Some("--help")))).unwrap();
+    let made = CursorVendor
+        .command(&plan(&session, &disk, (LaunchMode::Fresh, None, Some("--help"))))
+        .unwrap();
     let wanted =
         "--workspace /code --force --model auto -p --output-format stream-json --trust -- --help";
     assert_eq!(made.arguments.join(" "), wanted);
     assert_eq!(made.files, []);
-    let error = command(&plan(&session, &disk, (LaunchMode::Fresh, None, None))).unwrap_err();
+    let error =
+        CursorVendor.command(&plan(&session, &disk, (LaunchMode::Fresh, None, None))).unwrap_err();
     assert_eq!(error.kind, segue_core::Kind::Usage);
 }
 
@@ -33,7 +35,9 @@ fn headless_turn_gets_permission_model_and_message_as_arguments() {
 fn interactive_launch_gets_a_plugin_with_hooks() {
     let (session, disk) = (session(), CountingFiles::default());
     let events = |message| {
-        let made = command(&plan(&session, &disk, (LaunchMode::Fresh, None, message))).unwrap();
+        let made = CursorVendor
+            .command(&plan(&session, &disk, (LaunchMode::Fresh, None, message)))
+            .unwrap();
         assert_eq!(made.arguments[2..4], ["--plugin-dir", PLUGIN]);
         assert!(!made.arguments.contains(&"--trust".to_owned()));
         let file = |end: &str| made.files.iter().find(|file| file.path.ends_with(end)).unwrap();
@@ -55,7 +59,9 @@ fn instructions_are_a_rule_of_the_plugin() {
     let session =
         Session { headless: true, instructions: Some("Be brief.".to_owned()), ..session() };
     let disk = CountingFiles::default();
-    let made = command(&plan(&session, &disk, (LaunchMode::Fresh, None, Some("hi")))).unwrap();
+    let made = CursorVendor
+        .command(&plan(&session, &disk, (LaunchMode::Fresh, None, Some("hi"))))
+        .unwrap();
     let rule = made.files.iter().find(|file| file.path.ends_with("rules/segue.mdc")).unwrap();
     assert!(rule.contents.starts_with("---\n") && rule.contents.ends_with("Be brief.\n"));
     assert!(made.arguments.join(" ").contains(&format!("--plugin-dir {PLUGIN}")));
@@ -67,7 +73,8 @@ fn resume_without_a_database_is_refused() {
     let home = Home::new();
     let session = at(&home);
     let id = VendorSessionId::new(ID);
-    let resume = || command(&plan(&session, &home.disk, (LaunchMode::Resume, Some(&id), None)));
+    let resume =
+        || CursorVendor.command(&plan(&session, &home.disk, (LaunchMode::Resume, Some(&id), None)));
     let error = resume().unwrap_err();
     assert!(error.to_string().contains("has no database"), "{error}");
     home.write(&format!("chats/x/{ID}/store.db"), "");
@@ -75,8 +82,12 @@ fn resume_without_a_database_is_refused() {
     assert_eq!(resume().unwrap().arguments.last().unwrap(), &format!("--resume={ID}"));
     let unknown = VendorSessionId::new("-1");
     let wish = (LaunchMode::Resume, Some(&unknown), None);
-    assert!(command(&plan(&session, &home.disk, wish)).is_err());
-    assert!(command(&plan(&session, &home.disk, (LaunchMode::Resume, None, None))).is_err());
+    assert!(CursorVendor.command(&plan(&session, &home.disk, wish)).is_err());
+    assert!(
+        CursorVendor
+            .command(&plan(&session, &home.disk, (LaunchMode::Resume, None, None)))
+            .is_err()
+    );
 }
 
 #[test]
@@ -87,7 +98,9 @@ fn own_arguments_set_the_permission_and_choose_only_the_first_conversation() {
     let args = words.map(String::from).to_vec();
     let session = Session { args, permission: Permission::Auto, ..at(&home) };
     let id = VendorSessionId::new(ID);
-    let made = |mode, id| command(&plan(&session, &home.disk, (mode, id, None))).unwrap().arguments;
+    let made = |mode, id| {
+        CursorVendor.command(&plan(&session, &home.disk, (mode, id, None))).unwrap().arguments
+    };
     let fresh = made(LaunchMode::Fresh, None);
     assert_eq!(fresh[2..9], words);
     let resumed = made(LaunchMode::Resume, Some(&id));

@@ -8,24 +8,16 @@ use super::*;
 const ID: &str = "32143814-2a0b-4c11-9d55-0b7c5a1f6e01";
 const STREAM: &str = include_str!("../fixtures/stream.jsonl");
 
-fn conversation(evidence: Evidence) -> Signal {
-    Signal::Conversation { id: VendorSessionId::new(ID), evidence }
-}
-
-fn activity(activity: Activity, source: Source) -> Signal {
-    Signal::Activity { activity, source }
-}
-
 #[test]
 fn headless_turn_names_its_conversation_and_its_end() {
-    let signals: Vec<Signal> = STREAM.lines().flat_map(of_stream).collect();
-    let text = "I'll look.blue".to_owned();
+    let found: Vec<Signal> =
+        STREAM.lines().flat_map(|line| CursorVendor.stream_signals(line)).collect();
     let wanted = [
-        conversation(Evidence::Stream),
-        activity(Activity::Working, Source::Stream),
-        Signal::TurnEnded { ok: true, text, failure: None },
+        signals::conversation(ID, Evidence::Stream),
+        signals::activity(Activity::Working, Source::Stream),
+        signals::answered("I'll look.blue"),
     ];
-    assert_eq!(signals, wanted);
+    assert_eq!(found, wanted);
 }
 
 #[test]
@@ -37,7 +29,7 @@ fn other_lines_of_the_output_give_no_signals() {
         r#"{"type":"system","subtype":"init","session_id":"../../etc/passwd"}"#,
         r#"{"type":"connection","subtype":"reconnecting"}"#,
     ] {
-        assert_eq!(of_stream(line), [], "{line}");
+        assert_eq!(CursorVendor.stream_signals(line), [], "{line}");
     }
 }
 
@@ -45,36 +37,35 @@ fn other_lines_of_the_output_give_no_signals() {
 fn a_result_that_is_an_error_is_a_failure() {
     let line =
         r#"{"type":"result","subtype":"error","is_error":true,"result":"[unauthenticated] x"}"#;
-    let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &of_stream(line)[..] else {
-        panic!("a failure");
+    let found = CursorVendor.stream_signals(line);
+    let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &found[..] else {
+        panic!("{found:?}");
     };
     assert_eq!(failure.class, FailureClass::Account);
 }
 
 fn hook(event: &str, more: &str) -> Vec<Signal> {
-    of_hook(&format!(
+    CursorVendor.hook_signals(&format!(
         r#"{{"conversation_id":"{ID}","generation_id":"g","model":"m","hook_event_name":"{event}","cursor_version":"2026.09.10-fd3934a","workspace_roots":["/code/a"]{more}}}"#
     ))
 }
 
 #[test]
 fn hooks_name_the_conversation_and_report_its_activity() {
-    let idle = activity(Activity::Idle, Source::Hook);
-    let working = activity(Activity::Working, Source::Hook);
-    let said = conversation(Evidence::Hook);
+    let idle = signals::activity(Activity::Idle, Source::Hook);
+    let working = signals::activity(Activity::Working, Source::Hook);
+    let named = signals::conversation(ID, Evidence::Hook);
     let path = format!(
         r#","transcript_path":"/home/u/.cursor/projects/code-a/agent-transcripts/{ID}/{ID}.jsonl""#
     );
-    assert_eq!(hook("sessionStart", r#","transcript_path":null"#), [said.clone(), idle.clone()]);
-    assert_eq!(hook("beforeSubmitPrompt", &path), [said.clone(), working]);
-    let end = |ok, failure| Signal::TurnEnded { ok, text: String::new(), failure };
-    assert_eq!(
-        hook("stop", r#","status":"completed","loop_count":0"#),
-        [said.clone(), end(true, None), idle.clone()]
-    );
-    assert_eq!(hook("stop", r#","status":"aborted""#), [said, end(false, None), idle]);
+    assert_eq!(hook("sessionStart", r#","transcript_path":null"#), [named.clone(), idle.clone()]);
+    assert_eq!(hook("beforeSubmitPrompt", &path), [named.clone(), working]);
+    let completed = hook("stop", r#","status":"completed","loop_count":0"#);
+    assert_eq!(completed, [named.clone(), signals::answered(""), idle.clone()]);
+    let aborted = hook("stop", r#","status":"aborted""#);
+    assert_eq!(aborted, [named, signals::interrupted(), idle]);
     let failed = hook("stop", r#","status":"error","error_message":"usage limit""#);
-    assert_eq!(failed[1], end(false, Some(failures::failure("usage limit"))));
+    assert_eq!(failed[1], signals::failed("", failures::failure("usage limit")));
     assert_eq!(hook("preToolUse", ""), []);
 }
 

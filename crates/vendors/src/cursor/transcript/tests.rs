@@ -29,7 +29,7 @@ fn id() -> VendorSessionId {
 }
 
 fn found(home: &Home) -> Option<Conversation> {
-    conversation(&home.disk, &home.place, &id()).unwrap()
+    CursorVendor.conversation(&home.disk, &home.place, &id()).unwrap()
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn conversation_is_read_from_its_transcript_and_its_metadata() {
     assert_eq!(found.last_answer.as_deref(), Some("blue"));
     assert_eq!(found.began_at.as_millisecond(), 1_790_000_000_000);
     assert!(!found.turn_open);
-    assert_eq!(conversations(&home.disk, &home.place), [found]);
+    assert_eq!(CursorVendor.conversations(&home.disk, &home.place).unwrap(), [found]);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn transcript_without_a_database_in_the_folder_is_an_error() {
     let home = Home::new();
     assert_eq!(found(&home), None);
     write_transcript(&home, TRANSCRIPT);
-    let error = conversation(&home.disk, &home.place, &id()).unwrap_err();
+    let error = CursorVendor.conversation(&home.disk, &home.place, &id()).unwrap_err();
     assert!(error.to_string().contains("has no database"), "{error}");
     assert!(check(&home.disk, &home.place, &id()).is_err());
     // A conversation with the same id in another folder is a different one.
@@ -75,7 +75,7 @@ fn database_without_a_transcript_is_a_conversation_unless_it_is_blank() {
     write_chat(&home, META);
     assert_eq!(found(&home).unwrap().first_message, None);
     assert!(
-        user_messages_since(&home.disk, &home::transcript(&home.disk, &home.place, ID), 0).is_err()
+        messages_since(&home.disk, &paths::transcript(&home.disk, &home.place, ID), 0).is_err()
     );
     write_chat(&home, r#"{"hasConversation":false,"cwd":"/code/a"}"#);
     assert_eq!(found(&home), None);
@@ -84,23 +84,23 @@ fn database_without_a_transcript_is_a_conversation_unless_it_is_blank() {
 #[test]
 fn user_messages_since_returns_messages_without_cursors_tags() {
     let home = home(TRANSCRIPT);
-    let path = home::transcript(&home.disk, &home.place, ID);
-    assert_eq!(user_messages_since(&home.disk, &path, 0).unwrap(), ["say blue"]);
+    let path = paths::transcript(&home.disk, &home.place, ID);
+    assert_eq!(messages_since(&home.disk, &path, 0).unwrap(), ["say blue"]);
     let end = TRANSCRIPT.len() as u64;
-    assert_eq!(user_messages_since(&home.disk, &path, end).unwrap(), [""; 0]);
+    assert_eq!(messages_since(&home.disk, &path, end).unwrap(), [""; 0]);
 }
 
 #[test]
 fn kept_conversations_have_a_beginning_only_with_their_database() {
     let home = home(TRANSCRIPT);
-    let all = kept(&home.disk, &home.place.config_dir).unwrap();
+    let all = CursorVendor.list(&home.disk, &home.place.config_dir).unwrap();
     assert_eq!(all.iter().map(|kept| &kept.id).collect::<Vec<_>>(), [&id()]);
-    let begun = beginning(&home.disk, &all[0]).unwrap().unwrap();
+    let begun = CursorVendor.beginning(&home.disk, &all[0]).unwrap().unwrap();
     assert_eq!(
         (begun.cwd.to_str(), begun.first_message.as_deref()),
         (Some("/code/a"), Some("say blue"))
     );
     std::fs::remove_dir_all(home.folder.path().join("chats")).unwrap();
-    assert_eq!(beginning(&home.disk, &all[0]).unwrap(), None);
-    assert_eq!(conversations(&home.disk, &home.place), []);
+    assert_eq!(CursorVendor.beginning(&home.disk, &all[0]).unwrap(), None);
+    assert_eq!(CursorVendor.conversations(&home.disk, &home.place).unwrap(), []);
 }

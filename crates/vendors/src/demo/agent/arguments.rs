@@ -2,7 +2,7 @@
 
 use segue_core::model::Permission;
 
-use super::super::home;
+use super::super::paths;
 
 pub(super) const USAGE: &str = "usage: demo-agent [--session-id ID | --resume ID] [--own-id] \
      [--print] [--model M] [--permission ask|accept-edits|auto] [--instructions TEXT] \
@@ -154,7 +154,7 @@ impl Flags {
             }
             (_, Some(id)) => Ok(Identity::Resume(id.clone())),
             (Some(_), None) if self.has(&Switch::OwnId) => Ok(Identity::Own),
-            (Some(id), None) if home::is_id(id) => Ok(Identity::Preset(id.clone())),
+            (Some(id), None) if paths::is_id(id) => Ok(Identity::Preset(id.clone())),
             (Some(id), None) => Err(format!("invalid session ID `{}`", id.escape_debug())),
             (None, None) => Ok(Identity::Own),
         }

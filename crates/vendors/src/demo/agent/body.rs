@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::super::home::NESTED_VARIABLE;
+use super::super::paths::NESTED_VARIABLE;
 use super::super::records::LiveStatus;
 use super::effect::{DemoEffect, DemoEvent, Placement};
 use super::engine::Engine;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::super::home;
+use super::super::paths;
 use super::super::records::DemoRecord;
 use super::effect::LineAuthor;
 use super::memory::Memory;
@@ -35,7 +35,7 @@ impl DemoTranscript {
     /// header.
     pub(super) fn resume(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<(Self, Memory)>> {
         let mut log = Self::new(home, cwd, id.to_owned());
-        if !home::is_id(id) || !log.exists()? {
+        if !paths::is_id(id) || !log.exists()? {
             return Ok(None);
         }
         let Some(memory) = remember(&log.path())? else { return Ok(None) };
@@ -92,7 +92,7 @@ impl DemoTranscript {
     }
 
     fn path(&self) -> PathBuf {
-        home::transcript(&self.home, &self.cwd, &self.id)
+        paths::transcript(&self.home, &self.cwd, &self.id)
     }
 
     /// Appends a record. Writes the header together with the first message, in one write.

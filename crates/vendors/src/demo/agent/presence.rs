@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use segue_core::model::ProcessRef;
 
-use super::super::home;
+use super::super::paths;
 use super::super::records::{LiveEntry, LiveStatus};
 use super::log::make_folder;
 
@@ -31,7 +31,7 @@ impl LiveEntryFile {
             status: LiveStatus::Starting,
             at: Timestamp::UNIX_EPOCH,
         };
-        Self { folder: home::live(home), entry, is_hidden: false }
+        Self { folder: paths::live(home), entry, is_hidden: false }
     }
 
     /// Writes what the agent does, and in which conversation.
@@ -78,7 +78,7 @@ pub(super) fn trust(home: &Path, cwd: &Path) -> io::Result<()> {
 }
 
 fn trust_file(home: &Path, cwd: &Path) -> PathBuf {
-    let transcripts = home::transcripts(home, cwd);
+    let transcripts = paths::transcripts(home, cwd);
     home.join("trusted").join(transcripts.file_name().unwrap_or_default())
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::super::home::{self, KEY_REFUSED, KEY_VARIABLE, NESTED_VARIABLE};
+use super::super::paths::{self, KEY_REFUSED, KEY_VARIABLE, NESTED_VARIABLE};
 use super::super::records::LiveStatus;
 use super::arguments::{self, DemoMode, Identity, Invocation, Shows, USAGE};
 use super::body::{DemoBody, DemoEnding, new_id};
@@ -25,8 +25,8 @@ pub(super) fn start(arguments: Vec<String>, host: &dyn AgentHost) -> Result<u8, 
         .map_err(|reason| DemoRefusal::new(2, format!("{reason}\n{USAGE}")))?;
     refuse_nesting(host)?;
     refuse_key(host)?;
-    let home =
-        home::home(host.environment()).map_err(|error| DemoRefusal::new(2, error.to_string()))?;
+    let home = paths::config_dir(host.environment())
+        .map_err(|error| DemoRefusal::new(2, error.to_string()))?;
     let cwd = host.cwd()?;
     let (log, memory) = identify(&invocation, host, &home, &cwd)?;
     let presence = LiveEntryFile::new(&home, &cwd, &host.process(), log.id());

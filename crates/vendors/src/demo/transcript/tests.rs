@@ -20,7 +20,7 @@ fn write(home: &Home, id: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
 
 fn look(home: &Home, bytes: impl AsRef<[u8]>) -> Option<Conversation> {
     let path = write(home, "an-id", bytes);
-    conversation(&home.disk, &path, &VendorSessionId::new("an-id")).unwrap()
+    conversation_at(&home.disk, &path, &VendorSessionId::new("an-id")).unwrap()
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn missing_file_or_header_is_none_and_a_header_alone_is_a_conversation() {
     let home = Home::new();
     let absent = home.place.config_dir.join("none.jsonl");
     let id = VendorSessionId::new("none");
-    assert_eq!(conversation(&home.disk, &absent, &id).unwrap(), None);
+    assert_eq!(conversation_at(&home.disk, &absent, &id).unwrap(), None);
     assert_eq!(look(&home, ""), None);
     assert_eq!(look(&home, &HEADER[..30]), None);
     let silent = look(&home, lines(&[HEADER])).unwrap();
@@ -124,7 +124,7 @@ fn conversations_lists_those_of_the_folder_sorted_by_start_time() {
     write(&home, "broken", "{");
     home.write("conversations/-code-a/notes.txt", lines(&[HEADER]));
     home.write("conversations/-code-b/other.jsonl", lines(&[HEADER]));
-    let found = conversations(&home.disk, &home.place).unwrap();
+    let found = Demo.conversations(&home.disk, &home.place).unwrap();
     let ids: Vec<&str> = found.iter().map(|found| found.id.as_str()).collect();
     assert_eq!(ids, ["older", "newer"]);
     assert_eq!([found[0].turn_open, found[1].turn_open], [true, false]);

@@ -3,26 +3,22 @@ use std::os::unix::fs::FileExt as _;
 use segue_core::model::{Role, Usage};
 use serde_json::json;
 
+use super::super::TranscriptPattern;
 use super::*;
-use crate::testing::Home;
-use crate::testing::turns::both_ways;
+use crate::testing::turns::{read_turns, read_turns_of_text, with_roles};
+use crate::testing::{Home, to_json_lines};
 
-/// Reads a transcript in both directions, and expects the same turns.
-fn read(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
-    let home = Home::new();
-    let path = home.write("transcript", bytes);
-    both_ways(|each| turns(&home.disk, &path, each), |each| turns_back(&home.disk, &path, each))
+fn read_all(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
+    read_turns_of_text(&TranscriptPattern(String::new()), "transcript", bytes)
 }
 
-fn told(bytes: impl AsRef<[u8]>) -> Vec<String> {
-    let short = |turn: &Turn| format!("{}: {}", turn.role.word(), turn.text);
-    read(bytes).iter().map(short).collect()
+fn read_formatted(bytes: impl AsRef<[u8]>) -> Vec<String> {
+    with_roles(&read_all(bytes))
 }
 
 /// Writes the records one per line, and as a document with each field on a line of its own.
 fn in_both_forms(records: &[Value]) -> [String; 2] {
-    let lines = records.iter().map(|record| format!("{record}\n")).collect();
-    [lines, serde_json::to_string_pretty(records).unwrap()]
+    [to_json_lines(records), serde_json::to_string_pretty(records).unwrap()]
 }
 
 const NOTHING: [String; 0] = [];
@@ -57,8 +53,8 @@ fn transcripts_of_other_agents_are_read_and_an_empty_one_has_no_turns() {
         ["user: one", "assistant: two", r#"tool_call: {"command":"ls"}"#, "tool_result: a b"];
     for records in [&of_claude[..], &of_pi] {
         for text in in_both_forms(records) {
-            assert_eq!(told(&text), wanted, "{text}");
-            let turns = read(&text);
+            assert_eq!(read_formatted(&text), wanted, "{text}");
+            let turns = read_all(&text);
             assert_eq!(turns[0].at.unwrap().to_string(), "2026-11-16T01:00:00Z");
             assert_eq!(turns[1].model.as_deref(), Some("m"));
             assert_eq!(turns[1].usage, Some(Usage { input: 3, output: 4 }));
@@ -69,13 +65,11 @@ fn transcripts_of_other_agents_are_read_and_an_empty_one_has_no_turns() {
     }
     let system = vec![json!({"role": "system", "content": "be good"}); 3];
     for text in in_both_forms(&system) {
-        assert_eq!(told(text), NOTHING);
+        assert_eq!(read_formatted(text), NOTHING);
     }
-    assert_eq!(told(""), NOTHING);
-    let home = Home::new();
-    let absent = home.folder.path().join("absent");
-    turns(&home.disk, &absent, &mut |turn| panic!("{turn:?}")).unwrap();
-    turns_back(&home.disk, &absent, &mut |turn| panic!("{turn:?}")).unwrap();
+    assert_eq!(read_formatted(""), NOTHING);
+    let absent = Path::new("/absent/transcript");
+    assert_eq!(read_turns(&TranscriptPattern(String::new()), absent), []);
 }
 
 #[test]
@@ -102,18 +96,20 @@ fn messages_are_found_in_json_of_any_layout() {
             json!({"tools": tools, "history": list}),
             json!({"a": [{"b": {"found anywhere": list}}], "z": [{"role": "user", "content": "x"}]}),
         ] {
-            assert_eq!(told(document.to_string()), wanted, "{document}");
-            assert_eq!(told(format!("{document:#}\n")), wanted, "{document}");
+            assert_eq!(read_formatted(document.to_string()), wanted, "{document}");
+            assert_eq!(read_formatted(format!("{document:#}\n")), wanted, "{document}");
         }
-        let lines: String =
-            list.as_array().unwrap().iter().map(|record| format!("{record}\n")).collect();
-        assert_eq!(told(&lines), wanted, "{lines}");
+        let lines = to_json_lines(list.as_array().unwrap());
+        assert_eq!(read_formatted(&lines), wanted, "{lines}");
     }
-    assert_eq!(told(r#"{"messages":[{"role":"user","content":"alone"}]}"#), ["user: alone"]);
-    assert_eq!(told(r#"{"x":{"y":[{"role":"user","content":"alone"}]}}"#), NOTHING);
+    assert_eq!(
+        read_formatted(r#"{"messages":[{"role":"user","content":"alone"}]}"#),
+        ["user: alone"]
+    );
+    assert_eq!(read_formatted(r#"{"x":{"y":[{"role":"user","content":"alone"}]}}"#), NOTHING);
     for empty in ["", "[]", "{}", "{\n}", "[\n]\n", r#"{"messages":[]}"#, "null", "garbage", "{\n"]
     {
-        assert_eq!(told(empty), NOTHING, "{empty}");
+        assert_eq!(read_formatted(empty), NOTHING, "{empty}");
     }
 }
 
@@ -140,11 +136,11 @@ fn tool_calls_and_results_are_recognised_in_many_formats() {
         "summary: so far",
     ];
     let [lines, _] = in_both_forms(&records);
-    assert_eq!(told(&lines), wanted);
+    assert_eq!(read_formatted(&lines), wanted);
     let ids: Vec<String> =
-        read(&lines).into_iter().filter_map(|turn| Some(turn.tool?.id)).collect();
+        read_all(&lines).into_iter().filter_map(|turn| Some(turn.tool?.id)).collect();
     assert_eq!(ids, ["t1", "t1", "t2", "t2", "t3", "t3"]);
-    assert_eq!(read(&lines)[6].role, Role::Summary);
+    assert_eq!(read_all(&lines)[6].role, Role::Summary);
 }
 
 #[test]
@@ -152,7 +148,7 @@ fn times_are_read_as_text_seconds_or_milliseconds() {
     for time in [json!("2026-11-16T01:00:00Z"), json!(1_794_790_800), json!(1_794_790_800_000_u64)]
     {
         let line = json!({"role": "user", "content": "x", "created_at": time}).to_string();
-        assert_eq!(read(&line)[0].at.unwrap().to_string(), "2026-11-16T01:00:00Z", "{line}");
+        assert_eq!(read_all(&line)[0].at.unwrap().to_string(), "2026-11-16T01:00:00Z", "{line}");
     }
 }
 
@@ -160,16 +156,16 @@ fn times_are_read_as_text_seconds_or_milliseconds() {
 fn truncated_lines_are_skipped() {
     let whole = "{\"role\":\"user\",\"content\":\"one\"}\n{\"role\":\"ai\",\"content\":\"two\"}\n";
     assert_eq!(
-        told(format!("tent\":\"torn\"}}\n{whole}{{\"role\":\"us")),
+        read_formatted(format!("tent\":\"torn\"}}\n{whole}{{\"role\":\"us")),
         ["user: one", "assistant: two"]
     );
     for cut in 0..whole.len() {
-        read(&whole[..cut]);
-        read(&whole[cut..]);
+        read_all(&whole[..cut]);
+        read_all(&whole[cut..]);
     }
     let mut bytes = whole.as_bytes().to_vec();
     bytes[whole.find("one").unwrap()] = 0xff;
-    assert_eq!(read(&bytes)[0].text, "\u{fffd}ne");
+    assert_eq!(read_all(&bytes)[0].text, "\u{fffd}ne");
 }
 
 #[test]
@@ -177,7 +173,8 @@ fn document_above_the_size_limit_is_an_error() {
     let home = Home::new();
     let path = home.write("transcript", "[\n");
     let file = std::fs::File::options().write(true).open(&path).unwrap();
-    file.write_all_at(b"\n]", reading::LARGEST).unwrap();
-    let error = turns(&home.disk, &path, &mut |turn| panic!("{turn:?}")).unwrap_err();
+    file.write_all_at(b"\n]", reading::LARGEST_DOCUMENT_BYTES).unwrap();
+    let each = &mut |turn| panic!("{turn:?}");
+    let error = read(&home.disk, &path, ReadDirection::Forward, each).unwrap_err();
     assert!(format!("{error:?}").contains("at most 67108864 bytes"), "{error:?}");
 }

@@ -1,42 +1,10 @@
-use std::ops::ControlFlow;
-use std::path::Path;
-
 use segue_core::model::VendorSessionId;
 
 use super::*;
-use crate::gemini::turns;
 use crate::testing::Home;
+use crate::testing::turns::{order, read_turns, write_turns};
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
-
-fn written(home: &Home, onto: Option<&Path>, said: &[Turn]) -> (Transcription, Vec<u8>) {
-    let id = VendorSessionId::new(ID);
-    let order = TranscriptionOrder {
-        files: &home.disk,
-        place: &home.place,
-        id: &id,
-        title: "fleet/one",
-        model: None,
-        now: Timestamp::UNIX_EPOCH,
-        onto,
-    };
-    let mut transcription = transcription(&order).unwrap();
-    let mut out = Vec::new();
-    transcription.writer.begin(&mut out);
-    said.iter().for_each(|turn| transcription.writer.turn(turn, &mut out));
-    transcription.writer.end(&mut out);
-    (transcription, out)
-}
-
-fn read(home: &Home, path: &Path) -> Vec<Turn> {
-    let mut read = Vec::new();
-    turns::turns(&home.disk, path, &mut |turn| {
-        read.push(turn);
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    read
-}
 
 fn conversation() -> Vec<Turn> {
     let turn = |role, text: &str| Turn::new(role, text).at(Some(Timestamp::UNIX_EPOCH));
@@ -63,13 +31,13 @@ fn written_turns_are_read_back() {
     let said = conversation();
     let mut given = said.clone();
     given[7].text = "{\"no".to_owned();
-    let (transcription, bytes) = written(&home, None, &given);
-    let place = home::restored_as(&home.disk, &home.place, &VendorSessionId::new(ID));
+    let (transcription, bytes) = write_turns(&Gemini, &home, (ID, None), &given);
+    let place = paths::restored_as(&home.disk, &home.place, &VendorSessionId::new(ID));
     assert_eq!(transcription.target, Target::Transcript(place));
     assert!(transcription.beside[0].path.ends_with(".project_root"));
     assert_eq!(transcription.beside[0].contents, "/code/a");
     let path = home.write("written.jsonl", &bytes);
-    assert_eq!(read(&home, &path), said);
+    assert_eq!(read_turns(&Gemini, &path), said);
     let first: Value =
         serde_json::from_slice(bytes.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
     assert_eq!(first["sessionId"], ID);
@@ -79,10 +47,10 @@ fn written_turns_are_read_back() {
 fn added_turns_follow_the_existing_ones() {
     let home = Home::new();
     let said = conversation();
-    let (_, mut bytes) = written(&home, None, &said[..7]);
+    let (_, mut bytes) = write_turns(&Gemini, &home, (ID, None), &said[..7]);
     for (from, to) in [(7, 9), (9, 11)] {
         let path = home.write("written.jsonl", &bytes);
-        let (transcription, more) = written(&home, Some(&path), &said[from..to]);
+        let (transcription, more) = write_turns(&Gemini, &home, (ID, Some(&path)), &said[from..to]);
         assert_eq!(transcription.target, Target::Transcript(path));
         bytes.extend(more);
     }
@@ -91,7 +59,7 @@ fn added_turns_follow_the_existing_ones() {
         1
     );
     let path = home.write("written.jsonl", &bytes);
-    assert_eq!(read(&home, &path), said);
+    assert_eq!(read_turns(&Gemini, &path), said);
 }
 
 #[test]
@@ -102,24 +70,15 @@ fn summary_is_written_as_a_user_message_and_blank_turns_are_left_out() {
         Turn::new(Role::User, " \n"),
         Turn::new(Role::Assistant, ""),
     ];
-    let (_, bytes) = written(&home, None, &said);
+    let (_, bytes) = write_turns(&Gemini, &home, (ID, None), &said);
     let path = home.write("written.jsonl", &bytes);
-    let read = read(&home, &path);
-    assert_eq!(read, [Turn::new(Role::User, "so far").at(Some(Timestamp::UNIX_EPOCH))]);
+    let wanted = [Turn::new(Role::User, "so far").at(Some(Timestamp::UNIX_EPOCH))];
+    assert_eq!(read_turns(&Gemini, &path), wanted);
 }
 
 #[test]
 fn transcription_refuses_an_invalid_id() {
     let home = Home::new();
     let id = VendorSessionId::new("../x");
-    let order = TranscriptionOrder {
-        files: &home.disk,
-        place: &home.place,
-        id: &id,
-        title: "",
-        model: None,
-        now: Timestamp::UNIX_EPOCH,
-        onto: None,
-    };
-    assert!(transcription(&order).is_err());
+    assert!(Gemini.transcription(&order(&home, &id, None)).is_err());
 }

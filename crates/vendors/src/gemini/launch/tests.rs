@@ -1,7 +1,7 @@
 use segue_core::Kind;
 
 use super::*;
-use crate::testing::{Disk, plan, session};
+use crate::testing::{CountingFiles, json_lines, plan, session};
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 
@@ -10,7 +10,7 @@ fn built(
     (mode, id, message): (LaunchMode, Option<&str>, Option<&str>),
 ) -> Result<CommandLine> {
     let id = id.map(VendorSessionId::new);
-    command(&plan(session, &CountingFiles::default(), (mode, id.as_ref(), message)))
+    Gemini.command(&plan(session, &CountingFiles::default(), (mode, id.as_ref(), message)))
 }
 
 #[test]
@@ -25,8 +25,7 @@ fn a_new_conversation_is_resumed_from_a_prepared_transcript() {
         transcript.path.parent(),
         marker.path.parent().map(|it| it.join("chats")).as_deref()
     );
-    let lines: Vec<Value> =
-        transcript.contents.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = json_lines(&transcript.contents);
     assert_eq!(lines[0]["sessionId"], ID);
     assert_eq!(lines[0]["startTime"], "2026-11-16T00:14:30.801Z");
     assert_eq!(lines[1]["type"], "gemini");
@@ -73,13 +72,13 @@ fn resume_keeps_own_arguments_except_those_that_chose_a_conversation() {
         ..session()
     };
     let own = args(&["-y", "--session-id", "mine", "--resume=latest", "--debug"]);
-    assert_eq!(preset_id(&own, Uuid::nil()), None);
+    assert_eq!(Gemini.preset_id(&own, Uuid::nil()), None);
     let first = built(&own, (LaunchMode::Fresh, None, None)).unwrap();
     assert_eq!(first.arguments, own.args);
     assert_eq!(first.files, []);
     let later = built(&own, (LaunchMode::Resume, Some(ID), None)).unwrap();
     assert_eq!(later.arguments, ["-y", "--debug", "--resume", ID]);
-    assert!(preset_id(&args(&["--debug"]), Uuid::nil()).is_some());
+    assert!(Gemini.preset_id(&args(&["--debug"]), Uuid::nil()).is_some());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 use super::*;
+use crate::testing::plain_screen;
 
 fn screen(title: &str, text: &str) -> Screen {
-    let rows: Vec<String> = text.lines().map(|row| row.trim_end().to_owned()).collect();
-    Screen { firm_rows: rows.clone(), rows, title: title.to_owned(), cursor: None, revision: 1 }
+    plain_screen(title, None, text)
 }
 
 const READY_TITLE: &str = "◇  Ready (proj)                                          ";
@@ -55,24 +55,24 @@ const PERMISSION: &str = "
 
 #[test]
 fn an_input_is_ready_or_has_a_draft() {
-    assert_eq!(read(&screen(READY_TITLE, READY)), Some(Showing::Ready));
+    assert_eq!(Gemini.read_screen(&screen(READY_TITLE, READY)), Some(Showing::Ready));
     let draft = READY.replace("  Type your message or @path/to/file", "half a thou");
-    assert_eq!(read(&screen(READY_TITLE, &draft)), Some(Showing::Draft));
+    assert_eq!(Gemini.read_screen(&screen(READY_TITLE, &draft)), Some(Showing::Draft));
     let without_questions = READY.replace(" >   Type", " *   Type");
-    assert_eq!(read(&screen(READY_TITLE, &without_questions)), Some(Showing::Ready));
-    assert_eq!(read(&screen("another title", READY)), Some(Showing::Ready));
-    assert_eq!(read(&screen("✦  Working… (proj)", READY)), Some(Showing::Busy));
-    assert_eq!(read(&screen(READY_TITLE, "")), None);
+    assert_eq!(Gemini.read_screen(&screen(READY_TITLE, &without_questions)), Some(Showing::Ready));
+    assert_eq!(Gemini.read_screen(&screen("another title", READY)), Some(Showing::Ready));
+    assert_eq!(Gemini.read_screen(&screen("✦  Working… (proj)", READY)), Some(Showing::Busy));
+    assert_eq!(Gemini.read_screen(&screen(READY_TITLE, "")), None);
 }
 
 #[test]
 fn questions_are_recognized_whatever_the_title_shows() {
     for title in [READY_TITLE, "✦  Working… (proj)", ""] {
-        let trust = read(&screen(title, TRUST));
+        let trust = Gemini.read_screen(&screen(title, TRUST));
         assert_eq!(trust, Some(Showing::Dialog(WaitingFor::Trust)), "{title}");
     }
     let asks = screen("✋  Action Required (proj)", PERMISSION);
-    assert_eq!(read(&asks), Some(Showing::Dialog(WaitingFor::Permission)));
+    assert_eq!(Gemini.read_screen(&asks), Some(Showing::Dialog(WaitingFor::Permission)));
 }
 
 #[test]
@@ -90,19 +90,19 @@ fn a_question_is_answered_by_the_number_of_a_choice() {
         (&asks, choice("7"), None),
         (&asks, choice(""), None),
     ] {
-        let keys = answer(screen, &given).map(|keys| String::from_utf8(keys).unwrap());
+        let keys = Gemini.answer(screen, &given).map(|keys| String::from_utf8(keys).unwrap());
         assert_eq!(keys.as_deref(), wanted, "{given:?}");
     }
-    assert_eq!(answer(&screen(READY_TITLE, READY), &Answer::Yes), None);
+    assert_eq!(Gemini.answer(&screen(READY_TITLE, READY), &Answer::Yes), None);
 }
 
 #[test]
 fn the_command_is_part_of_the_question_and_words_of_the_agent_are_no_choices() {
     let said = "✦ which?\n● 1. No\n  2. Allow once\n";
     let asks = screen("", &format!("{said}{PERMISSION}"));
-    assert_eq!(answer(&asks, &Answer::Yes), Some(b"1".to_vec()));
-    assert_eq!(answer(&asks, &Answer::No), Some(b"3".to_vec()));
-    let DialogText { question, choices, .. } = dialog_text(&asks).unwrap();
+    assert_eq!(Gemini.answer(&asks, &Answer::Yes), Some(b"1".to_vec()));
+    assert_eq!(Gemini.answer(&asks, &Answer::No), Some(b"3".to_vec()));
+    let DialogText { question, choices, .. } = Gemini.dialog_text(&asks).unwrap();
     let shown = "? Shell touch made; sleep 1 touch made; sleep 1 Allow execution of [Shell]?";
     assert_eq!(question, shown);
     assert_eq!(choices, ["Allow once", "Allow for this session", "No, suggest changes (esc)"]);

@@ -6,17 +6,17 @@ use crate::testing::Home;
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 
 fn activity(activity: Activity, source: Source) -> Vec<Signal> {
-    vec![active(activity, source)]
+    vec![signals::activity(activity, source)]
 }
 
 #[test]
 fn title_reports_work_and_questions_but_never_idle() {
     let works = activity(Activity::Working, Source::Title);
-    assert_eq!(of_title("✦  Working… (proj)      "), works);
+    assert_eq!(Gemini.title_signals("✦  Working… (proj)      "), works);
     let asks = activity(Activity::Waiting(WaitingFor::Permission), Source::Title);
-    assert_eq!(of_title("✋  Action Required (proj)"), asks);
+    assert_eq!(Gemini.title_signals("✋  Action Required (proj)"), asks);
     for silent in ["◇  Ready (proj)", "Gemini CLI (proj)", ""] {
-        assert_eq!(of_title(silent), [], "{silent}");
+        assert_eq!(Gemini.title_signals(silent), [], "{silent}");
     }
 }
 
@@ -25,20 +25,20 @@ fn stream_reports_the_conversation_and_how_the_turn_ended() {
     let init = format!(
         r#"{{"type":"init","timestamp":"2026-11-16T01:31:09.911Z","session_id":"{ID}","model":"m"}}"#
     );
-    let id = VendorSessionId::new(ID);
-    assert_eq!(of_stream(&init)[0], Signal::Conversation { id, evidence: Evidence::Stream });
+    let named = signals::conversation(ID, Evidence::Stream);
+    assert_eq!(Gemini.stream_signals(&init)[0], named);
     let good =
         r#"{"type":"result","timestamp":"2026-11-16T01:31:10.047Z","status":"success","stats":{}}"#;
-    let ended = Signal::TurnEnded { ok: true, text: String::new(), failure: None };
-    assert_eq!(of_stream(good), [ended]);
+    assert_eq!(Gemini.stream_signals(good), [signals::answered("")]);
     let bad = r#"{"type":"result","timestamp":"2026-11-16T01:39:06.887Z","status":"error","error":{"type":"unknown","message":"[API Error: quota. Please retry in 60s.]"},"stats":{}}"#;
-    let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &of_stream(bad)[..] else {
-        panic!("{:?}", of_stream(bad))
+    let found = Gemini.stream_signals(bad);
+    let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &found[..] else {
+        panic!("{found:?}")
     };
     assert_eq!(failure.class, FailureClass::UsageLimit);
     assert_eq!(failure.resets_at.unwrap().to_string(), "2026-11-16T01:40:06.887Z");
     for silent in [r#"{"type":"message","role":"user","content":"x"}"#, "Warning: x", ""] {
-        assert_eq!(of_stream(silent), [], "{silent}");
+        assert_eq!(Gemini.stream_signals(silent), [], "{silent}");
     }
 }
 

@@ -19,7 +19,7 @@ fn home_with(text: &str) -> Home {
 
 fn read_text(text: &str) -> Option<Conversation> {
     let home = home_with(text);
-    conversation(&home.disk, &home.place, &id()).unwrap()
+    Gemini.conversation(&home.disk, &home.place, &id()).unwrap()
 }
 
 /// Returns the first lines of a transcript.
@@ -31,12 +31,12 @@ fn first(text: &str, count: usize) -> String {
 fn prepared_transcript_is_free_until_it_has_a_message() {
     for lines in [2, 3, 4, 5] {
         let home = home_with(&first(TOOL, lines));
-        assert_eq!(conversation(&home.disk, &home.place, &id()).unwrap(), None);
-        assert!(is_free(&home.disk, &home.place, &id()), "{lines}");
+        assert_eq!(Gemini.conversation(&home.disk, &home.place, &id()).unwrap(), None);
+        assert!(Gemini.is_free(&home.disk, &home.place, &id()), "{lines}");
     }
     let home = home_with(&first(TOOL, 6));
-    assert!(!is_free(&home.disk, &home.place, &id()));
-    assert!(is_free(&home.disk, &Home::new().place, &id()));
+    assert!(!Gemini.is_free(&home.disk, &home.place, &id()));
+    assert!(Gemini.is_free(&home.disk, &Home::new().place, &id()));
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn failed_or_interrupted_turn_is_over() {
 #[test]
 fn user_messages_since_returns_messages_once_that_are_written_again() {
     let home = home_with(INTERACTIVE);
-    let path = home::transcript(&home.disk, &home.place, &id());
-    let said = |offset| user_messages_since(&home.disk, &path, offset).unwrap();
+    let path = paths::transcript(&home.disk, &home.place, &id());
+    let said = |offset| messages_since(&home.disk, &path, offset).unwrap();
     assert_eq!(said(0), ["TOOL now", "TOOL again", "please status: 400"]);
     let offset = first(INTERACTIVE, 6).len() as u64;
     assert_eq!(said(offset), ["TOOL again", "please status: 400"]);
@@ -87,7 +87,7 @@ fn conversations_lists_those_of_the_folder_that_have_a_message() {
     home.write("tmp/a/chats/session-2026-11-16T01-39-1f1e1b40.jsonl", &named);
     home.write("tmp/a/chats/session-2026-11-16T01-40-1f1e1b40.jsonl", first(&named, 2));
     home.write("tmp/a/chats/session-garbage.jsonl", "garbage\n");
-    let found = conversations(&home.disk, &home.place).unwrap();
+    let found = Gemini.conversations(&home.disk, &home.place).unwrap();
     let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, [ID, other]);
     assert!(found.iter().all(|it| it.cwd == home.place.cwd));
@@ -98,6 +98,6 @@ fn long_transcript_is_read_only_at_its_beginning_and_end() {
     let line = TOOL.lines().last().unwrap();
     let long = format!("{TOOL}{}{}", format!("{line}\n").repeat(100_000), first(TOOL, 6));
     let home = home_with(&long);
-    conversation(&home.disk, &home.place, &id()).unwrap();
+    Gemini.conversation(&home.disk, &home.place, &id()).unwrap();
     assert!(home.disk.bytes_read() < 300_000, "{}", home.disk.bytes_read());
 }

@@ -1,32 +1,26 @@
-use std::ops::ControlFlow;
-
 use segue_core::model::Usage;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::testing::Home;
-use crate::testing::turns::both_ways;
+use crate::gemini::Gemini;
+use crate::testing::turns::{
+    assert_damage_is_tolerated, read_turns, read_turns_of_text, with_roles,
+};
+use crate::testing::{Home, to_json_lines};
 
 const INTERACTIVE: &str = include_str!("../fixtures/interactive.jsonl");
 const TOOL: &str = include_str!("../fixtures/tool.jsonl");
 const RESUMED: &str = include_str!("../fixtures/resumed.jsonl");
 const FAILED_FIRST: &str = include_str!("../fixtures/failed-first.jsonl");
 
-/// Reads a transcript in both directions and expects the same turns from both.
+const PATH: &str = "session.jsonl";
+
 fn read_all(bytes: impl AsRef<[u8]>) -> Vec<Turn> {
-    let home = Home::new();
-    let path = home.write("session.jsonl", bytes);
-    both_ways(|each| turns(&home.disk, &path, each), |each| turns_back(&home.disk, &path, each))
+    read_turns_of_text(&Gemini, PATH, bytes)
 }
 
-/// Reads a transcript and returns a short text for each turn.
-fn told(bytes: impl AsRef<[u8]>) -> Vec<String> {
-    let short = |turn: &Turn| format!("{}: {}", turn.role.word(), turn.text);
-    read_all(bytes).iter().map(short).collect()
-}
-
-fn lines(lines: &[Value]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+fn read_formatted(bytes: impl AsRef<[u8]>) -> Vec<String> {
+    with_roles(&read_all(bytes))
 }
 
 fn user(id: &str, text: &str) -> Value {
@@ -52,7 +46,7 @@ fn tool_call_is_returned_once_and_a_context_never() {
         format!("tool_result: {output}"),
         "assistant: ANSWER to".to_owned(),
     ];
-    assert_eq!(told(TOOL), wanted);
+    assert_eq!(read_formatted(TOOL), wanted);
     let turns = read_all(TOOL);
     let tools: Vec<_> = turns.iter().filter_map(|turn| turn.tool.as_ref()).collect();
     assert_eq!(tools[0], tools[1]);
@@ -64,10 +58,10 @@ fn tool_call_is_returned_once_and_a_context_never() {
 
 #[test]
 fn interrupted_and_failed_turns_are_left_out() {
-    let found = told(INTERACTIVE);
+    let found = read_formatted(INTERACTIVE);
     assert_eq!(found.len(), 4, "{found:#?}");
     assert_eq!((found[0].as_str(), found[3].as_str()), ("user: TOOL now", "assistant: ANSWER to "));
-    assert_eq!(told(FAILED_FIRST), Vec::<String>::new());
+    assert_eq!(read_formatted(FAILED_FIRST), Vec::<String>::new());
 }
 
 #[test]
@@ -83,7 +77,7 @@ fn messages_that_a_resume_wrote_again_are_returned_once() {
         "user: /help is what I say ü 🎉",
         "assistant: help yourself",
     ];
-    assert_eq!(told(RESUMED), wanted);
+    assert_eq!(read_formatted(RESUMED), wanted);
     let failed: Vec<bool> =
         read_all(RESUMED).iter().filter_map(|turn| Some(turn.tool.as_ref()?.failed)).collect();
     assert_eq!(failed, [false, false, false, true]);
@@ -97,7 +91,7 @@ fn undone_messages_are_left_out() {
     let (three, four) = (user("3", "three"), gemini("4", "four"));
     let rewind = |id: &str| json!({"$rewindTo": id});
     let all = [one, two, three, four];
-    let after = |more: &[Value]| told(lines(&[&all, more].concat()));
+    let after = |more: &[Value]| read_formatted(to_json_lines(&[&all, more].concat()));
     let whole = ["user: one", "assistant: two", "user: three", "assistant: four"];
     assert_eq!(after(&[]), whole);
     assert_eq!(after(&[rewind("3")]), whole[..2]);
@@ -116,9 +110,13 @@ fn undone_messages_are_left_out() {
 
 #[test]
 fn later_message_replaces_an_earlier_one_with_the_same_id() {
-    let text =
-        lines(&[user("1", "one"), gemini("2", ""), gemini("2", "half"), gemini("2", "whole")]);
-    assert_eq!(told(text), ["user: one", "assistant: whole"]);
+    let text = to_json_lines(&[
+        user("1", "one"),
+        gemini("2", ""),
+        gemini("2", "half"),
+        gemini("2", "whole"),
+    ]);
+    assert_eq!(read_formatted(text), ["user: one", "assistant: whole"]);
 }
 
 #[test]
@@ -145,10 +143,10 @@ fn turns_before_a_compaction_are_returned_and_copies_are_left_out() {
         "user: five",
     ];
     let at_once = [&before[..], &[set(&compacted)], &later].concat();
-    assert_eq!(told(lines(&at_once)), wanted);
+    assert_eq!(read_formatted(to_json_lines(&at_once)), wanted);
     let resumed = set(&[&compacted[..], &later].concat());
     let again = [&at_once[..], &[undone, resumed.clone(), resumed]].concat();
-    assert_eq!(told(lines(&again)), wanted, "after two resumes");
+    assert_eq!(read_formatted(to_json_lines(&again)), wanted, "after two resumes");
 }
 
 #[test]
@@ -156,24 +154,10 @@ fn transcript_of_an_older_version_is_read_as_one_document() {
     let document = json!({
         "sessionId": "x", "projectHash": "x", "messages": [user("1", "one"), gemini("2", "two")],
     });
-    assert_eq!(told(document.to_string()), ["user: one", "assistant: two"]);
+    assert_eq!(read_formatted(document.to_string()), ["user: one", "assistant: two"]);
     let home = Home::new();
     let path = home.write("session.json", format!("{document:#}"));
-    let (mut forwards, mut backwards) = (Vec::new(), Vec::new());
-    turns(&home.disk, &path, &mut |turn| {
-        forwards.push(turn.text);
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    turns_back(&home.disk, &path, &mut |turn| {
-        backwards.push(turn.text);
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    assert_eq!(
-        (forwards, backwards),
-        (vec!["one".into(), "two".into()], vec!["two".into(), "one".into()])
-    );
+    assert_eq!(with_roles(&read_turns(&Gemini, &path)), ["user: one", "assistant: two"]);
 }
 
 #[test]
@@ -191,42 +175,24 @@ fn invalid_messages_are_skipped_and_the_rest_is_read() {
         json!({"id": "f", "type": "gemini", "content": "", "toolCalls": [{"id": "x", "name": "y"}]}),
     ];
     let wanted = ["user: one", "assistant: two", "assistant: four", "tool_call: {}"];
-    assert_eq!(told(lines(&odd)), wanted);
+    assert_eq!(read_formatted(to_json_lines(&odd)), wanted);
     let set = json!({"$set": {"messages": odd}});
-    assert_eq!(told(lines(&[set])), wanted);
+    assert_eq!(read_formatted(to_json_lines(&[set])), wanted);
 }
 
 #[test]
 fn long_text_in_a_copied_conversation_loses_only_its_middle() {
     let long = format!("BEGIN{}END", "x".repeat(4 * 1024 * 1024));
     let set = json!({"$set": {"messages": [user("1", &long), gemini("2", "two")]}});
-    let home = Home::new();
-    let path = home.write("session.jsonl", lines(&[set]));
-    let mut found = Vec::new();
-    turns_back(&home.disk, &path, &mut |turn| {
-        found.push(turn.text);
-        ControlFlow::Continue(())
-    })
-    .unwrap();
-    assert_eq!(found[0], "two");
-    assert!(found[1].starts_with("BEGIN") && found[1].ends_with("END"));
-    assert!(found[1].len() < 1024 * 1024);
+    let found = read_all(to_json_lines(&[set]));
+    assert_eq!(found[1].text, "two");
+    assert!(found[0].text.starts_with("BEGIN") && found[0].text.ends_with("END"));
+    assert!(found[0].text.len() < 1024 * 1024);
 }
 
 #[test]
 fn both_directions_agree_on_cut_and_changed_files() {
     for whole in [INTERACTIVE, TOOL, RESUMED] {
-        for cut in (0..whole.len()).step_by(whole.len() / 60) {
-            read_all(&whole.as_bytes()[..cut]);
-            read_all(&whole.as_bytes()[cut..]);
-        }
-        let mut number: u64 = 7;
-        let mut bytes = whole.as_bytes().to_vec();
-        for _ in 0..100 {
-            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let at = usize::try_from(number >> 33).unwrap() % bytes.len();
-            bytes[at] = number.to_be_bytes()[3];
-            read_all(&bytes);
-        }
+        assert_damage_is_tolerated(&Gemini, PATH, whole);
     }
 }

@@ -20,7 +20,7 @@ fn arguments_name_the_conversation_and_the_file_with_the_message() {
     };
     let id = VendorSessionId::new(ID);
     let wish = (LaunchMode::Fresh, Some(&id), Some("--help\n/new"));
-    let made = command(&plan(&session, &home.disk, wish)).unwrap();
+    let made = OpenClaw.command(&plan(&session, &home.disk, wish)).unwrap();
     let wanted = format!(
         "agent --local --model scripted/scripted-2 --agent ops --session-id {ID} \
          --message-file /state/launches/one/message.txt --json"
@@ -34,8 +34,13 @@ fn resume_of_an_unknown_conversation_is_refused() {
     let home = Home::new();
     let session = headless(&home);
     let id = VendorSessionId::new(ID);
-    let resume =
-        || command(&plan(&session, &home.disk, (LaunchMode::Resume, Some(&id), Some("go on"))));
+    let resume = || {
+        OpenClaw.command(&plan(
+            &session,
+            &home.disk,
+            (LaunchMode::Resume, Some(&id), Some("go on")),
+        ))
+    };
     let error = resume().unwrap_err();
     assert!(error.to_string().contains("has no conversation"), "{error}");
     let path = home.write("agents/main/agent/openclaw-agent.sqlite", "");
@@ -50,7 +55,7 @@ fn unsupported_sessions_are_usage_errors() {
     let id = VendorSessionId::new(ID);
     let kind = |session: &Session, message| {
         let wish = (LaunchMode::Fresh, Some(&id), message);
-        command(&plan(session, &home.disk, wish)).unwrap_err().kind
+        OpenClaw.command(&plan(session, &home.disk, wish)).unwrap_err().kind
     };
     let interactive = Session { headless: false, ..headless(&home) };
     let told = Session { instructions: Some("Be brief.".to_owned()), ..headless(&home) };

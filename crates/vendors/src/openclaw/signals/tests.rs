@@ -9,22 +9,23 @@ const REFUSED: &str = include_str!("../fixtures/refused.json");
 
 #[test]
 fn report_names_the_conversation_and_contains_the_answer() {
-    let mut signals: Vec<Signal> = REPORT.lines().flat_map(of_stream).collect();
-    signals.dedup();
-    let id = VendorSessionId::new("019a0000-0000-7000-8000-000000000001");
-    let text = "blue\n      \"sessionId\": \"019a0000-0000-7000-8000-00000000000f\",".to_owned();
+    let mut found: Vec<Signal> =
+        REPORT.lines().flat_map(|line| OpenClaw.stream_signals(line)).collect();
+    found.dedup();
+    let text = "blue\n      \"sessionId\": \"019a0000-0000-7000-8000-00000000000f\",";
     let wanted = [
-        Signal::Conversation { id, evidence: Evidence::Stream },
-        Signal::TurnEnded { ok: true, text, failure: None },
+        signals::conversation("019a0000-0000-7000-8000-000000000001", Evidence::Stream),
+        signals::answered(text),
     ];
-    assert_eq!(signals, wanted);
+    assert_eq!(found, wanted);
 }
 
 #[test]
 fn report_of_a_failed_turn_contains_the_failure() {
-    let signals: Vec<Signal> = REFUSED.lines().flat_map(of_stream).collect();
-    let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &signals[..] else {
-        panic!("{signals:?}");
+    let found: Vec<Signal> =
+        REFUSED.lines().flat_map(|line| OpenClaw.stream_signals(line)).collect();
+    let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &found[..] else {
+        panic!("{found:?}");
     };
     assert_eq!(failure.class, FailureClass::Account);
 }
@@ -33,9 +34,8 @@ fn report_of_a_failed_turn_contains_the_failure() {
 fn lines_that_are_no_field_of_the_report_give_no_signals() {
     let lines = ["", "{", "[memory] x", r#"{"sessionId": "a"}"#, r#"      "sessionId": "a","#];
     for line in lines {
-        assert_eq!(of_stream(line), [], "{line}");
+        assert_eq!(OpenClaw.stream_signals(line), [], "{line}");
     }
-    let aborted = Signal::TurnEnded { ok: false, text: String::new(), failure: None };
-    assert_eq!(of_stream("    \"aborted\": true,"), [aborted]);
-    assert_eq!(of_stream("    \"aborted\": false,"), []);
+    assert_eq!(OpenClaw.stream_signals("    \"aborted\": true,"), [signals::interrupted()]);
+    assert_eq!(OpenClaw.stream_signals("    \"aborted\": false,"), []);
 }

@@ -16,7 +16,7 @@ fn home() -> (Home, Connection) {
 }
 
 fn found(home: &Home, id: &str) -> Option<Conversation> {
-    conversation(&home.disk, &home.place.config_dir, &VendorSessionId::new(id)).unwrap()
+    OpenClaw.conversation(&home.disk, &home.place, &VendorSessionId::new(id)).unwrap()
 }
 
 #[test]
@@ -55,19 +55,18 @@ fn database_with_an_unknown_schema_is_an_error() {
     let (home, writer) = home();
     writer.execute_batch("DROP TABLE transcript_events").unwrap();
     let id = VendorSessionId::new(ANSWERED);
-    assert!(conversation(&home.disk, &home.place.config_dir, &id).is_err());
+    assert!(OpenClaw.conversation(&home.disk, &home.place, &id).is_err());
 }
 
 #[test]
 fn user_messages_since_returns_the_messages_from_the_given_row_on() {
     let (home, _writer) = home();
     let id = VendorSessionId::new(ANSWERED);
-    let config_dir = &home.place.config_dir;
-    let since = |at| user_messages_since(&home.disk, config_dir, &id, at).unwrap();
+    let since = |at| OpenClaw.user_messages_since(&home.disk, &home.place, &id, at).unwrap();
     assert_eq!(since(0), ["hello one", "hello two"]);
     assert_eq!(since(5), ["hello two"]);
-    assert_eq!(length(&home.disk, config_dir, &id).unwrap(), Some(10));
+    assert_eq!(OpenClaw.length(&home.disk, &home.place, &id), Some(10));
     assert_eq!(since(10), [""; 0]);
-    let transcript = named(&home.disk, config_dir, &id);
+    let transcript = OpenClaw.transcript(&home.disk, &home.place, &id);
     assert!(transcript.ends_with(id.as_str()) && transcript.parent().unwrap().is_file());
 }

@@ -1,8 +1,12 @@
+use std::path::PathBuf;
+
 use rusqlite::{Connection, params};
 use serde_json::json;
 
 use super::*;
+use crate::openclaw::OpenClaw;
 use crate::testing::Home;
+use crate::testing::turns::read_turns;
 
 const RECORDED: &str = include_str!("../fixtures/recorded.sql");
 const ANSWERED: &str = "019a0000-0000-7000-8000-000000000001";
@@ -29,23 +33,13 @@ impl RecordedEvents {
         self.writer.execute(row, params![ANSWERED, number, event.to_string()]).unwrap();
     }
 
+    fn transcript(&self, id: &str) -> PathBuf {
+        self.home.folder.path().join("claw.sqlite").join(id)
+    }
+
     /// Reads a conversation in both directions, and expects the same turns.
     fn turns(&self, id: &str) -> Vec<Turn> {
-        let transcript = self.home.folder.path().join("claw.sqlite").join(id);
-        let (mut forward, mut back) = (Vec::new(), Vec::new());
-        turns(&transcript, &mut |turn| {
-            forward.push(turn);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-        turns_back(&transcript, &mut |turn| {
-            back.push(turn);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-        back.reverse();
-        assert_eq!(forward, back);
-        forward
+        read_turns(&OpenClaw, &self.transcript(id))
     }
 
     fn texts(&self) -> Vec<String> {
@@ -79,8 +73,7 @@ fn recorded_conversation_is_read_as_turns() {
     let refused = recorded.turns(REFUSED);
     assert_eq!((refused.len(), refused[0].text.as_str()), (1, "fail401 please"));
     assert!(recorded.turns("unknown").is_empty());
-    let nowhere = Path::new("/nowhere/claw.sqlite/1");
-    super::turns(nowhere, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(read_turns(&OpenClaw, Path::new("/nowhere/claw.sqlite/1")).is_empty());
 }
 
 #[test]
@@ -143,8 +136,7 @@ fn long_conversation_is_read_in_pages_until_the_caller_stops() {
     }
     assert_eq!(recorded.texts().len(), 104);
     let mut count = 0;
-    let transcript = recorded.home.folder.path().join("claw.sqlite").join(ANSWERED);
-    turns_back(&transcript, &mut |_| {
+    read(&recorded.transcript(ANSWERED), ReadDirection::Back, &mut |_| {
         count += 1;
         if count == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })

@@ -1,9 +1,10 @@
 use jiff::SignedDuration;
 use segue_core::model::{Tool, VendorSessionId};
 
-use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase, both_ways};
+use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase};
 use super::*;
-use crate::testing::Disk;
+use crate::testing::Home;
+use crate::testing::turns::{order, read_turns, write_all};
 
 const NEW_ID: &str = "ses_0198aaaaaaaa70008000000000000abc";
 
@@ -34,22 +35,16 @@ fn turns() -> Vec<Turn> {
 fn written(recorded: &RecordedDatabase, id: &str, onto: bool, turns: &[Turn]) -> Result<Vec<u8>> {
     let (place, id) = (recorded.place(), VendorSessionId::new(id));
     let onto = onto.then(|| recorded.transcript(id.as_str()));
+    let home = Home::new();
     let order = TranscriptionOrder {
-        files: &CountingFiles::default(),
         place: &place,
-        id: &id,
         title: "shop/coder",
-        model: None,
         now: now(),
-        onto: onto.as_deref(),
+        ..order(&home, &id, onto.as_deref())
     };
-    let Transcription { mut writer, target, .. } = transcription(&order)?;
-    assert_eq!(target, Target::Import);
-    let mut out = Vec::new();
-    writer.begin(&mut out);
-    turns.iter().for_each(|turn| writer.turn(turn, &mut out));
-    writer.end(&mut out);
-    Ok(out)
+    let mut transcription = OpenCode.transcription(&order)?;
+    assert_eq!(transcription.target, Target::Import);
+    Ok(write_all(&mut transcription, turns))
 }
 
 /// Returns the properties of turns that must be the same when they are read again.
@@ -70,7 +65,7 @@ fn ids(document: &[u8]) -> Vec<(i64, String)> {
 fn written_turns_read_back_from_the_document_and_after_its_import() {
     let recorded = RecordedDatabase::new();
     let document = written(&recorded, NEW_ID, false, &turns()).unwrap();
-    assert_eq!(essence(&both_ways(&recorded.write(&document))), essence(&turns()));
+    assert_eq!(essence(&read_turns(&OpenCode, &recorded.write(&document))), essence(&turns()));
     let others = recorded.turns(FIRST_ID);
     for _ in 0..2 {
         recorded.import(&document);
@@ -123,12 +118,12 @@ fn arguments_that_are_no_object_and_calls_without_results_are_written() {
     let call = Turn::new(Role::ToolCall, "plain words").with_tool(tool.clone());
     let lone = Turn::new(Role::ToolResult, "lone").with_tool(tool);
     let document = written(&recorded, NEW_ID, false, &[call.clone(), call, lone.clone(), lone]);
-    let read = both_ways(&recorded.write(document.unwrap()));
+    let read = read_turns(&OpenCode, &recorded.write(document.unwrap()));
     let texts: Vec<&str> = read.iter().map(|turn| turn.text.as_str()).collect();
     let input = r#"{"input":"plain words"}"#;
     assert_eq!(texts, [input, "no result", input, "lone", "{}", "lone"]);
     let nothing = written(&recorded, NEW_ID, false, &[]).unwrap();
-    assert!(both_ways(&recorded.write(nothing)).is_empty());
+    assert!(read_turns(&OpenCode, &recorded.write(nothing)).is_empty());
 }
 
 #[test]

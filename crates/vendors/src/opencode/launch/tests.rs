@@ -1,13 +1,13 @@
 use segue_core::Kind;
 
 use super::*;
-use crate::testing::{Disk, plan, session};
+use crate::testing::{CountingFiles, plan, session};
 
 const ID: &str = "ses_01980000000070008000000000000001";
 
 fn line(session: &Session, mode: LaunchMode, message: Option<&str>) -> Result<CommandLine> {
     let id = VendorSessionId::new(ID);
-    command(&plan(session, &CountingFiles::default(), (mode, Some(&id), message)))
+    OpenCode.command(&plan(session, &CountingFiles::default(), (mode, Some(&id), message)))
 }
 
 fn arguments(session: &Session, mode: LaunchMode, message: Option<&str>) -> Vec<String> {
@@ -34,7 +34,8 @@ fn headless_message_is_passed_unchanged_as_standard_input() {
     let found = line(&session, LaunchMode::Resume, Some("--help  a\n\"b c\" 1e3")).unwrap();
     assert_eq!(found.arguments, ["run", "--format", "json", "--dir", "/code", "-s", ID]);
     let disk = CountingFiles::default();
-    let path = standard_input(&plan(&session, &disk, (LaunchMode::Resume, None, None))).unwrap();
+    let path =
+        OpenCode.standard_input(&plan(&session, &disk, (LaunchMode::Resume, None, None))).unwrap();
     let file = found.files.iter().find(|file| file.path == path).unwrap();
     assert_eq!(file.contents, "--help  a\n\"b c\" 1e3");
     assert_eq!(line(&session, LaunchMode::Resume, None).unwrap_err().kind, Kind::Usage);
@@ -44,9 +45,9 @@ fn headless_message_is_passed_unchanged_as_standard_input() {
 fn fresh_launch_imports_an_empty_conversation_and_a_resume_imports_none() {
     let (session, id, disk) = (session(), VendorSessionId::new(ID), CountingFiles::default());
     let fresh = plan(&session, &disk, (LaunchMode::Fresh, Some(&id), None));
-    let words = preparation(&fresh).unwrap();
+    let words = OpenCode.preparation(&fresh).unwrap();
     assert_eq!(words, ["import", "--pure", "/state/launches/one/conversation.json"]);
-    let files = command(&fresh).unwrap().files;
+    let files = OpenCode.command(&fresh).unwrap().files;
     let import = files.iter().find(|file| file.path.ends_with(IMPORT_FILE)).unwrap();
     let written: Value = serde_json::from_str(&import.contents).unwrap();
     assert_eq!(written["messages"], json!([]));
@@ -54,8 +55,15 @@ fn fresh_launch_imports_an_empty_conversation_and_a_resume_imports_none() {
         assert_eq!(written["info"][key], value);
     }
     let resumed = plan(&session, &disk, (LaunchMode::Resume, Some(&id), None));
-    assert_eq!(preparation(&resumed), None);
-    assert!(command(&resumed).unwrap().files.iter().all(|file| !file.path.ends_with(IMPORT_FILE)));
+    assert_eq!(OpenCode.preparation(&resumed), None);
+    assert!(
+        OpenCode
+            .command(&resumed)
+            .unwrap()
+            .files
+            .iter()
+            .all(|file| !file.path.ends_with(IMPORT_FILE))
+    );
 }
 
 #[test]
@@ -88,7 +96,7 @@ fn settings_in_the_environment_are_kept_without_the_files_of_another_launch() {
     let told = |given: Option<&str>| {
         let variables = given.map(|text| (SETTINGS_VARIABLE.to_owned(), text.to_owned()));
         let mut environment = Environment::new(variables);
-        add_settings(&session, Path::new("/l"), &mut environment);
+        OpenCode.add_settings(&session, Path::new("/l"), &mut environment);
         serde_json::from_str::<Value>(environment.get(SETTINGS_VARIABLE).unwrap()).unwrap()
     };
     let plain = json!({"plugin": ["/l/segue-plugin.mjs"], "instructions": ["/l/instructions.md"]});
@@ -104,16 +112,20 @@ fn settings_in_the_environment_are_kept_without_the_files_of_another_launch() {
 #[test]
 fn arguments_that_choose_a_conversation_apply_to_the_first_launch_only() {
     let mut session = session();
-    assert!(preset_id(&session, Uuid::nil()).is_some_and(|id| home::is_id(id.as_str())));
+    assert!(OpenCode.preset_id(&session, Uuid::nil()).is_some_and(|id| paths::is_id(id.as_str())));
     session.args = ["--agent", "x", "-s", "ses_other", "--fork"].map(str::to_owned).to_vec();
-    assert_eq!(preset_id(&session, Uuid::nil()), None);
+    assert_eq!(OpenCode.preset_id(&session, Uuid::nil()), None);
     let disk = CountingFiles::default();
-    let first = command(&plan(&session, &disk, (LaunchMode::Fresh, None, None))).unwrap();
+    let first = OpenCode.command(&plan(&session, &disk, (LaunchMode::Fresh, None, None))).unwrap();
     assert_eq!(first.arguments, ["/code", "--agent", "x", "-s", "ses_other", "--fork"]);
     assert_eq!(arguments(&session, LaunchMode::Resume, None), ["/code", "-s", ID, "--agent", "x"]);
-    assert!(command(&plan(&session, &disk, (LaunchMode::Resume, None, None))).is_err());
+    assert!(OpenCode.command(&plan(&session, &disk, (LaunchMode::Resume, None, None))).is_err());
     let strange = VendorSessionId::new("../x");
-    assert!(command(&plan(&session, &disk, (LaunchMode::Resume, Some(&strange), None))).is_err());
+    assert!(
+        OpenCode
+            .command(&plan(&session, &disk, (LaunchMode::Resume, Some(&strange), None)))
+            .is_err()
+    );
 }
 
 #[test]
@@ -122,8 +134,11 @@ fn conversation_of_the_plan_is_imported_before_any_launch() {
     for mode in [LaunchMode::Fresh, LaunchMode::Resume] {
         let plan = plan(&session, &disk, (mode, Some(&id), None));
         let plan = CommandPlan { import: Some(Path::new("/state/import.json")), ..plan };
-        assert_eq!(preparation(&plan).unwrap(), ["import", "--pure", "/state/import.json"]);
-        let line = command(&plan).unwrap();
+        assert_eq!(
+            OpenCode.preparation(&plan).unwrap(),
+            ["import", "--pure", "/state/import.json"]
+        );
+        let line = OpenCode.command(&plan).unwrap();
         assert!(line.files.iter().all(|file| !file.path.ends_with(IMPORT_FILE)));
         assert_eq!(line.arguments, ["/code", "-s", ID]);
     }

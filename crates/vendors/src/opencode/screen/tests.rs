@@ -1,10 +1,10 @@
 use super::*;
+use crate::testing::plain_screen;
 
 /// Returns a screen that was recorded with version 1.18.33, in a terminal of 40 rows and 120
 /// columns.
 fn screen(text: &str, cursor: Option<(u16, u16)>) -> Screen {
-    let rows: Vec<String> = text.lines().map(|row| row.trim_end().to_owned()).collect();
-    Screen { firm_rows: rows.clone(), rows, title: "OC | x".to_owned(), cursor, revision: 1 }
+    plain_screen("OC | x", cursor, text)
 }
 
 const EMPTY: &str = include_str!("../fixtures/screen-empty.txt");
@@ -31,23 +31,23 @@ fn recorded_screens_are_recognized() {
         ("nothing yet", "", None, Showing::Busy),
         ("nothing yet, with a cursor", "", Some((0, 0)), Showing::Busy),
     ] {
-        assert_eq!(read(&screen(text, cursor)), Some(wanted), "{name}");
+        assert_eq!(OpenCode.read_screen(&screen(text, cursor)), Some(wanted), "{name}");
     }
 }
 
 #[test]
 fn text_beside_or_above_the_input_is_not_part_of_it() {
     let beside: String = EMPTY.lines().map(|row| format!("{row:<124}Context 3%\n")).collect();
-    assert_eq!(read(&screen(&beside, Some((34, 5)))), Some(Showing::Ready));
+    assert_eq!(OpenCode.read_screen(&screen(&beside, Some((34, 5)))), Some(Showing::Ready));
     let said =
         EMPTY.replacen('\n', "\n  ┃  △ Permission required\n  ┃   Allow once   Reject\n\n", 1);
-    assert_eq!(read(&screen(&said, Some((37, 5)))), Some(Showing::Ready));
-    assert_eq!(answer(&screen(&said, Some((37, 5))), &Answer::Yes), None);
+    assert_eq!(OpenCode.read_screen(&screen(&said, Some((37, 5)))), Some(Showing::Ready));
+    assert_eq!(OpenCode.answer(&screen(&said, Some((37, 5))), &Answer::Yes), None);
 }
 
 #[test]
 fn permission_question_is_answered_with_arrow_keys_and_enter() {
-    let keys = |given: Answer| answer(&screen(PERMISSION, None), &given);
+    let keys = |given: Answer| OpenCode.answer(&screen(PERMISSION, None), &given);
     assert_eq!(keys(Answer::Yes).as_deref(), Some(&b"\r"[..]));
     assert_eq!(keys(Answer::No).as_deref(), Some(&b"\x1b[C\x1b[C\r"[..]));
     let choice = |text: &str| keys(Answer::Choice(text.to_owned()));
@@ -62,8 +62,8 @@ fn permission_question_is_answered_with_arrow_keys_and_enter() {
 fn permission_question_without_its_command_is_still_being_drawn() {
     let half = PERMISSION.replace("$ echo hi", "");
     assert_ne!(half, PERMISSION);
-    assert_eq!(read(&screen(&half, None)), Some(Showing::Busy));
-    assert_eq!(answer(&screen(&half, None), &Answer::Yes), None);
+    assert_eq!(OpenCode.read_screen(&screen(&half, None)), Some(Showing::Busy));
+    assert_eq!(OpenCode.answer(&screen(&half, None), &Answer::Yes), None);
 }
 
 #[test]
@@ -71,10 +71,9 @@ fn permission_question_does_not_include_text_of_the_agent() {
     let rows = include_str!("../fixtures/screen-permission.txt");
     let said =
         rows.replace("     $ echo hi\n", "     1. Reject it and stop\n     2. Run it once\n");
-    let rows: Vec<String> = said.lines().map(|row| row.trim_end().to_owned()).collect();
-    let asks = Screen { firm_rows: rows.clone(), rows, ..Screen::default() };
-    let DialogText { question, choices, .. } = dialog_text(&asks).unwrap();
+    let asks = screen(&said, None);
+    let DialogText { question, choices, .. } = OpenCode.dialog_text(&asks).unwrap();
     assert_eq!(question, "△ Permission required # Shell command $ echo hi");
     assert_eq!(choices, CHOICES);
-    assert_eq!(answer(&asks, &Answer::Choice("1".to_owned())), Some(ENTER.to_vec()));
+    assert_eq!(OpenCode.answer(&asks, &Answer::Choice("1".to_owned())), Some(ENTER.to_vec()));
 }

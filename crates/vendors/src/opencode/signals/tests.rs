@@ -8,14 +8,13 @@ const ID: &str = "ses_01980000000070008000000000000001";
 const STREAM: &str = include_str!("../fixtures/stream.jsonl");
 
 fn told(rest: &str) -> Vec<Signal> {
-    let mut signals = of_hook(&format!(r#"{{"session":"{ID}",{rest}}}"#));
-    let id = VendorSessionId::new(ID);
-    assert_eq!(signals.remove(0), Signal::Conversation { id, evidence: Evidence::Hook });
-    signals
+    let mut found = OpenCode.hook_signals(&format!(r#"{{"session":"{ID}",{rest}}}"#));
+    assert_eq!(found.remove(0), signals::conversation(ID, Evidence::Hook));
+    found
 }
 
 fn active(activity: Activity) -> Signal {
-    Signal::Activity { activity, source: Source::Hook }
+    signals::activity(activity, Source::Hook)
 }
 
 #[test]
@@ -36,17 +35,16 @@ fn reports_of_the_plugin_become_activity_signals() {
         assert_eq!(told(rest), wanted, "{rest}");
     }
     for other in ["", "{}", r#"{"event":"idle","session":"../x"}"#] {
-        assert!(of_hook(other).is_empty(), "{other}");
+        assert!(OpenCode.hook_signals(other).is_empty(), "{other}");
     }
 }
 
 #[test]
 fn end_of_a_turn_carries_its_answer_or_its_failure() {
     let ended = told(r#""event":"ended","text":"done""#);
-    let well = Signal::TurnEnded { ok: true, text: "done".to_owned(), failure: None };
-    assert_eq!(ended, [well, active(Activity::Idle)]);
+    assert_eq!(ended, [signals::answered("done"), active(Activity::Idle)]);
     let broken_off = told(r#""event":"ended","error":{"name":"MessageAbortedError","data":{}}"#);
-    assert_eq!(broken_off[0], Signal::TurnEnded { ok: false, text: String::new(), failure: None });
+    assert_eq!(broken_off[0], signals::interrupted());
     let limit = r#""event":"failing","error":{"data":{"message":"You exceeded your quota"}},"until":1893456000000.5"#;
     let [Signal::TurnEnded { ok: false, failure: Some(failure), .. }] = &told(limit)[..] else {
         unreachable!("{:?}", told(limit));
@@ -57,10 +55,11 @@ fn end_of_a_turn_carries_its_answer_or_its_failure() {
 
 #[test]
 fn recorded_output_names_the_conversation_and_ends_each_turn() {
-    let signals: Vec<Signal> = STREAM.lines().flat_map(of_stream).collect();
+    let found: Vec<Signal> =
+        STREAM.lines().flat_map(|line| OpenCode.stream_signals(line)).collect();
     let named = |it: &&Signal| matches!(it, Signal::Conversation { id, evidence: Evidence::Stream } if id.as_str().starts_with("ses_"));
-    assert_eq!(signals.iter().filter(named).count(), STREAM.lines().count());
-    let ends: Vec<_> = signals
+    assert_eq!(found.iter().filter(named).count(), STREAM.lines().count());
+    let ends: Vec<_> = found
         .iter()
         .filter_map(|it| match it {
             Signal::TurnEnded { ok, failure, .. } => {
@@ -70,5 +69,5 @@ fn recorded_output_names_the_conversation_and_ends_each_turn() {
         })
         .collect();
     assert_eq!(ends, [(true, None), (false, Some(FailureClass::Account))]);
-    assert!(of_stream("no json").is_empty());
+    assert!(OpenCode.stream_signals("no json").is_empty());
 }

@@ -2,10 +2,13 @@ use std::fs;
 
 use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase};
 use super::*;
+use crate::testing::CountingFiles;
 
 impl RecordedDatabase {
     fn conversation(&self, id: &str) -> Option<Conversation> {
-        conversation(self.folder.path(), &VendorSessionId::new(id)).unwrap()
+        OpenCode
+            .conversation(&CountingFiles::default(), &self.place(), &VendorSessionId::new(id))
+            .unwrap()
     }
 }
 
@@ -21,7 +24,7 @@ fn recorded_conversations_are_read_and_listed() {
     assert_eq!(failed.first_message.as_deref(), Some("hello ALPHA"));
     assert_eq!((failed.turn_open, failed.last_answer), (false, None), "a failed turn has ended");
     assert_eq!(recorded.conversation("ses_unknown"), None);
-    let listed = conversations(&recorded.place()).unwrap();
+    let listed = OpenCode.conversations(&CountingFiles::default(), &recorded.place()).unwrap();
     let ids: Vec<&str> = listed.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, [FIRST_ID, OTHER_ID]);
 }
@@ -51,7 +54,9 @@ fn turn_is_open_until_an_answer_is_complete_or_a_tool_call_refused() {
 #[test]
 fn conversation_without_text_is_none_and_its_id_is_free() {
     let recorded = RecordedDatabase::new();
-    let free = |id: &str| is_free(recorded.folder.path(), &VendorSessionId::new(id));
+    let free = |id: &str| {
+        OpenCode.is_free(&CountingFiles::default(), &recorded.place(), &VendorSessionId::new(id))
+    };
     assert!(!free(OTHER_ID) && free("ses_unknown"));
     // OpenCode writes the row of a message before the rows of its parts.
     recorded.change(&format!("DELETE FROM part WHERE session_id = '{OTHER_ID}'"));
@@ -65,24 +70,28 @@ fn conversation_without_text_is_none_and_its_id_is_free() {
 fn user_messages_since_returns_the_messages_after_the_given_count() {
     let recorded = RecordedDatabase::new();
     let (folder, id) = (recorded.folder.path(), VendorSessionId::new(FIRST_ID));
-    let all = length(folder, &id).unwrap().unwrap();
-    let said = user_messages_since(folder, &id, 0).unwrap();
+    let since = |place: &Place, offset| {
+        OpenCode.user_messages_since(&CountingFiles::default(), place, &id, offset).unwrap()
+    };
+    let place = recorded.place();
+    let all = count_messages(folder, &id).unwrap().unwrap();
+    let said = since(&place, 0);
     assert_eq!(said.len(), 5, "{said:?}");
     assert_eq!(said[..2], ["hello ALPHA", "run it [[tool: echo hi]]"]);
-    assert_eq!(user_messages_since(folder, &id, 2).unwrap(), said[1..]);
-    assert!(user_messages_since(folder, &id, all).unwrap().is_empty());
-    assert_eq!(length(folder, &VendorSessionId::new("ses_unknown")).unwrap(), None);
-    let nowhere = folder.join("nowhere");
-    assert_eq!(length(&nowhere, &id).unwrap(), None);
-    assert!(user_messages_since(&nowhere, &id, 0).unwrap().is_empty());
+    assert_eq!(since(&place, 2), said[1..]);
+    assert!(since(&place, all).is_empty());
+    assert_eq!(count_messages(folder, &VendorSessionId::new("ses_unknown")).unwrap(), None);
+    let nowhere = Place { config_dir: folder.join("nowhere"), ..place };
+    assert_eq!(count_messages(&nowhere.config_dir, &id).unwrap(), None);
+    assert!(since(&nowhere, 0).is_empty());
 }
 
 #[test]
 fn text_added_by_opencode_is_not_a_message_of_the_user() {
     let recorded = RecordedDatabase::new();
     recorded.change("UPDATE part SET data = json_set(data, '$.synthetic', json('true')) WHERE data LIKE '%hello ALPHA\"}'");
-    let said =
-        user_messages_since(recorded.folder.path(), &VendorSessionId::new(FIRST_ID), 0).unwrap();
+    let (place, id) = (recorded.place(), VendorSessionId::new(FIRST_ID));
+    let said = OpenCode.user_messages_since(&CountingFiles::default(), &place, &id, 0).unwrap();
     assert_eq!(said.len(), 4, "{said:?}");
 }
 
@@ -91,12 +100,12 @@ fn kept_lists_all_conversations_except_those_of_subagents() {
     let recorded = RecordedDatabase::new();
     recorded
         .change(&format!("UPDATE session SET parent_id = '{FIRST_ID}' WHERE id = '{OTHER_ID}'"));
-    let [only] = kept(recorded.folder.path()).unwrap().try_into().unwrap();
+    let [only] = kept_in(recorded.folder.path()).unwrap().try_into().unwrap();
     assert_eq!(only.id.as_str(), FIRST_ID);
-    let begins = beginning(&only).unwrap().unwrap();
+    let begins = beginning_of(&only).unwrap().unwrap();
     assert_eq!(begins.first_message.as_deref(), Some("hello ALPHA"));
     assert_eq!(begins.cwd, Path::new("/code/a"));
-    assert!(kept(&recorded.folder.path().join("nowhere")).unwrap().is_empty());
+    assert!(kept_in(&recorded.folder.path().join("nowhere")).unwrap().is_empty());
     assert!(fs::metadata(only.transcript).is_err(), "no file has this path");
 }
 

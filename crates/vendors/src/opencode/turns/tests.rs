@@ -1,9 +1,13 @@
+use std::ops::ControlFlow;
+
 use segue_core::model::VendorSessionId;
 
+use super::super::OpenCode;
 use super::super::export::export;
-use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase, both_ways};
+use super::super::recorded::{FIRST_ID, OTHER_ID, RecordedDatabase};
 use super::*;
-use crate::testing::Disk;
+use crate::testing::CountingFiles;
+use crate::testing::turns::{assert_damage_is_tolerated, read_turns};
 
 fn said(turns: &[Turn]) -> Vec<(Role, &str)> {
     turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect()
@@ -47,10 +51,10 @@ fn a_conversation_is_read_as_turns_from_the_database_and_from_a_document() {
     assert_eq!(turns[1].usage, None);
     for id in [FIRST_ID, OTHER_ID] {
         let document = recorded.write(exported(&recorded, id));
-        assert_eq!(both_ways(&document), recorded.turns(id));
+        assert_eq!(read_turns(&OpenCode, &document), recorded.turns(id));
     }
     assert!(recorded.turns("ses_unknown").is_empty());
-    assert!(both_ways(Path::new("/nowhere/opencode.db/ses_1")).is_empty());
+    assert!(read_turns(&OpenCode, Path::new("/nowhere/opencode.db/ses_1")).is_empty());
 }
 
 #[test]
@@ -115,7 +119,7 @@ fn reverted_messages_and_parts_are_no_turns() {
         recorded.change(&format!("UPDATE session SET revert = '{revert}' WHERE id = '{FIRST_ID}'"));
         let turns = recorded.turns(FIRST_ID);
         let document = recorded.write(exported(&recorded, FIRST_ID));
-        assert_eq!(both_ways(&document), turns, "{revert}");
+        assert_eq!(read_turns(&OpenCode, &document), turns, "{revert}");
         turns
     };
     let whole = take_back("{}").len();
@@ -145,7 +149,8 @@ fn long_conversation_is_read_in_pages_until_the_caller_stops() {
         count += 1;
         if count == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    turns_back(&CountingFiles::default(), &recorded.transcript(OTHER_ID), stop).unwrap();
+    read(&CountingFiles::default(), &recorded.transcript(OTHER_ID), ReadDirection::Back, stop)
+        .unwrap();
     assert_eq!(count, 20);
 }
 
@@ -153,19 +158,7 @@ fn long_conversation_is_read_in_pages_until_the_caller_stops() {
 fn damaged_document_or_database_is_read_without_a_failure() {
     let recorded = RecordedDatabase::new();
     let document = exported(&recorded, FIRST_ID);
-    for cut in (0..document.len()).step_by(61) {
-        both_ways(&recorded.write(&document[..cut]));
-    }
-    let mut random = 1_u64;
-    for _ in 0..200 {
-        let mut changed = document.clone();
-        for _ in 0..4 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let at = usize::try_from(random >> 33).unwrap() % changed.len();
-            changed[at] = random.to_be_bytes()[1];
-        }
-        both_ways(&recorded.write(&changed));
-    }
+    assert_damage_is_tolerated(&OpenCode, "document.json", str::from_utf8(&document).unwrap());
     recorded.change("CREATE TEMP TABLE kept AS SELECT * FROM part");
     let change = "DELETE FROM part; INSERT INTO part SELECT * FROM kept;
         UPDATE part SET data = CAST(substr(CAST(data AS BLOB), 1, N) || x'ff' ||

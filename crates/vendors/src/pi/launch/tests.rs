@@ -1,8 +1,7 @@
 use segue_core::Kind;
-use serde_json::Value;
 
 use super::*;
-use crate::testing::{Disk, Home, plan, session};
+use crate::testing::{CountingFiles, Home, json_lines, plan, session};
 
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 
@@ -14,12 +13,12 @@ fn at_home(home: &Home) -> Session {
 
 fn prepare(home: &Home, session: &Session, message: Option<&str>) -> CommandLine {
     let id = VendorSessionId::new(ID);
-    command(&plan(session, &home.disk, (LaunchMode::Fresh, Some(&id), message))).unwrap()
+    Pi.command(&plan(session, &home.disk, (LaunchMode::Fresh, Some(&id), message))).unwrap()
 }
 
 fn resume(home: &Home, session: &Session, message: Option<&str>) -> Result<CommandLine> {
     let id = VendorSessionId::new(ID);
-    command(&plan(session, &home.disk, (LaunchMode::Resume, Some(&id), message)))
+    Pi.command(&plan(session, &home.disk, (LaunchMode::Resume, Some(&id), message)))
 }
 
 /// Writes the prepared transcript to its path.
@@ -45,8 +44,7 @@ fn fresh_launch_continues_the_prepared_transcript() {
 fn prepared_transcript_has_the_id_and_an_abandoned_branch() {
     let home = Home::new();
     let line = prepare(&home, &at_home(&home), None);
-    let lines: Vec<Value> =
-        line.files[0].contents.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = json_lines(&line.files[0].contents);
     let [header, answer, tip] = lines.as_slice() else { panic!("{lines:#?}") };
     assert_eq!((&header["type"], &header["id"]), (&json!("session"), &json!(ID)));
     assert_eq!((&header["cwd"], &header["version"]), (&json!("/code"), &json!(3)));
@@ -106,16 +104,16 @@ fn arguments_that_choose_a_conversation_apply_to_the_first_launch_only() {
     let mut session = at_home(&home);
     put(&home, &prepare(&home, &session, None));
     let unique = Uuid::nil();
-    assert!(preset_id(&session, unique).is_some());
+    assert!(Pi.preset_id(&session, unique).is_some());
     session.args = ["--fork", "abc", "-c", "--tools", "read"].map(String::from).to_vec();
-    assert_eq!(preset_id(&session, unique), None);
+    assert_eq!(Pi.preset_id(&session, unique), None);
     let disk = CountingFiles::default();
-    let first = command(&plan(&session, &disk, (LaunchMode::Fresh, None, None))).unwrap();
+    let first = Pi.command(&plan(&session, &disk, (LaunchMode::Fresh, None, None))).unwrap();
     assert_eq!(first.arguments[..3], ["--fork", "abc", "-c"]);
     assert!(!first.arguments.contains(&"--session".to_owned()));
     let later = resume(&home, &session, None).unwrap();
     assert_eq!(later.arguments[..3], ["--tools", "read", "--extension"]);
-    let error = command(&plan(&session, &disk, (LaunchMode::Resume, None, None))).unwrap_err();
+    let error = Pi.command(&plan(&session, &disk, (LaunchMode::Resume, None, None))).unwrap_err();
     assert_eq!(error.kind, Kind::Internal);
 }
 

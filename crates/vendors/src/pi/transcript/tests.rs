@@ -12,7 +12,7 @@ fn write(home: &Home, text: &str) -> PathBuf {
 
 fn look(text: &str) -> Option<Conversation> {
     let home = Home::new();
-    conversation(&home.disk, &write(&home, text), &VendorSessionId::new(ID)).unwrap()
+    conversation_at(&home.disk, &write(&home, text), &VendorSessionId::new(ID)).unwrap()
 }
 
 /// Returns the first `count` lines of the recorded transcript.
@@ -37,13 +37,13 @@ fn prepared_transcript_without_messages_is_none_and_its_id_is_free() {
     let id = VendorSessionId::new(ID);
     for count in [1, 3, 5] {
         let path = write(&home, &lines(count));
-        assert_eq!(conversation(&home.disk, &path, &id).unwrap(), None, "{count}");
-        assert!(is_free(&home.disk, &path, &id), "{count}");
+        assert_eq!(conversation_at(&home.disk, &path, &id).unwrap(), None, "{count}");
+        assert!(is_free_at(&home.disk, &path, &id), "{count}");
     }
     let path = write(&home, &lines(6));
-    assert!(!is_free(&home.disk, &path, &id));
-    assert!(!is_free(&home.disk, &path, &VendorSessionId::new("another")));
-    assert!(is_free(&home.disk, &home.folder.path().join("absent"), &id));
+    assert!(!is_free_at(&home.disk, &path, &id));
+    assert!(!is_free_at(&home.disk, &path, &VendorSessionId::new("another")));
+    assert!(is_free_at(&home.disk, &home.folder.path().join("absent"), &id));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_turn_is_open_until_it_is_answered_or_has_failed() {
 fn user_messages_since_returns_the_messages_after_the_offset() {
     let home = Home::new();
     let path = write(&home, RECORDED);
-    let said = |offset: usize| user_messages_since(&home.disk, &path, offset as u64).unwrap();
+    let said = |offset: usize| messages_since(&home.disk, &path, offset as u64).unwrap();
     let all = ["first HANG", "second", "third STATUS401", "hello SLOW", "now STATUS500"];
     assert_eq!(said(0), all);
     assert_eq!(said(lines(9).len()), all[3..]);
@@ -81,12 +81,12 @@ fn a_damaged_beginning_is_an_error_and_a_missing_one_is_no_conversation() {
     let home = Home::new();
     let id = VendorSessionId::new(ID);
     let path = write(&home, &RECORDED[1..]);
-    let error = conversation(&home.disk, &path, &id).unwrap_err();
+    let error = conversation_at(&home.disk, &path, &id).unwrap_err();
     assert!(error.message.contains("is damaged"), "{error:?}");
-    assert!(!is_free(&home.disk, &path, &id));
+    assert!(!is_free_at(&home.disk, &path, &id));
     let beheaded = &RECORDED[lines(6).len()..];
     assert_eq!(look(beheaded), None);
-    assert_eq!(conversation(&home.disk, &home.folder.path().join("no"), &id).unwrap(), None);
+    assert_eq!(conversation_at(&home.disk, &home.folder.path().join("no"), &id).unwrap(), None);
 }
 
 #[test]
@@ -97,12 +97,12 @@ fn conversations_lists_only_those_of_the_folder_and_reads_few_bytes() {
     let elsewhere = RECORDED.replace("/code/a", "/code-a").replace(ID, other);
     home.write(&format!("sessions/--code-a--/2027_{other}.jsonl"), elsewhere);
     home.write("sessions/--code-a--/notes.jsonl", RECORDED);
-    let found = conversations(&home.disk, &home.place);
+    let found = Pi.conversations(&home.disk, &home.place).unwrap();
     assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), [ID]);
-    let kept = kept(&home.disk, home.folder.path()).unwrap();
+    let kept = Pi.list(&home.disk, home.folder.path()).unwrap();
     assert_eq!(kept.len(), 2, "{kept:?}");
     let own = kept.iter().find(|it| it.id.as_str() == ID).unwrap();
-    let begins = beginning(&home.disk, &own.transcript).unwrap().unwrap();
+    let begins = Pi.beginning(&home.disk, own).unwrap().unwrap();
     assert_eq!(
         (begins.cwd.as_path(), begins.first_message.as_deref()),
         (Path::new("/code/a"), Some("first HANG"))
@@ -111,6 +111,6 @@ fn conversations_lists_only_those_of_the_folder_and_reads_few_bytes() {
     let long = format!("{}{middle}{}", lines(8), &RECORDED[lines(8).len()..]);
     let home = Home::new();
     let path = write(&home, &long);
-    conversation(&home.disk, &path, &VendorSessionId::new(ID)).unwrap().unwrap();
+    conversation_at(&home.disk, &path, &VendorSessionId::new(ID)).unwrap().unwrap();
     assert!(home.disk.bytes_read() < 500_000, "{}", home.disk.bytes_read());
 }

@@ -2,8 +2,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::pi::Pi;
-use crate::testing::Home;
-use crate::testing::turns as samples;
+use crate::testing::to_json_lines;
+use crate::testing::turns::{assert_damage_is_tolerated, read_turns_of_text, with_roles_and_tools};
 
 const RECORDED: &str = include_str!("../fixtures/recorded.jsonl");
 const PATH: &str = "sessions/--code-a--/2026_01a1e1b4-9591-7600-96ed-7294b417ca9a.jsonl";
@@ -45,19 +45,17 @@ fn result(id: &str, parent: &str) -> Value {
     entry(id, parent, &json!({ "message": message }))
 }
 
-fn text(entries: &[Value]) -> String {
+fn transcript(entries: &[Value]) -> String {
     let header = json!({"type": "session", "version": 3, "id": "x", "cwd": "/code/a"});
-    std::iter::once(&header).chain(entries).map(|entry| format!("{entry}\n")).collect()
+    to_json_lines(std::iter::once(&header).chain(entries))
 }
 
-fn read(text: impl AsRef<[u8]>) -> Vec<Turn> {
-    let home = Home::new();
-    let path = home.write(PATH, text);
-    samples::turns_of(&Pi, &home, &path)
+fn read_all(text: impl AsRef<[u8]>) -> Vec<Turn> {
+    read_turns_of_text(&Pi, PATH, text)
 }
 
-fn short(text: impl AsRef<[u8]>) -> Vec<String> {
-    read(text).iter().map(samples::short).collect()
+fn read_formatted(text: impl AsRef<[u8]>) -> Vec<String> {
+    with_roles_and_tools(&read_all(text))
 }
 
 #[test]
@@ -70,7 +68,7 @@ fn recorded_conversation_is_read_without_failed_answers() {
         "user: hello SLOW",
         "assistant: turns=4 last=<<hello SLOW>>",
     ];
-    let turns = short(RECORDED);
+    let turns = read_formatted(RECORDED);
     assert_eq!(turns[..6], wanted, "the prepared answer is on a branch that was left");
     assert!(
         turns[6..].iter().all(|it| it.starts_with("user: ")),
@@ -81,20 +79,23 @@ fn recorded_conversation_is_read_without_failed_answers() {
 #[test]
 fn messages_tool_calls_and_results_are_turns_but_failed_answers_are_not() {
     let entries = [user("q", ""), model("a", "q", "toolUse"), result("r", "a")];
-    let turns = read(text(&entries));
+    let turns = read_all(transcript(&entries));
     let wanted = [
         "user: says q",
         "assistant: answers a",
         "tool_call bash: {\"a\":2,\"z\":1}",
         "tool_result bash!: no such file\n[image]",
     ];
-    assert_eq!(turns.iter().map(samples::short).collect::<Vec<_>>(), wanted);
-    assert_eq!(turns[1].usage, Some(model::Usage { input: 6, output: 7 }));
+    assert_eq!(with_roles_and_tools(&turns), wanted);
+    assert_eq!(turns[1].usage, Some(Usage { input: 6, output: 7 }));
     assert_eq!(turns[1].model.as_deref(), Some("m-1"));
     assert_eq!([2, 3].map(|at| turns[at].tool.as_ref().unwrap().id.as_str()), ["t1", "t1"]);
     assert!(turns.iter().all(|turn| turn.at.is_some()));
     for reason in ["error", "aborted"] {
-        assert_eq!(short(text(&[user("q", ""), model("a", "q", reason)])), ["user: says q"]);
+        assert_eq!(
+            read_formatted(transcript(&[user("q", ""), model("a", "q", reason)])),
+            ["user: says q"]
+        );
     }
 }
 
@@ -115,9 +116,9 @@ fn abandoned_branch_is_left_out_and_summaries_are_turns() {
     ];
     let wanted =
         ["user: says q", "summary: tried", "user: says q2", "summary: all", "user: says q3"];
-    assert_eq!(short(text(&entries)), wanted);
-    let torn = text(&entries) + "{\"type\":\"message\",\"id\":\"torn";
-    assert_eq!(short(torn), wanted);
+    assert_eq!(read_formatted(transcript(&entries)), wanted);
+    let torn = transcript(&entries) + "{\"type\":\"message\",\"id\":\"torn";
+    assert_eq!(read_formatted(torn), wanted);
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn all_entries_of_a_first_version_file_are_read() {
         entry
     };
     let entries = [user("q", ""), user("q2", "")].map(without);
-    assert_eq!(short(text(&entries)), ["user: says q", "user: says q2"]);
+    assert_eq!(read_formatted(transcript(&entries)), ["user: says q", "user: says q2"]);
 }
 
 #[test]
@@ -135,13 +136,17 @@ fn damaged_line_is_skipped_and_the_others_are_read() {
     let all = [user("q", ""), user("q2", "q"), user("q3", "q2")];
     let line = all[1].to_string();
     let hurt = "{\"type\":\"message\",\"id\":\"q2\",\"parentId\":\"q\",\"message\":{\"role";
-    assert_eq!(short(text(&all).replace(&line, hurt)), ["user: says q", "user: says q3"]);
+    assert_eq!(
+        read_formatted(transcript(&all).replace(&line, hurt)),
+        ["user: says q", "user: says q3"]
+    );
 }
 
 #[test]
 fn damaged_transcript_is_read_without_a_failure() {
-    let made = text(&[user("q", ""), model("a", "q", "toolUse"), result("r", "a"), user("x", "q")]);
+    let made =
+        transcript(&[user("q", ""), model("a", "q", "toolUse"), result("r", "a"), user("x", "q")]);
     for fixture in [made.as_str(), RECORDED] {
-        samples::is_robust(&Pi, PATH, fixture);
+        assert_damage_is_tolerated(&Pi, PATH, fixture);
     }
 }

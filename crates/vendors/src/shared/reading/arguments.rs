@@ -2,8 +2,8 @@
 
 use serde_json::value::RawValue;
 
-/// Returns the arguments of a call as a JSON object, as vendors require. A text that is no JSON
-/// object is wrapped in one.
+/// Returns the arguments of a tool call as a JSON object, which vendors require. A text that is no
+/// JSON object becomes the field `input` of one.
 pub(crate) fn arguments(text: &str) -> Box<RawValue> {
     let trimmed = text.trim();
     let is_object = trimmed.starts_with('{') && serde_json::from_str::<&RawValue>(trimmed).is_ok();

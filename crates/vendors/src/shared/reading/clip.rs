@@ -7,13 +7,13 @@ use std::path::Path;
 
 use segue_core::ports::Files;
 
-const PIECE: usize = 1024 * 1024;
+const READ_BYTES: usize = 1024 * 1024;
 
-/// How many bytes are kept of the beginning of a string, and of its end.
-const KEPT: usize = 256 * 1024;
+/// How many bytes are kept at the beginning of a long string, and at its end.
+const KEPT_BYTES: usize = 256 * 1024;
 
-/// Maximum length of a line in bytes after its long strings were cut. A longer line is skipped.
-const LONGEST: usize = 64 * 1024 * 1024;
+/// Maximum length of a line after its long strings were cut. A longer line is skipped.
+const LONGEST_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Reads the line between two byte offsets of a file and cuts its long strings. Returns `None` if
 /// the line is still too long.
@@ -24,23 +24,25 @@ pub(crate) fn read(
 ) -> io::Result<Option<Vec<u8>>> {
     let mut clipper = Clipper::default();
     while start < end {
-        let size = usize::try_from(end - start).unwrap_or(usize::MAX).min(PIECE);
-        let piece = files.read_at(path, start, size)?;
-        if piece.is_empty() {
+        let size = usize::try_from(end - start).unwrap_or(usize::MAX).min(READ_BYTES);
+        let bytes = files.read_at(path, start, size)?;
+        if bytes.is_empty() {
             break;
         }
-        start += piece.len() as u64;
-        piece.iter().for_each(|byte| clipper.take(*byte));
-        if clipper.out.len() > LONGEST {
+        start += bytes.len() as u64;
+        bytes.iter().for_each(|byte| clipper.take(*byte));
+        if clipper.out.len() > LONGEST_LINE_BYTES {
             return Ok(None);
         }
     }
     Ok(Some(clipper.out))
 }
 
+/// Copies a line byte by byte, and leaves out the middle of its long strings.
 #[derive(Default)]
 struct Clipper {
     out: Vec<u8>,
+    /// The string that contains the next byte. `None` between strings.
     string: Option<JsonString>,
 }
 
@@ -67,11 +69,14 @@ impl Clipper {
 struct JsonString {
     /// How many bytes of the beginning were written.
     written: usize,
+    /// How many bytes of the middle were left out.
     left_out: u64,
+    /// The unit that is being read.
     unit: Vec<u8>,
-    /// The newest units after the beginning. `lengths` has the length of each unit.
+    /// The newest units after the beginning.
     end: VecDeque<u8>,
-    lengths: VecDeque<u8>,
+    /// The length of each unit in `end`.
+    end_lengths: VecDeque<u8>,
 }
 
 impl JsonString {
@@ -80,25 +85,26 @@ impl JsonString {
     }
 
     fn take(&mut self, byte: u8, out: &mut Vec<u8>) {
-        let continues = byte & 0b1100_0000 == 0b1000_0000 && self.unit.len() < 4;
-        let is_second_half = is_first_half(&self.unit) && (self.unit.len() > 6 || byte == b'\\');
-        let goes_on = continues || is_second_half || !is_whole(&self.unit);
-        if !self.unit.is_empty() && !goes_on {
+        let continues_utf8 = byte & 0b1100_0000 == 0b1000_0000 && self.unit.len() < 4;
+        let continues_pair =
+            lacks_low_surrogate(&self.unit) && (self.unit.len() > 6 || byte == b'\\');
+        let continues_unit = continues_utf8 || continues_pair || !is_whole(&self.unit);
+        if !self.unit.is_empty() && !continues_unit {
             self.finish_unit(out);
         }
         self.unit.push(byte);
     }
 
     fn finish_unit(&mut self, out: &mut Vec<u8>) {
-        if self.left_out == 0 && self.end.is_empty() && self.written < KEPT {
+        if self.left_out == 0 && self.end.is_empty() && self.written < KEPT_BYTES {
             self.written += self.unit.len();
             out.append(&mut self.unit);
             return;
         }
-        self.lengths.push_back(u8::try_from(self.unit.len()).unwrap_or(u8::MAX));
+        self.end_lengths.push_back(u8::try_from(self.unit.len()).unwrap_or(u8::MAX));
         self.end.extend(self.unit.drain(..));
-        while self.end.len() > KEPT {
-            let Some(length) = self.lengths.pop_front() else { break };
+        while self.end.len() > KEPT_BYTES {
+            let Some(length) = self.end_lengths.pop_front() else { break };
             self.end.drain(..usize::from(length));
             self.left_out += u64::from(length);
         }
@@ -115,8 +121,8 @@ impl JsonString {
     }
 }
 
-/// Returns whether an escape sequence is complete. Any other unit is complete from its first byte
-/// on.
+/// Returns whether an escape sequence is complete. Any other unit counts as complete from its first
+/// byte on.
 fn is_whole(unit: &[u8]) -> bool {
     match unit {
         [b'\\'] => false,
@@ -125,9 +131,9 @@ fn is_whole(unit: &[u8]) -> bool {
     }
 }
 
-/// Returns whether this unit begins with an escaped high surrogate, and the escaped low surrogate
-/// that must follow is not complete.
-fn is_first_half(unit: &[u8]) -> bool {
+/// Returns whether a unit begins with an escaped high surrogate, and the escaped low surrogate that
+/// must follow is not complete.
+fn lacks_low_surrogate(unit: &[u8]) -> bool {
     matches!(unit, [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..])
         && unit.len() < 12
 }
@@ -143,7 +149,7 @@ mod tests {
         let home = Home::new();
         let path = home.write("line", line);
         let bytes = read(&home.disk, &path, (0, line.len() as u64)).unwrap().unwrap();
-        assert!(bytes.len() < 3 * KEPT, "{}", bytes.len());
+        assert!(bytes.len() < 3 * KEPT_BYTES, "{}", bytes.len());
         serde_json::from_slice(&bytes).unwrap()
     }
 
@@ -163,7 +169,7 @@ mod tests {
                 let value = clipped(&line);
                 let text = value["begin"].as_str().unwrap();
                 assert!(text.ends_with("END"), "{unit} {shift}");
-                assert_eq!(text.contains("left out"), line.len() > 2 * KEPT + 100, "{unit}");
+                assert_eq!(text.contains("left out"), line.len() > 2 * KEPT_BYTES + 100, "{unit}");
                 assert_eq!(value["uuid"], "1", "{unit}");
             }
         }

@@ -20,6 +20,23 @@ impl<Part> Default for MessageContent<Part> {
     }
 }
 
+impl<Part> MessageContent<Part> {
+    /// Returns the text, or the texts of the parts with `separator` between them. `text_of` returns
+    /// the text of a part, or `None` if the part is no text.
+    pub(crate) fn join<'a>(
+        &'a self,
+        separator: &str,
+        text_of: impl Fn(&'a Part) -> Option<&'a str>,
+    ) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Parts(parts) => {
+                parts.iter().filter_map(text_of).collect::<Vec<_>>().join(separator)
+            }
+        }
+    }
+}
+
 impl<'de, Part: Deserialize<'de>> Deserialize<'de> for MessageContent<Part> {
     /// Accepts a string or a list without buffering the value first.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

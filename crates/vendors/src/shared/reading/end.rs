@@ -20,8 +20,8 @@ pub(crate) enum TurnMark {
     Answered(String),
 }
 
-/// Reads backwards until the last answer is found. Returns whether the last turn is still open, and
-/// that answer. `mark` reads one line.
+/// Reads lines from the end of a transcript until one has the last answer. Returns whether the last
+/// turn is still open, and that answer. `mark` reads one line.
 pub(crate) fn read_end(
     files: &dyn Files,
     path: &Path,
@@ -29,7 +29,7 @@ pub(crate) fn read_end(
     mark: impl Fn(&[u8]) -> TurnMark,
 ) -> io::Result<(bool, Option<String>)> {
     let (mut is_open, mut last_answer) = (None, None);
-    let ended = each_tail_line(files, path, length, |line| {
+    let stopped = each_tail_line(files, path, length, |line| {
         let mark = mark(line);
         if mark != TurnMark::Nothing {
             is_open.get_or_insert(mark == TurnMark::Open);
@@ -38,7 +38,6 @@ pub(crate) fn read_end(
         last_answer = Some(text).filter(|text| !text.is_empty());
         ControlFlow::Break(())
     })?;
-    // If the read limit was reached before any line decided, no end of the turn was seen. The turn
-    // counts as open.
-    Ok((is_open.unwrap_or(ended == StopReason::TooFar), last_answer))
+    // If no line within the read limit shows the end of the turn, the turn counts as open.
+    Ok((is_open.unwrap_or(stopped == StopReason::LimitReached), last_answer))
 }

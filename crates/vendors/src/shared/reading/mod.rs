@@ -14,9 +14,11 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use segue_core::model::Turn;
+use jiff::Timestamp;
+use segue_core::model::{Role, Turn, Usage};
 use segue_core::ports::{EachTurn, Files};
 use segue_core::{Error, Result};
+use serde::de::DeserializeOwned;
 
 pub(crate) use arguments::arguments;
 pub(crate) use beginning::{FirstRecords, find_in_beginning};
@@ -24,22 +26,41 @@ pub(crate) use clip::read as read_clipped;
 pub(crate) use complete_lines::each_complete_line;
 pub(crate) use content::MessageContent;
 #[cfg(test)]
-pub(crate) use document::LARGEST;
-pub(crate) use document::whole;
+pub(crate) use document::LARGEST_DOCUMENT_BYTES;
+pub(crate) use document::read_document;
 pub(crate) use end::{TurnMark, read_end};
-pub(crate) use lines::{TranscriptLine, each_back, each_forward};
-pub(crate) use tail::{StopReason, each_tail_line};
+pub(crate) use lines::{TranscriptLine, each_line, each_line_back, find_line_back};
+pub(crate) use tail::{StopReason, each_tail_line, find_in_tail};
+
+/// The order in which turns are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadDirection {
+    /// From the oldest turn to the newest.
+    Forward,
+    /// From the newest turn to the oldest.
+    Back,
+}
+
+impl ReadDirection {
+    /// Calls `each` with turns, of which the oldest is the first, in this direction.
+    pub(crate) fn visit(self, turns: Vec<Turn>, each: &mut EachTurn<'_>) -> ControlFlow<()> {
+        match self {
+            Self::Forward => turns.into_iter().try_for_each(each),
+            Self::Back => turns.into_iter().rev().try_for_each(each),
+        }
+    }
+}
 
 /// How the lines of a transcript form a conversation.
 ///
 /// Which lines belong to the current conversation is decided from the end of the file: only later
-/// lines show that a branch was left, a record was replaced, or a message was taken back.
+/// lines show that a branch was abandoned, a record was replaced, or a message was reverted.
 pub(crate) trait TranscriptFormat {
-    /// Whether every line belongs, so that the lines can be read forwards without reading the end
-    /// first.
-    const LINEAR: bool = false;
+    /// Whether every line belongs to the conversation. Then the lines can be read forwards without
+    /// reading the end first.
+    const EVERY_LINE_BELONGS: bool = false;
 
-    /// Decides whether a line belongs. It is called for the lines in order from the last to the
+    /// Returns whether a line belongs. It is called for the lines in order from the last to the
     /// first.
     fn belongs(&mut self, line: &[u8]) -> Belongs;
 
@@ -51,7 +72,7 @@ pub(crate) trait TranscriptFormat {
 pub(crate) struct EveryLine<F>(pub(crate) F);
 
 impl<F: FnMut(&[u8]) -> Vec<Turn>> TranscriptFormat for EveryLine<F> {
-    const LINEAR: bool = true;
+    const EVERY_LINE_BELONGS: bool = true;
 
     fn belongs(&mut self, _line: &[u8]) -> Belongs {
         Belongs::Yes
@@ -71,42 +92,52 @@ pub(crate) enum Belongs {
     First,
 }
 
-/// Reads the turns of a file from the newest to the oldest.
-pub(crate) fn turns_back(
+/// Reads the turns of a file. Keeps only a few lines of the file in memory.
+pub(crate) fn read_turns(
+    files: &dyn Files,
+    path: &Path,
+    format: impl TranscriptFormat,
+    direction: ReadDirection,
+    each: &mut EachTurn<'_>,
+) -> Result<()> {
+    let read = match direction {
+        ReadDirection::Forward => turns_forward(files, path, format, each),
+        ReadDirection::Back => turns_back(files, path, format, each),
+    };
+    read.map_err(|error| unreadable(path, error))
+}
+
+fn turns_back(
     files: &dyn Files,
     path: &Path,
     mut format: impl TranscriptFormat,
     each: &mut EachTurn<'_>,
-) -> Result<()> {
-    let take = |line: TranscriptLine<'_>| {
+) -> io::Result<()> {
+    each_line_back(files, path, |line| {
         let belongs = format.belongs(line.bytes);
         if belongs == Belongs::No {
             return ControlFlow::Continue(());
         }
-        for turn in format.turns(line.bytes).into_iter().rev() {
-            each(turn)?;
-        }
+        ReadDirection::Back.visit(format.turns(line.bytes), each)?;
         if belongs == Belongs::First { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    each_back(files, path, take).map_err(|error| unreadable(path, error))
+    })
 }
 
-/// Reads the turns of a file from the oldest to the newest.
-pub(crate) fn turns<F: TranscriptFormat>(
+fn turns_forward<F: TranscriptFormat>(
     files: &dyn Files,
     path: &Path,
     mut format: F,
     each: &mut EachTurn<'_>,
-) -> Result<()> {
-    let starts = if F::LINEAR {
+) -> io::Result<()> {
+    let starts = if F::EVERY_LINE_BELONGS {
         None
     } else {
-        Some(starts(files, path, &mut format).map_err(|error| unreadable(path, error))?)
+        Some(starts_of_lines_that_belong(files, path, &mut format)?)
     };
     let mut wanted = starts.as_deref().map(|starts| starts.iter().rev().copied().peekable());
-    let from = wanted.as_mut().map_or(Some(0), |wanted| wanted.peek().copied());
-    let Some(from) = from else { return Ok(()) };
-    let take = |line: TranscriptLine<'_>| {
+    let first = wanted.as_mut().map_or(Some(0), |wanted| wanted.peek().copied());
+    let Some(first) = first else { return Ok(()) };
+    each_line(files, path, first, |line| {
         if let Some(wanted) = &mut wanted {
             match wanted.peek() {
                 None => return ControlFlow::Break(()),
@@ -114,19 +145,18 @@ pub(crate) fn turns<F: TranscriptFormat>(
                 Some(_) => drop(wanted.next()),
             }
         }
-        format.turns(line.bytes).into_iter().try_for_each(&mut *each)
-    };
-    each_forward(files, path, from, take).map_err(|error| unreadable(path, error))
+        ReadDirection::Forward.visit(format.turns(line.bytes), each)
+    })
 }
 
 /// Returns the byte offsets of the lines that belong, the last line first.
-fn starts(
+fn starts_of_lines_that_belong(
     files: &dyn Files,
     path: &Path,
     format: &mut impl TranscriptFormat,
 ) -> io::Result<Vec<u64>> {
     let mut starts = Vec::new();
-    each_back(files, path, |line| {
+    each_line_back(files, path, |line| {
         let belongs = format.belongs(line.bytes);
         if belongs != Belongs::No {
             starts.push(line.start);
@@ -136,19 +166,37 @@ fn starts(
     Ok(starts)
 }
 
-/// Returns the messages in the complete lines from byte `offset` on. `message` reads one line.
+/// Returns the user's messages in the complete lines from byte `offset` on. `message` reads one
+/// line.
 pub(crate) fn messages_since(
     files: &dyn Files,
     path: &Path,
     offset: u64,
     mut message: impl FnMut(&[u8]) -> Option<String>,
 ) -> Result<Vec<String>> {
-    let mut found = Vec::new();
-    each_complete_line(files, path, offset, |line| found.extend(message(line)))
+    let mut messages = Vec::new();
+    each_complete_line(files, path, offset, |line| messages.extend(message(line)))
         .map_err(|error| unreadable(path, error))?;
-    Ok(found)
+    Ok(messages)
 }
 
+/// Parses a line of JSON. Invalid UTF-8 becomes U+FFFD. Returns `None` if the line is truncated or
+/// has another form.
+pub(crate) fn parse_json<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
+    serde_json::from_str(&String::from_utf8_lossy(line)).ok()
+}
+
+/// Returns a turn with this text. `None` if the text is blank.
+pub(crate) fn text_turn(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
+    (!text.trim().is_empty()).then(|| Turn::new(role, text).at(at))
+}
+
+/// Returns the token usage of a vendor that counts cached input apart from other input.
+pub(crate) fn usage_with_cache(input: u64, cached: [u64; 2], output: u64) -> Usage {
+    Usage { input: cached.into_iter().fold(input, u64::saturating_add), output }
+}
+
+/// Returns the error for a transcript that cannot be read.
 pub(crate) fn unreadable(path: &Path, error: io::Error) -> Error {
     Error::vendor(format!("cannot read the transcript `{}`", path.display())).caused_by(error)
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use segue_core::Result;
 use segue_core::model::Environment;
 
-use crate::shared::stored;
+use crate::shared::config_dir;
+use crate::shared::hash::fnv1a;
 
 /// The environment variable that names the agent's home folder.
-pub(crate) const HOME_VARIABLE: &str = "SEGUE_DEMO_HOME";
+pub(crate) const CONFIG_DIR_VARIABLE: &str = "SEGUE_DEMO_HOME";
 
 /// The environment variable that the agent sets for its tools. An agent that finds it set refuses
 /// to start, because it would run inside another agent.
@@ -21,14 +22,16 @@ pub(crate) const KEY_VARIABLE: &str = "SEGUE_DEMO_KEY";
 /// The error message of an agent with a rejected key.
 pub(crate) const KEY_REFUSED: &str = "authentication failed: the key was rejected";
 
+/// The folder of the registry, in which each running agent has an entry.
+pub(crate) const REGISTRY: &str = "live";
+
 const LONGEST_FOLDER_NAME: usize = 200;
 const LONGEST_ID: usize = 64;
 
 /// Returns the agent's home folder, given its environment.
-pub(crate) fn home(environment: &Environment) -> Result<PathBuf> {
-    let user = environment.get("HOME").filter(|value| !value.is_empty());
-    let usual = user.map(|user| Path::new(user).join(".segue-demo"));
-    stored::home(environment, ("the demo agent", HOME_VARIABLE), usual)
+pub(crate) fn config_dir(environment: &Environment) -> Result<PathBuf> {
+    let default = config_dir::below_home(environment, ".segue-demo");
+    config_dir::from_variable(environment, ("the demo agent", CONFIG_DIR_VARIABLE), default)
 }
 
 /// Returns the folder that contains all transcripts.
@@ -52,7 +55,7 @@ pub(crate) fn transcript(home: &Path, cwd: &Path, id: &str) -> PathBuf {
 
 /// Returns the folder with the live entries of running agents.
 pub(crate) fn live(home: &Path) -> PathBuf {
-    home.join("live")
+    home.join(REGISTRY)
 }
 
 /// Returns whether a text can be the id of a conversation. No character of an id can lead out of
@@ -71,14 +74,7 @@ fn encode(path: &str) -> String {
     if dashed.len() <= LONGEST_FOLDER_NAME {
         return dashed;
     }
-    format!("{}-{:016x}", &dashed[..LONGEST_FOLDER_NAME], fingerprint(path))
-}
-
-/// Returns the FNV-1a hash, which is the same in every build.
-fn fingerprint(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    format!("{}-{:016x}", &dashed[..LONGEST_FOLDER_NAME], fnv1a(path.as_bytes()))
 }
 
 #[cfg(test)]
@@ -88,17 +84,17 @@ mod tests {
 
     #[test]
     fn home_variable_overrides_the_default_folder() {
-        let both = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "/srv/demo")]);
-        assert_eq!(home(&both).unwrap(), Path::new("/srv/demo"));
-        let empty = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "")]);
-        assert_eq!(home(&empty).unwrap(), Path::new("/home/u/.segue-demo"));
+        let both = environment(&[("HOME", "/home/u"), (CONFIG_DIR_VARIABLE, "/srv/demo")]);
+        assert_eq!(config_dir(&both).unwrap(), Path::new("/srv/demo"));
+        let empty = environment(&[("HOME", "/home/u"), (CONFIG_DIR_VARIABLE, "")]);
+        assert_eq!(config_dir(&empty).unwrap(), Path::new("/home/u/.segue-demo"));
     }
 
     #[test]
     fn missing_or_relative_home_folder_is_a_configuration_error() {
-        assert_eq!(home(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
-        let relative = environment(&[(HOME_VARIABLE, "here")]);
-        assert!(home(&relative).unwrap_err().message.contains("`here`"));
+        assert_eq!(config_dir(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
+        let relative = environment(&[(CONFIG_DIR_VARIABLE, "here")]);
+        assert!(config_dir(&relative).unwrap_err().message.contains("`here`"));
     }
 
     #[test]

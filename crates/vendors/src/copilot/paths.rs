@@ -7,10 +7,10 @@ use segue_core::model::Environment;
 
 pub(super) use crate::shared::ids::is_uuid as is_id;
 
-use crate::shared::stored;
+use crate::shared::{config_dir, ids};
 
 /// The environment variable that names Copilot's home folder.
-pub(super) const HOME_VARIABLE: &str = "COPILOT_HOME";
+pub(super) const CONFIG_DIR_VARIABLE: &str = "COPILOT_HOME";
 
 const CONVERSATIONS: &str = "session-state";
 const TRANSCRIPT: &str = "events.jsonl";
@@ -25,15 +25,16 @@ const LOGS: &str = "logs";
 /// File that lists the conversations that are open on a screen.
 const OPEN: &str = "open-sessions-state.json";
 
-/// Returns Copilot's home folder, given an agent's environment.
-pub(super) fn home(environment: &Environment) -> Result<PathBuf> {
-    stored::home(environment, ("Copilot", HOME_VARIABLE), default(environment))
+/// Returns the config dir, given an agent's environment.
+pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
+    let default = default_config_dir(environment);
+    config_dir::from_variable(environment, ("Copilot", CONFIG_DIR_VARIABLE), default)
 }
 
-/// Returns Copilot's home folder if no variable names one; `None` if `HOME` is missing or empty.
-pub(super) fn default(environment: &Environment) -> Option<PathBuf> {
-    let user = environment.get("HOME").filter(|value| !value.is_empty())?;
-    Some(Path::new(user).join(".copilot"))
+/// Returns the config dir that Copilot uses if no variable names one. `None` if `HOME` is missing
+/// or empty.
+pub(super) fn default_config_dir(environment: &Environment) -> Option<PathBuf> {
+    config_dir::below_home(environment, ".copilot")
 }
 
 /// Returns the folder that contains one folder per conversation.
@@ -43,7 +44,7 @@ pub(super) fn conversations(home: &Path) -> PathBuf {
 
 /// Returns the folder of one conversation.
 pub(super) fn conversation(home: &Path, id: &str) -> PathBuf {
-    conversations(home).join(plain(id))
+    conversations(home).join(ids::file_name(id))
 }
 
 /// Returns the path of a conversation's transcript. The file may be missing.
@@ -101,11 +102,6 @@ pub(super) fn is_transcript(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == TRANSCRIPT)
 }
 
-/// Replaces every character of an id that could lead out of the conversation's folder.
-fn plain(id: &str) -> String {
-    id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,17 +111,17 @@ mod tests {
 
     #[test]
     fn copilot_home_variable_overrides_the_default_folder() {
-        let both = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "/srv/copilot")]);
-        assert_eq!(home(&both).unwrap(), Path::new("/srv/copilot"));
-        let empty = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "")]);
-        assert_eq!(home(&empty).unwrap(), Path::new("/home/u/.copilot"));
+        let both = environment(&[("HOME", "/home/u"), (CONFIG_DIR_VARIABLE, "/srv/copilot")]);
+        assert_eq!(config_dir(&both).unwrap(), Path::new("/srv/copilot"));
+        let empty = environment(&[("HOME", "/home/u"), (CONFIG_DIR_VARIABLE, "")]);
+        assert_eq!(config_dir(&empty).unwrap(), Path::new("/home/u/.copilot"));
     }
 
     #[test]
     fn missing_or_relative_home_folder_is_a_configuration_error() {
-        assert_eq!(home(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
-        let relative = environment(&[(HOME_VARIABLE, "here")]);
-        assert!(home(&relative).unwrap_err().message.contains("`here`"));
+        assert_eq!(config_dir(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
+        let relative = environment(&[(CONFIG_DIR_VARIABLE, "here")]);
+        assert!(config_dir(&relative).unwrap_err().message.contains("`here`"));
     }
 
     #[test]

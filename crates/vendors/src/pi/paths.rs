@@ -8,12 +8,13 @@ use segue_core::Result;
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Place};
 
-use crate::shared::stored;
-
 pub(super) use crate::shared::ids::{created_at as began_at, is_uuid as is_id};
 
+use crate::shared::hash::fnv1a;
+use crate::shared::{config_dir, files, ids};
+
 /// The environment variable that names Pi's config dir.
-const HOME_VARIABLE: &str = "PI_CODING_AGENT_DIR";
+const CONFIG_DIR_VARIABLE: &str = "PI_CODING_AGENT_DIR";
 
 /// The environment variable that Pi sets for the programs that it starts.
 const NESTED: &str = "PI_CODING_AGENT";
@@ -26,15 +27,15 @@ const KEPT: usize = 180;
 
 /// Returns Pi's config dir, given an agent's environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
-    let set = |name| environment.get(name).filter(|value| !value.is_empty());
+    let set = |name| config_dir::set(environment, name);
     let user = set("HOME").map(Path::new);
-    let found = match set(HOME_VARIABLE) {
+    let found = match set(CONFIG_DIR_VARIABLE) {
         Some(named) => below_home(named, user),
         None => user.map(|user| user.join(".pi/agent")),
     };
     found
         .filter(|folder| folder.is_absolute())
-        .ok_or_else(|| stored::unknown_home("Pi", HOME_VARIABLE))
+        .ok_or_else(|| config_dir::unknown("Pi", CONFIG_DIR_VARIABLE))
 }
 
 /// Expands `~` as Pi does.
@@ -48,7 +49,7 @@ fn below_home(named: &str, user: Option<&Path>) -> Option<PathBuf> {
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
     environment.retain(|name| name != NESTED);
-    environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
+    environment.set(CONFIG_DIR_VARIABLE, place.config_dir.to_string_lossy());
 }
 
 /// Returns the folder that contains one folder of transcripts per working folder.
@@ -74,13 +75,7 @@ fn encode(path: &str) -> String {
     // Pi has no name for such a folder. Any stable name will do, because Segue passes the folder of
     // transcripts to Pi.
     let end = (0..=KEPT).rev().find(|at| dashed.is_char_boundary(*at)).unwrap_or(0);
-    format!("--{}-{:016x}--", &dashed[..end], hash(path))
-}
-
-/// Returns the FNV-1a hash of a text. It is the same in every build.
-pub(super) fn hash(text: &str) -> u64 {
-    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, add)
+    format!("--{}-{:016x}--", &dashed[..end], fnv1a(path.as_bytes()))
 }
 
 /// Returns the path of a conversation's transcript. The name consists of a timestamp and the id. If
@@ -89,7 +84,7 @@ pub(super) fn hash(text: &str) -> u64 {
 pub(super) fn transcript(files: &dyn Files, place: &Place, id: &str) -> PathBuf {
     let folder = transcripts(place);
     let prepared = folder.join(prepared_name(id));
-    if matches!(files.facts(&prepared), Ok(Some(_))) {
+    if files::exists(files, &prepared) {
         return prepared;
     }
     let all = files.list(&folder).unwrap_or_default().into_iter();
@@ -99,7 +94,7 @@ pub(super) fn transcript(files: &dyn Files, place: &Place, id: &str) -> PathBuf 
 
 fn prepared_name(id: &str) -> String {
     let began = began_at(id).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC);
-    format!("{}_{}.jsonl", began.strftime("%Y-%m-%dT%H-%M-%S-%3fZ"), plain(id))
+    format!("{}_{}.jsonl", began.strftime("%Y-%m-%dT%H-%M-%S-%3fZ"), ids::file_name(id))
 }
 
 /// Returns the conversation's id from the name of its transcript. `None` if this is no transcript.
@@ -107,11 +102,6 @@ pub(super) fn id_of(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let (_, id) = name.strip_suffix(".jsonl")?.rsplit_once('_')?;
     is_id(id).then_some(id)
-}
-
-/// Replaces every character of an id that could lead out of the folder of transcripts.
-fn plain(id: &str) -> String {
-    id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
 #[cfg(test)]
@@ -130,14 +120,17 @@ mod tests {
             ("", "/home/u/.pi/agent"),
         ];
         for (named, wanted) in table {
-            let found = config_dir(&environment(&[(HOME_VARIABLE, named), ("HOME", "/home/u")]));
+            let found =
+                config_dir(&environment(&[(CONFIG_DIR_VARIABLE, named), ("HOME", "/home/u")]));
             assert_eq!(found.unwrap(), Path::new(wanted), "{named}");
         }
     }
 
     #[test]
     fn missing_or_relative_config_dir_is_a_configuration_error() {
-        for pairs in [vec![], vec![(HOME_VARIABLE, "here")], vec![(HOME_VARIABLE, "~/x")]] {
+        for pairs in
+            [vec![], vec![(CONFIG_DIR_VARIABLE, "here")], vec![(CONFIG_DIR_VARIABLE, "~/x")]]
+        {
             let error = config_dir(&environment(&pairs)).unwrap_err();
             assert_eq!(error.kind, segue_core::Kind::Config, "{pairs:?}");
         }
@@ -146,10 +139,10 @@ mod tests {
     #[test]
     fn environment_names_the_recorded_config_dir_and_drops_variables_of_an_outer_pi() {
         let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
-        let mut found = environment(&[(HOME_VARIABLE, "/elsewhere"), (NESTED, "true")]);
+        let mut found = environment(&[(CONFIG_DIR_VARIABLE, "/elsewhere"), (NESTED, "true")]);
         prepare_environment(&place, &mut found);
-        assert_eq!(found.names(), [HOME_VARIABLE]);
-        assert_eq!(found.get(HOME_VARIABLE), Some("/recorded"));
+        assert_eq!(found.names(), [CONFIG_DIR_VARIABLE]);
+        assert_eq!(found.get(CONFIG_DIR_VARIABLE), Some("/recorded"));
     }
 
     #[test]

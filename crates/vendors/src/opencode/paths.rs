@@ -6,7 +6,8 @@ use segue_core::Result;
 use segue_core::model::{Environment, VendorSessionId};
 use segue_core::ports::Place;
 
-use crate::shared::stored;
+use crate::shared::config_dir;
+use crate::shared::database::VendorDatabase;
 
 /// The environment variable that names the parent of `OpenCode`'s data folder.
 const DATA_VARIABLE: &str = "XDG_DATA_HOME";
@@ -31,8 +32,7 @@ pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let absolute = |name| environment.get(name).map(Path::new).filter(|path| path.is_absolute());
     let data = absolute(DATA_VARIABLE).map(Path::to_owned);
     let data = data.or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
-    data.map(|data| data.join(FOLDER))
-        .ok_or_else(|| stored::unknown_home("OpenCode", DATA_VARIABLE))
+    data.map(|data| data.join(FOLDER)).ok_or_else(|| config_dir::unknown("OpenCode", DATA_VARIABLE))
 }
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
@@ -46,6 +46,11 @@ pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) 
 /// Returns the path of the database with all conversations.
 pub(super) fn database(config_dir: &Path) -> PathBuf {
     config_dir.join(DATABASE)
+}
+
+/// Opens the database with all conversations. `None` if the file does not exist.
+pub(super) fn open_database(config_dir: &Path) -> Result<Option<VendorDatabase>> {
+    VendorDatabase::open(&database(config_dir))
 }
 
 /// Returns a path that stands for one conversation in the database. No file has this path, so that
@@ -64,10 +69,7 @@ pub(super) fn is_id(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn environment(variables: &[(&str, &str)]) -> Environment {
-        Environment::new(variables.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())))
-    }
+    use crate::testing::environment;
 
     #[test]
     fn config_dir_is_below_xdg_data_home_or_else_below_home() {

@@ -14,7 +14,8 @@ use serde::Deserialize;
 pub(super) use crate::shared::ids::{created_at as began_at, is_uuid as is_id};
 
 use super::{records, transcript as words};
-use crate::shared::stored;
+use crate::shared::hash::fnv1a;
+use crate::shared::{config_dir, files};
 
 /// Environment variable that names the folder in which the folder of Gemini's files is.
 const HOME_VARIABLE: &str = "GEMINI_CLI_HOME";
@@ -45,11 +46,11 @@ const NESTED: [&str; 5] = [
 
 /// Returns the folder of Gemini's files, given an agent's environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
-    let set = |name| environment.get(name).filter(|value| !value.is_empty());
+    let set = |name| config_dir::set(environment, name);
     let home = set(HOME_VARIABLE).or_else(|| set("HOME"));
     match home.map(Path::new) {
         Some(home) if home.is_absolute() => Ok(home.join(FOLDER)),
-        _ => Err(stored::unknown_home("Gemini", HOME_VARIABLE)),
+        _ => Err(config_dir::unknown("Gemini", HOME_VARIABLE)),
     }
 }
 
@@ -112,15 +113,9 @@ fn name(cwd: &Path) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let words: String = last.chars().map(plain).collect();
     let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
-    format!("{}-{:016x}", words.join("-"), mixed(cwd.as_os_str().as_encoded_bytes()))
+    format!("{}-{:016x}", words.join("-"), fnv1a(cwd.as_os_str().as_encoded_bytes()))
         .trim_start_matches('-')
         .to_owned()
-}
-
-/// Computes the FNV-1a hash of bytes, which is the same on every machine and in every version.
-fn mixed(bytes: &[u8]) -> u64 {
-    let step = |number: u64, byte: &u8| (number ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// Returns the path of a transcript that we prepare. Gemini deletes files by the eight characters
@@ -153,12 +148,12 @@ pub(super) fn restored_as(files: &dyn Files, place: &Place, id: &VendorSessionId
 /// while its process ran has no first line with the id.
 pub(super) fn transcript_in(files: &dyn Files, chats: &Path, id: &VendorSessionId) -> PathBuf {
     let prepared = prepared(chats, id.as_str());
-    if !is_id(id.as_str()) || matches!(files.facts(&prepared), Ok(Some(_))) {
+    if !is_id(id.as_str()) || files::exists(files, &prepared) {
         return prepared;
     }
     let ending = format!("-{}{SUFFIX}", &id.as_str()[..8]);
     let named = |path: &PathBuf| path.to_string_lossy().ends_with(&ending);
-    let length = |path: &PathBuf| files.facts(path).ok().flatten().map_or(0, |it| it.length);
+    let length = |path: &PathBuf| files::length(files, path);
     let worth = |path: &PathBuf| (words::has_words(files, path), length(path));
     // In a conversation that we prepared, a file without messages does not count: a resume left it.
     let is_prepared = began_at(id.as_str()).is_some();

@@ -6,12 +6,12 @@ use segue_core::Result;
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Place};
 
-use crate::shared::stored;
-
 pub(super) use crate::shared::ids::is_uuid as is_id;
 
+use crate::shared::{config_dir, files};
+
 /// The environment variable that names OpenClaw's config dir.
-const HOME_VARIABLE: &str = "OPENCLAW_STATE_DIR";
+const CONFIG_DIR_VARIABLE: &str = "OPENCLAW_STATE_DIR";
 
 /// Environment variables that OpenClaw sets for the programs that it starts.
 const NESTED: [&str; 2] = ["OPENCLAW_SHELL", "OPENCLAW_CLI"];
@@ -19,16 +19,16 @@ const NESTED: [&str; 2] = ["OPENCLAW_SHELL", "OPENCLAW_CLI"];
 /// Returns OpenClaw's config dir, given an agent's environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let set = |name| environment.get(name).filter(|value| !value.trim().is_empty());
-    let named = set(HOME_VARIABLE).map(PathBuf::from);
+    let named = set(CONFIG_DIR_VARIABLE).map(PathBuf::from);
     let found = named.or_else(|| set("HOME").map(|home| Path::new(home).join(".openclaw")));
     found
         .filter(|folder| folder.is_absolute())
-        .ok_or_else(|| stored::unknown_home("OpenClaw", HOME_VARIABLE))
+        .ok_or_else(|| config_dir::unknown("OpenClaw", CONFIG_DIR_VARIABLE))
 }
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
     environment.retain(|name| !NESTED.contains(&name));
-    environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
+    environment.set(CONFIG_DIR_VARIABLE, place.config_dir.to_string_lossy());
 }
 
 /// Returns the path of the default agent's database. This agent exists without any configuration.
@@ -40,7 +40,7 @@ pub(super) fn usual_database(config_dir: &Path) -> PathBuf {
 pub(super) fn databases(files: &dyn Files, config_dir: &Path) -> Vec<PathBuf> {
     let agents = files.list(&config_dir.join("agents")).unwrap_or_default();
     let databases = agents.iter().map(|agent| database(agent));
-    databases.filter(|path| matches!(files.facts(path), Ok(Some(_)))).collect()
+    databases.filter(|path| files::exists(files, path)).collect()
 }
 
 fn database(agent: &Path) -> PathBuf {
@@ -55,10 +55,11 @@ mod tests {
     #[test]
     fn config_dir_is_the_one_in_the_variable_or_else_the_default() {
         for (named, wanted) in [("/srv/claw", "/srv/claw"), ("", "/home/u/.openclaw")] {
-            let found = config_dir(&environment(&[(HOME_VARIABLE, named), ("HOME", "/home/u")]));
+            let found =
+                config_dir(&environment(&[(CONFIG_DIR_VARIABLE, named), ("HOME", "/home/u")]));
             assert_eq!(found.unwrap(), Path::new(wanted));
         }
-        for pairs in [vec![], vec![(HOME_VARIABLE, "here")]] {
+        for pairs in [vec![], vec![(CONFIG_DIR_VARIABLE, "here")]] {
             let error = config_dir(&environment(&pairs)).unwrap_err();
             assert_eq!(error.kind, segue_core::Kind::Config, "{pairs:?}");
         }
@@ -67,10 +68,11 @@ mod tests {
     #[test]
     fn environment_names_the_recorded_config_dir_and_drops_variables_of_an_outer_agent() {
         let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
-        let mut found = environment(&[(HOME_VARIABLE, "/elsewhere"), ("OPENCLAW_SHELL", "exec")]);
+        let mut found =
+            environment(&[(CONFIG_DIR_VARIABLE, "/elsewhere"), ("OPENCLAW_SHELL", "exec")]);
         prepare_environment(&place, &mut found);
-        assert_eq!(found.names(), [HOME_VARIABLE]);
-        assert_eq!(found.get(HOME_VARIABLE), Some("/recorded"));
+        assert_eq!(found.names(), [CONFIG_DIR_VARIABLE]);
+        assert_eq!(found.get(CONFIG_DIR_VARIABLE), Some("/recorded"));
     }
 
     #[test]

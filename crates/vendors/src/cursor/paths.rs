@@ -6,12 +6,12 @@ use segue_core::Result;
 use segue_core::model::Environment;
 use segue_core::ports::{Files, Place};
 
-use crate::shared::stored;
-
 pub(super) use crate::shared::ids::is_uuid as is_id;
 
+use crate::shared::{config_dir, files, ids};
+
 /// The environment variable that names Cursor's config dir, with its settings and conversations.
-const HOME_VARIABLE: &str = "CURSOR_CONFIG_DIR";
+const CONFIG_DIR_VARIABLE: &str = "CURSOR_CONFIG_DIR";
 
 /// Environment variables that Cursor sets for the programs that it starts.
 const NESTED: [&str; 4] = ["CURSOR_AGENT", "CURSOR_CLI", "CURSOR_TRACE_ID", "CURSOR_INVOKED_AS"];
@@ -22,18 +22,18 @@ pub(super) const TRANSCRIPTS: &str = "agent-transcripts";
 /// Returns Cursor's config dir, given an agent's environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let set = |name| environment.get(name).filter(|value| !value.trim().is_empty());
-    let named = set(HOME_VARIABLE).map(PathBuf::from);
+    let named = set(CONFIG_DIR_VARIABLE).map(PathBuf::from);
     let usual = || set("XDG_CONFIG_HOME").map(|folder| Path::new(folder).join("cursor"));
     let home = || set("HOME").map(|home| Path::new(home).join(".cursor"));
     let found = named.or_else(usual).or_else(home);
     found
         .filter(|folder| folder.is_absolute())
-        .ok_or_else(|| stored::unknown_home("Cursor", HOME_VARIABLE))
+        .ok_or_else(|| config_dir::unknown("Cursor", CONFIG_DIR_VARIABLE))
 }
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
     environment.retain(|name| !NESTED.contains(&name));
-    environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
+    environment.set(CONFIG_DIR_VARIABLE, place.config_dir.to_string_lossy());
 }
 
 /// Returns the folder that contains one folder per working folder.
@@ -47,7 +47,7 @@ pub(super) fn projects(config_dir: &Path) -> PathBuf {
 pub(super) fn transcript(files: &dyn Files, place: &Place, id: &str) -> PathBuf {
     let projects = projects(&place.config_dir);
     let usual = of_project(&projects.join(encode(&place.cwd.to_string_lossy())), id);
-    let is_there = |path: &PathBuf| matches!(files.facts(path), Ok(Some(_)));
+    let is_there = |path: &PathBuf| files::exists(files, path);
     if is_there(&usual) || !is_id(id) {
         return usual;
     }
@@ -56,7 +56,7 @@ pub(super) fn transcript(files: &dyn Files, place: &Place, id: &str) -> PathBuf 
 }
 
 fn of_project(project: &Path, id: &str) -> PathBuf {
-    let id = plain(id);
+    let id = ids::file_name(id);
     project.join(TRANSCRIPTS).join(&id).join(format!("{id}.jsonl"))
 }
 
@@ -75,11 +75,6 @@ fn encode(path: &str) -> String {
     path.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// Replaces every character of an id that could lead out of the folder of transcripts.
-fn plain(id: &str) -> String {
-    id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,8 +86,8 @@ mod tests {
     fn config_dir_is_the_one_in_the_variable_or_else_the_default() {
         let (home, xdg) = (("HOME", "/home/u"), ("XDG_CONFIG_HOME", "/home/u/.config"));
         let table = [
-            (vec![(HOME_VARIABLE, "/srv/c"), xdg, home], "/srv/c"),
-            (vec![(HOME_VARIABLE, " "), xdg, home], "/home/u/.config/cursor"),
+            (vec![(CONFIG_DIR_VARIABLE, "/srv/c"), xdg, home], "/srv/c"),
+            (vec![(CONFIG_DIR_VARIABLE, " "), xdg, home], "/home/u/.config/cursor"),
             (vec![home], "/home/u/.cursor"),
         ];
         for (pairs, wanted) in table {
@@ -107,10 +102,10 @@ mod tests {
     #[test]
     fn environment_names_the_recorded_config_dir_and_drops_variables_of_an_outer_agent() {
         let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
-        let mut found = environment(&[(HOME_VARIABLE, "/elsewhere"), ("CURSOR_AGENT", "1")]);
+        let mut found = environment(&[(CONFIG_DIR_VARIABLE, "/elsewhere"), ("CURSOR_AGENT", "1")]);
         prepare_environment(&place, &mut found);
-        assert_eq!(found.names(), [HOME_VARIABLE]);
-        assert_eq!(found.get(HOME_VARIABLE), Some("/recorded"));
+        assert_eq!(found.names(), [CONFIG_DIR_VARIABLE]);
+        assert_eq!(found.get(CONFIG_DIR_VARIABLE), Some("/recorded"));
     }
 
     #[test]

@@ -11,13 +11,13 @@ use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
-use crate::shared::stored;
-
 pub(super) use crate::shared::ids::{created_at as began_at, is_uuid as is_id};
+
+use crate::shared::{config_dir, files, transcripts};
 
 /// Environment variable that names the folder of Codex's files. If it is set, the folder must
 /// exist.
-const HOME_VARIABLE: &str = "CODEX_HOME";
+const CONFIG_DIR_VARIABLE: &str = "CODEX_HOME";
 
 const LOCKS: &str = "thread-writer-locks";
 const SESSIONS: &str = "sessions";
@@ -39,11 +39,11 @@ const NESTED: [&str; 9] = [
 
 /// Returns the folder of Codex's files, given an agent's environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
-    let set = |name| environment.get(name).filter(|value| !value.is_empty());
-    match (set(HOME_VARIABLE), set("HOME")) {
+    let set = |name| config_dir::set(environment, name);
+    match (set(CONFIG_DIR_VARIABLE), set("HOME")) {
         (Some(home), _) => chosen(Path::new(home)),
         (None, Some(user)) if Path::new(user).is_absolute() => Ok(Path::new(user).join(".codex")),
-        (None, _) => Err(stored::unknown_home("Codex", HOME_VARIABLE)),
+        (None, _) => Err(config_dir::unknown("Codex", CONFIG_DIR_VARIABLE)),
     }
 }
 
@@ -54,14 +54,14 @@ fn chosen(home: &Path) -> Result<PathBuf> {
         (true, false) => "there is no such folder, and Codex does not make it",
     };
     Err(Error::config(format!("`{}` cannot be the folder of Codex's files", home.display()))
-        .caused_by(format!("`{HOME_VARIABLE}` names it: {fault}"))
-        .hint(format!("run `mkdir -p '{}'`, or unset `{HOME_VARIABLE}`", home.display())))
+        .caused_by(format!("`{CONFIG_DIR_VARIABLE}` names it: {fault}"))
+        .hint(format!("run `mkdir -p '{}'`, or unset `{CONFIG_DIR_VARIABLE}`", home.display())))
 }
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
     environment.retain(|name| !NESTED.contains(&name));
     // The folder exists: the conversation's rollout is written into it before Codex starts.
-    environment.set(HOME_VARIABLE, place.config_dir.to_string_lossy());
+    environment.set(CONFIG_DIR_VARIABLE, place.config_dir.to_string_lossy());
 }
 
 /// Returns the folder with one lock file for each conversation that a process has open.
@@ -155,7 +155,7 @@ pub(super) fn rollout(files: &dyn Files, config_dir: &Path, id: &VendorSessionId
     let prepared = prepared(config_dir, id.as_str());
     let Ok(uuid) = Uuid::parse_str(id.as_str()) else { return prepared };
     let is_own = |path: &PathBuf| id_of_rollout(path) == Some(uuid);
-    let first = if matches!(files.facts(&prepared), Ok(Some(_))) {
+    let first = if files::exists(files, &prepared) {
         prepared
     } else {
         let days = began_at(id.as_str()).map(|began| days_around(config_dir, began));
@@ -187,16 +187,15 @@ pub(super) fn newest_rollouts(files: &dyn Files, config_dir: &Path, limit: usize
 fn rollouts(files: &dyn Files, config_dir: &Path) -> impl Iterator<Item = PathBuf> {
     let mut folders = vec![config_dir.join(SESSIONS)];
     for _level in ["year", "month", "day"] {
-        folders = folders.iter().flat_map(|folder| newest_first(files, folder)).collect();
+        folders = folders.iter().flat_map(|folder| paths_in(files, folder)).collect();
     }
-    let all = folders.into_iter().flat_map(move |folder| newest_first(files, &folder));
+    let all = folders.into_iter().flat_map(move |folder| paths_in(files, &folder));
     all.filter(|path| id_of_rollout(path).is_some())
 }
 
-fn newest_first(files: &dyn Files, folder: &Path) -> Vec<PathBuf> {
-    let mut paths = files.list(folder).unwrap_or_default();
-    paths.sort_unstable_by(|a, b| b.cmp(a));
-    paths
+/// Lists the paths in a folder, the newest first.
+fn paths_in(files: &dyn Files, folder: &Path) -> Vec<PathBuf> {
+    transcripts::last_name_first(files.list(folder).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -212,9 +211,10 @@ mod tests {
     fn config_dir_is_codex_home_or_the_default_folder() {
         let home = Home::new();
         let named = home.folder.path().to_str().unwrap();
-        let found = config_dir(&environment(&[(HOME_VARIABLE, named), ("HOME", "/home/u")]));
+        let found = config_dir(&environment(&[(CONFIG_DIR_VARIABLE, named), ("HOME", "/home/u")]));
         assert_eq!(found.unwrap(), home.folder.path());
-        for variables in [vec![("HOME", "/home/u")], vec![(HOME_VARIABLE, ""), ("HOME", "/home/u")]]
+        for variables in
+            [vec![("HOME", "/home/u")], vec![(CONFIG_DIR_VARIABLE, ""), ("HOME", "/home/u")]]
         {
             let found = config_dir(&environment(&variables)).unwrap();
             assert_eq!(found, Path::new("/home/u/.codex"));
@@ -224,8 +224,8 @@ mod tests {
     #[test]
     fn missing_or_relative_config_dir_is_a_configuration_error() {
         for variables in [
-            vec![(HOME_VARIABLE, "/no/such/folder"), ("HOME", "/home/u")],
-            vec![(HOME_VARIABLE, "relative"), ("HOME", "/home/u")],
+            vec![(CONFIG_DIR_VARIABLE, "/no/such/folder"), ("HOME", "/home/u")],
+            vec![(CONFIG_DIR_VARIABLE, "relative"), ("HOME", "/home/u")],
             vec![("HOME", "relative")],
             vec![],
         ] {
@@ -239,15 +239,15 @@ mod tests {
     fn environment_names_the_recorded_folder_and_no_outer_session() {
         let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
         let mut found = environment(&[
-            (HOME_VARIABLE, "/elsewhere"),
+            (CONFIG_DIR_VARIABLE, "/elsewhere"),
             ("HOME", "/home/u"),
             ("CODEX_THREAD_ID", ID),
             ("CODEX_SANDBOX_NETWORK_DISABLED", "1"),
             ("CODEX_API_KEY", "k"),
         ]);
         prepare_environment(&place, &mut found);
-        assert_eq!(found.names(), ["CODEX_API_KEY", HOME_VARIABLE, "HOME"]);
-        assert_eq!(found.get(HOME_VARIABLE), Some("/recorded"));
+        assert_eq!(found.names(), ["CODEX_API_KEY", CONFIG_DIR_VARIABLE, "HOME"]);
+        assert_eq!(found.get(CONFIG_DIR_VARIABLE), Some("/recorded"));
     }
 
     #[test]

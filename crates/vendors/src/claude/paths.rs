@@ -7,25 +7,28 @@ use segue_core::model::Environment;
 
 pub(super) use crate::shared::ids::is_uuid as is_id;
 
-use crate::shared::stored;
+use crate::shared::{config_dir, ids};
 
 /// Environment variable that names the folder of Claude Code's files. If it is set, `.claude.json`
 /// is in that folder, too.
-pub(super) const HOME_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
+pub(super) const CONFIG_DIR_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
+
+/// The folder of the registry.
+pub(super) const REGISTRY: &str = "sessions";
 
 /// Maximum length of a folder name. A longer name is cut and gets a hash at its end.
 const LONGEST_FOLDER_NAME: usize = 200;
 
-/// Returns the folder of Claude Code's files, given an agent's environment.
-pub(super) fn home(environment: &Environment) -> Result<PathBuf> {
-    stored::home(environment, ("Claude Code", HOME_VARIABLE), default(environment))
+/// Returns the config dir, given an agent's environment.
+pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
+    let default = default_config_dir(environment);
+    config_dir::from_variable(environment, ("Claude Code", CONFIG_DIR_VARIABLE), default)
 }
 
-/// Returns the default folder of Claude Code's files, for an environment without the variable.
-/// `None` if `HOME` is not set, either.
-pub(super) fn default(environment: &Environment) -> Option<PathBuf> {
-    let user = environment.get("HOME").filter(|value| !value.is_empty())?;
-    Some(Path::new(user).join(".claude"))
+/// Returns the config dir that Claude Code uses if no variable names one. `None` if `HOME` is
+/// missing or empty.
+pub(super) fn default_config_dir(environment: &Environment) -> Option<PathBuf> {
+    config_dir::below_home(environment, ".claude")
 }
 
 /// Returns the folder in which all transcripts are.
@@ -40,22 +43,17 @@ pub(super) fn transcripts(home: &Path, cwd: &Path) -> PathBuf {
 
 /// Returns the path of a conversation's transcript, whether or not the file exists.
 pub(super) fn transcript(home: &Path, cwd: &Path, id: &str) -> PathBuf {
-    transcripts(home, cwd).join(format!("{}.jsonl", plain(id)))
+    transcripts(home, cwd).join(format!("{}.jsonl", ids::file_name(id)))
 }
 
 /// Returns the folder of a conversation's subagents and of outputs too long for its transcript.
 pub(super) fn belongings(home: &Path, cwd: &Path, id: &str) -> PathBuf {
-    transcripts(home, cwd).join(plain(id))
+    transcripts(home, cwd).join(ids::file_name(id))
 }
 
 /// Returns the folder of the registry, in which each live process records its state.
 pub(super) fn registry(home: &Path) -> PathBuf {
-    home.join("sessions")
-}
-
-/// Makes an id safe as a file name, so that it cannot point outside of the folder.
-fn plain(id: &str) -> String {
-    id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+    home.join(REGISTRY)
 }
 
 /// Encodes a folder's real path as Claude Code does: every UTF-16 unit that is no ASCII letter or
@@ -98,17 +96,17 @@ mod tests {
 
     #[test]
     fn the_variable_wins_over_the_users_home() {
-        let both = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "/srv/claude")]);
-        assert_eq!(home(&both).unwrap(), Path::new("/srv/claude"));
-        let empty = environment(&[("HOME", "/home/u"), (HOME_VARIABLE, "")]);
-        assert_eq!(home(&empty).unwrap(), Path::new("/home/u/.claude"));
+        let both = environment(&[("HOME", "/home/u"), (CONFIG_DIR_VARIABLE, "/srv/claude")]);
+        assert_eq!(config_dir(&both).unwrap(), Path::new("/srv/claude"));
+        let empty = environment(&[("HOME", "/home/u"), (CONFIG_DIR_VARIABLE, "")]);
+        assert_eq!(config_dir(&empty).unwrap(), Path::new("/home/u/.claude"));
     }
 
     #[test]
     fn missing_or_relative_home_is_a_configuration_error() {
-        assert_eq!(home(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
-        let relative = environment(&[(HOME_VARIABLE, "here")]);
-        assert!(home(&relative).unwrap_err().message.contains("`here`"));
+        assert_eq!(config_dir(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
+        let relative = environment(&[(CONFIG_DIR_VARIABLE, "here")]);
+        assert!(config_dir(&relative).unwrap_err().message.contains("`here`"));
     }
 
     #[test]
