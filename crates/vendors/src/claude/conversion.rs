@@ -9,17 +9,16 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use uuid::Builder;
 
-use super::records::SYNTHETIC;
+use super::records::SYNTHETIC_MODEL;
 use super::{Claude, paths, tip};
 use crate::shared::reading;
 use crate::shared::writing::write_line;
 
-/// Name of the model in messages whose model is not known. Claude Code hangs if a message has none.
-const UNKNOWN: &str = "unknown";
+/// Name of the model in messages whose model is not known. Claude Code hangs if a message names no
+/// model.
+const UNKNOWN_MODEL: &str = "unknown";
 
 impl Conversion for Claude {
-    /// Returns a writer that turns a conversation into a new transcript, or adds to an existing
-    /// one.
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
         let parent = match order.onto {
             Some(path) => tip::find(order.files, path)?,
@@ -39,7 +38,7 @@ impl Conversion for Claude {
             title: order.onto.is_none().then(|| order.title.to_owned()),
             session: order.id.to_string(),
             cwd: place.cwd.display().to_string(),
-            model: order.model.unwrap_or(UNKNOWN).to_owned(),
+            model: order.model.unwrap_or(UNKNOWN_MODEL).to_owned(),
             now: order.now,
         };
         Ok(Transcription {
@@ -52,8 +51,9 @@ impl Conversion for Claude {
 
 #[derive(Debug)]
 struct ClaudeWriter {
-    /// Makes the UUIDs of this run differ from those of any other run.
+    /// Distinguishes the UUIDs of this writer from those of any other writer.
     seed: String,
+    /// How many records were written.
     count: u64,
     /// UUID of the record that was written last, or of the record to continue from.
     parent: Option<String>,
@@ -75,13 +75,13 @@ impl TurnWriter for ClaudeWriter {
     }
 
     fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>) {
-        let says = matches!(turn.role, Role::User | Role::Summary | Role::Assistant);
+        let is_text = matches!(turn.role, Role::User | Role::Summary | Role::Assistant);
         // The service rejects messages without text.
-        if says && turn.text.trim().is_empty() {
+        if is_text && turn.text.trim().is_empty() {
             return;
         }
         self.count += 1;
-        let uuid = name(&self.seed, self.count);
+        let uuid = derive_uuid(&self.seed, self.count);
         let arguments;
         let content = match (turn.role, &turn.tool) {
             (Role::ToolCall, Some(tool)) => {
@@ -98,11 +98,11 @@ impl TurnWriter for ClaudeWriter {
         let record = NewClaudeRecord {
             parent_uuid: self.parent.as_deref(),
             is_sidechain: false,
-            kind: if is_models(turn.role) { "assistant" } else { "user" },
+            kind: if is_from_model(turn.role) { "assistant" } else { "user" },
             message: self.message(turn, &uuid, content),
-            // Marks the text as a person's message, even if it begins like an addition of the
-            // vendor.
-            origin: says_person(turn.role).then_some(NewClaudeOrigin { kind: "human" }),
+            // Marks the text as a person's message, even if it looks like text that Claude Code
+            // adds.
+            origin: is_from_person(turn.role).then_some(NewClaudeOrigin { kind: "human" }),
             uuid: &uuid,
             timestamp: format!("{:.3}", turn.at.unwrap_or(self.now)),
             user_type: "external",
@@ -123,10 +123,10 @@ impl ClaudeWriter {
         uuid: &str,
         content: NewClaudeBlock<'a>,
     ) -> NewClaudeMessage<'a> {
-        if !is_models(turn.role) {
+        if !is_from_model(turn.role) {
             return NewClaudeMessage { role: "user", content: [content], author: None };
         }
-        let model = turn.model.as_deref().filter(|it| !it.is_empty() && *it != SYNTHETIC);
+        let model = turn.model.as_deref().filter(|it| !it.is_empty() && *it != SYNTHETIC_MODEL);
         let author = Author {
             id: format!("msg_{}", uuid.replace('-', "")),
             kind: "message",
@@ -137,25 +137,25 @@ impl ClaudeWriter {
     }
 }
 
-fn is_models(role: Role) -> bool {
+fn is_from_model(role: Role) -> bool {
     matches!(role, Role::Assistant | Role::ToolCall)
 }
 
-fn says_person(role: Role) -> bool {
+fn is_from_person(role: Role) -> bool {
     matches!(role, Role::User | Role::Summary)
 }
 
-/// Derives a UUID by a hash (FNV-1a), so that the same input always gets the same UUID.
-fn name(seed: &str, count: u64) -> String {
+/// Derives a UUID with a hash (FNV-1a). The same input always gets the same UUID.
+fn derive_uuid(seed: &str, count: u64) -> String {
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const OFFSET_BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     let add = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul(PRIME);
-    let hash = seed.bytes().chain(count.to_be_bytes()).fold(BASIS, add);
+    let hash = seed.bytes().chain(count.to_be_bytes()).fold(OFFSET_BASIS, add);
     Builder::from_random_bytes(hash.to_be_bytes()).into_uuid().to_string()
 }
 
-/// A record. The order of the fields matters, because in large files the vendor searches for bytes:
-/// the parent comes first, and the timestamp right after the UUID.
+/// A record. The order of the fields matters: in large files, Claude Code searches for the bytes of
+/// the fields. The parent comes first, and the timestamp right after the UUID.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct NewClaudeRecord<'a> {
@@ -186,8 +186,8 @@ struct NewClaudeMessage<'a> {
     author: Option<Author<'a>>,
 }
 
-/// The fields that only messages of the model have. The vendor treats messages without ids of their
-/// own as one message.
+/// The fields that only messages of the model have. Claude Code treats all messages without an id
+/// as one message.
 #[derive(Serialize)]
 struct Author<'a> {
     id: String,

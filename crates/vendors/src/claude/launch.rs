@@ -1,4 +1,4 @@
-//! Prepares a launch: its id, arguments and environment.
+//! Launches Claude Code: id, arguments and environment.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::shared::launching::{self, FlagValue};
 
 /// Environment variables that Claude Code sets for its tools and hooks. An agent that inherits them
 /// believes that it runs inside another Claude Code.
-const NESTED: [&str; 9] = [
+const NESTED_VARIABLES: [&str; 9] = [
     "AI_AGENT",
     "CLAUDECODE",
     "CLAUDE_CODE_CHILD_SESSION",
@@ -29,17 +29,17 @@ const NESTED: [&str; 9] = [
 ];
 
 /// Flags among a session's own arguments that choose its conversation.
-const CHOOSES: [&str; 5] = ["--session-id", "--resume", "-r", "--continue", "-c"];
-const FORK: &str = "--fork-session";
+const CHOOSING_FLAGS: [&str; 5] = ["--session-id", "--resume", "-r", "--continue", "-c"];
+const FORK_FLAG: &str = "--fork-session";
 
-/// Flags that a resume omits: it chooses the conversation itself.
-const ONLY_FIRST_LAUNCH: [(&str, FlagValue); 6] = [
+/// Flags that a resume omits, because it chooses the conversation itself.
+const FIRST_LAUNCH_FLAGS: [(&str, FlagValue); 6] = [
     ("--session-id", FlagValue::Always),
     ("--resume", FlagValue::Always),
     ("-r", FlagValue::Always),
     ("--continue", FlagValue::Never),
     ("-c", FlagValue::Never),
-    (FORK, FlagValue::Never),
+    (FORK_FLAG, FlagValue::Never),
 ];
 
 impl Launching for Claude {
@@ -52,14 +52,13 @@ impl Launching for Claude {
     }
 
     fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
-        environment.retain(|name| !NESTED.contains(&name));
+        environment.retain(|name| !NESTED_VARIABLES.contains(&name));
         let recorded = place.config_dir.to_string_lossy();
         if environment.get(CONFIG_DIR_VARIABLE) == Some(recorded.as_ref()) {
             return;
         }
-        // The variable changes more than the folder: Claude Code then reads `.claude.json` from
-        // that folder and not from the user's home. So the default folder is selected without the
-        // variable.
+        // With the variable, Claude Code reads `.claude.json` from the config dir, and not from the
+        // user's home. So the default config dir is selected without the variable.
         if paths::default_config_dir(environment).as_deref() == Some(&place.config_dir) {
             environment.retain(|name| name != CONFIG_DIR_VARIABLE);
         } else {
@@ -67,25 +66,25 @@ impl Launching for Claude {
         }
     }
 
-    /// Makes the id of a new conversation. `None` if the session's own arguments choose a
-    /// conversation, because Claude Code then accepts no id. There is one exception: a fork of
-    /// another conversation accepts an id, unless the arguments contain `--session-id`.
+    /// Returns `None` if the session's own arguments choose a conversation, because Claude Code
+    /// then accepts no id. There is one exception: a fork of another conversation accepts an id,
+    /// unless the arguments contain `--session-id`.
     fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-        let chooses = launching::has_flag(&session.args, &CHOOSES);
-        let own_id = launching::has_flag(&session.args, &["--session-id"]);
-        let forks = session.args.iter().any(|word| word == FORK);
-        let can_be_told = !chooses || (forks && !own_id);
-        can_be_told.then(|| VendorSessionId::new(unique.to_string()))
+        let chooses = launching::has_flag(&session.args, &CHOOSING_FLAGS);
+        let has_own_id = launching::has_flag(&session.args, &["--session-id"]);
+        let forks = session.args.iter().any(|word| word == FORK_FLAG);
+        let accepts_id = !chooses || (forks && !has_own_id);
+        accepts_id.then(|| VendorSessionId::new(unique.to_string()))
     }
 
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         let session = plan.session;
-        let mut arguments = identity(plan)?;
+        let mut arguments = conversation_arguments(plan)?;
         if session.headless {
             arguments
                 .extend(["-p", "--output-format", "stream-json", "--verbose"].map(String::from));
         }
-        // Flag and value are one word, so that a value that looks like a flag stays a value.
+        // Flag and value are one argument, so that a value that looks like a flag stays a value.
         let mut option = |name: &str, value: Option<&str>| {
             arguments.extend(value.map(|value| format!("{name}={value}")));
         };
@@ -94,7 +93,7 @@ impl Launching for Claude {
         let instructions = launch_files::instructions(plan);
         let path = instructions.as_ref().map(|file| file.path.display().to_string());
         option("--append-system-prompt-file", path.as_deref());
-        let own = launching::own_arguments(plan, &ONLY_FIRST_LAUNCH);
+        let own = launching::own_arguments(plan, &FIRST_LAUNCH_FLAGS);
         let mut files: Vec<NewFile> = instructions.into_iter().collect();
         if session.headless {
             // The output reports everything that a hook could, so a headless launch needs no hooks.
@@ -106,7 +105,7 @@ impl Launching for Claude {
             arguments.extend(["--settings".to_owned(), file.path.display().to_string()]);
             files.push(file);
         }
-        arguments.extend(message(plan)?);
+        arguments.extend(message_arguments(plan)?);
         Ok(CommandLine { arguments, files })
     }
 
@@ -121,7 +120,7 @@ impl HeadlessLaunching for Claude {
     }
 }
 
-fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+fn conversation_arguments(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     let named = ["--name".to_owned(), plan.session.address()];
     match (plan.mode, plan.id) {
         (LaunchMode::Fresh, None) => Ok(named.to_vec()),
@@ -147,7 +146,7 @@ fn permission_mode(plan: &CommandPlan<'_>) -> &'static str {
 
 /// Returns the arguments that pass the message. It comes after `--`, because several flags would
 /// take it as their value, and because a message that looks like a flag must stay a message.
-fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+fn message_arguments(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
         // A headless launch reads the message from its standard input.
         Some(_) if plan.session.headless => Ok(Vec::new()),

@@ -1,11 +1,11 @@
 //! Claude Code.
 //!
-//! The vendor's own registry of live processes is the first source for a process's conversation and
-//! activity. Hooks add facts that the registry lacks. The screen shows dialogs that appear before
-//! the registry or a hook reports anything.
+//! Claude Code's own registry of live processes shows which conversation a process is in and what
+//! the process does. Hooks report what the registry lacks. The screen shows dialogs that appear
+//! before the registry or a hook reports anything.
 
 mod conversion;
-mod failure;
+mod failures;
 mod launch;
 mod paths;
 mod records;

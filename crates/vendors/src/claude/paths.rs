@@ -9,8 +9,8 @@ pub(super) use crate::shared::ids::is_uuid as is_id;
 
 use crate::shared::{config_dir, ids};
 
-/// Environment variable that names the folder of Claude Code's files. If it is set, `.claude.json`
-/// is in that folder, too.
+/// Environment variable that names the config dir. If it is set, `.claude.json` is in that folder,
+/// too.
 pub(super) const CONFIG_DIR_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
 
 /// The folder of the registry.
@@ -31,49 +31,50 @@ pub(super) fn default_config_dir(environment: &Environment) -> Option<PathBuf> {
     config_dir::below_home(environment, ".claude")
 }
 
-/// Returns the folder in which all transcripts are.
-pub(super) fn projects(home: &Path) -> PathBuf {
-    home.join("projects")
+/// Returns the folder that contains one folder of transcripts per working folder.
+pub(super) fn projects(config_dir: &Path) -> PathBuf {
+    config_dir.join("projects")
 }
 
-/// Returns the folder in which the transcripts of one working folder are.
-pub(super) fn transcripts(home: &Path, cwd: &Path) -> PathBuf {
-    projects(home).join(encode(&cwd.to_string_lossy()))
+/// Returns the folder with the transcripts of one working folder.
+pub(super) fn transcripts(config_dir: &Path, cwd: &Path) -> PathBuf {
+    projects(config_dir).join(encode_folder(&cwd.to_string_lossy()))
 }
 
-/// Returns the path of a conversation's transcript, whether or not the file exists.
-pub(super) fn transcript(home: &Path, cwd: &Path, id: &str) -> PathBuf {
-    transcripts(home, cwd).join(format!("{}.jsonl", ids::file_name(id)))
+/// Returns the path of a conversation's transcript. The file may be missing.
+pub(super) fn transcript(config_dir: &Path, cwd: &Path, id: &str) -> PathBuf {
+    transcripts(config_dir, cwd).join(format!("{}.jsonl", ids::file_name(id)))
 }
 
-/// Returns the folder of a conversation's subagents and of outputs too long for its transcript.
-pub(super) fn belongings(home: &Path, cwd: &Path, id: &str) -> PathBuf {
-    transcripts(home, cwd).join(ids::file_name(id))
+/// Returns the folder with the transcripts of a conversation's subagents, and with outputs that are
+/// too long for its transcript.
+pub(super) fn belongings(config_dir: &Path, cwd: &Path, id: &str) -> PathBuf {
+    transcripts(config_dir, cwd).join(ids::file_name(id))
 }
 
 /// Returns the folder of the registry, in which each live process records its state.
-pub(super) fn registry(home: &Path) -> PathBuf {
-    home.join(REGISTRY)
+pub(super) fn registry(config_dir: &Path) -> PathBuf {
+    config_dir.join(REGISTRY)
 }
 
 /// Encodes a folder's real path as Claude Code does: every UTF-16 unit that is no ASCII letter or
 /// digit becomes a dash. Different folders can get the same name (`a_b` and `a.b`).
-fn encode(path: &str) -> String {
+fn encode_folder(path: &str) -> String {
     let units: Vec<u16> = path.encode_utf16().collect();
-    let dashed: String = units.iter().map(|unit| letter(*unit)).collect();
+    let dashed: String = units.iter().map(|unit| encode_unit(*unit)).collect();
     if dashed.len() <= LONGEST_FOLDER_NAME {
         return dashed;
     }
-    format!("{}-{}", &dashed[..LONGEST_FOLDER_NAME], base36(hash(&units)))
+    format!("{}-{}", &dashed[..LONGEST_FOLDER_NAME], base36(java_hash(&units)))
 }
 
-fn letter(unit: u16) -> char {
+fn encode_unit(unit: u16) -> char {
     let letter = u8::try_from(unit).ok().filter(u8::is_ascii_alphanumeric);
     letter.map_or('-', char::from)
 }
 
 /// Returns the hash of a text as Java's `String.hashCode` computes it, without its sign.
-fn hash(units: &[u16]) -> u32 {
+fn java_hash(units: &[u16]) -> u32 {
     let add = |hash: i32, unit: &u16| hash.wrapping_mul(31).wrapping_add(i32::from(*unit));
     units.iter().fold(0, add).unsigned_abs()
 }
@@ -95,7 +96,7 @@ mod tests {
     use crate::testing::environment;
 
     #[test]
-    fn the_variable_wins_over_the_users_home() {
+    fn config_dir_variable_overrides_the_default_folder() {
         let both = environment(&[("HOME", "/home/u"), (CONFIG_DIR_VARIABLE, "/srv/claude")]);
         assert_eq!(config_dir(&both).unwrap(), Path::new("/srv/claude"));
         let empty = environment(&[("HOME", "/home/u"), (CONFIG_DIR_VARIABLE, "")]);
@@ -121,7 +122,7 @@ mod tests {
             ("/u\u{308}", "-u-"),
         ];
         for (path, name) in table {
-            assert_eq!(encode(path), name, "{path}");
+            assert_eq!(encode_folder(path), name, "{path}");
         }
     }
 
@@ -133,13 +134,13 @@ mod tests {
             (format!("{letters}/{marks}/{}", "z".repeat(90)), "-xobi9c"),
         ];
         for (folder, ending) in table {
-            let name = encode(&format!("/tmp/segue-gjyyKM/places/{folder}"));
+            let name = encode_folder(&format!("/tmp/segue-gjyyKM/places/{folder}"));
             assert_eq!(&name[LONGEST_FOLDER_NAME..], ending, "{folder}");
         }
-        assert_eq!(encode(&"a".repeat(200)).len(), 200);
+        assert_eq!(encode_folder(&"a".repeat(200)).len(), 200);
         assert_eq!((base36(0), base36(35), base36(36)), ("0".into(), "z".into(), "10".into()));
         let units: Vec<u16> = "hello".encode_utf16().collect();
-        assert_eq!(hash(&units), 99_162_322);
+        assert_eq!(java_hash(&units), 99_162_322);
     }
 
     #[test]

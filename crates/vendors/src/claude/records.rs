@@ -8,11 +8,11 @@ use serde_json::value::RawValue;
 
 use crate::shared::reading::{self, MessageContent};
 
-/// Beginning of the text that the vendor records when a person interrupts a turn.
-const INTERRUPTED: &str = "[Request interrupted by user";
+/// Beginning of the text that Claude Code records when a person interrupts a turn.
+const INTERRUPTED_PREFIX: &str = "[Request interrupted by user";
 
-/// Beginnings of texts that the vendor adds itself but records as messages of the user.
-const ADDITIONS: [&str; 8] = [
+/// Beginnings of texts that Claude Code adds itself but records as messages of the user.
+const ADDED_TEXT_PREFIXES: [&str; 8] = [
     "<command-name>",
     "<command-message>",
     "<local-command-",
@@ -23,10 +23,10 @@ const ADDITIONS: [&str; 8] = [
     "<system-reminder>",
 ];
 
-/// The name of the model in assistant messages that the vendor wrote itself.
-pub(super) const SYNTHETIC: &str = "<synthetic>";
+/// The name of the model in assistant messages that Claude Code wrote itself.
+pub(super) const SYNTHETIC_MODEL: &str = "<synthetic>";
 
-/// Texts that the vendor records as the model's message if the model wrote none.
+/// Texts that Claude Code records as the model's message if the model wrote no text.
 const PLACEHOLDERS: [&str; 2] = ["No response requested.", "(no content)"];
 
 /// Placeholder for an image.
@@ -114,7 +114,7 @@ pub(super) enum ClaudeMeaning {
     Answered(String),
     /// The turn failed.
     Failed,
-    /// The record does not change the turn: the vendor added it, or it belongs to a subagent or to
+    /// The record does not change the turn: Claude Code added it, or it belongs to a subagent or to
     /// a summary.
     Nothing,
 }
@@ -130,24 +130,23 @@ impl ClaudeRecord {
             return ClaudeMeaning::Nothing;
         }
         match self.kind {
-            ClaudeRecordKind::User => self.of_user(),
-            ClaudeRecordKind::Assistant => self.of_assistant(),
+            ClaudeRecordKind::User => self.user_meaning(),
+            ClaudeRecordKind::Assistant => self.assistant_meaning(),
         }
     }
 
-    /// Returns whether an assistant message does not come from the model. The text that the model
-    /// wrote before an interruption does come from the model, although the record names the vendor
-    /// as author.
-    pub(super) fn is_no_answer(&self) -> bool {
-        let is_own = self.message.model.as_deref() == Some(SYNTHETIC);
+    /// Returns whether an assistant message does not come from the model. Text from before an
+    /// interruption does come from the model, although its record names `SYNTHETIC_MODEL`.
+    pub(super) fn is_not_from_model(&self) -> bool {
+        let is_synthetic = self.message.model.as_deref() == Some(SYNTHETIC_MODEL);
         let is_placeholder = || PLACEHOLDERS.contains(&self.message.content.text().trim());
         self.is_meta
             || self.is_sidechain
             || self.is_api_error_message
-            || (is_own && is_placeholder())
+            || (is_synthetic && is_placeholder())
     }
 
-    fn of_user(&self) -> ClaudeMeaning {
+    fn user_meaning(&self) -> ClaudeMeaning {
         if self.message.content.has("tool_result") {
             return ClaudeMeaning::ToolResult;
         }
@@ -155,21 +154,25 @@ impl ClaudeRecord {
         match self.origin.as_ref().map(|origin| origin.kind.as_str()) {
             Some("human") => ClaudeMeaning::Said(text),
             Some(_) => ClaudeMeaning::Nothing,
-            None if text.starts_with(INTERRUPTED) => ClaudeMeaning::Interrupted,
-            None if ADDITIONS.iter().any(|it| text.starts_with(it)) => ClaudeMeaning::Nothing,
+            None if text.starts_with(INTERRUPTED_PREFIX) => ClaudeMeaning::Interrupted,
+            None if ADDED_TEXT_PREFIXES.iter().any(|it| text.starts_with(it)) => {
+                ClaudeMeaning::Nothing
+            }
             None => ClaudeMeaning::Said(text),
         }
     }
 
-    fn of_assistant(&self) -> ClaudeMeaning {
+    fn assistant_meaning(&self) -> ClaudeMeaning {
         if self.is_api_error_message {
             return ClaudeMeaning::Failed;
         }
         match self.message.stop_reason.as_deref() {
             None | Some("tool_use" | "pause_turn") => ClaudeMeaning::Continues,
-            // A message that the vendor wrote in place of the model is no answer, but it ends the
+            // A message that Claude Code wrote in place of the model is no answer, but it ends the
             // turn.
-            Some(_) if self.message.model.as_deref() == Some(SYNTHETIC) => ClaudeMeaning::Failed,
+            Some(_) if self.message.model.as_deref() == Some(SYNTHETIC_MODEL) => {
+                ClaudeMeaning::Failed
+            }
             Some(_) => ClaudeMeaning::Answered(self.message.content.text()),
         }
     }

@@ -31,12 +31,12 @@ impl RegistryEntry {
         match self.status.as_deref()? {
             "idle" => Some(Activity::Idle),
             "busy" => Some(Activity::Working),
-            "waiting" => Some(Activity::Waiting(self.reason())),
+            "waiting" => Some(Activity::Waiting(self.waiting_reason())),
             _ => None,
         }
     }
 
-    fn reason(&self) -> WaitingFor {
+    fn waiting_reason(&self) -> WaitingFor {
         match self.waiting_for.as_deref() {
             Some("input needed" | "dialog open") => WaitingFor::Question,
             // A permission prompt. The requests of a worker and of a sandbox ask for a permission,

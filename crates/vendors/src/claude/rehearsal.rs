@@ -3,12 +3,13 @@
 use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;
 
-/// How many characters at the end of an API key the settings record as approved.
-const TAIL: usize = 20;
+/// How many characters at the end of an API key are recorded in the settings when a person approves
+/// the key.
+const APPROVED_KEY_CHARACTERS: usize = 20;
 
-/// Environment variables that turn off features that a conversation does not need, and long
-/// retries.
-const QUIET: [(&str, &str); 6] = [
+/// Environment variables that turn off long retries, and features that a conversation does not
+/// need.
+const QUIET_VARIABLES: [(&str, &str); 6] = [
     // Makes Claude Code accept the permission `auto` even as root: a trial has nothing to protect.
     ("IS_SANDBOX", "1"),
     ("CLAUDE_CODE_MAX_RETRIES", "1"),
@@ -23,11 +24,11 @@ pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
         ("ANTHROPIC_BASE_URL", setup.model.to_owned()),
         ("ANTHROPIC_API_KEY", setup.key.to_owned()),
     ];
-    environment.extend(QUIET.map(|(name, value)| (name, value.to_owned())));
-    let tail = setup.key.len().saturating_sub(TAIL);
+    environment.extend(QUIET_VARIABLES.map(|(name, value)| (name, value.to_owned())));
+    let start = setup.key.len().saturating_sub(APPROVED_KEY_CHARACTERS);
     let mut settings = json!({
         "hasCompletedOnboarding": true,
-        "customApiKeyResponses": {"approved": [&setup.key[tail..]], "rejected": []},
+        "customApiKeyResponses": {"approved": [&setup.key[start..]], "rejected": []},
         "projects": {},
     });
     settings["projects"][setup.project.display().to_string()] =

@@ -1,4 +1,4 @@
-//! Reads the screen: the input, or a dialog that waits for an answer.
+//! Reads the screen: the input, or a dialog that waits for an answer. Answers dialogs.
 
 use std::time::Duration;
 
@@ -13,62 +13,61 @@ use crate::shared::choices::{find_choice, keys_to, number_key};
 const MARK: char = '❯';
 
 /// Shown below the input while the agent works.
-const BUSY: &str = "esc to interrupt";
+const BUSY_HINT: &str = "esc to interrupt";
 
 /// Texts of questions that are asked before there is a conversation: about the folder, an API key,
 /// and acting without permission prompts.
-const TRUST: [&str; 3] =
+const TRUST_TEXTS: [&str; 3] =
     ["Yes, I trust this folder", "Detected a custom API key", "running in Bypass Permissions mode"];
 
 /// Beginning of the row above the choices if the dialog asks for a permission.
-const PERMISSION: &str = "Do you want";
-const KEY: &str = "Do you want to use this API key";
+const PERMISSION_PREFIX: &str = "Do you want";
+const API_KEY_PREFIX: &str = "Do you want to use this API key";
 
 /// Beginning of the upper edge of a panel, such as the list of models, in newer versions.
-const PANEL: &str = "▔▔▔▔▔▔▔▔▔▔";
+const PANEL_EDGE: &str = "▔▔▔▔▔▔▔▔▔▔";
 
 /// Beginning of a tip about another setting, above the choices of a dialog.
-const TIP: &str = "Tip: ";
+const TIP_PREFIX: &str = "Tip: ";
 
 /// Drawn above and below the command that a dialog is about.
-const DASHES: char = '╌';
+const COMMAND_EDGE: char = '╌';
 
 /// Shown below dialogs, in several wordings.
-const CANCEL: &str = "Esc to cancel";
+const CANCEL_HINT: &str = "Esc to cancel";
 
 /// Beginnings of the screens of the very first start: the list of themes, and the security notes.
-const FIRST_START: [&str; 2] = ["Let's get started.", "Security notes:"];
+const FIRST_START_HEADINGS: [&str; 2] = ["Let's get started.", "Security notes:"];
 
 /// Shown below a text that needs no answer but Enter.
-const PAUSE: &str = "Press Enter to continue";
+const PAUSE_PREFIX: &str = "Press Enter to continue";
 
 impl Interaction for Claude {
-    /// Returns what the screen shows, or `None` if it shows neither an input nor a known dialog.
     fn read_screen(&self, screen: &Screen) -> Option<Showing> {
         if let Some(input) = input(screen) {
             return Some(match input {
                 ClaudeInput { is_empty: false, .. } => Showing::Draft,
-                ClaudeInput { busy: true, .. } => Showing::Busy,
+                ClaudeInput { is_busy: true, .. } => Showing::Busy,
                 ClaudeInput { .. } => Showing::Ready,
             });
         }
         if is_pause(dialog_rows(screen)) {
             return Some(Showing::Dialog(WaitingFor::Question));
         }
-        ClaudeDialog::on(screen).map(|dialog| Showing::Dialog(dialog.waits_for))
+        ClaudeDialog::find_on(screen).map(|dialog| Showing::Dialog(dialog.waits_for))
     }
 
-    /// Returns the question and the choices of the dialog on the screen, without a tip.
+    /// The text does not include a tip.
     fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
         let rows = dialog_rows(screen);
-        let (question, choices) = match ClaudeDialog::on(screen) {
+        let (question, choices) = match ClaudeDialog::find_on(screen) {
             Some(ClaudeDialog { choices, .. }) => (&rows[..choices.rows.start], choices.texts),
             None if is_pause(rows) => (rows, Vec::new()),
             None => return None,
         };
         let columns = screen.rows.iter().map(|row| row.chars().count()).max().unwrap_or(0);
         // A tip is always above the command. The command itself can look like a tip.
-        let command = question.iter().position(|row| is_dashes(row)).unwrap_or(0);
+        let command = question.iter().position(|row| is_command_edge(row)).unwrap_or(0);
         let (above, below) = question.split_at(command);
         Some(dialog::text(&[without_tip(above, columns), below.to_vec()].concat(), choices))
     }
@@ -81,21 +80,20 @@ impl Interaction for Claude {
         typing::typing(message)
     }
 
-    /// Returns the keys that give this answer to the dialog on the screen, or `None` if there is no
-    /// such answer. The number of a choice selects it at once, whichever choice is marked. In a
-    /// list without numbers, the keys move the mark to the choice.
+    /// In a numbered list, the number of a choice selects it at once, whichever choice is marked.
+    /// In a list without numbers, the keys move the mark to the choice.
     fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
         if input(screen).is_some() {
             return None;
         }
-        let ClaudeDialog { choices, is_numbered, .. } = ClaudeDialog::on(screen)?;
+        let ClaudeDialog { choices, is_numbered, .. } = ClaudeDialog::find_on(screen)?;
         let wanted = find_choice(&choices.texts, answer, &["yes"], &["no"])?;
         Some(if is_numbered { number_key(wanted) } else { keys_to(wanted, choices.marked) })
     }
 }
 
-fn is_dashes(row: &str) -> bool {
-    !row.is_empty() && row.chars().all(|c| c == DASHES)
+fn is_command_edge(row: &str) -> bool {
+    !row.is_empty() && row.chars().all(|c| c == COMMAND_EDGE)
 }
 
 /// Removes a tip, which may be wrapped over several rows. A row continues the tip if its first word
@@ -105,9 +103,9 @@ fn without_tip(rows: &[String], columns: usize) -> Vec<String> {
     for row in rows {
         let width = row.chars().count();
         let first_word = row.split_whitespace().next().map_or(0, |word| word.chars().count());
-        let goes_on =
+        let continues_tip =
             tip_width.is_some_and(|tip| first_word > 0 && tip + 1 + first_word >= columns);
-        if goes_on || row.trim_start().starts_with(TIP) {
+        if continues_tip || row.trim_start().starts_with(TIP_PREFIX) {
             tip_width = Some(width);
         } else {
             tip_width = None;
@@ -119,7 +117,7 @@ fn without_tip(rows: &[String], columns: usize) -> Vec<String> {
 
 struct ClaudeInput {
     is_empty: bool,
-    busy: bool,
+    is_busy: bool,
 }
 
 /// Finds the input: the rows between the last two rules, if the first row begins with the mark or
@@ -132,7 +130,7 @@ fn input(screen: &Screen) -> Option<ClaudeInput> {
     let below = &screen.rows[bottom + 1..];
     Some(ClaudeInput {
         is_empty: is_empty(screen, inside),
-        busy: below.iter().any(|row| row.contains(BUSY)),
+        is_busy: below.iter().any(|row| row.contains(BUSY_HINT)),
     })
 }
 
@@ -151,8 +149,8 @@ fn is_empty(screen: &Screen, mut inside: std::ops::Range<usize>) -> bool {
     first && others.iter().all(|row| row.trim().is_empty())
 }
 
-/// Returns whether a row is a rule. It spans the whole width; the upper one may end with the name
-/// of the session.
+/// Returns whether a row is a horizontal rule. A rule spans the whole width. The upper rule of the
+/// input may end with the name of the session.
 fn is_rule(row: &str) -> bool {
     row.starts_with("──────────")
 }
@@ -167,27 +165,27 @@ struct ClaudeDialog {
 impl ClaudeDialog {
     /// Finds the dialog on the screen. A dialog shows `Esc to cancel` below its choices, except at
     /// the first start.
-    fn on(screen: &Screen) -> Option<Self> {
+    fn find_on(screen: &Screen) -> Option<Self> {
         let rows = dialog_rows(screen);
         let numbered = dialog::numbered(rows, &[MARK]);
         let is_numbered = numbered.is_some();
-        let choices = numbered.or_else(|| list(rows))?;
+        let choices = numbered.or_else(|| find_unnumbered_choices(rows))?;
         let below = &rows[choices.rows.end..];
-        let has_way_out = below.iter().any(|row| row.contains(CANCEL));
-        (has_way_out || is_first_start(&rows[0])).then_some(())?;
+        let can_be_cancelled = below.iter().any(|row| row.contains(CANCEL_HINT));
+        (can_be_cancelled || is_first_start(&rows[0])).then_some(())?;
         let waits_for = waits_for(&rows[..choices.rows.start], &choices.texts);
         Some(Self { waits_for, choices, is_numbered })
     }
 }
 
-/// Returns what a dialog is about. The row right above the choices decides first, because it is
+/// Returns what a dialog is about. The row right above the choices is checked first, because it is
 /// never part of a command.
 fn waits_for(question: &[String], choices: &[String]) -> WaitingFor {
     let last = question.iter().rfind(|row| !row.trim().is_empty()).map_or("", |row| row.trim());
-    if last.starts_with(PERMISSION) && !last.starts_with(KEY) {
+    if last.starts_with(PERMISSION_PREFIX) && !last.starts_with(API_KEY_PREFIX) {
         return WaitingFor::Permission;
     }
-    let is_trust = |row: &String| TRUST.iter().any(|text| row.contains(text));
+    let is_trust = |row: &String| TRUST_TEXTS.iter().any(|text| row.contains(text));
     match question.iter().chain(choices).any(is_trust) {
         true => WaitingFor::Trust,
         false => WaitingFor::Question,
@@ -198,7 +196,7 @@ fn waits_for(question: &[String], choices: &[String]) -> WaitingFor {
 /// rule with the name of the session below a dialog; then the rows above that rule are returned.
 /// The first start has a heading and no rule.
 fn dialog_rows(screen: &Screen) -> &[String] {
-    let is_edge = |row: &String| is_rule(row) || row.starts_with(PANEL);
+    let is_edge = |row: &String| is_rule(row) || row.starts_with(PANEL_EDGE);
     let last_rule = |rows: &[String]| rows.iter().rposition(is_edge);
     let rows = screen.rows.as_slice();
     let Some(last) = last_rule(rows) else {
@@ -213,22 +211,22 @@ fn dialog_rows(screen: &Screen) -> &[String] {
 
 /// Returns whether this row is the heading of a screen of the very first start.
 fn is_first_start(row: &str) -> bool {
-    FIRST_START.iter().any(|heading| row.trim_start().starts_with(heading))
+    FIRST_START_HEADINGS.iter().any(|heading| row.trim_start().starts_with(heading))
 }
 
 /// Returns whether a dialog needs no answer but Enter.
 fn is_pause(rows: &[String]) -> bool {
     let last = rows.iter().rfind(|row| !row.trim().is_empty());
-    last.is_some_and(|row| row.trim_start().starts_with(PAUSE))
+    last.is_some_and(|row| row.trim_start().starts_with(PAUSE_PREFIX))
 }
 
 /// Finds a list of choices without numbers: at least two choices, with `Esc to cancel` right below.
 /// At the first start, any row may be below.
-fn list(rows: &[String]) -> Option<Choices> {
+fn find_unnumbered_choices(rows: &[String]) -> Option<Choices> {
     let list = dialog::unnumbered(rows, &[MARK])?;
     let below = rows[list.rows.end..].iter().find(|row| !row.trim().is_empty())?;
-    let has_way_out = below.contains(CANCEL) || is_first_start(&rows[0]);
-    (list.texts.len() > 1 && has_way_out).then_some(list)
+    let can_be_cancelled = below.contains(CANCEL_HINT) || is_first_start(&rows[0]);
+    (list.texts.len() > 1 && can_be_cancelled).then_some(list)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! The settings file of one launch: our hooks, and the settings from the session's own arguments.
+//! The settings file of one launch: Segue's hooks, and the settings from the session's own
+//! arguments.
 //!
-//! The live registry shows a process's conversation, whether it works, and what it waits for. Hooks
-//! add what the registry lacks: the time at which a prompt is accepted, and how a turn ended.
+//! The registry shows which conversation a process is in, whether it works, and what it waits for.
+//! Hooks report what the registry lacks: that a prompt was accepted, and how a turn ended.
 
 use std::path::Path;
 
@@ -10,25 +11,25 @@ use segue_core::ports::{CommandPlan, Files, NewFile};
 use segue_core::{Error, Result};
 use serde_json::{Map, Value, json};
 
-const FLAG: &str = "--settings";
+const SETTINGS_FLAG: &str = "--settings";
 
-/// Hooks for facts that no other source reports in time.
-const HOOKS: [&str; 3] = ["UserPromptSubmit", "Stop", "StopFailure"];
+/// The events that no other source reports in time.
+const HOOK_EVENTS: [&str; 3] = ["UserPromptSubmit", "Stop", "StopFailure"];
 
-/// How many seconds Claude Code waits for a hook before it continues without it.
-const PATIENCE: u32 = 5;
+/// How long Claude Code waits for a hook.
+const HOOK_TIMEOUT_SECONDS: u32 = 5;
 
-const LARGEST: usize = 1024 * 1024;
+const LARGEST_SETTINGS_BYTES: usize = 1024 * 1024;
 
 /// Takes the settings out of a session's own arguments. Returns the other arguments, and a file
-/// that contains those settings and our hooks. Fails if the settings cannot be read or merged.
+/// with those settings and Segue's hooks. Fails if the settings cannot be read or merged.
 pub(super) fn prepare(
     plan: &CommandPlan<'_>,
     arguments: Vec<String>,
 ) -> Result<(Vec<String>, NewFile)> {
-    let (rest, theirs) = split(arguments);
-    let mut settings = match theirs {
-        Some(value) => read(plan.files, &plan.session.cwd, &value)?,
+    let (rest, value) = take_settings(arguments);
+    let mut settings = match value {
+        Some(value) => parse_settings(plan.files, &plan.session.cwd, &value)?,
         None => Map::new(),
     };
     add_hooks(&mut settings, plan.hook)?;
@@ -40,13 +41,13 @@ pub(super) fn prepare(
     Ok((rest, NewFile { path, contents: Value::Object(settings).to_string() }))
 }
 
-/// Takes the flag and its value out of the arguments. If the flag is given twice, the last one
-/// counts, as it does for Claude Code.
-fn split(arguments: Vec<String>) -> (Vec<String>, Option<String>) {
+/// Takes the settings flag and its value out of the arguments. If the flag is given twice, the last
+/// one counts, as it does for Claude Code.
+fn take_settings(arguments: Vec<String>) -> (Vec<String>, Option<String>) {
     let (mut rest, mut found) = (Vec::new(), None);
     let mut words = arguments.into_iter();
     while let Some(word) = words.next() {
-        match word.strip_prefix(FLAG) {
+        match word.strip_prefix(SETTINGS_FLAG) {
             Some("") => found = words.next().or(found),
             Some(value) if value.starts_with('=') => found = Some(value[1..].to_owned()),
             _ => rest.push(word),
@@ -56,21 +57,21 @@ fn split(arguments: Vec<String>) -> (Vec<String>, Option<String>) {
 }
 
 /// Reads settings that are given as inline JSON or as the path of a file.
-fn read(files: &dyn Files, cwd: &Path, value: &str) -> Result<Map<String, Value>> {
+fn parse_settings(files: &dyn Files, cwd: &Path, value: &str) -> Result<Map<String, Value>> {
     let inline = value.trim().starts_with('{');
     let text = if inline {
         value.as_bytes().to_vec()
     } else {
         let path = cwd.join(value);
-        files.head(&path, LARGEST).map_err(|error| {
+        files.head(&path, LARGEST_SETTINGS_BYTES).map_err(|error| {
             Error::config(format!("cannot read the settings `{}`", path.display()))
                 .caused_by(error)
-                .hint(format!("correct the value of `{FLAG}` in the agent's arguments"))
+                .hint(format!("correct the value of `{SETTINGS_FLAG}` in the agent's arguments"))
         })?
     };
-    let shown = if inline { FLAG } else { value };
+    let source = if inline { SETTINGS_FLAG } else { value };
     serde_json::from_slice(&text).map_err(|error| {
-        Error::config(format!("cannot parse the settings `{shown}`"))
+        Error::config(format!("cannot parse the settings `{source}`"))
             .caused_by(error)
             .hint("write one JSON object, such as `{}`")
     })
@@ -78,13 +79,13 @@ fn read(files: &dyn Files, cwd: &Path, value: &str) -> Result<Map<String, Value>
 
 fn add_hooks(settings: &mut Map<String, Value>, command: &str) -> Result<()> {
     let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
-    for event in HOOKS {
+    for event in HOOK_EVENTS {
         let all = hooks.as_object_mut().map(|hooks| hooks.entry(event).or_insert(json!([])));
         let all = all.and_then(Value::as_array_mut).ok_or_else(|| {
             Error::config("invalid `hooks` in the settings of the agent's arguments")
                 .caused_by("`hooks` must be an object that has an array for each event")
         })?;
-        let hook = json!({"type": "command", "command": command, "timeout": PATIENCE});
+        let hook = json!({"type": "command", "command": command, "timeout": HOOK_TIMEOUT_SECONDS});
         all.push(json!({"hooks": [hook]}));
     }
     Ok(())
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn without_own_settings_the_file_has_only_our_hooks() {
+    fn without_own_settings_the_file_has_only_the_hooks_of_segue() {
         let (rest, settings) = prepared(&with(&["--verbose"])).unwrap();
         assert_eq!(rest, ["--verbose"]);
         let hook = json!([{"hooks": [
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn own_settings_are_kept_as_file_as_inline_json_and_in_one_word() {
+    fn own_settings_are_kept_as_file_as_inline_json_and_in_one_argument() {
         let own = r#"{"model":"m","hooks":{"Stop":[{"hooks":[]}],"PreToolUse":[]}}"#;
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), own).unwrap();

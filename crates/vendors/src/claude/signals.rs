@@ -8,7 +8,7 @@ use segue_core::model::{Activity, Evidence, Failure, FailureClass, ProcessRef, S
 use segue_core::ports::{Files, Place, SignalSources};
 use serde::Deserialize;
 
-use super::failure::ClaudeError;
+use super::failures::ClaudeError;
 use super::{Claude, paths, registry};
 use crate::shared::signals;
 
@@ -22,15 +22,13 @@ impl SignalSources for Claude {
         vec![paths::registry(&place.config_dir), paths::transcripts(&place.config_dir, &place.cwd)]
     }
 
-    /// Reads the registry entry of the launch's own process. The files of other processes yield no
-    /// signal.
+    /// Reads the registry entry of the launch's own process.
     fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
         if registry::pid_of(changed) != Some(agent.pid) {
             return Vec::new();
         }
         let Some(entry) = registry::read(files, changed) else { return Vec::new() };
-        // A crashed process leaves its entry behind, and another process may have the same pid by
-        // now.
+        // A crashed process leaves its entry behind, and another process may have its process id.
         if entry.started() != Some(agent.started) {
             return Vec::new();
         }
@@ -41,7 +39,6 @@ impl SignalSources for Claude {
             .collect()
     }
 
-    /// Reads one line of a headless turn's output.
     fn stream_signals(&self, line: &str) -> Vec<Signal> {
         match serde_json::from_str(line) {
             Ok(ClaudeStreamLine::System { subtype, session_id })
@@ -58,8 +55,8 @@ impl SignalSources for Claude {
         }
     }
 
-    /// Reads the payload of a hook. Only hooks about prompts and ends of turns are used: the hook
-    /// at the start of a fork names the original conversation, but these hooks never do.
+    /// Uses only hooks about prompts and ends of turns. They never name a wrong conversation, but
+    /// the hook at the start of a fork names the original one.
     fn hook_signals(&self, payload: &str) -> Vec<Signal> {
         let Ok(payload) = serde_json::from_str::<ClaudeHookPayload>(payload) else {
             return Vec::new();
@@ -113,8 +110,8 @@ struct Limit {
 }
 
 impl Limit {
-    /// Returns a signal if the limit is reached. Only this event has the exact time at which the
-    /// limit ends; the result of the turn describes it in words.
+    /// Returns a signal if the limit is reached. Only this event has the exact end of the limit.
+    /// The result of the turn describes it in words.
     fn signal(self) -> Option<Signal> {
         let at =
             Timestamp::from_second(self.resets_at.filter(|_| self.status == "rejected")?).ok()?;
@@ -125,7 +122,7 @@ impl Limit {
     }
 }
 
-/// The vendor's result of a turn. Its `subtype` is `success` for failures, too.
+/// The result of a turn. Its `subtype` is `success` for failures, too.
 #[derive(Deserialize)]
 struct ClaudeTurnResult {
     is_error: bool,

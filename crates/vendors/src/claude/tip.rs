@@ -10,106 +10,109 @@ use segue_core::ports::Files;
 use super::tree::ClaudeNode;
 use crate::shared::reading::{self, TranscriptLine};
 
-/// How many bytes at the end of the file are searched for the vendor's own note of the tip. The
-/// vendor writes this note when a process exits, so only the records of one later process follow
-/// it.
-const LOOKED_AT: usize = 1024 * 1024;
+/// How many bytes at the end of the file are searched for Claude Code's own note of the tip. Claude
+/// Code writes this note when a process exits, so only the records of one later process follow it.
+const SEARCHED_BYTES: usize = 1024 * 1024;
 
-/// Returns the tip, as the vendor would choose it: the last record, unless the vendor has noted a
+/// Returns the tip, as Claude Code would choose it: the last record, unless Claude Code has noted a
 /// tip that the last record does not descend from. `None` if there is no record to continue from.
 pub(super) fn find(files: &dyn Files, path: &Path) -> Result<Option<String>> {
     let mut end = LastRecords::default();
-    let mut left = LOOKED_AT;
+    let mut bytes_left = SEARCHED_BYTES;
     let take = |line: TranscriptLine<'_>| {
-        let told =
+        let flow =
             ClaudeNode::read(line.bytes).map_or(ControlFlow::Continue(()), |it| end.take(&it));
-        left = left.saturating_sub(line.bytes.len());
-        if left == 0 && !end.records.is_empty() { ControlFlow::Break(()) } else { told }
+        bytes_left = bytes_left.saturating_sub(line.bytes.len());
+        if bytes_left == 0 && !end.records.is_empty() { ControlFlow::Break(()) } else { flow }
     };
     reading::each_line_back(files, path, take).map_err(|error| reading::unreadable(path, error))?;
-    end.is_whole = left > 0;
+    end.is_complete = bytes_left > 0;
     Ok(end.tip())
 }
 
-/// The records at the end of a file, the last one first, and the vendor's note of the tip.
+/// The records at the end of a file, the last one first, and Claude Code's note of the tip.
 #[derive(Default)]
 struct LastRecords {
+    /// The UUID of each record, and the UUID of its parent.
     records: Vec<(String, Option<String>)>,
-    noted: Option<Noted>,
+    note: Option<Noted>,
     /// Whether all records that can matter were read.
-    is_whole: bool,
+    is_complete: bool,
 }
 
 #[derive(Clone, PartialEq, Eq)]
 enum Noted {
-    /// The vendor noted this record. The conversation may have continued from it since.
-    At(String),
+    /// Claude Code noted this record. The conversation may have continued from it since.
+    Tip(String),
     /// A person went back to this record.
-    BackAt(String),
+    WentBackTo(String),
     /// A person went back to before the first record.
-    Nowhere,
+    WentBackToStart,
     /// Later records make the note invalid.
-    Void,
+    Invalid,
 }
 
 impl LastRecords {
     fn take(&mut self, node: &ClaudeNode<'_>) -> ControlFlow<()> {
-        if let Some(name) = node.name() {
-            let is_noted =
-                matches!(&self.noted, Some(Noted::At(it) | Noted::BackAt(it)) if it == name);
+        if let Some(name) = node.record_uuid() {
+            let is_noted_record =
+                matches!(&self.note, Some(Noted::Tip(it) | Noted::WentBackTo(it)) if it == name);
             self.records.push((name.to_owned(), node.parent().map(str::to_owned)));
-            if node.is_compaction() && self.noted.is_none() {
-                self.noted = Some(Noted::Void);
+            if node.is_compaction() && self.note.is_none() {
+                self.note = Some(Noted::Invalid);
             }
-            if is_noted {
+            if is_noted_record {
                 return ControlFlow::Break(());
             }
-        } else if node.says_tip() {
-            self.note(node);
+        } else if node.is_tip_note() {
+            self.add_note(node);
         }
-        match self.noted {
-            Some(Noted::Nowhere | Noted::Void) => ControlFlow::Break(()),
+        match self.note {
+            Some(Noted::WentBackToStart | Noted::Invalid) => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
     }
 
-    fn note(&mut self, node: &ClaudeNode<'_>) {
+    fn add_note(&mut self, node: &ClaudeNode<'_>) {
         let is_last = self.records.is_empty();
         let found = match node.leaf_uuid {
-            Some(leaf) if node.explicit && is_last => Noted::BackAt(leaf.to_owned()),
-            Some(leaf) => Noted::At(leaf.to_owned()),
-            None if node.explicit && is_last => Noted::Nowhere,
-            None if node.explicit => Noted::Void,
+            Some(leaf) if node.explicit && is_last => Noted::WentBackTo(leaf.to_owned()),
+            Some(leaf) => Noted::Tip(leaf.to_owned()),
+            None if node.explicit && is_last => Noted::WentBackToStart,
+            None if node.explicit => Noted::Invalid,
             None => return,
         };
-        match (&self.noted, &found) {
-            (None, _) => self.noted = Some(found),
+        match (&self.note, &found) {
+            (None, _) => self.note = Some(found),
             // When a process exits, it notes the same tip again, without the mark that a person
             // went back to it.
-            (Some(Noted::At(at)), Noted::BackAt(back)) if at == back => self.noted = Some(found),
+            (Some(Noted::Tip(at)), Noted::WentBackTo(back)) if at == back => {
+                self.note = Some(found)
+            }
             _ => {}
         }
     }
 
     fn tip(self) -> Option<String> {
         let last = self.records.first().map(|(name, _)| name.clone());
-        match &self.noted {
-            Some(Noted::Nowhere) => None,
-            Some(Noted::BackAt(back)) if self.may_have(back) => Some(back.clone()),
-            Some(Noted::At(at)) if self.may_have(at) => match last {
-                Some(last) if self.comes_from(&last, at) => Some(self.newest_after(last)),
+        match &self.note {
+            Some(Noted::WentBackToStart) => None,
+            Some(Noted::WentBackTo(back)) if self.may_contain(back) => Some(back.clone()),
+            Some(Noted::Tip(at)) if self.may_contain(at) => match last {
+                Some(last) if self.descends_from(&last, at) => Some(self.newest_descendant(last)),
                 _ => Some(at.clone()),
             },
-            _ => last.map(|last| self.newest_after(last)),
+            _ => last.map(|last| self.newest_descendant(last)),
         }
     }
 
-    fn may_have(&self, name: &str) -> bool {
-        !self.is_whole || self.records.iter().any(|(it, _)| it == name)
+    /// Returns whether the file may contain this record.
+    fn may_contain(&self, name: &str) -> bool {
+        !self.is_complete || self.records.iter().any(|(it, _)| it == name)
     }
 
     /// Returns whether one record descends from another, as far as the records were read.
-    fn comes_from(&self, name: &str, ancestor: &str) -> bool {
+    fn descends_from(&self, name: &str, ancestor: &str) -> bool {
         let parents: HashMap<&str, Option<&str>> =
             self.records.iter().map(|(it, parent)| (it.as_str(), parent.as_deref())).collect();
         let mut next = Some(name);
@@ -127,7 +130,7 @@ impl LastRecords {
     }
 
     /// Follows the descendants of a record that are stored before their parents.
-    fn newest_after(&self, last: String) -> String {
+    fn newest_descendant(&self, last: String) -> String {
         let mut tip = last;
         let mut records = self.records.iter().skip(1);
         // Each descendant is further from the end of the file than its parent, so one pass is

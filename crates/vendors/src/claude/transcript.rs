@@ -1,4 +1,4 @@
-//! Reads transcripts: a bounded number of bytes from the beginning, and from the end.
+//! Reads transcripts: a limited number of bytes at the beginning, and at the end.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -17,9 +17,9 @@ use super::{Claude, paths, registry, turns, typing};
 use crate::shared::reading::{self, FirstRecords, ReadDirection, StopReason};
 use crate::shared::{ids, transcripts};
 
-/// How many bytes of the beginning are read, one size after the other, until the first message is
-/// found. It is nearly always near the beginning.
-const BEGINNINGS: [usize; 3] = [64 * 1024, 1024 * 1024, 8 * 1024 * 1024];
+/// How many bytes of the beginning are read, one limit after the other, until the first message is
+/// found.
+const BEGINNING_LIMITS_BYTES: [usize; 3] = [64 * 1024, 1024 * 1024, 8 * 1024 * 1024];
 
 impl Transcripts for Claude {
     fn storage(&self) -> TranscriptStorage<'_> {
@@ -39,22 +39,17 @@ impl Transcripts for Claude {
         conversation_at(files, &self.transcript(files, place, id), id)
     }
 
-    /// Lists the conversations of a folder, the oldest first. Transcripts that cannot be read are
-    /// skipped.
     fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
         let folder = paths::transcripts(&place.config_dir, &place.cwd);
         let read = |path: &Path, id: &VendorSessionId| read(files, path, id);
         transcripts::conversations_in(files, (place, &folder), id_of, read)
     }
 
-    /// Lists the transcripts of all working folders.
     fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         let paths = transcripts::paths_in_subfolders(files, &paths::projects(config_dir))?;
         Ok(transcripts::kept(files, paths, id_of))
     }
 
-    /// Reads how a conversation begins. `None` if it has no message from a person, or no working
-    /// folder.
     fn beginning(
         &self,
         files: &dyn Files,
@@ -102,8 +97,8 @@ impl TranscriptFiles for Claude {
     }
 }
 
-/// Reads the facts about one conversation that decisions need. `None` if the file has no message:
-/// for the vendor, too, such a file is no conversation.
+/// Reads a conversation. `None` if the file has no message: for Claude Code, such a file is no
+/// conversation, either.
 fn conversation_at(
     files: &dyn Files,
     path: &Path,
@@ -112,8 +107,7 @@ fn conversation_at(
     read(files, path, id).map_err(|error| reading::unreadable(path, error))
 }
 
-/// Returns the id in a transcript's file name. The vendor identifies a conversation by this name,
-/// too.
+/// Returns the id in a transcript's file name, by which Claude Code identifies the conversation.
 fn id_of(path: &Path) -> Option<VendorSessionId> {
     ids::of_jsonl(path, paths::is_id)
 }
@@ -121,7 +115,7 @@ fn id_of(path: &Path) -> Option<VendorSessionId> {
 /// Returns the messages that a person sent, from this byte offset on.
 pub(super) fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match ClaudeRecord::read(line)?.meaning() {
-        ClaudeMeaning::Said(text) => Some(typing::normal(&text)),
+        ClaudeMeaning::Said(text) => Some(typing::normalize(&text)),
         _ => None,
     })
 }
@@ -134,7 +128,7 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
 }
 
 fn first_records(files: &dyn Files, path: &Path) -> io::Result<Option<FirstRecords>> {
-    FirstRecords::read(files, path, &BEGINNINGS, |found, line| {
+    FirstRecords::read(files, path, &BEGINNING_LIMITS_BYTES, |found, line| {
         let Some(record) = ClaudeRecord::read(line) else { return false };
         found.began_at = found.began_at.or(record.timestamp);
         if let ClaudeMeaning::Said(text) = record.meaning() {
@@ -155,9 +149,9 @@ struct ClaudeTranscriptEnd {
 }
 
 impl ClaudeTranscriptEnd {
-    /// Takes the next record, on the way from the end of the file to its beginning. In the first
-    /// turn, the answer can be stored before its question. So the record with the newest timestamp
-    /// counts, not the last one in the file.
+    /// Takes the next record, in order from the last to the first. In the first turn, the answer
+    /// can be stored before its question. So the record with the newest timestamp counts, not the
+    /// last one in the file.
     fn take(&mut self, record: &ClaudeRecord) -> ControlFlow<()> {
         let meaning = record.meaning();
         let is_open = match &meaning {
@@ -179,15 +173,16 @@ impl ClaudeTranscriptEnd {
     }
 }
 
-/// Reads backwards until it is known whether the last turn has ended, and what the last answer is.
+/// Reads backwards until it is known whether the last turn has stopped, and what the last answer
+/// is.
 fn read_end(files: &dyn Files, path: &Path, length: u64) -> io::Result<(bool, Option<String>)> {
     let mut end = ClaudeTranscriptEnd::default();
-    let ended = reading::each_tail_line(files, path, length, |line| {
+    let stopped = reading::each_tail_line(files, path, length, |line| {
         ClaudeRecord::read(line).map_or(ControlFlow::Continue(()), |record| end.take(&record))
     })?;
-    // A last line that is longer than the read limit hides the end of the turn: the turn counts as
-    // open.
-    let is_open = end.newest.map_or(ended == StopReason::LimitReached, |(is_open, _)| is_open);
+    // If the last line is longer than the read limit, the end of the turn is unknown. The turn
+    // counts as open.
+    let is_open = end.newest.map_or(stopped == StopReason::LimitReached, |(is_open, _)| is_open);
     Ok((is_open, end.last_answer))
 }
 

@@ -10,14 +10,14 @@ use serde::de::IgnoredAny;
 use super::turns;
 use crate::shared::reading::{Belongs, TranscriptFormat};
 
-/// Maximum number of bytes of skipped records that are held. A skipped record can turn out to
-/// belong to the conversation: in a first turn, the answer can be stored before its question.
-const PASSED: usize = 4 * 1024 * 1024;
+/// How many bytes of skipped records are held at most. A skipped record can turn out to belong to
+/// the conversation: in a first turn, the answer can be stored before its question.
+const LARGEST_SKIPPED_BYTES: usize = 4 * 1024 * 1024;
 
-/// Maximum number of bytes of records that are put into the right order.
-const JOINED: usize = 16 * 1024 * 1024;
+/// How many bytes of records are put into the right order at most.
+const LARGEST_MOVED_BYTES: usize = 16 * 1024 * 1024;
 
-/// A record's place in the tree, or the vendor's note of the tip.
+/// A record's place in the tree, or Claude Code's note of the tip.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ClaudeNode<'a> {
@@ -41,7 +41,7 @@ impl<'a> ClaudeNode<'a> {
     }
 
     /// Returns the record's UUID if the record is part of the conversation.
-    pub(super) fn name(&self) -> Option<&'a str> {
+    pub(super) fn record_uuid(&self) -> Option<&'a str> {
         let is_part =
             matches!(self.kind, "user" | "assistant" | "attachment" | "system" | "progress");
         self.uuid.filter(|_| is_part && !self.is_sidechain)
@@ -57,7 +57,7 @@ impl<'a> ClaudeNode<'a> {
         self.kind == "system" && self.subtype == Some("compact_boundary")
     }
 
-    pub(super) fn says_tip(&self) -> bool {
+    pub(super) fn is_tip_note(&self) -> bool {
         self.kind == "last-prompt"
     }
 
@@ -69,40 +69,41 @@ impl<'a> ClaudeNode<'a> {
 /// The records of the tree from a tip to the root.
 #[derive(Debug)]
 pub(super) struct ClaudeBranch {
+    /// The UUID of the next record of the branch. `None` after the root.
     wanted: Option<String>,
     /// Whether the newest record that was taken is the result of a tool.
-    is_at_results: bool,
+    last_taken_is_result: bool,
     /// UUIDs of tool calls whose results were taken although these results are not in the chain of
     /// parents.
     calls: BTreeSet<String>,
-    passed: Passed,
+    skipped: Passed,
     /// Lines that come before a line in the conversation but after it in the file, the newest
     /// first. The key is the UUID of that line's record.
-    joined: HashMap<String, Vec<Vec<u8>>>,
-    joined_bytes: usize,
+    moved_before: HashMap<String, Vec<Vec<u8>>>,
+    moved_bytes: usize,
 }
 
 impl ClaudeBranch {
     pub(super) fn to(tip: String) -> Self {
         Self {
             wanted: Some(tip),
-            is_at_results: false,
+            last_taken_is_result: false,
             calls: BTreeSet::new(),
-            passed: Passed::default(),
-            joined: HashMap::new(),
-            joined_bytes: 0,
+            skipped: Passed::default(),
+            moved_before: HashMap::new(),
+            moved_bytes: 0,
         }
     }
 
     fn take(&mut self, name: &str, parent: Option<&str>) -> Belongs {
         self.wanted = parent.map(str::to_owned);
-        while let Some(passed) = self.wanted.as_deref().and_then(|it| self.passed.remove(it)) {
-            self.joined_bytes += passed.line.len();
-            if self.joined_bytes > JOINED {
+        while let Some(skipped) = self.wanted.as_deref().and_then(|it| self.skipped.remove(it)) {
+            self.moved_bytes += skipped.line.len();
+            if self.moved_bytes > LARGEST_MOVED_BYTES {
                 break;
             }
-            self.wanted = passed.parent;
-            self.joined.entry(name.to_owned()).or_default().push(passed.line);
+            self.wanted = skipped.parent;
+            self.moved_before.entry(name.to_owned()).or_default().push(skipped.line);
         }
         if self.wanted.is_some() { Belongs::Yes } else { Belongs::First }
     }
@@ -110,9 +111,9 @@ impl ClaudeBranch {
     /// Takes the results of tools that ran in parallel, and their calls. Each result has its own
     /// call as parent, so only one result is in the chain of parents. Returns whether the record
     /// was taken.
-    fn take_beside(&mut self, node: &ClaudeNode<'_>, name: &str) -> bool {
+    fn take_parallel_result(&mut self, node: &ClaudeNode<'_>, name: &str) -> bool {
         let is_wanted = node.parent().is_some() && node.parent() == self.wanted.as_deref();
-        if node.is_result() && (self.is_at_results || is_wanted) {
+        if node.is_result() && (self.last_taken_is_result || is_wanted) {
             self.calls.extend(node.parent().map(str::to_owned));
             return true;
         }
@@ -125,33 +126,34 @@ impl TranscriptFormat for ClaudeBranch {
         let Some(wanted) = self.wanted.as_deref() else { return Belongs::No };
         let Some(node) = ClaudeNode::read(line) else {
             let name = wanted.to_owned();
-            let parent = damaged(line, wanted);
+            let parent = parent_in_damaged_line(line, wanted);
             return parent.map_or(Belongs::No, |parent| self.take(&name, Some(parent)));
         };
-        let Some(name) = node.name() else { return Belongs::No };
+        let Some(name) = node.record_uuid() else { return Belongs::No };
         if name == wanted {
-            self.is_at_results = node.is_result();
+            self.last_taken_is_result = node.is_result();
             return self.take(name, node.parent());
         }
-        if self.take_beside(&node, name) {
+        if self.take_parallel_result(&node, name) {
             return Belongs::Yes;
         }
-        self.passed.add(name, node.parent(), line);
+        self.skipped.add(name, node.parent(), line);
         Belongs::No
     }
 
     fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
-        if self.joined.is_empty() {
-            return turns::of_line(line);
+        if self.moved_before.is_empty() {
+            return turns::turns_of_line(line);
         }
-        let before = ClaudeNode::read(line).and_then(|node| self.joined.get(node.uuid?));
-        let before = before.into_iter().flatten().rev().flat_map(|line| turns::of_line(line));
-        before.chain(turns::of_line(line)).collect()
+        let before = ClaudeNode::read(line).and_then(|node| self.moved_before.get(node.uuid?));
+        let before = before.into_iter().flatten().rev().flat_map(|line| turns::turns_of_line(line));
+        before.chain(turns::turns_of_line(line)).collect()
     }
 }
 
-/// Returns the parent of the wanted record if this damaged line contains the wanted record.
-fn damaged<'a>(line: &'a [u8], wanted: &str) -> Option<&'a str> {
+/// Returns the parent of the wanted record if this parent_in_damaged_line line contains the wanted
+/// record.
+fn parent_in_damaged_line<'a>(line: &'a [u8], wanted: &str) -> Option<&'a str> {
     let name = format!("\"uuid\":\"{wanted}\"");
     let before = &line[..memchr::memmem::find(line, name.as_bytes())?];
     let key = b"\"parentUuid\":\"";
@@ -175,7 +177,7 @@ struct SkippedRecord {
 
 impl Passed {
     fn add(&mut self, name: &str, parent: Option<&str>, line: &[u8]) {
-        if line.len() > PASSED {
+        if line.len() > LARGEST_SKIPPED_BYTES {
             return;
         }
         self.bytes += line.len();
@@ -185,7 +187,7 @@ impl Passed {
             parent,
             line: line.to_vec(),
         });
-        while self.bytes > PASSED {
+        while self.bytes > LARGEST_SKIPPED_BYTES {
             let Some(oldest) = self.records.pop_front() else { break };
             self.bytes -= oldest.line.len();
         }

@@ -8,7 +8,7 @@ use segue_core::model::{Role, Tool, Turn};
 use segue_core::ports::{EachTurn, Files};
 use serde::Deserialize;
 
-use super::records::{ClaudeBlock, ClaudeMeaning, ClaudeRecord, ClaudeRecordKind, SYNTHETIC};
+use super::records::{ClaudeBlock, ClaudeMeaning, ClaudeRecord, ClaudeRecordKind, SYNTHETIC_MODEL};
 use super::tip;
 use super::tree::ClaudeBranch;
 use crate::shared::reading::{self, MessageContent, ReadDirection, text_turn};
@@ -27,20 +27,20 @@ pub(super) fn read(
 }
 
 /// Returns the turns of a line.
-pub(super) fn of_line(line: &[u8]) -> Vec<Turn> {
-    match ClaudeRecord::read(line).or_else(|| glued(line)) {
-        Some(record) => of_record(record),
-        None => of_queued(line).into_iter().collect(),
+pub(super) fn turns_of_line(line: &[u8]) -> Vec<Turn> {
+    match ClaudeRecord::read(line).or_else(|| record_after_torn_record(line)) {
+        Some(record) => turns_of_record(record),
+        None => turn_of_queued_message(line).into_iter().collect(),
     }
 }
 
 /// Parses a record that follows a torn record on the same line.
-fn glued(line: &[u8]) -> Option<ClaudeRecord> {
+fn record_after_torn_record(line: &[u8]) -> Option<ClaudeRecord> {
     let at = memchr::memmem::rfind(line, b"{\"parentUuid\":").filter(|at| *at > 0)?;
     ClaudeRecord::read(&line[at..])
 }
 
-fn of_record(record: ClaudeRecord) -> Vec<Turn> {
+fn turns_of_record(record: ClaudeRecord) -> Vec<Turn> {
     let at = record.timestamp;
     match record.kind {
         ClaudeRecordKind::User if record.is_compact_summary => {
@@ -51,14 +51,14 @@ fn of_record(record: ClaudeRecord) -> Vec<Turn> {
                 let text = record.message.content.text_with_images();
                 text_turn(Role::User, text, at).into_iter().collect()
             }
-            ClaudeMeaning::ToolResult => results(record.message.content, at),
+            ClaudeMeaning::ToolResult => result_turns(record.message.content, at),
             _ => Vec::new(),
         },
-        ClaudeRecordKind::Assistant => answers(record),
+        ClaudeRecordKind::Assistant => answer_turns(record),
     }
 }
 
-fn results(content: MessageContent<ClaudeBlock>, at: Option<Timestamp>) -> Vec<Turn> {
+fn result_turns(content: MessageContent<ClaudeBlock>, at: Option<Timestamp>) -> Vec<Turn> {
     let MessageContent::Parts(blocks) = content else { return Vec::new() };
     let result = |block: ClaudeBlock| {
         let id = block.tool_use_id.filter(|_| block.kind == "tool_result")?;
@@ -69,26 +69,33 @@ fn results(content: MessageContent<ClaudeBlock>, at: Option<Timestamp>) -> Vec<T
     blocks.into_iter().filter_map(result).collect()
 }
 
-fn answers(record: ClaudeRecord) -> Vec<Turn> {
-    if record.is_no_answer() {
+fn answer_turns(record: ClaudeRecord) -> Vec<Turn> {
+    if record.is_not_from_model() {
         return Vec::new();
     }
-    let (at, model) = (record.timestamp, record.message.model.filter(|it| it != SYNTHETIC));
+    let (at, model) = (record.timestamp, record.message.model.filter(|it| it != SYNTHETIC_MODEL));
     let usage = record.message.usage.map(|usage| {
         let cached = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
         reading::usage_with_cache(usage.input_tokens, cached, usage.output_tokens)
     });
-    let known = |turn: Turn| Turn { model: model.clone(), usage, ..turn };
+    let with_model_and_usage = |turn: Turn| Turn { model: model.clone(), usage, ..turn };
     let blocks = match record.message.content {
         MessageContent::Text(text) => {
-            return text_turn(Role::Assistant, text, at).map(known).into_iter().collect();
+            return text_turn(Role::Assistant, text, at)
+                .map(with_model_and_usage)
+                .into_iter()
+                .collect();
         }
         MessageContent::Parts(blocks) => blocks,
     };
-    blocks.into_iter().filter_map(|block| answer(block, at)).map(known).collect()
+    blocks
+        .into_iter()
+        .filter_map(|block| turn_of_block(block, at))
+        .map(with_model_and_usage)
+        .collect()
 }
 
-fn answer(block: ClaudeBlock, at: Option<Timestamp>) -> Option<Turn> {
+fn turn_of_block(block: ClaudeBlock, at: Option<Timestamp>) -> Option<Turn> {
     match block.kind.as_str() {
         "text" => text_turn(Role::Assistant, block.text?, at),
         "tool_use" => {
@@ -100,7 +107,7 @@ fn answer(block: ClaudeBlock, at: Option<Timestamp>) -> Option<Turn> {
     }
 }
 
-/// A message that a person typed while the agent worked. The agent got it in the middle of its
+/// A message that a person typed while the agent worked. The agent received it in the middle of its
 /// turn.
 #[derive(Deserialize)]
 struct QueuedMessage {
@@ -119,7 +126,7 @@ struct Attachment {
     is_meta: bool,
 }
 
-fn of_queued(line: &[u8]) -> Option<Turn> {
+fn turn_of_queued_message(line: &[u8]) -> Option<Turn> {
     memchr::memmem::find(line, b"\"queued_command\"")?;
     let QueuedMessage { attachment, timestamp } = reading::parse_json(line)?;
     let is_prompt = attachment.kind == "queued_command"

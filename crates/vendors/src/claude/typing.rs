@@ -7,16 +7,16 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::shared::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
 
 /// Words that end the program if nothing else is typed, even with spaces around them.
-const ENDS_IT: [&str; 6] = ["exit", "quit", ":q", ":q!", ":wq", ":wq!"];
+const EXIT_WORDS: [&str; 6] = ["exit", "quit", ":q", ":q!", ":wq", ":wq!"];
 
 /// Extensions of image files. Claude Code replaces a line that ends with the path of such a file by
 /// the image.
-const IMAGES: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
+const IMAGE_EXTENSIONS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
 
 pub(super) fn typing(message: &str) -> Typing {
-    let lines: Vec<String> = terminal_text(message).split('\n').map(without_image).collect();
+    let lines: Vec<String> = terminal_text(message).split('\n').map(escape_image_path).collect();
     let mut text = lines.join("\n");
-    if ENDS_IT.contains(&text.trim()) {
+    if EXIT_WORDS.contains(&text.trim()) {
         text.insert(0, ZERO_WIDTH_SPACE);
     }
     if text.starts_with(['/', '!']) {
@@ -28,20 +28,21 @@ pub(super) fn typing(message: &str) -> Typing {
         // space.
         text.push(' ');
     }
-    Typing { text, recorded_as: normal(message) }
+    Typing { text, recorded_as: normalize(message) }
 }
 
 /// Appends a zero-width space to a line that ends with the path of an image, so that it stays text.
-fn without_image(line: &str) -> String {
+fn escape_image_path(line: &str) -> String {
     let lower = line.trim_end().to_ascii_lowercase();
-    let names_image = line.contains('/') && IMAGES.iter().any(|ending| lower.ends_with(ending));
+    let names_image =
+        line.contains('/') && IMAGE_EXTENSIONS.iter().any(|ending| lower.ends_with(ending));
     if names_image { format!("{}{ZERO_WIDTH_SPACE}", line.trim_end()) } else { line.to_owned() }
 }
 
 /// Normalizes a text, so that a typed message and its record in the transcript are equal.
-pub(super) fn normal(text: &str) -> String {
-    let composed: String = terminal_text(text).nfc().filter(|c| *c != ZERO_WIDTH_SPACE).collect();
-    composed.replace('\t', "    ").trim().to_owned()
+pub(super) fn normalize(text: &str) -> String {
+    let normalized: String = terminal_text(text).nfc().filter(|c| *c != ZERO_WIDTH_SPACE).collect();
+    normalized.replace('\t', "    ").trim().to_owned()
 }
 
 #[cfg(test)]
@@ -69,7 +70,7 @@ mod tests {
         ];
         for (message, typed) in table {
             assert_eq!(typing(message).text, typed, "{message}");
-            assert_eq!(normal(&typing(message).text), typing(message).recorded_as, "{message}");
+            assert_eq!(normalize(&typing(message).text), typing(message).recorded_as, "{message}");
         }
     }
 
@@ -78,6 +79,6 @@ mod tests {
         let typed = typing("\ta\r\nb\x1b[201~\x07 e\u{301}  ");
         assert_eq!(typed.text, "\ta\nb[201~ e\u{301}  ");
         assert_eq!(typed.recorded_as, "a\nb[201~ \u{e9}");
-        assert_eq!(normal("    a\nb[201~ \u{e9}"), typed.recorded_as);
+        assert_eq!(normalize("    a\nb[201~ \u{e9}"), typed.recorded_as);
     }
 }

@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use segue_core::rules::versions;
 
-/// The permission mode in which Claude Code asks before it acts. Each entry begins with the first
-/// version that was tried with it. Newer versions call the mode `manual`; their own default is
-/// another mode, which does not ask.
+/// The permission mode in which Claude Code asks before it acts, by the first version that was
+/// tried with it. Newer versions call the mode `manual`. Their own default is a mode that does not
+/// ask.
 const ASKING_MODE: [(&str, &str); 2] = [("0", "default"), ("2.1.325", "manual")];
 
-/// How long a question ignores keys after it was drawn. Each entry begins with the first version
-/// that was tried with it. The program itself ignores keys for up to 600 ms.
+/// How long a question ignores keys after it was drawn, by the first version that was tried with
+/// it. The program itself ignores keys for up to 600 ms.
 const QUESTION_IGNORES_KEYS: [(&str, Duration); 2] =
     [("0", Duration::ZERO), ("2.1.325", Duration::from_millis(900))];
 
-/// Returns how long a question of this version ignores keys after it was drawn. A key that comes
+/// Returns how long a question of this version ignores keys after it was drawn. A key that is typed
 /// too early is lost, so an unknown version gets the longest time.
 pub(super) fn question_ignores_keys_for(version: Option<&str>) -> Duration {
     let longest = || QUESTION_IGNORES_KEYS.iter().map(|(_, duration)| *duration).max();

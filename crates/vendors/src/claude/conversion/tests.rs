@@ -16,6 +16,7 @@ fn plain(turns: Vec<Turn>) -> Vec<Turn> {
     turns.into_iter().map(|turn| Turn { model: None, usage: None, ..turn }).collect()
 }
 
+/// Returns the sample turns as Claude Code's format keeps them.
 fn wanted() -> Vec<Turn> {
     let mut turns = as_read_back(&sample_turns());
     // Only tool calls have the name of the tool.
@@ -26,7 +27,7 @@ fn wanted() -> Vec<Turn> {
 }
 
 #[test]
-fn written_turns_are_read_back_and_written_the_same_way_again() {
+fn written_turns_are_read_back_and_writing_is_deterministic() {
     let home = Home::new();
     let (transcription, bytes) = write_turns(&Claude, &home, (ID, None), &sample_turns());
     let Target::Transcript(path) = transcription.target else { panic!("no transcript") };
@@ -34,11 +35,11 @@ fn written_turns_are_read_back_and_written_the_same_way_again() {
     let path = home.write("written.jsonl", &bytes);
     assert_eq!(plain(read_turns(&Claude, &path)), wanted());
     let (_, again) = write_turns(&Claude, &home, (ID, None), &sample_turns());
-    assert_eq!(bytes, again, "the same is written the same way");
+    assert_eq!(bytes, again, "the same turns are written as the same bytes");
 }
 
 #[test]
-fn user_text_that_looks_like_an_addition_of_the_vendor_stays_user_text() {
+fn user_text_that_looks_like_text_of_claude_code_stays_user_text() {
     let home = Home::new();
     let texts =
         ["<command-name>/x</command-name>", "[Request interrupted by user]", "<bash-input>"];
@@ -50,7 +51,7 @@ fn user_text_that_looks_like_an_addition_of_the_vendor_stays_user_text() {
     assert_eq!(said, texts);
 }
 
-/// In large files, the vendor finds UUIDs by searching for bytes.
+/// In large files, Claude Code finds UUIDs by searching for bytes.
 #[test]
 fn written_records_have_unique_ids_and_the_required_order_of_fields() {
     let home = Home::new();

@@ -59,7 +59,7 @@ fn a_resume_without_an_id_is_refused_rather_than_started_blank() {
 }
 
 #[test]
-fn an_id_is_preset_unless_the_arguments_choose_one() {
+fn an_id_is_preset_unless_the_arguments_choose_a_conversation() {
     let unique = Uuid::from_u128(7);
     let table = [
         ("--verbose", true),
@@ -101,7 +101,7 @@ fn environment_names_the_recorded_folder_and_no_outer_session() {
     let default = "/home/u/.claude";
     assert_eq!(prepare(default, None), None);
     assert_eq!(prepare(default, Some("/elsewhere")), None);
-    assert_eq!(prepare(default, Some(default)).as_deref(), Some(default), "as it was set");
+    assert_eq!(prepare(default, Some(default)).as_deref(), Some(default), "the variable stays set");
     assert_eq!(prepare("/srv/c", None).as_deref(), Some("/srv/c"));
     assert_eq!(prepare("/srv/c", Some("/elsewhere")).as_deref(), Some("/srv/c"));
 }

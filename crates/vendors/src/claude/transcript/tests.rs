@@ -35,9 +35,9 @@ fn recorded_conversation_yields_folder_time_messages_and_turn_state() {
 fn turn_is_open_from_the_prompt_until_its_end() {
     let table = [
         (6, true, "a prompt"),
-        (8, true, "an addition of the vendor to a prompt"),
+        (8, true, "a text that Claude Code added to a prompt"),
         (9, false, "an answer"),
-        (11, false, "a note of the vendor after an answer"),
+        (11, false, "a note of Claude Code after an answer"),
         (13, true, "the second prompt"),
         (15, false, "interrupted by a person"),
         (17, true, "the third prompt"),
@@ -45,13 +45,13 @@ fn turn_is_open_from_the_prompt_until_its_end() {
         (22, true, "a call of a tool"),
         (23, true, "the result of a tool"),
         (24, false, "a tool that a person refused"),
-        (27, true, "a prompt, and another one that waits"),
-        (28, false, "its answer"),
-        (33, true, "the one that waited"),
-        (43, false, "a command of the vendor's own"),
+        (27, true, "a prompt, and another prompt that waits"),
+        (28, false, "the answer to the first of them"),
+        (33, true, "the prompt that waited"),
+        (43, false, "a command of Claude Code itself"),
     ];
-    for (line, open, what) in table {
-        assert_eq!(look(up_to(line)).unwrap().turn_open, open, "{what}");
+    for (line, is_open, last_record) in table {
+        assert_eq!(look(up_to(line)).unwrap().turn_open, is_open, "{last_record}");
     }
 }
 
@@ -77,7 +77,7 @@ fn the_last_answer_is_that_of_the_last_turn_that_ended() {
 #[test]
 fn a_file_without_any_message_is_no_conversation() {
     assert_eq!(look(""), None);
-    assert_eq!(look(up_to(5)), None, "only notes of the vendor");
+    assert_eq!(look(up_to(5)), None, "only notes of Claude Code");
     let torn = up_to(6);
     assert_eq!(look(&torn[..torn.len() - 30]), None, "the first message is torn");
     let home = Home::new();
@@ -104,7 +104,7 @@ fn torn_and_invalid_lines_are_ignored() {
 }
 
 #[test]
-fn user_messages_since_returns_user_messages_without_additions_of_the_vendor() {
+fn messages_since_returns_user_messages_without_texts_that_claude_code_added() {
     let home = Home::new();
     let path = write(&home, ID, INTERACTIVE);
     let said = messages_since(&home.disk, &path, 0).unwrap();
@@ -192,7 +192,7 @@ fn first_message_longer_than_the_first_read_is_found() {
 }
 
 #[test]
-fn the_last_turn_of_a_2_1_325_transcript_is_over_and_its_first_message_is_known() {
+fn transcript_of_2_1_325_yields_its_first_message_and_an_ended_turn() {
     let home = Home::new();
     let text = include_str!("../fixtures/interactive-2.1.325.jsonl");
     let path = home.write(&format!("projects/-home-u-work/{ID}.jsonl"), text);

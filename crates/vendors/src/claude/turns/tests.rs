@@ -169,7 +169,7 @@ fn going_back_to_a_record_drops_the_turns_after_it() {
     let back = [&all[..], &[tip(Some("a"), true)]].concat();
     assert_eq!(read(&back), ["says q", "answers a"]);
     let again = [&back[..], &[tip(Some("a"), false)]].concat();
-    assert_eq!(read(&again), ["says q", "answers a"], "the vendor notes it again when it exits");
+    assert_eq!(read(&again), ["says q", "answers a"], "Claude Code notes it again when it exits");
     let on = [&again[..], &[user("q3", "a")]].concat();
     assert_eq!(read(&on), ["says q", "answers a", "says q3"]);
     let nowhere = [&all[..], &[tip(None, true)]].concat();
@@ -177,7 +177,7 @@ fn going_back_to_a_record_drops_the_turns_after_it() {
     let anew = [&nowhere[..], &[user("q4", "")]].concat();
     assert_eq!(read(&anew), ["says q4"]);
     let compacted = [&all[..], &[tip(Some("a"), false), compaction("c", "a2"), summary("s", "c")]];
-    assert_eq!(read(&compacted.concat()).len(), 5, "a compaction makes the note void");
+    assert_eq!(read(&compacted.concat()).len(), 5, "a compaction makes the note invalid");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn answer_stored_before_its_question_is_read_after_it() {
 }
 
 #[test]
-fn thinking_errors_notes_and_subagents_are_no_turns() {
+fn records_of_thinking_errors_notes_and_subagents_are_no_turns() {
     let with = |mut record: Value, name: &str, value: Value| {
         record[name] = value;
         record

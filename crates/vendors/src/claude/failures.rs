@@ -1,28 +1,29 @@
-//! Classifies why a turn failed, from the vendor's report.
+//! Classifies why a turn failed, from Claude Code's report.
 
 use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 
 use crate::shared::failure_classes::of_status;
 
-/// What the vendor reports about a failure. Any part of it may be missing.
+/// What Claude Code reports about a failure.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClaudeError<'a> {
     /// HTTP status of the service's response.
     pub(super) status: Option<u16>,
-    /// The vendor's own name for the kind of failure.
+    /// Claude Code's own name for the kind of failure.
     pub(super) kind: Option<&'a str>,
+    /// The error message. It may be empty.
     pub(super) text: &'a str,
 }
 
 impl ClaudeError<'_> {
     pub(super) fn failure(self) -> Failure {
         let class = self.class();
-        let limited = class == FailureClass::UsageLimit;
+        let is_usage_limit = class == FailureClass::UsageLimit;
         Failure {
             class,
             message: self.text.to_owned(),
-            resets_at: if limited { resets_at(self.text) } else { None },
+            resets_at: if is_usage_limit { resets_at(self.text) } else { None },
         }
     }
 
@@ -62,8 +63,7 @@ fn of_text(text: &str) -> FailureClass {
     }
 }
 
-/// Parses when a usage limit ends, if the text contains it as `…|1767225600` (Unix time in
-/// seconds).
+/// Parses the end of a usage limit from a text such as `…|1767225600` (Unix time in seconds).
 fn resets_at(text: &str) -> Option<Timestamp> {
     let (_, after) = text.rsplit_once('|')?;
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn temporary_limit_of_requests_is_a_service_failure() {
+    fn temporary_request_limit_of_the_server_is_a_service_failure() {
         let text = "API Error: Server is temporarily limiting requests (not your usage limit)";
         assert_eq!(class(Some(429), Some("rate_limit"), text), FailureClass::Service);
     }
@@ -119,8 +119,8 @@ mod tests {
     #[test]
     fn end_of_a_usage_limit_is_parsed_if_the_text_has_it() {
         let at = |text| ClaudeError { status: Some(429), kind: None, text }.failure().resets_at;
-        let told = at("Claude AI usage limit reached|1893492000").unwrap();
-        assert_eq!(told.to_string(), "2030-01-01T10:00:00Z");
+        let end = at("Claude AI usage limit reached|1893492000").unwrap();
+        assert_eq!(end.to_string(), "2030-01-01T10:00:00Z");
         assert_eq!(at("This request would exceed your account's rate limit."), None);
     }
 }
