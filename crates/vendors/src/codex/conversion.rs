@@ -11,7 +11,7 @@ use segue_core::ports::{Conversion, Files, Target, Transcription, TranscriptionO
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::records::{NOTES, is_synthetic};
+use super::records::{METADATA_FIELD, is_synthetic};
 use super::{Codex, launch, paths, settings, transcript};
 use crate::shared::writing::write_line;
 use crate::shared::{launching, reading};
@@ -22,9 +22,9 @@ impl Conversion for Codex {
             return Err(launching::invalid_id(order.id, "the ids of Codex are UUIDs"));
         }
         let (path, writer) = match order.onto {
-            None => begun(order),
+            None => new_rollout(order),
             Some(rollout) => {
-                let tip = tip(order.files, rollout, order.id.as_str())
+                let tip = find_tip(order.files, rollout, order.id.as_str())
                     .map_err(|error| reading::unreadable(rollout, error))?;
                 (rollout.to_owned(), CodexWriter::new(order, None, tip))
             }
@@ -34,10 +34,10 @@ impl Conversion for Codex {
     }
 }
 
-fn begun(order: &TranscriptionOrder<'_>) -> (PathBuf, CodexWriter) {
+fn new_rollout(order: &TranscriptionOrder<'_>) -> (PathBuf, CodexWriter) {
     let place = order.place;
     let provider = settings::provider(order.files, &place.config_dir, &[]);
-    let at = paths::began_at(order.id.as_str()).unwrap_or(order.now);
+    let at = paths::created_at(order.id.as_str()).unwrap_or(order.now);
     let header = launch::header(order.id, at, &place.cwd, &provider);
     let path = paths::prepared(&place.config_dir, order.id.as_str());
     (path, CodexWriter::new(order, Some(header), RolloutTip::default()))
@@ -47,8 +47,8 @@ fn begun(order: &TranscriptionOrder<'_>) -> (PathBuf, CodexWriter) {
 #[derive(Debug, Default)]
 struct RolloutTip {
     length: u64,
-    /// If the lines have ordinals: the conversation, and the ordinal of the next line.
-    numbered: Option<NumberedLine>,
+    /// The conversation, and the ordinal of the next line. `None` if the lines have no ordinals.
+    ordinals: Option<NumberedLine>,
 }
 
 #[derive(Debug)]
@@ -57,17 +57,17 @@ struct NumberedLine {
     next: u64,
 }
 
-fn tip(files: &dyn Files, rollout: &Path, id: &str) -> io::Result<RolloutTip> {
+fn find_tip(files: &dyn Files, rollout: &Path, id: &str) -> io::Result<RolloutTip> {
     let length = files.facts(rollout)?.map_or(0, |facts| facts.length);
-    let meta = transcript::meta(files, rollout);
-    let is_numbered = meta.as_ref().is_some_and(super::records::RolloutHeader::is_numbered);
-    let last = if is_numbered { last_number(files, rollout)? } else { None };
-    let conversation = meta.map_or_else(|| id.to_owned(), |meta| meta.id);
-    let numbered = last.map(|last| NumberedLine { conversation, next: last.saturating_add(1) });
-    Ok(RolloutTip { length, numbered })
+    let header = transcript::header(files, rollout);
+    let is_numbered = header.as_ref().is_some_and(super::records::RolloutHeader::is_numbered);
+    let last = if is_numbered { last_ordinal(files, rollout)? } else { None };
+    let conversation = header.map_or_else(|| id.to_owned(), |header| header.id);
+    let ordinals = last.map(|last| NumberedLine { conversation, next: last.saturating_add(1) });
+    Ok(RolloutTip { length, ordinals })
 }
 
-fn last_number(files: &dyn Files, rollout: &Path) -> io::Result<Option<u64>> {
+fn last_ordinal(files: &dyn Files, rollout: &Path) -> io::Result<Option<u64>> {
     #[derive(Deserialize)]
     struct TimestampedLine {
         ordinal: u64,
@@ -81,16 +81,16 @@ fn last_number(files: &dyn Files, rollout: &Path) -> io::Result<Option<u64>> {
 struct CodexWriter {
     header: Option<Value>,
     now: Timestamp,
-    /// Length of the rollout in bytes. It is part of the turns' names, so that they are new in the
-    /// rollout.
+    /// Length of the rollout in bytes. It is part of the ids of turns, so that the ids are new in
+    /// the rollout.
     length: u64,
-    numbered: Option<NumberedLine>,
-    /// How many of Codex's turns were begun. Each of them is a message of the user and everything
-    /// that follows from it.
-    count: u64,
-    /// How many records of shown messages were written. The number makes their ids unique.
-    shown: u64,
-    open: Option<OpenTurn>,
+    ordinals: Option<NumberedLine>,
+    /// How many of Codex's turns were begun. A turn of Codex is a message of the user and
+    /// everything until the next one.
+    turns_begun: u64,
+    /// How many messages were written as the screen shows them. The number makes their ids unique.
+    shown_messages: u64,
+    open_turn: Option<OpenTurn>,
 }
 
 #[derive(Debug)]
@@ -102,56 +102,69 @@ struct OpenTurn {
 
 impl CodexWriter {
     fn new(order: &TranscriptionOrder<'_>, header: Option<Value>, tip: RolloutTip) -> Self {
-        let RolloutTip { length, numbered } = tip;
-        Self { header, now: order.now, length, numbered, count: 0, shown: 0, open: None }
+        let RolloutTip { length, ordinals } = tip;
+        Self {
+            header,
+            now: order.now,
+            length,
+            ordinals,
+            turns_begun: 0,
+            shown_messages: 0,
+            open_turn: None,
+        }
     }
 
     /// Returns the id of the turn that was begun last.
-    fn name(&self) -> String {
-        format!("segue-{}-{}", self.length, self.count)
+    fn turn_id(&self) -> String {
+        format!("segue-{}-{}", self.length, self.turns_begun)
     }
 
-    fn line(&mut self, at: Timestamp, kind: &str, payload: &Value, out: &mut Vec<u8>) {
+    fn write(&mut self, at: Timestamp, kind: &str, payload: &Value, out: &mut Vec<u8>) {
         let mut line = json!({"timestamp": format!("{at:.3}"), "type": kind, "payload": payload});
-        if let Some(numbered) = &mut self.numbered {
-            line["ordinal"] = numbered.next.into();
-            numbered.next = numbered.next.saturating_add(1);
+        if let Some(ordinals) = &mut self.ordinals {
+            line["ordinal"] = ordinals.next.into();
+            ordinals.next = ordinals.next.saturating_add(1);
         }
         write_line(&line, out);
     }
 
-    fn open(&mut self, at: Timestamp, out: &mut Vec<u8>) {
-        self.count += 1;
+    fn begin_turn(&mut self, at: Timestamp, out: &mut Vec<u8>) {
+        self.turns_begun += 1;
         let payload = json!({
-            "type": "task_started", "turn_id": self.name(), "started_at": at.as_second(),
+            "type": "task_started", "turn_id": self.turn_id(), "started_at": at.as_second(),
             "model_context_window": null, "collaboration_mode_kind": "default",
         });
-        self.line(at, "event_msg", &payload, out);
-        self.open = Some(OpenTurn { began: at, last: at, answer: None });
+        self.write(at, "event_msg", &payload, out);
+        self.open_turn = Some(OpenTurn { began: at, last: at, answer: None });
     }
 
-    fn close(&mut self, out: &mut Vec<u8>) {
-        let Some(open) = self.open.take() else { return };
+    fn end_turn(&mut self, out: &mut Vec<u8>) {
+        let Some(open_turn) = self.open_turn.take() else { return };
         let payload = json!({
-            "type": "task_complete", "turn_id": self.name(), "last_agent_message": open.answer,
-            "started_at": open.began.as_second(), "completed_at": open.last.as_second(),
+            "type": "task_complete", "turn_id": self.turn_id(), "last_agent_message": open_turn.answer,
+            "started_at": open_turn.began.as_second(), "completed_at": open_turn.last.as_second(),
         });
-        self.line(open.last, "event_msg", &payload, out);
+        self.write(open_turn.last, "event_msg", &payload, out);
     }
 
     /// Writes the record of a message as the screen shows it.
-    fn show(&mut self, at: Timestamp, shown: CodexContent<'_>, out: &mut Vec<u8>) {
-        self.shown += 1;
-        let payload = match &self.numbered {
-            None => shown.plainly(),
-            Some(numbered) => json!({
-                "type": "item_completed", "thread_id": numbered.conversation,
-                "turn_id": self.name(),
-                "item": shown.as_item(&format!("{}-{}", self.name(), self.shown)),
+    fn write_shown_message(
+        &mut self,
+        at: Timestamp,
+        shown_messages: CodexContent<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        self.shown_messages += 1;
+        let payload = match &self.ordinals {
+            None => shown_messages.as_event(),
+            Some(ordinals) => json!({
+                "type": "item_completed", "thread_id": ordinals.conversation,
+                "turn_id": self.turn_id(),
+                "item": shown_messages.as_item(&format!("{}-{}", self.turn_id(), self.shown_messages)),
                 "started_at_ms": at.as_millisecond(), "completed_at_ms": at.as_millisecond(),
             }),
         };
-        self.line(at, "event_msg", &payload, out);
+        self.write(at, "event_msg", &payload, out);
     }
 }
 
@@ -162,7 +175,8 @@ enum CodexContent<'a> {
 }
 
 impl CodexContent<'_> {
-    fn plainly(self) -> Value {
+    /// Returns the event for a rollout without ordinals.
+    fn as_event(self) -> Value {
         match self {
             Self::User(text) => json!({
                 "type": "user_message", "message": text,
@@ -172,6 +186,7 @@ impl CodexContent<'_> {
         }
     }
 
+    /// Returns the item for a rollout with ordinals.
     fn as_item(self, id: &str) -> Value {
         match self {
             Self::User(text) => json!({"type": "UserMessage", "id": id, "content": [
@@ -194,36 +209,40 @@ impl TurnWriter for CodexWriter {
     fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>) {
         let at = turn.at.unwrap_or(self.now);
         if matches!(turn.role, Role::User | Role::Summary) {
-            self.close(out);
+            self.end_turn(out);
         }
-        if self.open.is_none() {
-            self.open(at, out);
+        if self.open_turn.is_none() {
+            self.begin_turn(at, out);
         }
         match turn.role {
-            Role::User | Role::Summary => self.show(at, CodexContent::User(&turn.text), out),
-            Role::Assistant => self.show(at, CodexContent::Assistant(&turn.text), out),
+            Role::User | Role::Summary => {
+                self.write_shown_message(at, CodexContent::User(&turn.text), out)
+            }
+            Role::Assistant => {
+                self.write_shown_message(at, CodexContent::Assistant(&turn.text), out)
+            }
             Role::ToolCall | Role::ToolResult => {}
         }
-        self.line(at, "response_item", &item(turn), out);
-        if let Some(open) = &mut self.open {
-            open.last = at;
+        self.write(at, "response_item", &item_of(turn), out);
+        if let Some(open_turn) = &mut self.open_turn {
+            open_turn.last = at;
             if turn.role == Role::Assistant {
-                open.answer = Some(turn.text.clone());
+                open_turn.answer = Some(turn.text.clone());
             }
         }
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
-        self.close(out);
+        self.end_turn(out);
     }
 }
 
-/// Returns a turn as an item of the model's history.
-fn item(turn: &Turn) -> Value {
+/// Converts a turn to an item of the model's history.
+fn item_of(turn: &Turn) -> Value {
     let tool = turn.tool.clone();
     let tool = || tool.unwrap_or(Tool { id: String::new(), name: String::new(), failed: false });
     match turn.role {
-        Role::User | Role::Summary => users(&turn.text),
+        Role::User | Role::Summary => user_item(&turn.text),
         Role::Assistant => json!({"type": "message", "role": "assistant", "content": [
             {"type": "output_text", "text": turn.text},
         ]}),
@@ -245,12 +264,12 @@ fn item(turn: &Turn) -> Value {
     }
 }
 
-fn users(text: &str) -> Value {
+fn user_item(text: &str) -> Value {
     let mut item = json!({"type": "message", "role": "user", "content": [
         {"type": "input_text", "text": text},
     ]});
     if is_synthetic(text) {
-        item[NOTES] = json!({"content_item_kinds": ["user.text"]});
+        item[METADATA_FIELD] = json!({"content_item_kinds": ["user.text"]});
     }
     item
 }

@@ -5,8 +5,8 @@ use segue_core::model::{Failure, FailureClass};
 
 use crate::shared::failure_classes::{of_status_or_timeout as of_status, of_words};
 
-/// Texts in error messages and the class that they mean, the most reliable first.
-const WORDS: [(&str, FailureClass); 20] = [
+/// Texts in error messages, and the class of each text. The most reliable text is the first.
+const CLASSES_BY_WORDS: [(&str, FailureClass); 20] = [
     ("usage limit", FailureClass::UsageLimit),
     ("quota exceeded", FailureClass::UsageLimit),
     ("out of credits", FailureClass::UsageLimit),
@@ -30,10 +30,10 @@ const WORDS: [(&str, FailureClass); 20] = [
 ];
 
 /// Texts before the number of an HTTP status.
-const STATUS: [&str; 2] = ["unexpected status ", "last status: "];
+const STATUS_PREFIXES: [&str; 2] = ["unexpected status ", "last status: "];
 
-/// Classifies an error message. The message gives the end of a usage limit only in words and in an
-/// unknown time zone, so `limit_ends` comes from the rollout.
+/// Classifies an error message. `limit_ends` is the end of a usage limit from the rollout: the
+/// message has it only in words, and without a time zone.
 pub(super) fn failure(message: &str, limit_ends: Option<Timestamp>) -> Failure {
     let class = class(message);
     let resets_at = limit_ends.filter(|_| class == FailureClass::UsageLimit);
@@ -42,24 +42,25 @@ pub(super) fn failure(message: &str, limit_ends: Option<Timestamp>) -> Failure {
 
 /// Finds the error with which Codex exited before it began a turn.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
-    let words = errors.lines().rev().find_map(error)?;
-    Some(failure(words.trim(), None))
+    let message = errors.lines().rev().find_map(error_message)?;
+    Some(failure(message.trim(), None))
 }
 
-fn error(line: &str) -> Option<&str> {
-    let told = ["Error: ", "ERROR: "].iter().find_map(|begin| line.strip_prefix(begin));
-    told.or_else(|| line.strip_prefix("Error ")?.split_once(": ").map(|(_, words)| words))
+fn error_message(line: &str) -> Option<&str> {
+    let after_prefix = ["Error: ", "ERROR: "].iter().find_map(|begin| line.strip_prefix(begin));
+    after_prefix
+        .or_else(|| line.strip_prefix("Error ")?.split_once(": ").map(|(_, message)| message))
 }
 
 fn class(message: &str) -> FailureClass {
     if let Some(class) = status(message).and_then(of_status) {
         return class;
     }
-    of_words(message, &WORDS).unwrap_or(FailureClass::Other)
+    of_words(message, &CLASSES_BY_WORDS).unwrap_or(FailureClass::Other)
 }
 
 fn status(message: &str) -> Option<u16> {
-    let after = STATUS.iter().find_map(|before| Some(message.split_once(before)?.1))?;
+    let after = STATUS_PREFIXES.iter().find_map(|before| Some(message.split_once(before)?.1))?;
     let digits = after.get(..3)?;
     digits.parse().ok()
 }

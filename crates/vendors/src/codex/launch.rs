@@ -1,4 +1,4 @@
-//! Prepares a launch: its arguments, and the rollout that gives a conversation its id.
+//! Launches Codex: arguments, and the rollout that gives a conversation its id.
 
 use std::path::{Path, PathBuf};
 
@@ -17,23 +17,24 @@ use crate::shared::{launch_files, launching};
 /// Paths of the native program, relative to the folder of the script that the package manager links
 /// to. The native program is started directly: with the script, there would be two processes, and a
 /// kill could leave either of them running.
-const NATIVE: [&str; 4] = [
+const NATIVE_PATHS: [&str; 4] = [
     "../node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
     "../../codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
     "../node_modules/@openai/codex-linux-arm64/vendor/aarch64-unknown-linux-musl/bin/codex",
     "../../codex-linux-arm64/vendor/aarch64-unknown-linux-musl/bin/codex",
 ];
 
-/// Settings of an interactive launch: no question about an update before the input, and a title
-/// that shows the activity, whatever title the user has configured.
-const SETTINGS: [&str; 2] =
+/// Settings of an interactive launch. Codex does not ask about updates at its start. Its title
+/// shows the activity, whatever title the user has configured.
+const INTERACTIVE_SETTINGS: [&str; 2] =
     ["check_for_update_on_startup=false", r#"tui.terminal_title=["activity","project-name"]"#];
 
-/// Without this setting, Codex waits for the network forever, and a failed turn looks like work.
-const NO_ENDLESS_RETRIES: &str = "features.unbounded_connection_retries=false";
+/// Without this setting, Codex waits for the network forever, and a failed turn looks like a
+/// running one.
+const LIMITED_RETRIES: &str = "features.unbounded_connection_retries=false";
 
-/// Arguments by which a session itself decides what may be done without asking.
-const OWN_PERMISSION: [&str; 8] = [
+/// Flags among a session's own arguments that decide what Codex may do without asking.
+const PERMISSION_FLAGS: [&str; 8] = [
     "-a",
     "--ask-for-approval",
     "-s",
@@ -46,7 +47,7 @@ const OWN_PERMISSION: [&str; 8] = [
 
 impl Launching for Codex {
     fn program(&self) -> ProgramSpec {
-        ProgramSpec::Named { name: "codex".to_owned(), native: &NATIVE }
+        ProgramSpec::Named { name: "codex".to_owned(), native: &NATIVE_PATHS }
     }
 
     fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
@@ -64,17 +65,16 @@ impl Launching for Codex {
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         let session = plan.session;
         let mut arguments = if session.headless { vec!["exec".to_owned()] } else { Vec::new() };
-        arguments.extend(given(plan));
+        arguments.extend(session_arguments(plan));
         arguments.extend(session.args.iter().cloned());
-        // A flag without a value. It stops an argument that takes any number of values from taking
-        // the words that follow.
+        // This flag has no value. It ends the list of values of a flag before it.
         let last = if session.headless { "--json" } else { "--no-daemon" };
         arguments.push(last.to_owned());
-        arguments.extend(identity(plan)?);
-        arguments.extend(message(plan)?);
+        arguments.extend(conversation_arguments(plan)?);
+        arguments.extend(message_arguments(plan)?);
         Ok(CommandLine {
             arguments,
-            files: prepared(plan).into_iter().chain(launch_files::prompt(plan)).collect(),
+            files: prepared_files(plan).into_iter().chain(launch_files::prompt(plan)).collect(),
         })
     }
 
@@ -90,30 +90,30 @@ impl HeadlessLaunching for Codex {
 }
 
 /// Returns the arguments for the session's configuration.
-fn given(plan: &CommandPlan<'_>) -> Vec<String> {
+fn session_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     let session = plan.session;
-    let mut words = permission(session);
-    words.extend(["-C".to_owned(), session.cwd.display().to_string()]);
+    let mut arguments = permission_arguments(session);
+    arguments.extend(["-C".to_owned(), session.cwd.display().to_string()]);
     if session.headless {
         // Codex would refuse a folder that is neither under version control nor trusted. The user
         // has chosen this folder for the session, and the sandbox stays the same.
-        words.push("--skip-git-repo-check".to_owned());
+        arguments.push("--skip-git-repo-check".to_owned());
     }
     if let Some(model) = &session.model {
-        words.push(format!("--model={model}"));
+        arguments.push(format!("--model={model}"));
     }
-    let mut set = |setting: String| words.extend(["-c".to_owned(), setting]);
-    set(NO_ENDLESS_RETRIES.to_owned());
+    let mut set = |setting: String| arguments.extend(["-c".to_owned(), setting]);
+    set(LIMITED_RETRIES.to_owned());
     if !session.headless {
-        SETTINGS.iter().for_each(|setting| set((*setting).to_owned()));
+        INTERACTIVE_SETTINGS.iter().for_each(|setting| set((*setting).to_owned()));
     }
     if let Some(instructions) = instructions(plan) {
         set(format!("developer_instructions={}", settings::quoted(&instructions)));
     }
-    words
+    arguments
 }
 
-/// Returns the arguments that decide what may be done without asking. A headless Codex never asks:
+/// Returns the arguments that decide what Codex may do without asking. A headless Codex never asks:
 /// an action that its sandbox does not allow fails.
 ///
 /// | permission | sandbox | beyond it |
@@ -121,8 +121,8 @@ fn given(plan: &CommandPlan<'_>) -> Vec<String> {
 /// | ask | reads anything, writes nothing | asks |
 /// | accept-edits | writes in the session's folder | asks |
 /// | auto | writes in the session's folder | fails |
-fn permission(session: &Session) -> Vec<String> {
-    if launching::has_flag(&session.args, &OWN_PERMISSION) {
+fn permission_arguments(session: &Session) -> Vec<String> {
+    if launching::has_flag(&session.args, &PERMISSION_FLAGS) {
         return Vec::new();
     }
     let (approval, sandbox) = match session.permission {
@@ -130,13 +130,13 @@ fn permission(session: &Session) -> Vec<String> {
         Permission::AcceptEdits => ("on-request", "workspace-write"),
         Permission::Auto => ("never", "workspace-write"),
     };
-    let words =
+    let arguments =
         if session.headless { vec!["-s", sandbox] } else { vec!["-a", approval, "-s", sandbox] };
-    words.into_iter().map(str::to_owned).collect()
+    arguments.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the instructions of the user, followed by those of the session. Alone, the session's
-/// instructions would replace the user's.
+/// Returns the user's own instructions, followed by those of the session. Without the user's
+/// instructions, those of the session would replace them.
 fn instructions(plan: &CommandPlan<'_>) -> Option<String> {
     let session = plan.session;
     let own = session.instructions.as_deref()?;
@@ -145,8 +145,8 @@ fn instructions(plan: &CommandPlan<'_>) -> Option<String> {
 }
 
 /// Returns the arguments that name the conversation. A new conversation is resumed, too: from the
-/// rollout that we prepared, so that its id is ours.
-fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+/// rollout that Segue prepared.
+fn conversation_arguments(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
         (_, Some(id)) if paths::is_id(id.as_str()) => Ok(vec!["resume".to_owned(), id.to_string()]),
         // For an unknown name, Codex begins a new conversation without a warning.
@@ -158,7 +158,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
 
 /// Returns the arguments that pass the message. It comes after `--`, so that a message that looks
 /// like a flag stays a message.
-fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+fn message_arguments(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
         // The message is in the standard input.
         Some(_) if plan.session.headless => Ok(vec!["-".to_owned()]),
@@ -170,18 +170,18 @@ fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     }
 }
 
-fn prepared(plan: &CommandPlan<'_>) -> Vec<NewFile> {
+fn prepared_files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     match (plan.mode, plan.id) {
         (LaunchMode::Fresh, Some(id)) => vec![rollout(plan, id)],
         _ => Vec::new(),
     }
 }
 
-/// Returns the rollout of a conversation without messages. It names the configured provider,
-/// because an interactive Codex would refuse it otherwise.
+/// Returns the rollout of a conversation without messages. An interactive Codex accepts a rollout
+/// only if it names the configured provider.
 fn rollout(plan: &CommandPlan<'_>, id: &VendorSessionId) -> NewFile {
     let session = plan.session;
-    let at = paths::began_at(id.as_str()).unwrap_or(plan.now);
+    let at = paths::created_at(id.as_str()).unwrap_or(plan.now);
     let provider = settings::provider(plan.files, &session.config_dir, &session.args);
     let line = header(id, at, &session.cwd, &provider);
     let path = paths::prepared(&session.config_dir, id.as_str());

@@ -8,7 +8,7 @@ use segue_core::ports::{Files, Live, Place};
 use super::{paths, transcript};
 use crate::shared::live;
 
-/// Lists the processes that have conversations open. A lock file that a crash left behind is open
+/// Lists the processes that have a conversation open. A lock file that a crash left behind is open
 /// in no process.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
     let open = files.opened_in(&paths::locks(&place.config_dir), None).into_iter();
@@ -19,22 +19,24 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
 }
 
 /// Returns the conversation that a process is in. A process keeps the locks of conversations that
-/// it has left, and takes locks for helpers of its own. So the newest conversation in which a
-/// person talks counts. A process that holds only one lock is in that conversation, unless it is a
-/// helper's.
+/// it has left, and takes locks for its own helpers. So the newest conversation with a person
+/// counts. A process that holds only one lock is in that conversation, unless the lock is that of a
+/// helper.
 pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<VendorSessionId> {
     let open = files.opened_in(&paths::locks(config_dir), Some(pid));
-    let mut held: Vec<_> = open
+    let mut locks: Vec<_> = open
         .iter()
         .filter_map(|(_, path)| Some((path, paths::id_of_lock(path)?)))
         .map(|(path, id)| (taken_at(files, path), VendorSessionId::new(id.to_string())))
         .collect();
-    held.sort();
-    if let [(_, only)] = held.as_slice() {
-        return Some(only.clone()).filter(|id| is_users(files, config_dir, id) != Some(false));
+    locks.sort();
+    if let [(_, only)] = locks.as_slice() {
+        return Some(only.clone())
+            .filter(|id| is_with_person(files, config_dir, id) != Some(false));
     }
-    let users = |(_, id): &&(_, VendorSessionId)| is_users(files, config_dir, id) == Some(true);
-    held.iter().rev().find(users).map(|(_, id)| id.clone())
+    let is_with_person =
+        |(_, id): &&(_, VendorSessionId)| is_with_person(files, config_dir, id) == Some(true);
+    locks.iter().rev().find(is_with_person).map(|(_, id)| id.clone())
 }
 
 /// Returns when a lock was taken: its modification time, because Codex creates the file anew each
@@ -43,10 +45,10 @@ pub(super) fn taken_at(files: &dyn Files, path: &Path) -> Option<jiff::Timestamp
     files.facts(path).ok().flatten().map(|facts| facts.modified)
 }
 
-/// Returns whether a person talks in a conversation, or `None` while its rollout does not exist.
-fn is_users(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> Option<bool> {
+/// Returns whether a conversation is one with a person. `None` if its rollout does not exist yet.
+fn is_with_person(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> Option<bool> {
     let rollout = paths::rollout(files, config_dir, id);
-    transcript::meta(files, &rollout).map(|meta| meta.is_users())
+    transcript::header(files, &rollout).map(|header| header.is_with_person())
 }
 
 #[cfg(test)]
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_our_process_holds_open_names_its_conversation() {
+    fn a_lock_that_the_process_holds_open_names_its_conversation() {
         let home = Home::new();
         assert_eq!(found(&home, 7), None);
         home.write(&format!("thread-writer-locks/{OLD}.lock"), "");

@@ -1,8 +1,8 @@
 //! OpenAI's Codex, as its version 0.166 behaves.
 //!
-//! The id of a conversation is ours: we prepare a rollout (Codex's transcript file) with that id,
-//! and Codex resumes it. The lock file that a process holds open proves which conversation it is
-//! in. Its title, its rollout and its output show what it does.
+//! Segue chooses the id of a conversation: it prepares a rollout (Codex's transcript file) with
+//! that id, and Codex resumes it. The lock file that a process holds open proves which conversation
+//! the process is in. The title, the rollout and the output show what the process does.
 
 mod conversion;
 mod failures;

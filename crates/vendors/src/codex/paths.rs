@@ -1,4 +1,4 @@
-//! Finds the files of Codex.
+//! The paths of Codex's files: the config dir, locks and rollouts.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,11 @@ use segue_core::ports::{Files, Place};
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
-pub(super) use crate::shared::ids::{created_at as began_at, is_uuid as is_id};
+pub(super) use crate::shared::ids::{created_at, is_uuid as is_id};
 
 use crate::shared::{config_dir, files, transcripts};
 
-/// Environment variable that names the folder of Codex's files. If it is set, the folder must
-/// exist.
+/// Environment variable that names the config dir. If it is set, the folder must exist.
 const CONFIG_DIR_VARIABLE: &str = "CODEX_HOME";
 
 const LOCKS: &str = "thread-writer-locks";
@@ -25,7 +24,7 @@ const ARCHIVED: &str = "archived_sessions";
 
 /// Environment variables that Codex sets for its tools. A Codex that inherits them believes that it
 /// runs inside another Codex.
-const NESTED: [&str; 9] = [
+const NESTED_VARIABLES: [&str; 9] = [
     "CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS",
     "CODEX_CI",
     "CODEX_MANAGED_BY_NPM",
@@ -37,30 +36,30 @@ const NESTED: [&str; 9] = [
     "CODEX_VERSION",
 ];
 
-/// Returns the folder of Codex's files, given an agent's environment.
+/// Returns the config dir, given an agent's environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let set = |name| config_dir::set(environment, name);
     match (set(CONFIG_DIR_VARIABLE), set("HOME")) {
-        (Some(home), _) => chosen(Path::new(home)),
+        (Some(home), _) => check_named_dir(Path::new(home)),
         (None, Some(user)) if Path::new(user).is_absolute() => Ok(Path::new(user).join(".codex")),
         (None, _) => Err(config_dir::unknown("Codex", CONFIG_DIR_VARIABLE)),
     }
 }
 
-fn chosen(home: &Path) -> Result<PathBuf> {
-    let fault = match (home.is_absolute(), home.is_dir()) {
+fn check_named_dir(home: &Path) -> Result<PathBuf> {
+    let reason = match (home.is_absolute(), home.is_dir()) {
         (true, true) => return Ok(home.to_owned()),
         (false, _) => "it is not an absolute path",
-        (true, false) => "there is no such folder, and Codex does not make it",
+        (true, false) => "there is no such folder, and Codex does not create it",
     };
     Err(Error::config(format!("`{}` cannot be the folder of Codex's files", home.display()))
-        .caused_by(format!("`{CONFIG_DIR_VARIABLE}` names it: {fault}"))
+        .caused_by(format!("`{CONFIG_DIR_VARIABLE}` names it: {reason}"))
         .hint(format!("run `mkdir -p '{}'`, or unset `{CONFIG_DIR_VARIABLE}`", home.display())))
 }
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
-    environment.retain(|name| !NESTED.contains(&name));
-    // The folder exists: the conversation's rollout is written into it before Codex starts.
+    environment.retain(|name| !NESTED_VARIABLES.contains(&name));
+    // The folder exists, because the conversation's rollout is in it before Codex starts.
     environment.set(CONFIG_DIR_VARIABLE, place.config_dir.to_string_lossy());
 }
 
@@ -75,8 +74,8 @@ pub(super) fn lock(config_dir: &Path, id: &str) -> PathBuf {
     locks(config_dir).join(format!("{id}.lock"))
 }
 
-/// Returns the folder of Codex's files if this path is in its folder of locks.
-pub(super) fn home_of_lock(path: &Path) -> Option<&Path> {
+/// Returns the config dir if this path is in its folder of locks.
+pub(super) fn config_dir_of_lock(path: &Path) -> Option<&Path> {
     let folder = path.parent().filter(|folder| folder.ends_with(LOCKS))?;
     folder.parent()
 }
@@ -87,8 +86,8 @@ pub(super) fn id_of_lock(path: &Path) -> Option<Uuid> {
     Uuid::parse_str(name.strip_suffix(".lock")?).ok()
 }
 
-/// Returns the folder of Codex's files and the conversation's id if this is the path of a rollout.
-pub(super) fn of_rollout(path: &Path) -> Option<(&Path, Uuid)> {
+/// Returns the config dir and the conversation's id if this is the path of a rollout.
+pub(super) fn config_dir_and_id_of_rollout(path: &Path) -> Option<(&Path, Uuid)> {
     let id = id_of_rollout(path)?;
     let sessions = path.ancestors().nth(4).filter(|folder| folder.ends_with(SESSIONS))?;
     Some((sessions.parent()?, id))
@@ -114,27 +113,29 @@ fn last_id(stem: &str) -> Option<Uuid> {
     Uuid::parse_str(stem.get(stem.len().checked_sub(36)?..)?).ok()
 }
 
-/// Returns the rollout that another one refers to by this id. It is in the same folder or in one of
-/// Codex's folders.
-pub(super) fn named_rollout(files: &dyn Files, beside: &Path, id: Uuid) -> Option<PathBuf> {
-    let is_it = |path: &PathBuf| own_id_of_rollout(path) == Some(id);
-    let in_folder = |folder: &Path| files.list(folder).unwrap_or_default().into_iter().find(is_it);
+/// Finds the rollout that another rollout refers to by this id. Searches the folder of the other
+/// rollout first, and then Codex's folders.
+pub(super) fn rollout_with_own_id(files: &dyn Files, beside: &Path, id: Uuid) -> Option<PathBuf> {
+    let has_id = |path: &PathBuf| own_id_of_rollout(path) == Some(id);
+    let in_folder = |folder: &Path| files.list(folder).unwrap_or_default().into_iter().find(has_id);
     let config_dir = || beside.ancestors().find(|it| it.ends_with(SESSIONS))?.parent();
-    let in_its_days = |config_dir: &Path| {
-        let began = began_at(&id.to_string())?;
-        days_around(config_dir, began).iter().find_map(|day| in_folder(day))
+    let in_days_around_its_creation = |config_dir: &Path| {
+        let created = created_at(&id.to_string())?;
+        days_around(config_dir, created).iter().find_map(|day| in_folder(day))
     };
-    in_folder(beside.parent()?).or_else(|| in_its_days(config_dir()?)).or_else(|| {
-        let kept = rollouts(files, config_dir()?).find(is_it);
-        kept.or_else(|| in_folder(&config_dir()?.join(ARCHIVED)))
-    })
+    in_folder(beside.parent()?).or_else(|| in_days_around_its_creation(config_dir()?)).or_else(
+        || {
+            let listed = rollouts(files, config_dir()?).find(has_id);
+            listed.or_else(|| in_folder(&config_dir()?.join(ARCHIVED)))
+        },
+    )
 }
 
-/// Returns the path of a rollout that we prepare. The path depends only on the id.
+/// Returns the path of a rollout that Segue prepares. The path depends only on the id.
 pub(super) fn prepared(config_dir: &Path, id: &str) -> PathBuf {
-    let began = began_at(id).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC);
-    let name = format!("rollout-{}-{id}.jsonl", began.strftime("%Y-%m-%dT%H-%M-%S"));
-    day(config_dir, began.date()).join(name)
+    let created = created_at(id).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC);
+    let name = format!("rollout-{}-{id}.jsonl", created.strftime("%Y-%m-%dT%H-%M-%S"));
+    day(config_dir, created.date()).join(name)
 }
 
 fn day(config_dir: &Path, date: Date) -> PathBuf {
@@ -149,8 +150,8 @@ pub(super) fn days_around(config_dir: &Path, now: Timestamp) -> Vec<PathBuf> {
     dates.into_iter().flatten().map(|date| day(config_dir, date)).collect()
 }
 
-/// Returns the path of a conversation's rollout, whether or not the file exists: the path that we
-/// prepare, or else the path that Codex has chosen by its local time.
+/// Returns the path of a conversation's rollout: the path that Segue prepares, or else the path
+/// that Codex has chosen by its local time. The file may be missing.
 pub(super) fn rollout(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> PathBuf {
     let prepared = prepared(config_dir, id.as_str());
     let Ok(uuid) = Uuid::parse_str(id.as_str()) else { return prepared };
@@ -158,7 +159,7 @@ pub(super) fn rollout(files: &dyn Files, config_dir: &Path, id: &VendorSessionId
     let first = if files::exists(files, &prepared) {
         prepared
     } else {
-        let days = began_at(id.as_str()).map(|began| days_around(config_dir, began));
+        let days = created_at(id.as_str()).map(|created| days_around(config_dir, created));
         let mut all = days.iter().flatten().flat_map(|day| files.list(day).unwrap_or_default());
         let Some(first) = all.find(is_own) else { return prepared };
         first
@@ -170,10 +171,11 @@ pub(super) fn rollout(files: &dyn Files, config_dir: &Path, id: &VendorSessionId
     rollouts(files, config_dir).find(is_own).unwrap_or(first)
 }
 
-/// Returns whether the lines of a rollout have ordinals. The beginning of the first line shows it.
+/// Returns whether the lines of a rollout have ordinals, according to the beginning of its first
+/// line.
 fn is_numbered(files: &dyn Files, rollout: &Path) -> bool {
-    let begin = files.head(rollout, 80).unwrap_or_default();
-    memchr::memmem::find(&begin, b"\"ordinal\":").is_some()
+    let beginning = files.head(rollout, 80).unwrap_or_default();
+    memchr::memmem::find(&beginning, b"\"ordinal\":").is_some()
 }
 
 /// Returns the newest rollout of each conversation, the newest first and at most `limit`.
@@ -255,7 +257,10 @@ mod tests {
         let path = prepared(Path::new("/c"), ID);
         let name = format!("/c/sessions/2026/11/16/rollout-2026-11-16T00-14-30-{ID}.jsonl");
         assert_eq!(path, Path::new(&name));
-        assert_eq!(of_rollout(&path), Some((Path::new("/c"), Uuid::parse_str(ID).unwrap())));
+        assert_eq!(
+            config_dir_and_id_of_rollout(&path),
+            Some((Path::new("/c"), Uuid::parse_str(ID).unwrap()))
+        );
     }
 
     #[test]
@@ -285,7 +290,10 @@ mod tests {
         let newest = home.write(&name(2, "01a1e314-00fd-7c73-91b9-fe04260172d4"), numbered);
         home.write(&format!("sessions/2027/01/01/rollout-2027-01-01T00-00-00-{other}.jsonl"), "");
         assert_eq!(rollout(&home.disk, config_dir, &id), newest);
-        assert_eq!(of_rollout(&newest), Some((config_dir, Uuid::parse_str(ID).unwrap())));
+        assert_eq!(
+            config_dir_and_id_of_rollout(&newest),
+            Some((config_dir, Uuid::parse_str(ID).unwrap()))
+        );
         assert_eq!(newest_rollouts(&home.disk, config_dir, 9).len(), 2, "each once");
         home.write(prepared(config_dir, ID).to_str().unwrap(), "{}");
         assert_eq!(rollout(&home.disk, config_dir, &id), first, "no ordinals, no rollback");
@@ -299,13 +307,13 @@ mod tests {
             "/c/elsewhere/2026/11/16/rollout-2026-11-16T00-14-30-01a1e1b4-9591-7600-96ed-7294b417ca9a.jsonl",
             "/",
         ] {
-            assert_eq!(of_rollout(Path::new(path)), None, "{path}");
+            assert_eq!(config_dir_and_id_of_rollout(Path::new(path)), None, "{path}");
         }
         let lock = lock(Path::new("/c"), ID);
-        assert_eq!(home_of_lock(&lock), Some(Path::new("/c")));
+        assert_eq!(config_dir_of_lock(&lock), Some(Path::new("/c")));
         assert_eq!(id_of_lock(&lock), Some(Uuid::parse_str(ID).unwrap()));
         assert_eq!(id_of_lock(Path::new("/c/thread-writer-locks/.coordination.lock")), None);
-        assert_eq!(home_of_lock(Path::new("/c/config.toml")), None);
+        assert_eq!(config_dir_of_lock(Path::new("/c/config.toml")), None);
         for no_id in ["", "../../etc/passwd", "my-name", "01a1e1b495917600-96ed-7294b417ca9a"] {
             assert!(!is_id(no_id), "{no_id}");
         }

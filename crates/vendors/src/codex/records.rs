@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use crate::shared::reading;
 
-/// Beginnings of texts that Codex itself adds as messages of the user.
-const SYNTHETIC: [&str; 9] = [
+/// Beginnings of texts that Codex itself adds, and records as messages of the user.
+const ADDED_TEXT_PREFIXES: [&str; 9] = [
     "<environment_context>",
     "<user_instructions>",
     "# AGENTS.md instructions",
@@ -23,10 +23,10 @@ const SYNTHETIC: [&str; 9] = [
     "<ide_",
 ];
 
-/// The field with Codex's notes about a message of the user. Parts whose kind begins with `USERS`
-/// come from the user.
-pub(super) const NOTES: &str = "internal_chat_message_metadata_passthrough";
-const USERS: &str = "user.";
+/// The field with Codex's metadata about a message of the user. Parts whose kind begins with
+/// `USER_KIND_PREFIX` come from the user.
+pub(super) const METADATA_FIELD: &str = "internal_chat_message_metadata_passthrough";
+const USER_KIND_PREFIX: &str = "user.";
 
 /// One line of a rollout.
 #[derive(Clone, Debug)]
@@ -41,19 +41,19 @@ pub(super) enum RolloutRecord {
     Meta(RolloutHeader),
     TurnBegan,
     TurnEnded(CodexTurnEnd),
-    /// A message of the user. Codex writes it when it accepts the message.
-    Said(String),
-    /// The same message in the model's history, which may exist without the other one.
-    Heard(String),
+    /// A message of the user. Codex writes this record when it accepts the message.
+    UserMessage(String),
+    /// A message of the user in the model's history. It may exist without a `UserMessage`.
+    HistoryUserMessage(String),
     /// A message of the model.
-    Answer(String),
+    ModelMessage(String),
     /// A tool call. Its result is another record.
-    Called(CodexToolCall),
-    Answered(CodexToolResult),
+    ToolCalled(CodexToolCall),
+    ToolReturned(CodexToolResult),
     /// A summary that replaces everything before it in the model's history.
     Compacted(String),
     /// The account's usage limits: when the used-up limit ends, or `None` if no limit is used up.
-    Limits(Option<Timestamp>),
+    UsageLimits(Option<Timestamp>),
     Other,
 }
 
@@ -95,9 +95,9 @@ pub(super) struct RolloutHeader {
 }
 
 impl RolloutHeader {
-    /// Returns whether a person talks in the conversation. Codex makes other ones for titles and
-    /// for its own helpers.
-    pub(super) fn is_users(&self) -> bool {
+    /// Returns whether this is a conversation with a person. Codex has other conversations for
+    /// titles and for its own helpers.
+    pub(super) fn is_with_person(&self) -> bool {
         let by_user = self.thread_source.as_deref().is_none_or(|source| source == "user");
         by_user && (self.source.is_string() || self.source.is_null())
     }
@@ -147,8 +147,8 @@ impl RolloutLine {
             "session_meta" => RolloutHeader::deserialize(written.payload)
                 .map_or(RolloutRecord::Other, RolloutRecord::Meta),
             "event_msg" => event(&written.payload),
-            "response_item" => item(&written.payload),
-            "compacted" => said_by_codex(&written.payload["message"], RolloutRecord::Compacted),
+            "response_item" => history_item(&written.payload),
+            "compacted" => non_blank(&written.payload["message"], RolloutRecord::Compacted),
             _ => RolloutRecord::Other,
         };
         Some(Self { at: written.timestamp, record })
@@ -164,62 +164,66 @@ fn event(payload: &Value) -> RolloutRecord {
             error: payload["error"]["message"].as_str().map(str::to_owned),
             ..CodexTurnEnd::default()
         }),
-        "token_count" => RolloutRecord::Limits(used_up(&payload["rate_limits"])),
+        "token_count" => RolloutRecord::UsageLimits(end_of_used_up_limits(&payload["rate_limits"])),
         "turn_aborted" => {
             RolloutRecord::TurnEnded(CodexTurnEnd { aborted: true, ..CodexTurnEnd::default() })
         }
-        "user_message" => text("message").map_or(RolloutRecord::Other, RolloutRecord::Said),
+        "user_message" => text("message").map_or(RolloutRecord::Other, RolloutRecord::UserMessage),
         "item_completed" if payload["item"]["type"] == "UserMessage" => {
-            RolloutRecord::Said(texts(&payload["item"]["content"]))
+            RolloutRecord::UserMessage(joined_texts(&payload["item"]["content"]))
         }
         _ => RolloutRecord::Other,
     }
 }
 
-/// Returns when the last of the used-up limits ends.
-fn used_up(limits: &Value) -> Option<Timestamp> {
+/// Returns the end of the used-up limit that ends last. `None` if no limit is used up.
+fn end_of_used_up_limits(limits: &Value) -> Option<Timestamp> {
     let windows = ["primary", "secondary"].map(|window| &limits[window]);
     let full = windows.iter().filter(|it| it["used_percent"].as_f64() >= Some(100.0));
     let ends = full.filter_map(|it| Timestamp::from_second(it["resets_at"].as_i64()?).ok());
     ends.max()
 }
 
-fn item(payload: &Value) -> RolloutRecord {
+fn history_item(payload: &Value) -> RolloutRecord {
     match payload["type"].as_str().unwrap_or_default() {
-        "message" if payload["role"] == "user" => heard(payload),
+        "message" if payload["role"] == "user" => history_user_message(payload),
         "message" if payload["role"] == "assistant" => {
-            said_by_codex(&Value::from(texts(&payload["content"])), RolloutRecord::Answer)
+            non_blank(&Value::from(joined_texts(&payload["content"])), RolloutRecord::ModelMessage)
         }
         "function_call" | "custom_tool_call" | "local_shell_call" => {
-            RolloutRecord::Called(call(payload))
+            RolloutRecord::ToolCalled(tool_call(payload))
         }
         "function_call_output" | "custom_tool_call_output" => {
-            RolloutRecord::Answered(outcome(payload))
+            RolloutRecord::ToolReturned(tool_result(payload))
         }
         _ => RolloutRecord::Other,
     }
 }
 
-/// Returns the message of the user. Codex may note the kind of each part. Without such notes,
-/// Codex's own texts are recognized by their beginnings.
-fn heard(payload: &Value) -> RolloutRecord {
-    let kinds = payload[NOTES]["content_item_kinds"].as_array();
-    let is_users = |kind: &Value| kind.as_str().is_some_and(|kind| kind.starts_with(USERS));
-    if let Some(kinds) = kinds.filter(|kinds| kinds.iter().any(is_users)) {
+/// Returns the message of the user. The metadata may name the kind of each part. Without it, texts
+/// that Codex added are recognized by their beginnings.
+fn history_user_message(payload: &Value) -> RolloutRecord {
+    let kinds = payload[METADATA_FIELD]["content_item_kinds"].as_array();
+    let is_with_person =
+        |kind: &Value| kind.as_str().is_some_and(|kind| kind.starts_with(USER_KIND_PREFIX));
+    if let Some(kinds) = kinds.filter(|kinds| kinds.iter().any(is_with_person)) {
         let parts = payload["content"].as_array().into_iter().flatten().zip(kinds);
-        let own = parts.filter(|(_, kind)| is_users(kind));
-        return RolloutRecord::Heard(own.filter_map(|(part, _)| part["text"].as_str()).collect());
+        let own = parts.filter(|(_, kind)| is_with_person(kind));
+        return RolloutRecord::HistoryUserMessage(
+            own.filter_map(|(part, _)| part["text"].as_str()).collect(),
+        );
     }
-    let text = texts(&payload["content"]);
-    if is_synthetic(&text) { RolloutRecord::Other } else { RolloutRecord::Heard(text) }
+    let text = joined_texts(&payload["content"]);
+    if is_synthetic(&text) { RolloutRecord::Other } else { RolloutRecord::HistoryUserMessage(text) }
 }
 
-fn said_by_codex(text: &Value, record: fn(String) -> RolloutRecord) -> RolloutRecord {
+/// Returns the record of a text that Codex or the model wrote. A blank text is no such record.
+fn non_blank(text: &Value, record: fn(String) -> RolloutRecord) -> RolloutRecord {
     let text = text.as_str().unwrap_or_default();
     if text.trim().is_empty() { RolloutRecord::Other } else { record(text.to_owned()) }
 }
 
-fn call(payload: &Value) -> CodexToolCall {
+fn tool_call(payload: &Value) -> CodexToolCall {
     let text = |key: &str| payload[key].as_str().map(str::to_owned);
     let (name, arguments) = match payload["type"].as_str() {
         Some("local_shell_call") => ("local_shell".to_owned(), payload["action"].to_string()),
@@ -232,38 +236,38 @@ fn call(payload: &Value) -> CodexToolCall {
     CodexToolCall { id, name, arguments }
 }
 
-fn outcome(payload: &Value) -> CodexToolResult {
+fn tool_result(payload: &Value) -> CodexToolResult {
     let output = &payload["output"];
-    let text = plain(output);
-    let told = [payload, output].iter().find_map(|it| it["success"].as_bool());
-    let failed = told.map_or_else(|| has_failed(&text), |success| !success);
+    let text = text_of_output(output);
+    let success = [payload, output].iter().find_map(|it| it["success"].as_bool());
+    let failed = success.map_or_else(|| has_failed(&text), |success| !success);
     let id = payload["call_id"].as_str().unwrap_or_default().to_owned();
     CodexToolResult { id, text, failed }
 }
 
 /// Returns the text of a tool's result. The result is a string, a list of parts, or an object with
 /// either of them as its `content`.
-fn plain(output: &Value) -> String {
+fn text_of_output(output: &Value) -> String {
     match output {
         Value::String(text) => text.clone(),
-        Value::Array(_) => texts(output),
+        Value::Array(_) => joined_texts(output),
         Value::Object(fields) => match fields.get("content") {
             Some(Value::String(text)) => text.clone(),
-            Some(content) => texts(content),
+            Some(content) => joined_texts(content),
             None => output.to_string(),
         },
         _ => String::new(),
     }
 }
 
-/// Returns whether the head that Codex writes before a command's output reports a failure.
+/// Returns whether the lines that Codex writes before a command's output report a failure.
 fn has_failed(text: &str) -> bool {
     let head = text.lines().take_while(|line| *line != "Output:").take(8);
     let mut codes = head.filter_map(|line| line.strip_prefix("Process exited with code "));
     codes.next().is_some_and(|code| code.trim() != "0")
 }
 
-fn texts(content: &Value) -> String {
+fn joined_texts(content: &Value) -> String {
     let parts = content.as_array().into_iter().flatten();
     parts.filter_map(|part| part["text"].as_str()).collect()
 }
@@ -271,5 +275,5 @@ fn texts(content: &Value) -> String {
 /// Returns whether a message of the user is empty or looks like a text that Codex added.
 pub(super) fn is_synthetic(text: &str) -> bool {
     let text = text.trim_start();
-    text.is_empty() || SYNTHETIC.iter().any(|begin| text.starts_with(begin))
+    text.is_empty() || ADDED_TEXT_PREFIXES.iter().any(|begin| text.starts_with(begin))
 }

@@ -24,7 +24,7 @@ stream_max_retries = 1
 enabled = false
 [tui]
 resume_cwd = "session"
-# Without a network each run would wait for its list of plugins before it ends.
+# Without a network, each run would wait for the list of plugins before it ends.
 [features]
 plugins = false
 [projects.{project}]

@@ -1,4 +1,4 @@
-//! Reads those of Codex's own settings that a launch depends on. They are never written.
+//! Reads the settings of Codex that a launch depends on. Segue never writes them.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use segue_core::ports::Files;
 use toml::{Table, Value};
 
 /// Maximum size of a settings file in bytes.
-const LARGEST: usize = 1024 * 1024;
+const LARGEST_FILE_BYTES: usize = 1024 * 1024;
 
 /// The provider that Codex uses by default.
-const USUAL_PROVIDER: &str = "openai";
+const DEFAULT_PROVIDER: &str = "openai";
 
 /// Returns the model provider that a launch with these arguments uses. Codex refuses a conversation
-/// that names another provider, or none.
+/// that names another provider or no provider.
 pub(super) fn provider(files: &dyn Files, config_dir: &Path, arguments: &[String]) -> String {
     let given = GivenSettings::read(arguments);
     let local = given.local.filter(|_| given.is_local);
@@ -20,10 +20,10 @@ pub(super) fn provider(files: &dyn Files, config_dir: &Path, arguments: &[String
     let chosen = local.map(str::to_owned).or(overridden);
     chosen
         .or_else(|| in_files(files, config_dir, given.profile, "model_provider"))
-        .unwrap_or_else(|| USUAL_PROVIDER.to_owned())
+        .unwrap_or_else(|| DEFAULT_PROVIDER.to_owned())
 }
 
-/// Returns the user's own instructions for the agent. Our instructions are added to them.
+/// Returns the user's own instructions for the agent. Segue adds those of the session to them.
 pub(super) fn instructions(
     files: &dyn Files,
     config_dir: &Path,
@@ -34,15 +34,15 @@ pub(super) fn instructions(
     given.overridden(KEY).or_else(|| in_files(files, config_dir, given.profile, KEY))
 }
 
-/// Looks up a key in the file of the profile, which takes precedence, and then in the settings.
+/// Looks up a key in the file of the profile, and then in the settings file.
 fn in_files(
     files: &dyn Files,
     config_dir: &Path,
     profile: Option<&str>,
     key: &str,
 ) -> Option<String> {
-    let plain = |name: &&str| !name.contains('/');
-    let profile = profile.filter(plain).map(|name| format!("{name}.config.toml"));
+    let is_file_name = |name: &&str| !name.contains('/');
+    let profile = profile.filter(is_file_name).map(|name| format!("{name}.config.toml"));
     let names = profile.into_iter().chain(["config.toml".to_owned()]);
     let mut tables = names.filter_map(|name| read(files, &config_dir.join(name)));
     tables.find_map(|table| table.get(key)?.as_str().map(str::to_owned))
@@ -51,7 +51,7 @@ fn in_files(
 /// Reads a settings file. Returns `None` if it is missing or invalid: Codex itself reports the
 /// error.
 fn read(files: &dyn Files, path: &Path) -> Option<Table> {
-    let bytes = files.head(path, LARGEST).ok()?;
+    let bytes = files.head(path, LARGEST_FILE_BYTES).ok()?;
     std::str::from_utf8(&bytes).ok()?.parse().ok()
 }
 

@@ -1,4 +1,4 @@
-//! Reads signals of a launch from Codex's files, title and output.
+//! Signals from Codex's files, title and output.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,12 +15,12 @@ use super::transcript::RolloutEnd;
 use super::{Codex, failures, lock, paths};
 use crate::shared::{files, signals};
 
-/// How many bytes at the end of a rollout are read after each of its changes. The title reports
-/// turns that are longer.
-const BUDGET: usize = 256 * 1024;
+/// How many bytes at the end of a rollout are read at most after each change. For longer turns, the
+/// title shows the activity.
+const READ_LIMIT_BYTES: usize = 256 * 1024;
 
 /// Shown in the title while Codex waits for an answer.
-const WANTED: &str = "Action Required";
+const WAITING_TEXT: &str = "Action Required";
 
 impl SignalSources for Codex {
     fn evidence_timeout(&self) -> Duration {
@@ -45,26 +45,24 @@ impl SignalSources for Codex {
         days
     }
 
-    /// Reads signals about the launch's own process from a changed file: the conversation of the
-    /// lock that the process holds, and the turns in that conversation's rollout. The files of
-    /// other processes yield no signal.
+    /// Reads the conversation of the lock that the process holds, and the last turn in that
+    /// conversation's rollout.
     fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
-        if let Some((config_dir, id)) = paths::of_rollout(changed) {
+        if let Some((config_dir, id)) = paths::config_dir_and_id_of_rollout(changed) {
             let id = VendorSessionId::new(id.to_string());
             let is_open = files.is_open_in(&paths::lock(config_dir, id.as_str()), agent.pid);
             return if is_open {
-                of_rollout(files, config_dir, (changed, &id), agent)
+                rollout_signals(files, config_dir, (changed, &id), agent)
             } else {
                 vec![]
             };
         }
-        let Some(config_dir) = paths::home_of_lock(changed) else { return Vec::new() };
+        let Some(config_dir) = paths::config_dir_of_lock(changed) else { return Vec::new() };
         lock::current(files, config_dir, agent.pid).map(conversation).into_iter().collect()
     }
 
-    /// Reads one line of a headless turn's output. The last line does not have the agent's answer;
-    /// the rollout has it. The end of a failed turn repeats the error, so lines with errors are
-    /// ignored.
+    /// The output does not contain the agent's answer; the rollout does. The end of a failed turn
+    /// repeats the error, so lines with errors are ignored.
     fn stream_signals(&self, line: &str) -> Vec<Signal> {
         match serde_json::from_str(line) {
             Ok(CodexStreamLine::Started { thread_id }) if paths::is_id(&thread_id) => {
@@ -79,8 +77,8 @@ impl SignalSources for Codex {
         }
     }
 
-    /// Reads the title: a spinner while Codex works, a blinking mark while it waits for an answer,
-    /// and otherwise the name of the folder. There is no title before the input is ready.
+    /// The title has a spinner while Codex works, a blinking mark while it waits for an answer, and
+    /// otherwise the name of the folder. There is no title before the input is ready.
     fn title_signals(&self, title: &str) -> Vec<Signal> {
         let activity = title_activity(title).map(|it| signals::activity(it, Source::Title));
         activity.into_iter().collect()
@@ -91,7 +89,7 @@ impl SignalSources for Codex {
     }
 }
 
-fn of_rollout(
+fn rollout_signals(
     files: &dyn Files,
     config_dir: &Path,
     (path, id): (&Path, &VendorSessionId),
@@ -104,25 +102,28 @@ fn of_rollout(
     let mut signals = vec![conversation(id.clone())];
     let length = files::length(files, path);
     let since = lock::taken_at(files, &paths::lock(config_dir, id.as_str()));
-    if let Ok(tail) = RolloutEnd::read(files, path, length, BUDGET) {
-        signals.extend(turn(tail, since));
+    if let Ok(tail) = RolloutEnd::read(files, path, length, READ_LIMIT_BYTES) {
+        signals.extend(turn_signals(tail, since));
     }
     signals
 }
 
-/// Returns the signals of the last turn if it is a turn of this process. A turn from before the
-/// process took the lock yields no signal.
-fn turn(tail: RolloutEnd, since: Option<jiff::Timestamp>) -> Vec<Signal> {
+/// Returns the signals of the last turn. There are none if the turn is from before the process took
+/// the lock.
+fn turn_signals(tail: RolloutEnd, since: Option<jiff::Timestamp>) -> Vec<Signal> {
     let is_own = |at: jiff::Timestamp| since.is_none_or(|since| at >= since);
     if let Some((_, end)) = tail.end.filter(|(at, _)| is_own(*at)) {
-        return vec![ended(end), signals::activity(Activity::Idle, Source::Transcript)];
+        return vec![turn_ended(end), signals::activity(Activity::Idle, Source::Transcript)];
     }
-    // A tool without a result may be waiting for a permission, which the title reports.
-    let works = tail.began.is_some_and(is_own) && !tail.in_tool;
-    works.then(|| signals::activity(Activity::Working, Source::Transcript)).into_iter().collect()
+    // A tool without a result may be waiting for a permission. The title shows whether it does.
+    let is_working = tail.began.is_some_and(is_own) && !tail.is_in_tool;
+    is_working
+        .then(|| signals::activity(Activity::Working, Source::Transcript))
+        .into_iter()
+        .collect()
 }
 
-fn ended(end: CodexTurnEnd) -> Signal {
+fn turn_ended(end: CodexTurnEnd) -> Signal {
     let failure = end.error.as_deref().map(|words| failures::failure(words, end.resets_at));
     let ok = failure.is_none() && !end.aborted;
     Signal::TurnEnded { ok, text: end.answer.unwrap_or_default(), failure }
@@ -136,7 +137,7 @@ fn conversation(id: VendorSessionId) -> Signal {
 pub(super) fn title_activity(title: &str) -> Option<Activity> {
     let first = title.trim().chars().next()?;
     Some(match first {
-        '[' if title.contains(WANTED) => Activity::Waiting(WaitingFor::Permission),
+        '[' if title.contains(WAITING_TEXT) => Activity::Waiting(WaitingFor::Permission),
         // Spinners are drawn with Braille characters.
         '\u{2800}'..='\u{28ff}' => Activity::Working,
         _ => Activity::Idle,

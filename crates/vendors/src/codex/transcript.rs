@@ -1,4 +1,4 @@
-//! Reads rollouts: a bounded number of bytes from the beginning, and from the end.
+//! Reads rollouts: a limited number of bytes at the beginning, and at the end.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use super::{Codex, lineage, lock, paths, turns, typing};
 use crate::shared::reading::{self, ReadDirection, StopReason};
 use crate::shared::transcripts;
 
-/// Size of one read in bytes. The header alone has some twenty thousand bytes of instructions.
-const PIECE: usize = 64 * 1024;
+/// How many bytes of the beginning are read first. The header alone has some twenty thousand bytes.
+const FIRST_READ_BYTES: usize = 64 * 1024;
 
-/// Maximum number of bytes that are read from the beginning, and from the end.
-pub(super) const BUDGET: usize = 1024 * 1024;
+/// How many bytes are read at most at the beginning, and at the end.
+pub(super) const READ_LIMIT_BYTES: usize = 1024 * 1024;
 
-/// Maximum number of conversations that are examined, the newest ones.
-const NEWEST: usize = 200;
+/// How many of the newest conversations are read at most.
+const MOST_CONVERSATIONS: usize = 200;
 
 impl Transcripts for Codex {
     fn storage(&self) -> TranscriptStorage<'_> {
@@ -48,10 +48,11 @@ impl Transcripts for Codex {
     }
 
     fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
-        let rollouts = paths::newest_rollouts(files, &place.config_dir, NEWEST);
+        let rollouts = paths::newest_rollouts(files, &place.config_dir, MOST_CONVERSATIONS);
         let read = |path: &PathBuf| {
-            let meta = meta(files, path).filter(|meta| meta.is_users() && meta.cwd == place.cwd)?;
-            read(files, path, &VendorSessionId::new(meta.id)).ok().flatten()
+            let header = header(files, path)
+                .filter(|header| header.is_with_person() && header.cwd == place.cwd)?;
+            read(files, path, &VendorSessionId::new(header.id)).ok().flatten()
         };
         Ok(transcripts::oldest_first(rollouts.iter().filter_map(read)))
     }
@@ -69,10 +70,12 @@ impl Transcripts for Codex {
         kept: &StoredConversation,
     ) -> io::Result<Option<Beginning>> {
         let path = &kept.transcript;
-        let Some(meta) = meta(files, path).filter(RolloutHeader::is_users) else { return Ok(None) };
+        let Some(header) = header(files, path).filter(RolloutHeader::is_with_person) else {
+            return Ok(None);
+        };
         let first_message = first_message(files, path)?;
         let has_message = first_message.is_some();
-        let beginning = Beginning { cwd: meta.cwd, began_at: meta.timestamp, first_message };
+        let beginning = Beginning { cwd: header.cwd, began_at: header.timestamp, first_message };
         Ok(has_message.then_some(beginning))
     }
 
@@ -110,7 +113,7 @@ impl TranscriptFiles for Codex {
     }
 }
 
-/// Reads the facts about one conversation that decisions need. `None` if it has no message.
+/// Reads a conversation. `None` if it has no message.
 fn conversation_at(
     files: &dyn Files,
     path: &Path,
@@ -120,37 +123,37 @@ fn conversation_at(
 }
 
 /// Reads the header of a rollout.
-pub(super) fn meta(files: &dyn Files, path: &Path) -> Option<RolloutHeader> {
-    // The larger limit is for instructions that a user has added.
-    [PIECE, BUDGET].into_iter().find_map(|limit| {
+pub(super) fn header(files: &dyn Files, path: &Path) -> Option<RolloutHeader> {
+    // The header is longer than the first limit if a user has added instructions.
+    [FIRST_READ_BYTES, READ_LIMIT_BYTES].into_iter().find_map(|limit| {
         let bytes = files.head(path, limit).ok()?;
-        header(&bytes)
+        parse_header(&bytes)
     })
 }
 
-fn header(bytes: &[u8]) -> Option<RolloutHeader> {
+fn parse_header(bytes: &[u8]) -> Option<RolloutHeader> {
     match RolloutLine::read(bytes.split(|byte| *byte == b'\n').next()?)?.record {
-        RolloutRecord::Meta(meta) => Some(meta),
+        RolloutRecord::Meta(header) => Some(header),
         _ => None,
     }
 }
 
 fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
-    let Some(meta) = meta(files, path) else { return Ok(None) };
+    let Some(header) = header(files, path) else { return Ok(None) };
     let first_message = first_message(files, path)?;
-    // A file that is longer than the part that was searched has messages. If a rollout continues
-    // another one, the messages are there.
-    let is_short = facts.length <= BUDGET as u64 && meta.base().is_none();
-    if first_message.is_none() && is_short {
+    // A rollout without a known message has messages if it is longer than the part that was
+    // searched, or if it continues another rollout.
+    let is_read_completely = facts.length <= READ_LIMIT_BYTES as u64 && header.base().is_none();
+    if first_message.is_none() && is_read_completely {
         return Ok(None);
     }
-    let tail = RolloutEnd::read(files, path, facts.length, BUDGET)?;
+    let tail = RolloutEnd::read(files, path, facts.length, READ_LIMIT_BYTES)?;
     Ok(Some(Conversation {
         id: id.clone(),
         transcript: path.to_owned(),
-        cwd: meta.cwd,
-        began_at: meta.timestamp,
+        cwd: header.cwd,
+        began_at: header.timestamp,
         first_message,
         turn_open: tail.is_open(),
         last_answer: tail.end.and_then(|(_, end)| end.answer),
@@ -158,9 +161,11 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
 }
 
 fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
-    reading::find_in_beginning(files, path, &[PIECE, BUDGET], |lines| {
+    reading::find_in_beginning(files, path, &[FIRST_READ_BYTES, READ_LIMIT_BYTES], |lines| {
         lines.filter_map(RolloutLine::read).find_map(|line| match line.record {
-            RolloutRecord::Said(text) | RolloutRecord::Heard(text) => Some(text),
+            RolloutRecord::UserMessage(text) | RolloutRecord::HistoryUserMessage(text) => {
+                Some(text)
+            }
             _ => None,
         })
     })
@@ -172,8 +177,8 @@ fn is_free_at(files: &dyn Files, path: &Path, id: &VendorSessionId) -> bool {
     match files.facts(path) {
         Ok(None) => true,
         Ok(Some(_)) => {
-            let own = meta(files, path).is_some_and(|meta| meta.id == id.as_str());
-            own && matches!(read(files, path, id), Ok(None))
+            let has_own_id = header(files, path).is_some_and(|header| header.id == id.as_str());
+            has_own_id && matches!(read(files, path, id), Ok(None))
         }
         Err(_) => false,
     }
@@ -185,28 +190,28 @@ pub(super) struct RolloutEnd {
     /// When the turn began, if it has not ended.
     pub(super) began: Option<Timestamp>,
     pub(super) end: Option<(Timestamp, CodexTurnEnd)>,
-    /// Whether a tool was called and has no result: it runs, or waits for a permission.
-    pub(super) in_tool: bool,
-    /// Whether the turn is longer than the bytes that were read.
-    pub(super) endless: bool,
+    /// A tool was called and has no result: it runs, or waits for a permission.
+    pub(super) is_in_tool: bool,
+    /// The turn is longer than the bytes that were read.
+    pub(super) exceeds_limit: bool,
 }
 
 impl RolloutEnd {
-    /// Reads backwards until a line shows whether the last turn has ended, at most about `budget`
+    /// Reads from the end until a line shows whether the last turn has ended, at most about `limit`
     /// bytes.
     pub(super) fn read(
         files: &dyn Files,
         path: &Path,
         length: u64,
-        budget: usize,
+        limit: usize,
     ) -> io::Result<Self> {
-        let (found, stopped) = reading::find_in_tail(files, path, (length, budget), last_turn)?;
-        let endless = stopped == StopReason::LimitReached;
-        Ok(found.unwrap_or(Self { endless, ..Self::default() }))
+        let (found, stopped) = reading::find_in_tail(files, path, (length, limit), last_turn)?;
+        let exceeds_limit = stopped == StopReason::LimitReached;
+        Ok(found.unwrap_or(Self { exceeds_limit, ..Self::default() }))
     }
 
     fn is_open(&self) -> bool {
-        self.endless || self.began.is_some()
+        self.exceeds_limit || self.began.is_some()
     }
 }
 
@@ -214,37 +219,37 @@ fn last_turn(bytes: &[u8]) -> Option<RolloutEnd> {
     let (mut calls, mut answers) = (0, 0);
     let mut lines = bytes.rsplit(|byte| *byte == b'\n').filter_map(RolloutLine::read);
     while let Some(line) = lines.next() {
-        let found = RolloutEnd { in_tool: calls > answers, ..RolloutEnd::default() };
+        let found = RolloutEnd { is_in_tool: calls > answers, ..RolloutEnd::default() };
         match line.record {
             RolloutRecord::TurnBegan => return Some(RolloutEnd { began: Some(line.at), ..found }),
             RolloutRecord::TurnEnded(end) => {
-                let resets_at = end.error.as_ref().and_then(|_| limit_before(lines));
+                let resets_at = end.error.as_ref().and_then(|_| last_usage_limit(lines));
                 let end = CodexTurnEnd { resets_at, ..end };
                 return Some(RolloutEnd { end: Some((line.at, end)), ..RolloutEnd::default() });
             }
-            RolloutRecord::Called(_) => calls += 1,
-            RolloutRecord::Answered(_) => answers += 1,
+            RolloutRecord::ToolCalled(_) => calls += 1,
+            RolloutRecord::ToolReturned(_) => answers += 1,
             _ => {}
         }
     }
     None
 }
 
-/// Returns the end of the usage limit that was reported last in a turn. The lines go backwards,
-/// from the end of the turn.
-fn limit_before(lines: impl Iterator<Item = RolloutLine>) -> Option<Timestamp> {
+/// Returns the end of the usage limit that was reported last in a turn. The lines of the turn come
+/// in order from the last to the first.
+fn last_usage_limit(lines: impl Iterator<Item = RolloutLine>) -> Option<Timestamp> {
     let turn = lines.take_while(|line| !matches!(line.record, RolloutRecord::TurnBegan));
-    let mut told = turn.filter_map(|line| match line.record {
-        RolloutRecord::Limits(until) => Some(until),
+    let mut limits = turn.filter_map(|line| match line.record {
+        RolloutRecord::UsageLimits(until) => Some(until),
         _ => None,
     });
-    told.next().flatten()
+    limits.next().flatten()
 }
 
 /// Returns the messages of the user from this byte offset on.
 fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match RolloutLine::read(line)?.record {
-        RolloutRecord::Said(text) => Some(typing::normal(&text)),
+        RolloutRecord::UserMessage(text) => Some(typing::normalize(&text)),
         _ => None,
     })
 }

@@ -41,10 +41,10 @@ pub(super) fn read(
 struct Items {
     /// The ordinal of the first line that does not belong.
     end: Option<u64>,
-    /// How many messages of the user, with everything after them, were rolled back.
-    taken_back: u64,
-    /// The text of the newest compaction. The model's answer right before it is the end of this
-    /// text, so it is left out.
+    /// How many earlier messages of the user, each with everything after it, are rolled back.
+    rolled_back: u64,
+    /// The text of the compaction that was read last. The end of this text repeats the model's
+    /// answer right before the compaction, so that answer is left out.
     summary: Option<String>,
 }
 
@@ -71,10 +71,10 @@ struct RolloutPayload<'a> {
 
 impl Items {
     fn of(part: &RolloutPart) -> Self {
-        Self { end: part.end, taken_back: 0, summary: None }
+        Self { end: part.end, rolled_back: 0, summary: None }
     }
 
-    /// Returns whether a line is before the end. If one line is, all lines before it are, too.
+    /// Returns whether a line is before the end of the part. If so, all lines before it are, too.
     fn is_before_end(&mut self, number: Option<u64>) -> bool {
         if let (Some(end), Some(number)) = (self.end, number)
             && number < end
@@ -85,18 +85,18 @@ impl Items {
     }
 
     /// Returns whether an item of the model's history belongs.
-    fn is_kept(&mut self, line: &[u8]) -> bool {
-        if self.taken_back > 0 {
-            let is_users = matches!(record(line), Some(RolloutRecord::Heard(_)));
-            self.taken_back -= u64::from(is_users);
+    fn is_in_history(&mut self, line: &[u8]) -> bool {
+        if self.rolled_back > 0 {
+            let is_with_person = matches!(record(line), Some(RolloutRecord::HistoryUserMessage(_)));
+            self.rolled_back -= u64::from(is_with_person);
             return false;
         }
         let Some(summary) = self.summary.take() else { return true };
-        !matches!(record(line), Some(RolloutRecord::Answer(text)) if summary.ends_with(text.trim_end()))
+        !matches!(record(line), Some(RolloutRecord::ModelMessage(text)) if summary.ends_with(text.trim_end()))
     }
 
-    fn keep_if(&mut self, line: &[u8]) -> Belongs {
-        if self.is_kept(line) { Belongs::Yes } else { Belongs::No }
+    fn belongs_if_in_history(&mut self, line: &[u8]) -> Belongs {
+        if self.is_in_history(line) { Belongs::Yes } else { Belongs::No }
     }
 }
 
@@ -112,13 +112,17 @@ impl TranscriptFormat for Items {
         match (glance.kind, payload.kind, payload.role) {
             ("event_msg", Some("thread_rolled_back"), _) => {
                 let more = payload.num_turns.unwrap_or_default();
-                self.taken_back = self.taken_back.saturating_add(more);
+                self.rolled_back = self.rolled_back.saturating_add(more);
                 Belongs::No
             }
-            ("response_item", Some("message"), Some("user" | "assistant")) => self.keep_if(line),
+            ("response_item", Some("message"), Some("user" | "assistant")) => {
+                self.belongs_if_in_history(line)
+            }
             ("response_item", Some("message"), _) => Belongs::No,
-            ("response_item", Some(kind), _) if kind.contains("_call") => self.keep_if(line),
-            ("compacted", ..) if self.taken_back == 0 => {
+            ("response_item", Some(kind), _) if kind.contains("_call") => {
+                self.belongs_if_in_history(line)
+            }
+            ("compacted", ..) if self.rolled_back == 0 => {
                 self.summary = match record(line) {
                     Some(RolloutRecord::Compacted(summary)) => Some(summary.trim_end().to_owned()),
                     _ => None,
@@ -139,17 +143,16 @@ fn record(line: &[u8]) -> Option<RolloutRecord> {
 }
 
 fn turn(line: RolloutLine) -> Option<Turn> {
-    let turn =
-        match line.record {
-            RolloutRecord::Heard(text) if !text.is_empty() => Turn::new(Role::User, text),
-            RolloutRecord::Answer(text) => Turn::new(Role::Assistant, text),
-            RolloutRecord::Compacted(text) => Turn::new(Role::Summary, text),
-            RolloutRecord::Called(call) => Turn::new(Role::ToolCall, call.arguments)
-                .with_tool(Tool { id: call.id, name: call.name, failed: false }),
-            RolloutRecord::Answered(outcome) => Turn::new(Role::ToolResult, outcome.text)
-                .with_tool(Tool { id: outcome.id, name: String::new(), failed: outcome.failed }),
-            _ => return None,
-        };
+    let turn = match line.record {
+        RolloutRecord::HistoryUserMessage(text) if !text.is_empty() => Turn::new(Role::User, text),
+        RolloutRecord::ModelMessage(text) => Turn::new(Role::Assistant, text),
+        RolloutRecord::Compacted(text) => Turn::new(Role::Summary, text),
+        RolloutRecord::ToolCalled(call) => Turn::new(Role::ToolCall, call.arguments)
+            .with_tool(Tool { id: call.id, name: call.name, failed: false }),
+        RolloutRecord::ToolReturned(outcome) => Turn::new(Role::ToolResult, outcome.text)
+            .with_tool(Tool { id: outcome.id, name: String::new(), failed: outcome.failed }),
+        _ => return None,
+    };
     Some(turn.at(Some(line.at)))
 }
 

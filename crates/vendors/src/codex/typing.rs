@@ -4,33 +4,35 @@ use segue_core::ports::Typing;
 
 use crate::shared::typed_text::{self, ZERO_WIDTH_SPACE};
 
-/// Maximum length in characters of a paste that Codex shows as text. It shows a longer one as a
-/// placeholder, and reads it as if no text came before it.
-const LONGEST_SHOWN: usize = 1000;
+/// Maximum length of a paste that Codex shows as text. Codex shows a longer paste as a placeholder,
+/// and treats it as if no text came before it.
+const LONGEST_SHOWN_CHARACTERS: usize = 1000;
 
 /// Returns how a message is typed, and how the rollout records it.
 pub(super) fn typing(message: &str) -> Typing {
-    let recorded_as = normal(message);
-    let guard = guard(&recorded_as);
+    let recorded_as = normalize(message);
+    let escape_prefix = escape_prefix(&recorded_as);
     // The space at the end closes the list of files or skills that the last word may have opened.
     // Otherwise Enter would choose from that list.
-    let text = format!("{guard}{recorded_as} ");
+    let text = format!("{escape_prefix}{recorded_as} ");
     Typing { text, recorded_as }
 }
 
 /// Returns the prefix that stops a text from being a command of Codex or of the shell.
-fn guard(text: &str) -> String {
+fn escape_prefix(text: &str) -> String {
     match text.chars().next() {
         Some('!') => ZERO_WIDTH_SPACE.to_string(),
-        Some('/') if text.chars().count() + 2 > LONGEST_SHOWN => ZERO_WIDTH_SPACE.to_string(),
+        Some('/') if text.chars().count() + 2 > LONGEST_SHOWN_CHARACTERS => {
+            ZERO_WIDTH_SPACE.to_string()
+        }
         Some('/') => " ".to_owned(),
         _ => String::new(),
     }
 }
 
-/// Normalizes a text, so that a message and its record in a rollout are equal. Codex removes
-/// whitespace around the text, and characters that no keyboard can type.
-pub(super) fn normal(text: &str) -> String {
+/// Normalizes a text, so that a message and its record in a rollout compare equal. Codex removes
+/// whitespace around the text, and control characters.
+pub(super) fn normalize(text: &str) -> String {
     typed_text::normalize(text)
 }
 
@@ -63,7 +65,7 @@ mod tests {
             ("!ls", "\u{200b}!ls"),
             ("bell\u{7}", "bell"),
         ] {
-            assert_eq!(typing(message).recorded_as, normal(recorded), "{message:?}");
+            assert_eq!(typing(message).recorded_as, normalize(recorded), "{message:?}");
         }
     }
 }

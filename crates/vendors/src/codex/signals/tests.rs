@@ -85,10 +85,10 @@ fn turns_from_before_the_lock_was_taken_yield_no_signal() {
     let later = Some("2026-11-16T00:00:01Z".parse().unwrap());
     let open = RolloutEnd { began: Some(at), ..RolloutEnd::default() };
     let over = RolloutEnd { end: Some((at, CodexTurnEnd::default())), ..RolloutEnd::default() };
-    assert_eq!(turn(open.clone(), later), []);
-    assert_eq!(turn(over.clone(), later), []);
-    assert_eq!(turn(open, Some(at)).len(), 1);
-    assert_eq!(turn(over, Some(at)).len(), 2);
+    assert_eq!(turn_signals(open.clone(), later), []);
+    assert_eq!(turn_signals(over.clone(), later), []);
+    assert_eq!(turn_signals(open, Some(at)).len(), 1);
+    assert_eq!(turn_signals(over, Some(at)).len(), 2);
 }
 
 #[test]

@@ -7,8 +7,8 @@ const FAILED: &str = include_str!("../fixtures/paginated-failed.jsonl");
 const FORK: &str = include_str!("../fixtures/fork.jsonl");
 
 fn id_in(text: &str) -> VendorSessionId {
-    let Some(meta) = header(text.as_bytes()) else { panic!("no header") };
-    VendorSessionId::new(meta.id)
+    let Some(header) = parse_header(text.as_bytes()) else { panic!("no header") };
+    VendorSessionId::new(header.id)
 }
 
 fn write(home: &Home, text: &str) -> std::path::PathBuf {
@@ -34,7 +34,7 @@ fn up_to(text: &str, word: &str) -> String {
 }
 
 #[test]
-fn prepared_rollout_is_read_in_the_form_without_ordinals() {
+fn rollout_without_ordinals_is_read() {
     let found = look(PREPARED).unwrap();
     assert_eq!(found.id.as_str(), "01a1e1b4-0000-7600-96ed-000000000001");
     assert_eq!(found.cwd, Path::new("/code/a"));
@@ -45,7 +45,7 @@ fn prepared_rollout_is_read_in_the_form_without_ordinals() {
 }
 
 #[test]
-fn rollout_of_codex_is_read_in_the_form_with_ordinals() {
+fn rollout_with_ordinals_is_read() {
     let found = look(TOOL).unwrap();
     assert_eq!(found.first_message.as_deref(), Some("[[tool: env | sort]]"));
     assert_eq!(said(TOOL, 0), ["[[tool: env | sort]]"], "once, without texts that Codex added");
@@ -101,7 +101,7 @@ fn invalid_lines_are_skipped() {
 }
 
 #[test]
-fn user_messages_since_returns_the_messages_after_a_byte_offset() {
+fn messages_since_returns_the_messages_after_a_byte_offset() {
     let end = PREPARED.find("task_complete").unwrap();
     let next = end + PREPARED[end..].find('\n').unwrap() + 1;
     assert_eq!(said(PREPARED, next as u64), ["second"]);
@@ -122,7 +122,12 @@ fn long_rollout_is_read_only_at_its_beginning_and_end() {
     let path = write(&home, &text);
     let found = conversation_at(&home.disk, &path, &id_in(&text)).unwrap().unwrap();
     assert_eq!(found.last_answer.as_deref(), Some("turns=2 last=<<second>>"));
-    assert!(home.disk.bytes_read() <= 4 * PIECE, "{} of {}", home.disk.bytes_read(), text.len());
+    assert!(
+        home.disk.bytes_read() <= 4 * FIRST_READ_BYTES,
+        "{} of {}",
+        home.disk.bytes_read(),
+        text.len()
+    );
 }
 
 #[test]
