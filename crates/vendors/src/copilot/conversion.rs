@@ -19,7 +19,7 @@ use crate::shared::writing::write_line;
 use crate::shared::{launching, reading};
 
 /// Version of the event format.
-const FORM: u32 = 1;
+const EVENT_FORMAT_VERSION: u32 = 1;
 
 impl Conversion for Copilot {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
@@ -33,17 +33,17 @@ impl Conversion for Copilot {
         let tip = match order.onto {
             None => CopilotTip::default(),
             Some(onto) => {
-                tip(order.files, onto).map_err(|error| reading::unreadable(onto, error))?
+                find_tip(order.files, onto).map_err(|error| reading::unreadable(onto, error))?
             }
         };
-        let begins = order.onto.is_none();
+        let is_new = order.onto.is_none();
         let writer = CopilotWriter {
-            start: begins.then(|| start(order)),
+            start: is_new.then(|| start_data(order)),
             now: order.now,
             last: tip.last,
-            names: EventIds { of: id, length: tip.length, count: 0 },
+            ids: EventIds { of: id, length: tip.length, count: 0 },
         };
-        let beside = begins.then(|| description(order, &path)).into_iter().collect();
+        let beside = is_new.then(|| description(order, &path)).into_iter().collect();
         Ok(Transcription { target: Target::Transcript(path), beside, writer: Box::new(writer) })
     }
 
@@ -53,10 +53,10 @@ impl Conversion for Copilot {
     }
 }
 
-fn start(order: &TranscriptionOrder<'_>) -> Value {
+fn start_data(order: &TranscriptionOrder<'_>) -> Value {
     let mut data = json!({
-        "sessionId": order.id, "version": FORM, "producer": "segue",
-        "copilotVersion": env!("CARGO_PKG_VERSION"), "startTime": time(order.now),
+        "sessionId": order.id, "version": EVENT_FORMAT_VERSION, "producer": "segue",
+        "copilotVersion": env!("CARGO_PKG_VERSION"), "startTime": format_time(order.now),
         "context": {"cwd": order.place.cwd},
     });
     if let Some(model) = order.model {
@@ -65,10 +65,10 @@ fn start(order: &TranscriptionOrder<'_>) -> Value {
     data
 }
 
-/// Returns the file from which Copilot lists the conversation. JSON strings are valid YAML strings,
-/// too.
+/// Returns the file by which Copilot lists the conversation. Its strings are JSON strings, which
+/// are valid YAML.
 fn description(order: &TranscriptionOrder<'_>, transcript: &Path) -> NewFile {
-    let now = time(order.now);
+    let now = format_time(order.now);
     let quoted = |text: &str| Value::from(text).to_string();
     let contents = format!(
         "id: {}\ncwd: {}\nname: {}\nuser_named: true\ncreated_at: {now}\nupdated_at: {now}\n",
@@ -87,7 +87,7 @@ struct CopilotTip {
     last: Option<String>,
 }
 
-fn tip(files: &dyn Files, transcript: &Path) -> io::Result<CopilotTip> {
+fn find_tip(files: &dyn Files, transcript: &Path) -> io::Result<CopilotTip> {
     #[derive(Deserialize)]
     struct EventId {
         id: String,
@@ -124,7 +124,7 @@ struct CopilotWriter {
     start: Option<Value>,
     now: Timestamp,
     last: Option<String>,
-    names: EventIds,
+    ids: EventIds,
 }
 
 /// One event of the transcript.
@@ -170,16 +170,16 @@ struct Began<'a> {
 
 impl CopilotWriter {
     fn event(&mut self, at: Timestamp, kind: &str, data: impl Serialize, out: &mut Vec<u8>) {
-        let id = self.names.next();
+        let id = self.ids.next();
         let parent_id = self.last.as_deref();
-        let event = NewCopilotEvent { kind, data, id: &id, timestamp: time(at), parent_id };
+        let event = NewCopilotEvent { kind, data, id: &id, timestamp: format_time(at), parent_id };
         write_line(&event, out);
         self.last = Some(id);
     }
 
-    fn message(&mut self, turn: &Turn, said: (&str, &[NewToolRequest<'_>]), out: &mut Vec<u8>) {
-        let (content, tool_requests) = said;
-        let (message_id, model) = (self.names.next(), turn.model.as_deref());
+    fn message(&mut self, turn: &Turn, content: (&str, &[NewToolRequest<'_>]), out: &mut Vec<u8>) {
+        let (content, tool_requests) = content;
+        let (message_id, model) = (self.ids.next(), turn.model.as_deref());
         let message = NewCopilotMessage { message_id, model, content, tool_requests };
         self.event(turn.at.unwrap_or(self.now), "assistant.message", message, out);
     }
@@ -228,6 +228,6 @@ impl TurnWriter for CopilotWriter {
     fn end(&mut self, _out: &mut Vec<u8>) {}
 }
 
-fn time(at: Timestamp) -> String {
+fn format_time(at: Timestamp) -> String {
     format!("{at:.3}")
 }

@@ -1,4 +1,4 @@
-//! Ids, arguments and environment of a launch.
+//! Launches Copilot: id, arguments and environment.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::shared::launching::{self, FlagValue};
 /// Paths of the native program, relative to the folder of the script that the package manager links
 /// to. The script is not started, because it runs the program as a second process: a kill of one of
 /// the two would leave the other one running.
-const NATIVE: [&str; 6] = [
+const NATIVE_PATHS: [&str; 6] = [
     "../copilot-linux-x64/copilot",
     "node_modules/@github/copilot-linux-x64/copilot",
     "../copilot-linux-arm64/copilot",
@@ -26,8 +26,9 @@ const NATIVE: [&str; 6] = [
 ];
 
 /// Environment variables that are removed before a launch. Copilot sets them for its own tools,
-/// except `COPILOT_ALLOW_ALL`, which would allow everything whatever the session's permission is.
-const NOT_FOR_IT: [&str; 5] = [
+/// with one exception: `COPILOT_ALLOW_ALL` would allow everything, whatever the session's
+/// permission is.
+const REMOVED_VARIABLES: [&str; 5] = [
     "COPILOT_AGENT_SESSION_ID",
     "COPILOT_ALLOW_ALL",
     "COPILOT_CLI",
@@ -40,10 +41,10 @@ const INSTRUCTIONS_VARIABLE: &str = "COPILOT_CUSTOM_INSTRUCTIONS_DIRS";
 
 /// Name of the file with the session's instructions. In such a folder, Copilot reads files that end
 /// in `.instructions.md`.
-const INSTRUCTIONS: &str = "segue.instructions.md";
+const INSTRUCTIONS_FILE: &str = "segue.instructions.md";
 
 /// Flags among a session's own arguments that choose its conversation.
-const CHOOSES: [(&str, FlagValue); 5] = [
+const CHOOSING_FLAGS: [(&str, FlagValue); 5] = [
     ("--session-id", FlagValue::Optional),
     ("--resume", FlagValue::Optional),
     ("-r", FlagValue::Optional),
@@ -51,8 +52,8 @@ const CHOOSES: [(&str, FlagValue); 5] = [
     ("--continue", FlagValue::Never),
 ];
 
-/// Arguments of a session that set what the agent may do without asking.
-const OWN_PERMISSION: [&str; 6] = [
+/// Flags among a session's own arguments that decide what Copilot may do without asking.
+const PERMISSION_FLAGS: [&str; 6] = [
     "--allow-all",
     "--allow-all-tools",
     "--allow-tool",
@@ -63,7 +64,7 @@ const OWN_PERMISSION: [&str; 6] = [
 
 impl Launching for Copilot {
     fn program(&self) -> ProgramSpec {
-        ProgramSpec::Named { name: "copilot".to_owned(), native: &NATIVE }
+        ProgramSpec::Named { name: "copilot".to_owned(), native: &NATIVE_PATHS }
     }
 
     fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
@@ -71,7 +72,7 @@ impl Launching for Copilot {
     }
 
     fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
-        environment.retain(|name| !NOT_FOR_IT.contains(&name));
+        environment.retain(|name| !REMOVED_VARIABLES.contains(&name));
         if paths::default_config_dir(environment).as_deref() == Some(&place.config_dir) {
             environment.retain(|name| name != CONFIG_DIR_VARIABLE);
         } else {
@@ -86,34 +87,33 @@ impl Launching for Copilot {
             return;
         }
         let own = folder.to_string_lossy();
-        let known = environment.get(INSTRUCTIONS_VARIABLE).filter(|value| !value.is_empty());
-        let all = known.map_or_else(|| own.to_string(), |known| format!("{known},{own}"));
+        let listed = environment.get(INSTRUCTIONS_VARIABLE).filter(|value| !value.is_empty());
+        let all = listed.map_or_else(|| own.to_string(), |listed| format!("{listed},{own}"));
         environment.set(INSTRUCTIONS_VARIABLE, all);
     }
 
-    /// Returns the id of a new conversation. `None` if the session's own arguments choose a
-    /// conversation.
+    /// Returns `None` if the session's own arguments choose a conversation.
     fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-        let chooses = launching::has_flag(&session.args, &CHOOSES.map(|(flag, _)| flag));
-        (!chooses).then(|| VendorSessionId::new(unique.to_string()))
+        let chooses_conversation =
+            launching::has_flag(&session.args, &CHOOSING_FLAGS.map(|(flag, _)| flag));
+        (!chooses_conversation).then(|| VendorSessionId::new(unique.to_string()))
     }
 
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         let session = plan.session;
-        let mut arguments = identity(plan)?;
-        // Copilot would run a newer version that it has downloaded as another process than the one
-        // started.
+        let mut arguments = conversation_argument(plan)?;
+        // Without this flag, Copilot would run a version that it has downloaded in another process.
         arguments.push("--no-auto-update".to_owned());
-        // At this level, the log names the conversation of the process before its first message.
+        // At this level, the log names the conversation before its first message.
         arguments.push("--log-level=info".to_owned());
-        arguments.extend(permission(session));
+        arguments.extend(permission_argument(session));
         arguments.extend(session.model.as_ref().map(|model| format!("--model={model}")));
-        arguments.extend(launching::own_arguments(plan, &CHOOSES));
+        arguments.extend(launching::own_arguments(plan, &CHOOSING_FLAGS));
         if session.headless {
             arguments.push("--output-format=json".to_owned());
         }
-        arguments.extend(message(plan)?);
-        Ok(CommandLine { arguments, files: instructions(plan) })
+        arguments.extend(message_argument(plan)?);
+        Ok(CommandLine { arguments, files: instructions_files(plan) })
     }
 
     fn headless(&self) -> Option<&dyn HeadlessLaunching> {
@@ -123,9 +123,9 @@ impl Launching for Copilot {
 
 impl HeadlessLaunching for Copilot {}
 
-/// Returns the argument that names the conversation. `--session-id` begins a conversation and also
-/// opens an existing one; `--resume` never begins a new one.
-fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+/// Returns the argument that names the conversation. `--session-id` begins a new conversation or
+/// opens an existing one. `--resume` never begins a new one.
+fn conversation_argument(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
         (LaunchMode::Fresh, Some(id)) => Ok(vec![format!("--session-id={id}")]),
@@ -140,11 +140,11 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     }
 }
 
-/// Returns the argument that sets what Copilot may do without asking. `None` if the default
-/// applies, or if the session's own arguments set it. A headless launch refuses every action that
+/// Returns the argument that decides what Copilot may do without asking. `None` if the default
+/// applies, or if the session's own arguments decide. A headless Copilot refuses every action that
 /// it would have to ask about.
-fn permission(session: &Session) -> Option<String> {
-    if launching::has_flag(&session.args, &OWN_PERMISSION) {
+fn permission_argument(session: &Session) -> Option<String> {
+    if launching::has_flag(&session.args, &PERMISSION_FLAGS) {
         return None;
     }
     match session.permission {
@@ -155,12 +155,12 @@ fn permission(session: &Session) -> Option<String> {
 }
 
 /// Returns the message and its flag as one argument, so that Copilot does not parse a message as a
-/// flag. An interactive launch would run a message that looks like a command, so such a message
-/// gets an invisible prefix.
-fn message(plan: &CommandPlan<'_>) -> Result<Option<String>> {
+/// flag. An interactive Copilot would run a message that looks like a command, so such a message is
+/// escaped.
+fn message_argument(plan: &CommandPlan<'_>) -> Result<Option<String>> {
     match plan.message {
         Some(message) if plan.session.headless => Ok(Some(format!("--prompt={message}"))),
-        Some(message) => Ok(Some(format!("--interactive={}", typing::plain(message)))),
+        Some(message) => Ok(Some(format!("--interactive={}", typing::escaped(message)))),
         None if plan.session.headless => Err(launching::missing_prompt(plan.session)),
         None => Ok(None),
     }
@@ -168,10 +168,10 @@ fn message(plan: &CommandPlan<'_>) -> Result<Option<String>> {
 
 /// Returns the file with the session's instructions, if there are any. They apply to every file
 /// that the agent works on.
-fn instructions(plan: &CommandPlan<'_>) -> Vec<NewFile> {
+fn instructions_files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     let text = plan.session.instructions.as_ref();
     let contents = text.map(|text| format!("---\napplyTo: \"**\"\n---\n{text}\n"));
-    let path = plan.folder.join(INSTRUCTIONS);
+    let path = plan.folder.join(INSTRUCTIONS_FILE);
     contents.map(|contents| NewFile { path, contents }).into_iter().collect()
 }
 

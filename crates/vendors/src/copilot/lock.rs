@@ -1,10 +1,10 @@
-//! Finds out which conversation a process has open.
+//! Finds the conversation that a process has open.
 //!
 //! After the first message of a conversation, the process holds a file in the conversation's folder
-//! open. Before that, only its log names the conversation that is on its screen.
+//! open. Before that, only its log names the conversation on its screen.
 //!
-//! `inuse.<pid>.lock` names the process. A killed process leaves it behind. `inuse.<pid>.hold`
-//! beside it is open in the process for as long as the process is in the conversation.
+//! The lock `inuse.<pid>.lock` names the process. A killed process leaves the lock behind. The hold
+//! file `inuse.<pid>.hold` is open in the process as long as the process is in the conversation.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -17,49 +17,49 @@ use serde_json::{Map, Value};
 use super::paths;
 use crate::shared::{files, live, reading};
 
-/// The text in a log before the id of the conversation that the process puts on its screen.
-const SHOWN: &str = "[INFO] Registering foreground session: ";
+/// The text in a log before the id of the conversation that the process shows on its screen.
+const FOREGROUND_PREFIX: &str = "[INFO] Registering foreground session: ";
 
-/// Maximum size in bytes of the list of open conversations. Each entry has a few hundred bytes, so
-/// a larger file is not read as a list.
-const LARGEST_LIST: usize = 1024 * 1024;
+/// Maximum size of the list of open conversations. Each entry has a few hundred bytes.
+const LARGEST_LIST_BYTES: usize = 1024 * 1024;
 
-/// Lists which process has which conversation open. Ignores the lock of a crashed process, because
-/// its hold file is open in no process.
+/// Lists the processes that have a conversation open. Ignores the lock of a crashed process,
+/// because its hold file is open in no process.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
     let folder = paths::conversations(&place.config_dir);
     let folders = files::list(files, &folder, "conversations")?;
-    let mut found: Vec<Live> = folders.iter().flat_map(|folder| locked(files, folder)).collect();
+    let mut found: Vec<Live> =
+        folders.iter().flat_map(|folder| processes_in(files, folder)).collect();
     for (pid, log) in files.opened_in(&paths::logs(&place.config_dir), None) {
         let own = paths::pid_of_log(&log).filter(|named| *named == pid);
-        let shown = own.and_then(|_| last_shown(files, &log));
-        let shown = shown.map(|id| Live { pid, started: None, id });
-        found.extend(shown.filter(|it| !found.contains(it)));
+        let foreground = own.and_then(|_| last_foreground(files, &log));
+        let foreground = foreground.map(|id| Live { pid, started: None, id });
+        found.extend(foreground.filter(|it| !found.contains(it)));
     }
     Ok(live::sorted(found.into_iter()))
 }
 
 /// Lists the processes that have the conversation of this folder open. Empty if the folder's name
 /// is not a conversation id.
-fn locked(files: &dyn Files, folder: &Path) -> Vec<Live> {
+fn processes_in(files: &dyn Files, folder: &Path) -> Vec<Live> {
     let name = folder.file_name().and_then(|name| name.to_str());
     let Some(id) = name.filter(|name| paths::is_id(name)) else { return Vec::new() };
     // A folder that cannot be listed counts as a folder without locks.
     let inside = files.list(folder).unwrap_or_default();
-    let pids = inside.iter().filter_map(|path| pid_of(path));
-    let holding = pids.filter(|pid| may_hold(files, folder, *pid));
-    holding.map(|pid| Live { pid, started: None, id: VendorSessionId::new(id) }).collect()
+    let pids = inside.iter().filter_map(|path| pid_of_lock(path));
+    let holders = pids.filter(|pid| may_hold(files, folder, *pid));
+    holders.map(|pid| Live { pid, started: None, id: VendorSessionId::new(id) }).collect()
 }
 
 /// Returns whether a process has the conversation of this folder open.
 pub(super) fn holds(files: &dyn Files, folder: &Path, pid: u32) -> bool {
-    files.is_open_in(&hold(folder, pid), pid)
+    files.is_open_in(&hold_file(folder, pid), pid)
 }
 
 /// Returns the conversation that a process is in, out of those that are open on any screen. `None`
-/// if the process holds none of them, or more than one.
+/// if the process holds no conversation, or more than one.
 pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<VendorSessionId> {
-    let bytes = files.head(&paths::open(config_dir), LARGEST_LIST).ok()?;
+    let bytes = files.head(&paths::open_conversations(config_dir), LARGEST_LIST_BYTES).ok()?;
     let listed: Map<String, Value> = serde_json::from_slice(&bytes).ok()?;
     let ids = listed.keys().filter(|id| paths::is_id(id));
     let mut held = ids.filter(|id| holds(files, &paths::conversation(config_dir, id), pid));
@@ -69,20 +69,23 @@ pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<
     held.next().is_none().then(|| VendorSessionId::new(first.as_str()))
 }
 
-/// Returns the conversation that a process put on its screen last, according to its log. `None` if
-/// the process does not have the log open, for example because it has exited.
-pub(super) fn shown(files: &dyn Files, log: &Path, pid: u32) -> Option<VendorSessionId> {
+/// Returns the conversation that a process showed on its screen last, according to its log. `None`
+/// if the process does not have the log open, for example because it has exited.
+pub(super) fn foreground(files: &dyn Files, log: &Path, pid: u32) -> Option<VendorSessionId> {
     files.is_open_in(log, pid).then_some(())?;
-    last_shown(files, log)
+    last_foreground(files, log)
 }
 
-fn last_shown(files: &dyn Files, log: &Path) -> Option<VendorSessionId> {
+fn last_foreground(files: &dyn Files, log: &Path) -> Option<VendorSessionId> {
     let length = files.facts(log).ok()??.length;
     let mut found = None;
     // Ignore a read error: the log is read again after its next change.
     let _ended = reading::each_tail_line(files, log, length, |line| {
         let line = String::from_utf8_lossy(line);
-        let id = line.split_once(SHOWN).map(|(_, id)| id.trim()).filter(|id| paths::is_id(id));
+        let id = line
+            .split_once(FOREGROUND_PREFIX)
+            .map(|(_, id)| id.trim())
+            .filter(|id| paths::is_id(id));
         found = id.map(VendorSessionId::new);
         if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -92,18 +95,18 @@ fn last_shown(files: &dyn Files, log: &Path) -> Option<VendorSessionId> {
 /// Returns whether a process may have the conversation of this folder open. A lock without a hold
 /// file counts as open, because it may come from a version that writes no hold file.
 fn may_hold(files: &dyn Files, folder: &Path, pid: u32) -> bool {
-    let hold = hold(folder, pid);
-    match files.facts(&hold) {
+    let hold_file = hold_file(folder, pid);
+    match files.facts(&hold_file) {
         Ok(None) => true,
-        _ => files.is_open_in(&hold, pid),
+        _ => files.is_open_in(&hold_file, pid),
     }
 }
 
-fn hold(folder: &Path, pid: u32) -> PathBuf {
+fn hold_file(folder: &Path, pid: u32) -> PathBuf {
     folder.join(format!("inuse.{pid}.hold"))
 }
 
-fn pid_of(path: &Path) -> Option<u32> {
+fn pid_of_lock(path: &Path) -> Option<u32> {
     let name = path.file_name()?.to_str()?;
     name.strip_prefix("inuse.")?.strip_suffix(".lock")?.parse().ok()
 }
@@ -170,9 +173,9 @@ mod tests {
         };
         let text = format!("{}{}2026-11-16T01:51:42Z [INFO] Logged out\n", line(OLD), line(NEW));
         let log = home.write("logs/process-1794793900082-9.log", text);
-        assert_eq!(shown(&home.disk, &log, 9), None, "the process has exited");
+        assert_eq!(foreground(&home.disk, &log, 9), None, "the process has exited");
         home.disk.open_in(&log, 9);
-        assert_eq!(shown(&home.disk, &log, 9), Some(VendorSessionId::new(NEW)));
+        assert_eq!(foreground(&home.disk, &log, 9), Some(VendorSessionId::new(NEW)));
         let wanted = [Live { pid: 9, started: None, id: VendorSessionId::new(NEW) }];
         assert_eq!(live(&home.disk, &home.place).unwrap(), wanted);
         lock(&home, NEW, 9);

@@ -1,11 +1,11 @@
 //! GitHub's Copilot CLI.
 //!
-//! The conversation of a process is read from its log and from the lock that it holds open in the
-//! conversation's folder. The events in that folder show what the process does and what it waits
-//! for. The screen shows the dialogs that appear before any event is recorded.
+//! The log of a process, and the lock that it holds open in a conversation's folder, show which
+//! conversation the process is in. The events in that folder show what the process does and what it
+//! waits for. The screen shows the dialogs that appear before any event is recorded.
 
 mod conversion;
-mod failure;
+mod failures;
 mod launch;
 mod lock;
 mod paths;

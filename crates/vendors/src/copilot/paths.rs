@@ -9,21 +9,21 @@ pub(super) use crate::shared::ids::is_uuid as is_id;
 
 use crate::shared::{config_dir, ids};
 
-/// The environment variable that names Copilot's home folder.
+/// The environment variable that names the config dir.
 pub(super) const CONFIG_DIR_VARIABLE: &str = "COPILOT_HOME";
 
-const CONVERSATIONS: &str = "session-state";
-const TRANSCRIPT: &str = "events.jsonl";
-const DESCRIPTION: &str = "workspace.yaml";
+const CONVERSATIONS_FOLDER: &str = "session-state";
+const TRANSCRIPT_FILE: &str = "events.jsonl";
+const DESCRIPTION_FILE: &str = "workspace.yaml";
 
 /// Folder for pasted texts that are too long for the transcript.
-const PASTES: &str = "files";
+const PASTES_FOLDER: &str = "files";
 
 /// Folder with one log file per process.
-const LOGS: &str = "logs";
+const LOGS_FOLDER: &str = "logs";
 
 /// File that lists the conversations that are open on a screen.
-const OPEN: &str = "open-sessions-state.json";
+const OPEN_CONVERSATIONS_FILE: &str = "open-sessions-state.json";
 
 /// Returns the config dir, given an agent's environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
@@ -38,68 +38,68 @@ pub(super) fn default_config_dir(environment: &Environment) -> Option<PathBuf> {
 }
 
 /// Returns the folder that contains one folder per conversation.
-pub(super) fn conversations(home: &Path) -> PathBuf {
-    home.join(CONVERSATIONS)
+pub(super) fn conversations(config_dir: &Path) -> PathBuf {
+    config_dir.join(CONVERSATIONS_FOLDER)
 }
 
 /// Returns the folder of one conversation.
-pub(super) fn conversation(home: &Path, id: &str) -> PathBuf {
-    conversations(home).join(ids::file_name(id))
+pub(super) fn conversation(config_dir: &Path, id: &str) -> PathBuf {
+    conversations(config_dir).join(ids::file_name(id))
 }
 
 /// Returns the path of a conversation's transcript. The file may be missing.
-pub(super) fn transcript(home: &Path, id: &str) -> PathBuf {
-    transcript_in(&conversation(home, id))
+pub(super) fn transcript(config_dir: &Path, id: &str) -> PathBuf {
+    transcript_in(&conversation(config_dir, id))
 }
 
 /// Returns the path of the transcript in a conversation's folder.
 pub(super) fn transcript_in(folder: &Path) -> PathBuf {
-    folder.join(TRANSCRIPT)
+    folder.join(TRANSCRIPT_FILE)
 }
 
 /// Returns the path of the file that contains the name of the conversation.
 pub(super) fn description(transcript: &Path) -> PathBuf {
-    transcript.with_file_name(DESCRIPTION)
+    transcript.with_file_name(DESCRIPTION_FILE)
 }
 
 /// Returns the folder with a conversation's pasted texts that are too long for its transcript.
 pub(super) fn pastes(transcript: &Path) -> Option<PathBuf> {
-    transcript.parent().map(|folder| folder.join(PASTES))
+    transcript.parent().map(|folder| folder.join(PASTES_FOLDER))
 }
 
 /// Returns the path of the list of conversations that are open on a screen.
-pub(super) fn open(home: &Path) -> PathBuf {
-    home.join(OPEN)
+pub(super) fn open_conversations(config_dir: &Path) -> PathBuf {
+    config_dir.join(OPEN_CONVERSATIONS_FILE)
 }
 
-/// Returns Copilot's home folder if `path` is its list of open conversations.
-pub(super) fn of_open(path: &Path) -> Option<&Path> {
-    path.parent().filter(|_| path.file_name().is_some_and(|name| name == OPEN))
+/// Returns the config dir if `path` is its list of open conversations.
+pub(super) fn config_dir_of_open_conversations(path: &Path) -> Option<&Path> {
+    path.parent().filter(|_| path.file_name().is_some_and(|name| name == OPEN_CONVERSATIONS_FILE))
 }
 
 /// Returns the folder with one log file per process.
-pub(super) fn logs(home: &Path) -> PathBuf {
-    home.join(LOGS)
+pub(super) fn logs(config_dir: &Path) -> PathBuf {
+    config_dir.join(LOGS_FOLDER)
 }
 
 /// Returns the process id in the name of a log file, `process-<time>-<pid>.log`. `None` if `path`
 /// is no such log.
 pub(super) fn pid_of_log(path: &Path) -> Option<u32> {
-    let is_one = path.parent()?.ends_with(LOGS);
+    let is_in_folder = path.parent()?.ends_with(LOGS_FOLDER);
     let stem = path.file_name()?.to_str()?.strip_prefix("process-")?.strip_suffix(".log")?;
-    stem.rsplit('-').next()?.parse().ok().filter(|_| is_one)
+    stem.rsplit('-').next()?.parse().ok().filter(|_| is_in_folder)
 }
 
 /// Returns the id of the conversation whose folder directly contains `path`.
-pub(super) fn id_of(path: &Path) -> Option<&str> {
+pub(super) fn id_of_file_in_conversation(path: &Path) -> Option<&str> {
     let folder = path.parent()?;
-    let is_one = folder.parent()?.ends_with(CONVERSATIONS);
-    folder.file_name()?.to_str().filter(|name| is_one && is_id(name))
+    let is_in_folder = folder.parent()?.ends_with(CONVERSATIONS_FOLDER);
+    folder.file_name()?.to_str().filter(|name| is_in_folder && is_id(name))
 }
 
 /// Returns whether this is the path of a transcript.
 pub(super) fn is_transcript(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == TRANSCRIPT)
+    path.file_name().is_some_and(|name| name == TRANSCRIPT_FILE)
 }
 
 #[cfg(test)]
@@ -132,14 +132,23 @@ mod tests {
 
     #[test]
     fn paths_of_files_name_their_conversation_list_or_process() {
-        let home = Path::new("/h");
-        assert_eq!(id_of(&transcript(home, ID)), Some(ID));
-        assert_eq!(id_of(&conversation(home, ID)), None);
-        assert_eq!(id_of(Path::new("/h/session-state/named/events.jsonl")), None);
-        assert_eq!(of_open(&open(home)), Some(home));
-        assert_eq!(of_open(Path::new("/h/config.json")), None);
-        assert_eq!(pid_of_log(&logs(home).join("process-1794793900082-25299.log")), Some(25299));
-        assert_eq!(pid_of_log(&logs(home).join("process-1.txt")), None);
+        let config_dir = Path::new("/h");
+        assert_eq!(id_of_file_in_conversation(&transcript(config_dir, ID)), Some(ID));
+        assert_eq!(id_of_file_in_conversation(&conversation(config_dir, ID)), None);
+        assert_eq!(
+            id_of_file_in_conversation(Path::new("/h/session-state/named/events.jsonl")),
+            None
+        );
+        assert_eq!(
+            config_dir_of_open_conversations(&open_conversations(config_dir)),
+            Some(config_dir)
+        );
+        assert_eq!(config_dir_of_open_conversations(Path::new("/h/config.json")), None);
+        assert_eq!(
+            pid_of_log(&logs(config_dir).join("process-1794793900082-25299.log")),
+            Some(25299)
+        );
+        assert_eq!(pid_of_log(&logs(config_dir).join("process-1.txt")), None);
         assert_eq!(pid_of_log(Path::new("/h/process-1-2.log")), None);
     }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::failure::CopilotError;
+use super::failures::CopilotError;
 
 /// One line of a transcript.
 #[derive(Clone, Debug)]
@@ -25,27 +25,27 @@ pub(super) enum CopilotEvent {
     /// A process resumed the conversation.
     Resumed,
     /// A person sent this message.
-    Said(String),
+    UserMessage(String),
     /// A request to the model begins. One turn of the user can have several requests.
-    Asks,
+    RequestBegan,
     /// The model's message, with its tool calls.
-    Message(CopilotMessage),
+    ModelMessage(CopilotMessage),
     /// The result of a tool call.
-    Answered(CopilotToolResult),
+    ToolReturned(CopilotToolResult),
     /// The summary that replaced everything before it in the model's context.
     Compacted(String),
     /// The model's context was cleared: everything before this event is forgotten.
     Cleared,
     /// A request to the model ended, with or without success.
-    Asked,
+    RequestEnded,
     /// The turn was interrupted.
     Aborted,
     /// The turn failed.
     Failed(Failure),
-    /// Copilot waits for an answer to the request with this id.
-    Wants(String, WaitingFor),
+    /// Copilot waits for a person's answer to the request with this id.
+    InputRequested(String, WaitingFor),
     /// The request with this id was answered or withdrawn.
-    Given(String),
+    InputCompleted(String),
     Other,
 }
 
@@ -98,22 +98,22 @@ impl CopilotRecord {
 }
 
 fn event(line: &CopilotLine<'_>) -> CopilotEvent {
-    let written = line.data.map_or("null", RawValue::get);
-    let data: &Value = &serde_json::from_str(written).unwrap_or_default();
-    // The line comes from a subagent that runs within a tool call.
+    let json = line.data.map_or("null", RawValue::get);
+    let data: &Value = &serde_json::from_str(json).unwrap_or_default();
+    // A subagent wrote the line. It runs within a tool call.
     if !data["parentToolCallId"].is_null() {
         return CopilotEvent::Other;
     }
     match line.kind.as_str() {
         "session.start" => CopilotEvent::Began(data["context"]["cwd"].as_str().map(PathBuf::from)),
         "session.resume" => CopilotEvent::Resumed,
-        "user.message" => said(data),
-        "assistant.turn_start" => CopilotEvent::Asks,
-        "assistant.turn_end" => CopilotEvent::Asked,
-        "assistant.message" => CopilotEvent::Message(message(data, written)),
-        // The result of a tool that the user started is not part of the model's context.
+        "user.message" => user_message(data),
+        "assistant.turn_start" => CopilotEvent::RequestBegan,
+        "assistant.turn_end" => CopilotEvent::RequestEnded,
+        "assistant.message" => CopilotEvent::ModelMessage(message(data, json)),
+        // If the user started the tool, its result is not part of the model's context.
         "tool.execution_complete" if data["isUserRequested"] != true => {
-            CopilotEvent::Answered(outcome(data))
+            CopilotEvent::ToolReturned(tool_result(data))
         }
         "session.compaction_complete" if data["success"] == true => {
             CopilotEvent::Compacted(text(data, "summaryContent"))
@@ -121,44 +121,44 @@ fn event(line: &CopilotLine<'_>) -> CopilotEvent {
         "session.context_cleared" => CopilotEvent::Cleared,
         "abort" => CopilotEvent::Aborted,
         "session.error" => {
-            let told: CopilotError = serde_json::from_str(written).unwrap_or_default();
-            CopilotEvent::Failed(told.failure())
+            let error: CopilotError = serde_json::from_str(json).unwrap_or_default();
+            CopilotEvent::Failed(error.failure())
         }
         "permission.requested" => {
-            CopilotEvent::Wants(text(data, "requestId"), WaitingFor::Permission)
+            CopilotEvent::InputRequested(text(data, "requestId"), WaitingFor::Permission)
         }
         "user_input.requested" | "elicitation.requested" | "exit_plan_mode.requested" => {
-            CopilotEvent::Wants(text(data, "requestId"), WaitingFor::Question)
+            CopilotEvent::InputRequested(text(data, "requestId"), WaitingFor::Question)
         }
         "permission.completed"
         | "user_input.completed"
         | "elicitation.completed"
-        | "exit_plan_mode.completed" => CopilotEvent::Given(text(data, "requestId")),
+        | "exit_plan_mode.completed" => CopilotEvent::InputCompleted(text(data, "requestId")),
         _ => CopilotEvent::Other,
     }
 }
 
 /// Returns the message if a person sent it. A message from a skill or another agent has another
-/// `source` than `user`, and one from Copilot's own loop is marked as a continuation.
-fn said(data: &Value) -> CopilotEvent {
-    let own = data["source"].as_str().is_none_or(|source| source == "user");
-    if own && data["isAutopilotContinuation"] != true {
-        CopilotEvent::Said(text(data, "content"))
+/// `source` than `user`. A message from Copilot's own loop is marked as a continuation.
+fn user_message(data: &Value) -> CopilotEvent {
+    let is_from_user = data["source"].as_str().is_none_or(|source| source == "user");
+    if is_from_user && data["isAutopilotContinuation"] != true {
+        CopilotEvent::UserMessage(text(data, "content"))
     } else {
         CopilotEvent::Other
     }
 }
 
-fn message(data: &Value, written: &str) -> CopilotMessage {
-    let arguments: CallArguments<'_> = serde_json::from_str(written).unwrap_or_default();
+fn message(data: &Value, json: &str) -> CopilotMessage {
+    let arguments: CallArguments<'_> = serde_json::from_str(json).unwrap_or_default();
     let mut arguments = arguments.tool_requests.into_iter().map(|request| request.arguments);
     let calls = data["toolRequests"].as_array().into_iter().flatten();
-    let calls = calls.map(|data| call(data, arguments.next().flatten())).collect();
+    let calls = calls.map(|data| tool_call(data, arguments.next().flatten())).collect();
     let model = data["model"].as_str().map(str::to_owned);
     CopilotMessage { text: text(data, "content"), model, calls }
 }
 
-/// The arguments of tool calls as they are written in the line.
+/// The arguments of tool calls, unchanged as they are in the line.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct CallArguments<'a> {
@@ -172,27 +172,25 @@ struct CallRequest<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-fn call(data: &Value, written: Option<&RawValue>) -> CopilotToolCall {
+fn tool_call(data: &Value, json: Option<&RawValue>) -> CopilotToolCall {
     let arguments = match &data["arguments"] {
         // Some tools take a string instead of an object.
         Value::String(input) => json!({"input": input}).to_string(),
         Value::Null => "{}".to_owned(),
-        arguments => {
-            written.map_or_else(|| arguments.to_string(), |written| written.get().to_owned())
-        }
+        arguments => json.map_or_else(|| arguments.to_string(), |json| json.get().to_owned()),
     };
     CopilotToolCall { id: text(data, "toolCallId"), name: text(data, "name"), arguments }
 }
 
-fn outcome(data: &Value) -> CopilotToolResult {
+fn tool_result(data: &Value) -> CopilotToolResult {
     let succeeded = data["success"] == true;
     let exit = data["shellExecution"]["exitCode"].as_i64().unwrap_or_default();
     let text_of = |text: &Value| text.as_str().map(str::to_owned);
-    let said = text_of(&data["result"]["content"]).filter(|_| succeeded);
+    let user_message = text_of(&data["result"]["content"]).filter(|_| succeeded);
     let error = || text_of(&data["error"]["message"]).or(text_of(&data["result"]["content"]));
     CopilotToolResult {
         id: text(data, "toolCallId"),
-        text: said.or_else(error).unwrap_or_default(),
+        text: user_message.or_else(error).unwrap_or_default(),
         failed: !succeeded || exit != 0,
     }
 }

@@ -1,4 +1,4 @@
-//! Signals from a launch's files and output.
+//! Signals from Copilot's files and output.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use segue_core::model::{Activity, Evidence, Failure, ProcessRef, Signal, Source,
 use segue_core::ports::{Files, Place, SignalSources};
 use serde::Deserialize;
 
-use super::failure::{self, CopilotError};
+use super::failures::{self, CopilotError};
 use super::records::{CopilotEvent, CopilotRecord};
 use super::{Copilot, lock, paths};
 use crate::shared::{files, reading, signals};
@@ -35,20 +35,21 @@ impl SignalSources for Copilot {
         id.map(|id| paths::conversation(&place.config_dir, id.as_str())).into_iter().collect()
     }
 
-    /// Reads the signals of the launch's own process from a changed file: the conversation that it
-    /// holds open, and what the events there show. Files of other processes give no signals.
+    /// Reads the conversation that the process holds open, and the events of that conversation.
     fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
-        if let Some(config_dir) = paths::of_open(changed) {
+        if let Some(config_dir) = paths::config_dir_of_open_conversations(changed) {
             let current = lock::current(files, config_dir, agent.pid);
             let signal = |id| Signal::Conversation { id, evidence: Evidence::Lock };
             return current.map(signal).into_iter().collect();
         }
         if paths::pid_of_log(changed) == Some(agent.pid) {
-            let shown = lock::shown(files, changed, agent.pid);
+            let foreground = lock::foreground(files, changed, agent.pid);
             let signal = |id| Signal::Conversation { id, evidence: Evidence::Registry };
-            return shown.map(signal).into_iter().collect();
+            return foreground.map(signal).into_iter().collect();
         }
-        let (Some(folder), Some(id)) = (changed.parent(), paths::id_of(changed)) else {
+        let (Some(folder), Some(id)) =
+            (changed.parent(), paths::id_of_file_in_conversation(changed))
+        else {
             return Vec::new();
         };
         if !lock::holds(files, folder, agent.pid) {
@@ -56,14 +57,13 @@ impl SignalSources for Copilot {
         }
         let mut found = vec![signals::conversation(id, Evidence::Lock)];
         if paths::is_transcript(changed) {
-            found.extend(turn(files, changed));
+            found.extend(last_turn_signals(files, changed));
         }
         found
     }
 
-    /// Reads the signals in one line of a headless turn's output. The last line has `"exitCode":0`
-    /// even after an interruption, so a turn counts as successful only if the model answers without
-    /// a tool call.
+    /// A turn counts as successful only if the model answers without a tool call: the last line has
+    /// `"exitCode":0` even after an interruption.
     fn stream_signals(&self, line: &str) -> Vec<Signal> {
         match serde_json::from_str(line) {
             Ok(CopilotStreamLine::Result { session_id }) if paths::is_id(&session_id) => {
@@ -75,10 +75,10 @@ impl SignalSources for Copilot {
             Ok(CopilotStreamLine::Error { data }) => vec![signals::failed("", data.failure())],
             Ok(_) => Vec::new(),
             Err(_) => match CopilotRecord::read(line.as_bytes()).map(|record| record.event) {
-                Some(CopilotEvent::Said(_)) => {
+                Some(CopilotEvent::UserMessage(_)) => {
                     vec![signals::activity(Activity::Working, Source::Stream)]
                 }
-                Some(CopilotEvent::Message(message)) if message.calls.is_empty() => {
+                Some(CopilotEvent::ModelMessage(message)) if message.calls.is_empty() => {
                     vec![signals::answered(message.text)]
                 }
                 _ => Vec::new(),
@@ -87,13 +87,13 @@ impl SignalSources for Copilot {
     }
 
     fn last_words(&self, errors: &str) -> Option<Failure> {
-        failure::last_words(errors)
+        failures::last_words(errors)
     }
 }
 
-/// Reads the signals of the last turn. Only events since the current process opened the
-/// conversation count, because earlier events are about another process.
-fn turn(files: &dyn Files, path: &Path) -> Vec<Signal> {
+/// Reads the signals of the last turn. Events from before the process opened the conversation are
+/// ignored, because they are about another process.
+fn last_turn_signals(files: &dyn Files, path: &Path) -> Vec<Signal> {
     let length = files::length(files, path);
     let (mut newest, mut signals) = (Newest::default(), Vec::new());
     // Ignore a read error: the file is read again after its next change.
@@ -110,12 +110,13 @@ fn turn(files: &dyn Files, path: &Path) -> Vec<Signal> {
     signals
 }
 
-/// State of reading a transcript from its end: what the records that were read so far show.
+/// What the records at the end of a transcript show about the last turn.
 #[derive(Default)]
 struct Newest {
-    given: HashSet<String>,
-    /// The newest request to the model has ended.
-    asked: bool,
+    /// The ids of requests to a person that were answered or withdrawn.
+    answered_requests: HashSet<String>,
+    /// The last request to the model has ended.
+    has_request_ended: bool,
 }
 
 impl Newest {
@@ -128,19 +129,23 @@ impl Newest {
             CopilotEvent::Began(_) | CopilotEvent::Resumed => Vec::new(),
             CopilotEvent::Aborted => vec![signals::interrupted(), idle],
             CopilotEvent::Failed(failure) => vec![signals::failed("", failure), idle],
-            CopilotEvent::Message(message) if self.asked && message.calls.is_empty() => {
+            CopilotEvent::ModelMessage(message)
+                if self.has_request_ended && message.calls.is_empty() =>
+            {
                 vec![signals::answered(message.text), idle]
             }
-            CopilotEvent::Wants(id, reason) if !self.given.contains(&id) => {
+            CopilotEvent::InputRequested(id, reason) if !self.answered_requests.contains(&id) => {
                 vec![active(Activity::Waiting(reason))]
             }
-            CopilotEvent::Said(_) | CopilotEvent::Asks | CopilotEvent::Message(_) => vec![working],
-            CopilotEvent::Given(id) => {
-                self.given.insert(id);
+            CopilotEvent::UserMessage(_)
+            | CopilotEvent::RequestBegan
+            | CopilotEvent::ModelMessage(_) => vec![working],
+            CopilotEvent::InputCompleted(id) => {
+                self.answered_requests.insert(id);
                 return None;
             }
-            CopilotEvent::Asked => {
-                self.asked = true;
+            CopilotEvent::RequestEnded => {
+                self.has_request_ended = true;
                 return None;
             }
             _ => return None,

@@ -1,4 +1,4 @@
-//! Reads transcripts: a limited part of the beginning and a limited part of the end.
+//! Reads transcripts: a limited number of bytes at the beginning, and at the end.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use super::{Copilot, lock, paths, turns, typing};
 use crate::shared::reading::{self, FirstRecords, ReadDirection, TurnMark};
 use crate::shared::{files, transcripts};
 
-/// How many bytes of the beginning are read, one attempt after the other. The first attempt is
-/// small, because the first message is nearly always near the beginning.
-const BEGINNINGS: [usize; 3] = [16 * 1024, 1024 * 1024, 8 * 1024 * 1024];
+/// How many bytes of the beginning are read, one limit after the other, until the first message is
+/// found.
+const BEGINNING_LIMITS_BYTES: [usize; 3] = [16 * 1024, 1024 * 1024, 8 * 1024 * 1024];
 
 /// Beginning of the element that is recorded in place of a long pasted text.
-const PASTED: &str = "<pasted_content file=\"";
-const LONGEST_PASTE: usize = 8 * 1024 * 1024;
+const PASTE_ELEMENT_PREFIX: &str = "<pasted_content file=\"";
+const LONGEST_PASTE_BYTES: usize = 8 * 1024 * 1024;
 
 impl Transcripts for Copilot {
     fn storage(&self) -> TranscriptStorage<'_> {
@@ -41,26 +41,22 @@ impl Transcripts for Copilot {
         conversation_at(files, &self.transcript(files, place, id), id)
     }
 
-    /// Lists the conversations that were begun in this folder, the oldest first. Conversations that
-    /// cannot be read are left out.
     fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
         let folder = paths::conversations(&place.config_dir);
         let folders = files::list(files, &folder, "conversations")?;
         let names = folders.iter().filter_map(|folder| folder.file_name()?.to_str());
         let ids = names.filter(|name| paths::is_id(name)).map(VendorSessionId::new);
-        Ok(transcripts::oldest_first(ids.filter_map(|id| begun_in(files, place, &id))))
+        Ok(transcripts::oldest_first(ids.filter_map(|id| conversation_begun_in(files, place, &id))))
     }
 
-    /// Lists the transcripts of all working folders. A conversation without a message has no
-    /// transcript.
     fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         let folders = files.list(&paths::conversations(config_dir))?;
         let paths = folders.iter().map(|folder| paths::transcript_in(folder));
-        Ok(transcripts::kept(files, paths, |path| paths::id_of(path).map(VendorSessionId::new)))
+        Ok(transcripts::kept(files, paths, |path| {
+            paths::id_of_file_in_conversation(path).map(VendorSessionId::new)
+        }))
     }
 
-    /// Reads the beginning of a conversation. `None` if it has no message or names no working
-    /// folder.
     fn beginning(
         &self,
         files: &dyn Files,
@@ -108,8 +104,7 @@ impl TranscriptFiles for Copilot {
     }
 }
 
-/// Reads what decisions need about one conversation. `None` if the file is missing or has no
-/// record.
+/// Reads a conversation. `None` if the file is missing or has no record.
 fn conversation_at(
     files: &dyn Files,
     path: &Path,
@@ -118,9 +113,13 @@ fn conversation_at(
     read(files, path, id).map_err(|error| reading::unreadable(path, error))
 }
 
-/// Reads a conversation if it was begun in this folder. Only the beginning of other conversations
-/// is read.
-fn begun_in(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Conversation> {
+/// Reads a conversation if it was begun in this folder. Reads only the beginning of other
+/// conversations.
+fn conversation_begun_in(
+    files: &dyn Files,
+    place: &Place,
+    id: &VendorSessionId,
+) -> Option<Conversation> {
     let path = paths::transcript(&place.config_dir, id.as_str());
     files.facts(&path).ok()??;
     let beginning = first_records(files, &path).ok()??;
@@ -131,7 +130,9 @@ fn begun_in(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Co
 /// Returns the messages that a person sent, from this byte offset on.
 fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match CopilotRecord::read(line)?.event {
-        CopilotEvent::Said(text) => Some(typing::normal(&with_pastes(files, path, &text))),
+        CopilotEvent::UserMessage(text) => {
+            Some(typing::normalize(&with_pastes(files, path, &text)))
+        }
         _ => None,
     })
 }
@@ -140,13 +141,14 @@ fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<Str
 /// the conversation's folder. A reference to any other file stays as it is.
 pub(super) fn with_pastes(files: &dyn Files, transcript: &Path, text: &str) -> String {
     let (mut whole, mut rest) = (String::new(), text);
-    while let Some((before, element)) = rest.split_once(PASTED) {
+    while let Some((before, element)) = rest.split_once(PASTE_ELEMENT_PREFIX) {
         let parts =
             element.split_once('"').and_then(|(file, it)| Some((file, it.split_once("/>")?)));
-        let own = paths::pastes(transcript);
+        let pastes_folder = paths::pastes(transcript);
         let Some((file, (_, after))) = parts else { break };
-        let is_own = own.is_some_and(|own| Path::new(file).parent() == Some(&own));
-        let Some(pasted) = files.head(Path::new(file), LONGEST_PASTE).ok().filter(|_| is_own)
+        let is_own = pastes_folder
+            .is_some_and(|pastes_folder| Path::new(file).parent() == Some(&pastes_folder));
+        let Some(pasted) = files.head(Path::new(file), LONGEST_PASTE_BYTES).ok().filter(|_| is_own)
         else {
             break;
         };
@@ -165,12 +167,12 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
 }
 
 fn first_records(files: &dyn Files, path: &Path) -> io::Result<Option<FirstRecords>> {
-    FirstRecords::read(files, path, &BEGINNINGS, |found, line| {
+    FirstRecords::read(files, path, &BEGINNING_LIMITS_BYTES, |found, line| {
         let Some(record) = CopilotRecord::read(line) else { return false };
         found.began_at = found.began_at.or(record.at);
         match record.event {
             CopilotEvent::Began(cwd) => found.cwd = found.cwd.take().or(cwd),
-            CopilotEvent::Said(text) => found.first_message = Some(text),
+            CopilotEvent::UserMessage(text) => found.first_message = Some(text),
             _ => {}
         }
         true
@@ -179,11 +181,11 @@ fn first_records(files: &dyn Files, path: &Path) -> io::Result<Option<FirstRecor
 
 fn mark(line: &[u8]) -> TurnMark {
     match CopilotRecord::read(line).map(|record| record.event) {
-        Some(CopilotEvent::Said(_)) => TurnMark::Open,
-        Some(CopilotEvent::Message(message)) if !message.calls.is_empty() => TurnMark::Open,
+        Some(CopilotEvent::UserMessage(_)) => TurnMark::Open,
+        Some(CopilotEvent::ModelMessage(message)) if !message.calls.is_empty() => TurnMark::Open,
         // A message without text ends the turn, and an earlier message is the last answer.
-        Some(CopilotEvent::Message(message)) if message.text.is_empty() => TurnMark::Ended,
-        Some(CopilotEvent::Message(message)) => TurnMark::Answered(message.text),
+        Some(CopilotEvent::ModelMessage(message)) if message.text.is_empty() => TurnMark::Ended,
+        Some(CopilotEvent::ModelMessage(message)) => TurnMark::Answered(message.text),
         Some(CopilotEvent::Aborted | CopilotEvent::Failed(_)) => TurnMark::Ended,
         _ => TurnMark::Nothing,
     }

@@ -62,14 +62,14 @@ impl TranscriptFormat for CopilotFormat<'_> {
     fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
         let Some(record) = CopilotRecord::read(line) else { return Vec::new() };
         let mut turns = match record.event {
-            CopilotEvent::Said(text) => {
+            CopilotEvent::UserMessage(text) => {
                 vec![Turn::new(Role::User, transcript::with_pastes(self.files, self.path, &text))]
             }
-            CopilotEvent::Message(message) => said(message),
+            CopilotEvent::ModelMessage(message) => turns_of_message(message),
             CopilotEvent::Compacted(text) => vec![Turn::new(Role::Summary, text)],
-            CopilotEvent::Answered(outcome) => {
-                let tool = Tool { id: outcome.id, name: String::new(), failed: outcome.failed };
-                vec![Turn::new(Role::ToolResult, outcome.text).with_tool(tool)]
+            CopilotEvent::ToolReturned(result) => {
+                let tool = Tool { id: result.id, name: String::new(), failed: result.failed };
+                vec![Turn::new(Role::ToolResult, result.text).with_tool(tool)]
             }
             _ => Vec::new(),
         };
@@ -80,7 +80,7 @@ impl TranscriptFormat for CopilotFormat<'_> {
     }
 }
 
-fn said(message: CopilotMessage) -> Vec<Turn> {
+fn turns_of_message(message: CopilotMessage) -> Vec<Turn> {
     let calls = message.calls.into_iter().map(|call| {
         let tool = Tool { id: call.id, name: call.name, failed: false };
         Turn::new(Role::ToolCall, call.arguments).with_tool(tool)

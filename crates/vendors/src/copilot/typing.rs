@@ -1,34 +1,35 @@
-//! How a message is typed so that it arrives as text, and how the transcript records it.
+//! Prepares a message so that Copilot accepts it as text, and predicts how the transcript records
+//! it.
 
 use segue_core::ports::Typing;
 
 use crate::shared::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
 
 /// Words that end the program if the message contains nothing else.
-const ENDS_IT: [&str; 3] = ["exit", "quit", "bye"];
+const EXIT_WORDS: [&str; 3] = ["exit", "quit", "bye"];
 
 pub(super) fn typing(message: &str) -> Typing {
-    let mut text = plain(&terminal_text(message));
+    let mut text = escaped(&terminal_text(message));
     let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
     if text.ends_with('\\') || last.starts_with(['@', '#']) {
-        // Enter would begin another line, or accept a suggestion. The space prevents that, and
+        // The space stops Enter from beginning another line, or from accepting a suggestion.
         // Copilot does not record a space at the end.
         text.push(' ');
     }
-    Typing { text, recorded_as: normal(message) }
+    Typing { text, recorded_as: normalize(message) }
 }
 
-/// Returns the message in a form that Copilot does not run as a command.
-pub(super) fn plain(message: &str) -> String {
-    let begin = message.trim_start();
-    let is_command = begin.starts_with(['/', '!']) || ENDS_IT.contains(&begin.trim_end());
+/// Puts a zero-width space before a message that Copilot would run as a command.
+pub(super) fn escaped(message: &str) -> String {
+    let trimmed = message.trim_start();
+    let is_command = trimmed.starts_with(['/', '!']) || EXIT_WORDS.contains(&trimmed.trim_end());
     if is_command { format!("{ZERO_WIDTH_SPACE}{message}") } else { message.to_owned() }
 }
 
 /// Normalizes a text, so that a typed message and its record compare equal.
-pub(super) fn normal(text: &str) -> String {
-    let seen: String = terminal_text(text).chars().filter(|c| *c != ZERO_WIDTH_SPACE).collect();
-    seen.replace('\t', "    ").trim().to_owned()
+pub(super) fn normalize(text: &str) -> String {
+    let visible: String = terminal_text(text).chars().filter(|c| *c != ZERO_WIDTH_SPACE).collect();
+    visible.replace('\t', "    ").trim().to_owned()
 }
 
 #[cfg(test)]
@@ -53,7 +54,7 @@ mod tests {
         ];
         for (message, typed) in table {
             assert_eq!(typing(message).text, typed, "{message}");
-            assert_eq!(normal(&typing(message).text), typing(message).recorded_as, "{message}");
+            assert_eq!(normalize(&typing(message).text), typing(message).recorded_as, "{message}");
         }
     }
 

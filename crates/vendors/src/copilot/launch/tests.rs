@@ -76,9 +76,9 @@ fn a_resume_without_an_id_or_with_a_name_is_refused() {
 
 #[test]
 fn session_whose_arguments_choose_a_conversation_gets_no_preset_id() {
-    for (args, can_be_told) in [("--add-dir /srv", true), ("-r", false), ("--resume=x", false)] {
+    for (args, accepts_id) in [("--add-dir /srv", true), ("-r", false), ("--resume=x", false)] {
         let session = Session { args: words(args), ..session() };
-        assert_eq!(Copilot.preset_id(&session, Uuid::nil()).is_some(), can_be_told, "{args}");
+        assert_eq!(Copilot.preset_id(&session, Uuid::nil()).is_some(), accepts_id, "{args}");
     }
 }
 
@@ -90,8 +90,8 @@ fn environment_names_the_config_dir_and_drops_variables_of_an_outer_copilot() {
     Copilot.prepare_environment(&place, &mut found);
     assert_eq!(found.names(), ["COPILOT_HOME", "HOME"]);
     assert_eq!(found.get(CONFIG_DIR_VARIABLE), Some("/srv/copilot"));
-    let usual = Place { config_dir: "/home/u/.copilot".into(), ..place };
-    Copilot.prepare_environment(&usual, &mut found);
+    let default = Place { config_dir: "/home/u/.copilot".into(), ..place };
+    Copilot.prepare_environment(&default, &mut found);
     assert_eq!(found.names(), ["HOME"]);
 }
 

@@ -11,7 +11,7 @@ const ABORTED: &str = include_str!("../fixtures/aborted-stream.jsonl");
 
 /// Returns the signals of a transcript whose lock the process holds, without the signal that names
 /// the conversation.
-fn told(text: &str) -> Vec<Signal> {
+fn turn_signals(text: &str) -> Vec<Signal> {
     let home = Home::new();
     let path = home.write(&format!("session-state/{ID}/events.jsonl"), text);
     assert_eq!(
@@ -32,7 +32,7 @@ fn told(text: &str) -> Vec<Signal> {
 }
 
 /// Returns the first lines of a recording.
-fn first(text: &str, count: usize) -> String {
+fn first_lines(text: &str, count: usize) -> String {
     text.lines().take(count).map(|line| format!("{line}\n")).collect()
 }
 
@@ -49,7 +49,7 @@ fn line_of(text: &str, kind: &str, nth: usize) -> usize {
 
 #[test]
 fn events_show_work_permission_requests_and_the_end_of_a_turn() {
-    let at = |kind, nth| told(&first(PERMISSION, line_of(PERMISSION, kind, nth)));
+    let at = |kind, nth| turn_signals(&first_lines(PERMISSION, line_of(PERMISSION, kind, nth)));
     assert_eq!(at("session.start", 0), []);
     assert_eq!(at("user.message", 0), [activity(Activity::Working)]);
     assert_eq!(at("assistant.message", 0), [activity(Activity::Working)], "it may go on");
@@ -64,8 +64,8 @@ fn events_show_work_permission_requests_and_the_end_of_a_turn() {
 
 #[test]
 fn interrupted_or_failed_turn_has_ended() {
-    assert_eq!(told(PERMISSION), [signals::interrupted(), activity(Activity::Idle)]);
-    let failed = told(FAILED);
+    assert_eq!(turn_signals(PERMISSION), [signals::interrupted(), activity(Activity::Idle)]);
+    let failed = turn_signals(FAILED);
     let Signal::TurnEnded { ok: false, failure: Some(failure), .. } = &failed[0] else {
         panic!("{failed:?}");
     };
@@ -74,18 +74,18 @@ fn interrupted_or_failed_turn_has_ended() {
 
 #[test]
 fn events_before_a_resume_give_no_signals() {
-    let cut = first(PERMISSION, line_of(PERMISSION, "user.message", 0));
+    let cut = first_lines(PERMISSION, line_of(PERMISSION, "user.message", 0));
     let resumed = cut + "{\"type\":\"session.resume\",\"data\":{}}\n";
     let mended =
         "{\"type\":\"tool.execution_complete\",\"data\":{}}\n{\"type\":\"session.warning\"}\n";
-    assert_eq!(told(&(resumed + mended)), []);
+    assert_eq!(turn_signals(&(resumed + mended)), []);
 }
 
 #[test]
 fn events_of_a_subagent_are_ignored() {
-    let own = first(PERMISSION, line_of(PERMISSION, "assistant.turn_end", 0));
+    let own = first_lines(PERMISSION, line_of(PERMISSION, "assistant.turn_end", 0));
     let theirs = "{\"type\":\"assistant.turn_start\",\"agentId\":\"x\",\"data\":{}}\n";
-    assert_eq!(told(&(own.clone() + theirs)), told(&own));
+    assert_eq!(turn_signals(&(own.clone() + theirs)), turn_signals(&own));
 }
 
 #[test]

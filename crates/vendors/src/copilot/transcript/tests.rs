@@ -24,7 +24,7 @@ fn until(text: &str, kind: &str) -> String {
 }
 
 #[test]
-fn recorded_conversation_is_read() {
+fn recorded_conversation_yields_folder_messages_and_turn_state() {
     let found = found(&Home::new(), PERMISSION).unwrap();
     assert_eq!(found.cwd, Path::new("/code/a"));
     assert_eq!(found.first_message.as_deref(), Some("go [[slow: 6]]"));
@@ -83,7 +83,7 @@ fn kept_lists_the_conversations_of_all_folders_without_reading_them() {
 }
 
 #[test]
-fn user_messages_since_returns_messages_after_the_offset_with_their_pasted_texts() {
+fn messages_since_returns_messages_after_the_offset_with_their_pasted_texts() {
     let home = Home::new();
     let path = home.write(&at(ID), PERMISSION);
     let said = |offset| messages_since(&home.disk, &path, offset).unwrap();

@@ -21,23 +21,25 @@ impl CopilotError {
     }
 
     fn class(&self) -> FailureClass {
-        let by_kind = of_kind(&self.error_type);
+        let by_kind = class_of_type(&self.error_type);
         let by_status = || self.status_code.and_then(of_status);
-        by_kind.or_else(by_status).unwrap_or_else(|| of_text(&self.message))
+        by_kind.or_else(by_status).unwrap_or_else(|| class_of_text(&self.message))
     }
 }
 
-/// Reads why the program exited before its first turn from the last text that it wrote. Returns the
-/// first line that looks like an error; `None` if there is no such line.
+/// Finds the error with which Copilot exited before its first turn: the first line that looks like
+/// an error.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
-    let begins = ["No authentication information", "Error: ", "error: "];
-    let line =
-        errors.lines().map(str::trim).find(|line| begins.iter().any(|it| line.starts_with(it)))?;
-    let class = of_text(line);
+    let prefixes = ["No authentication information", "Error: ", "error: "];
+    let line = errors
+        .lines()
+        .map(str::trim)
+        .find(|line| prefixes.iter().any(|it| line.starts_with(it)))?;
+    let class = class_of_text(line);
     Some(Failure { class, message: line.to_owned(), resets_at: None })
 }
 
-fn of_kind(kind: &str) -> Option<FailureClass> {
+fn class_of_type(kind: &str) -> Option<FailureClass> {
     match kind {
         "authentication" | "authorization" => Some(FailureClass::Account),
         "quota" | "rate_limit" => Some(FailureClass::UsageLimit),
@@ -46,15 +48,15 @@ fn of_kind(kind: &str) -> Option<FailureClass> {
     }
 }
 
-fn of_text(text: &str) -> FailureClass {
-    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if has(&["missing finish_reason", "reading a body", "stream", "ECONNRESET"]) {
+fn class_of_text(text: &str) -> FailureClass {
+    let contains = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if contains(&["missing finish_reason", "reading a body", "stream", "ECONNRESET"]) {
         FailureClass::Stream
-    } else if has(&["Could not connect", "ECONNREFUSED", "ENOTFOUND", "fetch failed"]) {
+    } else if contains(&["Could not connect", "ECONNREFUSED", "ENOTFOUND", "fetch failed"]) {
         FailureClass::Connection
-    } else if has(&["authentication", "Authentication", "copilot login", "/login"]) {
+    } else if contains(&["authentication", "Authentication", "copilot login", "/login"]) {
         FailureClass::Account
-    } else if has(&["unexpected argument", "invalid value", "a value is required"]) {
+    } else if contains(&["unexpected argument", "invalid value", "a value is required"]) {
         FailureClass::Settings
     } else {
         FailureClass::Other
