@@ -1,6 +1,6 @@
 //! The databases from which Cursor resumes a conversation: `chats/<folder>/<id>/store.db`. Beside
-//! each is a small file with the folder and the start time of the conversation. Segue checks that a
-//! database exists, and never opens it.
+//! each database is `meta.json` with the folder and the start time of the conversation. Segue
+//! checks that a database exists, and never opens it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use segue_core::ports::Files;
 use serde::Deserialize;
 
-/// Maximum size of that file in bytes. It contains a path and a title.
-const LONGEST: usize = 64 * 1024;
+/// Maximum size of `meta.json`. It contains a path and a title.
+const LARGEST_META_BYTES: usize = 64 * 1024;
 
-/// The content of the file beside a database.
+/// The content of `meta.json`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(default, rename_all = "camelCase")]
 struct ChatMeta {
@@ -24,20 +24,20 @@ struct ChatMeta {
 /// A conversation that Cursor can resume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Chat {
-    /// The folder in which it was begun. Older versions do not record it.
+    /// The folder in which the conversation was begun. Older versions do not record it.
     pub(super) cwd: Option<PathBuf>,
     pub(super) began_at: Option<Timestamp>,
     pub(super) modified: Timestamp,
-    /// According to Cursor, it has no message yet.
+    /// According to Cursor, the conversation has no message yet.
     pub(super) is_blank: bool,
 }
 
-/// Finds a conversation of this folder. A conversation with the same id in another folder is a
-/// different one, because Cursor has a database per folder.
+/// Finds a conversation of this folder. Cursor has a database per folder, so a conversation with
+/// the same id in another folder is a different one.
 pub(super) fn find(files: &dyn Files, config_dir: &Path, cwd: &Path, id: &str) -> Option<Chat> {
     let all = all(files, config_dir, id);
-    let own = all.iter().find(|chat| chat.cwd.as_deref() == Some(cwd));
-    own.or_else(|| all.iter().find(|chat| chat.cwd.is_none())).cloned()
+    let of_folder = all.iter().find(|chat| chat.cwd.as_deref() == Some(cwd));
+    of_folder.or_else(|| all.iter().find(|chat| chat.cwd.is_none())).cloned()
 }
 
 /// Returns the databases of a conversation in all folders.
@@ -49,7 +49,7 @@ pub(super) fn all(files: &dyn Files, config_dir: &Path, id: &str) -> Vec<Chat> {
 
 fn read(files: &dyn Files, folder: &Path) -> Option<Chat> {
     let modified = files.facts(&folder.join("store.db")).ok()??.modified;
-    let bytes = files.head(&folder.join("meta.json"), LONGEST).unwrap_or_default();
+    let bytes = files.head(&folder.join("meta.json"), LARGEST_META_BYTES).unwrap_or_default();
     let meta: ChatMeta = serde_json::from_slice(&bytes).unwrap_or_default();
     let began_at = meta.created_at_ms.and_then(|at| Timestamp::from_millisecond(at).ok());
     let is_blank = meta.has_conversation == Some(false);

@@ -4,9 +4,9 @@ use segue_core::model::{Failure, FailureClass};
 
 use crate::shared::failure_classes::of_words;
 
-/// Words that identify a failure class, the most reliable first. Those in brackets are error codes
-/// of Cursor's service.
-const WORDS: [(&str, FailureClass); 17] = [
+/// Texts in error messages, and the class of each text. The most reliable text is the first. Texts
+/// in brackets are error codes of Cursor's service.
+const CLASSES_BY_WORDS: [(&str, FailureClass); 17] = [
     ("[unauthenticated]", FailureClass::Account),
     ("[permission_denied]", FailureClass::Account),
     ("[resource_exhausted]", FailureClass::UsageLimit),
@@ -26,27 +26,26 @@ const WORDS: [(&str, FailureClass); 17] = [
     ("fetch failed", FailureClass::Connection),
 ];
 
-/// Prefixes that mark a line as an error, even if its text is unknown.
-const ERRORS: [&str; 2] = ["Error: ", "error: "];
+/// Prefixes of lines that are errors, even if their texts are unknown.
+const ERROR_PREFIXES: [&str; 2] = ["Error: ", "error: "];
 
 /// Classifies an error message of Cursor. Cursor does not report when a usage limit ends.
 pub(super) fn failure(message: &str) -> Failure {
-    let class = of_known_words(message).unwrap_or(FailureClass::Other);
+    let class = class_of(message).unwrap_or(FailureClass::Other);
     Failure { class, message: message.to_owned(), resets_at: None }
 }
 
-/// Finds the error with which Cursor exited without a result. `None` if there is none.
+/// Finds the error with which Cursor exited without a result.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let lines = || errors.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
-    let is_error = |line: &&str| ERRORS.iter().any(|begin| line.starts_with(begin));
-    let line =
-        lines().find(|line| of_known_words(line).is_some()).or_else(|| lines().find(is_error))?;
-    let words = ERRORS.iter().find_map(|begin| line.strip_prefix(begin));
-    Some(failure(words.unwrap_or(line)))
+    let is_error = |line: &&str| ERROR_PREFIXES.iter().any(|prefix| line.starts_with(prefix));
+    let line = lines().find(|line| class_of(line).is_some()).or_else(|| lines().find(is_error))?;
+    let message = ERROR_PREFIXES.iter().find_map(|prefix| line.strip_prefix(prefix));
+    Some(failure(message.unwrap_or(line)))
 }
 
-fn of_known_words(message: &str) -> Option<FailureClass> {
-    of_words(message, &WORDS)
+fn class_of(message: &str) -> Option<FailureClass> {
+    of_words(message, &CLASSES_BY_WORDS)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Arguments of a launch, and its plugin.
+//! Launches Cursor: arguments and plugin.
 
 use std::path::PathBuf;
 
@@ -13,18 +13,19 @@ use super::{CursorVendor, paths, plugin, transcript, typing};
 use crate::shared::launching::{self, FlagValue};
 
 /// Arguments of a headless turn, whose output Segue reads. `--trust` is needed because no person
-/// can be asked whether the folder is trusted; the user chose the folder by starting a session in
+/// can be asked whether the folder is trusted. The user chose the folder by starting a session in
 /// it. An interactive Cursor does not accept `--trust`.
-const HEADLESS: [&str; 4] = ["-p", "--output-format", "stream-json", "--trust"];
+const HEADLESS_ARGUMENTS: [&str; 4] = ["-p", "--output-format", "stream-json", "--trust"];
 
-/// Arguments of a session that set what the agent may do without asking.
-const OWN_PERMISSION: [&str; 6] = ["-f", "--force", "--yolo", "--auto-review", "--mode", "--plan"];
+/// Flags among a session's own arguments that decide what Cursor may do without asking.
+const PERMISSION_FLAGS: [&str; 6] =
+    ["-f", "--force", "--yolo", "--auto-review", "--mode", "--plan"];
 
-const RESUME: &str = "--resume";
+const RESUME_FLAG: &str = "--resume";
 
 /// Flags among a session's own arguments that choose its conversation.
-const CHOOSES: [(&str, FlagValue); 2] =
-    [(RESUME, FlagValue::Optional), ("--continue", FlagValue::Never)];
+const CHOOSING_FLAGS: [(&str, FlagValue); 2] =
+    [(RESUME_FLAG, FlagValue::Optional), ("--continue", FlagValue::Never)];
 
 impl Launching for CursorVendor {
     fn program(&self) -> ProgramSpec {
@@ -39,8 +40,8 @@ impl Launching for CursorVendor {
         paths::prepare_environment(place, environment);
     }
 
-    /// Returns `None`: Cursor has no argument for an id. According to reports, its own command for
-    /// making an id does not exit.
+    /// Returns `None`, because Cursor has no argument for an id. According to reports, its own
+    /// command for creating an id does not exit.
     fn preset_id(&self, _session: &Session, _unique: Uuid) -> Option<VendorSessionId> {
         None
     }
@@ -48,17 +49,17 @@ impl Launching for CursorVendor {
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         let session = plan.session;
         let files = plugin::files(plan);
-        let mut arguments = given(session);
-        arguments.extend(launching::own_arguments(plan, &CHOOSES));
+        let mut arguments = session_arguments(session);
+        arguments.extend(launching::own_arguments(plan, &CHOOSING_FLAGS));
         if session.headless {
-            arguments.extend(HEADLESS.map(String::from));
+            arguments.extend(HEADLESS_ARGUMENTS.map(String::from));
         }
         if !files.is_empty() {
             let folder = plugin::folder(plan.folder).display().to_string();
             arguments.extend(["--plugin-dir".to_owned(), folder]);
         }
-        arguments.extend(identity(plan)?);
-        arguments.extend(message(plan)?);
+        arguments.extend(conversation_argument(plan)?);
+        arguments.extend(message_arguments(plan)?);
         Ok(CommandLine { arguments, files })
     }
 
@@ -71,29 +72,29 @@ impl HeadlessLaunching for CursorVendor {}
 
 /// Returns the arguments for the session's folder, permission and model. In another folder than the
 /// conversation's own, Cursor would continue in a copy of the conversation.
-fn given(session: &Session) -> Vec<String> {
-    let mut words = vec!["--workspace".to_owned(), session.cwd.display().to_string()];
-    let has_own = launching::has_flag(&session.args, &OWN_PERMISSION);
-    // Cursor has no argument that allows only edits, so any lower permission is left to its own
-    // settings.
-    if session.permission == Permission::Auto && !has_own {
-        words.push("--force".to_owned());
+fn session_arguments(session: &Session) -> Vec<String> {
+    let mut arguments = vec!["--workspace".to_owned(), session.cwd.display().to_string()];
+    let has_own_permission = launching::has_flag(&session.args, &PERMISSION_FLAGS);
+    // Cursor has no argument that allows only edits. For a lower permission than `auto`, its own
+    // settings decide.
+    if session.permission == Permission::Auto && !has_own_permission {
+        arguments.push("--force".to_owned());
     }
     if let Some(model) = &session.model {
-        words.extend(["--model".to_owned(), model.clone()]);
+        arguments.extend(["--model".to_owned(), model.clone()]);
     }
-    words
+    arguments
 }
 
-/// Returns the argument that names the conversation. Flag and value have to be one argument: the
+/// Returns the argument that names the conversation. Flag and value are one argument, because the
 /// flag alone would open a list.
-fn identity(plan: &CommandPlan<'_>) -> Result<Option<String>> {
+fn conversation_argument(plan: &CommandPlan<'_>) -> Result<Option<String>> {
     let session = plan.session;
     match (plan.mode, plan.id) {
         (LaunchMode::Resume, Some(id)) if paths::is_id(id.as_str()) => {
             let place = Place::of(session);
-            transcript::check(plan.files, &place, id)?;
-            Ok(Some(format!("{RESUME}={id}")))
+            transcript::ensure_database(plan.files, &place, id)?;
+            Ok(Some(format!("{RESUME_FLAG}={id}")))
         }
         (LaunchMode::Fresh, None) => Ok(None),
         (_, Some(id)) => {
@@ -105,7 +106,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Option<String>> {
 }
 
 /// Returns the message after `--`, so that Cursor does not parse it as a flag.
-fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+fn message_arguments(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
         Some(message) => Ok(vec!["--".to_owned(), typing::argument(message)]),
         None if plan.session.headless => Err(launching::missing_prompt(plan.session)),

@@ -1,10 +1,9 @@
 //! Cursor's agent, according to public descriptions of its versions up to September 2026. The
-//! program itself was not available. Segue does not rely on behaviour that is not described
-//! anywhere.
+//! program itself was not available. Segue relies only on behaviour that is described somewhere.
 //!
-//! Cursor makes the id of a conversation itself. If it does not know the id that it is asked to
-//! resume, it begins a blank conversation under that id. So Segue knows an id only after the
-//! process has reported it, and resumes a conversation only if Cursor's database of it exists.
+//! Cursor chooses the id of a conversation itself. For an id that it does not know, a resume begins
+//! a blank conversation under that id. So Segue knows an id only after the process has reported it,
+//! and resumes a conversation only if Cursor has a database of it.
 
 mod chats;
 mod failures;

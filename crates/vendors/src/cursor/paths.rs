@@ -14,7 +14,8 @@ use crate::shared::{config_dir, files, ids};
 const CONFIG_DIR_VARIABLE: &str = "CURSOR_CONFIG_DIR";
 
 /// Environment variables that Cursor sets for the programs that it starts.
-const NESTED: [&str; 4] = ["CURSOR_AGENT", "CURSOR_CLI", "CURSOR_TRACE_ID", "CURSOR_INVOKED_AS"];
+const NESTED_VARIABLES: [&str; 4] =
+    ["CURSOR_AGENT", "CURSOR_CLI", "CURSOR_TRACE_ID", "CURSOR_INVOKED_AS"];
 
 /// The folder in `projects/<working folder>` that contains one folder per transcript.
 pub(super) const TRANSCRIPTS: &str = "agent-transcripts";
@@ -23,16 +24,16 @@ pub(super) const TRANSCRIPTS: &str = "agent-transcripts";
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let set = |name| environment.get(name).filter(|value| !value.trim().is_empty());
     let named = set(CONFIG_DIR_VARIABLE).map(PathBuf::from);
-    let usual = || set("XDG_CONFIG_HOME").map(|folder| Path::new(folder).join("cursor"));
+    let default = || set("XDG_CONFIG_HOME").map(|folder| Path::new(folder).join("cursor"));
     let home = || set("HOME").map(|home| Path::new(home).join(".cursor"));
-    let found = named.or_else(usual).or_else(home);
+    let found = named.or_else(default).or_else(home);
     found
         .filter(|folder| folder.is_absolute())
         .ok_or_else(|| config_dir::unknown("Cursor", CONFIG_DIR_VARIABLE))
 }
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
-    environment.retain(|name| !NESTED.contains(&name));
+    environment.retain(|name| !NESTED_VARIABLES.contains(&name));
     environment.set(CONFIG_DIR_VARIABLE, place.config_dir.to_string_lossy());
 }
 
@@ -41,28 +42,28 @@ pub(super) fn projects(config_dir: &Path) -> PathBuf {
     config_dir.join("projects")
 }
 
-/// Returns the path of a conversation's transcript. Cursor's name for a working folder is known
-/// only roughly, so the id is searched in the folders of all working folders. If there is no
-/// transcript, returns the most likely path.
+/// Returns the path of a conversation's transcript. It is not known exactly how Cursor names the
+/// folder of a project, so all projects are searched for the id. If there is no transcript, returns
+/// the most likely path.
 pub(super) fn transcript(files: &dyn Files, place: &Place, id: &str) -> PathBuf {
     let projects = projects(&place.config_dir);
-    let usual = of_project(&projects.join(encode(&place.cwd.to_string_lossy())), id);
-    let is_there = |path: &PathBuf| files::exists(files, path);
-    if is_there(&usual) || !is_id(id) {
-        return usual;
+    let default = transcript_in_project(&projects.join(encode(&place.cwd.to_string_lossy())), id);
+    let exists = |path: &PathBuf| files::exists(files, path);
+    if exists(&default) || !is_id(id) {
+        return default;
     }
     let all = files.list(&projects).unwrap_or_default().into_iter();
-    all.map(|project| of_project(&project, id)).find(is_there).unwrap_or(usual)
+    all.map(|project| transcript_in_project(&project, id)).find(exists).unwrap_or(default)
 }
 
-fn of_project(project: &Path, id: &str) -> PathBuf {
+fn transcript_in_project(project: &Path, id: &str) -> PathBuf {
     let id = ids::file_name(id);
     project.join(TRANSCRIPTS).join(&id).join(format!("{id}.jsonl"))
 }
 
 /// Returns the config dir and the conversation's id from the path of a transcript. `None` for any
-/// other path: the transcripts of subagents are in other places.
-pub(super) fn of_transcript(path: &Path) -> Option<(&Path, &str)> {
+/// other path, such as that of a subagent's transcript.
+pub(super) fn config_dir_and_id_of_transcript(path: &Path) -> Option<(&Path, &str)> {
     let id = path.file_name()?.to_str()?.strip_suffix(".jsonl").filter(|id| is_id(id))?;
     let mut above = path.ancestors().skip(1);
     let is_own = above.next()?.file_name()? == id && above.next()?.file_name()? == TRANSCRIPTS;
@@ -112,17 +113,17 @@ mod tests {
     fn transcript_is_found_whatever_the_name_of_its_folder_is() {
         let home = Home::new();
         let below = |project: &str| format!("projects/{project}/agent-transcripts/{ID}/{ID}.jsonl");
-        let usual = home.folder.path().join(below("code-a"));
-        assert_eq!(transcript(&home.disk, &home.place, ID), usual);
+        let default = home.folder.path().join(below("code-a"));
+        assert_eq!(transcript(&home.disk, &home.place, ID), default);
         let other = home.write(&below("Code_A"), "");
         assert_eq!(transcript(&home.disk, &home.place, ID), other);
         home.write(&below("code-a"), "");
-        assert_eq!(transcript(&home.disk, &home.place, ID), usual);
-        assert_eq!(of_transcript(&usual), Some((home.folder.path(), ID)));
+        assert_eq!(transcript(&home.disk, &home.place, ID), default);
+        assert_eq!(config_dir_and_id_of_transcript(&default), Some((home.folder.path(), ID)));
         let hostile = transcript(&home.disk, &home.place, "../../x");
         assert!(hostile.starts_with(home.folder.path().join("projects/code-a/agent-transcripts")));
         let child = home.folder.path().join(format!("projects/a/{TRANSCRIPTS}/x/{ID}.jsonl"));
-        assert_eq!(of_transcript(&child), None);
+        assert_eq!(config_dir_and_id_of_transcript(&child), None);
     }
 
     #[test]

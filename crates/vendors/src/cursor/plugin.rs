@@ -11,10 +11,10 @@ const EVENTS: [&str; 2] = ["beforeSubmitPrompt", "stop"];
 
 /// The event before the first message. A launch that begins with a message does not need it,
 /// because other events follow.
-const STARTED: &str = "sessionStart";
+const START_EVENT: &str = "sessionStart";
 
 /// How long Cursor waits for a hook, in seconds.
-const PATIENCE: u64 = 10;
+const HOOK_TIMEOUT_SECONDS: u64 = 10;
 
 /// Returns the files of the plugin. Empty if this launch needs no plugin.
 pub(super) fn files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
@@ -22,14 +22,17 @@ pub(super) fn files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     let file = |below: &str, contents| NewFile { path: folder.join(below), contents };
     let hooks = (!plan.session.headless).then(|| file("hooks/hooks.json", hooks(plan).to_string()));
     let rule = plan.session.instructions.as_deref().map(|it| file("rules/segue.mdc", rule(it)));
-    let parts: Vec<NewFile> = hooks.into_iter().chain(rule).collect();
-    if parts.is_empty() {
-        return parts;
+    let optional_files: Vec<NewFile> = hooks.into_iter().chain(rule).collect();
+    if optional_files.is_empty() {
+        return optional_files;
     }
     let manifest = json!({
-        "name": "segue", "version": "1.0.0", "description": "Tells Segue what this session does.",
+        "name": "segue", "version": "1.0.0", "description": "Reports to Segue what this session does.",
     });
-    parts.into_iter().chain([file(".cursor-plugin/plugin.json", manifest.to_string())]).collect()
+    optional_files
+        .into_iter()
+        .chain([file(".cursor-plugin/plugin.json", manifest.to_string())])
+        .collect()
 }
 
 pub(super) fn folder(launch: &Path) -> PathBuf {
@@ -37,8 +40,8 @@ pub(super) fn folder(launch: &Path) -> PathBuf {
 }
 
 fn hooks(plan: &CommandPlan<'_>) -> Value {
-    let started = plan.message.is_none().then_some(STARTED);
-    let hook = json!([{"command": plan.hook, "timeout": PATIENCE}]);
+    let started = plan.message.is_none().then_some(START_EVENT);
+    let hook = json!([{"command": plan.hook, "timeout": HOOK_TIMEOUT_SECONDS}]);
     let all = EVENTS.into_iter().chain(started).map(|event| (event.to_owned(), hook.clone()));
     json!({"version": 1, "hooks": all.collect::<serde_json::Map<_, _>>()})
 }

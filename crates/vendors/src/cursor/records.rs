@@ -1,4 +1,4 @@
-//! The lines of a transcript, as far as decisions need them. Lines that cannot be parsed are
+//! The lines of a transcript, with the fields that Segue uses. Lines that cannot be parsed are
 //! ignored.
 
 use serde::Deserialize;
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::shared::reading;
 
 /// The tags that Cursor puts around a person's message.
-const SAID: (&str, &str) = ("<user_query>", "</user_query>");
+const QUERY_TAGS: (&str, &str) = ("<user_query>", "</user_query>");
 
-/// Placeholder for thoughts that Cursor does not record.
-const UNTOLD: &str = "[REDACTED]";
+/// The text that Cursor records in place of thoughts.
+const REDACTED_THOUGHTS: &str = "[REDACTED]";
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -54,8 +54,8 @@ impl CursorPart {
 /// The message in a line.
 #[derive(Clone, Debug)]
 pub(super) enum CursorWords {
-    OfUser(String),
-    OfAgent { text: String, parts: Vec<CursorPart> },
+    User(String),
+    Agent { text: String, parts: Vec<CursorPart> },
 }
 
 /// What a line means for its turn.
@@ -74,9 +74,11 @@ pub(super) enum CursorMeaning {
 pub(super) fn meaning(line: &[u8]) -> CursorMeaning {
     match read(line) {
         Some(CursorRecord::Message { role, message }) if role == "user" => {
-            CursorMeaning::Said(said(&message))
+            CursorMeaning::Said(user_text(&message))
         }
-        Some(CursorRecord::Message { role, message }) if role == "assistant" => answered(&message),
+        Some(CursorRecord::Message { role, message }) if role == "assistant" => {
+            assistant_meaning(&message)
+        }
         Some(CursorRecord::Other { kind, status: Some(_) }) if kind == "turn_ended" => {
             CursorMeaning::Ended
         }
@@ -84,14 +86,14 @@ pub(super) fn meaning(line: &[u8]) -> CursorMeaning {
     }
 }
 
-/// Reads the message in a line. `None` if the line contains none.
-pub(super) fn words(line: &[u8]) -> Option<CursorWords> {
+/// Reads the message in a line. `None` if the line contains no message.
+pub(super) fn message(line: &[u8]) -> Option<CursorWords> {
     match read(line)? {
         CursorRecord::Message { role, message } if role == "user" => {
-            Some(CursorWords::OfUser(said(&message)))
+            Some(CursorWords::User(user_text(&message)))
         }
         CursorRecord::Message { role, message } if role == "assistant" => {
-            Some(CursorWords::OfAgent { text: told(&message), parts: message.content })
+            Some(CursorWords::Agent { text: answer_text(&message), parts: message.content })
         }
         _ => None,
     }
@@ -101,24 +103,24 @@ fn read(line: &[u8]) -> Option<CursorRecord> {
     reading::parse_json(line)
 }
 
-fn said(message: &CursorMessage) -> String {
+fn user_text(message: &CursorMessage) -> String {
     let text = text(message);
-    let query = text.split_once(SAID.0).and_then(|(_, rest)| rest.rsplit_once(SAID.1));
+    let query = text.split_once(QUERY_TAGS.0).and_then(|(_, rest)| rest.rsplit_once(QUERY_TAGS.1));
     query.map_or(text.as_str(), |(query, _)| query).trim_matches('\n').to_owned()
 }
 
-fn answered(message: &CursorMessage) -> CursorMeaning {
+fn assistant_meaning(message: &CursorMessage) -> CursorMeaning {
     if message.content.iter().any(|part| part.tool().is_some()) {
         return CursorMeaning::Continues;
     }
-    CursorMeaning::Answered(told(message))
+    CursorMeaning::Answered(answer_text(message))
 }
 
 /// Returns an answer without the placeholder for thoughts.
-fn told(message: &CursorMessage) -> String {
+fn answer_text(message: &CursorMessage) -> String {
     let text = text(message);
     let told = text.trim_end();
-    told.strip_suffix(UNTOLD).unwrap_or(told).trim_end().to_owned()
+    told.strip_suffix(REDACTED_THOUGHTS).unwrap_or(told).trim_end().to_owned()
 }
 
 fn text(message: &CursorMessage) -> String {

@@ -15,8 +15,7 @@ impl SignalSources for CursorVendor {
         Duration::from_secs(60)
     }
 
-    /// Reads the signals in one line of a headless turn's output. A failed turn has no last line:
-    /// only the standard error and the exit code show the failure.
+    /// A failed turn has no last line. Only the standard error and the exit code show the failure.
     fn stream_signals(&self, line: &str) -> Vec<Signal> {
         match serde_json::from_str(line) {
             Ok(CursorStreamLine::System { subtype, session_id })
@@ -37,7 +36,6 @@ impl SignalSources for CursorVendor {
         }
     }
 
-    /// Reads the signals in the payload of a hook.
     fn hook_signals(&self, payload: &str) -> Vec<Signal> {
         let Ok(payload) = serde_json::from_str::<CursorHookPayload>(payload) else {
             return Vec::new();
@@ -63,7 +61,7 @@ impl SignalSources for CursorVendor {
     }
 }
 
-/// A line of a headless turn's output, if it is a signal.
+/// A line of a headless turn's output that is used as a signal.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum CursorStreamLine {
@@ -71,7 +69,7 @@ enum CursorStreamLine {
     Result { is_error: bool, result: Option<String> },
 }
 
-/// The payload of a hook, as far as it is a signal.
+/// The fields of a hook's payload that are used as signals.
 #[derive(Deserialize)]
 struct CursorHookPayload {
     hook_event_name: String,
@@ -93,7 +91,8 @@ impl CursorHookPayload {
     fn is_own(&self) -> bool {
         let named = self.transcript_path.as_deref();
         let is_elsewhere = named.is_some_and(|path| {
-            paths::of_transcript(path).map(|(_, id)| id) != Some(&*self.conversation_id)
+            paths::config_dir_and_id_of_transcript(path).map(|(_, id)| id)
+                != Some(&*self.conversation_id)
         });
         paths::is_id(&self.conversation_id) && !self.is_background_agent && !is_elsewhere
     }

@@ -1,6 +1,5 @@
-//! Reads transcripts: a limited part of the beginning and a limited part of the end. Cursor writes
-//! transcripts only for others to read. It resumes from its own database, so Segue looks for the
-//! database, too.
+//! Reads transcripts: a limited number of bytes at the beginning, and at the end. Cursor does not
+//! read transcripts itself. It resumes from its database, so Segue checks that there is a database.
 
 use std::cmp::Reverse;
 use std::io;
@@ -19,12 +18,12 @@ use super::{CursorVendor, paths, turns, typing};
 use crate::shared::reading::{self, ReadDirection, TurnMark};
 use crate::shared::{files, transcripts};
 
-/// How many bytes of the beginning are read, one attempt after the other. The first attempt is
-/// small, because the first message is nearly always near the beginning.
-const BEGINNINGS: [usize; 3] = [16 * 1024, 256 * 1024, 4 * 1024 * 1024];
+/// How many bytes of the beginning are read, one limit after the other, until the first message is
+/// found.
+const BEGINNING_LIMITS_BYTES: [usize; 3] = [16 * 1024, 256 * 1024, 4 * 1024 * 1024];
 
-/// How many of the newest conversations are read.
-const NEWEST: usize = 200;
+/// How many of the newest conversations are read at most.
+const MOST_CONVERSATIONS: usize = 200;
 
 impl Transcripts for CursorVendor {
     fn storage(&self) -> TranscriptStorage<'_> {
@@ -35,8 +34,7 @@ impl Transcripts for CursorVendor {
         paths::transcript(files, place, id.as_str())
     }
 
-    /// Reads what decisions need about one conversation. `None` if it does not exist or has no
-    /// message. Fails if there is a transcript and no database.
+    /// Fails if there is a transcript and no database.
     fn conversation(
         &self,
         files: &dyn Files,
@@ -44,13 +42,13 @@ impl Transcripts for CursorVendor {
         id: &VendorSessionId,
     ) -> Result<Option<Conversation>> {
         let path = self.transcript(files, place, id);
-        let is_told = files::exists(files, &path);
+        let has_transcript = files::exists(files, &path);
         match chat(files, place, id) {
-            Some(chat) if chat.is_blank && !is_told => Ok(None),
+            Some(chat) if chat.is_blank && !has_transcript => Ok(None),
             Some(chat) => read(files, place, (&path, id), &chat)
                 .map(Some)
                 .map_err(|error| reading::unreadable(&path, error)),
-            None if is_told => Err(lost(id)),
+            None if has_transcript => Err(missing_database(id)),
             None => Ok(None),
         }
     }
@@ -64,10 +62,9 @@ impl Transcripts for CursorVendor {
             let chat = chat(files, place, &kept.id).filter(is_own)?;
             read(files, place, (&kept.transcript, &kept.id), &chat).ok()
         };
-        Ok(kept.into_iter().take(NEWEST).filter_map(conversation).collect())
+        Ok(kept.into_iter().take(MOST_CONVERSATIONS).filter_map(conversation).collect())
     }
 
-    /// Lists all transcripts. Only names and times are read.
     fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
         let projects = files.list(&paths::projects(config_dir))?;
         let folders = projects.iter().map(|project| project.join(paths::TRANSCRIPTS));
@@ -76,17 +73,20 @@ impl Transcripts for CursorVendor {
             let id = folder.file_name()?.to_str()?;
             Some(folder.join(format!("{id}.jsonl")))
         });
-        let id_of = |path: &Path| Some(VendorSessionId::new(paths::of_transcript(path)?.1));
+        let id_of = |path: &Path| {
+            Some(VendorSessionId::new(paths::config_dir_and_id_of_transcript(path)?.1))
+        };
         Ok(transcripts::kept(files, paths, id_of))
     }
 
-    /// Reads the beginning of a conversation. `None` if it cannot be resumed or has no message.
+    /// Returns `None` also for a conversation that cannot be resumed.
     fn beginning(
         &self,
         files: &dyn Files,
         kept: &StoredConversation,
     ) -> io::Result<Option<Beginning>> {
-        let Some((config_dir, id)) = paths::of_transcript(&kept.transcript) else {
+        let Some((config_dir, id)) = paths::config_dir_and_id_of_transcript(&kept.transcript)
+        else {
             return Ok(None);
         };
         let chats = chats::all(files, config_dir, id);
@@ -96,8 +96,8 @@ impl Transcripts for CursorVendor {
         Ok(first_message.map(|first| Beginning { cwd, began_at, first_message: Some(first) }))
     }
 
-    /// Returns an empty list: Cursor has no list of its processes. It refuses a second process in
-    /// the same conversation by itself.
+    /// Returns an empty list, because Cursor has no list of its processes. Cursor itself refuses a
+    /// second process in the same conversation.
     fn open_conversations(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
         Ok(Vec::new())
     }
@@ -126,14 +126,18 @@ impl Transcripts for CursorVendor {
     }
 }
 
-/// Cursor's database is more than one file, and a transcript that is put back is useless
-/// without the database.
+/// Cursor's database has more than one file, and a restored transcript is useless without the
+/// database.
 impl TranscriptDatabase for CursorVendor {}
 
-/// Checks that Cursor would not begin a blank conversation. Cursor begins one for every id of which
-/// it has no database.
-pub(super) fn check(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Result<()> {
-    chat(files, place, id).map(drop).ok_or_else(|| lost(id))
+/// Fails if Cursor has no database of this conversation. Cursor would begin a blank conversation
+/// under its id.
+pub(super) fn ensure_database(
+    files: &dyn Files,
+    place: &Place,
+    id: &VendorSessionId,
+) -> Result<()> {
+    chat(files, place, id).map(drop).ok_or_else(|| missing_database(id))
 }
 
 fn chat(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Chat> {
@@ -141,7 +145,7 @@ fn chat(files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<Chat> 
     chats::find(files, &place.config_dir, &place.cwd, id)
 }
 
-fn lost(id: &VendorSessionId) -> Error {
+fn missing_database(id: &VendorSessionId) -> Error {
     Error::vendor(format!("Cursor has no database of conversation `{id}` in this folder"))
         .caused_by("it would begin a blank conversation under the same id")
         .hint("if there is a copy of its folder, restore it below `chats` in Cursor's config dir")
@@ -154,7 +158,7 @@ fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<Str
         return Err(Error::vendor(format!("there is no transcript `{}`", path.display())));
     }
     reading::messages_since(files, path, offset, |line| match records::meaning(line) {
-        CursorMeaning::Said(text) => Some(typing::normal(&text)),
+        CursorMeaning::Said(text) => Some(typing::normalize(&text)),
         _ => None,
     })
 }
@@ -181,15 +185,16 @@ fn read(
 }
 
 fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
-    reading::find_in_beginning(files, path, &BEGINNINGS, |lines| {
+    reading::find_in_beginning(files, path, &BEGINNING_LIMITS_BYTES, |lines| {
         lines.map(records::meaning).find_map(|meaning| match meaning {
-            CursorMeaning::Said(text) => Some(typing::given(&text)),
+            CursorMeaning::Said(text) => Some(typing::unescaped(&text)),
             _ => None,
         })
     })
 }
 
-/// Older versions do not record the end of a turn, so an answer without a tool call ends it, too.
+/// Returns what a line shows about its turn. An answer without a tool call ends the turn, because
+/// older versions do not record the end of a turn.
 fn mark(line: &[u8]) -> TurnMark {
     match records::meaning(line) {
         CursorMeaning::Nothing => TurnMark::Nothing,

@@ -20,13 +20,13 @@ pub(super) fn read(
     reading::read_turns(files, path, EveryLine(turns_of_line), direction, each)
 }
 
-/// Returns the turns of a line, which is one message. No message is ever reverted.
+/// Returns the turns of a line, which is one message. Cursor never reverts a message.
 fn turns_of_line(line: &[u8]) -> Vec<Turn> {
-    match records::words(line) {
-        Some(CursorWords::OfUser(text)) => {
-            text_turn(Role::User, typing::given(&text), None).into_iter().collect()
+    match records::message(line) {
+        Some(CursorWords::User(text)) => {
+            text_turn(Role::User, typing::unescaped(&text), None).into_iter().collect()
         }
-        Some(CursorWords::OfAgent { text, parts }) => {
+        Some(CursorWords::Agent { text, parts }) => {
             let calls = parts.iter().filter_map(call);
             text_turn(Role::Assistant, text, None).into_iter().chain(calls).collect()
         }

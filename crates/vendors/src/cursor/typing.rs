@@ -1,33 +1,34 @@
-//! How a message is passed so that it arrives as text, and how the transcript records it.
+//! Prepares a message so that Cursor accepts it as text, and predicts how the transcript records
+//! it.
 
 use segue_core::ports::{Interaction, Typing};
 
 use super::CursorVendor;
 use crate::shared::typed_text::ZERO_WIDTH_SPACE;
 
-/// Characters at the beginning of a text that Cursor would run as a command, or send to its cloud.
-const SPECIAL: [char; 3] = ['/', '&', '!'];
+/// First characters of a text that Cursor would run as a command, or send to its cloud.
+const COMMAND_PREFIXES: [char; 3] = ['/', '&', '!'];
 
 impl Interaction for CursorVendor {
     fn typing(&self, message: &str) -> Typing {
-        Typing { text: argument(message), recorded_as: normal(message) }
+        Typing { text: argument(message), recorded_as: normalize(message) }
     }
 }
 
 /// Returns a message as a command-line argument.
 pub(super) fn argument(message: &str) -> String {
-    let guard = message.trim_start().starts_with(SPECIAL).then_some(ZERO_WIDTH_SPACE);
-    guard.into_iter().chain(message.chars()).collect()
+    let escape = message.trim_start().starts_with(COMMAND_PREFIXES).then_some(ZERO_WIDTH_SPACE);
+    escape.into_iter().chain(message.chars()).collect()
 }
 
-/// Returns a message without the character that `argument` added.
-pub(super) fn given(text: &str) -> String {
+/// Removes the character that `argument` added.
+pub(super) fn unescaped(text: &str) -> String {
     text.strip_prefix(ZERO_WIDTH_SPACE).unwrap_or(text).to_owned()
 }
 
 /// Normalizes a text, so that a message and its record compare equal.
-pub(super) fn normal(text: &str) -> String {
-    given(&text.replace("\r\n", "\n").replace('\r', "\n")).trim().to_owned()
+pub(super) fn normalize(text: &str) -> String {
+    unescaped(&text.replace("\r\n", "\n").replace('\r', "\n")).trim().to_owned()
 }
 
 #[cfg(test)]
@@ -44,8 +45,8 @@ mod tests {
         ] {
             let typed = CursorVendor.typing(message);
             assert_eq!(typed.text, wanted);
-            assert_eq!(normal(&typed.text), typed.recorded_as);
-            assert_eq!(given(&typed.text), message);
+            assert_eq!(normalize(&typed.text), typed.recorded_as);
+            assert_eq!(unescaped(&typed.text), message);
         }
     }
 }

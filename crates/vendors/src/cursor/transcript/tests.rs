@@ -61,12 +61,12 @@ fn transcript_without_a_database_in_the_folder_is_an_error() {
     write_transcript(&home, TRANSCRIPT);
     let error = CursorVendor.conversation(&home.disk, &home.place, &id()).unwrap_err();
     assert!(error.to_string().contains("has no database"), "{error}");
-    assert!(check(&home.disk, &home.place, &id()).is_err());
+    assert!(ensure_database(&home.disk, &home.place, &id()).is_err());
     // A conversation with the same id in another folder is a different one.
     write_chat(&home, &META.replace("/code/a", "/code/b"));
-    assert!(check(&home.disk, &home.place, &id()).is_err());
+    assert!(ensure_database(&home.disk, &home.place, &id()).is_err());
     write_chat(&home, META);
-    assert!(check(&home.disk, &home.place, &id()).is_ok());
+    assert!(ensure_database(&home.disk, &home.place, &id()).is_ok());
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn database_without_a_transcript_is_a_conversation_unless_it_is_blank() {
 }
 
 #[test]
-fn user_messages_since_returns_messages_without_cursors_tags() {
+fn messages_since_returns_messages_without_cursors_tags() {
     let home = home(TRANSCRIPT);
     let path = paths::transcript(&home.disk, &home.place, ID);
     assert_eq!(messages_since(&home.disk, &path, 0).unwrap(), ["say blue"]);
