@@ -1,4 +1,4 @@
-//! The demo agent as a program of its own, for trying it by hand and for its tests.
+//! Runs the demo agent as a separate program, for manual trials and for its tests.
 //!
 //! `cargo run --example demo-agent -- --print "remember the word fox"`
 
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     ExitCode::from(run(arguments, &host))
 }
 
-/// Makes the terminal on standard input the one that sends signals, as a holder would.
+/// Makes standard input the controlling terminal of a new process session, as Segue's holder does.
 fn take_terminal() -> io::Result<()> {
     setsid()?;
     Ok(ioctl_tiocsctty(io::stdin())?)
@@ -72,12 +72,12 @@ impl AgentHost for ExampleHost {
     }
 
     fn crash(&self) {
-        // A process that cannot even end itself has nothing better to do than to go on.
+        // If the signal cannot be sent, the agent exits with an exit code instead.
         let _impossible = kill_process(getpid(), Signal::KILL);
     }
 }
 
-/// Returns the clock ticks since boot at which this process began.
+/// Returns the start time of this process in clock ticks since boot.
 fn started() -> Option<u64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let (_, after_name) = stat.rsplit_once(") ")?;

@@ -10,15 +10,15 @@ use segue_core::ports::{
 use uuid::Uuid;
 
 use super::Demo;
-use super::paths::{self, CONFIG_DIR_VARIABLE, KEY_REFUSED, NESTED_VARIABLE};
+use super::paths::{self, CONFIG_DIR_VARIABLE, KEY_REJECTED_MESSAGE, NESTED_VARIABLE};
 use crate::shared::launching;
 
 /// The subcommand of `segue` that runs the agent.
 const SUBCOMMAND: &str = "demo-agent";
 
-/// If a session's own arguments contain this, the agent chooses its id itself, as some real agents
-/// do.
-const OWN_ID: &str = "--own-id";
+/// If the session's additional arguments contain this flag, the agent chooses the conversation id
+/// itself, as some real agents do.
+const OWN_ID_FLAG: &str = "--own-id";
 
 impl Launching for Demo {
     fn program(&self) -> ProgramSpec {
@@ -35,13 +35,13 @@ impl Launching for Demo {
     }
 
     fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-        let chooses_itself = session.args.iter().any(|argument| argument == OWN_ID);
+        let chooses_itself = session.args.iter().any(|argument| argument == OWN_ID_FLAG);
         (!chooses_itself).then(|| VendorSessionId::new(unique.to_string()))
     }
 
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         let session = plan.session;
-        let mut arguments = identity(plan)?;
+        let mut arguments = conversation_arguments(plan)?;
         if session.headless {
             arguments.push("--print".to_owned());
         }
@@ -53,7 +53,7 @@ impl Launching for Demo {
             arguments.push(format!("--instructions={instructions}"));
         }
         arguments.extend(session.args.iter().cloned());
-        arguments.extend(message(plan)?);
+        arguments.extend(message_arguments(plan)?);
         Ok(CommandLine { arguments, files: Vec::new() })
     }
 
@@ -64,13 +64,14 @@ impl Launching for Demo {
 
 impl HeadlessLaunching for Demo {}
 
-/// Reads why the agent did not start. `None` if the text does not show it.
-pub(super) fn last_words(errors: &str) -> Option<Failure> {
-    let (class, message) = (FailureClass::Account, KEY_REFUSED.to_owned());
-    errors.contains(KEY_REFUSED).then_some(Failure { class, message, resets_at: None })
+/// Returns the failure that prevented the start of the agent. `None` if standard error contains no
+/// known message.
+pub(super) fn start_failure(errors: &str) -> Option<Failure> {
+    let (class, message) = (FailureClass::Account, KEY_REJECTED_MESSAGE.to_owned());
+    errors.contains(KEY_REJECTED_MESSAGE).then_some(Failure { class, message, resets_at: None })
 }
 
-fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+fn conversation_arguments(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
         (LaunchMode::Fresh, None) => Ok(Vec::new()),
         (LaunchMode::Fresh, Some(id)) => Ok(vec!["--session-id".to_owned(), id.to_string()]),
@@ -80,7 +81,7 @@ fn identity(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
 }
 
 /// Returns the message after `--`, so that the agent does not parse it as a flag.
-fn message(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
+fn message_arguments(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match plan.message {
         Some(message) => Ok(vec!["--".to_owned(), message.to_owned()]),
         None if plan.session.headless => Err(launching::missing_prompt(plan.session)),
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resume_keeps_model_permission_instructions_and_own_arguments() {
+    fn resume_passes_model_permission_instructions_and_additional_arguments() {
         let mut session = session();
         session.model = Some("m1".into());
         session.instructions = Some("be kind".into());
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_headless_launch_needs_a_message() {
+    fn headless_launch_without_a_message_is_a_usage_error() {
         let mut session = session();
         session.headless = true;
         let found = arguments(&session, LaunchMode::Fresh, Some("hi"));
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resume_without_an_id_is_refused_rather_than_started_blank() {
+    fn resume_without_an_id_is_an_error() {
         let session = session();
         let disk = CountingFiles::default();
         let plan = plan(&session, &disk, (LaunchMode::Resume, None, Some("x")));
@@ -139,16 +140,16 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_preset_unless_the_agent_chooses_its_own() {
+    fn preset_id_is_none_if_the_agent_chooses_its_own_id() {
         let mut session = session();
-        let random = Uuid::from_u128(7);
-        assert_eq!(Demo.preset_id(&session, random).unwrap().as_str(), random.to_string());
-        session.args = vec![OWN_ID.into()];
-        assert_eq!(Demo.preset_id(&session, random), None);
+        let unique = Uuid::from_u128(7);
+        assert_eq!(Demo.preset_id(&session, unique).unwrap().as_str(), unique.to_string());
+        session.args = vec![OWN_ID_FLAG.into()];
+        assert_eq!(Demo.preset_id(&session, unique), None);
     }
 
     #[test]
-    fn environment_names_the_recorded_config_dir_and_drops_the_outer_session() {
+    fn environment_names_the_recorded_config_dir_and_omits_the_outer_session() {
         let mut environment = Environment::new([
             (NESTED_VARIABLE.to_owned(), "outer".to_owned()),
             (CONFIG_DIR_VARIABLE.to_owned(), "/elsewhere".to_owned()),

@@ -1,14 +1,14 @@
-//! The built-in vendor, with which every feature can be tried without an account.
+//! The built-in vendor `demo`. Every feature of Segue works with it without an account.
 //!
-//! This folder contains both sides: what Segue knows about the vendor, and (in `agent`) the agent
-//! program itself. That program behaves like a real agent CLI, including its defects.
+//! This folder contains both sides: the implementation of the vendor's facets, and (in `agent`) the
+//! agent program itself. The program behaves like a real agent CLI, including its defects.
 
 pub mod agent;
 mod launch;
-mod look;
 mod paths;
 mod records;
 mod registry;
+mod screen;
 mod signals;
 mod transcript;
 mod turns;
@@ -34,7 +34,7 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
         title: "the built-in agent",
         proof: Proof::BuiltIn,
         tried: &[],
-        install: "it is part of Segue",
+        install: "included in Segue",
         notes: &[],
     },
     rehearsal: None,

@@ -8,73 +8,72 @@ use segue_core::model::Environment;
 use crate::shared::config_dir;
 use crate::shared::hash::fnv1a;
 
-/// The environment variable that names the agent's home folder.
+/// The environment variable that names the agent's config dir.
 pub(crate) const CONFIG_DIR_VARIABLE: &str = "SEGUE_DEMO_HOME";
 
-/// The environment variable that the agent sets for its tools. An agent that finds it set refuses
-/// to start, because it would run inside another agent.
+/// The environment variable that the agent sets for its tools. If it is set, the agent refuses to
+/// start, because it would run inside another agent.
 pub(crate) const NESTED_VARIABLE: &str = "SEGUE_DEMO_SESSION";
 
-/// The environment variable that stands for an API key. If it is `rejected`, the agent exits at its
-/// start.
+/// The environment variable that simulates an API key. If its value is `rejected`, the agent exits
+/// at its start.
 pub(crate) const KEY_VARIABLE: &str = "SEGUE_DEMO_KEY";
 
-/// The error message of an agent with a rejected key.
-pub(crate) const KEY_REFUSED: &str = "authentication failed: the key was rejected";
+/// The error message that the agent prints if its API key is rejected.
+pub(crate) const KEY_REJECTED_MESSAGE: &str = "authentication failed: the key was rejected";
 
-/// The folder of the registry, in which each running agent has an entry.
-pub(crate) const REGISTRY: &str = "live";
+/// The name of the folder with the live entries of running agents.
+pub(crate) const LIVE_FOLDER: &str = "live";
 
-const LONGEST_FOLDER_NAME: usize = 200;
-const LONGEST_ID: usize = 64;
+const FOLDER_NAME_LIMIT_BYTES: usize = 200;
+const ID_LIMIT_BYTES: usize = 64;
 
-/// Returns the agent's home folder, given its environment.
+/// Returns the agent's config dir for this environment.
 pub(crate) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let default = config_dir::below_home(environment, ".segue-demo");
     config_dir::from_variable(environment, ("the demo agent", CONFIG_DIR_VARIABLE), default)
 }
 
 /// Returns the folder that contains all transcripts.
-pub(crate) fn conversations(home: &Path) -> PathBuf {
-    home.join("conversations")
+pub(crate) fn conversations_folder(config_dir: &Path) -> PathBuf {
+    config_dir.join("conversations")
 }
 
 /// Returns the folder with the transcripts of one working folder.
 ///
-/// Different folders can get the same name (`a_b` and `a.b`), as with several real vendors. The
-/// header of a transcript names the folder that it belongs to.
-pub(crate) fn transcripts(home: &Path, cwd: &Path) -> PathBuf {
-    conversations(home).join(encode(&cwd.to_string_lossy()))
+/// Two working folders can have the same folder of transcripts (`a_b` and `a.b`), as with several
+/// real vendors. The header of each transcript names its working folder.
+pub(crate) fn transcripts_folder(config_dir: &Path, cwd: &Path) -> PathBuf {
+    conversations_folder(config_dir).join(folder_name(&cwd.to_string_lossy()))
 }
 
 /// Returns the path of a conversation's transcript. The file may be missing.
-pub(crate) fn transcript(home: &Path, cwd: &Path, id: &str) -> PathBuf {
-    let plain: String = id.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
-    transcripts(home, cwd).join(format!("{plain}.jsonl"))
+pub(crate) fn transcript(config_dir: &Path, cwd: &Path, id: &str) -> PathBuf {
+    let name: String = id.chars().map(|c| if is_id_character(c) { c } else { '-' }).collect();
+    transcripts_folder(config_dir, cwd).join(format!("{name}.jsonl"))
 }
 
 /// Returns the folder with the live entries of running agents.
-pub(crate) fn live(home: &Path) -> PathBuf {
-    home.join(REGISTRY)
+pub(crate) fn live_folder(config_dir: &Path) -> PathBuf {
+    config_dir.join(LIVE_FOLDER)
 }
 
-/// Returns whether a text can be the id of a conversation. No character of an id can lead out of
-/// its folder.
+/// Returns whether a text is a valid conversation id. A valid id contains no path separator.
 pub(crate) fn is_id(text: &str) -> bool {
-    !text.is_empty() && text.len() <= LONGEST_ID && text.chars().all(is_plain)
+    !text.is_empty() && text.len() <= ID_LIMIT_BYTES && text.chars().all(is_id_character)
 }
 
-fn is_plain(c: char) -> bool {
+fn is_id_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
-fn encode(path: &str) -> String {
+fn folder_name(path: &str) -> String {
     let dashed: String =
         path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    if dashed.len() <= LONGEST_FOLDER_NAME {
+    if dashed.len() <= FOLDER_NAME_LIMIT_BYTES {
         return dashed;
     }
-    format!("{}-{:016x}", &dashed[..LONGEST_FOLDER_NAME], fnv1a(path.as_bytes()))
+    format!("{}-{:016x}", &dashed[..FOLDER_NAME_LIMIT_BYTES], fnv1a(path.as_bytes()))
 }
 
 #[cfg(test)]
@@ -83,7 +82,7 @@ mod tests {
     use crate::testing::environment;
 
     #[test]
-    fn home_variable_overrides_the_default_folder() {
+    fn config_dir_variable_overrides_the_default_folder() {
         let both = environment(&[("HOME", "/home/u"), (CONFIG_DIR_VARIABLE, "/srv/demo")]);
         assert_eq!(config_dir(&both).unwrap(), Path::new("/srv/demo"));
         let empty = environment(&[("HOME", "/home/u"), (CONFIG_DIR_VARIABLE, "")]);
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_or_relative_home_folder_is_a_configuration_error() {
+    fn missing_or_relative_config_dir_is_a_configuration_error() {
         assert_eq!(config_dir(&environment(&[])).unwrap_err().kind, segue_core::Kind::Config);
         let relative = environment(&[(CONFIG_DIR_VARIABLE, "here")]);
         assert!(config_dir(&relative).unwrap_err().message.contains("`here`"));
@@ -105,10 +104,10 @@ mod tests {
     }
 
     #[test]
-    fn encode_shortens_long_paths_to_unique_names() {
+    fn folder_name_shortens_long_paths_to_unique_names() {
         let long = |last| format!("/{}/{last}", "ü".repeat(400));
-        let (one, two) = (encode(&long("a")), encode(&long("b")));
-        assert_ne!(one, two);
-        assert!(one.len() < 255, "{}", one.len());
+        let (first, second) = (folder_name(&long("a")), folder_name(&long("b")));
+        assert_ne!(first, second);
+        assert!(first.len() < 255, "{}", first.len());
     }
 }

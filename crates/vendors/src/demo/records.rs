@@ -49,8 +49,8 @@ impl DemoRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LiveEntry {
     pub(crate) pid: u32,
-    /// Start time of the process in clock ticks since boot. It distinguishes the file of a live
-    /// process from one that a crash left behind.
+    /// Start time of the process in clock ticks since boot. It differs if a crash left the entry
+    /// behind and another process has the same process id now.
     pub(crate) started: u64,
     pub(crate) id: String,
     pub(crate) cwd: String,

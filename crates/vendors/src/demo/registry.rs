@@ -1,4 +1,4 @@
-//! The agent's own list of live processes, with one file for each.
+//! Reads the live entries that running agents publish, one file for each process.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::paths;
 use super::records::LiveEntry;
 use crate::shared::{files, live};
 
-/// Lists the live entries. Some may belong to crashed processes: only a check of the processes
-/// shows which.
+/// Lists the live entries. An entry may belong to a process that has crashed; the caller checks the
+/// process.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
-    let folder = paths::live(&place.config_dir);
+    let folder = paths::live_folder(&place.config_dir);
     let paths = files::list(files, &folder, "live agents")?;
     let entries = paths.iter().filter_map(|path| read(files, path));
     let process = |entry: LiveEntry| Live {
@@ -24,16 +24,17 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
     Ok(live::sorted(entries.map(process)))
 }
 
-/// Reads a live entry. `None` if the file is not one, or if its content names another process than
-/// its file name.
+/// Reads a live entry. `None` if the file is no live entry, or if the process id in the file
+/// differs from the file name.
 pub(super) fn read(files: &dyn Files, path: &Path) -> Option<LiveEntry> {
-    let (pid, entry) = live::read_entry::<LiveEntry>(files, path, paths::REGISTRY)?;
+    let (pid, entry) = live::read_entry::<LiveEntry>(files, path, paths::LIVE_FOLDER)?;
     (entry.pid == pid && paths::is_id(&entry.id)).then_some(entry)
 }
 
-/// Returns the process id in the name of a live entry. `None` if this is not the path of one.
+/// Returns the process id in the file name of a live entry. `None` if the path is not that of a
+/// live entry.
 pub(super) fn pid_of(path: &Path) -> Option<u32> {
-    live::pid_of_entry(path, paths::REGISTRY)
+    live::pid_of_entry(path, paths::LIVE_FOLDER)
 }
 
 #[cfg(test)]

@@ -17,11 +17,13 @@ impl SignalSources for Demo {
     }
 
     fn watched(&self, place: &Place) -> Vec<PathBuf> {
-        vec![paths::live(&place.config_dir), paths::transcripts(&place.config_dir, &place.cwd)]
+        vec![
+            paths::live_folder(&place.config_dir),
+            paths::transcripts_folder(&place.config_dir, &place.cwd),
+        ]
     }
 
-    /// Reads the signals in the live entry of the launch's own process. Files of other processes
-    /// give no signals.
+    /// Reads the live entry of the launch's own process. Files of other processes give no signals.
     fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
         if registry::pid_of(changed) != Some(agent.pid) {
             return Vec::new();
@@ -31,11 +33,11 @@ impl SignalSources for Demo {
         if entry.started != agent.started {
             return Vec::new();
         }
-        let activity = activity(entry.status).map(|it| signals::activity(it, Source::Registry));
+        let activity =
+            activity(entry.status).map(|activity| signals::activity(activity, Source::Registry));
         [signals::conversation(entry.id, Evidence::Registry)].into_iter().chain(activity).collect()
     }
 
-    /// Reads the signals in one line of a headless turn's output.
     fn stream_signals(&self, line: &str) -> Vec<Signal> {
         match serde_json::from_str(line) {
             Ok(DemoStreamLine::Init { session_id }) if paths::is_id(&session_id) => {
@@ -50,7 +52,7 @@ impl SignalSources for Demo {
     }
 
     fn last_words(&self, errors: &str) -> Option<Failure> {
-        launch::last_words(errors)
+        launch::start_failure(errors)
     }
 }
 
@@ -65,7 +67,7 @@ fn activity(status: LiveStatus) -> Option<Activity> {
     }
 }
 
-/// A line of a headless turn's output, if it is a signal.
+/// A line of a headless turn's output that contains signals.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum DemoStreamLine {
@@ -100,7 +102,7 @@ mod tests {
         for (status, activity) in table {
             let path = write_entry(&home, "an-id", status);
             let mut wanted = vec![signals::conversation("an-id", Evidence::Registry)];
-            wanted.extend(activity.map(|it| signals::activity(it, Source::Registry)));
+            wanted.extend(activity.map(|activity| signals::activity(activity, Source::Registry)));
             assert_eq!(Demo.file_signals(&home.disk, &path, &process(7, 99)), wanted, "{status}");
         }
     }

@@ -1,4 +1,4 @@
-//! Reads transcripts: a limited part of the beginning and a limited part of the end.
+//! Reads transcripts: a limited number of bytes at the beginning, and at the end.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,11 @@ use super::{Demo, paths, registry, turns};
 use crate::shared::reading::{self, ReadDirection, StopReason};
 use crate::shared::{ids, transcripts};
 
-const PIECE: usize = 64 * 1024;
+/// How many bytes of the beginning are read first.
+const SHORT_READ_BYTES: usize = 64 * 1024;
 
 /// How many bytes of the beginning and of the end are read at most.
-const BUDGET: usize = 1024 * 1024;
+const READ_LIMIT_BYTES: usize = 1024 * 1024;
 
 impl Transcripts for Demo {
     fn storage(&self) -> TranscriptStorage<'_> {
@@ -39,17 +40,15 @@ impl Transcripts for Demo {
         conversation_at(files, &self.transcript(files, place, id), id)
     }
 
-    /// Lists the conversations of a folder, the oldest first. Conversations that cannot be read are
-    /// left out.
     fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
-        let folder = paths::transcripts(&place.config_dir, &place.cwd);
-        let read = |path: &Path, id: &VendorSessionId| read(files, path, id);
+        let folder = paths::transcripts_folder(&place.config_dir, &place.cwd);
+        let read = |path: &Path, id: &VendorSessionId| read_conversation(files, path, id);
         transcripts::conversations_in(files, (place, &folder), id_of, read)
     }
 
-    /// Lists the transcripts of all working folders.
     fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
-        let paths = transcripts::paths_in_subfolders(files, &paths::conversations(config_dir))?;
+        let paths =
+            transcripts::paths_in_subfolders(files, &paths::conversations_folder(config_dir))?;
         Ok(transcripts::kept(files, paths, id_of))
     }
 
@@ -92,23 +91,26 @@ impl Transcripts for Demo {
 
 impl TranscriptFiles for Demo {}
 
-/// Reads what decisions need about one conversation. `None` if the file is missing or has no
-/// header.
+/// Reads the facts of one conversation. `None` if the file is missing or has no header.
 fn conversation_at(
     files: &dyn Files,
     path: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
-    read(files, path, id).map_err(|error| reading::unreadable(path, error))
+    read_conversation(files, path, id).map_err(|error| reading::unreadable(path, error))
 }
 
-/// Returns the conversation's id from the name of its transcript. The name decides, as it does in
-/// the agent.
+/// Returns the conversation id from the file name of its transcript. The agent uses the file name,
+/// too, and not the id in the header.
 fn id_of(path: &Path) -> Option<VendorSessionId> {
     ids::of_jsonl(path, paths::is_id)
 }
 
-fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Option<Conversation>> {
+fn read_conversation(
+    files: &dyn Files,
+    path: &Path,
+    id: &VendorSessionId,
+) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
     let Some(beginning) = read_beginning(files, path)? else { return Ok(None) };
     let turn_open = is_turn_open(files, path, facts.length)?;
@@ -123,22 +125,22 @@ fn read(files: &dyn Files, path: &Path, id: &VendorSessionId) -> io::Result<Opti
     }))
 }
 
-/// Reads the beginning of a transcript. Reads few bytes first, because the first message is nearly
-/// always near the beginning.
+/// Reads the beginning of a transcript. Reads `SHORT_READ_BYTES` first, which nearly always contain
+/// the first message.
 fn read_beginning(files: &dyn Files, path: &Path) -> io::Result<Option<Beginning>> {
-    let bytes = files.head(path, PIECE)?;
-    let found = beginning(&bytes);
+    let bytes = files.head(path, SHORT_READ_BYTES)?;
+    let found = parse_beginning(&bytes);
     let is_enough = found.as_ref().is_some_and(|found| found.first_message.is_some());
-    if is_enough || bytes.len() < PIECE {
+    if is_enough || bytes.len() < SHORT_READ_BYTES {
         return Ok(found);
     }
-    let bytes = files.head(path, BUDGET)?;
-    let cut = if bytes.len() == BUDGET { cut_message(&bytes) } else { None };
-    Ok(beginning(&bytes)
+    let bytes = files.head(path, READ_LIMIT_BYTES)?;
+    let cut = if bytes.len() == READ_LIMIT_BYTES { cut_message(&bytes) } else { None };
+    Ok(parse_beginning(&bytes)
         .map(|found| Beginning { first_message: found.first_message.or(cut), ..found }))
 }
 
-fn beginning(bytes: &[u8]) -> Option<Beginning> {
+fn parse_beginning(bytes: &[u8]) -> Option<Beginning> {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let Some(DemoRecord::Session { cwd, at, .. }) = DemoRecord::read(lines.next()?) else {
         return None;
@@ -150,8 +152,8 @@ fn beginning(bytes: &[u8]) -> Option<Beginning> {
     Some(Beginning { cwd: PathBuf::from(cwd), began_at: at, first_message })
 }
 
-/// Returns the part that was read of a first message that exceeds the budget. Without it, the
-/// conversation would seem to have no message.
+/// Returns the beginning of a first message that is longer than `READ_LIMIT_BYTES`. Without this
+/// function, the conversation would have no first message.
 fn cut_message(bytes: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct CutMessage {
@@ -171,13 +173,15 @@ fn cut_message(bytes: &[u8]) -> Option<String> {
 
 /// Reads backwards until a line shows whether the last turn has ended.
 fn is_turn_open(files: &dyn Files, path: &Path, length: u64) -> io::Result<bool> {
-    let (is_open, stopped) = reading::find_in_tail(files, path, (length, BUDGET), last_word)?;
-    // A line that exceeds the budget is not the end of a turn.
+    let (is_open, stopped) =
+        reading::find_in_tail(files, path, (length, READ_LIMIT_BYTES), is_open_after)?;
+    // A line that is longer than `READ_LIMIT_BYTES` is not the end of a turn.
     Ok(is_open.unwrap_or(stopped == StopReason::LimitReached))
 }
 
-/// Returns whether a turn is open, according to the last complete line. `None` if no line shows it.
-fn last_word(tail: &[u8]) -> Option<bool> {
+/// Returns whether a turn is open after the last complete record. `None` if the tail contains no
+/// complete record of a known type.
+fn is_open_after(tail: &[u8]) -> Option<bool> {
     #[derive(Deserialize)]
     struct RecordType {
         #[serde(rename = "type")]
@@ -193,14 +197,14 @@ fn last_word(tail: &[u8]) -> Option<bool> {
     })
 }
 
-/// Returns the agent's last message, if it is near the end.
+/// Returns the agent's last message. `None` if it is not in the last `SHORT_READ_BYTES`.
 fn last_answer(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
-    let tail = files.tail(path, PIECE)?;
-    let said = tail.rsplit(|byte| *byte == b'\n').find_map(|line| match DemoRecord::read(line) {
+    let tail = files.tail(path, SHORT_READ_BYTES)?;
+    let text = tail.rsplit(|byte| *byte == b'\n').find_map(|line| match DemoRecord::read(line) {
         Some(DemoRecord::Assistant { text, .. }) => Some(text),
         _ => None,
     });
-    Ok(said)
+    Ok(text)
 }
 
 /// Returns the messages of the user from this byte offset on.

@@ -15,7 +15,7 @@ use crate::shared::reading::{self, EveryLine, ReadDirection};
 use crate::shared::writing::write_line;
 
 /// The name of the only tool that the demo agent has.
-const TOOL: &str = "shell";
+const TOOL_NAME: &str = "shell";
 
 impl Conversion for Demo {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
@@ -43,14 +43,14 @@ pub(super) fn read(
     reading::read_turns(files, path, EveryLine(turns_of_line), direction, each)
 }
 
-/// Returns the turns of a line, which is one record. No record is ever reverted.
+/// Returns the turn of a line. A line is one record, and the agent never reverts a record.
 fn turns_of_line(line: &[u8]) -> Vec<Turn> {
     DemoRecord::read(line).and_then(turn).into_iter().collect()
 }
 
 fn turn(record: DemoRecord) -> Option<Turn> {
-    // The agent runs one tool at a time, so a result needs no id to belong to its call.
-    let tool = || Tool { id: String::new(), name: TOOL.to_owned(), failed: false };
+    // The agent runs one tool at a time, so a result follows its call and needs no id.
+    let tool = || Tool { id: String::new(), name: TOOL_NAME.to_owned(), failed: false };
     let turn = |role, text, at| Turn::new(role, text).at(Some(at));
     match record {
         DemoRecord::User { text, at } => Some(turn(Role::User, text, at)),
@@ -63,16 +63,19 @@ fn turn(record: DemoRecord) -> Option<Turn> {
     }
 }
 
+/// Writes turns as records of a transcript.
 #[derive(Debug)]
 struct DemoWriter {
+    /// The header, until it is written. `None` if the turns are appended to an existing transcript.
     header: Option<DemoRecord>,
+    /// The timestamp of turns that have none.
     now: Timestamp,
-    /// A turn has begun and has no end yet.
+    /// The last turn has begun and its end is not written.
     is_open: bool,
 }
 
 impl DemoWriter {
-    fn close(&mut self, at: Timestamp, out: &mut Vec<u8>) {
+    fn end_turn(&mut self, at: Timestamp, out: &mut Vec<u8>) {
         if self.is_open {
             write_line(&DemoRecord::TurnEnd { at }, out);
         }
@@ -91,7 +94,7 @@ impl TurnWriter for DemoWriter {
         let (text, at) = (turn.text.clone(), turn.at.unwrap_or(self.now));
         let record = match turn.role {
             Role::User | Role::Summary => {
-                self.close(at, out);
+                self.end_turn(at, out);
                 DemoRecord::User { text, at }
             }
             Role::Assistant => DemoRecord::Assistant { text, at },
@@ -103,7 +106,7 @@ impl TurnWriter for DemoWriter {
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
-        self.close(self.now, out);
+        self.end_turn(self.now, out);
     }
 }
 
@@ -121,24 +124,24 @@ mod tests {
     fn written_turns_read_back_in_both_directions() {
         let home = Home::new();
         let at = Some(Timestamp::UNIX_EPOCH);
-        let tool = Tool { id: String::new(), name: TOOL.to_owned(), failed: false };
-        let said = [
+        let tool = Tool { id: String::new(), name: TOOL_NAME.to_owned(), failed: false };
+        let turns = [
             Turn::new(Role::User, "list\nthem ü").at(at),
             Turn::new(Role::ToolCall, "ls").at(at).with_tool(tool.clone()),
             Turn::new(Role::ToolResult, "a b").at(at).with_tool(tool),
             Turn::new(Role::Assistant, "two").at(at),
             Turn::new(Role::User, "thanks").at(at),
         ];
-        let (transcription, bytes) = write_turns(&Demo, &home, ("one", None), &said);
+        let (transcription, bytes) = write_turns(&Demo, &home, ("one", None), &turns);
         let path = home.write("written.jsonl", bytes);
-        assert_eq!(read_turns(&Demo, &path), said);
+        assert_eq!(read_turns(&Demo, &path), turns);
         let mut last = Vec::new();
         Demo.turns_back(&home.disk, &path, &mut |turn| {
             last.push(turn);
             if last.len() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .unwrap();
-        assert_eq!(last, [said[4].clone(), said[3].clone()]);
+        assert_eq!(last, [turns[4].clone(), turns[3].clone()]);
         let target = transcription.target;
         assert!(matches!(target, Target::Transcript(path) if path.ends_with("one.jsonl")));
     }

@@ -1,4 +1,4 @@
-//! Headless turns of the demo agent, over pipes.
+//! Tests headless turns of the demo agent over pipes.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
@@ -7,21 +7,21 @@ use rustix::process::{Signal, getsid};
 use segue_core::model::Signal as VendorSignal;
 use segue_core::ports::Vendors as _;
 
-use super::trial::{ForeignProcess, TestProcess, Trial, finish};
+use super::trial::{ForeignProcess, TestProcess, Trial, run_headless};
 
 #[test]
 fn resume_after_a_crash_remembers_the_conversation() {
     let trial = Trial::new();
-    let told = trial.turn(&["--session-id", "a1", "--print", "--", "remember the word fox"]);
-    assert_eq!(told.answer(), "I will remember fox.");
+    let first = trial.turn(&["--session-id", "a1", "--print", "--", "remember the word fox"]);
+    assert_eq!(first.answer(), "I will remember fox.");
     let crashed = trial.turn(&["--resume", "a1", "--print", "/crash"]);
     assert_eq!(crashed.status.code(), None);
     assert!(crashed.of_type("result").is_empty());
     assert_eq!(trial.records("a1").last().unwrap()["type"], "user");
-    let asked = trial.turn(&["--resume", "a1", "--print", "what is the word?"]);
-    assert_eq!(asked.answer(), "The word is fox.");
-    assert_eq!(asked.of_type("init")[0]["session_id"], "a1");
-    assert_eq!(trial.conversations(), 1);
+    let second = trial.turn(&["--resume", "a1", "--print", "what is the word?"]);
+    assert_eq!(second.answer(), "The word is fox.");
+    assert_eq!(second.of_type("init")[0]["session_id"], "a1");
+    assert_eq!(trial.conversation_count(), 1);
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn vendor_reads_the_conversation_and_a_failed_turn_from_the_output() {
     let trial = Trial::new();
     let vendor = segue_vendors::all().all().remove(0);
     let turn = trial.turn(&["--print", "--session-id", "a1", "/fail"]);
-    assert_eq!(turn.status.code(), Some(0), "the exit code of a failed turn is 0, too");
+    assert_eq!(turn.status.code(), Some(0), "the exit code of a failed turn is 0");
     let lines = turn.lines.iter().map(ToString::to_string);
     let sources = vendor.signals().unwrap();
     let signals: Vec<VendorSignal> = lines.flat_map(|line| sources.stream_signals(&line)).collect();
@@ -56,10 +56,10 @@ fn unknown_id_is_refused_unless_the_agent_starts_blank_on_unknown_ids() {
     let refused = trial.turn(&["--resume", "a1", "--print", "hi"]);
     assert_eq!(refused.status.code(), Some(1));
     assert_eq!(refused.errors, "error: no conversation found with session ID a1\n");
-    assert_eq!((refused.lines.len(), trial.conversations()), (0, 0));
+    assert_eq!((refused.lines.len(), trial.conversation_count()), (0, 0));
     let mut command = trial.command();
     command.env("SEGUE_DEMO_BLANK_ON_UNKNOWN", "1").args(["--resume", "a1", "--print", "hi"]);
-    let blank = finish(&mut command);
+    let blank = run_headless(&mut command);
     assert_eq!(blank.answer(), "This conversation has 1 message from you.");
     assert_ne!(blank.of_type("init")[0]["session_id"], "a1");
 }
@@ -71,11 +71,11 @@ fn a_conversation_is_not_found_from_another_folder() {
     let elsewhere = tempfile::tempdir().unwrap();
     let mut command = trial.command();
     command.current_dir(elsewhere.path()).args(["--resume", "a1", "--print", "hi"]);
-    assert_eq!(finish(&mut command).status.code(), Some(1));
+    assert_eq!(run_headless(&mut command).status.code(), Some(1));
 }
 
 #[test]
-fn a_prompt_that_looks_like_a_flag_is_a_prompt() {
+fn prompt_that_looks_like_a_flag_is_recorded_as_a_message() {
     let trial = Trial::new();
     trial.turn(&["--session-id", "a1", "--print", "--", "--resume"]).answer();
     assert_eq!(trial.records("a1")[1]["text"], "--resume");
@@ -90,18 +90,18 @@ fn prompt_of_a_megabyte_in_a_file_is_read_and_remembered() {
     let running = trial.turn(&["--session-id", "a1", "--print", "--", &prompt]);
     assert_eq!(running.answer(), "I will remember fox.");
     std::fs::remove_file(path).unwrap();
-    let asked = trial.turn(&["--resume", "a1", "--print", "which word?"]);
-    assert_eq!(asked.answer(), "The word is fox.");
+    let second = trial.turn(&["--resume", "a1", "--print", "which word?"]);
+    assert_eq!(second.answer(), "The word is fox.");
 }
 
 #[test]
 fn a_crash_leaves_the_live_entry_and_a_clean_end_does_not() {
     let trial = Trial::new();
     trial.turn(&["--print", "hi"]).answer();
-    assert!(trial.live().is_empty());
+    assert!(trial.live_entries().is_empty());
     let crashed = trial.turn(&["--session-id", "a1", "--print", "/crash 3"]);
     assert_eq!(crashed.status.code(), Some(3));
-    let live = trial.live();
+    let live = trial.live_entries();
     assert_eq!((&live[0]["id"], &live[0]["status"]), (&"a1".into(), &"working".into()));
     assert!(live[0]["started"].as_u64().unwrap() > 0, "{live:?}");
 }
@@ -114,8 +114,8 @@ fn fork_reports_the_id_of_the_new_conversation() {
     let ids: Vec<&str> =
         forked.of_type("init").iter().map(|line| line["session_id"].as_str().unwrap()).collect();
     assert_eq!(ids[0], "a1");
-    let asked = trial.turn(&["--resume", ids[1], "--print", "which word?"]);
-    assert_eq!(asked.answer(), "The word is fox.");
+    let second = trial.turn(&["--resume", ids[1], "--print", "which word?"]);
+    assert_eq!(second.answer(), "The word is fox.");
     assert_eq!(trial.records("a1").len(), 4);
 }
 
@@ -128,9 +128,9 @@ fn a_terminated_turn_exits_with_0_and_without_a_result() {
     let mut output = BufReader::new(running.child.stdout.take().unwrap()).lines();
     assert!(output.next().unwrap().unwrap().contains("init"));
     running.signal(Signal::TERM);
-    assert_eq!(running.end().code(), Some(0));
+    assert_eq!(running.wait_for_exit().code(), Some(0));
     assert!(output.next().is_none());
-    assert!(trial.live().is_empty());
+    assert!(trial.live_entries().is_empty());
 }
 
 #[test]
@@ -146,20 +146,20 @@ fn a_daemonized_tool_outlives_the_agent_in_its_own_session() {
     let trial = Trial::new();
     let turn = trial.turn(&["--session-id", "a1", "--print", "/daemonize 600"]);
     let result = turn.of_type("tool_result")[0]["text"].as_str().unwrap();
-    let number = result.rsplit(' ').next().unwrap().parse().unwrap();
-    let tool = ForeignProcess::find(number);
+    let process_id = result.rsplit(' ').next().unwrap().parse().unwrap();
+    let tool = ForeignProcess::find(process_id);
     assert_eq!(turn.answer(), format!("The tool: {result}."));
     assert_eq!(getsid(Some(tool.pid)).unwrap(), tool.pid);
-    let environment = std::fs::read_to_string(format!("/proc/{number}/environ")).unwrap();
+    let environment = std::fs::read_to_string(format!("/proc/{process_id}/environ")).unwrap();
     assert!(environment.split('\0').any(|variable| variable == "SEGUE_DEMO_SESSION=a1"));
 }
 
 #[test]
-fn an_agent_inside_an_agent_is_refused() {
+fn agent_inside_another_agent_is_refused() {
     let trial = Trial::new();
     let mut command = trial.command();
     command.env("SEGUE_DEMO_SESSION", "outer").args(["--print", "hi"]);
-    let refused = finish(&mut command);
+    let refused = run_headless(&mut command);
     assert_eq!(refused.status.code(), Some(1));
     assert!(refused.errors.contains("inside another session"), "{}", refused.errors);
 }
@@ -172,8 +172,8 @@ fn bad_arguments_exit_with_2_and_a_missing_terminal_with_1() {
     assert!(usage.errors.contains("usage: demo-agent"), "{}", usage.errors);
     let mut command = trial.command();
     command.stdin(Stdio::null());
-    let no_terminal = finish(&mut command);
+    let no_terminal = run_headless(&mut command);
     assert_eq!(no_terminal.status.code(), Some(1));
     assert!(no_terminal.errors.contains("needs a terminal"), "{}", no_terminal.errors);
-    assert!(trial.live().is_empty());
+    assert!(trial.live_entries().is_empty());
 }

@@ -1,6 +1,6 @@
-//! Tests of the demo agent's program from outside: over pipes and at a terminal.
+//! Tests the demo agent's program over pipes and at a terminal.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test fails if it cannot continue")]
 #![expect(clippy::panic, reason = "a deadline that passes fails the test")]
 
 mod headless;

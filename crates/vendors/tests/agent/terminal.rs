@@ -1,4 +1,4 @@
-//! A pseudo-terminal with the agent in it. It answers no terminal queries.
+//! Runs the agent in a pseudo-terminal that answers no terminal queries.
 
 use std::os::fd::OwnedFd;
 use std::process::{ExitStatus, Stdio};
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-use super::trial::{TestProcess, Trial, is_ready, patience};
+use super::trial::{TestProcess, Trial, deadline, is_ready};
 
 /// The agent at a terminal.
 pub(crate) struct AgentTerminal {
@@ -18,7 +18,7 @@ pub(crate) struct AgentTerminal {
     parser: vt100::Parser<Titles>,
 }
 
-/// Records the title and counts the bells: the screen model does not keep them.
+/// Records the title and counts the bells, because `vt100` does not store them.
 #[derive(Default)]
 pub(crate) struct Titles {
     last: String,
@@ -59,27 +59,27 @@ impl AgentTerminal {
         assert_eq!(rustix::io::write(&self.master, bytes).unwrap(), bytes.len());
     }
 
-    /// Types a message and sends it.
-    pub(crate) fn say(&self, text: &str) {
+    /// Types a message and Enter.
+    pub(crate) fn send_message(&self, text: &str) {
         self.send(format!("{text}\r"));
     }
 
     /// Reads until the screen shows a text.
-    pub(crate) fn until(&mut self, text: &str) {
-        self.until_screen(text, |terminal| terminal.contents().contains(text));
+    pub(crate) fn wait_for_text(&mut self, text: &str) {
+        self.wait_for_screen(text, |terminal| terminal.contents().contains(text));
     }
 
     /// Reads until the title equals this text.
-    pub(crate) fn until_title(&mut self, title: &str) {
-        self.until_screen(title, |terminal| terminal.parser.callbacks().last == title);
+    pub(crate) fn wait_for_title(&mut self, title: &str) {
+        self.wait_for_screen(title, |terminal| terminal.parser.callbacks().last == title);
     }
 
-    pub(crate) fn until_screen(&mut self, what: &str, is_there: impl Fn(&Self) -> bool) {
-        let deadline = patience();
-        while !is_there(self) {
+    pub(crate) fn wait_for_screen(&mut self, description: &str, condition: impl Fn(&Self) -> bool) {
+        let deadline = deadline();
+        while !condition(self) {
             let is_late = !is_ready(&self.master, deadline);
             if is_late || !self.read() {
-                panic!("no {what:?} on the screen:\n{}", self.contents());
+                panic!("the screen does not show {description:?}:\n{}", self.contents());
             }
         }
     }
@@ -103,7 +103,7 @@ impl AgentTerminal {
         self.parser.screen_mut().set_size(rows, columns);
     }
 
-    /// Returns whether the terminal is in the modes that a shell expects.
+    /// Returns whether the terminal is in cooked mode, as a shell expects.
     pub(crate) fn is_cooked(&self) -> bool {
         tcgetattr(&self.slave).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO)
     }
@@ -117,8 +117,8 @@ impl AgentTerminal {
     }
 
     /// Waits until the agent exits, and reads the rest of its output.
-    pub(crate) fn end(&mut self) -> ExitStatus {
-        let status = self.running.end();
+    pub(crate) fn wait_for_exit(&mut self) -> ExitStatus {
+        let status = self.running.wait_for_exit();
         while self.read() {}
         status
     }

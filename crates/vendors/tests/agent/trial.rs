@@ -1,4 +1,4 @@
-//! A temporary home and working folder for each test, and the program to run in them.
+//! A temporary config dir and working folder for each test, and the agent's processes.
 
 use std::env;
 use std::fs::{self, File};
@@ -13,15 +13,15 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde_json::Value;
 use tempfile::TempDir;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A temporary home and a working folder.
+/// A temporary config dir and a working folder.
 pub(crate) struct Trial {
     pub(crate) home: TempDir,
     pub(crate) cwd: TempDir,
 }
 
-/// The outcome of a headless turn.
+/// The output and the exit status of a headless turn.
 pub(crate) struct TurnOutcome {
     pub(crate) lines: Vec<Value>,
     pub(crate) status: ExitStatus,
@@ -56,12 +56,12 @@ impl Trial {
 
     /// Runs a headless turn to its end.
     pub(crate) fn turn(&self, arguments: &[&str]) -> TurnOutcome {
-        finish(self.command().args(arguments))
+        run_headless(self.command().args(arguments))
     }
 
-    /// Returns the registry entries of live agents.
-    pub(crate) fn live(&self) -> Vec<Value> {
-        read_all(&self.home.path().join("live")).iter().map(|(_, text)| json(text)).collect()
+    /// Returns the live entries of running agents.
+    pub(crate) fn live_entries(&self) -> Vec<Value> {
+        read_all(&self.home.path().join("live")).iter().map(|(_, text)| parse_json(text)).collect()
     }
 
     /// Returns the records of a conversation.
@@ -69,23 +69,23 @@ impl Trial {
         let name = format!("{id}.jsonl");
         let folders = fs::read_dir(self.home.path().join("conversations")).unwrap();
         let path = folders.map(|folder| folder.unwrap().path().join(&name)).next().unwrap();
-        fs::read_to_string(path).unwrap().lines().map(json).collect()
+        fs::read_to_string(path).unwrap().lines().map(parse_json).collect()
     }
 
     /// Returns how many conversations there are.
-    pub(crate) fn conversations(&self) -> usize {
+    pub(crate) fn conversation_count(&self) -> usize {
         let Ok(folders) = fs::read_dir(self.home.path().join("conversations")) else { return 0 };
         folders.map(|folder| read_all(&folder.unwrap().path()).len()).sum()
     }
 }
 
 /// Runs a headless turn to its end. Its output goes to files, because it can be larger than a pipe.
-pub(crate) fn finish(command: &mut Command) -> TurnOutcome {
+pub(crate) fn run_headless(command: &mut Command) -> TurnOutcome {
     let (mut output, mut errors) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
     command.stdout(output.try_clone().unwrap()).stderr(errors.try_clone().unwrap());
-    let status = TestProcess::start(command).end();
+    let status = TestProcess::start(command).wait_for_exit();
     let lines = read_back(&mut output);
-    let lines = lines.lines().map(json).collect();
+    let lines = lines.lines().map(parse_json).collect();
     TurnOutcome { lines, status, errors: read_back(&mut errors) }
 }
 
@@ -96,7 +96,7 @@ fn read_back(file: &mut File) -> String {
     text
 }
 
-/// A process that does not outlive its test.
+/// A process that the test spawned. It is killed when the test ends.
 pub(crate) struct TestProcess {
     pub(crate) child: Child,
 }
@@ -111,9 +111,9 @@ impl TestProcess {
     }
 
     /// Waits until the process exits. Panics after a timeout.
-    pub(crate) fn end(&mut self) -> ExitStatus {
+    pub(crate) fn wait_for_exit(&mut self) -> ExitStatus {
         let process = pidfd_open(pid(self.child.id()), PidfdFlags::empty()).unwrap();
-        assert!(is_ready(&process, Instant::now() + PATIENCE), "the agent does not end");
+        assert!(is_ready(&process, Instant::now() + TIMEOUT), "the agent does not exit");
         self.child.wait().unwrap()
     }
 }
@@ -125,15 +125,15 @@ impl Drop for TestProcess {
     }
 }
 
-/// A process that the test did not start. It is killed when the test ends.
+/// A process that the agent spawned. It is killed when the test ends.
 pub(crate) struct ForeignProcess {
     process: OwnedFd,
     pub(crate) pid: Pid,
 }
 
 impl ForeignProcess {
-    pub(crate) fn find(number: u32) -> Self {
-        let pid = pid(number);
+    pub(crate) fn find(process_id: u32) -> Self {
+        let pid = pid(process_id);
         Self { process: pidfd_open(pid, PidfdFlags::empty()).unwrap(), pid }
     }
 }
@@ -141,26 +141,26 @@ impl ForeignProcess {
 impl Drop for ForeignProcess {
     fn drop(&mut self) {
         rustix::process::pidfd_send_signal(&self.process, Signal::KILL).unwrap_or_default();
-        is_ready(&self.process, Instant::now() + PATIENCE);
+        is_ready(&self.process, Instant::now() + TIMEOUT);
     }
 }
 
-pub(crate) fn patience() -> Instant {
-    Instant::now() + PATIENCE
+pub(crate) fn deadline() -> Instant {
+    Instant::now() + TIMEOUT
 }
 
 /// Waits until the descriptor can be read. Returns `false` if the deadline has passed.
 pub(crate) fn is_ready(fd: &impl AsFd, deadline: Instant) -> bool {
-    let left = deadline.saturating_duration_since(Instant::now());
+    let timeout = deadline.saturating_duration_since(Instant::now());
     let mut polled = [PollFd::new(fd, PollFlags::IN)];
-    poll(&mut polled, Some(&Timespec::try_from(left).unwrap())).unwrap() > 0
+    poll(&mut polled, Some(&Timespec::try_from(timeout).unwrap())).unwrap() > 0
 }
 
-fn pid(number: u32) -> Pid {
-    Pid::from_raw(number.try_into().unwrap()).unwrap()
+fn pid(process_id: u32) -> Pid {
+    Pid::from_raw(process_id.try_into().unwrap()).unwrap()
 }
 
-fn json(text: impl AsRef<str>) -> Value {
+fn parse_json(text: impl AsRef<str>) -> Value {
     serde_json::from_str(text.as_ref()).unwrap()
 }
 

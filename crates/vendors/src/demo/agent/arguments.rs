@@ -16,8 +16,8 @@ pub(super) struct Invocation {
     pub(super) model: Option<String>,
     pub(super) permission: Permission,
     pub(super) instructions: Option<String>,
-    pub(super) ask_trust: bool,
-    pub(super) shows: Shows,
+    pub(super) asks_trust: bool,
+    pub(super) visibility: Shows,
     pub(super) prompt: Option<String>,
 }
 
@@ -32,13 +32,13 @@ pub(super) enum Identity {
     Resume(String),
 }
 
-/// When the agent shows which conversation it is in.
+/// When the agent draws its screen and publishes its live entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shows {
     AtOnce,
-    /// Not before a person trusts the folder.
+    /// The agent hides its live entry until the user trusts the folder.
     OnceTrusted,
-    /// The agent shows nothing and does nothing.
+    /// The agent draws nothing, publishes nothing and does nothing.
     Never,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum DemoMode {
     Headless,
 }
 
-/// Parses a command line. The error is a message for a person.
+/// Parses a command line. The error is a message for the user.
 pub(super) fn parse(arguments: Vec<String>) -> Result<Invocation, String> {
     let mut flags = Flags::default();
     let mut rest = arguments.into_iter();
@@ -88,11 +88,14 @@ enum Switch {
 
 impl Flags {
     fn read(&mut self, flag: &str, rest: &mut impl Iterator<Item = String>) -> Result<(), String> {
-        // A value may follow the flag after `=`, as in most programs.
-        let joined = flag.split_once('=').map(|(_, value)| value.to_owned());
+        // A value may be a separate argument, or follow `=`.
+        let attached_value = flag.split_once('=').map(|(_, value)| value.to_owned());
         let name = flag.split('=').next().unwrap_or_default();
         let mut value = || {
-            joined.clone().or_else(|| rest.next()).ok_or_else(|| format!("`{flag}` needs a value"))
+            attached_value
+                .clone()
+                .or_else(|| rest.next())
+                .ok_or_else(|| format!("`{flag}` needs a value"))
         };
         match name {
             "--session-id" => self.preset = Some(value()?),
@@ -103,7 +106,7 @@ impl Flags {
             "--ask-trust-first" => self.switches.push(Switch::AskTrustFirst),
             "--show-nothing" => self.switches.push(Switch::ShowNothing),
             "--model" => self.model = Some(value()?),
-            "--permission" => self.permission = Some(permission(&value()?)?),
+            "--permission" => self.permission = Some(parse_permission(&value()?)?),
             "--instructions" => self.instructions = Some(value()?),
             _ => return Err(format!("unknown argument `{}`", flag.escape_debug())),
         }
@@ -113,7 +116,7 @@ impl Flags {
     fn set_prompt(&mut self, prompt: String) -> Result<(), String> {
         match self.prompt.replace(prompt) {
             None => Ok(()),
-            Some(_) => Err("only one prompt can be given".to_owned()),
+            Some(_) => Err("more than one prompt".to_owned()),
         }
     }
 
@@ -130,8 +133,8 @@ impl Flags {
         Ok(Invocation {
             identity: self.identity()?,
             mode,
-            ask_trust: self.has(&Switch::AskTrust) || self.has(&Switch::AskTrustFirst),
-            shows: self.shows(),
+            asks_trust: self.has(&Switch::AskTrust) || self.has(&Switch::AskTrustFirst),
+            visibility: self.visibility(),
             model: self.model,
             permission: self.permission.unwrap_or(Permission::Ask),
             instructions: self.instructions,
@@ -139,7 +142,7 @@ impl Flags {
         })
     }
 
-    fn shows(&self) -> Shows {
+    fn visibility(&self) -> Shows {
         match (self.has(&Switch::ShowNothing), self.has(&Switch::AskTrustFirst)) {
             (true, _) => Shows::Never,
             (false, true) => Shows::OnceTrusted,
@@ -161,7 +164,7 @@ impl Flags {
     }
 }
 
-fn permission(word: &str) -> Result<Permission, String> {
+fn parse_permission(word: &str) -> Result<Permission, String> {
     Permission::from_word(word)
         .ok_or_else(|| format!("unknown permission `{}`", word.escape_debug()))
 }
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_command_line_is_an_interactive_agent_with_its_own_id() {
+    fn empty_command_line_starts_an_interactive_agent_with_its_own_id() {
         let found = read(&[]).unwrap();
         assert_eq!(found.identity, Identity::Own);
         assert_eq!(found.mode, DemoMode::Interactive);
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn own_id_overrides_a_preset_id_and_not_a_resume() {
+    fn own_id_overrides_a_preset_id_but_not_a_resume() {
         let preset = read(&["--session-id", "a", "--own-id"]).unwrap();
         assert_eq!(preset.identity, Identity::Own);
         let resume = read(&["--resume", "a", "--own-id"]).unwrap();
@@ -205,8 +208,8 @@ mod tests {
         let table: [(&[&str], &str); 8] = [
             (&["--verbose"], "unknown argument `--verbose`"),
             (&["--model"], "`--model` needs a value"),
-            (&["a", "b"], "only one prompt can be given"),
-            (&["--", "a", "b"], "only one prompt can be given"),
+            (&["a", "b"], "more than one prompt"),
+            (&["--", "a", "b"], "more than one prompt"),
             (&["--print"], "`--print` needs a prompt"),
             (&["--permission", "all"], "unknown permission `all`"),
             (&["--session-id", "../x"], "invalid session ID `../x`"),

@@ -10,23 +10,23 @@ use super::super::paths::NESTED_VARIABLE;
 use super::super::records::LiveStatus;
 use super::effect::{DemoEffect, DemoEvent, Placement};
 use super::engine::Engine;
-use super::log::DemoTranscript;
-use super::presence::{self, LiveEntryFile};
+use super::state_files::{self, LiveEntryFile};
+use super::transcript::DemoTranscript;
 use super::{AgentHost, AgentTool, tool};
 
-const LARGEST_FILE: u64 = 4 * 1024 * 1024;
+const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The transcript, the live entry, the tools and the time of the next wake-up.
+/// The agent's resources: its transcript, its live entry, its tools and its timer.
 #[derive(Debug)]
 pub(super) struct DemoBody<'a> {
     pub(super) host: &'a dyn AgentHost,
-    pub(super) home: PathBuf,
+    pub(super) config_dir: PathBuf,
     pub(super) cwd: PathBuf,
-    pub(super) log: DemoTranscript,
-    pub(super) presence: LiveEntryFile,
+    pub(super) transcript: DemoTranscript,
+    pub(super) live_entry: LiveEntryFile,
     pub(super) tools: Vec<StartedTool>,
     pub(super) deadline: Option<Instant>,
-    /// The agent no longer reads from its terminal.
+    /// The agent no longer reads its terminal.
     pub(super) is_deaf: bool,
 }
 
@@ -37,18 +37,18 @@ pub(super) struct StartedTool {
     placement: Placement,
 }
 
-/// How the agent's process ends.
+/// How the agent's process ends. The number is the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DemoEnding {
-    /// The agent stops its tool and removes its live entry.
+    /// The agent ends its foreground tool and removes its live entry.
     Clean(u8),
-    /// The agent leaves everything as it is.
+    /// The agent leaves its tools and its live entry behind.
     Crash(u8),
 }
 
-/// The output of the agent.
+/// A user interface that shows the agent's output.
 pub(super) trait Face {
-    /// Shows an effect that was carried out in the conversation with this id.
+    /// Shows an effect after it was carried out. `id` is the id of the current conversation.
     fn show(&mut self, effect: &DemoEffect, id: &str) -> io::Result<()>;
 }
 
@@ -59,9 +59,9 @@ enum ToolOutcome {
 }
 
 impl DemoBody<'_> {
-    /// Passes an event to the engine, and carries out and shows the effects. Returns how the agent
-    /// ends, if it does.
-    pub(super) fn live(
+    /// Passes an event to the engine, and carries out and shows the effects. Returns `Some` if the
+    /// agent must end.
+    pub(super) fn handle(
         &mut self,
         engine: &mut Engine,
         face: &mut dyn Face,
@@ -71,7 +71,7 @@ impl DemoBody<'_> {
         while let Some(event) = events.pop() {
             for effect in engine.handle(event) {
                 let outcome = self.carry_out(&effect)?;
-                face.show(&effect, self.log.id())?;
+                face.show(&effect, self.transcript.id())?;
                 match outcome {
                     ToolOutcome::Done => {}
                     ToolOutcome::Event(event) => events.push(event),
@@ -82,24 +82,24 @@ impl DemoBody<'_> {
         Ok(None)
     }
 
-    /// Writes the live entry of the agent with this status.
-    pub(super) fn announce(&mut self, status: LiveStatus) -> io::Result<()> {
-        self.presence.announce(self.log.id(), status, self.host.now())
+    /// Writes this status to the live entry.
+    pub(super) fn publish_status(&mut self, status: LiveStatus) -> io::Result<()> {
+        self.live_entry.publish(self.transcript.id(), status, self.host.now())
     }
 
-    /// Returns the outputs of the running tools, in the order of their numbers.
+    /// Returns the outputs of the running tools. The position is the index for `read_tool`.
     pub(super) fn tool_outputs(&self) -> Vec<BorrowedFd<'_>> {
         self.tools.iter().map(|running| running.tool.output()).collect()
     }
 
-    /// Reads the output of a tool. Returns an event if the tool has ended and the agent waits for
-    /// it.
-    pub(super) fn hear_tool(&mut self, number: usize) -> io::Result<Option<DemoEvent>> {
-        let Some(running) = self.tools.get(number) else { return Ok(None) };
-        if read_some(running.tool.output())? > 0 {
+    /// Reads the output of the tool with this index. Returns an event if the tool has ended and the
+    /// agent waits for it.
+    pub(super) fn read_tool(&mut self, index: usize) -> io::Result<Option<DemoEvent>> {
+        let Some(running) = self.tools.get(index) else { return Ok(None) };
+        if read_available(running.tool.output())? > 0 {
             return Ok(None);
         }
-        let mut ended = self.tools.remove(number);
+        let mut ended = self.tools.remove(index);
         ended.tool.end()?;
         Ok((ended.placement == Placement::Foreground).then_some(DemoEvent::ToolEnded))
     }
@@ -107,18 +107,18 @@ impl DemoBody<'_> {
     /// Ends the foreground tool and removes the live entry.
     pub(super) fn clean_up(&mut self) -> io::Result<()> {
         self.stop_tool()?;
-        self.presence.remove()
+        self.live_entry.remove()
     }
 
     fn carry_out(&mut self, effect: &DemoEffect) -> io::Result<ToolOutcome> {
         let now = self.host.now();
         match effect {
-            DemoEffect::Record(said, text) => self.log.say(*said, text, now)?,
-            DemoEffect::EndTurn => self.log.end_turn(now)?,
-            DemoEffect::Status(status) => self.announce(*status)?,
+            DemoEffect::Record(author, text) => self.transcript.append_line(*author, text, now)?,
+            DemoEffect::EndTurn => self.transcript.end_turn(now)?,
+            DemoEffect::Status(status) => self.publish_status(*status)?,
             DemoEffect::Wake(pause) => self.deadline = Instant::now().checked_add(*pause),
-            DemoEffect::StartTool { lasts, placement } => {
-                return Ok(ToolOutcome::Event(self.start_tool(*lasts, *placement)));
+            DemoEffect::StartTool { duration, placement } => {
+                return Ok(ToolOutcome::Event(self.start_tool(*duration, *placement)));
             }
             DemoEffect::StopTool => self.stop_tool()?,
             DemoEffect::Read(path) => {
@@ -126,16 +126,16 @@ impl DemoBody<'_> {
                 return Ok(ToolOutcome::Event(DemoEvent::FileRead(read)));
             }
             DemoEffect::Trust => {
-                presence::trust(&self.home, &self.cwd)?;
-                self.presence.is_hidden = false;
+                state_files::trust(&self.config_dir, &self.cwd)?;
+                self.live_entry.is_hidden = false;
             }
             DemoEffect::Clear => {
-                self.log.clear(new_id());
-                self.announce(self.presence.status())?;
+                self.transcript.clear(new_id());
+                self.publish_status(self.live_entry.status())?;
             }
             DemoEffect::Fork => {
-                self.log.fork(new_id(), now)?;
-                self.announce(self.presence.status())?;
+                self.transcript.fork(new_id(), now)?;
+                self.publish_status(self.live_entry.status())?;
             }
             DemoEffect::Deaf => self.is_deaf = true,
             DemoEffect::Exit(status) => return Ok(ToolOutcome::End(DemoEnding::Clean(*status))),
@@ -148,8 +148,8 @@ impl DemoBody<'_> {
         Ok(ToolOutcome::Done)
     }
 
-    fn start_tool(&mut self, lasts: Duration, placement: Placement) -> DemoEvent {
-        match self.try_tool(lasts, placement) {
+    fn start_tool(&mut self, duration: Duration, placement: Placement) -> DemoEvent {
+        match self.spawn_tool(duration, placement) {
             Ok(running) => {
                 let pid = running.tool.pid();
                 self.tools.push(running);
@@ -159,13 +159,13 @@ impl DemoBody<'_> {
         }
     }
 
-    /// Starts a tool and waits until it reports that it is ready.
-    fn try_tool(&self, lasts: Duration, placement: Placement) -> io::Result<StartedTool> {
-        let inside = [(NESTED_VARIABLE.to_owned(), self.log.id().to_owned())];
-        let mut tool = self.host.start_tool(&tool::arguments(lasts, placement), &inside)?;
-        if read_some(tool.output())? == 0 {
+    /// Spawns a tool and waits until it prints that it is ready.
+    fn spawn_tool(&self, duration: Duration, placement: Placement) -> io::Result<StartedTool> {
+        let variables = [(NESTED_VARIABLE.to_owned(), self.transcript.id().to_owned())];
+        let mut tool = self.host.start_tool(&tool::arguments(duration, placement), &variables)?;
+        if read_available(tool.output())? == 0 {
             tool.end()?;
-            return Err(io::Error::other("the tool ended at once"));
+            return Err(io::Error::other("the tool exited before it was ready"));
         }
         Ok(StartedTool { tool, placement })
     }
@@ -179,26 +179,26 @@ impl DemoBody<'_> {
         if status.is_none() {
             self.host.crash();
         }
-        // If no signal ended the process, return the exit code of such a crash: 128 + SIGSEGV.
+        // If the signal did not kill the process, exit with the code of such a crash: 128 +
+        // SIGSEGV.
         DemoEnding::Crash(status.unwrap_or(139))
     }
 }
 
-/// Makes an id of the kind that vendors use.
+/// Creates a conversation id: a random UUID, as most vendors use.
 pub(super) fn new_id() -> String {
     uuid::Uuid::new_v4().to_string()
 }
 
-/// Reads the file that a message refers to, at most `LARGEST_FILE` bytes of it. A longer text is
-/// not a prompt.
+/// Reads the file that a message names, at most `FILE_LIMIT_BYTES`.
 fn read_file(path: &str) -> io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(LARGEST_FILE).read_to_end(&mut bytes)?;
+    File::open(path)?.take(FILE_LIMIT_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Reads the available bytes of an output. Returns their number; 0 at EOF.
-fn read_some(output: BorrowedFd<'_>) -> io::Result<usize> {
+fn read_available(output: BorrowedFd<'_>) -> io::Result<usize> {
     let mut bytes = [0; 256];
     loop {
         match rustix::io::read(output, &mut bytes) {

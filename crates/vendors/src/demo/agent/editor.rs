@@ -27,7 +27,7 @@ impl Editor {
         self.draft.drain(..).collect()
     }
 
-    /// Edits the draft; keys that edit nothing are ignored.
+    /// Applies an editing key to the draft. Ignores all other keys.
     pub(super) fn press(&mut self, key: &DemoKey) {
         match key {
             DemoKey::Char(c) => self.insert([*c]),
@@ -56,19 +56,19 @@ impl Editor {
     pub(super) fn view(&self, columns: usize) -> (String, usize) {
         let shown: Vec<char> = self.draft.iter().map(|c| visible(*c)).collect();
         let width = |c: &char| c.width().unwrap_or(0);
-        let mut from = self.cursor;
-        let mut before = 0;
-        while from > 0 && before + width(&shown[from - 1]) < columns {
-            from -= 1;
-            before += width(&shown[from]);
+        let mut start = self.cursor;
+        let mut width_before = 0;
+        while start > 0 && width_before + width(&shown[start - 1]) < columns {
+            start -= 1;
+            width_before += width(&shown[start]);
         }
-        let mut left = columns.saturating_sub(before);
-        let after = shown[self.cursor..].iter().take_while(|c| {
-            let fits = width(c) < left;
-            left = left.saturating_sub(width(c));
+        let mut columns_left = columns.saturating_sub(width_before);
+        let text_after = shown[self.cursor..].iter().take_while(|c| {
+            let fits = width(c) < columns_left;
+            columns_left = columns_left.saturating_sub(width(c));
             fits
         });
-        (shown[from..self.cursor].iter().chain(after).collect(), before)
+        (shown[start..self.cursor].iter().chain(text_after).collect(), width_before)
     }
 
     fn insert(&mut self, characters: impl IntoIterator<Item = char>) {
@@ -79,7 +79,7 @@ impl Editor {
     }
 }
 
-/// Replaces a control character, which could move the cursor, with a sign of one column.
+/// Replaces a control character, which could move the cursor, with a visible character.
 fn visible(c: char) -> char {
     match c {
         '\n' => '⏎',
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_draft_shows_the_part_around_the_cursor() {
+    fn view_of_a_long_draft_is_the_part_around_the_cursor() {
         let mut editor = typed("0123456789日");
         assert_eq!(editor.view(6), ("789日".to_owned(), 5));
         editor.press(&DemoKey::Home);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_shown_as_signs_and_kept_in_the_draft() {
+    fn view_replaces_control_characters_and_the_draft_keeps_them() {
         let mut editor = Editor::default();
         editor.press(&DemoKey::Paste("a\n\u{1b}[31m".into()));
         assert_eq!(editor.view(20), ("a⏎·[31m".to_owned(), 7));

@@ -1,15 +1,14 @@
-//! Events that happen to the agent, and the effects that follow. They are data, so that the engine
-//! does nothing itself.
+//! The events that the engine handles, and the effects that it returns.
 
 use std::time::Duration;
 
 use super::super::records::LiveStatus;
 
-/// An event that happens to the agent.
+/// An input of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DemoEvent {
     Begin {
-        trusted: bool,
+        is_trusted: bool,
         prompt: Option<String>,
     },
     Message(String),
@@ -25,14 +24,14 @@ pub(super) enum DemoEvent {
     FileRead(Result<String, String>),
 }
 
-/// An action of the agent.
+/// An action that the engine decides on and `body` carries out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DemoEffect {
-    /// Appends a line to the transcript, and shows it.
+    /// Appends a line to the transcript and shows it.
     Record(LineAuthor, String),
-    /// Completes the turn in the transcript.
+    /// Records the end of the turn in the transcript.
     EndTurn,
-    /// Publishes what the agent does.
+    /// Publishes the status of the agent.
     Status(LiveStatus),
     /// Shows a text that is not part of the conversation.
     Notice(String),
@@ -40,7 +39,7 @@ pub(super) enum DemoEffect {
     Streamed(String),
     Wake(Duration),
     StartTool {
-        lasts: Duration,
+        duration: Duration,
         placement: Placement,
     },
     StopTool,
@@ -60,7 +59,7 @@ pub(super) enum DemoEffect {
     /// Stops reading from the terminal.
     Deaf,
     Exit(u8),
-    /// Crashes with this exit code. `None`: crashes by a signal.
+    /// Crashes with this exit code, or by a signal if it is `None`.
     Crash(Option<u8>),
 }
 

@@ -1,4 +1,5 @@
-//! A state machine that turns events into effects. It accesses neither files nor processes.
+//! The state machine of the agent: converts events to effects. It accesses neither files nor
+//! processes.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -20,14 +21,14 @@ pub(super) struct Engine {
     mode: DemoMode,
     phase: Phase,
     /// Messages that arrived while the agent was busy.
-    waiting: VecDeque<String>,
+    queued_messages: VecDeque<String>,
     effects: Vec<DemoEffect>,
 }
 
 #[derive(Debug)]
 enum Phase {
     Resting,
-    Streaming { words: VecDeque<String>, said: String, pause: Duration },
+    Streaming { words: VecDeque<String>, streamed: String, pause: Duration },
     Hanging,
     Asking(PendingQuestion),
     RunningTool(Placement),
@@ -45,26 +46,26 @@ const COLOURS: &[&str] = &["red", "green", "blue"];
 
 impl Engine {
     pub(super) fn new(memory: Memory, permission: Permission, mode: DemoMode) -> Self {
-        let (waiting, effects) = (VecDeque::new(), Vec::new());
-        Self { memory, permission, mode, phase: Phase::Resting, waiting, effects }
+        let (queued_messages, effects) = (VecDeque::new(), Vec::new());
+        Self { memory, permission, mode, phase: Phase::Resting, queued_messages, effects }
     }
 
     /// Handles an event. Returns the effects to carry out, in order.
     pub(super) fn handle(&mut self, event: DemoEvent) -> Vec<DemoEffect> {
         match event {
-            DemoEvent::Begin { trusted, prompt } => self.begin(trusted, prompt),
-            DemoEvent::Message(text) => self.waiting.push_back(text),
-            DemoEvent::Choice(choice) => self.choose(choice),
+            DemoEvent::Begin { is_trusted, prompt } => self.begin(is_trusted, prompt),
+            DemoEvent::Message(text) => self.queued_messages.push_back(text),
+            DemoEvent::Choice(choice) => self.answer_question(choice),
             DemoEvent::Interrupt => self.interrupt(),
             DemoEvent::Tick => self.stream(),
             DemoEvent::ToolStarted(pid) => self.tool_started(pid),
-            DemoEvent::ToolFailed(reason) => self.tool_over(&format!("failed: {reason}")),
-            DemoEvent::ToolEnded => self.tool_over("done"),
+            DemoEvent::ToolFailed(reason) => self.finish_tool(&format!("failed: {reason}")),
+            DemoEvent::ToolEnded => self.finish_tool("done"),
             DemoEvent::FileRead(read) => self.file_read(read),
         }
         while self.is_resting() {
-            let Some(text) = self.waiting.pop_front() else { break };
-            self.perform(&text);
+            let Some(text) = self.queued_messages.pop_front() else { break };
+            self.handle_message(&text);
         }
         mem::take(&mut self.effects)
     }
@@ -76,8 +77,8 @@ impl Engine {
 
     /// Returns the open question.
     pub(super) fn dialog(&self) -> Option<DemoDialog> {
-        let Phase::Asking(asked) = self.phase else { return None };
-        Some(match asked {
+        let Phase::Asking(question) = self.phase else { return None };
+        Some(match question {
             PendingQuestion::Trust => {
                 DemoDialog { question: "Do you trust this folder?", choices: &["yes", "no, exit"] }
             }
@@ -92,52 +93,52 @@ impl Engine {
         self.effects.push(effect);
     }
 
-    fn begin(&mut self, trusted: bool, prompt: Option<String>) {
-        self.waiting.extend(prompt);
-        if trusted {
-            return self.rest();
+    fn begin(&mut self, is_trusted: bool, prompt: Option<String>) {
+        self.queued_messages.extend(prompt);
+        if is_trusted {
+            return self.become_idle();
         }
         self.ask(PendingQuestion::Trust, LiveStatus::WaitingTrust);
     }
 
-    fn rest(&mut self) {
+    fn become_idle(&mut self) {
         self.phase = Phase::Resting;
-        if self.waiting.is_empty() {
+        if self.queued_messages.is_empty() {
             self.emit(DemoEffect::Status(LiveStatus::Idle));
         }
     }
 
-    fn perform(&mut self, text: &str) {
+    fn handle_message(&mut self, text: &str) {
         if text.trim().is_empty() {
             return self.finish_local(String::new());
         }
         match command::parse(text) {
-            DemoCommand::Local(local) => self.perform_locally(local),
+            DemoCommand::Local(local) => self.run_local_command(local),
             DemoCommand::Turn(work) => {
-                // If the agent is told to continue, it first reads the file that the previous turn
-                // left unread.
-                let unread = self.memory.unread().filter(|_| work == Work::Say);
-                let work = unread.map_or(work, |file| Work::Read(file.to_owned()));
-                self.memory.hear(text);
+                // If the previous turn was interrupted before it read its file, an ordinary message
+                // makes the agent read that file first.
+                let unread_file = self.memory.unread_file().filter(|_| work == Work::Answer);
+                let work = unread_file.map_or(work, |file| Work::Read(file.to_owned()));
+                self.memory.record_message(text);
                 self.emit(DemoEffect::Record(LineAuthor::User, text.to_owned()));
                 self.emit(DemoEffect::Status(LiveStatus::Working));
-                self.work(work, text);
+                self.do_work(work, text);
             }
         }
     }
 
-    fn work(&mut self, work: Work, text: &str) {
+    fn do_work(&mut self, work: Work, text: &str) {
         match work {
-            Work::Say => self.finish(true, self.memory.answer(text)),
+            Work::Answer => self.finish(true, self.memory.answer(text)),
             Work::Read(path) => self.begin_reading(path),
             Work::Fail => self.finish(false, "This turn failed, as it was told to.".to_owned()),
             Work::Crash(status) => self.emit(DemoEffect::Crash(status)),
             Work::Hang => self.phase = Phase::Hanging,
-            Work::Slow(lasts) => self.begin_stream(lasts),
-            Work::Ask => self.begin_permission(),
-            Work::Question => self.begin_question(),
-            Work::Tool(lasts) => self.start_tool(lasts, Placement::Foreground),
-            Work::Daemonize(lasts) => self.start_tool(lasts, Placement::OwnSession),
+            Work::Slow(duration) => self.start_stream(duration),
+            Work::Ask => self.request_permission(),
+            Work::Question => self.ask_question(),
+            Work::Tool(duration) => self.start_tool(duration, Placement::Foreground),
+            Work::Daemonize(duration) => self.start_tool(duration, Placement::OwnSession),
         }
     }
 
@@ -146,13 +147,13 @@ impl Engine {
         self.emit(DemoEffect::Record(LineAuthor::Assistant, text.clone()));
         self.emit(DemoEffect::EndTurn);
         self.emit(DemoEffect::Finished { ok, text });
-        self.rest();
+        self.become_idle();
     }
 
-    fn perform_locally(&mut self, local: LocalCommand) {
+    fn run_local_command(&mut self, local: LocalCommand) {
         match local {
             LocalCommand::Help => return self.finish_local(HELP.to_owned()),
-            LocalCommand::Unusable(reason) => return self.finish_local(reason),
+            LocalCommand::InvalidArgument(reason) => return self.finish_local(reason),
             LocalCommand::Clear => {
                 self.memory = Memory::default();
                 self.emit(DemoEffect::Clear);
@@ -178,7 +179,7 @@ impl Engine {
             self.emit(DemoEffect::Notice(text.clone()));
         }
         self.emit(DemoEffect::Finished { ok: true, text });
-        self.rest();
+        self.become_idle();
     }
 
     fn begin_reading(&mut self, path: String) {
@@ -193,7 +194,7 @@ impl Engine {
         }
         let (ok, result, answer) = match read {
             Ok(text) => {
-                self.memory.learn(&text);
+                self.memory.record_file(&text);
                 let answer = self.memory.answer(&text);
                 (true, text, answer)
             }
@@ -203,58 +204,58 @@ impl Engine {
         self.finish(ok, answer);
     }
 
-    fn begin_stream(&mut self, lasts: Duration) {
+    fn start_stream(&mut self, duration: Duration) {
         let answer = format!("Slowly but surely: {}", self.memory.answer(""));
         let words: VecDeque<String> = answer.split(' ').map(str::to_owned).collect();
-        let pause = lasts / u32::try_from(words.len()).unwrap_or(1);
-        self.phase = Phase::Streaming { words, said: String::new(), pause };
+        let pause = duration / u32::try_from(words.len()).unwrap_or(1);
+        self.phase = Phase::Streaming { words, streamed: String::new(), pause };
         self.emit(DemoEffect::Wake(pause));
     }
 
     fn stream(&mut self) {
-        let Phase::Streaming { words, said, pause } = &mut self.phase else { return };
+        let Phase::Streaming { words, streamed, pause } = &mut self.phase else { return };
         if let Some(word) = words.pop_front() {
-            if !said.is_empty() {
-                said.push(' ');
+            if !streamed.is_empty() {
+                streamed.push(' ');
             }
-            said.push_str(&word);
+            streamed.push_str(&word);
         }
-        let (said, pause, is_whole) = (said.clone(), *pause, words.is_empty());
-        if is_whole {
-            return self.finish(true, said);
+        let (streamed, pause, is_complete) = (streamed.clone(), *pause, words.is_empty());
+        if is_complete {
+            return self.finish(true, streamed);
         }
-        self.emit(DemoEffect::Streamed(said));
+        self.emit(DemoEffect::Streamed(streamed));
         self.emit(DemoEffect::Wake(pause));
     }
 
-    fn begin_permission(&mut self) {
+    fn request_permission(&mut self) {
         self.emit(DemoEffect::Record(LineAuthor::ToolCall, "edit notes.txt".to_owned()));
         match (self.permission, self.mode) {
-            (Permission::Auto, _) => self.settle_permission("allowed without asking", true),
-            (_, DemoMode::Headless) => self.settle_permission("denied: nobody can be asked", false),
+            (Permission::Auto, _) => self.finish_permission("allowed without asking", true),
+            (_, DemoMode::Headless) => self.finish_permission("denied: nobody can be asked", false),
             (_, DemoMode::Interactive) => {
                 self.ask(PendingQuestion::Permission, LiveStatus::WaitingPermission);
             }
         }
     }
 
-    fn settle_permission(&mut self, result: &str, allowed: bool) {
+    fn finish_permission(&mut self, result: &str, allowed: bool) {
         self.emit(DemoEffect::Record(LineAuthor::ToolResult, result.to_owned()));
         let answer = if allowed { "I edited notes.txt." } else { "I left notes.txt as it was." };
         self.finish(true, answer.to_owned());
     }
 
-    fn begin_question(&mut self) {
+    fn ask_question(&mut self) {
         self.emit(DemoEffect::Record(LineAuthor::ToolCall, "ask for a colour".to_owned()));
         match self.mode {
             DemoMode::Interactive => {
                 self.ask(PendingQuestion::Question, LiveStatus::WaitingQuestion);
             }
-            DemoMode::Headless => self.settle_question(None),
+            DemoMode::Headless => self.finish_question(None),
         }
     }
 
-    fn settle_question(&mut self, choice: Option<usize>) {
+    fn finish_question(&mut self, choice: Option<usize>) {
         let colour = choice.and_then(|index| COLOURS.get(index)).copied();
         let result = colour.unwrap_or("no answer");
         self.emit(DemoEffect::Record(LineAuthor::ToolResult, result.to_owned()));
@@ -263,27 +264,27 @@ impl Engine {
         self.finish(true, answer);
     }
 
-    fn ask(&mut self, asked: PendingQuestion, status: LiveStatus) {
-        self.phase = Phase::Asking(asked);
+    fn ask(&mut self, question: PendingQuestion, status: LiveStatus) {
+        self.phase = Phase::Asking(question);
         self.emit(DemoEffect::Status(status));
     }
 
-    fn choose(&mut self, choice: Option<usize>) {
-        let Phase::Asking(asked) = self.phase else { return };
-        let yes = choice == Some(0);
-        match asked {
-            PendingQuestion::Trust if yes => {
+    fn answer_question(&mut self, choice: Option<usize>) {
+        let Phase::Asking(question) = self.phase else { return };
+        let is_yes = choice == Some(0);
+        match question {
+            PendingQuestion::Trust if is_yes => {
                 self.emit(DemoEffect::Trust);
-                self.rest();
+                self.become_idle();
             }
             PendingQuestion::Trust => self.emit(DemoEffect::Exit(1)),
             PendingQuestion::Permission => {
                 self.emit(DemoEffect::Status(LiveStatus::Working));
-                self.settle_permission(if yes { "allowed" } else { "denied" }, yes);
+                self.finish_permission(if is_yes { "allowed" } else { "denied" }, is_yes);
             }
             PendingQuestion::Question => {
                 self.emit(DemoEffect::Status(LiveStatus::Working));
-                self.settle_question(choice);
+                self.finish_question(choice);
             }
         }
     }
@@ -291,29 +292,29 @@ impl Engine {
     fn interrupt(&mut self) {
         match self.phase {
             Phase::Resting => return,
-            Phase::Asking(_) => return self.choose(None),
+            Phase::Asking(_) => return self.answer_question(None),
             Phase::RunningTool(_) => self.emit(DemoEffect::StopTool),
             Phase::Streaming { .. } | Phase::Hanging | Phase::Reading => {}
         }
         self.finish(false, "[interrupted]".to_owned());
     }
 
-    fn start_tool(&mut self, lasts: Duration, placement: Placement) {
+    fn start_tool(&mut self, duration: Duration, placement: Placement) {
         self.emit(DemoEffect::Record(
             LineAuthor::ToolCall,
-            format!("sleep {}", lasts.as_secs_f64()),
+            format!("sleep {}", duration.as_secs_f64()),
         ));
         self.phase = Phase::RunningTool(placement);
-        self.emit(DemoEffect::StartTool { lasts, placement });
+        self.emit(DemoEffect::StartTool { duration, placement });
     }
 
     fn tool_started(&mut self, pid: u32) {
         if matches!(self.phase, Phase::RunningTool(Placement::OwnSession)) {
-            self.tool_over(&format!("runs on its own as process {pid}"));
+            self.finish_tool(&format!("runs on its own as process {pid}"));
         }
     }
 
-    fn tool_over(&mut self, result: &str) {
+    fn finish_tool(&mut self, result: &str) {
         if matches!(self.phase, Phase::RunningTool(_)) {
             self.emit(DemoEffect::Record(LineAuthor::ToolResult, result.to_owned()));
             self.finish(true, format!("The tool: {result}."));

@@ -1,4 +1,4 @@
-//! One turn without a terminal, as JSON lines on standard output.
+//! The headless user interface: runs one turn and prints JSON lines to standard output.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -11,25 +11,25 @@ use super::effect::{DemoEffect, DemoEvent, LineAuthor};
 use super::engine::Engine;
 use super::wait::{DemoWake, SignalSockets};
 
-/// Runs one turn. A failed turn and a SIGTERM both end with exit code 0, as they do with real
-/// agents: only the `result` line shows whether the turn succeeded.
-pub(super) fn live(
+/// Runs one turn. After a failed turn and after SIGTERM, the exit code is 0, as in real agents.
+/// Only the `result` line shows whether the turn succeeded.
+pub(super) fn run(
     invocation: &Invocation,
     body: &mut DemoBody<'_>,
     mut engine: Engine,
     mut signals: SignalSockets,
 ) -> io::Result<DemoEnding> {
     let mut stream = OutputStream::new(invocation, &body.cwd);
-    stream.init(body.log.id())?;
-    let begin = DemoEvent::Begin { trusted: true, prompt: invocation.prompt.clone() };
-    if let Some(ending) = body.live(&mut engine, &mut stream, begin)? {
+    stream.init(body.transcript.id())?;
+    let begin = DemoEvent::Begin { is_trusted: true, prompt: invocation.prompt.clone() };
+    if let Some(ending) = body.handle(&mut engine, &mut stream, begin)? {
         return Ok(ending);
     }
     while !engine.is_resting() {
         for wake in signals.wait(None, &body.tool_outputs(), body.deadline)? {
             let event = match wake {
                 DemoWake::Stop => return Ok(DemoEnding::Clean(0)),
-                DemoWake::Tool(number) => body.hear_tool(number)?,
+                DemoWake::Tool(index) => body.read_tool(index)?,
                 DemoWake::Deadline => {
                     body.deadline = None;
                     Some(DemoEvent::Tick)
@@ -37,7 +37,7 @@ pub(super) fn live(
                 DemoWake::Resized | DemoWake::Input => None,
             };
             let Some(event) = event else { continue };
-            if let Some(ending) = body.live(&mut engine, &mut stream, event)? {
+            if let Some(ending) = body.handle(&mut engine, &mut stream, event)? {
                 return Ok(ending);
             }
         }
@@ -45,26 +45,27 @@ pub(super) fn live(
     Ok(DemoEnding::Clean(0))
 }
 
-/// The output stream.
+/// The JSON lines on standard output.
 struct OutputStream {
-    about: Value,
+    /// The fields of each `init` line, except the type and the session id.
+    init_fields: Value,
 }
 
 impl OutputStream {
     fn new(invocation: &Invocation, cwd: &Path) -> Self {
-        let about = json!({
+        let init_fields = json!({
             "cwd": cwd.to_string_lossy(),
             "model": invocation.model,
             "permission": invocation.permission.word(),
             "instructions": invocation.instructions,
             "version": env!("CARGO_PKG_VERSION"),
         });
-        Self { about }
+        Self { init_fields }
     }
 
     /// Prints the id of the conversation, at the start and after each change of the conversation.
     fn init(&self, id: &str) -> io::Result<()> {
-        let mut line = self.about.clone();
+        let mut line = self.init_fields.clone();
         line["type"] = json!("init");
         line["session_id"] = json!(id);
         print(&line)

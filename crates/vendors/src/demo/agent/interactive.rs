@@ -1,4 +1,4 @@
-//! The agent in a terminal: turns keys into events until the agent ends.
+//! The interactive user interface: converts keys to events until the agent ends.
 
 use std::io::{self, Stdout};
 use std::time::Instant;
@@ -13,16 +13,16 @@ use super::effect::{DemoDialog, DemoEvent};
 use super::engine::Engine;
 use super::keys::{DemoKey, ESCAPE_WAIT, KeyReader};
 use super::memory::Memory;
-use super::presence;
+use super::state_files;
 use super::terminal::DemoTerminal;
 use super::wait::{DemoWake, SignalSockets};
 use super::window::DemoWindow;
 
-/// Runs until the person leaves, a signal arrives, or the terminal is gone.
+/// Runs until the user exits, a signal arrives, or the terminal closes.
 ///
-/// A SIGTERM ends with exit code 0, which looks like a person who left: a known trap of real
-/// agents.
-pub(super) fn live(
+/// After SIGTERM the exit code is 0, as in real agents. The exit code alone does not show whether
+/// the user exited.
+pub(super) fn run(
     invocation: &Invocation,
     body: &mut DemoBody<'_>,
     memory: Memory,
@@ -30,7 +30,7 @@ pub(super) fn live(
     terminal: &DemoTerminal,
 ) -> io::Result<DemoEnding> {
     let mut window = DemoWindow::open(io::stdout(), terminal.size())?;
-    window.notice(welcome(invocation, body.log.id(), memory.heard()))?;
+    window.notice(welcome(invocation, body.transcript.id(), memory.message_count()))?;
     let engine = Engine::new(memory, invocation.permission, invocation.mode);
     let mut desk = Desk {
         terminal,
@@ -39,10 +39,10 @@ pub(super) fn live(
         signals,
         editor: Editor::default(),
         keys: KeyReader::default(),
-        escape_until: None,
+        escape_deadline: None,
     };
-    let trusted = !invocation.ask_trust || presence::is_trusted(&body.home, &body.cwd);
-    let ended = desk.run(body, DemoEvent::Begin { trusted, prompt: invocation.prompt.clone() });
+    let is_trusted = !invocation.asks_trust || state_files::is_trusted(&body.config_dir, &body.cwd);
+    let ended = desk.run(body, DemoEvent::Begin { is_trusted, prompt: invocation.prompt.clone() });
     let closed = desk.window.close();
     match ended.and_then(|ending| closed.map(|()| ending)) {
         Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => {
@@ -52,16 +52,18 @@ pub(super) fn live(
     }
 }
 
-fn welcome(invocation: &Invocation, id: &str, heard: usize) -> String {
-    let resumed = (heard > 0).then(|| format!("resumed after {}", counted(heard, "message")));
+fn welcome(invocation: &Invocation, id: &str, message_count: usize) -> String {
+    let resumed =
+        (message_count > 0).then(|| format!("resumed after {}", counted(message_count, "message")));
     let model = invocation.model.as_ref().map(|model| format!("model: {model}"));
     let instructions = invocation.instructions.as_ref().map(|text| format!("instructions: {text}"));
     let mut lines = vec![format!("demo agent {}, conversation {id}", env!("CARGO_PKG_VERSION"))];
     lines.extend([resumed, model, instructions].into_iter().flatten());
-    lines.push("/help shows what it can be told".to_owned());
+    lines.push("/help lists the commands".to_owned());
     lines.join("\n")
 }
 
+/// The terminal, and the state of the user interface.
 struct Desk<'a> {
     terminal: &'a DemoTerminal,
     engine: Engine,
@@ -69,21 +71,22 @@ struct Desk<'a> {
     signals: SignalSockets,
     editor: Editor,
     keys: KeyReader,
-    escape_until: Option<Instant>,
+    /// When an incomplete escape sequence becomes a key.
+    escape_deadline: Option<Instant>,
 }
 
 impl Desk<'_> {
     fn run(&mut self, body: &mut DemoBody<'_>, begin: DemoEvent) -> io::Result<DemoEnding> {
-        let mut ended = self.tell(body, begin)?;
+        let mut ended = self.handle(body, begin)?;
         loop {
             if let Some(ending) = ended {
                 return Ok(ending);
             }
             self.window.draw(self.engine.dialog(), &self.editor)?;
-            let deadline = body.deadline.into_iter().chain(self.escape_until).min();
+            let deadline = body.deadline.into_iter().chain(self.escape_deadline).min();
             let input = (!body.is_deaf).then(|| self.terminal.input());
             for wake in self.signals.wait(input, &body.tool_outputs(), deadline)? {
-                ended = self.wake(body, wake)?;
+                ended = self.handle_wake(body, wake)?;
                 if ended.is_some() {
                     break;
                 }
@@ -91,67 +94,71 @@ impl Desk<'_> {
         }
     }
 
-    fn tell(
+    fn handle(
         &mut self,
         body: &mut DemoBody<'_>,
         event: DemoEvent,
     ) -> io::Result<Option<DemoEnding>> {
-        body.live(&mut self.engine, &mut self.window, event)
+        body.handle(&mut self.engine, &mut self.window, event)
     }
 
-    fn wake(&mut self, body: &mut DemoBody<'_>, wake: DemoWake) -> io::Result<Option<DemoEnding>> {
+    fn handle_wake(
+        &mut self,
+        body: &mut DemoBody<'_>,
+        wake: DemoWake,
+    ) -> io::Result<Option<DemoEnding>> {
         match wake {
             DemoWake::Stop => Ok(Some(DemoEnding::Clean(0))),
             DemoWake::Resized => {
                 self.window.resize(self.terminal.size());
                 Ok(None)
             }
-            DemoWake::Input => self.read(body),
-            DemoWake::Tool(number) => match body.hear_tool(number)? {
-                Some(event) => self.tell(body, event),
+            DemoWake::Input => self.read_terminal(body),
+            DemoWake::Tool(index) => match body.read_tool(index)? {
+                Some(event) => self.handle(body, event),
                 None => Ok(None),
             },
-            DemoWake::Deadline => self.pass_deadline(body),
+            DemoWake::Deadline => self.handle_deadline(body),
         }
     }
 
-    fn read(&mut self, body: &mut DemoBody<'_>) -> io::Result<Option<DemoEnding>> {
+    fn read_terminal(&mut self, body: &mut DemoBody<'_>) -> io::Result<Option<DemoEnding>> {
         let bytes = self.terminal.read()?;
         if bytes.is_empty() {
             return Ok(Some(DemoEnding::Clean(0)));
         }
         let keys = self.keys.feed(&bytes);
-        self.escape_until = self.keys.is_waiting().then(|| Instant::now() + ESCAPE_WAIT);
-        self.press(body, keys)
+        self.escape_deadline = self.keys.is_waiting().then(|| Instant::now() + ESCAPE_WAIT);
+        self.handle_keys(body, keys)
     }
 
-    fn pass_deadline(&mut self, body: &mut DemoBody<'_>) -> io::Result<Option<DemoEnding>> {
+    fn handle_deadline(&mut self, body: &mut DemoBody<'_>) -> io::Result<Option<DemoEnding>> {
         let now = Instant::now();
-        let is_over = |deadline: &mut Instant| *deadline <= now;
-        if self.escape_until.take_if(is_over).is_some() {
-            let keys = self.keys.give_up();
-            if let Some(ending) = self.press(body, keys)? {
+        let has_passed = |deadline: &mut Instant| *deadline <= now;
+        if self.escape_deadline.take_if(has_passed).is_some() {
+            let keys = self.keys.flush();
+            if let Some(ending) = self.handle_keys(body, keys)? {
                 return Ok(Some(ending));
             }
         }
-        match body.deadline.take_if(is_over) {
-            Some(_) => self.tell(body, DemoEvent::Tick),
+        match body.deadline.take_if(has_passed) {
+            Some(_) => self.handle(body, DemoEvent::Tick),
             None => Ok(None),
         }
     }
 
-    fn press(
+    fn handle_keys(
         &mut self,
         body: &mut DemoBody<'_>,
         keys: Vec<DemoKey>,
     ) -> io::Result<Option<DemoEnding>> {
         for key in keys {
-            match meaning(key, &self.engine, &mut self.editor) {
+            match meaning_of_key(key, &self.engine, &mut self.editor) {
                 DemoKeyMeaning::Nothing => {}
                 DemoKeyMeaning::Leave => return Ok(Some(DemoEnding::Clean(0))),
                 DemoKeyMeaning::Mouse(report) => self.window.notice(format!("mouse {report}"))?,
                 DemoKeyMeaning::Event(event) => {
-                    if let Some(ending) = self.tell(body, event)? {
+                    if let Some(ending) = self.handle(body, event)? {
                         return Ok(Some(ending));
                     }
                 }
@@ -161,7 +168,7 @@ impl Desk<'_> {
     }
 }
 
-/// What a key means to the demo agent.
+/// The effect of a key.
 #[derive(Debug, PartialEq, Eq)]
 enum DemoKeyMeaning {
     Nothing,
@@ -170,11 +177,11 @@ enum DemoKeyMeaning {
     Leave,
 }
 
-/// Returns what a key means in the current state. A dialog accepts no typed text: a paste is lost,
-/// and the Enter after it answers yes, as it does in real agents.
-fn meaning(key: DemoKey, engine: &Engine, editor: &mut Editor) -> DemoKeyMeaning {
+/// Returns the effect of a key in the current state. A dialog ignores a paste, and the Enter after
+/// it answers yes, as in real agents.
+fn meaning_of_key(key: DemoKey, engine: &Engine, editor: &mut Editor) -> DemoKeyMeaning {
     if let Some(dialog) = engine.dialog() {
-        return answer(&key, &dialog);
+        return meaning_in_dialog(&key, &dialog);
     }
     match key {
         DemoKey::Control('c') | DemoKey::Escape if !engine.is_resting() => {
@@ -201,7 +208,7 @@ fn meaning(key: DemoKey, engine: &Engine, editor: &mut Editor) -> DemoKeyMeaning
     }
 }
 
-fn answer(key: &DemoKey, dialog: &DemoDialog) -> DemoKeyMeaning {
+fn meaning_in_dialog(key: &DemoKey, dialog: &DemoDialog) -> DemoKeyMeaning {
     let choice = match key {
         DemoKey::Enter | DemoKey::Char('y') => Some(0),
         DemoKey::Escape | DemoKey::Char('n') | DemoKey::Control('c') => None,
@@ -224,9 +231,9 @@ mod tests {
     use super::super::arguments::DemoMode;
     use super::*;
 
-    fn engine(told: &str) -> Engine {
+    fn engine(message: &str) -> Engine {
         let mut engine = Engine::new(Memory::default(), Permission::Ask, DemoMode::Interactive);
-        engine.handle(DemoEvent::Message(told.to_owned()));
+        engine.handle(DemoEvent::Message(message.to_owned()));
         engine
     }
 
@@ -240,18 +247,21 @@ mod tests {
     fn enter_sends_the_whole_draft_and_ignores_an_empty_one() {
         let mut editor = typed("two\nlines ");
         let sent = DemoKeyMeaning::Event(DemoEvent::Message("two\nlines ".into()));
-        assert_eq!(meaning(DemoKey::Enter, &engine("hi"), &mut editor), sent);
-        assert_eq!(meaning(DemoKey::Enter, &engine("hi"), &mut editor), DemoKeyMeaning::Nothing);
+        assert_eq!(meaning_of_key(DemoKey::Enter, &engine("hi"), &mut editor), sent);
+        assert_eq!(
+            meaning_of_key(DemoKey::Enter, &engine("hi"), &mut editor),
+            DemoKeyMeaning::Nothing
+        );
     }
 
     #[test]
     fn control_c_interrupts_a_turn_and_otherwise_clears_the_draft() {
         let mut editor = typed("draft");
         let interrupt = DemoKeyMeaning::Event(DemoEvent::Interrupt);
-        assert_eq!(meaning(DemoKey::Control('c'), &engine("/hang"), &mut editor), interrupt);
+        assert_eq!(meaning_of_key(DemoKey::Control('c'), &engine("/hang"), &mut editor), interrupt);
         assert!(!editor.is_empty());
         assert_eq!(
-            meaning(DemoKey::Control('c'), &engine("hi"), &mut editor),
+            meaning_of_key(DemoKey::Control('c'), &engine("hi"), &mut editor),
             DemoKeyMeaning::Nothing
         );
         assert!(editor.is_empty());
@@ -261,19 +271,19 @@ mod tests {
     fn control_d_leaves_only_if_the_draft_is_empty() {
         let mut editor = typed("draft");
         assert_eq!(
-            meaning(DemoKey::Control('d'), &engine("hi"), &mut editor),
+            meaning_of_key(DemoKey::Control('d'), &engine("hi"), &mut editor),
             DemoKeyMeaning::Nothing
         );
         editor.clear();
         assert_eq!(
-            meaning(DemoKey::Control('d'), &engine("hi"), &mut editor),
+            meaning_of_key(DemoKey::Control('d'), &engine("hi"), &mut editor),
             DemoKeyMeaning::Leave
         );
     }
 
     #[test]
     fn dialog_accepts_its_keys_and_ignores_all_others() {
-        let asking = engine("/ask");
+        let engine_with_dialog = engine("/ask");
         let mut editor = Editor::default();
         let yes = DemoKeyMeaning::Event(DemoEvent::Choice(Some(0)));
         let no = DemoKeyMeaning::Event(DemoEvent::Choice(None));
@@ -289,7 +299,11 @@ mod tests {
             (DemoKey::Paste("y".into()), &DemoKeyMeaning::Nothing),
         ];
         for (key, wanted) in table {
-            assert_eq!(meaning(key.clone(), &asking, &mut editor), *wanted, "{key:?}");
+            assert_eq!(
+                meaning_of_key(key.clone(), &engine_with_dialog, &mut editor),
+                *wanted,
+                "{key:?}"
+            );
         }
         assert!(editor.is_empty());
     }

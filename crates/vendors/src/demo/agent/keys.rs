@@ -3,7 +3,7 @@
 use std::mem;
 use std::time::Duration;
 
-/// How long a lone escape byte may be the beginning of a longer sequence.
+/// How long the agent waits for the rest of an escape sequence.
 pub(super) const ESCAPE_WAIT: Duration = Duration::from_millis(50);
 
 const PASTE_END: &[u8] = b"\x1b[201~";
@@ -20,7 +20,7 @@ pub(super) enum DemoKey {
     Home,
     End,
     Escape,
-    /// A letter with the control key.
+    /// A letter that was pressed together with the control key.
     Control(char),
     Paste(String),
     /// A mouse report, as the terminal sent it.
@@ -29,7 +29,7 @@ pub(super) enum DemoKey {
     Other,
 }
 
-/// Converts bytes to keys, however the bytes are split.
+/// Converts bytes to keys. A key may be split between two reads.
 #[derive(Debug, Default)]
 pub(super) struct KeyReader {
     pending: Vec<u8>,
@@ -43,7 +43,7 @@ enum NextKey {
 }
 
 impl KeyReader {
-    /// Takes bytes and returns the keys that are complete.
+    /// Appends bytes, and returns the keys that are complete.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<DemoKey> {
         let mut keys = Vec::new();
         self.pending.extend(bytes);
@@ -51,7 +51,7 @@ impl KeyReader {
             if self.paste.is_some() && !self.read_paste(&mut keys) {
                 return keys;
             }
-            match next(&self.pending) {
+            match next_key(&self.pending) {
                 NextKey::Key(key, length) => {
                     self.pending.drain(..length);
                     keys.push(key);
@@ -70,9 +70,9 @@ impl KeyReader {
         self.paste.is_none() && !self.pending.is_empty()
     }
 
-    /// Stops waiting: a lone escape byte becomes the Escape key, and an incomplete sequence becomes
-    /// `Key::Other`.
-    pub(super) fn give_up(&mut self) -> Vec<DemoKey> {
+    /// Ends the wait for an incomplete sequence. A lone escape byte becomes `DemoKey::Escape`, and
+    /// any other sequence becomes `DemoKey::Other`.
+    pub(super) fn flush(&mut self) -> Vec<DemoKey> {
         if !self.is_waiting() {
             return Vec::new();
         }
@@ -80,7 +80,7 @@ impl KeyReader {
         vec![if pending == b"\x1b" { DemoKey::Escape } else { DemoKey::Other }]
     }
 
-    /// Moves bytes into the paste. Returns whether the paste is complete.
+    /// Moves the pending bytes into the paste. Returns whether the paste is complete.
     fn read_paste(&mut self, keys: &mut Vec<DemoKey>) -> bool {
         let Some(paste) = &mut self.paste else { return true };
         // The end marker may be split between two reads.
@@ -97,7 +97,7 @@ impl KeyReader {
     }
 }
 
-fn next(bytes: &[u8]) -> NextKey {
+fn next_key(bytes: &[u8]) -> NextKey {
     match bytes {
         [] => NextKey::Incomplete,
         [0x1b, rest @ ..] => escape(rest),
@@ -115,7 +115,7 @@ fn escape(rest: &[u8]) -> NextKey {
         [] => NextKey::Incomplete,
         [b'[', sequence @ ..] => control_sequence(sequence),
         [b'O'] => NextKey::Incomplete,
-        [b'O', last, ..] => NextKey::Key(named(*last), 3),
+        [b'O', last, ..] => NextKey::Key(cursor_key(*last), 3),
         [b']' | b'P' | b'_' | b'^', text @ ..] => control_string(text),
         // Escape followed by Enter inserts a line break into the message.
         [b'\r', ..] => NextKey::Key(DemoKey::Char('\n'), 2),
@@ -137,13 +137,13 @@ fn control_sequence(sequence: &[u8]) -> NextKey {
         (report, last @ (b'M' | b'm')) if report.starts_with('<') => {
             DemoKey::Mouse(format!("{}{}", &report[1..], char::from(last)))
         }
-        ("", last) => named(last),
+        ("", last) => cursor_key(last),
         _ => DemoKey::Other,
     };
     NextKey::Key(key, length)
 }
 
-fn named(last: u8) -> DemoKey {
+fn cursor_key(last: u8) -> DemoKey {
     match last {
         b'C' => DemoKey::Right,
         b'D' => DemoKey::Left,
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_may_arrive_one_by_one() {
+    fn keys_may_be_split_between_reads() {
         let bytes = "x\u{1b}[200~日\u{1b}[201~\u{1b}[C\u{1b}]11;rgb:0/0/0\u{7}é".as_bytes();
         let mut reader = KeyReader::default();
         let found: Vec<DemoKey> = bytes.iter().flat_map(|byte| reader.feed(&[*byte])).collect();
@@ -231,11 +231,11 @@ mod tests {
     }
 
     #[test]
-    fn lone_escape_becomes_a_key_after_the_wait() {
+    fn flush_converts_a_lone_escape_byte_to_a_key() {
         let mut reader = KeyReader::default();
         assert_eq!(reader.feed(b"\x1b"), []);
         assert!(reader.is_waiting());
-        assert_eq!(reader.give_up(), [DemoKey::Escape]);
+        assert_eq!(reader.flush(), [DemoKey::Escape]);
         assert_eq!(keys(b"\x1by"), [DemoKey::Escape, DemoKey::Char('y')]);
     }
 
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_after_invalid_bytes_are_read() {
+    fn invalid_utf8_does_not_affect_the_following_keys() {
         let wanted = [DemoKey::Char('\u{fffd}'), DemoKey::Char('a')];
         assert_eq!(keys(b"\xffa"), wanted);
         assert_eq!(keys(b"\xe9a \r").last(), Some(&DemoKey::Enter));

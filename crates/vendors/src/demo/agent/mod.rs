@@ -1,8 +1,9 @@
-//! The demo agent program. It remembers and answers messages, and misbehaves in every known way on
-//! request.
+//! The demo agent program. It remembers and answers messages. Special messages make it misbehave in
+//! the ways of real agents.
 //!
-//! `engine` decides what to do and does nothing itself. `body` has the transcript, the live entry
-//! and the tools. `interactive` and `headless` are the two user interfaces.
+//! `engine` is the state machine and has no side effects. `body` carries out the effects: it writes
+//! the transcript and the live entry, and runs the tools. `interactive` and `headless` are the two
+//! user interfaces.
 
 mod arguments;
 mod body;
@@ -13,14 +14,14 @@ mod engine;
 mod headless;
 mod interactive;
 mod keys;
-mod log;
 mod memory;
 mod paint;
-mod presence;
 mod screen;
 mod start;
+mod state_files;
 mod terminal;
 mod tool;
+mod transcript;
 mod wait;
 mod window;
 
@@ -32,7 +33,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use segue_core::model::{Environment, ProcessRef};
 
-/// What the agent needs from the machine and cannot do itself.
+/// The operating-system functions that the agent needs from its host program.
 pub trait AgentHost: Debug {
     /// Returns this process.
     fn process(&self) -> ProcessRef;
@@ -44,16 +45,16 @@ pub trait AgentHost: Debug {
 
     fn now(&self) -> Timestamp;
 
-    /// Starts the agent program once more, with these arguments and additional environment
-    /// variables. Its standard input and standard error lead nowhere; its standard output is the
-    /// output of the tool.
+    /// Spawns the agent program as a tool, with these arguments and additional environment
+    /// variables. Standard input and standard error are `/dev/null`. Standard output is
+    /// [`AgentTool::output`].
     fn start_tool(
         &self,
         arguments: &[String],
         variables: &[(String, String)],
     ) -> io::Result<Box<dyn AgentTool>>;
 
-    /// Ends this process by a signal, as a memory access violation would.
+    /// Kills this process with a signal, like a memory access violation.
     fn crash(&self);
 }
 
@@ -64,11 +65,11 @@ pub trait AgentTool: Debug {
     /// Returns the standard output of the tool. It reaches EOF when the tool has ended.
     fn output(&self) -> BorrowedFd<'_>;
 
-    /// Ends the tool if it still runs, and collects its exit code.
+    /// Kills the tool if it still runs, and waits for it.
     fn end(&mut self) -> io::Result<()>;
 }
 
-/// Why the agent does not start: its exit code and a message for a person.
+/// The reason why the agent does not start: an exit code and an error message.
 #[derive(Debug)]
 struct DemoRefusal {
     status: u8,
@@ -89,24 +90,19 @@ impl From<io::Error> for DemoRefusal {
 
 /// Runs the agent and returns its exit code.
 pub fn run(arguments: Vec<String>, host: &dyn AgentHost) -> u8 {
-    let ended = match arguments.first().map(String::as_str) {
+    let exit_code = match arguments.first().map(String::as_str) {
         Some(tool::FLAG) => tool::run(&arguments[1..]),
         Some("--help") => help(),
         _ => start::start(arguments, host),
     };
-    ended.unwrap_or_else(|refusal| {
-        // If standard error is closed, the exit code alone has to do.
-        let _unread = writeln!(io::stderr(), "error: {}", refusal.message);
+    exit_code.unwrap_or_else(|refusal| {
+        // If standard error is closed, the caller still gets the exit code.
+        let _ignored = writeln!(io::stderr(), "error: {}", refusal.message);
         refusal.status
     })
 }
 
 fn help() -> Result<u8, DemoRefusal> {
-    writeln!(
-        io::stdout(),
-        "{}\n\nmessages that it understands:\n{}",
-        arguments::USAGE,
-        command::HELP
-    )?;
+    writeln!(io::stdout(), "{}\n\nspecial messages:\n{}", arguments::USAGE, command::HELP)?;
     Ok(0)
 }

@@ -1,5 +1,5 @@
-//! Converts text to rows of a terminal, with colours and widths. The rows contain nothing that
-//! moves the cursor unexpectedly.
+//! Wraps and colours text for the rows of a terminal. Replaces control characters, which could move
+//! the cursor.
 
 use unicode_width::UnicodeWidthChar as _;
 
@@ -16,7 +16,7 @@ impl PaintedLine {
     }
 }
 
-/// How a line looks.
+/// The colour of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineTone {
     Plain,
@@ -53,7 +53,7 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut rows = Vec::new();
     for line in text.split('\n') {
         let (mut row, mut used) = (String::new(), 0);
-        for c in line.chars().flat_map(harmless) {
+        for c in line.chars().flat_map(printable) {
             let width = c.width().unwrap_or(0);
             if used + width > columns && used > 0 {
                 rows.push(std::mem::take(&mut row));
@@ -67,8 +67,8 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// Returns the end of a text that fits into this many columns.
-pub(super) fn end_of(text: &str, columns: usize) -> String {
+/// Wraps a text into rows of at most this many columns, and returns the last row.
+pub(super) fn last_row(text: &str, columns: usize) -> String {
     wrap(text, columns.max(1)).pop().unwrap_or_default()
 }
 
@@ -83,8 +83,8 @@ pub(super) fn boxed(text: &str, columns: usize) -> Vec<String> {
     drawn
 }
 
-/// Returns the lines of `/fill`: every colour, wide characters, emoji and marks.
-pub(super) fn filling(count: u32) -> impl Iterator<Item = PaintedLine> {
+/// Returns the lines that `/fill` prints: colours, wide characters, emoji and combining characters.
+pub(super) fn fill_lines(count: u32) -> impl Iterator<Item = PaintedLine> {
     (1..=count).map(|number| {
         let text = format!("line {number:05} 日本語の文字 한국어 🙂🚀🧪 cafe\u{301} ▁▂▃▄▅▆▇█");
         PaintedLine::new(LineTone::Colour(u8::try_from(number % 231).unwrap_or(0) + 1), text)
@@ -95,7 +95,7 @@ fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-fn harmless(c: char) -> impl Iterator<Item = char> {
+fn printable(c: char) -> impl Iterator<Item = char> {
     let (c, times) = match c {
         '\t' => (' ', 4),
         c if c.is_control() => ('·', 1),
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wide_characters_are_not_cut_in_two() {
+    fn wrap_does_not_split_a_wide_character() {
         assert_eq!(wrap("a日本", 4), ["a日", "本"]);
         assert_eq!(wrap("日", 1), ["日"]);
         assert_eq!(wrap("one\n\ntwo", 10), ["one", "", "two"]);

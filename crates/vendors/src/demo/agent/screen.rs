@@ -1,4 +1,4 @@
-//! The agent's screen: lines that scroll, and a bottom part that is redrawn.
+//! Draws the agent's screen: lines that scroll, and a bottom part that is redrawn.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -8,23 +8,23 @@ use super::paint::{PaintedLine, coloured, wrap};
 /// How many lines are kept for a redraw after a change of the terminal's size.
 const KEPT_LINES: usize = 300;
 
-/// Writes are split after this many bytes.
-const CHUNK: usize = 32 * 1024;
+/// `print` writes to the terminal after this many bytes.
+const CHUNK_BYTES: usize = 32 * 1024;
 
-/// A screen on any writer.
+/// The screen. `W` is the terminal.
 #[derive(Debug)]
 pub(super) struct DemoScreen<W> {
     out: W,
     columns: usize,
     rows: usize,
-    kept: VecDeque<PaintedLine>,
+    kept_lines: VecDeque<PaintedLine>,
     /// How many rows of the bottom part are on the screen. The cursor is in the last of them.
-    drawn: usize,
+    bottom_rows: usize,
     modes: Vec<TerminalMode>,
     is_stale: bool,
 }
 
-/// Terminal modes that the person can switch on.
+/// Terminal modes that the user can switch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TerminalMode {
     Alternate,
@@ -48,15 +48,15 @@ pub(super) struct Bottom {
 }
 
 impl<W: Write> DemoScreen<W> {
-    /// Takes over the terminal. Sends queries about the terminal, and does not wait for the
+    /// Switches on bracketed paste. Also sends queries to the terminal, and does not wait for the
     /// responses.
     pub(super) fn open(out: W, columns: usize, rows: usize) -> io::Result<Self> {
         let mut screen = Self {
             out,
             columns,
             rows,
-            kept: VecDeque::new(),
-            drawn: 0,
+            kept_lines: VecDeque::new(),
+            bottom_rows: 0,
             modes: Vec::new(),
             is_stale: false,
         };
@@ -64,11 +64,11 @@ impl<W: Write> DemoScreen<W> {
         Ok(screen)
     }
 
-    /// Restores the terminal to its former state.
+    /// Erases the bottom part and switches off all modes.
     pub(super) fn close(&mut self) -> io::Result<()> {
         let off: String =
             self.modes.iter().map(|mode| format!("\x1b[?{}l", mode.number())).collect();
-        self.write(&format!("{}{off}\x1b[?2004l\x1b[0m\x1b]2;\x1b\\", self.erased()))
+        self.write(&format!("{}{off}\x1b[?2004l\x1b[0m\x1b]2;\x1b\\", self.erase_codes()))
     }
 
     pub(super) fn columns(&self) -> usize {
@@ -77,15 +77,15 @@ impl<W: Write> DemoScreen<W> {
 
     /// Prints lines above the bottom part.
     pub(super) fn print(&mut self, lines: impl IntoIterator<Item = PaintedLine>) -> io::Result<()> {
-        let mut text = self.erased();
-        self.drawn = 0;
+        let mut text = self.erase_codes();
+        self.bottom_rows = 0;
         for line in lines {
             for row in self.rows_of(&line) {
                 text.push_str(&row);
                 text.push_str("\r\n");
             }
             self.keep(line);
-            if text.len() > CHUNK {
+            if text.len() > CHUNK_BYTES {
                 self.write(&text)?;
                 text.clear();
             }
@@ -97,10 +97,11 @@ impl<W: Write> DemoScreen<W> {
     pub(super) fn draw(&mut self, bottom: &Bottom) -> io::Result<()> {
         let height = self.rows.saturating_sub(1).max(1);
         let shown = &bottom.lines[bottom.lines.len().saturating_sub(height)..];
-        let before = if self.is_stale { self.repainted(shown.len()) } else { self.erased() };
+        let before =
+            if self.is_stale { self.redraw_codes(shown.len()) } else { self.erase_codes() };
         let rows: Vec<String> = shown.iter().map(|line| coloured(line.tone, &line.text)).collect();
         let text = format!("{before}{}\x1b[{}G", rows.join("\r\n"), bottom.cursor + 1);
-        (self.drawn, self.is_stale) = (shown.len(), false);
+        (self.bottom_rows, self.is_stale) = (shown.len(), false);
         self.write(&text)
     }
 
@@ -109,7 +110,7 @@ impl<W: Write> DemoScreen<W> {
         (self.columns, self.rows, self.is_stale) = (columns, rows, true);
     }
 
-    /// Switches a mode on or off; returns whether it is on now.
+    /// Switches a mode on or off. Returns whether it is on now.
     pub(super) fn toggle(&mut self, mode: TerminalMode) -> io::Result<bool> {
         let was_on = self.modes.contains(&mode);
         self.modes.retain(|on| *on != mode);
@@ -141,27 +142,27 @@ impl<W: Write> DemoScreen<W> {
     }
 
     fn keep(&mut self, line: PaintedLine) {
-        if self.kept.len() == KEPT_LINES {
-            self.kept.pop_front();
+        if self.kept_lines.len() == KEPT_LINES {
+            self.kept_lines.pop_front();
         }
-        self.kept.push_back(line);
+        self.kept_lines.push_back(line);
     }
 
-    /// Returns the codes that erase the bottom part.
-    fn erased(&self) -> String {
-        match self.drawn {
+    /// Returns the escape sequences that erase the bottom part.
+    fn erase_codes(&self) -> String {
+        match self.bottom_rows {
             0 => String::new(),
             1 => "\r\x1b[J".to_owned(),
             rows => format!("\r\x1b[{}A\x1b[J", rows - 1),
         }
     }
 
-    /// Returns the codes that draw the newest lines on an empty screen, with room for the bottom
-    /// part.
-    fn repainted(&self, room: usize) -> String {
+    /// Returns the escape sequences that clear the screen and draw the newest lines. Leaves `room`
+    /// rows for the bottom part.
+    fn redraw_codes(&self, room: usize) -> String {
         let mut newest: Vec<String> = Vec::new();
         let height = self.rows.saturating_sub(room);
-        for line in self.kept.iter().rev() {
+        for line in self.kept_lines.iter().rev() {
             newest.extend(self.rows_of(line).into_iter().rev());
             if newest.len() >= height {
                 break;
@@ -176,12 +177,12 @@ impl<W: Write> DemoScreen<W> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::paint::{LineTone, filling};
+    use super::super::paint::{LineTone, fill_lines};
     use super::*;
 
     fn screen(columns: u16, rows: u16) -> DemoScreen<vt100::Parser> {
-        let (rows_there, columns_there) = (rows.try_into().unwrap(), columns.try_into().unwrap());
-        let parser = vt100::Parser::new(rows_there, columns_there, 0);
+        let (parser_rows, parser_columns) = (rows.try_into().unwrap(), columns.try_into().unwrap());
+        let parser = vt100::Parser::new(parser_rows, parser_columns, 0);
         DemoScreen::open(parser, columns.into(), rows.into()).unwrap()
     }
 
@@ -236,14 +237,14 @@ mod tests {
     #[test]
     fn fill_shows_wide_characters_and_keeps_a_limited_number_of_lines() {
         let mut screen = screen(80, 5);
-        screen.print(filling(2000)).unwrap();
+        screen.print(fill_lines(2000)).unwrap();
         screen.draw(&prompt("> ")).unwrap();
         let shown = rows(&screen);
         assert!(
             shown[3].starts_with("line 02000 日本語の文字 한국어 🙂🚀🧪 cafe\u{301} ▁"),
             "{shown:?}"
         );
-        assert_eq!(screen.kept.len(), KEPT_LINES);
+        assert_eq!(screen.kept_lines.len(), KEPT_LINES);
     }
 
     #[test]
@@ -274,9 +275,9 @@ mod tests {
     }
 
     #[test]
-    fn terminal_of_size_zero_is_drawn_without_a_failure() {
+    fn draw_accepts_a_terminal_of_size_zero() {
         let mut screen = screen(1, 1);
-        screen.print(filling(2)).unwrap();
+        screen.print(fill_lines(2)).unwrap();
         screen.resize(0, 0);
         screen.draw(&prompt("> ")).unwrap();
     }

@@ -1,4 +1,4 @@
-//! The terminal under the screen: raw mode, size, bytes.
+//! The agent's terminal: raw mode, size and input.
 
 use std::io::{self, IsTerminal as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -12,30 +12,30 @@ use super::DemoRefusal;
 #[derive(Debug)]
 pub(super) struct DemoTerminal {
     input: io::Stdin,
-    saved: Termios,
+    saved_mode: Termios,
 }
 
 impl DemoTerminal {
-    pub(super) fn take() -> Result<Self, DemoRefusal> {
+    pub(super) fn open() -> Result<Self, DemoRefusal> {
         let input = io::stdin();
         if !input.is_terminal() || !io::stdout().is_terminal() {
             return Err(DemoRefusal::new(
                 1,
-                "this needs a terminal; `--print PROMPT` does without",
+                "the demo agent needs a terminal; use `--print PROMPT` without one",
             ));
         }
-        let saved = tcgetattr(&input).map_err(io::Error::from)?;
-        let mut raw = saved.clone();
+        let saved_mode = tcgetattr(&input).map_err(io::Error::from)?;
+        let mut raw = saved_mode.clone();
         raw.make_raw();
         tcsetattr(&input, OptionalActions::Now, &raw).map_err(io::Error::from)?;
-        Ok(Self { input, saved })
+        Ok(Self { input, saved_mode })
     }
 
     pub(super) fn input(&self) -> BorrowedFd<'_> {
         self.input.as_fd()
     }
 
-    /// Returns columns and rows. A terminal that reports no size counts as 80 columns and 24 rows.
+    /// Returns columns and rows: 80 and 24 if the terminal reports no size.
     pub(super) fn size(&self) -> (usize, usize) {
         match tcgetwinsize(&self.input) {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
@@ -45,7 +45,7 @@ impl DemoTerminal {
         }
     }
 
-    /// Reads what was typed. Empty if the terminal is gone.
+    /// Reads the available input. Empty if the terminal was closed.
     pub(super) fn read(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; 4096];
         match rustix::io::read(&self.input, &mut bytes) {
@@ -61,7 +61,7 @@ impl DemoTerminal {
 
 impl Drop for DemoTerminal {
     fn drop(&mut self) {
-        // If the terminal is gone, its mode does not matter.
-        let _gone = tcsetattr(&self.input, OptionalActions::Now, &self.saved);
+        // If the terminal was closed, its mode does not matter.
+        let _gone = tcsetattr(&self.input, OptionalActions::Now, &self.saved_mode);
     }
 }

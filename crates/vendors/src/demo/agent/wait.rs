@@ -1,8 +1,7 @@
 //! Waits for the first of several events: a key, a signal, output of a tool, or a deadline.
 //!
-//! `signal-hook` writes a byte into a socket when a signal arrives, which `poll` then reports. It
-//! is one small crate without a runtime. tokio would add a driver and its buffers to a process of
-//! which there can be fifty.
+//! `signal-hook` writes a byte to a socket when a signal arrives, and `poll` reports the socket.
+//! tokio would add a runtime to each agent process, and a test starts up to fifty of them.
 
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -14,19 +13,19 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 use signal_hook::low_level::pipe;
 
-/// What ended the wait.
+/// An event that ended the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DemoWake {
-    /// A signal asks the agent to end.
+    /// SIGTERM, SIGINT or SIGHUP arrived.
     Stop,
     Resized,
     Input,
-    /// The tool with this number has output, or has ended.
+    /// The tool with this index has output, or has ended.
     Tool(usize),
     Deadline,
 }
 
-/// Signals as sockets that can be polled.
+/// Sockets that become readable when a signal arrives.
 #[derive(Debug)]
 pub(super) struct SignalSockets {
     stop: UnixStream,
@@ -38,24 +37,24 @@ impl SignalSockets {
         Ok(Self { stop: socket(&[SIGTERM, SIGINT, SIGHUP])?, resized: socket(&[SIGWINCH])? })
     }
 
-    /// Waits, and returns what is ready, the most urgent first. Returns at most one tool, because
-    /// handling it may change the numbers of the others.
+    /// Waits for events, and returns them, signals first. Returns at most one tool, because
+    /// handling its event may change the indexes of the other tools.
     pub(super) fn wait(
         &mut self,
         input: Option<BorrowedFd<'_>>,
         tools: &[BorrowedFd<'_>],
         deadline: Option<Instant>,
     ) -> io::Result<Vec<DemoWake>> {
-        let mut names = vec![DemoWake::Stop, DemoWake::Resized];
+        let mut wakes = vec![DemoWake::Stop, DemoWake::Resized];
         let mut watched = vec![self.stop.as_fd(), self.resized.as_fd()];
         if let Some(input) = input {
-            names.push(DemoWake::Input);
+            wakes.push(DemoWake::Input);
             watched.push(input);
         }
-        names.extend((0..tools.len()).map(DemoWake::Tool));
+        wakes.extend((0..tools.len()).map(DemoWake::Tool));
         watched.extend(tools);
         let mut ready: Vec<DemoWake> =
-            poll_until(&watched, deadline)?.into_iter().map(|index| names[index]).collect();
+            poll_until(&watched, deadline)?.into_iter().map(|index| wakes[index]).collect();
         let mut tools_seen = 0;
         ready.retain(|wake| {
             tools_seen += usize::from(matches!(wake, DemoWake::Tool(_)));
@@ -93,14 +92,14 @@ fn drain(socket: &mut UnixStream) -> io::Result<()> {
     }
 }
 
-/// Returns the indexes of the descriptors that are ready. Empty if the deadline has passed or a
-/// signal has interrupted the wait.
+/// Returns the indexes of the file descriptors that are ready. Empty if the deadline has passed or
+/// a signal has interrupted the wait.
 fn poll_until(watched: &[BorrowedFd<'_>], deadline: Option<Instant>) -> io::Result<Vec<usize>> {
     let mut polled: Vec<PollFd<'_>> =
         watched.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
-    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-    let left = left.and_then(|left| Timespec::try_from(left).ok());
-    match poll(&mut polled, left.as_ref()) {
+    let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+    match poll(&mut polled, timeout.as_ref()) {
         Ok(_) | Err(Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
@@ -108,8 +107,8 @@ fn poll_until(watched: &[BorrowedFd<'_>], deadline: Option<Instant>) -> io::Resu
     Ok(ready.map(|(index, _)| index).collect())
 }
 
-/// Sleeps for this time.
-pub(super) fn pass(time: Duration) -> io::Result<()> {
+/// Sleeps for this time, also if signals arrive.
+pub(super) fn sleep(time: Duration) -> io::Result<()> {
     let deadline = Instant::now() + time;
     while Instant::now() < deadline {
         poll_until(&[], Some(deadline))?;

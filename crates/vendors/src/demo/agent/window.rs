@@ -1,4 +1,4 @@
-//! The agent's user interface in a terminal.
+//! Draws the conversation, the open question and the draft in a terminal.
 
 use std::io::{self, Write};
 
@@ -6,17 +6,17 @@ use super::super::records::LiveStatus;
 use super::body::Face;
 use super::editor::Editor;
 use super::effect::{DemoDialog, DemoEffect, LineAuthor, Show};
-use super::paint::{LineTone, PaintedLine, boxed, end_of, filling};
+use super::paint::{LineTone, PaintedLine, boxed, fill_lines, last_row};
 use super::screen::{Bottom, DemoScreen, TerminalMode};
 
 /// How many characters of a message are shown. The transcript contains all of them.
-const LONGEST_SHOWN: usize = 2000;
+const SHOWN_LIMIT_CHARS: usize = 2000;
 
-/// The conversation on a screen, with the open question or the draft below it.
+/// The window of the interactive agent.
 #[derive(Debug)]
 pub(super) struct DemoWindow<W> {
     screen: DemoScreen<W>,
-    /// The part of an incomplete answer that has arrived.
+    /// The incomplete answer that is being streamed. Empty if no answer is being streamed.
     streamed: String,
     status: Option<LiveStatus>,
 }
@@ -45,17 +45,17 @@ impl<W: Write> DemoWindow<W> {
         let mut lines = Vec::new();
         if !self.streamed.is_empty() {
             let answer = format!("● {}", self.streamed);
-            lines.push(PaintedLine::new(LineTone::Assistant, end_of(&answer, columns)));
+            lines.push(PaintedLine::new(LineTone::Assistant, last_row(&answer, columns)));
         }
         if let Some(dialog) = dialog {
-            let rows = boxed(&question(&dialog), columns);
+            let rows = boxed(&question_text(&dialog), columns);
             lines.extend(rows.into_iter().map(|row| PaintedLine::new(LineTone::Alarm, row)));
             return self.screen.draw(&Bottom { lines, cursor: 0 });
         }
         if self.status == Some(LiveStatus::Working) {
             lines.push(PaintedLine::new(
                 LineTone::Notice,
-                end_of("working, ctrl-c interrupts", columns),
+                last_row("working, ctrl-c interrupts", columns),
             ));
         }
         let (draft, cursor) = editor.view(columns.saturating_sub(3));
@@ -63,23 +63,22 @@ impl<W: Write> DemoWindow<W> {
         self.screen.draw(&Bottom { lines, cursor: cursor + 2 })
     }
 
-    fn record(&mut self, said: LineAuthor, text: &str) -> io::Result<()> {
-        let (tone, mark) = match said {
+    fn record(&mut self, author: LineAuthor, text: &str) -> io::Result<()> {
+        let (tone, mark) = match author {
             LineAuthor::User => (LineTone::User, ">"),
             LineAuthor::Assistant => (LineTone::Assistant, "●"),
             LineAuthor::ToolCall => (LineTone::Tool, "$"),
             LineAuthor::ToolResult => (LineTone::Tool, "="),
         };
         self.streamed.clear();
-        let mut shown: String = text.chars().take(LONGEST_SHOWN).collect();
+        let mut shown: String = text.chars().take(SHOWN_LIMIT_CHARS).collect();
         if shown.len() < text.len() {
             shown.push('…');
         }
         self.screen.print([PaintedLine::new(tone, format!("{mark} {shown}"))])
     }
 
-    /// Sets the status and the terminal's title. A title that `/title` has set stays until the next
-    /// change of the status.
+    /// Sets the status, and sets the terminal's title if the status has changed.
     fn set_status(&mut self, status: LiveStatus) -> io::Result<()> {
         if self.status.replace(status) == Some(status) {
             return Ok(());
@@ -96,7 +95,7 @@ impl<W: Write> DemoWindow<W> {
 
     fn present(&mut self, show: &Show) -> io::Result<()> {
         match show {
-            Show::Fill(count) => self.screen.print(filling(*count)),
+            Show::Fill(count) => self.screen.print(fill_lines(*count)),
             Show::Alternate => self.toggle(TerminalMode::Alternate, "alternate screen"),
             Show::Mouse => self.toggle(TerminalMode::Mouse, "mouse reports"),
             Show::Title(title) => self.screen.title(title),
@@ -113,7 +112,7 @@ impl<W: Write> DemoWindow<W> {
 impl<W: Write> Face for DemoWindow<W> {
     fn show(&mut self, effect: &DemoEffect, id: &str) -> io::Result<()> {
         match effect {
-            DemoEffect::Record(said, text) => self.record(*said, text),
+            DemoEffect::Record(author, text) => self.record(*author, text),
             DemoEffect::Status(status) => self.set_status(*status),
             DemoEffect::Notice(text) => self.notice(text),
             DemoEffect::Streamed(text) => {
@@ -129,7 +128,7 @@ impl<W: Write> Face for DemoWindow<W> {
 }
 
 /// Returns a question with its numbered choices: `Allow? 1 yes 2 no`.
-fn question(dialog: &DemoDialog) -> String {
+fn question_text(dialog: &DemoDialog) -> String {
     let choices = dialog.choices.iter().enumerate();
     let numbered: Vec<String> =
         choices.map(|(index, choice)| format!("{} {choice}", index + 1)).collect();

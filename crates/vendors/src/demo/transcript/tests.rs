@@ -18,7 +18,7 @@ fn write(home: &Home, id: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
     home.write(&format!("conversations/-code-a/{id}.jsonl"), bytes)
 }
 
-fn look(home: &Home, bytes: impl AsRef<[u8]>) -> Option<Conversation> {
+fn read_written(home: &Home, bytes: impl AsRef<[u8]>) -> Option<Conversation> {
     let path = write(home, "an-id", bytes);
     conversation_at(&home.disk, &path, &VendorSessionId::new("an-id")).unwrap()
 }
@@ -27,7 +27,7 @@ fn look(home: &Home, bytes: impl AsRef<[u8]>) -> Option<Conversation> {
 fn turn_with_an_end_is_not_open_and_the_first_message_is_read() {
     let home = Home::new();
     let text = lines(&[HEADER, &line("user", "first"), &line("assistant", "hi"), END]);
-    let found = look(&home, text).unwrap();
+    let found = read_written(&home, text).unwrap();
     assert_eq!(found.id.as_str(), "an-id");
     assert_eq!(found.cwd, Path::new("/code/a"));
     assert_eq!(found.began_at.to_string(), "2026-01-01T00:00:00Z");
@@ -40,18 +40,18 @@ fn a_turn_without_an_end_is_open() {
     let home = Home::new();
     for kind in ["user", "assistant", "tool_call", "tool_result"] {
         let text = lines(&[HEADER, &line("user", "a"), END, &line(kind, "b")]);
-        assert!(look(&home, text).unwrap().turn_open, "{kind}");
+        assert!(read_written(&home, text).unwrap().turn_open, "{kind}");
     }
 }
 
 #[test]
 fn truncated_last_line_is_ignored() {
     let home = Home::new();
-    let closed = lines(&[HEADER, &line("user", "a"), &line("assistant", "b"), END]);
-    let torn_message = format!("{closed}{}", &line("user", "lost")[..20]);
-    assert!(!look(&home, torn_message).unwrap().turn_open);
-    let torn_end = &closed[..closed.len() - 10];
-    assert!(look(&home, torn_end).unwrap().turn_open);
+    let complete = lines(&[HEADER, &line("user", "a"), &line("assistant", "b"), END]);
+    let with_truncated_message = format!("{complete}{}", &line("user", "lost")[..20]);
+    assert!(!read_written(&home, with_truncated_message).unwrap().turn_open);
+    let with_truncated_end = &complete[..complete.len() - 10];
+    assert!(read_written(&home, with_truncated_end).unwrap().turn_open);
 }
 
 #[test]
@@ -62,63 +62,68 @@ fn invalid_lines_and_unknown_types_are_skipped() {
     bytes.extend(b"{\"type\":\"user\",\"text\":\"caf\xe9\",\"at\":\"2026-01-01T00:00:01Z\"}\n");
     bytes.extend(lines(&[END]).bytes());
     bytes.extend(b"{\"type\":\"mood\",\"text\":\"\xff\"}\n\n");
-    let found = look(&home, bytes).unwrap();
+    let found = read_written(&home, bytes).unwrap();
     assert_eq!(found.first_message.as_deref(), Some("caf\u{fffd}"));
     assert!(!found.turn_open);
 }
 
 #[test]
-fn missing_file_or_header_is_none_and_a_header_alone_is_a_conversation() {
+fn missing_file_or_header_is_none_and_a_lone_header_is_a_conversation() {
     let home = Home::new();
     let absent = home.place.config_dir.join("none.jsonl");
     let id = VendorSessionId::new("none");
     assert_eq!(conversation_at(&home.disk, &absent, &id).unwrap(), None);
-    assert_eq!(look(&home, ""), None);
-    assert_eq!(look(&home, &HEADER[..30]), None);
-    let silent = look(&home, lines(&[HEADER])).unwrap();
-    assert_eq!((silent.first_message, silent.turn_open), (None, false));
+    assert_eq!(read_written(&home, ""), None);
+    assert_eq!(read_written(&home, &HEADER[..30]), None);
+    let without_messages = read_written(&home, lines(&[HEADER])).unwrap();
+    assert_eq!((without_messages.first_message, without_messages.turn_open), (None, false));
 }
 
 #[test]
-fn few_bytes_of_a_long_transcript_are_read() {
+fn reads_few_bytes_of_a_long_transcript() {
     let home = Home::new();
     let mut text = lines(&[HEADER, &line("user", "first")]);
     for _ in 0..200 {
         text.push_str(&lines(&[&line("tool_result", &"x".repeat(50_000)), END]));
     }
-    let found = look(&home, &text).unwrap();
+    let found = read_written(&home, &text).unwrap();
     assert_eq!(found.first_message.as_deref(), Some("first"));
     assert!(!found.turn_open);
-    assert!(home.disk.bytes_read() <= 3 * PIECE, "{} of {}", home.disk.bytes_read(), text.len());
+    assert!(
+        home.disk.bytes_read() <= 3 * SHORT_READ_BYTES,
+        "{} of {}",
+        home.disk.bytes_read(),
+        text.len()
+    );
 }
 
 #[test]
-fn last_line_above_the_budget_is_an_open_turn_and_is_not_read() {
+fn last_line_above_the_read_limit_is_an_open_turn_and_is_not_read() {
     let home = Home::new();
     let huge = line("tool_result", &"x".repeat(20_000_000));
     let text = lines(&[HEADER, &line("user", "first"), END, &huge]);
-    assert!(look(&home, &text).unwrap().turn_open);
-    assert!(look(&home, &text[..text.len() - 5]).unwrap().turn_open);
-    assert!(home.disk.bytes_read() < 3 * BUDGET, "{}", home.disk.bytes_read());
+    assert!(read_written(&home, &text).unwrap().turn_open);
+    assert!(read_written(&home, &text[..text.len() - 5]).unwrap().turn_open);
+    assert!(home.disk.bytes_read() < 3 * READ_LIMIT_BYTES, "{}", home.disk.bytes_read());
 }
 
 #[test]
-fn first_message_above_the_budget_is_read_in_part() {
+fn first_message_above_the_read_limit_is_truncated() {
     let home = Home::new();
     for unit in ["\u{1f642}", "\u{1}", "a\"b\\"] {
-        let said = unit.repeat(2 * BUDGET / unit.len());
-        let found = look(&home, lines(&[HEADER, &line("user", &said)])).unwrap();
+        let text = unit.repeat(2 * READ_LIMIT_BYTES / unit.len());
+        let found = read_written(&home, lines(&[HEADER, &line("user", &text)])).unwrap();
         let first = found.first_message.unwrap();
-        assert!(said.starts_with(&first) && first.len() > 1000, "{unit:?}: {}", first.len());
+        assert!(text.starts_with(&first) && first.len() > 1000, "{unit:?}: {}", first.len());
         assert!(found.turn_open);
     }
 }
 
 #[test]
-fn conversations_lists_those_of_the_folder_sorted_by_start_time() {
+fn conversations_of_the_folder_are_sorted_by_start_time() {
     let home = Home::new();
-    let begun = |at: &str| HEADER.replace("2026-01-01T00:00:00Z", at);
-    write(&home, "newer", lines(&[&begun("2026-02-01T00:00:00Z"), &line("user", "n"), END]));
+    let header_at = |at: &str| HEADER.replace("2026-01-01T00:00:00Z", at);
+    write(&home, "newer", lines(&[&header_at("2026-02-01T00:00:00Z"), &line("user", "n"), END]));
     write(&home, "older", lines(&[HEADER, &line("user", "o")]));
     write(&home, "foreign", lines(&[&HEADER.replace("/code/a", "/code.a"), &line("user", "f")]));
     write(&home, "broken", "{");

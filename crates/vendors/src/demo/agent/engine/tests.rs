@@ -8,12 +8,12 @@ fn interactive() -> Engine {
     engine(Permission::Ask, DemoMode::Interactive)
 }
 
-fn tell(engine: &mut Engine, text: &str) -> Vec<DemoEffect> {
+fn send(engine: &mut Engine, text: &str) -> Vec<DemoEffect> {
     engine.handle(DemoEvent::Message(text.to_owned()))
 }
 
-fn record(said: LineAuthor, text: &str) -> DemoEffect {
-    DemoEffect::Record(said, text.to_owned())
+fn record(author: LineAuthor, text: &str) -> DemoEffect {
+    DemoEffect::Record(author, text.to_owned())
 }
 
 fn status(status: LiveStatus) -> DemoEffect {
@@ -38,17 +38,17 @@ fn answered(text: &str, answer: &str) -> Vec<DemoEffect> {
 #[test]
 fn message_is_recorded_before_its_answer_and_the_turn_ends() {
     let mut engine = interactive();
-    let told = tell(&mut engine, "remember the word fox");
-    assert_eq!(told, answered("remember the word fox", "I will remember fox."));
-    let asked = tell(&mut engine, "what is the word?");
+    let effects = send(&mut engine, "remember the word fox");
+    assert_eq!(effects, answered("remember the word fox", "I will remember fox."));
+    let asked = send(&mut engine, "what is the word?");
     assert_eq!(asked, answered("what is the word?", "The word is fox."));
 }
 
 #[test]
-fn prompt_is_the_first_message_and_without_one_the_agent_is_idle() {
+fn prompt_is_the_first_message_and_an_agent_without_a_prompt_is_idle() {
     let begin = |prompt: Option<&str>| {
         let prompt = prompt.map(str::to_owned);
-        interactive().handle(DemoEvent::Begin { trusted: true, prompt })
+        interactive().handle(DemoEvent::Begin { is_trusted: true, prompt })
     };
     assert_eq!(begin(None), [status(LiveStatus::Idle)]);
     assert_eq!(begin(Some("hi")), answered("hi", "This conversation has 1 message from you."));
@@ -56,7 +56,7 @@ fn prompt_is_the_first_message_and_without_one_the_agent_is_idle() {
 
 #[test]
 fn prompt_waits_until_the_folder_is_trusted() {
-    let begin = DemoEvent::Begin { trusted: false, prompt: Some("hi".into()) };
+    let begin = DemoEvent::Begin { is_trusted: false, prompt: Some("hi".into()) };
     let mut engine = interactive();
     assert_eq!(engine.handle(begin.clone()), [status(LiveStatus::WaitingTrust)]);
     let mut wanted = vec![DemoEffect::Trust];
@@ -70,30 +70,30 @@ fn prompt_waits_until_the_folder_is_trusted() {
 }
 
 #[test]
-fn permission_is_asked_unless_auto_or_headless() {
+fn permission_is_requested_unless_auto_or_headless() {
     let edit = record(LineAuthor::ToolCall, "edit notes.txt");
     for permission in [Permission::Ask, Permission::AcceptEdits] {
         let mut engine = engine(permission, DemoMode::Interactive);
-        let effects = tell(&mut engine, "/ask");
+        let effects = send(&mut engine, "/ask");
         assert_eq!(effects[2..], [edit.clone(), status(LiveStatus::WaitingPermission)]);
         assert_eq!(engine.dialog().unwrap().choices, ["yes", "no"]);
         let answer = engine.handle(DemoEvent::Choice(Some(1)));
         assert_eq!(answer[1], record(LineAuthor::ToolResult, "denied"));
         assert_eq!(answer[2..], finished(true, "I left notes.txt as it was."));
     }
-    let effects = tell(&mut engine(Permission::Auto, DemoMode::Interactive), "/ask");
+    let effects = send(&mut engine(Permission::Auto, DemoMode::Interactive), "/ask");
     assert_eq!(effects[3], record(LineAuthor::ToolResult, "allowed without asking"));
-    let effects = tell(&mut engine(Permission::Ask, DemoMode::Headless), "/ask");
+    let effects = send(&mut engine(Permission::Ask, DemoMode::Headless), "/ask");
     assert_eq!(effects[3], record(LineAuthor::ToolResult, "denied: nobody can be asked"));
 }
 
 #[test]
 fn question_is_answered_with_a_choice_or_dismissed() {
     let mut engine = interactive();
-    tell(&mut engine, "/question");
+    send(&mut engine, "/question");
     let effects = engine.handle(DemoEvent::Choice(Some(2)));
     assert_eq!(effects[2..], finished(true, "You chose blue."));
-    tell(&mut engine, "/question");
+    send(&mut engine, "/question");
     let effects = engine.handle(DemoEvent::Interrupt);
     assert_eq!(effects[2..], finished(true, "You chose no colour."));
 }
@@ -101,14 +101,14 @@ fn question_is_answered_with_a_choice_or_dismissed() {
 #[test]
 fn slow_answer_is_recorded_only_when_it_is_complete() {
     let mut engine = interactive();
-    let begun = tell(&mut engine, "/slow 10");
+    let begun = send(&mut engine, "/slow 10");
     assert_eq!(begun[2..], [DemoEffect::Wake(Duration::from_secs(1))]);
     for words in 1..10 {
         let effects = engine.handle(DemoEvent::Tick);
-        let [DemoEffect::Streamed(said), DemoEffect::Wake(_)] = &effects[..] else {
+        let [DemoEffect::Streamed(author), DemoEffect::Wake(_)] = &effects[..] else {
             panic!("{effects:?}")
         };
-        assert_eq!(said.split(' ').count(), words);
+        assert_eq!(author.split(' ').count(), words);
     }
     let whole = "Slowly but surely: This conversation has 1 message from you.";
     assert_eq!(engine.handle(DemoEvent::Tick), finished(true, whole));
@@ -116,10 +116,10 @@ fn slow_answer_is_recorded_only_when_it_is_complete() {
 }
 
 #[test]
-fn a_hanging_turn_answers_nothing_until_it_is_interrupted() {
+fn hanging_turn_queues_messages_until_it_is_interrupted() {
     let mut engine = interactive();
-    assert_eq!(tell(&mut engine, "/hang").len(), 2);
-    assert_eq!(tell(&mut engine, "hello?"), []);
+    assert_eq!(send(&mut engine, "/hang").len(), 2);
+    assert_eq!(send(&mut engine, "hello?"), []);
     assert_eq!(engine.handle(DemoEvent::Tick), []);
     let effects = engine.handle(DemoEvent::Interrupt);
     assert_eq!(effects[0], record(LineAuthor::Assistant, "[interrupted]"));
@@ -130,7 +130,7 @@ fn a_hanging_turn_answers_nothing_until_it_is_interrupted() {
 #[test]
 fn a_crash_leaves_the_turn_open() {
     for (text, status) in [("/crash", None), ("/crash 3", Some(3))] {
-        let effects = tell(&mut interactive(), text);
+        let effects = send(&mut interactive(), text);
         assert_eq!(effects[0], record(LineAuthor::User, text));
         assert_eq!(effects[2..], [DemoEffect::Crash(status)]);
     }
@@ -139,16 +139,16 @@ fn a_crash_leaves_the_turn_open() {
 #[test]
 fn agent_waits_for_a_tool_unless_the_tool_has_its_own_process_session() {
     let mut engine = interactive();
-    let lasts = Duration::from_millis(1500);
-    let effects = tell(&mut engine, "/tool 1.5");
-    let start = |placement| DemoEffect::StartTool { lasts, placement };
+    let duration = Duration::from_millis(1500);
+    let effects = send(&mut engine, "/tool 1.5");
+    let start = |placement| DemoEffect::StartTool { duration, placement };
     let call = record(LineAuthor::ToolCall, "sleep 1.5");
     assert_eq!(effects[2..], [call.clone(), start(Placement::Foreground)]);
     assert_eq!(engine.handle(DemoEvent::ToolStarted(7)), []);
     let effects = engine.handle(DemoEvent::ToolEnded);
     assert_eq!(effects[0], record(LineAuthor::ToolResult, "done"));
 
-    let effects = tell(&mut engine, "/daemonize 1.5");
+    let effects = send(&mut engine, "/daemonize 1.5");
     assert_eq!(effects[2..], [call, start(Placement::OwnSession)]);
     let effects = engine.handle(DemoEvent::ToolStarted(7));
     assert_eq!(effects[0], record(LineAuthor::ToolResult, "runs on its own as process 7"));
@@ -158,7 +158,7 @@ fn agent_waits_for_a_tool_unless_the_tool_has_its_own_process_session() {
 #[test]
 fn an_interrupted_tool_is_stopped() {
     let mut engine = interactive();
-    tell(&mut engine, "/tool 60");
+    send(&mut engine, "/tool 60");
     let effects = engine.handle(DemoEvent::Interrupt);
     assert_eq!(effects[0], DemoEffect::StopTool);
     assert_eq!(engine.handle(DemoEvent::ToolEnded), []);
@@ -167,23 +167,23 @@ fn an_interrupted_tool_is_stopped() {
 #[test]
 fn next_turn_reads_the_file_that_an_interrupted_turn_left_unread() {
     let mut memory = Memory::default();
-    memory.hear("Read the file /p and do what it says.");
+    memory.record_message("Read the file /p and do what it says.");
     let mut engine = Engine::new(memory, Permission::Ask, DemoMode::Interactive);
-    let effects = tell(&mut engine, "go on");
+    let effects = send(&mut engine, "go on");
     assert_eq!(
         effects[2..],
         [record(LineAuthor::ToolCall, "read /p"), DemoEffect::Read("/p".into())]
     );
     engine.handle(DemoEvent::FileRead(Ok("remember the word fox".into())));
-    let asked = tell(&mut engine, "what is the word?");
+    let asked = send(&mut engine, "what is the word?");
     assert_eq!(asked, answered("what is the word?", "The word is fox."));
 }
 
 #[test]
 fn message_that_names_a_file_is_answered_from_its_content() {
     let mut engine = interactive();
-    let told = "Read the file /p and do what it says.";
-    let effects = tell(&mut engine, told);
+    let message = "Read the file /p and do what it says.";
+    let effects = send(&mut engine, message);
     assert_eq!(
         effects[2..],
         [record(LineAuthor::ToolCall, "read /p"), DemoEffect::Read("/p".into())]
@@ -192,36 +192,36 @@ fn message_that_names_a_file_is_answered_from_its_content() {
     let effects = engine.handle(DemoEvent::FileRead(Ok(text.clone())));
     assert_eq!(effects[0], record(LineAuthor::ToolResult, &text));
     assert_eq!(effects[1..], finished(true, "I will remember fox."));
-    tell(&mut engine, told);
+    send(&mut engine, message);
     let effects = engine.handle(DemoEvent::FileRead(Err("gone".into())));
     assert_eq!(effects[1..], finished(false, "I could not read the file."));
 }
 
 #[test]
-fn a_cleared_conversation_forgets_and_a_forked_one_does_not() {
+fn clear_resets_the_memory_and_fork_keeps_it() {
     let mut engine = interactive();
-    tell(&mut engine, "remember the word fox");
-    assert_eq!(tell(&mut engine, "/fork")[0], DemoEffect::Fork);
-    let forked = tell(&mut engine, "which word?");
+    send(&mut engine, "remember the word fox");
+    assert_eq!(send(&mut engine, "/fork")[0], DemoEffect::Fork);
+    let forked = send(&mut engine, "which word?");
     assert_eq!(forked, answered("which word?", "The word is fox."));
-    assert_eq!(tell(&mut engine, "/clear")[0], DemoEffect::Clear);
-    let cleared = tell(&mut engine, "which word?");
+    assert_eq!(send(&mut engine, "/clear")[0], DemoEffect::Clear);
+    let cleared = send(&mut engine, "which word?");
     assert_eq!(cleared, answered("which word?", "I was told no word in this conversation."));
 }
 
 #[test]
-fn local_commands_leave_no_trace_in_the_conversation() {
+fn local_commands_are_not_recorded_in_the_conversation() {
     let locals = ["/help", "/fill 3", "/alt", "/mouse", "/title x", "/bell", "/stray", "/exit"];
     for text in locals.into_iter().chain(["/slow x", "  "]) {
-        let effects = tell(&mut interactive(), text);
+        let effects = send(&mut interactive(), text);
         let recorded = effects.iter().any(|effect| matches!(effect, DemoEffect::Record(..)));
         assert!(!recorded, "{text}: {effects:?}");
     }
-    assert_eq!(tell(&mut interactive(), "/exit"), [DemoEffect::Exit(0)]);
+    assert_eq!(send(&mut interactive(), "/exit"), [DemoEffect::Exit(0)]);
 }
 
 #[test]
-fn failed_turn_ends_without_success() {
-    let effects = tell(&mut interactive(), "/fail");
+fn failed_turn_finishes_with_ok_false() {
+    let effects = send(&mut interactive(), "/fail");
     assert_eq!(effects[2..], finished(false, "This turn failed, as it was told to."));
 }

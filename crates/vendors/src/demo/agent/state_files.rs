@@ -1,4 +1,4 @@
-//! The files in which the agent publishes its live entry and the folders that are trusted.
+//! The agent's files besides transcripts: its live entry, and the list of trusted folders.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,19 +10,19 @@ use segue_core::model::ProcessRef;
 
 use super::super::paths;
 use super::super::records::{LiveEntry, LiveStatus};
-use super::log::make_folder;
+use super::transcript::make_folder;
 
 /// The live entry of the agent. A clean exit removes it; a crash leaves it behind.
 #[derive(Debug)]
 pub(super) struct LiveEntryFile {
     folder: PathBuf,
     entry: LiveEntry,
-    /// While this is set, the entry is not written, so that no process can see it.
+    /// While this is `true`, the entry is not written.
     pub(super) is_hidden: bool,
 }
 
 impl LiveEntryFile {
-    pub(super) fn new(home: &Path, cwd: &Path, process: &ProcessRef, id: &str) -> Self {
+    pub(super) fn new(config_dir: &Path, cwd: &Path, process: &ProcessRef, id: &str) -> Self {
         let entry = LiveEntry {
             pid: process.pid,
             started: process.started,
@@ -31,11 +31,11 @@ impl LiveEntryFile {
             status: LiveStatus::Starting,
             at: Timestamp::UNIX_EPOCH,
         };
-        Self { folder: paths::live(home), entry, is_hidden: false }
+        Self { folder: paths::live_folder(config_dir), entry, is_hidden: false }
     }
 
-    /// Writes what the agent does, and in which conversation.
-    pub(super) fn announce(
+    /// Writes the conversation id and the status to the entry.
+    pub(super) fn publish(
         &mut self,
         id: &str,
         status: LiveStatus,
@@ -66,20 +66,21 @@ impl LiveEntryFile {
     }
 }
 
-/// Returns whether a person has allowed the agent to work in this folder.
-pub(super) fn is_trusted(home: &Path, cwd: &Path) -> bool {
-    // Two folders can have the same file name, so the content decides.
-    fs::read_to_string(trust_file(home, cwd)).is_ok_and(|trusted| trusted == cwd.to_string_lossy())
+/// Returns whether the user has trusted this folder.
+pub(super) fn is_trusted(config_dir: &Path, cwd: &Path) -> bool {
+    // Two folders can have the same trust file, so compare the path in the file.
+    fs::read_to_string(trust_file(config_dir, cwd))
+        .is_ok_and(|is_trusted| is_trusted == cwd.to_string_lossy())
 }
 
-/// Records that the agent may work in this folder.
-pub(super) fn trust(home: &Path, cwd: &Path) -> io::Result<()> {
-    write_private(&trust_file(home, cwd), cwd.to_string_lossy().as_bytes())
+/// Records that the user trusts this folder.
+pub(super) fn trust(config_dir: &Path, cwd: &Path) -> io::Result<()> {
+    write_private(&trust_file(config_dir, cwd), cwd.to_string_lossy().as_bytes())
 }
 
-fn trust_file(home: &Path, cwd: &Path) -> PathBuf {
-    let transcripts = paths::transcripts(home, cwd);
-    home.join("trusted").join(transcripts.file_name().unwrap_or_default())
+fn trust_file(config_dir: &Path, cwd: &Path) -> PathBuf {
+    let transcripts = paths::transcripts_folder(config_dir, cwd);
+    config_dir.join("trusted").join(transcripts.file_name().unwrap_or_default())
 }
 
 fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -97,22 +98,23 @@ mod tests {
 
     #[test]
     fn entry_contains_the_announced_status_and_is_removed() {
-        let home = tempfile::tempdir().unwrap();
+        let config_dir = tempfile::tempdir().unwrap();
         let process = ProcessRef { pid: 7, started: 99, boot: "b".into() };
-        let mut presence = LiveEntryFile::new(home.path(), Path::new("/code"), &process, "one");
-        presence.announce("two", LiveStatus::WaitingTrust, Timestamp::UNIX_EPOCH).unwrap();
-        let text = fs::read_to_string(home.path().join("live/7.json")).unwrap();
+        let mut live_entry =
+            LiveEntryFile::new(config_dir.path(), Path::new("/code"), &process, "one");
+        live_entry.publish("two", LiveStatus::WaitingTrust, Timestamp::UNIX_EPOCH).unwrap();
+        let text = fs::read_to_string(config_dir.path().join("live/7.json")).unwrap();
         let wanted = r#"{"pid":7,"started":99,"id":"two","cwd":"/code","status":"waiting_trust","at":"1970-01-01T00:00:00Z"}"#;
         assert_eq!(text, wanted);
-        presence.remove().unwrap();
-        assert_eq!(fs::read_dir(home.path().join("live")).unwrap().count(), 0);
+        live_entry.remove().unwrap();
+        assert_eq!(fs::read_dir(config_dir.path().join("live")).unwrap().count(), 0);
     }
 
     #[test]
     fn trust_applies_to_one_folder_only() {
-        let home = tempfile::tempdir().unwrap();
-        trust(home.path(), Path::new("/code/a_b")).unwrap();
-        assert!(is_trusted(home.path(), Path::new("/code/a_b")));
-        assert!(!is_trusted(home.path(), Path::new("/code/a.b")));
+        let config_dir = tempfile::tempdir().unwrap();
+        trust(config_dir.path(), Path::new("/code/a_b")).unwrap();
+        assert!(is_trusted(config_dir.path(), Path::new("/code/a_b")));
+        assert!(!is_trusted(config_dir.path(), Path::new("/code/a.b")));
     }
 }

@@ -1,11 +1,11 @@
-//! Reads the agent's screen, and finds the keys that answer its questions.
+//! Parses the agent's screen, and finds the keys that answer its questions.
 
 use segue_core::model::{DialogText, Screen, Showing, WaitingFor};
 use segue_core::ports::{Answer, Interaction};
 
 use super::Demo;
 
-/// The agent's questions as the screen shows them, and what they ask for.
+/// The beginnings of the agent's questions on the screen, and their reasons.
 const QUESTIONS: [(&str, WaitingFor); 3] = [
     ("Do you trust this folder?", WaitingFor::Trust),
     ("Allow?", WaitingFor::Permission),
@@ -15,10 +15,10 @@ const QUESTIONS: [(&str, WaitingFor); 3] = [
 const WORKING: &str = "working, ctrl-c interrupts";
 
 impl Interaction for Demo {
-    /// Reads the bottom of the screen, where the cursor is: a question in a box, or the draft.
+    /// Parses the rows around the cursor: a question in a box, or the draft.
     fn read_screen(&self, screen: &Screen) -> Option<Showing> {
         let row = usize::from(screen.cursor?.0);
-        if let Some((_, reason)) = question(screen) {
+        if let Some((_, reason)) = shown_question(screen) {
             return Some(Showing::Dialog(reason));
         }
         let draft = screen.rows.get(row)?.strip_prefix('>')?;
@@ -29,12 +29,11 @@ impl Interaction for Demo {
         Some(if draft.trim().is_empty() { Showing::Ready } else { Showing::Draft })
     }
 
-    /// Returns the question in the box, and its choices.
     fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
-        let (text, _) = question(screen)?;
-        let asked = QUESTIONS.iter().find(|(question, _)| text.starts_with(question))?.0;
+        let (text, _) = shown_question(screen)?;
+        let (question, _) = QUESTIONS.iter().find(|(question, _)| text.starts_with(question))?;
         let mut choices: Vec<String> = Vec::new();
-        for word in text.strip_prefix(asked)?.split_whitespace() {
+        for word in text.strip_prefix(question)?.split_whitespace() {
             if word == (choices.len() + 1).to_string() {
                 choices.push(String::new());
             } else if let Some(choice) = choices.last_mut() {
@@ -42,43 +41,43 @@ impl Interaction for Demo {
                 choice.push_str(word);
             }
         }
-        Some(DialogText { question: asked.to_owned(), is_whole: true, choices })
+        Some(DialogText { question: (*question).to_owned(), is_whole: true, choices })
     }
 
-    /// Returns the keys that answer the question on the screen. `None` if there is no question, or
-    /// it has no such answer.
     fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-        let (text, reason) = question(screen)?;
+        let (text, reason) = shown_question(screen)?;
         match (answer, reason) {
             (Answer::Yes, WaitingFor::Trust | WaitingFor::Permission) => Some(b"y".to_vec()),
             (Answer::No, _) => Some(b"n".to_vec()),
-            (Answer::Choice(choice), _) => numbered(&text, choice),
+            (Answer::Choice(choice), _) => key_of_choice(&text, choice),
             (Answer::Yes, _) => None,
         }
     }
 }
 
-/// Returns the text in the box at the bottom, question and choices, and what the question is about.
-fn question(screen: &Screen) -> Option<(String, WaitingFor)> {
+/// Returns the text in the box at the bottom of the screen (question and choices), and the reason
+/// of the question.
+fn shown_question(screen: &Screen) -> Option<(String, WaitingFor)> {
     // The box ends in the row of the cursor.
-    let (above, at) = screen.rows.split_at_checked(usize::from(screen.cursor?.0))?;
-    at.first().filter(|row| row.starts_with('╰'))?;
-    let mut inside: Vec<&str> =
+    let (above, from_cursor) = screen.rows.split_at_checked(usize::from(screen.cursor?.0))?;
+    from_cursor.first().filter(|row| row.starts_with('╰'))?;
+    let mut box_rows: Vec<&str> =
         above.iter().rev().map_while(|row| row.strip_prefix('│')?.strip_suffix('│')).collect();
-    inside.reverse();
-    let text = inside.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
-    let asked = QUESTIONS.iter().find(|(question, _)| text.starts_with(question))?;
-    Some((text, asked.1))
+    box_rows.reverse();
+    let text = box_rows.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, reason) = QUESTIONS.iter().find(|(question, _)| text.starts_with(question))?;
+    Some((text, *reason))
 }
 
-/// Finds a choice by its number or the beginning of its text: `1 red 2 green`.
-fn numbered(text: &str, choice: &str) -> Option<Vec<u8>> {
+/// Returns the key of a choice in a text such as `1 red 2 green`. The choice is a number or the
+/// beginning of a word.
+fn key_of_choice(text: &str, choice: &str) -> Option<Vec<u8>> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let meant = words.windows(2).find(|pair| {
+    let number_and_word = words.windows(2).find(|pair| {
         let is_number = pair[0].chars().all(|c| c.is_ascii_digit());
         is_number && (pair[0] == choice || pair[1].starts_with(choice))
     })?;
-    Some(meant[0].as_bytes().to_vec())
+    Some(number_and_word[0].as_bytes().to_vec())
 }
 
 #[cfg(test)]
@@ -94,20 +93,23 @@ mod tests {
         }
     }
 
-    fn asking(question: &str) -> Screen {
-        let (one, other) = question.split_once(' ').unwrap();
-        screen(&["● hi", "╭──────╮", &format!("│ {one}  │"), &format!("│ {other} │"), "╰──────╯"])
+    fn screen_with_question(question: &str) -> Screen {
+        let (first, rest) = question.split_once(' ').unwrap();
+        screen(&["● hi", "╭──────╮", &format!("│ {first}  │"), &format!("│ {rest} │"), "╰──────╯"])
     }
 
     #[test]
-    fn bottom_of_the_screen_shows_the_state_of_the_agent() {
+    fn rows_around_the_cursor_show_the_state_of_the_agent() {
         let table = [
             (screen(&["● hi", ">"]), Some(Showing::Ready)),
             (screen(&["● hi", "> half a thou"]), Some(Showing::Draft)),
             (screen(&["> told", WORKING, ">"]), Some(Showing::Busy)),
-            (asking("Allow? 1 yes 2 no"), Some(Showing::Dialog(WaitingFor::Permission))),
             (
-                asking("Do you trust this folder? 1 yes 2 no, exit"),
+                screen_with_question("Allow? 1 yes 2 no"),
+                Some(Showing::Dialog(WaitingFor::Permission)),
+            ),
+            (
+                screen_with_question("Do you trust this folder? 1 yes 2 no, exit"),
                 Some(Showing::Dialog(WaitingFor::Trust)),
             ),
             (screen(&["$ something else"]), None),
@@ -118,8 +120,10 @@ mod tests {
     }
 
     #[test]
-    fn the_question_and_its_choices_are_read() {
-        let read = Demo.dialog_text(&asking("Which colour? 1 red 2 light green 3 blue")).unwrap();
+    fn dialog_text_contains_the_question_and_its_choices() {
+        let read = Demo
+            .dialog_text(&screen_with_question("Which colour? 1 red 2 light green 3 blue"))
+            .unwrap();
         assert_eq!(read.question, "Which colour?");
         assert_eq!(read.choices, ["red", "light green", "blue"]);
         assert_eq!(Demo.dialog_text(&screen(&["● hi", ">"])), None);
@@ -127,8 +131,8 @@ mod tests {
 
     #[test]
     fn answers_become_keys_only_if_a_question_is_shown() {
-        let permission = asking("Allow? 1 yes 2 no");
-        let colour = asking("Which colour? 1 red 2 green 3 blue");
+        let permission = screen_with_question("Allow? 1 yes 2 no");
+        let colour = screen_with_question("Which colour? 1 red 2 green 3 blue");
         let choice = |text: &str| Answer::Choice(text.to_owned());
         assert_eq!(Demo.answer(&permission, &Answer::Yes), Some(b"y".to_vec()));
         assert_eq!(Demo.answer(&permission, &Answer::No), Some(b"n".to_vec()));
