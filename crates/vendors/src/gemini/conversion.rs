@@ -1,4 +1,4 @@
-//! Writes turns as a transcript of Gemini.
+//! Writes turns as a Gemini transcript.
 
 use jiff::Timestamp;
 use segue_core::Result;
@@ -17,8 +17,8 @@ use crate::shared::{files, launching, reading};
 /// The type of the model's messages.
 const MODEL: &str = "gemini";
 
-/// How many characters of a result are shown on the screen. The model gets the whole result.
-const SHOWN: usize = 2000;
+/// How many characters of a tool's result Gemini shows. The model gets the whole result.
+const SHOWN_LIMIT_CHARS: usize = 2000;
 
 impl Conversion for Gemini {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
@@ -26,43 +26,45 @@ impl Conversion for Gemini {
         if !paths::is_id(id.as_str()) {
             return Err(launching::invalid_id(id, "the ids of Gemini are UUIDs"));
         }
-        let own =
+        let path =
             order.onto.map_or_else(|| paths::restored_as(files, place, id), ToOwned::to_owned);
         let marker = || {
             let (path, contents) = paths::marker(files, place);
             NewFile { path, contents }
         };
-        // The length makes new ids: the file only grows, so no message in it has an id with this
-        // length.
-        let length = files::length(files, &own);
+        // The length of the file makes the ids of new messages unique, because the file only grows.
+        let length = files::length(files, &path);
         let header = order.onto.is_none().then(|| launch::header(id, &format!("{:.3}", order.now)));
         let writer = GeminiWriter {
             header,
             now: order.now,
-            names: format!("{id}-{length}"),
+            id_prefix: format!("{id}-{length}"),
             count: 0,
             call: None,
         };
         Ok(Transcription {
-            target: Target::Transcript(own),
+            target: Target::Transcript(path),
             beside: order.onto.is_none().then(marker).into_iter().collect(),
             writer: Box::new(writer),
         })
     }
 }
 
+/// Writes turns as messages of a transcript.
 #[derive(Debug)]
 struct GeminiWriter {
+    /// The header, until it is written. `None` if the turns are appended to an existing transcript.
     header: Option<Value>,
+    /// The timestamp of turns that have none.
     now: Timestamp,
-    /// Beginning of the ids of messages.
-    names: String,
+    /// The beginning of each message id.
+    id_prefix: String,
     count: u64,
-    /// A tool call that waits for its result. They are written as one message.
+    /// A tool call whose result is the next turn. Both are written as one message.
     call: Option<Turn>,
 }
 
-/// A message, with the fields that Gemini needs.
+/// A new message, with the fields that Gemini requires.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct NewGeminiMessage<'a> {
@@ -101,8 +103,8 @@ impl GeminiWriter {
     ) -> NewGeminiMessage<'a> {
         self.count += 1;
         NewGeminiMessage {
-            id: format!("{}-{}", self.names, self.count),
-            timestamp: self.moment(turn),
+            id: format!("{}-{}", self.id_prefix, self.count),
+            timestamp: self.timestamp(turn),
             kind,
             content,
             model: turn.model.as_deref().filter(|_| kind == MODEL),
@@ -110,30 +112,32 @@ impl GeminiWriter {
         }
     }
 
-    fn moment(&self, turn: &Turn) -> String {
+    fn timestamp(&self, turn: &Turn) -> String {
         format!("{:.3}", turn.at.unwrap_or(self.now))
     }
 
-    fn tool(&mut self, call: &Turn, result: Option<&Turn>, out: &mut Vec<u8>) {
+    fn write_tool(&mut self, call: &Turn, result: Option<&Turn>, out: &mut Vec<u8>) {
         let Some(Tool { id, name, .. }) = &call.tool else { return };
         let failed = result.is_none_or(is_failed);
         let (field, status) = if failed { ("error", "error") } else { ("output", "success") };
         let text = result.map_or("", |result| result.text.as_str());
         let response = json!({"id": id, "name": name, "response": {field: text}});
-        let ended = NewGeminiToolCall {
+        let tool_call = NewGeminiToolCall {
             id,
             name,
             args: reading::arguments(&call.text),
             result: json!([{"functionResponse": response}]),
             status,
-            timestamp: self.moment(result.unwrap_or(call)),
-            result_display: text.chars().take(SHOWN).collect(),
+            timestamp: self.timestamp(result.unwrap_or(call)),
+            result_display: text.chars().take(SHOWN_LIMIT_CHARS).collect(),
             description: "",
             display_name: name,
             render_output_as_markdown: false,
         };
-        let record =
-            NewGeminiMessage { tool_calls: Some([ended]), ..self.record(MODEL, call, json!("")) };
+        let record = NewGeminiMessage {
+            tool_calls: Some([tool_call]),
+            ..self.record(MODEL, call, json!(""))
+        };
         write_line(&record, out);
     }
 }
@@ -148,12 +152,12 @@ impl TurnWriter for GeminiWriter {
     fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>) {
         if let Some(call) = self.call.take() {
             let result = (turn.role == Role::ToolResult).then_some(turn);
-            self.tool(&call, result, out);
+            self.write_tool(&call, result, out);
         }
         let is_blank = turn.text.trim().is_empty();
         match turn.role {
             Role::User | Role::Summary if !is_blank => {
-                let content = json!([{"text": typing::guarded_for_resume(&turn.text)}]);
+                let content = json!([{"text": typing::escaped_for_resume(&turn.text)}]);
                 write_line(&self.record("user", turn, content), out);
             }
             Role::Assistant if !is_blank => {
@@ -166,7 +170,7 @@ impl TurnWriter for GeminiWriter {
 
     fn end(&mut self, out: &mut Vec<u8>) {
         if let Some(call) = self.call.take() {
-            self.tool(&call, None, out);
+            self.write_tool(&call, None, out);
         }
     }
 }

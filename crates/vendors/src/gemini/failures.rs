@@ -1,13 +1,13 @@
-//! Classifies why a turn failed, from Gemini's error message.
+//! Classifies failed turns by Gemini's error message.
 
 use jiff::{SignedDuration, Timestamp};
 use segue_core::model::{Failure, FailureClass};
 
 use crate::shared::failure_classes::{of_status, of_words};
 
-/// Texts in error messages and the class that they mean if there is no status, the most reliable
-/// first.
-const WORDS: [(&str, FailureClass); 18] = [
+/// Texts in error messages without an HTTP status, and their failure classes. The first match
+/// decides.
+const CLASS_OF_TEXT: [(&str, FailureClass); 18] = [
     ("quota", FailureClass::UsageLimit),
     ("exhausted", FailureClass::UsageLimit),
     ("fetch failed", FailureClass::Connection),
@@ -25,12 +25,12 @@ const WORDS: [(&str, FailureClass); 18] = [
     ("auth method", FailureClass::Account),
     ("authentication", FailureClass::Account),
     ("error resuming session", FailureClass::Other),
-    // Gemini has retried this error, and it has no status: the service caused it.
+    // The service caused this error: it has no status, and Gemini has retried it.
     ("[api error: ", FailureClass::Service),
 ];
 
-/// Beginnings of errors that end Gemini before its first turn.
-const LAST_WORDS: [&str; 5] = [
+/// The beginnings of the errors with which Gemini exits before its first turn.
+const START_ERRORS: [&str; 5] = [
     "Error resuming session: ",
     "Gemini CLI is not running in a trusted directory",
     "Please set an Auth method",
@@ -38,39 +38,41 @@ const LAST_WORDS: [&str; 5] = [
     "Error in ",
 ];
 
-/// Classifies an error message. The end of a usage limit is computed from the time of the message.
-pub(super) fn failure(words: &str, at: Option<Timestamp>) -> Failure {
-    let class = class(words);
+/// Classifies an error message. `at` is the time of the message, from which the end of a usage
+/// limit is computed.
+pub(super) fn failure(message: &str, at: Option<Timestamp>) -> Failure {
+    let class = class(message);
     let resets_at = at.filter(|_| class == FailureClass::UsageLimit);
-    let resets_at = resets_at.and_then(|at| at.checked_add(retry_in(words)?).ok());
-    Failure { class, message: words.to_owned(), resets_at }
+    let resets_at = resets_at.and_then(|at| at.checked_add(retry_in(message)?).ok());
+    Failure { class, message: message.to_owned(), resets_at }
 }
 
-/// Finds the error with which Gemini exited before it began a turn.
+/// Returns the error with which Gemini exited before its first turn. `None` if standard error
+/// contains no known message.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
-    let words = errors.lines().rev().find_map(|line| {
-        let begin = LAST_WORDS.iter().find_map(|begin| line.find(begin))?;
-        Some(line[begin..].split('\u{1b}').next().unwrap_or_default().trim())
+    let message = errors.lines().rev().find_map(|line| {
+        let start = START_ERRORS.iter().find_map(|start| line.find(start))?;
+        Some(line[start..].split('\u{1b}').next().unwrap_or_default().trim())
     })?;
-    Some(failure(words, None))
+    Some(failure(message, None))
 }
 
-fn class(words: &str) -> FailureClass {
-    if let Some(class) = status(words).and_then(of_status) {
+fn class(message: &str) -> FailureClass {
+    if let Some(class) = status(message).and_then(of_status) {
         return class;
     }
-    of_words(words, &WORDS).unwrap_or(FailureClass::Other)
+    of_words(message, &CLASS_OF_TEXT).unwrap_or(FailureClass::Other)
 }
 
 /// Parses the HTTP status in the service's response.
-fn status(words: &str) -> Option<u16> {
-    let (_, after) = words.split_once("\"code\":")?;
+fn status(message: &str) -> Option<u16> {
+    let (_, after) = message.split_once("\"code\":")?;
     after.trim_start().get(..3)?.parse().ok()
 }
 
-/// Parses how long a usage limit lasts, if the message has it as `Please retry in 12.5s.`
-fn retry_in(words: &str) -> Option<SignedDuration> {
-    let (_, after) = words.split_once("retry in ")?;
+/// Parses the duration of a usage limit in a message such as `Please retry in 12.5s.`
+fn retry_in(message: &str) -> Option<SignedDuration> {
+    let (_, after) = message.split_once("retry in ")?;
     let digits: String = after.chars().take_while(|c| c.is_ascii_digit()).collect();
     let rest = after[digits.len()..].trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
     let is_seconds = rest.starts_with('s');
@@ -83,16 +85,16 @@ mod tests {
 
     #[test]
     fn error_message_decides_the_failure_class() {
-        let answered = |code: u16| {
+        let api_error = |code: u16| {
             format!(r#"[API Error: {{"error":{{"code":{code},"message":"no","status":"X"}}}}]"#)
         };
-        for (words, wanted) in [
-            (answered(400), FailureClass::Request),
-            (answered(401), FailureClass::Account),
-            (answered(403), FailureClass::Account),
-            (answered(404), FailureClass::Request),
-            (answered(429), FailureClass::UsageLimit),
-            (answered(500), FailureClass::Service),
+        for (message, wanted) in [
+            (api_error(400), FailureClass::Request),
+            (api_error(401), FailureClass::Account),
+            (api_error(403), FailureClass::Account),
+            (api_error(404), FailureClass::Request),
+            (api_error(429), FailureClass::UsageLimit),
+            (api_error(500), FailureClass::Service),
             (
                 "[API Error: scripted 429]\nPlease wait and try again later. To increase your \
                  limits, request a quota increase through AI Studio, or switch to another /auth \
@@ -110,19 +112,19 @@ mod tests {
             ("something else".to_owned(), FailureClass::Other),
             (String::new(), FailureClass::Other),
         ] {
-            assert_eq!(class(&words), wanted, "{words}");
-            assert_eq!(failure(&words, None).message, words);
+            assert_eq!(class(&message), wanted, "{message}");
+            assert_eq!(failure(&message, None).message, message);
         }
     }
 
     #[test]
-    fn end_of_a_limit_is_computed_from_the_time_of_the_message() {
+    fn end_of_a_usage_limit_is_computed_from_the_time_of_the_message() {
         let at: Timestamp = "2026-11-16T00:00:00Z".parse().unwrap();
-        let ends = |words| failure(words, Some(at)).resets_at.map(|at| at.to_string());
-        let told = "You exceeded your current quota. Please retry in 90.5s.";
-        assert_eq!(ends(told).as_deref(), Some("2026-11-16T00:01:30Z"));
-        assert_eq!(ends("You exceeded your current quota. Please retry in 2h."), None);
-        assert_eq!(ends("The model is overloaded. Please retry in 9s."), None);
+        let reset_time = |message| failure(message, Some(at)).resets_at.map(|at| at.to_string());
+        let message = "You exceeded your current quota. Please retry in 90.5s.";
+        assert_eq!(reset_time(message).as_deref(), Some("2026-11-16T00:01:30Z"));
+        assert_eq!(reset_time("You exceeded your current quota. Please retry in 2h."), None);
+        assert_eq!(reset_time("The model is overloaded. Please retry in 9s."), None);
     }
 
     #[test]

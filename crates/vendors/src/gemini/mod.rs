@@ -1,15 +1,16 @@
-//! Google's Gemini CLI, as its version 0.61 behaves.
+//! Google's Gemini CLI, version 0.61.
 //!
-//! The id of a conversation is ours: we prepare a transcript with that id, and Gemini resumes it.
-//! At each start, Gemini deletes all transcripts whose names end like that of a transcript without
-//! messages. The name of a prepared transcript ends like no other name, and the file has content
-//! from the beginning.
+//! Segue chooses the id of a new conversation: it prepares a transcript with that id, and Gemini
+//! resumes it. At each start, Gemini deletes all transcripts whose names have the same ending as
+//! the name of a transcript without messages. The ending of a prepared name is unique, so Gemini
+//! does not delete a prepared transcript.
 
 mod conversion;
+mod endangered;
 mod failures;
 mod launch;
 mod message_turns;
-mod neighbours;
+mod messages;
 mod own_log;
 mod paths;
 mod process;
@@ -36,8 +37,7 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
         resume: Resumes::Yes,
         permission: PermissionEffect::Limits,
         first_turn: FirstTurn::ShowsAccount,
-        // The first process creates the list of projects, and holds a lock that the others wait
-        // for.
+        // The first process creates the list of projects. The other processes wait for its lock.
         pace: Pace { at_once: 4, first_alone: true },
     },
     support: Support {
@@ -47,9 +47,9 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
         install: "npm install -g @google/gemini-cli",
         notes: &[
             "a text that begins with `/`, `?` or `!` is typed after a zero-width space; otherwise \
-             Gemini would run it as a command, or forget it",
-            "it deletes transcripts when it starts; the transcripts of Segue's sessions have names \
-             that it spares",
+             Gemini would run it as a command, or omit it at the next resume",
+            "Gemini deletes some transcripts when it starts; the transcripts of Segue's sessions have \
+             names that it does not delete",
         ],
     },
     rehearsal: Some(rehearsal::rehearsal),

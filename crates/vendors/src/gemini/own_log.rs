@@ -1,7 +1,7 @@
-//! The log that a process of ours writes. It shows when a person began another conversation inside
-//! the process.
+//! Reads the debug log of a Gemini process that Segue started. The log shows when the user began
+//! another conversation inside the process.
 //!
-//! No other source shows that: a new transcript does not name its process, and no process keeps a
+//! There is no other source: a new transcript does not name its process, and no process keeps its
 //! transcript open.
 
 use std::path::Path;
@@ -13,79 +13,79 @@ use segue_core::ports::{Files, Place};
 use super::paths;
 use crate::shared::reading;
 
-/// Environment variable that names the file to which a process logs.
-const VARIABLE: &str = "GEMINI_DEBUG_LOG_FILE";
+/// The environment variable that names the log file of a process.
+const LOG_VARIABLE: &str = "GEMINI_DEBUG_LOG_FILE";
 
-/// Name of the log in the launch folder.
-const NAME: &str = "gemini-log.txt";
+/// The name of the log file in the launch folder.
+const LOG_NAME: &str = "gemini-log.txt";
 
-/// Text that is logged right after a conversation was begun inside a process. A process also logs
-/// it at its start, once for each folder that it may read.
-const BEGAN: &[u8] = b"[MemoryDiscovery] Loading environment memory";
+/// The text that a process logs after it has begun a conversation. A process also logs it at its
+/// start, once for each folder that it may read.
+const BEGIN_MARKER: &[u8] = b"[MemoryDiscovery] Loading environment memory";
 
-/// Maximum time between the beginning of a conversation and its line in the log.
-const LATEST: SignedDuration = SignedDuration::from_secs(2);
+/// The maximum time between the start of a conversation and its line in the log.
+const LOG_DELAY: SignedDuration = SignedDuration::from_secs(2);
 
-/// How long a process logs such lines at its start.
-const START: SignedDuration = SignedDuration::from_secs(1);
+/// How long a process logs `BEGIN_MARKER` at its start.
+const START_DURATION: SignedDuration = SignedDuration::from_secs(1);
 
-/// Environment variable that names the working folder of a process.
-const FOLDER: &str = "PWD";
+/// The environment variable that names the working folder of a process.
+const CWD_VARIABLE: &str = "PWD";
 
-/// Makes a launch write a log of its own, unless its user has chosen another log file. Also sets
-/// the working folder for `place`.
-pub(super) fn tell(cwd: &Path, folder: &Path, environment: &mut Environment) {
-    environment.set(FOLDER, cwd.to_string_lossy());
-    let is_users = |path: &str| !path.is_empty() && !path.ends_with(NAME);
-    if !environment.get(VARIABLE).is_some_and(is_users) {
-        environment.set(VARIABLE, folder.join(NAME).to_string_lossy());
+/// Sets the log file of a launch, unless the user has set another log file. Also sets the working
+/// folder, which `place` reads.
+pub(super) fn set_up(cwd: &Path, folder: &Path, environment: &mut Environment) {
+    environment.set(CWD_VARIABLE, cwd.to_string_lossy());
+    let is_chosen_by_user = |path: &str| !path.is_empty() && !path.ends_with(LOG_NAME);
+    if !environment.get(LOG_VARIABLE).is_some_and(is_chosen_by_user) {
+        environment.set(LOG_VARIABLE, folder.join(LOG_NAME).to_string_lossy());
     }
 }
 
-/// Returns whether this is the log of a launch.
-pub(super) fn is_one(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == NAME)
+/// Returns whether this is the path of a launch's log.
+pub(super) fn is_log(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == LOG_NAME)
 }
 
-/// Returns the place of the conversations of the process with this environment.
+/// Returns the place of a process with this environment.
 pub(super) fn place(environment: &Environment) -> Option<Place> {
-    let cwd = environment.get(FOLDER)?.into();
+    let cwd = environment.get(CWD_VARIABLE)?.into();
     Some(Place { config_dir: paths::config_dir(environment).ok()?, cwd })
 }
 
-/// Returns the conversation that the process with this environment began last. `None` if it began
-/// none.
-pub(super) fn begun(
+/// Returns the last conversation that a process with this environment began after its start. `None`
+/// if there is no such conversation.
+pub(super) fn last_begun(
     files: &dyn Files,
     chats: &Path,
     environment: &Environment,
 ) -> Option<VendorSessionId> {
-    let log = environment.get(VARIABLE).map(Path::new).filter(|path| is_one(path))?;
-    let begun = |at: &Timestamp| {
-        let from = at.checked_sub(LATEST).ok()?;
-        paths::begun_between(files, chats, (from, *at))
+    let log = environment.get(LOG_VARIABLE).map(Path::new).filter(|path| is_log(path))?;
+    let last_begun = |at: &Timestamp| {
+        let from = at.checked_sub(LOG_DELAY).ok()?;
+        paths::last_begun_between(files, chats, (from, *at))
     };
-    let noted = noted(files, log);
-    // Other processes may begin conversations while this one starts. So lines from the start are
-    // skipped.
-    let started = noted.first()?.checked_add(START).ok()?;
-    noted.iter().rev().filter(|at| **at > started).find_map(begun)
+    let begin_times = begin_times(files, log);
+    // Skips the lines from the start of the process: other processes may begin conversations at the
+    // same time.
+    let started = begin_times.first()?.checked_add(START_DURATION).ok()?;
+    begin_times.iter().rev().filter(|at| **at > started).find_map(last_begun)
 }
 
-/// Returns the times of the lines that can mean that the process began a conversation.
-fn noted(files: &dyn Files, log: &Path) -> Vec<Timestamp> {
+/// Returns the timestamps of the lines with `BEGIN_MARKER`.
+fn begin_times(files: &dyn Files, log: &Path) -> Vec<Timestamp> {
     let mut found = Vec::new();
     let each = |line: &[u8]| {
-        let is_one = line.windows(BEGAN.len()).any(|part| part == BEGAN);
-        found.extend(is_one.then(|| at(line)).flatten());
+        let has_marker = line.windows(BEGIN_MARKER.len()).any(|part| part == BEGIN_MARKER);
+        found.extend(has_marker.then(|| timestamp_of(line)).flatten());
     };
-    // If the log cannot be read any further, the lines until then count.
+    // After a read error, returns the timestamps that were read before.
     let _ended = reading::each_complete_line(files, log, 0, each);
     found
 }
 
 /// Parses the timestamp of a line such as `[2026-11-16T03:21:26.079Z] …`.
-fn at(line: &[u8]) -> Option<Timestamp> {
+fn timestamp_of(line: &[u8]) -> Option<Timestamp> {
     let text = String::from_utf8_lossy(line.get(..64).unwrap_or(line)).into_owned();
     text.strip_prefix('[')?.split(']').next()?.parse().ok()
 }
@@ -99,7 +99,8 @@ mod tests {
     const FIRST: &str = "ae5d9f06-5781-47ae-9447-8358179ec014";
     const SECOND: &str = "7fd05c81-2d03-47d5-8840-98563a14803d";
 
-    /// Makes a home with the conversation of a process's start, and the one that was begun inside.
+    /// Returns a home with two conversations: one from the start of a process, and one that the
+    /// user began inside the process.
     fn home() -> Home {
         let home = Home::new();
         for (id, at) in [(FIRST, "03:38:51.053"), (SECOND, "03:38:59.936")] {
@@ -111,49 +112,55 @@ mod tests {
     }
 
     fn with_log(path: &Path) -> Environment {
-        Environment::new([(VARIABLE.to_owned(), path.to_string_lossy().into_owned())])
+        Environment::new([(LOG_VARIABLE.to_owned(), path.to_string_lossy().into_owned())])
     }
 
-    fn begun_by(home: &Home, log: &str) -> Option<String> {
-        let path = home.write(NAME, log);
+    fn last_begun_by(home: &Home, log: &str) -> Option<String> {
+        let path = home.write(LOG_NAME, log);
         let chats = home.folder.path().join("chats");
-        begun(&home.disk, &chats, &with_log(&path)).map(|id| id.to_string())
+        last_begun(&home.disk, &chats, &with_log(&path)).map(|id| id.to_string())
     }
 
     #[test]
-    fn conversation_begun_inside_is_found_and_that_of_the_start_is_not() {
+    fn last_begun_finds_the_conversation_that_was_begun_after_the_start() {
         let home = home();
-        assert_eq!(begun_by(&home, LOG).as_deref(), Some(SECOND));
+        assert_eq!(last_begun_by(&home, LOG).as_deref(), Some(SECOND));
         let start: String =
-            LOG.split_inclusive('\n').take_while(|it| !it.contains(":59.")).collect();
-        assert_eq!(begun_by(&home, &start), None);
-        assert_eq!(begun_by(&home, "garbage [MemoryDiscovery] Loading environment memory"), None);
+            LOG.split_inclusive('\n').take_while(|line| !line.contains(":59.")).collect();
+        assert_eq!(last_begun_by(&home, &start), None);
+        assert_eq!(
+            last_begun_by(&home, "garbage [MemoryDiscovery] Loading environment memory"),
+            None
+        );
     }
 
     #[test]
-    fn log_of_another_name_or_no_log_yields_no_conversation() {
+    fn last_begun_is_none_without_the_log_of_a_launch() {
         let home = home();
         let path = home.write("users.txt", LOG);
         let chats = home.folder.path().join("chats");
-        assert_eq!(begun(&home.disk, &chats, &with_log(&path)), None);
-        assert_eq!(begun(&home.disk, &chats, &Environment::new(None)), None);
+        assert_eq!(last_begun(&home.disk, &chats, &with_log(&path)), None);
+        assert_eq!(last_begun(&home.disk, &chats, &Environment::new(None)), None);
     }
 
     #[test]
-    fn log_file_that_the_user_has_chosen_is_kept() {
-        let told = |value: Option<&str>| {
-            let pairs = value.map(|value| (VARIABLE.to_owned(), value.to_owned()));
+    fn set_up_keeps_the_log_file_of_the_user() {
+        let log_after_set_up = |value: Option<&str>| {
+            let pairs = value.map(|value| (LOG_VARIABLE.to_owned(), value.to_owned()));
             let mut environment = Environment::new(pairs);
-            tell(Path::new("/code/a"), Path::new("/launch"), &mut environment);
+            set_up(Path::new("/code/a"), Path::new("/launch"), &mut environment);
             environment.set("HOME", "/home/u");
             let place = place(&environment).unwrap();
             assert_eq!(place.cwd, Path::new("/code/a"));
             assert_eq!(place.config_dir, Path::new("/home/u/.gemini"));
-            environment.get(VARIABLE).unwrap().to_owned()
+            environment.get(LOG_VARIABLE).unwrap().to_owned()
         };
-        assert_eq!(told(None), format!("/launch/{NAME}"));
-        assert_eq!(told(Some("")), format!("/launch/{NAME}"));
-        assert_eq!(told(Some(&format!("/outer/{NAME}"))), format!("/launch/{NAME}"));
-        assert_eq!(told(Some("/home/u/log")), "/home/u/log");
+        assert_eq!(log_after_set_up(None), format!("/launch/{LOG_NAME}"));
+        assert_eq!(log_after_set_up(Some("")), format!("/launch/{LOG_NAME}"));
+        assert_eq!(
+            log_after_set_up(Some(&format!("/outer/{LOG_NAME}"))),
+            format!("/launch/{LOG_NAME}")
+        );
+        assert_eq!(log_after_set_up(Some("/home/u/log")), "/home/u/log");
     }
 }

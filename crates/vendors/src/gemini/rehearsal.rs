@@ -1,4 +1,5 @@
-//! Configuration that lets Gemini CLI run without an account, for trials.
+//! The configuration with which Gemini CLI runs against a fake model, for trials without an
+//! account.
 
 use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Reads what an interactive Gemini shows, and answers its questions.
+//! Parses the screen of an interactive Gemini, and finds the keys that answer its questions.
 
 use segue_core::model::{Activity, DialogText, Screen, Showing, WaitingFor};
 use segue_core::ports::{Answer, Interaction, Readiness, Typing};
@@ -8,11 +8,11 @@ use super::signals::title_activity;
 use super::{Gemini, typing};
 use crate::shared::choices::{find_choice, number_key};
 
-/// Drawn before the input: usually, in the mode without permission questions, and if the text goes
-/// to the shell.
-const MARKS: [&str; 3] = [" > ", " * ", " ! "];
+/// The beginnings of the input row: in normal mode, in the mode without permission questions, and
+/// in shell mode.
+const INPUT_PREFIXES: [&str; 3] = [" > ", " * ", " ! "];
 
-/// Texts in an input without a draft.
+/// Texts in an empty input.
 const PLACEHOLDERS: [&str; 4] = [
     "Type your message or @path/to/file",
     "Type your shell command",
@@ -20,13 +20,13 @@ const PLACEHOLDERS: [&str; 4] = [
     "Press 'Esc' for NORMAL mode.",
 ];
 
-/// Drawn before the marked choice.
-const CHOSEN: char = '●';
+/// The mark before the selected choice.
+const MARKER: char = '●';
 
-/// Beginning of the upper edge of a frame.
-const CORNER: char = '╭';
+/// The beginning of the top row of a frame.
+const FRAME_CORNER: char = '╭';
 
-/// Texts in questions, and what these questions ask for.
+/// Texts in questions, and the reasons of these questions.
 const QUESTIONS: [(&str, WaitingFor); 6] = [
     ("Do you trust", WaitingFor::Trust),
     ("How would you like to authenticate", WaitingFor::Trust),
@@ -37,10 +37,9 @@ const QUESTIONS: [(&str, WaitingFor); 6] = [
 ];
 
 impl Interaction for Gemini {
-    /// Returns what the screen shows, or `None` if it shows neither an input nor a question.
     fn read_screen(&self, screen: &Screen) -> Option<Showing> {
-        if let Some(question) = GeminiQuestion::on(screen) {
-            return Some(Showing::Dialog(question.asks));
+        if let Some(question) = GeminiQuestion::find_on(screen) {
+            return Some(Showing::Dialog(question.reason));
         }
         match title_activity(&screen.title) {
             Some(Activity::Working) => Some(Showing::Busy),
@@ -49,9 +48,8 @@ impl Interaction for Gemini {
         }
     }
 
-    /// Returns the text and the choices of the question on the screen.
     fn dialog_text(&self, screen: &Screen) -> Option<DialogText> {
-        let GeminiQuestion { rows, choices, .. } = GeminiQuestion::on(screen)?;
+        let GeminiQuestion { rows, choices, .. } = GeminiQuestion::find_on(screen)?;
         Some(dialog::text(rows, choices.texts))
     }
 
@@ -63,31 +61,31 @@ impl Interaction for Gemini {
         typing::typing(message)
     }
 
-    /// Returns the keys that give this answer to the question on the screen, or `None` if there is
-    /// no such answer. The number of a choice selects it at once, whichever choice is marked.
+    /// Returns the number of the choice. Gemini accepts the number without Enter.
     fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
-        let choices = GeminiQuestion::on(screen)?.choices.texts;
+        let choices = GeminiQuestion::find_on(screen)?.choices.texts;
         let yes = ["allow once", "yes, allow once", "trust folder", "yes"];
         find_choice(&choices, answer, &yes, &["no", "don't trust"]).map(number_key)
     }
 }
 
-/// Returns whether the input is empty or has a draft, or `None` if there is no input.
+/// Returns whether the input is empty or has a draft. `None` if there is no input.
 fn input(screen: &Screen) -> Option<Showing> {
     let rule = screen.rows.iter().rposition(|row| is_rule(row))?;
     let rows = &screen.rows[rule + 1..];
-    let text = rows.iter().find_map(|row| MARKS.iter().find_map(|mark| marked(row, mark)))?;
+    let text =
+        rows.iter().find_map(|row| INPUT_PREFIXES.iter().find_map(|mark| text_after(row, mark)))?;
     let is_empty = text.is_empty() || PLACEHOLDERS.contains(&text);
     Some(if is_empty { Showing::Ready } else { Showing::Draft })
 }
 
-/// Returns the text after the mark, or `None` if the row does not begin with it. If there is no
-/// text, the row has no space after the mark.
-fn marked<'a>(row: &'a str, mark: &str) -> Option<&'a str> {
+/// Returns the text of a row after the prefix. `None` if the row does not begin with the prefix. If
+/// the text is empty, the row does not have the last space of the prefix.
+fn text_after<'a>(row: &'a str, mark: &str) -> Option<&'a str> {
     if row == mark.trim_end() { Some("") } else { row.strip_prefix(mark).map(str::trim) }
 }
 
-/// Returns whether a row is a rule. The rule above the input spans the whole width.
+/// Returns whether a row is a horizontal line. Gemini draws such a line above the input.
 fn is_rule(row: &str) -> bool {
     row.starts_with("──────────")
 }
@@ -95,27 +93,27 @@ fn is_rule(row: &str) -> bool {
 /// A question with numbered choices, in a frame.
 #[derive(Debug)]
 struct GeminiQuestion<'a> {
-    asks: WaitingFor,
+    reason: WaitingFor,
     /// The rows of the frame above the choices.
     rows: &'a [String],
     choices: Choices,
 }
 
 impl<'a> GeminiQuestion<'a> {
-    /// Finds the question on the screen: choices in a frame, one of which is marked. The screen
-    /// must not show an input.
-    fn on(screen: &'a Screen) -> Option<Self> {
+    /// Finds the question on the screen: choices in a frame, one of them selected. `None` if the
+    /// screen shows an input.
+    fn find_on(screen: &'a Screen) -> Option<Self> {
         if input(screen).is_some() {
             return None;
         }
-        // Text of the agent above the frame can look like choices.
+        // The agent's text above the frame can look like choices.
         let rows = dialog::last_box(&screen.rows);
-        rows.first()?.trim_start().starts_with(CORNER).then_some(())?;
-        let choices = dialog::numbered(rows, &[CHOSEN])?;
+        rows.first()?.trim_start().starts_with(FRAME_CORNER).then_some(())?;
+        let choices = dialog::numbered(rows, &[MARKER])?;
         let rows = &rows[..choices.rows.start];
-        let known = |row: &String| QUESTIONS.iter().find(|(words, _)| row.contains(words));
-        let asks = rows.iter().rev().find_map(known).map(|(_, asks)| *asks);
-        Some(Self { asks: asks.unwrap_or(WaitingFor::Question), rows, choices })
+        let find_text = |row: &String| QUESTIONS.iter().find(|(text, _)| row.contains(text));
+        let reason = rows.iter().rev().find_map(find_text).map(|(_, reason)| *reason);
+        Some(Self { reason: reason.unwrap_or(WaitingFor::Question), rows, choices })
     }
 }
 

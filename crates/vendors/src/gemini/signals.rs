@@ -15,13 +15,14 @@ use super::transcript::{GeminiTranscriptEnd, GeminiTurnEnd};
 use super::{Gemini, failures, own_log, paths, process};
 use crate::shared::{files, signals};
 
-/// Shown in the title while Gemini waits for an answer, and while the model works.
-const WANTED: char = '✋';
-const WORKS: char = '✦';
+/// The first character of the title while Gemini waits for an answer, and while the model works.
+const WAITING_MARK: char = '✋';
+const WORKING_MARK: char = '✦';
 
 impl SignalSources for Gemini {
     fn evidence_timeout(&self) -> Duration {
-        // A start takes four seconds alone, and several times as long while other agents start.
+        // A start takes four seconds, and several times as long if other agents start at the same
+        // time.
         Duration::from_secs(90)
     }
 
@@ -35,30 +36,29 @@ impl SignalSources for Gemini {
         vec![paths::chats(files, place)]
     }
 
-    /// Reads signals about the launch's own process from a changed transcript: the process is in
-    /// this conversation if it has written to the transcript since its start. The transcripts of
-    /// other processes yield no signal.
+    /// Reads signals from a transcript of the launch's own process. The process is in this
+    /// conversation if it has written to the transcript since its start.
     fn file_signals(&self, files: &dyn Files, changed: &Path, agent: &ProcessRef) -> Vec<Signal> {
-        if own_log::is_one(changed) {
-            return of_log(files, agent);
+        if own_log::is_log(changed) {
+            return log_signals(files, agent);
         }
         let current = changed.parent().and_then(|chats| {
-            let id = process::current(files, chats, agent.pid)?;
+            let id = process::current_conversation(files, chats, agent.pid)?;
             Some((paths::transcript_in(files, chats, &id), id))
         });
-        let since = process::writes_since(files, agent);
+        let since = process::first_write_time(files, agent);
         let Some(((transcript, id), since)) = current.zip(since) else { return Vec::new() };
         if transcript == changed {
-            of_transcript(files, changed, id, since)
+            transcript_signals(files, changed, id, since)
         } else if paths::id_of(files, changed) == Some(id) {
-            of_first_file(files, changed, since)
+            first_file_signals(files, changed, since)
         } else {
             Vec::new()
         }
     }
 
-    /// Reads one line of a headless turn's output. The agent's answer comes in several lines; the
-    /// transcript has the whole text.
+    /// Reads signals from one line. The answer is split into several lines, so the signal of its
+    /// end has no text.
     fn stream_signals(&self, line: &str) -> Vec<Signal> {
         match serde_json::from_str(line) {
             Ok(GeminiStreamLine::Init { session_id }) if paths::is_id(&session_id) => {
@@ -76,8 +76,8 @@ impl SignalSources for Gemini {
         }
     }
 
-    /// Reads the title. A title that shows an idle Gemini yields no signal: Gemini also shows it
-    /// while it asks a question before the first turn, and only the screen shows the difference.
+    /// Reads signals from the title. An idle title gives no signal, because Gemini also shows it
+    /// while it asks a question before the first turn.
     fn title_signals(&self, title: &str) -> Vec<Signal> {
         let activity = title_activity(title).filter(|activity| *activity != Activity::Idle);
         activity.map(|activity| signals::activity(activity, Source::Title)).into_iter().collect()
@@ -88,22 +88,21 @@ impl SignalSources for Gemini {
     }
 }
 
-/// Reads the file that a process begins before it resumes its conversation. The process writes
-/// messages there that are shown but not part of the conversation, such as how turns failed.
-fn of_first_file(files: &dyn Files, path: &Path, since: Timestamp) -> Vec<Signal> {
+/// Reads the file that a process creates before it resumes its conversation. The process writes
+/// messages to it that are not part of the conversation, such as errors of failed turns.
+fn first_file_signals(files: &dyn Files, path: &Path, since: Timestamp) -> Vec<Signal> {
     let length = files::length(files, path);
     let turn = GeminiTranscriptEnd::read(files, path, length).ok().and_then(|end| end.turn);
-    let over =
+    let turn =
         turn.filter(|(at, turn)| *at >= since && !matches!(turn, GeminiTurnEnd::Answered(_)));
-    over.map(|(at, turn)| ended(turn, at)).into_iter().collect()
+    turn.map(|(at, turn)| turn_ended(turn, at)).into_iter().collect()
 }
 
-/// Reads the signals after a new line in the process's own log, which may report a new
-/// conversation.
-fn of_log(files: &dyn Files, agent: &ProcessRef) -> Vec<Signal> {
+/// Reads signals after a change of the process's log. The log may name a new conversation.
+fn log_signals(files: &dyn Files, agent: &ProcessRef) -> Vec<Signal> {
     let environment = process::environment(files, agent.pid);
     let chats = own_log::place(&environment).map(|place| paths::chats(files, &place));
-    let id = chats.as_ref().and_then(|chats| own_log::begun(files, chats, &environment));
+    let id = chats.as_ref().and_then(|chats| own_log::last_begun(files, chats, &environment));
     match id.zip(chats) {
         Some((id, chats)) => {
             Gemini.file_signals(files, &paths::transcript_in(files, &chats, &id), agent)
@@ -112,7 +111,7 @@ fn of_log(files: &dyn Files, agent: &ProcessRef) -> Vec<Signal> {
     }
 }
 
-fn of_transcript(
+fn transcript_signals(
     files: &dyn Files,
     path: &Path,
     id: VendorSessionId,
@@ -120,21 +119,22 @@ fn of_transcript(
 ) -> Vec<Signal> {
     let facts = files.facts(path).ok().flatten().filter(|facts| facts.modified >= since);
     let Some(facts) = facts else { return Vec::new() };
-    let end =
-        GeminiTranscriptEnd::read(files, path, facts.length).ok().filter(|end| is_own(end, since));
+    let end = GeminiTranscriptEnd::read(files, path, facts.length)
+        .ok()
+        .filter(|end| wrote_end(end, since));
     let Some(end) = end else { return Vec::new() };
     let mut found = vec![Signal::Conversation { id, evidence: Evidence::Transcript }];
-    // The transcript shows this before the title does. Until then, the input looks ready.
-    let works = end.goes_on.filter(|at| *at >= since);
-    found.extend(works.map(|_| signals::activity(Activity::Working, Source::Transcript)));
-    let over = end.turn.filter(|(at, _)| *at >= since);
-    found.extend(over.map(|(at, turn)| ended(turn, at)));
+    // The transcript shows the work before the title does. Until then, the input looks ready.
+    let working_since = end.working_since.filter(|at| *at >= since);
+    found.extend(working_since.map(|_| signals::activity(Activity::Working, Source::Transcript)));
+    let turn = end.turn.filter(|(at, _)| *at >= since);
+    found.extend(turn.map(|(at, turn)| turn_ended(turn, at)));
     found
 }
 
-/// Returns whether the process itself wrote the end of the transcript. Another process may have
-/// added a summary.
-fn is_own(end: &GeminiTranscriptEnd, since: Timestamp) -> bool {
+/// Returns whether the process wrote the end of the transcript. Another process may have written a
+/// summary.
+fn wrote_end(end: &GeminiTranscriptEnd, since: Timestamp) -> bool {
     match end.written {
         Some(WriterProcess::AtResume) => true,
         Some(WriterProcess::At(at)) => at >= since,
@@ -142,7 +142,7 @@ fn is_own(end: &GeminiTranscriptEnd, since: Timestamp) -> bool {
     }
 }
 
-fn ended(turn: GeminiTurnEnd, at: Timestamp) -> Signal {
+fn turn_ended(turn: GeminiTurnEnd, at: Timestamp) -> Signal {
     match turn {
         GeminiTurnEnd::Answered(text) => signals::answered(text),
         GeminiTurnEnd::Failed(message) => {
@@ -152,17 +152,17 @@ fn ended(turn: GeminiTurnEnd, at: Timestamp) -> Signal {
     }
 }
 
-/// Returns the activity that the title shows, or `None` for any other title.
+/// Returns the activity that the title shows. `None` for an unknown title.
 pub(super) fn title_activity(title: &str) -> Option<Activity> {
     match title.trim_start().chars().next()? {
-        WANTED => Some(Activity::Waiting(WaitingFor::Permission)),
-        WORKS | '⏲' => Some(Activity::Working),
+        WAITING_MARK => Some(Activity::Waiting(WaitingFor::Permission)),
+        WORKING_MARK | '⏲' => Some(Activity::Working),
         '◇' => Some(Activity::Idle),
         _ => None,
     }
 }
 
-/// A line of a headless turn's output, if it is used as a signal.
+/// A line of a headless turn's output that contains signals.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum GeminiStreamLine {

@@ -1,4 +1,4 @@
-//! Reads transcripts: a bounded number of bytes from the beginning, and from the end.
+//! Reads transcripts: a limited number of bytes at the beginning, and at the end.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -12,14 +12,15 @@ use segue_core::ports::{
     TranscriptStorage, Transcripts, WriteMode,
 };
 
-use super::records::{GeminiLine, GeminiMeaning, GeminiMessage, WriterProcess};
-use super::{Gemini, neighbours, paths, process, turns, typing};
+use super::messages::{GeminiMeaning, GeminiMessage};
+use super::records::{GeminiLine, WriterProcess};
+use super::{Gemini, endangered, paths, process, turns, typing};
 use crate::shared::reading::{self, ReadDirection, StopReason};
 use crate::shared::transcripts;
 
-/// How many bytes of the beginning are read, one size after the other, until the first message is
-/// found. It is nearly always near the beginning.
-const BEGINNINGS: [usize; 3] = [64 * 1024, 1024 * 1024, 8 * 1024 * 1024];
+/// How many bytes of the beginning are read. The next limit applies if the first message is not
+/// found.
+const BEGINNING_LIMITS_BYTES: [usize; 3] = [64 * 1024, 1024 * 1024, 8 * 1024 * 1024];
 
 impl Transcripts for Gemini {
     fn storage(&self) -> TranscriptStorage<'_> {
@@ -30,8 +31,8 @@ impl Transcripts for Gemini {
         paths::transcript(files, place, id)
     }
 
-    /// Returns whether a conversation can begin under this id: there is no transcript, or one
-    /// without messages.
+    /// Returns whether a conversation can begin with this id: its transcript is missing or has no
+    /// message.
     fn is_free(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> bool {
         let path = paths::transcript(files, place, id);
         match files.facts(&path) {
@@ -41,7 +42,6 @@ impl Transcripts for Gemini {
         }
     }
 
-    /// Reads the facts about one conversation that decisions need. `None` if it has no message.
     fn conversation(
         &self,
         files: &dyn Files,
@@ -52,8 +52,6 @@ impl Transcripts for Gemini {
         read(files, place, &path, id).map_err(|error| reading::unreadable(&path, error))
     }
 
-    /// Lists the conversations of a folder, the oldest first. Transcripts that cannot be read are
-    /// skipped.
     fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
         let id_of = |path: &Path| paths::id_of(files, path);
         let read = |path: &Path, id: &VendorSessionId| read(files, place, path, id);
@@ -72,7 +70,7 @@ impl Transcripts for Gemini {
     ) -> io::Result<Option<Beginning>> {
         let path = &kept.transcript;
         let Some(facts) = files.facts(path)? else { return Ok(None) };
-        let Some((at, first_message)) = first_words(files, path)? else { return Ok(None) };
+        let Some((at, first_message)) = first_user_message(files, path)? else { return Ok(None) };
         let beginning = |cwd| Beginning {
             cwd,
             began_at: at.unwrap_or(facts.modified),
@@ -119,30 +117,31 @@ impl TranscriptFiles for Gemini {
     }
 
     fn endangered(&self, files: &dyn Files, place: &Place) -> Vec<PathBuf> {
-        neighbours::endangered(files, place)
+        endangered::endangered(files, place)
     }
 }
 
-/// Returns the messages that a person sent, from this byte offset on. When Gemini changes earlier
-/// messages, it writes all of them again. So messages between a context and the change are copies,
-/// and are skipped.
+/// Returns the user's messages from this byte offset on. When Gemini changes earlier messages, it
+/// writes a context, copies of all messages, and a line that replaces them. The copies are skipped.
 fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
-    let mut copies = false;
+    let mut are_copies = false;
     reading::messages_since(files, path, offset, |line| {
         let line = GeminiLine::read(line)?;
-        copies &= line.replacement().is_none();
+        are_copies &= line.replacement().is_none();
         match line.message()?.meaning() {
-            GeminiMeaning::Context => copies = true,
-            GeminiMeaning::Said(text) if !copies => return Some(typing::normal(&text)),
+            GeminiMeaning::Context => are_copies = true,
+            GeminiMeaning::UserMessage(text) if !are_copies => {
+                return Some(typing::normalize(&text));
+            }
             _ => {}
         }
         None
     })
 }
 
-/// Returns whether a transcript has a message of a person.
-pub(super) fn has_words(files: &dyn Files, path: &Path) -> bool {
-    matches!(first_words(files, path), Ok(Some(_)))
+/// Returns whether a transcript contains a message of the user.
+pub(super) fn has_user_message(files: &dyn Files, path: &Path) -> bool {
+    matches!(first_user_message(files, path), Ok(Some(_)))
 }
 
 fn read(
@@ -152,7 +151,7 @@ fn read(
     id: &VendorSessionId,
 ) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
-    let Some((at, first_message)) = first_words(files, path)? else { return Ok(None) };
+    let Some((at, first_message)) = first_user_message(files, path)? else { return Ok(None) };
     let end = GeminiTranscriptEnd::read(files, path, facts.length)?;
     Ok(Some(Conversation {
         id: id.clone(),
@@ -165,14 +164,17 @@ fn read(
     }))
 }
 
-/// Returns when a conversation began, and its first message.
-fn first_words(files: &dyn Files, path: &Path) -> io::Result<Option<(Option<Timestamp>, String)>> {
-    reading::find_in_beginning(files, path, &BEGINNINGS, |lines| {
+/// Returns the start time of a conversation and its first message. `None` if there is no message.
+fn first_user_message(
+    files: &dyn Files,
+    path: &Path,
+) -> io::Result<Option<(Option<Timestamp>, String)>> {
+    reading::find_in_beginning(files, path, &BEGINNING_LIMITS_BYTES, |lines| {
         let mut at = None;
         lines.filter_map(GeminiLine::read).find_map(|line| {
             at = at.or(line.start_time);
             line.messages().iter().find_map(|message| match message.meaning() {
-                GeminiMeaning::Said(text) => Some((at, typing::normal(&text))),
+                GeminiMeaning::UserMessage(text) => Some((at, typing::normalize(&text))),
                 _ => None,
             })
         })
@@ -191,35 +193,32 @@ pub(super) enum GeminiTurnEnd {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GeminiTranscriptEnd {
     pub(super) is_open: bool,
-    /// When the newest message of an open turn was written. `None` if the message has no line of
-    /// its own.
-    pub(super) goes_on: Option<Timestamp>,
-    /// How the turn ended, and when. `None` if the message that ends it has no line of its own.
+    /// The timestamp of the last message of an open turn. `None` if the message is a copy.
+    pub(super) working_since: Option<Timestamp>,
+    /// When and how the last turn ended. `None` if its last message is a copy.
     pub(super) turn: Option<(Timestamp, GeminiTurnEnd)>,
     pub(super) last_answer: Option<String>,
-    /// What is known about the process that wrote the last line. Summaries do not count.
+    /// What is known about the process that wrote the last line, except summaries.
     pub(super) written: Option<WriterProcess>,
     is_known: bool,
 }
 
 impl GeminiTranscriptEnd {
-    /// Reads backwards until it is known whether the last turn has ended, and what the last answer
-    /// is.
+    /// Reads lines from the end until the state of the last turn and the last answer are known.
     pub(super) fn read(files: &dyn Files, path: &Path, length: u64) -> io::Result<Self> {
         let mut end = Self::default();
-        let ended = reading::each_tail_line(files, path, length, |line| {
+        let stopped = reading::each_tail_line(files, path, length, |line| {
             GeminiLine::read(line).map_or(ControlFlow::Continue(()), |line| end.take(&line))
         })?;
-        // A last line that is longer than the read limit hides the end of the turn: the turn counts
-        // as open.
-        end.is_open |= !end.is_known && ended == StopReason::LimitReached;
+        // If the last line is longer than the read limit, the turn counts as open.
+        end.is_open |= !end.is_known && stopped == StopReason::LimitReached;
         Ok(end)
     }
 
     fn take(&mut self, line: &GeminiLine) -> ControlFlow<()> {
         self.written = self.written.or_else(|| line.written());
         if let Some(all) = line.replacement() {
-            // This line replaces everything before it, so no earlier line counts.
+            // This line replaces all earlier lines.
             all.iter().rev().for_each(|message| self.add(message, false));
             return ControlFlow::Break(());
         }
@@ -230,25 +229,25 @@ impl GeminiTranscriptEnd {
         if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn add(&mut self, message: &GeminiMessage, is_news: bool) {
+    fn add(&mut self, message: &GeminiMessage, is_own_line: bool) {
         let (is_open, turn) = match message.meaning() {
-            GeminiMeaning::Nothing | GeminiMeaning::Context => return,
-            GeminiMeaning::Said(_) | GeminiMeaning::ToolResult | GeminiMeaning::Continues => {
-                (true, None)
-            }
+            GeminiMeaning::NoEffect | GeminiMeaning::Context => return,
+            GeminiMeaning::UserMessage(_)
+            | GeminiMeaning::ToolResult
+            | GeminiMeaning::Continues => (true, None),
             GeminiMeaning::Answered(text) => {
                 self.last_answer.get_or_insert_with(|| text.clone());
                 (false, Some(GeminiTurnEnd::Answered(text)))
             }
-            GeminiMeaning::Failed(words) => (false, Some(GeminiTurnEnd::Failed(words))),
+            GeminiMeaning::Failed(text) => (false, Some(GeminiTurnEnd::Failed(text))),
             GeminiMeaning::Cancelled => (false, Some(GeminiTurnEnd::Cancelled)),
         };
         if self.is_known {
             return;
         }
         (self.is_known, self.is_open) = (true, is_open);
-        let at = message.timestamp.filter(|_| is_news);
-        self.goes_on = at.filter(|_| is_open);
+        let at = message.timestamp.filter(|_| is_own_line);
+        self.working_since = at.filter(|_| is_open);
         self.turn = at.zip(turn);
     }
 }

@@ -1,7 +1,7 @@
 //! Converts a transcript to turns.
 //!
-//! A line may replace an earlier message, undo earlier messages, or replace all of them. So the
-//! conversation is read from the end.
+//! A line may replace one earlier message, undo earlier messages, or replace all earlier messages.
+//! So the lines are read from the end.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
@@ -16,8 +16,8 @@ use super::message_turns::{self, GeminiTurns};
 use super::records::{GeminiLine, LineEffect};
 use crate::shared::reading::{self, Belongs, ReadDirection, TranscriptFormat};
 
-/// Messages that were not summarized are copied within this time after the summary.
-const COPYING: SignedDuration = SignedDuration::from_secs(1);
+/// How long after a summary Gemini writes copies of the messages that it did not summarize.
+const COPY_DURATION: SignedDuration = SignedDuration::from_secs(1);
 
 /// Reads the turns of the current conversation.
 pub(super) fn read(
@@ -40,34 +40,34 @@ fn is_document(path: &Path) -> bool {
 
 fn document(files: &dyn Files, path: &Path) -> Result<Vec<Turn>> {
     let (bytes, mut replay) = (reading::read_document(files, path)?, Replay::default());
-    let is_read = replay.belongs(&bytes) != Belongs::No;
-    Ok(if is_read { replay.turns(&bytes) } else { Vec::new() })
+    let belongs = replay.belongs(&bytes) != Belongs::No;
+    Ok(if belongs { replay.turns(&bytes) } else { Vec::new() })
 }
 
-/// State of reading from the end: what the lines that were read already mean for the earlier ones.
+/// The state of reading from the end: the effects of later lines on earlier lines.
 #[derive(Default)]
 struct Replay {
-    /// Hashes of the ids of messages that were seen. An earlier message with the same id was
-    /// replaced.
+    /// Hashes of the ids of later messages. They replace earlier messages with the same id.
     seen: HashSet<u64>,
-    /// Ids of messages that are undone, with everything after them. On the way from the end, the
-    /// last entry is found first.
+    /// Ids of messages that are undone, with all messages after them. On the way from the end, the
+    /// message of the last entry comes first.
     rewinds: Vec<String>,
-    /// Ids of tool calls whose result was seen, but not yet the call. Each result is returned once.
+    /// Ids of tool calls of which only the result was read so far. Each result is returned once.
     answered: HashSet<String>,
-    /// The oldest summary that was seen. Turns from before it are still returned.
+    /// The earliest summary that was read so far. Turns before it are also returned.
     summary: Option<Summary>,
-    /// The positions of the turns that are left out, for each line that belongs, the last line
-    /// first. In both directions of reading, the entry of the next line is at the end.
-    left_out: Vec<Vec<usize>>,
+    /// For each line that belongs, the positions of its turns that are not returned. The next call
+    /// of `turns` uses the last entry.
+    omitted: Vec<Vec<usize>>,
 }
 
 /// A summary that replaces earlier turns.
 struct Summary {
     id: u64,
     at: Option<Timestamp>,
-    /// Hashes of the turns that were copied after the summary and not summarized, the oldest first.
+    /// Hashes of the copied turns after the summary, in the order of the conversation.
     copies: Vec<u64>,
+    /// The first comparison has been made. Later turns must match the copies without a gap.
     are_matched: bool,
 }
 
@@ -79,16 +79,21 @@ impl TranscriptFormat for Replay {
             return Belongs::No;
         }
         match &effect.id {
-            Some(id) if self.stands(id) && self.is_before(effect.timestamp) => self.message(line),
+            Some(id) if self.is_current(id) && self.is_before(effect.timestamp) => {
+                self.message(line)
+            }
             None if effect.replaces() => self.list(line),
             _ => Belongs::No,
         }
     }
 
     fn turns(&mut self, line: &[u8]) -> Vec<Turn> {
-        let left_out = self.left_out.pop().unwrap_or_default();
+        let omitted = self.omitted.pop().unwrap_or_default();
         let turns = messages_of(line).into_iter().flat_map(|message| message.turns).enumerate();
-        turns.filter(|(at, _)| left_out.binary_search(at).is_err()).map(|(_, turn)| turn).collect()
+        turns
+            .filter(|(index, _)| omitted.binary_search(index).is_err())
+            .map(|(_, turn)| turn)
+            .collect()
     }
 }
 
@@ -97,10 +102,10 @@ fn messages_of(line: &[u8]) -> Vec<GeminiTurns> {
 }
 
 impl Replay {
-    /// Takes the next message, on the way from the end to the beginning. Returns whether it counts:
-    /// no later message replaced it, and it was not undone.
-    fn stands(&mut self, id: &str) -> bool {
-        let is_newest = self.seen.insert(number(id));
+    /// Records a message, on the way from the end. Returns whether it is part of the conversation:
+    /// no later line replaced or undid it.
+    fn is_current(&mut self, id: &str) -> bool {
+        let is_newest = self.seen.insert(hash_id(id));
         let Some(rewind) = self.rewinds.last() else { return is_newest };
         if rewind == id {
             self.rewinds.pop();
@@ -108,46 +113,47 @@ impl Replay {
         false
     }
 
-    /// Returns whether a message may be older than the summary.
+    /// Returns whether a message may be older than the summary: `true` if a timestamp is missing.
     fn is_before(&self, at: Option<Timestamp>) -> bool {
-        let summed_up = self.summary.as_ref().and_then(|summary| summary.at);
-        at.zip(summed_up).is_none_or(|(at, summed_up)| at < summed_up)
+        let summary_time = self.summary.as_ref().and_then(|summary| summary.at);
+        at.zip(summary_time).is_none_or(|(at, summary_time)| at < summary_time)
     }
 
     fn message(&mut self, line: &[u8]) -> Belongs {
         let messages = messages_of(line);
         let turns: Vec<&Turn> = messages.iter().flat_map(|message| &message.turns).collect();
-        let left_out: Vec<usize> =
-            (0..turns.len()).rev().filter(|at| !self.is_wanted(turns[*at])).collect();
-        if left_out.len() == turns.len() {
+        let omitted: Vec<usize> =
+            (0..turns.len()).rev().filter(|index| !self.is_wanted(turns[*index])).collect();
+        if omitted.len() == turns.len() {
             return Belongs::No;
         }
-        self.leave_out(left_out);
+        self.push_omitted(omitted);
         Belongs::Yes
     }
 
     fn list(&mut self, line: &[u8]) -> Belongs {
         let messages = messages_of(line);
-        let is_own = |summary: &Summary| messages.iter().any(|it| number(&it.id) == summary.id);
-        if self.summary.as_ref().is_some_and(is_own) {
+        let contains_summary =
+            |summary: &Summary| messages.iter().any(|message| hash_id(&message.id) == summary.id);
+        if self.summary.as_ref().is_some_and(contains_summary) {
             return Belongs::No;
         }
-        let mut at: usize = messages.iter().map(|message| message.turns.len()).sum();
-        let (mut left_out, mut copies, mut summary) = (Vec::new(), Vec::new(), None);
+        let mut index: usize = messages.iter().map(|message| message.turns.len()).sum();
+        let (mut omitted, mut copies, mut summary) = (Vec::new(), Vec::new(), None);
         for message in messages.iter().rev() {
-            let stands = self.stands(&message.id);
+            let is_current = self.is_current(&message.id);
             for turn in message.turns.iter().rev() {
-                at -= 1;
-                if !stands || !self.is_wanted(turn) {
-                    left_out.push(at);
+                index -= 1;
+                if !is_current || !self.is_wanted(turn) {
+                    omitted.push(index);
                 } else if turn.role == Role::Summary {
                     summary = Some(message);
                 } else if summary.is_none() {
-                    copies.push((turn.at, print(turn)));
+                    copies.push((turn.at, hash_turn(turn)));
                 }
             }
         }
-        self.leave_out(left_out);
+        self.push_omitted(omitted);
         let Some(summary) = summary.filter(|_| self.rewinds.is_empty()) else {
             return Belongs::First;
         };
@@ -155,7 +161,7 @@ impl Replay {
         Belongs::Yes
     }
 
-    /// Returns whether the next turn, on the way from the end, has not been returned yet.
+    /// Records a turn, on the way from the end. Returns whether no copy of it was returned already.
     fn is_wanted(&mut self, turn: &Turn) -> bool {
         if self.summary.as_mut().is_some_and(|summary| summary.has_copy(turn)) {
             return false;
@@ -171,37 +177,37 @@ impl Replay {
         }
     }
 
-    fn leave_out(&mut self, mut turns: Vec<usize>) {
+    fn push_omitted(&mut self, mut turns: Vec<usize>) {
         turns.reverse();
-        self.left_out.push(turns);
+        self.omitted.push(turns);
     }
 }
 
 impl Summary {
     fn new(message: &GeminiTurns, copies: Vec<(Option<Timestamp>, u64)>) -> Self {
         let at = message.turns.first().and_then(|turn| turn.at);
-        let end = at.and_then(|at| at.checked_add(COPYING).ok());
-        let is_copy = |made: Option<Timestamp>| made.zip(end).is_none_or(|(made, end)| made <= end);
-        let copies = copies.into_iter().rev().filter(|(made, _)| is_copy(*made));
+        let end = at.and_then(|at| at.checked_add(COPY_DURATION).ok());
+        let is_copy = |at: Option<Timestamp>| at.zip(end).is_none_or(|(at, end)| at <= end);
+        let copies = copies.into_iter().rev().filter(|(at, _)| is_copy(*at));
         Self {
-            id: number(&message.id),
+            id: hash_id(&message.id),
             at,
-            copies: copies.map(|(_, print)| print).collect(),
+            copies: copies.map(|(_, hash)| hash).collect(),
             are_matched: false,
         }
     }
 
-    /// Returns whether the next turn, on the way from the end, was copied after the summary. Turns
-    /// are copied from the end without a gap.
+    /// Returns whether the next turn, on the way from the end, was copied after the summary. The
+    /// copied turns are the last ones before the summary, without a gap.
     fn has_copy(&mut self, turn: &Turn) -> bool {
         if self.copies.is_empty() {
             return false;
         }
-        let wanted = print(turn);
+        let hash = hash_turn(turn);
         let found = if self.are_matched {
-            self.copies.len().checked_sub(1).filter(|at| self.copies[*at] == wanted)
+            self.copies.len().checked_sub(1).filter(|index| self.copies[*index] == hash)
         } else {
-            self.copies.iter().rposition(|copy| *copy == wanted)
+            self.copies.iter().rposition(|copy| *copy == hash)
         };
         self.are_matched = true;
         self.copies.truncate(found.unwrap_or(0));
@@ -209,16 +215,16 @@ impl Summary {
     }
 }
 
-fn number(id: &str) -> u64 {
-    hashed(id)
+fn hash_id(id: &str) -> u64 {
+    hash(id)
 }
 
-/// Returns a hash that distinguishes a turn from other turns.
-fn print(turn: &Turn) -> u64 {
-    hashed((turn.role, &turn.text, turn.tool.as_ref().map(|tool| &tool.id)))
+/// Returns a hash of the role, the text and the tool of a turn.
+fn hash_turn(turn: &Turn) -> u64 {
+    hash((turn.role, &turn.text, turn.tool.as_ref().map(|tool| &tool.id)))
 }
 
-fn hashed(value: impl Hash) -> u64 {
+fn hash(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()

@@ -1,22 +1,22 @@
-//! Prepares a message so that Gemini accepts it as text, and keeps it at a resume.
+//! Escapes messages so that Gemini accepts them as text and keeps them at a resume.
 
 use segue_core::ports::Typing;
 
-use super::records;
+use super::messages;
 use crate::shared::typed_text::{self, ZERO_WIDTH_SPACE};
 
-/// Returns how a message is typed, and how the transcript records it.
+/// Returns the text to type for a message, and the text that the transcript records.
 pub(super) fn typing(message: &str) -> Typing {
-    let recorded_as = normal(message);
-    // The space at the end closes the list of files that the last word may have opened. After a
-    // backslash, it stops Enter from beginning a new line.
-    let text = format!("{} ", guarded(&recorded_as));
+    let recorded_as = normalize(message);
+    // The space at the end closes a completion list that the last word may have opened. After a
+    // backslash, the space stops Enter from inserting a line break.
+    let text = format!("{} ", escaped(&recorded_as));
     Typing { text, recorded_as }
 }
 
-/// Puts a zero-width space before a text that Gemini would not accept as text. `/` begins a command
-/// and `!` a shell command. A text that begins with `/` or `?` is lost at the next resume.
-pub(super) fn guarded(text: &str) -> String {
+/// Puts a zero-width space before a text that Gemini would run as a command or omit at a resume.
+/// `/` begins a command and `!` a shell command. A resume omits texts that begin with `/` or `?`.
+pub(super) fn escaped(text: &str) -> String {
     let text = text.trim();
     let guard = if text.starts_with(['/', '?', '!']) {
         ZERO_WIDTH_SPACE.to_string()
@@ -26,22 +26,22 @@ pub(super) fn guarded(text: &str) -> String {
     guard + text
 }
 
-/// Puts a zero-width space before a text of a user that would be lost at a resume, or that looks
-/// like an addition.
-pub(super) fn guarded_for_resume(text: &str) -> String {
+/// Puts a zero-width space before a text of the user that a resume would omit, or that would be
+/// parsed as an addition.
+pub(super) fn escaped_for_resume(text: &str) -> String {
     let begin = text.trim_start();
-    let is_lost = begin.starts_with(['/', '?', ZERO_WIDTH_SPACE]) || records::is_addition(begin);
+    let is_lost = begin.starts_with(['/', '?', ZERO_WIDTH_SPACE]) || messages::is_addition(begin);
     if is_lost { format!("{ZERO_WIDTH_SPACE}{text}") } else { text.to_owned() }
 }
 
-/// Returns a text without the zero-width space before it.
-pub(super) fn without_guard(text: &str) -> &str {
+/// Removes the zero-width space before a text.
+pub(super) fn unescaped(text: &str) -> &str {
     text.strip_prefix(ZERO_WIDTH_SPACE).unwrap_or(text)
 }
 
-/// Normalizes a text, so that a message and its record in a transcript are equal. Gemini removes
-/// whitespace around the text, and characters that no keyboard can type.
-pub(super) fn normal(text: &str) -> String {
+/// Normalizes a text, so that a message equals its record in a transcript. Gemini removes
+/// whitespace around the text, and control characters.
+pub(super) fn normalize(text: &str) -> String {
     typed_text::normalize_with_tabs_as_spaces(text)
 }
 
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_and_texts_that_a_resume_loses_are_typed_as_text() {
+    fn commands_and_texts_that_a_resume_omits_are_escaped() {
         let typed = |text: &str| typing(text).text;
         assert_eq!(typed("hello"), "hello ");
         for begin in ["/quit", "!ls", "?what"] {
@@ -71,7 +71,7 @@ mod tests {
             ("?", "\u{200b}?"),
             ("bell\u{7}", "bell"),
         ] {
-            assert_eq!(typing(message).recorded_as, normal(recorded), "{message:?}");
+            assert_eq!(typing(message).recorded_as, normalize(recorded), "{message:?}");
         }
     }
 }

@@ -28,29 +28,30 @@ fn conversation() -> Vec<Turn> {
 #[test]
 fn written_turns_are_read_back() {
     let home = Home::new();
-    let said = conversation();
-    let mut given = said.clone();
-    given[7].text = "{\"no".to_owned();
-    let (transcription, bytes) = write_turns(&Gemini, &home, (ID, None), &given);
-    let place = paths::restored_as(&home.disk, &home.place, &VendorSessionId::new(ID));
-    assert_eq!(transcription.target, Target::Transcript(place));
+    let turns = conversation();
+    let mut written = turns.clone();
+    written[7].text = "{\"no".to_owned();
+    let (transcription, bytes) = write_turns(&Gemini, &home, (ID, None), &written);
+    let target = paths::restored_as(&home.disk, &home.place, &VendorSessionId::new(ID));
+    assert_eq!(transcription.target, Target::Transcript(target));
     assert!(transcription.beside[0].path.ends_with(".project_root"));
     assert_eq!(transcription.beside[0].contents, "/code/a");
     let path = home.write("written.jsonl", &bytes);
-    assert_eq!(read_turns(&Gemini, &path), said);
+    assert_eq!(read_turns(&Gemini, &path), turns);
     let first: Value =
         serde_json::from_slice(bytes.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
     assert_eq!(first["sessionId"], ID);
 }
 
 #[test]
-fn added_turns_follow_the_existing_ones() {
+fn appended_turns_follow_the_existing_turns() {
     let home = Home::new();
-    let said = conversation();
-    let (_, mut bytes) = write_turns(&Gemini, &home, (ID, None), &said[..7]);
+    let turns = conversation();
+    let (_, mut bytes) = write_turns(&Gemini, &home, (ID, None), &turns[..7]);
     for (from, to) in [(7, 9), (9, 11)] {
         let path = home.write("written.jsonl", &bytes);
-        let (transcription, more) = write_turns(&Gemini, &home, (ID, Some(&path)), &said[from..to]);
+        let (transcription, more) =
+            write_turns(&Gemini, &home, (ID, Some(&path)), &turns[from..to]);
         assert_eq!(transcription.target, Target::Transcript(path));
         bytes.extend(more);
     }
@@ -59,18 +60,18 @@ fn added_turns_follow_the_existing_ones() {
         1
     );
     let path = home.write("written.jsonl", &bytes);
-    assert_eq!(read_turns(&Gemini, &path), said);
+    assert_eq!(read_turns(&Gemini, &path), turns);
 }
 
 #[test]
-fn summary_is_written_as_a_user_message_and_blank_turns_are_left_out() {
+fn summary_is_written_as_a_user_message_and_blank_turns_are_omitted() {
     let home = Home::new();
-    let said = [
+    let turns = [
         Turn::new(Role::Summary, "so far"),
         Turn::new(Role::User, " \n"),
         Turn::new(Role::Assistant, ""),
     ];
-    let (_, bytes) = write_turns(&Gemini, &home, (ID, None), &said);
+    let (_, bytes) = write_turns(&Gemini, &home, (ID, None), &turns);
     let path = home.write("written.jsonl", &bytes);
     let wanted = [Turn::new(Role::User, "so far").at(Some(Timestamp::UNIX_EPOCH))];
     assert_eq!(read_turns(&Gemini, &path), wanted);

@@ -54,7 +54,7 @@ const PERMISSION: &str = "
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────╯";
 
 #[test]
-fn an_input_is_ready_or_has_a_draft() {
+fn input_is_ready_or_has_a_draft() {
     assert_eq!(Gemini.read_screen(&screen(READY_TITLE, READY)), Some(Showing::Ready));
     let draft = READY.replace("  Type your message or @path/to/file", "half a thou");
     assert_eq!(Gemini.read_screen(&screen(READY_TITLE, &draft)), Some(Showing::Draft));
@@ -66,43 +66,43 @@ fn an_input_is_ready_or_has_a_draft() {
 }
 
 #[test]
-fn questions_are_recognized_whatever_the_title_shows() {
+fn questions_are_recognized_with_any_title() {
     for title in [READY_TITLE, "✦  Working… (proj)", ""] {
         let trust = Gemini.read_screen(&screen(title, TRUST));
         assert_eq!(trust, Some(Showing::Dialog(WaitingFor::Trust)), "{title}");
     }
-    let asks = screen("✋  Action Required (proj)", PERMISSION);
-    assert_eq!(Gemini.read_screen(&asks), Some(Showing::Dialog(WaitingFor::Permission)));
+    let permission = screen("✋  Action Required (proj)", PERMISSION);
+    assert_eq!(Gemini.read_screen(&permission), Some(Showing::Dialog(WaitingFor::Permission)));
 }
 
 #[test]
 fn a_question_is_answered_by_the_number_of_a_choice() {
-    let (trust, asks) = (screen(READY_TITLE, TRUST), screen("", PERMISSION));
-    let choice = |words: &str| Answer::Choice(words.to_owned());
-    for (screen, given, wanted) in [
+    let (trust, permission) = (screen(READY_TITLE, TRUST), screen("", PERMISSION));
+    let choice = |text: &str| Answer::Choice(text.to_owned());
+    for (screen, answer, wanted) in [
         (&trust, Answer::Yes, Some("1")),
         (&trust, Answer::No, Some("3")),
         (&trust, choice("2"), Some("2")),
         (&trust, choice("trust"), None),
-        (&asks, Answer::Yes, Some("1")),
-        (&asks, Answer::No, Some("3")),
-        (&asks, choice("allow for"), Some("2")),
-        (&asks, choice("7"), None),
-        (&asks, choice(""), None),
+        (&permission, Answer::Yes, Some("1")),
+        (&permission, Answer::No, Some("3")),
+        (&permission, choice("allow for"), Some("2")),
+        (&permission, choice("7"), None),
+        (&permission, choice(""), None),
     ] {
-        let keys = Gemini.answer(screen, &given).map(|keys| String::from_utf8(keys).unwrap());
-        assert_eq!(keys.as_deref(), wanted, "{given:?}");
+        let keys = Gemini.answer(screen, &answer).map(|keys| String::from_utf8(keys).unwrap());
+        assert_eq!(keys.as_deref(), wanted, "{answer:?}");
     }
     assert_eq!(Gemini.answer(&screen(READY_TITLE, READY), &Answer::Yes), None);
 }
 
 #[test]
-fn the_command_is_part_of_the_question_and_words_of_the_agent_are_no_choices() {
-    let said = "✦ which?\n● 1. No\n  2. Allow once\n";
-    let asks = screen("", &format!("{said}{PERMISSION}"));
-    assert_eq!(Gemini.answer(&asks, &Answer::Yes), Some(b"1".to_vec()));
-    assert_eq!(Gemini.answer(&asks, &Answer::No), Some(b"3".to_vec()));
-    let DialogText { question, choices, .. } = Gemini.dialog_text(&asks).unwrap();
+fn dialog_text_contains_the_command_and_no_text_of_the_agent() {
+    let text = "✦ which?\n● 1. No\n  2. Allow once\n";
+    let permission = screen("", &format!("{text}{PERMISSION}"));
+    assert_eq!(Gemini.answer(&permission, &Answer::Yes), Some(b"1".to_vec()));
+    assert_eq!(Gemini.answer(&permission, &Answer::No), Some(b"3".to_vec()));
+    let DialogText { question, choices, .. } = Gemini.dialog_text(&permission).unwrap();
     let shown = "? Shell touch made; sleep 1 touch made; sleep 1 Allow execution of [Shell]?";
     assert_eq!(question, shown);
     assert_eq!(choices, ["Allow once", "Allow for this session", "No, suggest changes (esc)"]);

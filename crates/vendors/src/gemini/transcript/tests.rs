@@ -40,7 +40,7 @@ fn prepared_transcript_is_free_until_it_has_a_message() {
 }
 
 #[test]
-fn a_turn_is_open_until_the_last_answer() {
+fn turn_is_open_until_the_last_answer() {
     let lines = TOOL.lines().count();
     for count in 6..=lines {
         let found = read_text(&first(TOOL, count)).unwrap();
@@ -54,7 +54,7 @@ fn a_turn_is_open_until_the_last_answer() {
 }
 
 #[test]
-fn failed_or_interrupted_turn_is_over() {
+fn failed_or_interrupted_turn_is_not_open() {
     let found = read_text(INTERACTIVE).unwrap();
     assert!(!found.turn_open);
     assert_eq!(found.began_at.to_string(), "2026-11-16T00:14:30.929Z");
@@ -69,28 +69,28 @@ fn failed_or_interrupted_turn_is_over() {
 }
 
 #[test]
-fn user_messages_since_returns_messages_once_that_are_written_again() {
+fn messages_since_skips_copies_of_messages() {
     let home = home_with(INTERACTIVE);
     let path = paths::transcript(&home.disk, &home.place, &id());
-    let said = |offset| messages_since(&home.disk, &path, offset).unwrap();
-    assert_eq!(said(0), ["TOOL now", "TOOL again", "please status: 400"]);
+    let messages = |offset| messages_since(&home.disk, &path, offset).unwrap();
+    assert_eq!(messages(0), ["TOOL now", "TOOL again", "please status: 400"]);
     let offset = first(INTERACTIVE, 6).len() as u64;
-    assert_eq!(said(offset), ["TOOL again", "please status: 400"]);
-    assert_eq!(said(INTERACTIVE.len() as u64), Vec::<String>::new());
+    assert_eq!(messages(offset), ["TOOL again", "please status: 400"]);
+    assert_eq!(messages(INTERACTIVE.len() as u64), Vec::<String>::new());
 }
 
 #[test]
-fn conversations_lists_those_of_the_folder_that_have_a_message() {
+fn conversations_without_a_message_are_not_listed() {
     let home = home_with(TOOL);
     let other = "1f1e1b40-9591-4600-96ed-7294b417ca9a";
-    let named = FAILED_FIRST.replace("4f8985a6-7ca2-45db-9591-df663add1608", other);
-    home.write("tmp/a/chats/session-2026-11-16T01-39-1f1e1b40.jsonl", &named);
-    home.write("tmp/a/chats/session-2026-11-16T01-40-1f1e1b40.jsonl", first(&named, 2));
+    let text = FAILED_FIRST.replace("4f8985a6-7ca2-45db-9591-df663add1608", other);
+    home.write("tmp/a/chats/session-2026-11-16T01-39-1f1e1b40.jsonl", &text);
+    home.write("tmp/a/chats/session-2026-11-16T01-40-1f1e1b40.jsonl", first(&text, 2));
     home.write("tmp/a/chats/session-garbage.jsonl", "garbage\n");
     let found = Gemini.conversations(&home.disk, &home.place).unwrap();
-    let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
+    let ids: Vec<&str> = found.iter().map(|conversation| conversation.id.as_str()).collect();
     assert_eq!(ids, [ID, other]);
-    assert!(found.iter().all(|it| it.cwd == home.place.cwd));
+    assert!(found.iter().all(|conversation| conversation.cwd == home.place.cwd));
 }
 
 #[test]

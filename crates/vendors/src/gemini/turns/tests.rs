@@ -31,13 +31,13 @@ fn gemini(id: &str, text: &str) -> Value {
     json!({"id": id, "timestamp": "2026-11-16T01:00:01Z", "type": "gemini", "content": text})
 }
 
-fn at(moment: &str, mut message: Value) -> Value {
-    message["timestamp"] = json!(moment);
+fn at(time: &str, mut message: Value) -> Value {
+    message["timestamp"] = json!(time);
     message
 }
 
 #[test]
-fn tool_call_is_returned_once_and_a_context_never() {
+fn tool_call_is_returned_once_and_a_context_is_omitted() {
     let output =
         "<untrusted_context>\nOutput: (empty)\nProcess Group PGID: 1794\n</untrusted_context>";
     let wanted = [
@@ -57,7 +57,7 @@ fn tool_call_is_returned_once_and_a_context_never() {
 }
 
 #[test]
-fn interrupted_and_failed_turns_are_left_out() {
+fn interrupted_and_failed_turns_are_omitted() {
     let found = read_formatted(INTERACTIVE);
     assert_eq!(found.len(), 4, "{found:#?}");
     assert_eq!((found[0].as_str(), found[3].as_str()), ("user: TOOL now", "assistant: ANSWER to "));
@@ -65,7 +65,7 @@ fn interrupted_and_failed_turns_are_left_out() {
 }
 
 #[test]
-fn messages_that_a_resume_wrote_again_are_returned_once() {
+fn messages_that_a_resume_copied_are_returned_once() {
     let wanted = [
         "user: which files?",
         "assistant: calling",
@@ -86,24 +86,24 @@ fn messages_that_a_resume_wrote_again_are_returned_once() {
 }
 
 #[test]
-fn undone_messages_are_left_out() {
-    let (one, two) = (user("1", "one"), gemini("2", "two"));
-    let (three, four) = (user("3", "three"), gemini("4", "four"));
+fn undone_messages_are_omitted() {
+    let (first, second) = (user("1", "one"), gemini("2", "two"));
+    let (third, fourth) = (user("3", "three"), gemini("4", "four"));
     let rewind = |id: &str| json!({"$rewindTo": id});
-    let all = [one, two, three, four];
+    let all = [first, second, third, fourth];
     let after = |more: &[Value]| read_formatted(to_json_lines(&[&all, more].concat()));
-    let whole = ["user: one", "assistant: two", "user: three", "assistant: four"];
-    assert_eq!(after(&[]), whole);
-    assert_eq!(after(&[rewind("3")]), whole[..2]);
-    assert_eq!(after(&[rewind("4"), rewind("2")]), whole[..1]);
-    assert_eq!(after(&[rewind("2"), user("5", "five"), rewind("5")]), whole[..1]);
+    let all_turns = ["user: one", "assistant: two", "user: three", "assistant: four"];
+    assert_eq!(after(&[]), all_turns);
+    assert_eq!(after(&[rewind("3")]), all_turns[..2]);
+    assert_eq!(after(&[rewind("4"), rewind("2")]), all_turns[..1]);
+    assert_eq!(after(&[rewind("2"), user("5", "five"), rewind("5")]), all_turns[..1]);
     assert_eq!(
         after(&[rewind("3"), user("3", "again")]),
         ["user: one", "assistant: two", "user: again"]
     );
     assert_eq!(after(&[rewind("unknown")]), Vec::<String>::new());
     let copy = json!({"$set": {"messages": all}});
-    assert_eq!(after(&[copy.clone(), rewind("3")]), whole[..2]);
+    assert_eq!(after(&[copy.clone(), rewind("3")]), all_turns[..2]);
     assert_eq!(after(&[copy, user("5", "five"), rewind("unknown")]), Vec::<String>::new());
     assert_eq!(after(&[json!({"$set": {"messages": []}})]), Vec::<String>::new());
 }
@@ -120,16 +120,16 @@ fn later_message_replaces_an_earlier_one_with_the_same_id() {
 }
 
 #[test]
-fn turns_before_a_compaction_are_returned_and_copies_are_left_out() {
+fn turns_before_a_compaction_are_returned_and_copies_are_omitted() {
     let before = [user("1", "one"), gemini("2", "two"), user("3", "three"), gemini("4", "four")];
-    let moment = "2026-11-16T02:00:00Z";
+    let time = "2026-11-16T02:00:00Z";
     let context = user("c", "<session_context>\nx</session_context>");
     let compacted = [
         context,
-        at(moment, user("s", "<state_snapshot>all</state_snapshot>")),
-        at(moment, gemini("t", "Got it. Thanks for the additional context!")),
-        at(moment, user("u", "three")),
-        at(moment, gemini("v", "four")),
+        at(time, user("s", "<state_snapshot>all</state_snapshot>")),
+        at(time, gemini("t", "Got it. Thanks for the additional context!")),
+        at(time, user("u", "three")),
+        at(time, gemini("v", "four")),
     ];
     let later = [at("2026-11-16T02:00:09Z", user("5", "five"))];
     let undone = at("2026-11-16T02:00:10Z", user("6", "rolled back"));
@@ -181,7 +181,7 @@ fn invalid_messages_are_skipped_and_the_rest_is_read() {
 }
 
 #[test]
-fn long_text_in_a_copied_conversation_loses_only_its_middle() {
+fn middle_of_a_long_text_is_omitted() {
     let long = format!("BEGIN{}END", "x".repeat(4 * 1024 * 1024));
     let set = json!({"$set": {"messages": [user("1", &long), gemini("2", "two")]}});
     let found = read_all(to_json_lines(&[set]));
@@ -191,8 +191,8 @@ fn long_text_in_a_copied_conversation_loses_only_its_middle() {
 }
 
 #[test]
-fn both_directions_agree_on_cut_and_changed_files() {
-    for whole in [INTERACTIVE, TOOL, RESUMED] {
-        assert_damage_is_tolerated(&Gemini, PATH, whole);
+fn both_directions_return_the_same_turns_of_damaged_transcripts() {
+    for transcript in [INTERACTIVE, TOOL, RESUMED] {
+        assert_damage_is_tolerated(&Gemini, PATH, transcript);
     }
 }
