@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use jiff::Timestamp;
+
 /// Files and folders in memory. Clones share their contents.
 #[derive(Clone, Debug, Default)]
 pub struct Disk(Arc<Mutex<DiskState>>);
@@ -13,6 +15,8 @@ struct DiskState {
     /// The inode number of each file name.
     names: BTreeMap<PathBuf, u64>,
     contents: BTreeMap<u64, Vec<u8>>,
+    /// Set by [`Disk::touch`] alone.
+    modified: BTreeMap<u64, Timestamp>,
     folders: BTreeSet<PathBuf>,
     last_inode: u64,
 }
@@ -65,6 +69,17 @@ impl Disk {
     /// Returns the inode number of a file. Two names of one file have the same.
     pub fn inode(&self, path: impl AsRef<Path>) -> Option<u64> {
         self.0.lock().unwrap().names.get(path.as_ref()).copied()
+    }
+
+    /// Sets when a file was modified.
+    pub fn touch(&self, path: impl AsRef<Path>, modified: Timestamp) {
+        let mut state = self.0.lock().unwrap();
+        let inode = state.names.get(path.as_ref()).copied();
+        state.modified.extend(inode.map(|inode| (inode, modified)));
+    }
+
+    pub(crate) fn modified(&self, inode: u64) -> Option<Timestamp> {
+        self.0.lock().unwrap().modified.get(&inode).copied()
     }
 
     /// Gives a file another name, and keeps the old one. Returns whether the file exists.

@@ -1,6 +1,6 @@
 //! The files of vendors, in memory.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -15,11 +15,12 @@ pub struct FakeFiles {
     calls: Calls,
     disk: Disk,
     open: Mutex<BTreeSet<(u32, PathBuf)>>,
+    lengths: Mutex<BTreeMap<PathBuf, u64>>,
 }
 
 impl FakeFiles {
     pub(crate) fn new(calls: Calls, disk: Disk) -> Self {
-        Self { calls, disk, open: Mutex::default() }
+        Self { calls, disk, open: Mutex::default(), lengths: Mutex::default() }
     }
 
     /// Makes a process have a file open.
@@ -27,7 +28,13 @@ impl FakeFiles {
         self.open.lock().unwrap().insert((pid, path.into()));
     }
 
+    /// Makes a file report another length than it has, so that a test of a long file needs none.
+    pub fn pretend_length(&self, path: impl Into<PathBuf>, length: u64) {
+        self.lengths.lock().unwrap().insert(path.into(), length);
+    }
+
     fn bytes(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.calls.enter_io("files.read")?;
         self.disk.read(path).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
@@ -37,7 +44,9 @@ impl Files for FakeFiles {
         self.calls.enter_io("files.facts")?;
         let Some(bytes) = self.disk.read(path) else { return Ok(None) };
         let inode = self.disk.inode(path).unwrap_or_default();
-        Ok(Some(FileFacts { length: bytes.len() as u64, modified: samples::start(), inode }))
+        let modified = self.disk.modified(inode).unwrap_or_else(samples::start);
+        let length = self.lengths.lock().unwrap().get(path).copied();
+        Ok(Some(FileFacts { length: length.unwrap_or(bytes.len() as u64), modified, inode }))
     }
 
     fn head(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>> {
@@ -122,6 +131,7 @@ impl NewContents for Draft {
     }
 
     fn copy_lines(&mut self, from: &Path) -> io::Result<()> {
+        self.calls.enter_io("files.copy")?;
         let bytes = self.disk.read(from).ok_or(io::ErrorKind::NotFound)?;
         self.bytes.extend_from_slice(&bytes);
         if !self.bytes.ends_with(b"\n") {
@@ -131,6 +141,7 @@ impl NewContents for Draft {
     }
 
     fn copy_start(&mut self, from: &Path, length: u64) -> io::Result<()> {
+        self.calls.enter_io("files.copy")?;
         let bytes = self.disk.read(from).ok_or(io::ErrorKind::NotFound)?;
         let length = usize::try_from(length).unwrap_or(usize::MAX).min(bytes.len());
         self.bytes.extend_from_slice(&bytes[..length]);

@@ -12,6 +12,7 @@
 mod archive;
 mod calls;
 mod clock;
+mod conversion;
 mod disk;
 mod files;
 mod folders;
@@ -19,8 +20,11 @@ mod holders;
 mod machine;
 pub mod samples;
 mod store;
+mod terminals;
+mod transcript;
 mod user;
 mod vendor;
+mod vendors;
 
 use std::sync::Arc;
 
@@ -29,14 +33,18 @@ use segue_core::ports::Ports;
 pub use archive::FakeArchive;
 pub use calls::Calls;
 pub use clock::FakeClock;
+pub use conversion::FakeConversion;
 pub use disk::Disk;
 pub use files::FakeFiles;
 pub use folders::FakeFolders;
 pub use holders::FakeHolders;
 pub use machine::FakeMachine;
 pub use store::FakeStore;
+pub use terminals::{FakeTerminal, FakeTerminals};
+pub use transcript::transcript_line;
 pub use user::{FakeEnvironments, FakeNotifier, FakeProjects, FakeWatchers};
-pub use vendor::{FakeVendor, FakeVendors, Storage, transcript_line};
+pub use vendor::{FakeVendor, Storage};
+pub use vendors::FakeVendors;
 
 /// One fake for each port. They share a disk and a list of calls.
 #[derive(Clone, Debug)]
@@ -50,6 +58,7 @@ pub struct FakeWorld {
     pub archive: Arc<FakeArchive>,
     pub files: Arc<FakeFiles>,
     pub machine: Arc<FakeMachine>,
+    pub terminals: FakeTerminals,
     pub projects: Arc<FakeProjects>,
     pub watchers: FakeWatchers,
     pub environments: Arc<FakeEnvironments>,
@@ -64,7 +73,7 @@ impl FakeWorld {
         Self::with_vendor(FakeVendor::default())
     }
 
-    /// Creates a world whose only vendor is this one.
+    /// Creates a world with this vendor. [`FakeVendors::put`] adds more.
     pub fn with_vendor(vendor: FakeVendor) -> Self {
         let (calls, disk) = (Calls::default(), Disk::default());
         disk.create_folder(samples::CWD);
@@ -76,6 +85,7 @@ impl FakeWorld {
             archive: Arc::new(FakeArchive::new(calls.clone(), disk.clone())),
             files: Arc::new(FakeFiles::new(calls.clone(), disk.clone())),
             machine: Arc::new(FakeMachine::new(calls.clone(), disk.clone())),
+            terminals: FakeTerminals::new(calls.clone()),
             projects: Arc::new(FakeProjects::new(calls.clone())),
             watchers: FakeWatchers::default(),
             environments: Arc::new(FakeEnvironments::new(calls.clone())),

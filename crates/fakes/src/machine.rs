@@ -24,6 +24,7 @@ pub struct FakeMachine {
 struct FakeMachineState {
     processes: BTreeMap<u32, FakeProcess>,
     links: BTreeMap<PathBuf, PathBuf>,
+    folder_state: FolderState,
     is_uninstalled: bool,
 }
 
@@ -52,6 +53,11 @@ impl FakeMachine {
     /// Removes the programs of all vendors.
     pub fn uninstall(&self) {
         self.state.lock().unwrap().is_uninstalled = true;
+    }
+
+    /// Sets the state of the work in every folder.
+    pub fn set_folder_state(&self, state: FolderState) {
+        self.state.lock().unwrap().folder_state = state;
     }
 
     /// Makes a path a symlink.
@@ -123,7 +129,7 @@ impl Machine for FakeMachine {
     }
 
     fn folder_state(&self, _path: &Path) -> FolderState {
-        FolderState::default()
+        self.state.lock().unwrap().folder_state.clone()
     }
 
     fn variable_files(&self, folder: &Path) -> Vec<String> {

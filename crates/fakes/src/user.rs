@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use segue_core::model::{Environment, FleetScale, Project, VendorId};
+use segue_core::model::{AgentName, Environment, FleetScale, Project, ProjectAgent, VendorId};
 use segue_core::ports::{
     EnvironmentSettings, Environments, FolderChange, FolderWatcher, FolderWatchers, Notification,
     Notifier, ProjectFile, Projects,
 };
+use segue_core::rules::scale;
 use segue_core::{Error, Result};
 use tokio::sync::Notify;
 
@@ -63,13 +64,23 @@ impl Projects for FakeProjects {
     }
 }
 
-/// A project that has the same agents for every scale.
+/// A project whose agents are numbered by `segue scale`, as in a real project file.
 #[derive(Debug)]
 struct FakeProjectFile(Project);
 
 impl ProjectFile for FakeProjectFile {
-    fn project(&self, _scale: &FleetScale) -> Result<Project> {
-        Ok(self.0.clone())
+    fn project(&self, scale: &FleetScale) -> Result<Project> {
+        let mut agents = Vec::new();
+        for kind in &self.0.kinds {
+            let is_own = |it: &&ProjectAgent| scale::is_called(it.name.as_str(), kind.as_str());
+            let own: Vec<&ProjectAgent> = self.0.agents.iter().filter(is_own).collect();
+            let counts = (u32::try_from(own.len()).unwrap(), scale.counts.get(kind).copied());
+            let exists = |name: &str| scale.sessions.contains(name);
+            for name in scale::names(kind.as_str(), counts, exists) {
+                agents.push(ProjectAgent { name: AgentName::parse(&name)?, ..own[0].clone() });
+            }
+        }
+        Ok(Project { agents, ..self.0.clone() })
     }
 }
 

@@ -1,31 +1,26 @@
-//! A vendor whose transcripts are lines of plain text.
-//!
-//! A line is `WHO: TEXT`, with `user` or `agent` for `WHO`; an agent's line ends the turn. So
-//! `user: hi` alone is a turn that was cut off.
+//! A vendor with the capabilities that a test wants. [`crate::transcript_line`] describes its
+//! transcripts.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use segue_core::model::{
     Environment, Failure, FailureClass, PermissionEffect, Resumes, Role, Screen, Session, Showing,
-    Turn, VendorDescription, VendorId, VendorSessionId, WaitingFor,
+    VendorId, VendorSessionId, WaitingFor,
 };
 use segue_core::ports::{
-    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, EachTurn, Files, FirstTurn,
-    HeadlessLaunching, Interaction, Launching, Live, Pace, Place, ProgramSpec, Proof,
+    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn, Files,
+    FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace, Place, ProgramSpec, Proof,
     SignalSources, StoredConversation, Support, TranscriptDatabase, TranscriptFiles,
-    TranscriptStorage, Transcripts, Vendor, Vendors, WriteMode,
+    TranscriptStorage, Transcripts, Vendor, WriteMode,
 };
 use segue_core::{Error, Result};
 use uuid::Uuid;
 
-/// Returns a line of a transcript.
-pub fn transcript_line(who: &str, text: &str) -> String {
-    format!("{who}: {text}\n")
-}
+use crate::FakeConversion;
+use crate::transcript::{FakeTranscript, unreadable};
 
 /// How a fake vendor stores conversations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +37,8 @@ pub enum Storage {
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "a real vendor has any combination of them")]
 pub struct FakeVendor {
+    /// Its id, and the name of its program.
+    pub name: &'static str,
     pub storage: Storage,
     pub resumes: Resumes,
     /// Segue chooses the ids of new conversations.
@@ -57,11 +54,25 @@ pub struct FakeVendor {
     pub ancestors: Vec<PathBuf>,
     /// Processes that report an open conversation.
     pub live: Arc<Mutex<Vec<Live>>>,
+    /// How the vendor takes over conversations. `None` if it cannot.
+    pub conversion: Option<FakeConversion>,
+}
+
+impl FakeVendor {
+    /// Creates a vendor that takes over conversations of other vendors.
+    pub fn taking_over(name: &'static str) -> Self {
+        Self { name, conversion: Some(FakeConversion::default()), ..Self::default() }
+    }
+
+    fn home_variable(&self) -> String {
+        format!("{}_HOME", self.name.to_uppercase())
+    }
 }
 
 impl Default for FakeVendor {
     fn default() -> Self {
         Self {
+            name: "tool",
             storage: Storage::Files,
             resumes: Resumes::Yes,
             has_preset_ids: true,
@@ -71,13 +82,14 @@ impl Default for FakeVendor {
             endangered: Vec::new(),
             ancestors: Vec::new(),
             live: Arc::default(),
+            conversion: None,
         }
     }
 }
 
 impl Vendor for FakeVendor {
     fn id(&self) -> VendorId {
-        VendorId::new("tool")
+        VendorId::new(self.name)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -109,19 +121,28 @@ impl Vendor for FakeVendor {
     fn signals(&self) -> Option<&dyn SignalSources> {
         self.has_signals.then_some(self)
     }
+
+    fn conversion(&self) -> Option<&dyn Conversion> {
+        self.conversion.as_ref().map(|conversion| conversion as &dyn Conversion)
+    }
 }
 
 impl Launching for FakeVendor {
     fn program(&self) -> ProgramSpec {
-        ProgramSpec::Named { name: "tool".to_owned(), native: &[] }
+        ProgramSpec::Named { name: self.name.to_owned(), native: &[] }
     }
 
-    fn config_dir(&self, _environment: &Environment) -> Result<PathBuf> {
-        Ok(crate::samples::CONFIG_DIR.into())
+    /// `NAME_HOME` of the environment, which must not be empty, or `/home/NAME`.
+    fn config_dir(&self, environment: &Environment) -> Result<PathBuf> {
+        match environment.get(&self.home_variable()) {
+            Some("") => Err(Error::config(format!("`{}` is empty", self.home_variable()))),
+            Some(home) => Ok(home.into()),
+            None => Ok(Path::new("/home").join(self.name)),
+        }
     }
 
     fn prepare_environment(&self, place: &Place, environment: &mut Environment) {
-        environment.set("TOOL_HOME", place.config_dir.display().to_string());
+        environment.set(self.home_variable(), place.config_dir.display().to_string());
     }
 
     fn preset_id(&self, _session: &Session, unique: Uuid) -> Option<VendorSessionId> {
@@ -196,17 +217,17 @@ impl Transcripts for FakeVendor {
         id: &VendorSessionId,
     ) -> Result<Option<Conversation>> {
         let transcript = self.transcript(files, place, id);
-        let lines = lines(files, &transcript)?;
-        let Some((last_speaker, last)) = lines.last().cloned() else { return Ok(None) };
-        let is_open = last_speaker == "user";
+        let read = FakeTranscript::read(files, &transcript)?;
+        let Some(last) = read.turns.last() else { return Ok(None) };
+        let is_open = last.role != Role::Assistant;
         Ok(Some(Conversation {
             id: id.clone(),
             transcript,
-            cwd: place.cwd.clone(),
-            began_at: crate::samples::start(),
-            first_message: lines.iter().find(|it| it.0 == "user").map(|it| it.1.clone()),
+            cwd: read.cwd.clone().unwrap_or_else(|| place.cwd.clone()),
+            began_at: read.began_at(),
+            first_message: read.first_message(),
             turn_open: is_open,
-            last_answer: (!is_open).then_some(last),
+            last_answer: (!is_open).then(|| last.text.clone()),
         }))
     }
 
@@ -214,15 +235,22 @@ impl Transcripts for FakeVendor {
         let paths = files.list(&place.config_dir).map_err(unreadable(&place.config_dir))?;
         let id = |path: &PathBuf| Some(VendorSessionId::new(path.file_stem()?.to_str()?));
         let read = |id| self.conversation(files, place, &id);
-        paths.iter().filter_map(id).filter_map(|id| read(id).transpose()).collect()
+        let found = paths.iter().filter_map(id).filter_map(|id| read(id).transpose());
+        let is_there =
+            |it: &Result<Conversation>| it.as_ref().map_or(true, |it| it.cwd == place.cwd);
+        found.filter(is_there).collect()
     }
 
     fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
-        let kept = |path: PathBuf| {
-            let id = VendorSessionId::new(path.file_stem()?.to_str()?);
-            Some(StoredConversation { id, transcript: path, modified: crate::samples::start() })
-        };
-        Ok(files.list(config_dir)?.into_iter().filter_map(kept).collect())
+        let mut kept = Vec::new();
+        for transcript in files.list(config_dir)? {
+            let id =
+                transcript.file_stem().and_then(|stem| stem.to_str()).map(VendorSessionId::new);
+            if let (Some(id), Some(facts)) = (id, files.facts(&transcript)?) {
+                kept.push(StoredConversation { id, transcript, modified: facts.modified });
+            }
+        }
+        Ok(kept)
     }
 
     fn beginning(
@@ -230,11 +258,11 @@ impl Transcripts for FakeVendor {
         files: &dyn Files,
         kept: &StoredConversation,
     ) -> io::Result<Option<Beginning>> {
-        let said = parsed(&files.head(&kept.transcript, usize::MAX)?);
-        Ok(said.into_iter().next().map(|(_, text)| Beginning {
-            cwd: crate::samples::CWD.into(),
-            began_at: crate::samples::start(),
-            first_message: Some(text),
+        let read = FakeTranscript::parse(&files.head(&kept.transcript, usize::MAX)?);
+        Ok((!read.turns.is_empty()).then(|| Beginning {
+            cwd: read.cwd.clone().unwrap_or_else(|| crate::samples::CWD.into()),
+            began_at: read.began_at(),
+            first_message: read.first_message(),
         }))
     }
 
@@ -251,8 +279,9 @@ impl Transcripts for FakeVendor {
     ) -> Result<Vec<String>> {
         let path = self.transcript(files, place, id);
         let bytes = files.read_at(&path, offset, usize::MAX);
-        let said = parsed(&bytes.map_err(unreadable(&path))?);
-        Ok(said.into_iter().filter(|it| it.0 == "user").map(|it| it.1).collect())
+        let read = FakeTranscript::parse(&bytes.map_err(unreadable(&path))?);
+        let said = read.turns.into_iter().filter(|it| it.role == Role::User);
+        Ok(said.map(|it| it.text).collect())
     }
 
     fn turns_back(
@@ -261,14 +290,14 @@ impl Transcripts for FakeVendor {
         transcript: &Path,
         each: &mut EachTurn<'_>,
     ) -> Result<()> {
-        let mut turns = turns(files, transcript)?;
-        turns.reverse();
-        let _stopped = turns.into_iter().try_for_each(each);
+        let turns = FakeTranscript::read(files, transcript)?.turns;
+        let _stopped = turns.into_iter().rev().try_for_each(each);
         Ok(())
     }
 
     fn turns(&self, files: &dyn Files, transcript: &Path, each: &mut EachTurn<'_>) -> Result<()> {
-        let _stopped = turns(files, transcript)?.into_iter().try_for_each(each);
+        let turns = FakeTranscript::read(files, transcript)?.turns;
+        let _stopped = turns.into_iter().try_for_each(each);
         Ok(())
     }
 }
@@ -292,67 +321,3 @@ impl TranscriptFiles for FakeVendor {
 }
 
 impl TranscriptDatabase for FakeVendor {}
-
-fn turns(files: &dyn Files, transcript: &Path) -> Result<Vec<Turn>> {
-    let role = |who: &str| if who == "user" { Role::User } else { Role::Assistant };
-    let at: Option<Timestamp> = Some(crate::samples::start());
-    let turn = |(who, text): (String, String)| Turn { at, ..Turn::new(role(&who), text) };
-    Ok(lines(files, transcript)?.into_iter().map(turn).collect())
-}
-
-/// Returns the speaker and the text of each line of a transcript. A missing transcript is empty.
-fn lines(files: &dyn Files, path: &Path) -> Result<Vec<(String, String)>> {
-    match files.facts(path).map_err(unreadable(path))? {
-        None => Ok(Vec::new()),
-        Some(_) => Ok(parsed(&files.head(path, usize::MAX).map_err(unreadable(path))?)),
-    }
-}
-
-fn parsed(bytes: &[u8]) -> Vec<(String, String)> {
-    let text = String::from_utf8_lossy(bytes);
-    let line =
-        |line: &str| line.split_once(": ").map(|(who, text)| (who.to_owned(), text.to_owned()));
-    text.lines().filter_map(line).collect()
-}
-
-fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let path = path.display().to_string();
-    move |error| Error::internal(format!("cannot read `{path}`")).caused_by(error)
-}
-
-/// Vendors of a world: one, and those that project files describe.
-#[derive(Debug)]
-pub struct FakeVendors(Mutex<Arc<FakeVendor>>);
-
-impl FakeVendors {
-    pub(crate) fn new(vendor: FakeVendor) -> Self {
-        Self(Mutex::new(Arc::new(vendor)))
-    }
-
-    /// Replaces the vendor, for example with one that has lost a capability.
-    pub fn replace(&self, vendor: FakeVendor) {
-        *self.0.lock().unwrap() = Arc::new(vendor);
-    }
-
-    fn only(&self) -> Arc<FakeVendor> {
-        Arc::clone(&self.0.lock().unwrap())
-    }
-}
-
-impl Vendors for FakeVendors {
-    fn get(&self, id: &VendorId) -> Result<Arc<dyn Vendor>> {
-        let vendor = self.only();
-        if vendor.id() == *id {
-            return Ok(vendor);
-        }
-        Err(Error::not_found(format!("there is no vendor `{id}`")).hint("use `tool`"))
-    }
-
-    fn described(&self, _id: &VendorId, _description: &VendorDescription) -> Arc<dyn Vendor> {
-        self.only()
-    }
-
-    fn all(&self) -> Vec<Arc<dyn Vendor>> {
-        vec![self.only()]
-    }
-}
