@@ -1,78 +1,21 @@
 //! Commands on several sessions: resume, stop and up.
 
 use segue_core::Kind;
-use segue_core::api::{Caller, ResumeRequest, Selection, StopOutcome, StopRequest, UpRequest};
-use segue_core::flows::{resume, select, stop, trust, up};
+use segue_core::api::{ResumeRequest, Selection, StopOutcome, StopRequest, UpRequest};
+use segue_core::flows::{resume, select, stop, up};
 use segue_core::model::{
-    AgentName, Exit, Fleet, Handoff, HandoffForm, How, Launch, LaunchEnd, LaunchId, LaunchMode,
-    MachineId, Principal, RequestId, RequestKey, Session, Status,
+    AgentName, Exit, Fleet, How, MachineId, Principal, RequestId, RequestKey, Session, Status,
 };
-use segue_core::ports::{Change, Commit};
 use segue_core::rules::bringing_back::LeftAloneReason;
-use segue_fakes::{FakeWorld, samples};
+use segue_fakes::samples;
 use uuid::Uuid;
 
-/// A world in which sessions are only stored.
-struct Stored {
-    world: FakeWorld,
-}
+use crate::stored::{Stored, caller};
 
-impl Stored {
-    fn new() -> Self {
-        Self { world: FakeWorld::new() }
-    }
-
-    async fn commit(&self, changes: Vec<Change>) {
-        let commit = Commit { changes, events: Vec::new() };
-        self.world.ports().store.commit(commit).await.unwrap();
-    }
-
-    /// Stores a session with this status. It has an open launch if its status expects a process.
-    async fn add(&self, number: u128, name: &str, status: Status) -> Session {
-        self.add_session(Session { status, ..samples::session(number, name) }).await
-    }
-
-    async fn add_session(&self, session: Session) -> Session {
-        self.add_on(samples::machine(), session).await
-    }
-
-    /// Stores a session whose launch is on this machine.
-    async fn add_on(&self, machine: MachineId, session: Session) -> Session {
-        let is_open = session.status.expects_process();
-        let end = LaunchEnd { exit: Exit::Signal(9), asked: false, at: samples::start() };
-        let launch = Launch {
-            id: LaunchId::new(Uuid::from_u128(session.id.uuid().as_u128() + 100)),
-            session: session.id,
-            machine: Some(machine),
-            number: 1,
-            mode: LaunchMode::Fresh,
-            planned: None,
-            message: None,
-            program: "/usr/bin/tool".into(),
-            argv: Vec::new(),
-            cwd: samples::CWD.into(),
-            vendor_version: None,
-            git_commit: None,
-            environment: Vec::new(),
-            created_at: samples::start(),
-            holder: None,
-            agent: None,
-            end: (!is_open).then_some(end),
-        };
-        let created = Change::CreateSession(Box::new(session.clone()));
-        self.commit(vec![created, Change::CreateLaunch(Box::new(launch))]).await;
-        session
-    }
-
-    async fn resume(&self, selection: Selection, stopped: bool) -> resume::ResumePlan {
-        let request =
-            ResumeRequest { caller: caller(), selection, fresh: Vec::new(), plan: false, stopped };
-        resume::plan(&self.world.ports(), &Principal::User, &request).await.unwrap()
-    }
-}
-
-fn caller() -> Caller {
-    Caller { cwd: samples::CWD.into(), environment: samples::environment() }
+async fn resume(stored: &Stored, selection: Selection, stopped: bool) -> resume::ResumePlan {
+    let request =
+        ResumeRequest { caller: caller(), selection, fresh: Vec::new(), plan: false, stopped };
+    resume::plan(&stored.world.ports(), &Principal::User, &request).await.unwrap()
 }
 
 fn named(names: &[&str]) -> Selection {
@@ -91,14 +34,14 @@ async fn resume_brings_back_what_was_interrupted_and_leaves_deliberate_ends_alon
     stored.add(3, "crashed", Status::Ended(How::Crashed(Exit::Signal(9)))).await;
     stored.add(4, "stopped", Status::Ended(How::Stopped)).await;
     stored.add(5, "quit", Status::Ended(How::Quit)).await;
-    let plan = stored.resume(Selection::All, false).await;
+    let plan = resume(&stored, Selection::All, false).await;
     assert_eq!(names(&plan), ["runs", "killed", "crashed"]);
     let left: Vec<_> = plan.left_alone.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(left, ["stopped", "quit"]);
     assert_eq!(plan.not_running().len(), 2);
     let due: Vec<_> = plan.sessions.iter().filter(|it| it.is_due()).collect();
     assert_eq!(due.len(), 2, "the one that runs is not started");
-    let plan = stored.resume(Selection::All, true).await;
+    let plan = resume(&stored, Selection::All, true).await;
     assert_eq!(names(&plan), ["runs", "killed", "crashed", "stopped", "quit"]);
 }
 
@@ -106,7 +49,7 @@ async fn resume_brings_back_what_was_interrupted_and_leaves_deliberate_ends_alon
 async fn named_session_is_resumed_although_it_was_stopped() {
     let stored = Stored::new();
     stored.add(1, "stopped", Status::Ended(How::Stopped)).await;
-    let plan = stored.resume(named(&["stopped"]), false).await;
+    let plan = resume(&stored, named(&["stopped"]), false).await;
     assert_eq!((names(&plan), plan.to_start()), (vec!["stopped"], 1));
 }
 
@@ -115,18 +58,8 @@ async fn session_that_was_handed_over_is_refused_with_its_successor() {
     let stored = Stored::new();
     let from = stored.add(1, "old", Status::Ended(How::Stopped)).await;
     let to = stored.add(2, "new", Status::Idle).await;
-    let handoff = Handoff {
-        from: from.id,
-        to: to.id,
-        from_conversation: None,
-        to_conversation: None,
-        form: HandoffForm::Native,
-        turns_carried: 1,
-        turns_left_out: None,
-        at: samples::start(),
-    };
-    stored.commit(vec![Change::AddHandoff(Box::new(handoff))]).await;
-    let plan = stored.resume(named(&["old"]), false).await;
+    stored.hand_over(&from, &to, 0).await;
+    let plan = resume(&stored, named(&["old"]), false).await;
     let refused = plan.sessions[0].refused.as_ref().unwrap();
     assert_eq!(refused.why, LeftAloneReason::HandedOver);
     let outcome = resume::refused(&plan.sessions[0].summary, refused);
@@ -139,7 +72,7 @@ async fn launch_of_another_machine_is_never_started_here() {
     let stored = Stored::new();
     let far = Session { status: Status::Idle, ..samples::session(1, "far") };
     stored.add_on(MachineId::new(Uuid::from_u128(77)), far).await;
-    let plan = stored.resume(named(&["far"]), false).await;
+    let plan = resume(&stored, named(&["far"]), false).await;
     assert_eq!(plan.sessions[0].refused.as_ref().unwrap().why, LeftAloneReason::OtherMachine);
     let planned = plan.without_other_machines();
     assert!(planned.sessions.is_empty());
@@ -150,7 +83,7 @@ async fn launch_of_another_machine_is_never_started_here() {
 async fn unknown_names_fail_beside_known_ones_and_alone() {
     let stored = Stored::new();
     stored.add(1, "fox", Status::Interrupted).await;
-    let plan = stored.resume(named(&["fox", "fax"]), false).await;
+    let plan = resume(&stored, named(&["fox", "fax"]), false).await;
     assert_eq!(names(&plan), ["fox"]);
     assert_eq!(plan.failed[0].target, "fax");
     let hints = &plan.failed[0].error.hints;
@@ -207,14 +140,6 @@ async fn stop_that_cannot_be_recorded_is_reported_and_is_no_error() {
     assert!(steps.unrecorded.is_some());
 }
 
-async fn trusted_project(stored: &Stored, agents: &[&str]) {
-    stored.world.projects.write(samples::project(agents));
-    let ports = stored.world.ports();
-    let ask = |digest| segue_core::api::TrustRequest { folder: samples::CWD.into(), digest };
-    let digest = trust::trust(&ports, &ask(None)).await.unwrap().digest;
-    trust::trust(&ports, &ask(Some(digest))).await.unwrap();
-}
-
 fn up_request(agents: &[&str]) -> UpRequest {
     UpRequest {
         caller: caller(),
@@ -229,7 +154,7 @@ fn up_request(agents: &[&str]) -> UpRequest {
 async fn up_brings_all_agents_up_in_the_order_of_the_file_or_the_named_ones() {
     let stored = Stored::new();
     let ports = stored.world.ports();
-    trusted_project(&stored, &["writer", "coder"]).await;
+    stored.trust_project(&["writer", "coder"]).await;
     let drafts = async |agents: &[&str]| {
         let plan = up::plan(&ports, &Principal::User, &up_request(agents)).await.unwrap();
         let names = plan.agents.iter().map(|it| it.draft.name.to_string());
@@ -250,7 +175,7 @@ async fn up_needs_a_trusted_project_and_a_user() {
     stored.world.projects.write(samples::project(&["coder"]));
     let untrusted = up::plan(&ports, &Principal::User, &up_request(&[])).await.unwrap_err();
     assert!(untrusted.hints.iter().any(|it| it.contains("segue trust")), "{untrusted:?}");
-    trusted_project(&stored, &["coder"]).await;
+    stored.trust_project(&["coder"]).await;
     let agent = Principal::Agent(Box::new(samples::session(1, "fox")));
     up::plan(&ports, &agent, &up_request(&[])).await.unwrap_err();
 }
@@ -259,7 +184,7 @@ async fn up_needs_a_trusted_project_and_a_user() {
 async fn running_session_of_an_agent_that_left_the_file_is_surplus() {
     let stored = Stored::new();
     let ports = stored.world.ports();
-    trusted_project(&stored, &["coder"]).await;
+    stored.trust_project(&["coder"]).await;
     let plan = up::plan(&ports, &Principal::User, &up_request(&[])).await.unwrap();
     let fleet = samples::project(&["coder"]).fleet;
     let known = Fleet { name: fleet.clone(), folder: Some(samples::CWD.into()) };

@@ -3,13 +3,22 @@
 
 mod adopt;
 mod archive;
+mod conversation;
 mod doctor;
 mod environment;
 mod fleet;
+mod handoff_chain;
 mod launch;
+mod list;
 mod look;
 mod messages;
+mod neighbours;
 mod observe;
+mod open_elsewhere;
 mod restore;
 mod run;
+mod scale;
 mod scene;
+mod select;
+mod stored;
+mod view;
