@@ -7,6 +7,7 @@ mod conversation;
 mod doctor;
 mod environment;
 mod fleet;
+mod handoff;
 mod handoff_chain;
 mod launch;
 mod list;
