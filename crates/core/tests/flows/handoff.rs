@@ -2,6 +2,7 @@
 
 mod digest;
 mod earlier;
+mod gather;
 mod plan;
 mod preview;
 mod record;

@@ -75,9 +75,8 @@ pub fn gather(
     let task = first_task(ports, source)?;
     let total = if is_full { count(files, source, limit.since)? } else { Some(taken) };
     let first = task.clone().filter(|_| limit.since.is_none());
-    let CollectedTurns { turns, is_cut, mut removed } =
+    let CollectedTurns { turns, is_cut, left_out, mut removed } =
         collector.finish(first, total.map(|total| total.saturating_sub(taken)));
-    let left_out = total.map(|total| total.saturating_sub(turns.len() as u64));
     let mut redactor = Redactor::new(known.clone());
     // A secret that only a later turn identifies is removed from the earlier turns, too.
     turns.iter().for_each(|turn| redactor.learn(&turn.text));

@@ -43,6 +43,9 @@ pub struct CollectedTurns {
     pub turns: Vec<Turn>,
     /// Whether turns are left out.
     pub is_cut: bool,
+    /// The number of turns that are left out, as the first turn says. `None` if they were not
+    /// counted.
+    pub left_out: Option<u64>,
     /// The number of secrets that were removed from turns that were cut. All other turns still
     /// contain their secrets.
     pub removed: Removed,
@@ -85,7 +88,7 @@ impl TurnCollector {
         let mut turns = std::mem::take(&mut self.turns);
         if !self.is_full {
             turns.reverse();
-            return collected(turns, false);
+            return collected(turns, false, Some(0));
         }
         let taken = turns.len();
         let kept = u64::from(first_task.is_some());
@@ -109,7 +112,7 @@ impl TurnCollector {
         let text = format!("{}{line}", turn.text).trim_start().to_owned();
         let head = CollectedTurn { turn: Turn { text, ..turn }, removed };
         turns.splice(0..0, (!head.text.is_empty()).then_some(head));
-        collected(turns, true)
+        collected(turns, true, missing)
     }
 
     /// Cuts out the middle of a turn that is too long.
@@ -158,10 +161,11 @@ impl TurnCollector {
     }
 }
 
-fn collected(turns: Vec<CollectedTurn>, is_cut: bool) -> CollectedTurns {
+fn collected(turns: Vec<CollectedTurn>, is_cut: bool, left_out: Option<u64>) -> CollectedTurns {
     let mut removed = Removed::default();
     turns.iter().for_each(|taken| removed.merge(&taken.removed));
-    CollectedTurns { turns: turns.into_iter().map(|taken| taken.turn).collect(), is_cut, removed }
+    let turns = turns.into_iter().map(|taken| taken.turn).collect();
+    CollectedTurns { turns, is_cut, left_out, removed }
 }
 
 fn characters(turn: &Turn) -> usize {

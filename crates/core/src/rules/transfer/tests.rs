@@ -213,7 +213,12 @@ fn turns_that_fit_into_the_budget_are_unchanged() {
     let (carried, _) = gather(&turns, 1_000, Some(turns[0].clone()));
     assert_eq!(
         carried,
-        CollectedTurns { turns: turns.to_vec(), is_cut: false, removed: Removed::default() }
+        CollectedTurns {
+            turns: turns.to_vec(),
+            is_cut: false,
+            left_out: Some(0),
+            removed: Removed::default()
+        }
     );
 }
 
