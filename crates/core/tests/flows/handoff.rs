@@ -8,6 +8,8 @@ mod preview;
 mod record;
 mod source;
 mod target;
+mod undo;
+mod write;
 
 use segue_core::flows::handoff::{
     HandoffOptions, HandoffPlan, HandoffSource, HandoffTarget, SourceConversation, TargetSession,

@@ -207,17 +207,19 @@ impl<'a> TranscriptWriter<'a> {
         let files = self.ports.files.as_ref();
         let length = |path: &Path| files.facts(path).ok().flatten().map(|facts| facts.length);
         let before = self.to.onto.as_deref().filter(|_| !self.is_import).and_then(length);
-        for file in &self.beside {
-            files
-                .create(&file.path, file.contents.as_bytes())
-                .map_err(|error| unwritable(&file.path, &error))?;
-        }
-        failpoint::hit("handoff.beside.after");
         let replaces = self.to.onto.is_some() || self.is_import;
         let taken = if replaces { Taken::Replace } else { Taken::Refuse };
-        self.contents.finish(taken).map_err(|error| unwritable(&self.path, &error))?;
+        let mut beside = Vec::new();
+        let named = create_beside(files, &self.beside, &mut beside).and_then(|()| {
+            failpoint::hit("handoff.beside.after");
+            self.contents.finish(taken).map_err(|error| unwritable(&self.path, &error))
+        });
+        if let Err(error) = named {
+            remove_all(files, &beside).map_err(|error| unwritable(&self.path, &error))?;
+            return Err(error);
+        }
         let written = WrittenConversation {
-            beside: self.beside.into_iter().map(|file| file.path).collect(),
+            beside,
             grown: before.zip(length(&self.path)),
             path: self.path,
             is_import: self.is_import,
@@ -233,6 +235,21 @@ impl<'a> TranscriptWriter<'a> {
     }
 }
 
+/// Creates the missing ones of these files, and adds their paths to `created`.
+fn create_beside(files: &dyn Files, wanted: &[NewFile], created: &mut Vec<PathBuf>) -> Result<()> {
+    for NewFile { path, contents } in wanted {
+        let made = files.create(path, contents.as_bytes());
+        if made.map_err(|error| unwritable(path, &error))? {
+            created.push(path.clone());
+        }
+    }
+    Ok(())
+}
+
+fn remove_all(files: &dyn Files, paths: &[PathBuf]) -> io::Result<()> {
+    paths.iter().try_for_each(|path| files.remove(path))
+}
+
 /// Reverts a write. New files are deleted. An extended transcript is shortened to its earlier
 /// length, unless the vendor has changed its length since.
 pub fn undo(ports: &Ports, written: &WrittenConversation) -> Result<()> {
@@ -243,10 +260,7 @@ pub fn undo(ports: &Ports, written: &WrittenConversation) -> Result<()> {
             let length = files.facts(&written.path).ok().flatten().map(|facts| facts.length);
             if length == Some(now) { shorten(files, &written.path, before) } else { Ok(()) }
         }
-        None => {
-            let mut all = std::iter::once(&written.path).chain(&written.beside);
-            all.try_for_each(|path| files.remove(path))
-        }
+        None => files.remove(&written.path).and_then(|()| remove_all(files, &written.beside)),
     };
     failpoint::hit("handoff.undo.after");
     undone.map_err(|error| unwritable(&written.path, &error))
