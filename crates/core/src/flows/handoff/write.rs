@@ -70,7 +70,8 @@ pub fn write(
 }
 
 /// Converts a whole conversation and keeps only a few turns in memory at a time. `None` if the
-/// destination's vendor cannot take over conversations.
+/// destination's vendor cannot take over conversations. Reads the conversation twice, because a
+/// secret that only a later turn identifies is removed from the earlier turns, too.
 pub fn convert(
     ports: &Ports,
     source: &SourceConversation,
@@ -79,11 +80,16 @@ pub fn convert(
 ) -> Result<Option<WrittenConversation>> {
     let Some(mut transcript) = TranscriptWriter::begin(ports, to)? else { return Ok(None) };
     let task = first_task(ports, source)?;
-    let redactor = Redactor::new(known.clone());
+    let mut redactor = Redactor::new(known.clone());
+    let (transcripts, files) = (source.transcripts()?, ports.files.as_ref());
+    transcripts.turns(files, &source.transcript, &mut |turn| {
+        redactor.learn(&turn.text);
+        ControlFlow::Continue(())
+    })?;
     let mut cleaner = turn_cleaner(ports, source, task.as_ref()).with_redactor(redactor);
     let mut clean = Vec::new();
     let mut failure = None;
-    source.transcripts()?.turns(ports.files.as_ref(), &source.transcript, &mut |turn| {
+    transcripts.turns(files, &source.transcript, &mut |turn| {
         cleaner.turn(turn, &mut clean);
         match clean.drain(..).try_for_each(|turn| transcript.turn(&turn)) {
             Ok(()) => ControlFlow::Continue(()),

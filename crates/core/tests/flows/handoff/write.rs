@@ -119,11 +119,26 @@ async fn long_conversation_that_fits_is_converted_as_a_stream() {
 }
 
 #[tokio::test]
+async fn secret_that_only_a_later_turn_identifies_is_removed_from_a_stream_too() {
+    let scene = talked().await;
+    rewrite(
+        &scene,
+        &[("user", "what is q7Xb2LmZ9vTr4KpW?"), ("agent", "API_TOKEN=q7Xb2LmZ9vTr4KpW")],
+    );
+    let (plan, target) = begin(&scene).await;
+    let written = plan.write(&scene.ports, &target, &NativeContent::AllTurns).unwrap().unwrap();
+    let text = scene.world.disk.text(written.0.path).unwrap();
+    assert!(text.contains("what is [redacted]?") && !text.contains("q7Xb2LmZ"), "{text}");
+    assert_eq!(written.1.removed.total(), 2);
+}
+
+#[tokio::test]
 async fn stream_that_cannot_be_read_or_written_leaves_no_file() {
     let table = [
-        // The first message is read first, then the turns.
+        // The first message is read first, then the turns, twice.
         ("files.read", 1),
         ("files.read", 2),
+        ("files.read", 3),
         ("files.write", 1),
         ("files.finish", 1),
     ];
