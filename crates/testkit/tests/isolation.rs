@@ -1,12 +1,12 @@
 //! Tests of `isolated`: an isolated test reaches no network, reports its failure, and leaves no
 //! process behind.
 
+use std::env;
+use std::fs;
 use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::env;
-use std::fs;
 
 use segue_testkit::{isolated, launches, processes};
 

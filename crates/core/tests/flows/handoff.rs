@@ -6,6 +6,7 @@ mod gather;
 mod plan;
 mod preview;
 mod record;
+mod retry;
 mod source;
 mod target;
 mod undo;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::api::{AgentOutcome, HandoffReport, SessionRef};
 use crate::error::{Error, Result};
-use crate::model::{Handoff, RequestKey, RequestStep, Session};
+use crate::model::{Handoff, RequestKey, RequestStep, Session, SessionId};
 use crate::ports::Ports;
 
 /// A handoff that an earlier attempt of the same request has recorded.
@@ -12,15 +12,15 @@ use crate::ports::Ports;
 pub struct RecordedHandoff {
     /// The session that continues the conversation.
     pub session: Session,
+    /// The address of the session that the conversation comes from.
+    pub from: String,
     step: Handoff,
-    /// The address of the session that the conversation comes from. `None` if it was removed.
-    from: Option<String>,
     characters: u64,
 }
 
 impl RecordedHandoff {
     /// Finds the handoff that this request has recorded. `None` if it has recorded none. Returns an
-    /// error if the session was removed since.
+    /// error if one of its sessions was removed since.
     pub async fn find(ports: &Ports, key: Option<RequestKey>) -> Result<Option<Self>> {
         let Some(key) = key else { return Ok(None) };
         let steps = ports.store.request(key).await?;
@@ -32,21 +32,15 @@ impl RecordedHandoff {
         let removed =
             || Error::not_found(format!("session `{id}` was created, and has been removed since"));
         let session = ports.store.session(id).await?.ok_or_else(removed)?;
-        let steps = ports.store.handoffs(id).await?;
-        let step = steps.into_iter().rfind(|step| step.to == id).ok_or_else(removed)?;
-        let from = ports.store.session(step.from).await?.map(|session| session.address());
-        Ok(Some(Self { session, step, from, characters }))
-    }
-
-    /// Returns the address of the session that the conversation comes from, or `default` if that
-    /// session was removed.
-    pub fn from_or(&self, default: &str) -> String {
-        self.from.clone().unwrap_or_else(|| default.to_owned())
+        let Some((step, from)) = origin(ports, id).await? else {
+            return Err(origin_removed(&session));
+        };
+        Ok(Some(Self { session, from: from.address(), step, characters }))
     }
 
     /// Returns the report of this handoff after its session was started.
-    pub fn report(self, from: String, outcome: AgentOutcome) -> HandoffReport {
-        let Self { session, step, characters, .. } = self;
+    pub fn report(self, outcome: AgentOutcome) -> HandoffReport {
+        let Self { session, from, step, characters } = self;
         HandoffReport {
             from,
             to: session.address(),
@@ -65,4 +59,19 @@ impl RecordedHandoff {
             content: None,
         }
     }
+}
+
+/// Returns the newest handoff to a session, and the session that it comes from. `None` if that
+/// session was removed, because its handoffs are removed with it.
+async fn origin(ports: &Ports, to: SessionId) -> Result<Option<(Handoff, Session)>> {
+    let steps = ports.store.handoffs(to).await?;
+    let Some(step) = steps.into_iter().rfind(|step| step.to == to) else { return Ok(None) };
+    let from = ports.store.session(step.from).await?;
+    Ok(from.map(|from| (step, from)))
+}
+
+fn origin_removed(session: &Session) -> Error {
+    let to = session.address();
+    let error = format!("the conversation went on as `{to}`, and its earlier session was removed");
+    Error::not_found(error).hint(format!("run `segue resume {to}` to go on with it"))
 }

@@ -24,12 +24,11 @@ pub(super) async fn finish_earlier_attempt(
         return Ok(None);
     };
     let (id, to) = (recorded.session.id, recorded.session.address());
-    let from = recorded.from_or(&request.from);
     let how = (SelectionMode::ByName, StartTrigger::now(StartRequester::One));
     let environment = request.caller.environment.clone();
     let outcome = bring_back(supervisor, id, how, (environment, None)).await?;
     if outcome.outcome == Outcome::Refused {
-        return Err(did_not_start(&to, &from, outcome.note));
+        return Err(did_not_start(&to, &recorded.from, outcome.note));
     }
-    Ok(Some(recorded.report(from, outcome)))
+    Ok(Some(recorded.report(outcome)))
 }
