@@ -184,7 +184,7 @@ pub async fn candidates(
         }
     }
     let known = known(ports, &kept).await?;
-    kept.retain(|(_, _, kept)| !known.contains(&kept.id));
+    kept.retain(|(vendor, _, kept)| !known.contains(&(vendor.id(), kept.id.clone())));
     kept.sort_by(|a, b| (b.2.modified, &b.2.id).cmp(&(a.2.modified, &a.2.id)));
     let read = kept.iter().filter_map(|(vendor, home, kept)| candidate(ports, vendor, home, kept));
     let read = read.filter(|it| filter.cwd.as_ref().is_none_or(|cwd| it.cwd == *cwd));
@@ -196,12 +196,15 @@ pub async fn candidates(
     Ok(candidates)
 }
 
-/// Returns the ids of those found conversations that belong or belonged to a session.
-async fn known(ports: &Ports, found: &[FoundConversation]) -> Result<BTreeSet<VendorSessionId>> {
+/// Returns those found conversations that belong or belonged to a session.
+async fn known(
+    ports: &Ports,
+    found: &[FoundConversation],
+) -> Result<BTreeSet<(VendorId, VendorSessionId)>> {
     let ids = found.iter().map(|(_, _, kept)| kept.id.clone()).collect();
     let query = SessionQuery { vendor_sessions: Some(ids), ..SessionQuery::default() };
     let sessions = ports.store.sessions(&query).await?;
-    Ok(claimed(ports, &sessions).await?.into_iter().collect())
+    claimed(ports, &sessions).await
 }
 
 /// Sets for each candidate the PID of the process that has it open.

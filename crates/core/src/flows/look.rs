@@ -1,8 +1,10 @@
 //! Collects the facts that `rules::recovery` needs to decide about a session. Changes nothing.
 
+use std::collections::BTreeSet;
+
 use crate::error::Result;
 use crate::flows::{SessionState, archive, conversation, launch};
-use crate::model::{How, Launch, LaunchId, Status, VendorSessionId, WaitingFor};
+use crate::model::{How, Launch, LaunchId, Status, VendorId, VendorSessionId, WaitingFor};
 use crate::ports::{
     Conversation, Live, Ports, SessionQuery, SessionSummary, TranscriptFiles, TranscriptStorage,
     Vendor, WriteMode,
@@ -197,7 +199,7 @@ async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> R
     let live = open_conversations(ports, state, vendor)?;
     let candidates = conversations
         .iter()
-        .filter(|it| !claimed.contains(&it.id))
+        .filter(|it| !claimed.contains(&(state.session.vendor.clone(), it.id.clone())))
         .map(|it| candidate(ports, state, it, foreign(ports, &state.launches, &live, &it.id)))
         .collect();
     let is_only_session = neighbours.iter().all(|it| it.binding.is_some() || it.launches == 0);
@@ -218,17 +220,19 @@ async fn neighbours(ports: &Ports, state: &SessionState) -> Result<Vec<SessionSu
     Ok(sessions)
 }
 
-/// Returns every vendor session id that these sessions are or were bound to.
+/// Returns every conversation that these sessions are or were bound to. Two vendors can use the
+/// same id.
 pub(crate) async fn claimed(
     ports: &Ports,
     sessions: &[SessionSummary],
-) -> Result<Vec<VendorSessionId>> {
-    let mut ids = Vec::new();
-    for summary in sessions {
-        let bindings = ports.store.bindings(summary.session.id).await?;
-        ids.extend(bindings.into_iter().map(|binding| binding.vendor_session));
+) -> Result<BTreeSet<(VendorId, VendorSessionId)>> {
+    let mut claimed = BTreeSet::new();
+    for SessionSummary { session, .. } in sessions {
+        for binding in ports.store.bindings(session.id).await? {
+            claimed.insert((session.vendor.clone(), binding.vendor_session));
+        }
     }
-    Ok(ids)
+    Ok(claimed)
 }
 
 fn candidate(

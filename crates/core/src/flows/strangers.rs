@@ -1,13 +1,14 @@
 //! Finds conversations in a folder that belong to no session: a user started them without Segue,
 //! with any vendor.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::api::Stranger;
 use crate::error::Result;
 use crate::flows::adopt::first_words;
 use crate::flows::look::claimed;
-use crate::model::{Environment, VendorSessionId};
+use crate::model::{Environment, VendorId, VendorSessionId};
 use crate::ports::{Conversation, Place, Ports, SessionQuery, Vendor};
 
 /// Lists the conversations in `cwd` that belong to no session, newest first.
@@ -33,13 +34,14 @@ fn without_session(
     vendor: &dyn Vendor,
     cwd: &Path,
     environment: &Environment,
-    known: &[VendorSessionId],
+    known: &BTreeSet<(VendorId, VendorSessionId)>,
 ) -> Result<Vec<Stranger>> {
     let Some(transcripts) = vendor.transcripts() else { return Ok(Vec::new()) };
     let config_dir = vendor.launching().config_dir(environment)?;
     let place = Place { config_dir, cwd: cwd.to_owned() };
     let conversations = transcripts.conversations(ports.files.as_ref(), &place)?;
-    let strange = conversations.into_iter().filter(|it| !known.contains(&it.id));
+    let strange =
+        conversations.into_iter().filter(|it| !known.contains(&(vendor.id(), it.id.clone())));
     Ok(strange.map(|it| stranger(vendor, it)).collect())
 }
 

@@ -22,4 +22,5 @@ mod scale;
 mod scene;
 mod select;
 mod stored;
+mod strangers;
 mod view;
