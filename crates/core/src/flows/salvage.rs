@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::api::{Finding, Severity};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::failpoint;
 use crate::flows::{SessionState, messages};
 use crate::model::{EventKind, Message, MessageState, NewEvent, RequestRecord, SessionId};
@@ -15,7 +15,7 @@ use crate::rules::salvage::{Typist, message_state};
 const MAX_BATCH: usize = 500;
 
 /// Adds all data that the store does not have yet. The caller must add the launch folders first.
-/// Returns findings for the user.
+/// Returns findings for the user, or an error if the store cannot be written.
 pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> {
     let mut lost = Lost::default();
     let removed = removed(&salvaged.events);
@@ -53,6 +53,18 @@ pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> 
 #[derive(Debug, Default)]
 struct Lost(Vec<String>);
 
+impl Lost {
+    /// Adds data that the store refuses. An error of a store that cannot be written ends the
+    /// restoration, so that it can be repeated without a loss.
+    fn add(&mut self, what: &str, error: Error) -> Result<()> {
+        if error.kind == Kind::Unavailable {
+            return Err(error);
+        }
+        self.0.push(format!("{what}: {error}"));
+        Ok(())
+    }
+}
+
 fn removed(events: &[NewEvent]) -> BTreeSet<SessionId> {
     let removed = events.iter().filter(|event| event.payload.kind() == EventKind::SessionRemoved);
     removed.filter_map(|event| event.session).collect()
@@ -78,7 +90,7 @@ async fn put(
             for change in batch {
                 let commit = Commit { changes: vec![change.clone()], events: Vec::new() };
                 if let Err(error) = ports.store.commit(commit).await {
-                    lost.0.push(format!("{what}: {error}"));
+                    lost.add(what, error)?;
                 }
             }
         }
@@ -104,7 +116,7 @@ async fn insert_session(ports: &Ports, salvaged: SalvagedSession, lost: &mut Los
     changes.extend(spoke.then_some(Change::MarkSpoke { session: id }));
     failpoint::hit("salvage.session.before");
     if let Err(error) = ports.store.commit(Commit { changes, events: Vec::new() }).await {
-        lost.0.push(format!("session `{address}`: {error}"));
+        lost.add(&format!("session `{address}`"), error)?;
     }
     failpoint::hit("salvage.session.after");
     Ok(())

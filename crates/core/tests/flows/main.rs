@@ -18,6 +18,7 @@ mod observe;
 mod open_elsewhere;
 mod restore;
 mod run;
+mod salvage;
 mod scale;
 mod scene;
 mod select;
