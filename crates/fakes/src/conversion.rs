@@ -47,7 +47,7 @@ impl Conversion for FakeConversion {
         Ok(Transcription { target, beside, writer: Box::new(writer) })
     }
 
-    fn room(&self) -> usize {
+    fn context_characters(&self) -> usize {
         self.room
     }
 }

@@ -116,7 +116,7 @@ async fn conversation_of_nobody_is_found_in_any_known_config_dir() {
     let (vendor, environment) = (VendorId::new("tool"), samples::environment());
     let find = async |of: &str| {
         let of = id(of);
-        conversation::of_nobody(&stored.ports, &environment, (&vendor, &of)).await
+        conversation::without_session(&stored.ports, &environment, (&vendor, &of)).await
     };
     let part = find("one").await.unwrap();
     assert_eq!(part.transcript, Some("/home/zoo/one.txt".into()));
@@ -140,7 +140,8 @@ async fn conversation_of_nobody_needs_a_vendor_that_can_be_read() {
     stored.add(1, "fox", Status::Idle).await;
     for vendor in ["tool", "gone"] {
         let (vendor, one) = (VendorId::new(vendor), id("one"));
-        let found = conversation::of_nobody(&stored.ports, &environment, (&vendor, &one)).await;
+        let found =
+            conversation::without_session(&stored.ports, &environment, (&vendor, &one)).await;
         assert_eq!(found.unwrap_err().kind, Kind::NotFound);
     }
 }

@@ -69,7 +69,7 @@ async fn everything_that_was_read_is_in_the_new_store() {
     let (own, other) = (scene.state.session.clone(), samples::session(2, "owl"));
     let (world, shop) = (FakeWorld::new(), fleet("shop", "/shop"));
     let coder = AgentName::parse("coder").unwrap();
-    let trust = Trust { folder: "/shop".into(), digest: "d".to_owned(), at: samples::start() };
+    let trust = Trust { folder: "/shop".into(), claims: "d".to_owned(), at: samples::start() };
     let every = Duration::from_secs(60);
     let timers = vec![Timer { every, prompt: "go on".to_owned(), interrupt: false }];
     let key = RequestKey { caller: None, id: RequestId::new(Uuid::from_u128(5)) };

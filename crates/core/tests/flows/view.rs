@@ -44,13 +44,13 @@ fn missing_variables_are_named_up_to_a_limit() {
     for (missing, end) in table {
         let mut shown = view::session(&view::summary(&SessionState::new(waiting.clone())));
         let before = shown.status_detail.clone().unwrap();
-        view::lacks(&mut shown, missing);
+        view::add_missing_variables(&mut shown, missing);
         assert_eq!(shown.status_detail, Some(format!("{before}{end}")));
         assert_eq!(shown.missing_variables, missing);
     }
     let idle = Session { status: Status::Idle, ..waiting };
     let mut shown = view::session(&view::summary(&SessionState::new(idle)));
-    view::lacks(&mut shown, &names);
+    view::add_missing_variables(&mut shown, &names);
     assert_eq!(shown.status_detail, None);
 }
 
@@ -61,7 +61,7 @@ fn handed_over_session_names_its_successor_after_its_own_detail() {
     for (status, begins) in [(Status::Idle, ""), (stopped, "stopped; ")] {
         let session = Session { status, ..samples::session(1, "fox") };
         let mut shown = view::session(&view::summary(&SessionState::new(session)));
-        view::goes_on_as(&mut shown, &successor);
+        view::add_successor(&mut shown, &successor);
         assert_eq!(shown.goes_on_as.as_deref(), Some("default/owl"));
         let detail = shown.status_detail.unwrap();
         assert_eq!(detail, format!("{begins}goes on as default/owl"));
