@@ -12,8 +12,8 @@ const SEED: &str = "1";
 
 fn fuzz(arguments: &[&str]) {
     let output = Command::new(env!("CARGO_BIN_EXE_fuzz")).args(arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

@@ -48,8 +48,8 @@ fn tools() -> Value {
 }
 
 fn messages(text: &str) -> Value {
-    let said = [json!({"role": "user", "content": text})];
-    json!({"model": "m", "stream": true, "tools": tools(), "messages": said})
+    let messages = [json!({"role": "user", "content": text})];
+    json!({"model": "m", "stream": true, "tools": tools(), "messages": messages})
 }
 
 fn whole(text: &str) -> Value {
@@ -138,8 +138,8 @@ fn chat(text: &str, stream: bool) -> Value {
     let schema =
         json!({"properties": {"command": {"type": "string"}}, "required": ["command", "why"]});
     let tool = json!({"type": "function", "function": {"name": "bash", "parameters": schema}});
-    let said = [json!({"role": "user", "content": text})];
-    json!({"model": "m", "stream": stream, "tools": [tool], "messages": said})
+    let messages = [json!({"role": "user", "content": text})];
+    json!({"model": "m", "stream": stream, "tools": [tool], "messages": messages})
 }
 
 #[test]
@@ -161,8 +161,8 @@ fn chat_completions_are_answered_with_and_without_streaming() {
 fn contents(text: &str) -> Value {
     let schema = json!({"properties": {"command": {"type": "string"}}});
     let tool = json!({"name": "run_shell_command", "parametersJsonSchema": schema});
-    let said = [json!({"role": "user", "parts": [{"text": text}]})];
-    json!({"tools": [{"functionDeclarations": [tool]}], "contents": said})
+    let contents = [json!({"role": "user", "parts": [{"text": text}]})];
+    json!({"tools": [{"functionDeclarations": [tool]}], "contents": contents})
 }
 
 #[test]

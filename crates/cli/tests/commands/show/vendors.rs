@@ -70,11 +70,11 @@ fn conversation_in_a_database_is_shown_and_followed() {
 
     let mut person = Terminal::start(&world.command(["show", &address, "-f", "-n", "1"]), 30, 100);
     person.wait_for("2026-11-16");
-    let said = r#"INSERT INTO message SELECT 'msg_9', session_id, 1894799938698, 1894799938698, data
+    let insert = r#"INSERT INTO message SELECT 'msg_9', session_id, 1894799938698, 1894799938698, data
         FROM message WHERE id = 'msg_1e269ac8a001SvuhEJUbqQz64s';
         INSERT INTO part VALUES ('prt_9', 'msg_9', 'ses_01980000000070008000000000000001',
         1894799938698, 1894799938698, '{"type":"text","text":"said now"}');"#;
-    database.execute_batch(&format!("BEGIN; {said} COMMIT;")).unwrap();
+    database.execute_batch(&format!("BEGIN; {insert} COMMIT;")).unwrap();
     person.wait_for("said now");
     person.write("\x03");
     assert_eq!(person.wait(), 0, "{person:?}");

@@ -73,8 +73,8 @@ impl Recording {
         let snapshot = json!({"messageId": name(number), "trackedFileBackups": {}});
         self.line(&json!({"type": "file-history-snapshot", "messageId": name(number),
             "snapshot": snapshot, "isSnapshotUpdate": false}));
-        let said = json!({"role": "user", "content": text(number, 300)});
-        self.record("user", ("message", &said), None);
+        let message = json!({"role": "user", "content": text(number, 300)});
+        self.record("user", ("message", &message), None);
         if self.shape == RecordingContent::TurnsAndRequests {
             self.request();
         }

@@ -39,20 +39,20 @@ pub async fn events_can_be_filtered_by_session(backend: &impl Backend) {
     let launch = Some(LaunchId::new(Uuid::now_v7()));
     let (reason, resumable) = ("gave up: \"three\" times\n".to_owned(), None);
     let payload = EventPayload::GaveUp { reason, resumable };
-    let told = NewEvent { launch, payload, ..samples.event(Some(one), "") };
+    let gave_up = NewEvent { launch, payload, ..samples.event(Some(one), "") };
     let facts = vec![
         samples.event(Some(one), "a"),
         samples.event(Some(other), "b"),
         samples.event(None, "c"),
-        told.clone(),
+        gave_up.clone(),
     ];
     append(&*store, facts).await;
     let found = ask(&*store, 0, Some(one), 100).await;
     assert_eq!(
         found.iter().map(|event| event.fact.payload.to_string()).collect::<Vec<_>>(),
-        ["a", &told.payload.to_string()]
+        ["a", &gave_up.payload.to_string()]
     );
-    assert_eq!(found[1].fact, told);
+    assert_eq!(found[1].fact, gave_up);
     assert_eq!(ask(&*store, found[0].seq, Some(one), 100).await, found[1..]);
     assert_eq!(ask(&*store, 0, Some(one), 1).await, found[..1]);
     assert_eq!(ask(&*store, 0, Some(other), 100).await.len(), 1);

@@ -27,30 +27,30 @@ async fn all(store: &dyn Store, session: Option<SessionId>, open: bool) -> Vec<M
 pub async fn messages_are_returned_in_order_and_can_be_filtered_by_session(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let [one, other] = ["one", "other"].map(|name| samples.session("shop", name));
-    let told = [
+    let sent = [
         message(&samples, one.id, "first\n\"quoted\" \u{1F600}"),
         message(&samples, other.id, "-x"),
         message(&samples, one.id, "second"),
     ];
     let mut changes: Vec<Change> =
         [one.clone(), other].map(|it| Change::CreateSession(Box::new(it))).into();
-    changes.extend(told.clone().map(|it| Change::AddMessage(Box::new(it))));
+    changes.extend(sent.clone().map(|it| Change::AddMessage(Box::new(it))));
     store.commit(commit(changes)).await.unwrap();
-    assert_eq!(all(&*store, None, false).await, told);
-    assert_eq!(store.message(told[1].id).await.unwrap().as_ref(), Some(&told[1]));
+    assert_eq!(all(&*store, None, false).await, sent);
+    assert_eq!(store.message(sent[1].id).await.unwrap().as_ref(), Some(&sent[1]));
     assert_eq!(store.message(MessageId::new(Uuid::now_v7())).await.unwrap(), None);
-    assert_eq!(all(&*store, Some(one.id), false).await, [told[0].clone(), told[2].clone()]);
+    assert_eq!(all(&*store, Some(one.id), false).await, [sent[0].clone(), sent[2].clone()]);
     store.commit(commit([Change::RemoveSession(one.id)])).await.unwrap();
-    assert_eq!(all(&*store, None, false).await, [told[1].clone()]);
+    assert_eq!(all(&*store, None, false).await, [sent[1].clone()]);
 }
 
 pub async fn a_message_can_change_its_state_until_it_is_delivered(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.session("shop", "one");
-    let told = message(&samples, session.id, "hello");
+    let sent = message(&samples, session.id, "hello");
     let changes = vec![
         Change::CreateSession(Box::new(session.clone())),
-        Change::AddMessage(Box::new(told.clone())),
+        Change::AddMessage(Box::new(sent.clone())),
     ];
     store.commit(commit(changes)).await.unwrap();
     let trace = Trace {
@@ -59,11 +59,11 @@ pub async fn a_message_can_change_its_state_until_it_is_delivered(backend: &impl
         offset: 77,
     };
     let at = samples.time();
-    let set = |state| Change::SetMessage { message: told.id, state, at };
+    let set = |state| Change::SetMessage { message: sent.id, state, at };
     for state in [MessageState::Typing(trace), MessageState::Queued] {
         store.commit(commit(vec![set(state.clone())])).await.unwrap();
         let found = all(&*store, Some(session.id), true).await;
-        assert_eq!(found, [Message { state, updated_at: at, ..told.clone() }]);
+        assert_eq!(found, [Message { state, updated_at: at, ..sent.clone() }]);
     }
     store.commit(commit(vec![set(MessageState::Delivered)])).await.unwrap();
     assert_eq!(all(&*store, None, true).await, []);

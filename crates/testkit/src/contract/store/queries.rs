@@ -73,16 +73,16 @@ pub async fn a_query_for_activity_leaves_out_sessions_that_rest(backend: &impl B
         ..samples.session("shop", name)
     };
     let quit = with("quit", Status::Ended(How::Quit), false);
-    let told = with("told", Status::Ended(How::Stopped), false);
+    let stopped = with("stopped", Status::Ended(How::Stopped), false);
     let turn_over = with("turn-over", Status::Idle, true);
     let open = with("open", Status::Ended(How::Quit), false);
     let crashed = with("crashed", Status::Ended(How::Crashed(Exit::Signal(9))), false);
     let idle = with("idle", Status::Idle, false);
     let settled = with("settled", Status::Working, true);
-    store_all(&*store, &[&quit, &told, &turn_over, &open, &crashed, &idle, &settled]).await;
+    store_all(&*store, &[&quit, &stopped, &turn_over, &open, &crashed, &idle, &settled]).await;
     let at = samples.time();
     let status = Status::Idle;
-    let message = super::messages::message(&samples, told.id, "queued");
+    let message = super::messages::message(&samples, stopped.id, "queued");
     let changes = [
         Change::CreateLaunch(Box::new(samples.launch(open.id, 1))),
         Change::AddMessage(Box::new(message.clone())),
@@ -92,9 +92,9 @@ pub async fn a_query_for_activity_leaves_out_sessions_that_rest(backend: &impl B
     let activity = SessionQuery::activity;
     assert_eq!(names(&*store, &activity(SessionActivity::Open)).await, ["open"]);
     let unsettled = activity(SessionActivity::Unsettled);
-    assert_eq!(names(&*store, &unsettled).await, ["told", "open", "crashed", "idle"]);
+    assert_eq!(names(&*store, &unsettled).await, ["stopped", "open", "crashed", "idle"]);
     let since = activity(SessionActivity::UnsettledOrChangedSince(at));
-    assert_eq!(names(&*store, &since).await, ["told", "open", "crashed", "idle", "settled"]);
+    assert_eq!(names(&*store, &since).await, ["stopped", "open", "crashed", "idle", "settled"]);
     let state = MessageState::Cancelled;
     let change = Change::SetMessage { message: message.id, state, at };
     store.commit(commit([change])).await.unwrap();

@@ -83,10 +83,13 @@ pub(super) fn clean(turns: Vec<Turn>) -> Vec<Turn> {
 }
 
 pub(super) fn check_cleaner(turns: Vec<Turn>) {
-    let is_word = |turn: &&Turn| turn.role == Role::User && !turn.text.trim().is_empty();
-    let said = turns.iter().filter(is_word).count();
+    let is_message = |turn: &&Turn| turn.role == Role::User && !turn.text.trim().is_empty();
+    let messages = turns.iter().filter(is_message).count();
     let clean = clean(turns);
-    assert!(clean.iter().filter(|turn| turn.role == Role::User).count() >= said, "a lost message");
+    assert!(
+        clean.iter().filter(|turn| turn.role == Role::User).count() >= messages,
+        "a lost message"
+    );
     assert!(clean.is_sorted_by_key(|turn| turn.at), "timestamps are out of order");
     for (number, turn) in clean.iter().enumerate() {
         assert!(turn.at.is_some(), "{turn:?} has no timestamp");
