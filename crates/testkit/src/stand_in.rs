@@ -32,10 +32,12 @@ impl<'a> StandIn<'a> {
     /// The size of the shell's terminal. No other terminal in a test has this size.
     pub const SIZE: TerminalSize = TerminalSize { rows: 29, cols: 97 };
 
-    /// Kills the daemon, the session's holder and its agent. Starts a new holder for the session's
-    /// newest launch, with a shell in place of the agent. The next daemon finds that launch alive.
+    /// Kills the daemon, if one runs, the session's holder and its agent. Starts a new holder for
+    /// the session's newest launch, with a shell in place of the agent. The next daemon finds that
+    /// launch alive.
     pub fn of(world: &'a World, session: &Value, mark: Mark) -> Self {
-        scene::kill_daemon(world);
+        // A test may have stopped the daemon before.
+        scene::pids_running(world, "daemon").into_iter().for_each(scene::kill);
         for key in ["holder_pid", "pid"] {
             scene::kill(scene::pid(session, key));
         }
