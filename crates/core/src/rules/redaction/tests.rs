@@ -242,8 +242,9 @@ fn all_values_of_an_env_file_are_removed() {
     assert!(matches!(redact_assignments("no such file"), Cow::Borrowed(_)));
 }
 
+/// `make bench` measures that the time for longer texts is linear in their length.
 #[test]
-fn text_with_many_repeated_hints_is_redacted_quickly() {
+fn text_of_repeated_hints_gets_at_most_twice_as_long() {
     let starts = [
         "token=",
         "TOKEN=f(",
@@ -280,7 +281,7 @@ fn text_with_many_repeated_hints_is_redacted_quickly() {
         "echo x | sudo -S ",
     ];
     for start in starts {
-        let text = start.repeat(20_000 / start.len());
+        let text = start.repeat(1_000 / start.len());
         assert!(redact(&text).len() <= text.len() * 2, "{start}");
         assert!(redact_assignments(&text).len() <= text.len() * 2, "{start}");
     }

@@ -20,6 +20,7 @@ mod lists;
 mod output;
 mod past;
 mod recording;
+mod redaction;
 mod restore;
 mod starts;
 mod table;
@@ -34,7 +35,7 @@ use table::{Row, Table};
 /// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 12] = [
+const MEASURES: [Measure; 13] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("past", past::measure),
@@ -47,6 +48,7 @@ const MEASURES: [Measure; 12] = [
     ("show", conversations::ends),
     ("requests", conversations::among_requests),
     ("handoff", conversations::conversions),
+    ("redaction", redaction::measure),
 ];
 
 fn main() {
