@@ -48,10 +48,14 @@ pub struct FakeVendor {
     /// The program can run a turn without a terminal.
     pub is_headless: bool,
     pub write_mode: WriteMode,
+    /// A transcript that is restored gets another name than its process gives it.
+    pub is_renamed: bool,
     /// Transcripts that a start may delete.
     pub endangered: Vec<PathBuf>,
     /// Transcripts without which others cannot be read.
     pub ancestors: Vec<PathBuf>,
+    /// The document that a database exports for every conversation.
+    pub export: Option<&'static str>,
     /// Processes that report an open conversation.
     pub live: Arc<Mutex<Vec<Live>>>,
     /// How the vendor takes over conversations. `None` if it cannot.
@@ -79,8 +83,10 @@ impl Default for FakeVendor {
             has_signals: true,
             is_headless: true,
             write_mode: WriteMode::Append,
+            is_renamed: false,
             endangered: Vec::new(),
             ancestors: Vec::new(),
+            export: None,
             live: Arc::default(),
             conversion: None,
         }
@@ -206,8 +212,10 @@ impl Transcripts for FakeVendor {
         }
     }
 
-    fn transcript(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
-        place.config_dir.join(format!("{id}.txt"))
+    fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        let renamed = self.restored_as(files, place, id);
+        let is_renamed = self.is_renamed && matches!(files.facts(&renamed), Ok(Some(_)));
+        if is_renamed { renamed } else { place.config_dir.join(format!("{id}.txt")) }
     }
 
     fn conversation(
@@ -307,6 +315,11 @@ impl TranscriptFiles for FakeVendor {
         self.write_mode
     }
 
+    fn restored_as(&self, _files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
+        let end = if self.is_renamed { ".restored.txt" } else { ".txt" };
+        place.config_dir.join(format!("{id}{end}"))
+    }
+
     fn endangered(&self, _files: &dyn Files, _place: &Place) -> Vec<PathBuf> {
         self.endangered.clone()
     }
@@ -320,4 +333,8 @@ impl TranscriptFiles for FakeVendor {
     }
 }
 
-impl TranscriptDatabase for FakeVendor {}
+impl TranscriptDatabase for FakeVendor {
+    fn export(&self, _place: &Place, _id: &VendorSessionId) -> Result<Option<Vec<u8>>> {
+        Ok(self.export.map(|document| document.as_bytes().to_vec()))
+    }
+}
