@@ -2,7 +2,7 @@
 
 use segue_core::flows::{archive, guard};
 use segue_core::model::{Archived, Exit, Session};
-use segue_fakes::{FakeVendor, samples};
+use segue_fakes::{FakeVendor, Storage, samples};
 
 use crate::scene::FlowScene;
 
@@ -85,4 +85,30 @@ async fn room_is_made_by_dropping_copies_of_ended_sessions_only() {
     assert_eq!(dropped.len(), 1);
     assert!(!scene.ports.archive.has(&filed(&scene)));
     assert!(scene.log().iter().any(|it| it.contains("the archive was full")));
+}
+
+#[tokio::test]
+async fn conversation_of_a_database_is_copied_as_the_document_that_it_exports() {
+    for (export, expected) in [(Some("exported"), Some(b"exported".to_vec())), (None, None)] {
+        let storage = Storage::Database;
+        let vendor = FakeVendor { storage, export, ..FakeVendor::default() };
+        let mut scene = FlowScene::with(vendor, samples::session(1, "fox"));
+        scene.talk().await;
+        let id = scene.id();
+        archive::keep(&scene.ports, &scene.state.session, &id).unwrap();
+        assert_eq!(scene.world.archive.copy(&filed(&scene)), expected);
+        let renewal = archive::renewal(&scene.ports, &scene.state.session, &id, &[]).unwrap();
+        assert_eq!(renewal.map(|it| it.from), expected.map(|_| "its transcript"));
+    }
+}
+
+#[tokio::test]
+async fn every_conversation_of_a_session_is_its_own() {
+    let mut scene = FlowScene::new();
+    scene.talk().await;
+    let first = filed(&scene);
+    scene.show_conversation(segue_core::model::VendorSessionId::new("other")).await;
+    let owners = archive::owners(&scene.ports).await.unwrap();
+    let names: Vec<_> = [first, filed(&scene)].iter().map(|it| owners[it].name.clone()).collect();
+    assert_eq!(names, [scene.state.session.name.clone(), scene.state.session.name.clone()]);
 }

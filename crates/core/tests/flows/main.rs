@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod adopt;
+mod agents;
 mod archive;
+mod bringing_back;
 mod conversation;
 mod doctor;
 mod environment;
@@ -16,6 +18,7 @@ mod messages;
 mod neighbours;
 mod observe;
 mod open_elsewhere;
+mod refusals;
 mod restore;
 mod run;
 mod salvage;

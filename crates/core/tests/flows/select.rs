@@ -155,7 +155,7 @@ async fn answer_to_a_fleet_goes_to_its_only_session_that_asks() {
                 let is_asked = kind == Kind::Usage;
                 let hints = ["run `segue answer shop/a yes`, or `no`", "run `segue attach shop/b`"];
                 let has = |hint: &&str| error.hints.iter().any(|it| it.starts_with(*hint));
-                assert_eq!(hints.iter().all(|hint| has(hint)), is_asked, "{error:?}");
+                assert_eq!(hints.iter().all(has), is_asked, "{error:?}");
             }
             (found, _) => panic!("{statuses:?}: {found:?}"),
         }

@@ -1,7 +1,7 @@
 //! What is decided before the old agent is ended.
 
 use segue_core::Kind;
-use segue_core::flows::handoff::{HandoffOptions, HandoffPlan};
+use segue_core::flows::handoff::{HandoffOptions, HandoffPlan, NativeContent};
 use segue_core::rules::handoff::{HandoffMethod, HandoffMode};
 use segue_fakes::{FakeConversion, FakeVendor, Storage, samples};
 
@@ -53,7 +53,7 @@ async fn impossible_handoff_is_rejected_before_anything_is_written() {
         assert_eq!(error.kind, expected, "{error}");
         let calls = scene.world.calls.take();
         let is_write = |call: &&str| matches!(*call, "store.commit" | "files.begin");
-        assert!(!calls.iter().any(|call| is_write(call)), "{calls:?}");
+        assert!(!calls.iter().any(is_write), "{calls:?}");
     }
 }
 
@@ -69,6 +69,9 @@ async fn target_is_asked_to_go_on_if_the_turn_was_cut_off() {
     let plan = HandoffPlan::to_new_session(empty, target(&scene, "other"));
     assert_eq!(plan.first_message(), None);
     assert!(plan.native_content(&scene.ports).unwrap().is_none(), "there is nothing to write");
+    let target = plan.target_session(&scene.ports).await.unwrap();
+    let written = plan.write(&scene.ports, &target, &NativeContent::AllTurns);
+    assert!(written.unwrap().is_none());
 }
 
 #[tokio::test]
