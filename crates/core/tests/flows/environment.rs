@@ -2,7 +2,7 @@
 
 use segue_core::Kind;
 use segue_core::flows::caller_environment::environment;
-use segue_core::flows::environment::{check, lacks, listed};
+use segue_core::flows::environment::{check, listed, missing_variables_error};
 use segue_core::model::{Environment, EnvironmentSource, Exit, Principal};
 use segue_core::rules::environment::EnvironmentChoice;
 use segue_fakes::samples;
@@ -62,7 +62,7 @@ fn missing_variables_are_listed_up_to_a_limit() {
     assert_eq!(listed(&names[..1]), "`V1` is");
     assert_eq!(listed(&names[..2]), "`V1`, `V2` are");
     assert_eq!(listed(&names), "`V1`, `V2`, `V3`, `V4`, `V5` and 2 more are");
-    let error = lacks("default/fox", &names[..1]);
+    let error = missing_variables_error("default/fox", &names[..1]);
     assert_eq!(error.message, "cannot restart `default/fox`: `V1` is missing");
     assert!(error.hints[0].contains("segue resume default/fox"), "{error:?}");
 }

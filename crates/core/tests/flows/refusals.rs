@@ -114,12 +114,12 @@ async fn look_records_that_a_conversation_is_lost_and_that_it_is_there_again() {
     let (id, found) = (scene.id(), Decision::Resume { id: scene.id() });
     let gone = Decision::Refuse(ResumeRefusal::TranscriptGone { id });
     for (decision, expected) in [(&gone, Status::Lost), (&found, Status::Interrupted)] {
-        restore::note_look(&scene.ports, &mut scene.state, decision).await.unwrap();
+        restore::record_look(&scene.ports, &mut scene.state, decision).await.unwrap();
         assert_eq!(scene.status(), expected);
         scene.assert_stored().await;
     }
     let commits = scene.world.calls.count("store.commit");
-    restore::note_look(&scene.ports, &mut scene.state, &found).await.unwrap();
+    restore::record_look(&scene.ports, &mut scene.state, &found).await.unwrap();
     assert_eq!(scene.world.calls.count("store.commit"), commits, "nothing has changed");
 }
 
@@ -132,7 +132,9 @@ async fn fresh_start_keeps_the_old_binding_and_records_its_request() {
     let record = RequestRecord { key, step: step.clone(), at: samples::start() };
     let along = vec![Change::RecordRequest(Box::new(record))];
     let environment = samples::environment();
-    restore::fresh(&scene.ports, &mut scene.state, environment, along).await.unwrap();
+    restore::start_new_conversation(&scene.ports, &mut scene.state, environment, along)
+        .await
+        .unwrap();
     assert_ne!(scene.id(), before);
     assert_eq!(scene.state.bindings[0].vendor_session, before);
     assert_eq!(scene.arguments(), ["--fresh", scene.id().as_str()]);
