@@ -2,6 +2,7 @@
 
 mod archive;
 mod binding;
+mod branch;
 mod description;
 mod dialog;
 mod environment_source;
@@ -19,8 +20,10 @@ mod principal;
 mod process;
 mod project;
 mod record;
+mod repository;
 mod request;
 mod resumes;
+mod salvage;
 mod screen;
 mod session;
 mod signal;
@@ -29,9 +32,11 @@ mod status;
 mod terminal_size;
 mod timer;
 mod turn;
+mod worktree;
 
 pub use archive::{Archived, Holding};
 pub use binding::{Binding, Evidence};
+pub use branch::{BranchName, CommitId, RefName};
 pub use description::VendorDescription;
 pub use dialog::Dialog;
 pub use environment_source::EnvironmentSource;
@@ -52,8 +57,10 @@ pub use principal::{AccessToken, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};
 pub use project::{DescribedVendors, FleetScale, PROJECT_FILE, Project, ProjectAgent, TrustClaim};
 pub use record::{LaunchRecord, LaunchTexts};
+pub use repository::{RepositoryId, RepositorySource, RepositoryUrl};
 pub use request::{RequestKey, RequestRecord, RequestStep};
 pub use resumes::Resumes;
+pub use salvage::{Salvage, SalvageOutcome};
 pub use screen::{DialogText, Screen, Showing};
 pub use session::{Permission, Restart, Session, SessionSettings};
 pub use signal::{Activity, Signal};
@@ -62,3 +69,8 @@ pub use status::{How, Status, StatusKind, WaitingFor};
 pub use terminal_size::TerminalSize;
 pub use timer::Timer;
 pub use turn::{Role, Tool, Turn, Usage};
+pub use worktree::{
+    BranchStart, CheckoutNotice, Divergence, EnsuredWorktree, FileDiff, GitOperation,
+    ListedWorktree, Provision, WorktreeChanges, WorktreeDiff, WorktreeFacts, WorktreeOrigin,
+    WorktreePlace, WorktreeSpec,
+};

@@ -1,6 +1,7 @@
 //! Interfaces between the flows and the outside world, in terms of the types in `model`.
 
 mod archive;
+mod checkouts;
 mod clock;
 mod conflict;
 mod environments;
@@ -21,6 +22,9 @@ mod watch;
 use std::sync::Arc;
 
 pub use archive::{Archive, ArchiveOrder, Content, DamagedCopy, RestoreOrder};
+pub use checkouts::{
+    Checkouts, GitCaller, GitProgress, InspectDepth, RemovalOrder, RestorationOrder,
+};
 pub use clock::Clock;
 pub use conflict::{Conflict, Missing};
 pub use environments::{EnvironmentSettings, Environments};

@@ -35,3 +35,4 @@ pub mod transfer;
 pub mod trust;
 pub mod versions;
 pub mod words;
+pub mod worktrees;
