@@ -135,7 +135,8 @@ pub struct WorktreeFacts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnsuredWorktree {
     pub path: PathBuf,
-    pub branch: BranchName,
+    /// `None` if HEAD is detached, which only a restored worktree can have.
+    pub branch: Option<String>,
     /// `None` before the first commit of the branch.
     pub head: Option<CommitId>,
     pub origin: WorktreeOrigin,

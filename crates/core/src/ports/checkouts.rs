@@ -91,7 +91,9 @@ pub struct GitCaller {
 
 /// A function that gets the progress lines of git.
 #[derive(Clone, Default)]
-pub struct GitProgress(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+pub struct GitProgress(Option<OnLine>);
+
+type OnLine = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl GitProgress {
     pub fn new(on_line: impl Fn(&str) + Send + Sync + 'static) -> Self {

@@ -1,0 +1,240 @@
+//! The port `Checkouts`, by the git program.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use segue_core::model::{
+    CheckoutNotice, EnsuredWorktree, Environment, ListedWorktree, RepositoryId, RepositorySource,
+    RepositoryUrl, Salvage, SalvageOutcome, WorktreeDiff, WorktreeFacts, WorktreePlace,
+    WorktreeSpec,
+};
+use segue_core::ports::{
+    Checkouts, Clock, GitCaller, InspectDepth, RemovalOrder, RestorationOrder,
+};
+use segue_core::rules::worktrees::clone_name;
+use segue_core::{Error, Result};
+use tokio::sync::OnceCell;
+
+use crate::clone::{self, Cloning};
+use crate::diff::Comparing;
+use crate::ensure;
+use crate::layout::{self, RepositoryFolders};
+use crate::listing;
+use crate::lock::RepositoryLock;
+use crate::locked::LockedRepository;
+use crate::program::Git;
+use crate::refs::Refs;
+use crate::removal;
+use crate::salvage::{self, Salvaging};
+use crate::scratch::Scratch;
+use crate::worktree;
+
+/// The folders in which repositories, locks and temporary files are kept.
+#[derive(Clone, Debug)]
+pub struct CheckoutFolders {
+    /// The shared clones.
+    pub clones: PathBuf,
+    /// One lock file for each repository.
+    pub locks: PathBuf,
+    /// Temporary files. Only this user's processes may reach it.
+    pub scratch: PathBuf,
+}
+
+/// Worktrees, clones and salvages, by the git program of the user.
+#[derive(Debug)]
+pub struct GitCheckouts {
+    folders: CheckoutFolders,
+    /// The environment in which git is looked for.
+    environment: Environment,
+    clock: Arc<dyn Clock>,
+    scratch: Scratch,
+    git: OnceCell<Git>,
+}
+
+impl GitCheckouts {
+    /// Prepares the folders. Git is looked for when it is first needed.
+    pub fn new(
+        folders: CheckoutFolders,
+        environment: Environment,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self> {
+        let scratch = Scratch::new(&folders.scratch, || clock.random_id())?;
+        Ok(Self { folders, environment, clock, scratch, git: OnceCell::new() })
+    }
+
+    async fn git(&self) -> Result<&Git> {
+        self.git.get_or_try_init(|| Git::find(&self.environment)).await
+    }
+
+    /// Returns the folders of a repository. `None` for a URL of which there is no clone.
+    fn known(&self, source: &RepositorySource) -> Result<Option<RepositoryFolders>> {
+        match source {
+            RepositorySource::Folder(folder) => RepositoryFolders::of(folder).map(Some),
+            RepositorySource::Url(_) => {
+                let folders = self.clone_folders(source);
+                Ok(folders.common.is_dir().then_some(folders))
+            }
+        }
+    }
+
+    fn clone_folders(&self, source: &RepositorySource) -> RepositoryFolders {
+        let common = layout::real(&self.folders.clones).join(clone_name(source));
+        RepositoryFolders { checkout: common.clone(), common }
+    }
+
+    /// Returns the folders of a repository. A missing clone is an error.
+    fn existing(&self, source: &RepositorySource) -> Result<RepositoryFolders> {
+        self.known(source)?.ok_or_else(|| Error::not_found("there is no clone of this repository"))
+    }
+
+    /// Waits until no other process changes the repository.
+    async fn lock(
+        &self,
+        source: &RepositorySource,
+        folders: RepositoryFolders,
+    ) -> Result<LockedRepository<'_>> {
+        // The name of a lock comes from the real folder, so that all paths lead to one lock.
+        let name = clone_name(&RepositorySource::Folder(folders.common.clone()));
+        let lock = RepositoryLock::acquire(self.folders.locks.join(name)).await?;
+        Ok(LockedRepository {
+            git: self.git().await?,
+            scratch: &self.scratch,
+            clock: &*self.clock,
+            folders,
+            is_clone: matches!(source, RepositorySource::Url(_)),
+            lock,
+        })
+    }
+
+    async fn locked(&self, source: &RepositorySource) -> Result<LockedRepository<'_>> {
+        let folders = self.existing(source)?;
+        self.lock(source, folders).await
+    }
+
+    /// Makes or updates the clone of a URL, and makes the worktree.
+    async fn ensure_from_url(
+        &self,
+        spec: &WorktreeSpec,
+        url: &RepositoryUrl,
+        caller: &GitCaller,
+    ) -> Result<EnsuredWorktree> {
+        let folders = self.clone_folders(&spec.source);
+        let repository = self.lock(&spec.source, folders).await?;
+        let state = Cloning { repository: &repository, url, caller }.update().await?;
+        let Some(error) = state.not_fetched else {
+            return ensure::ensure(&repository, spec, caller, state.notices).await;
+        };
+        // What is here already can be used without the remote.
+        if repository.refs().branch(&spec.branch).await?.is_none() {
+            return Err(error);
+        }
+        let mut notices = state.notices;
+        notices.push(CheckoutNotice::NotFetched { why: error.to_string() });
+        ensure::ensure(&repository, spec, caller, notices).await
+    }
+}
+
+#[async_trait]
+impl Checkouts for GitCheckouts {
+    async fn identify(&self, folder: &Path) -> Result<Option<RepositoryId>> {
+        let Some(repository) = RepositoryFolders::around(folder) else { return Ok(None) };
+        let refs = Refs { git: self.git().await?, repository: &repository };
+        let of_folder = || RepositoryId::of_folder(repository.main());
+        let Some(remote) = refs.remote().await? else { return Ok(Some(of_folder())) };
+        let url = refs.setting(&format!("remote.{remote}.url")).await?.unwrap_or_default();
+        // A path is no URL.
+        let url = RepositoryUrl::without_credentials(&url);
+        Ok(Some(url.map_or_else(|_| of_folder(), |url| url.id())))
+    }
+
+    async fn ensure(&self, spec: &WorktreeSpec, caller: &GitCaller) -> Result<EnsuredWorktree> {
+        if !spec.path.is_absolute() {
+            let path = spec.path.display();
+            return Err(Error::internal(format!("the path `{path}` of a worktree is relative")));
+        }
+        match &spec.source {
+            RepositorySource::Url(url) => self.ensure_from_url(spec, url, caller).await,
+            RepositorySource::Folder(_) => {
+                let repository = self.locked(&spec.source).await?;
+                ensure::ensure(&repository, spec, caller, Vec::new()).await
+            }
+        }
+    }
+
+    async fn list(&self, source: &RepositorySource) -> Result<Vec<ListedWorktree>> {
+        match self.known(source)? {
+            Some(folders) => listing::list(self.git().await?, &folders).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn inspect(&self, place: &WorktreePlace, depth: InspectDepth) -> Result<WorktreeFacts> {
+        let folders = self.existing(&place.source)?;
+        worktree::inspect(self.git().await?, &self.scratch, &folders, &place.path, depth).await
+    }
+
+    async fn diff(
+        &self,
+        place: &WorktreePlace,
+        base: Option<&str>,
+        patch_bytes: usize,
+        caller: &GitCaller,
+    ) -> Result<WorktreeDiff> {
+        let repository = &self.existing(&place.source)?;
+        let (git, scratch) = (self.git().await?, &self.scratch);
+        let comparing = Comparing { git, scratch, repository, caller };
+        comparing.diff(&place.path, base, patch_bytes).await
+    }
+
+    async fn salvage(&self, place: &WorktreePlace, include: &[String]) -> Result<SalvageOutcome> {
+        let repository = &self.locked(&place.source).await?;
+        let listed = &worktree::listed_at(repository.git, &repository.folders, &place.path).await?;
+        if listed.is_main {
+            return Err(Error::usage("the main folder of a repository cannot be salvaged"));
+        }
+        Salvaging { repository, listed, include, is_remainder: false }.take().await
+    }
+
+    async fn remove(&self, order: &RemovalOrder) -> Result<SalvageOutcome> {
+        removal::remove(&self.locked(&order.place.source).await?, order).await
+    }
+
+    async fn restore(
+        &self,
+        order: &RestorationOrder,
+        caller: &GitCaller,
+    ) -> Result<EnsuredWorktree> {
+        let repository = self.locked(&order.source).await?;
+        ensure::restore(&repository, order, caller).await
+    }
+
+    async fn salvages(&self, source: &RepositorySource) -> Result<Vec<Salvage>> {
+        match self.known(source)? {
+            Some(folders) => salvage::list(self.git().await?, &folders).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn expire_salvages(
+        &self,
+        source: &RepositorySource,
+        before: Timestamp,
+    ) -> Result<Vec<Salvage>> {
+        match self.known(source)? {
+            Some(folders) => salvage::expire(&self.lock(source, folders).await?, before).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn maintain(&self, source: &RepositorySource) -> Result<()> {
+        let folders = self.known(source)?;
+        match (source, folders) {
+            (RepositorySource::Url(_), Some(folders)) => {
+                clone::maintain(&self.lock(source, folders).await?).await
+            }
+            _ => Ok(()),
+        }
+    }
+}

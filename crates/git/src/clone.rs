@@ -1,0 +1,217 @@
+//! Shared clones of repositories that are known by URL: one bare clone each, partial if the server
+//! allows it.
+//!
+//! A clone is made in a temporary folder and renamed when it is complete. Its branches of the
+//! remote are in `refs/remotes/origin/`. A damaged clone is moved aside, made again, and gets the
+//! local branches, salvages and worktrees of the old one.
+//!
+//! Git never collects garbage in a clone by itself, neither for us nor for an agent in a worktree:
+//! [`maintain`] does.
+
+mod carry;
+mod health;
+mod settings;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use segue_core::model::{CheckoutNotice, RepositoryUrl};
+use segue_core::ports::GitCaller;
+use segue_core::{Error, Result, failpoint};
+
+use crate::command::{GitCommand, TimeLimit};
+use crate::failure::cannot;
+use crate::locked::LockedRepository;
+
+/// What is fetched: the branches of the remote, as branches of `origin`.
+const REFSPEC: &str = "+refs/heads/*:refs/remotes/origin/*";
+
+/// A clone that is brought up to date. Its lock is held.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cloning<'a> {
+    pub(crate) repository: &'a LockedRepository<'a>,
+    pub(crate) url: &'a RepositoryUrl,
+    pub(crate) caller: &'a GitCaller,
+}
+
+/// A clone after an attempt to bring it up to date.
+#[derive(Debug, Default)]
+pub(crate) struct CloneState {
+    pub(crate) notices: Vec<CheckoutNotice>,
+    /// Why the remote could not be asked for new commits.
+    pub(crate) not_fetched: Option<Error>,
+}
+
+impl Cloning<'_> {
+    /// Makes the clone, or fetches what is new.
+    pub(crate) async fn update(self) -> Result<CloneState> {
+        self.remove_abandoned()?;
+        if !self.folder().exists() {
+            self.make().await?;
+            return Ok(CloneState::default());
+        }
+        if let Some(why) = health::damage(self.repository).await? {
+            return self.replace(why).await;
+        }
+        let mut state = CloneState::default();
+        let names = settings::remove_foreign(self.repository).await?;
+        if !names.is_empty() {
+            state.notices.push(CheckoutNotice::SettingsRemoved { names });
+        }
+        self.configure(self.folder()).await?;
+        match self.fetch(self.folder()).await {
+            Ok(()) => Ok(state),
+            Err(error) => match health::damage_after(self.repository, &error).await? {
+                Some(why) => self.replace(why).await,
+                None => Ok(CloneState { not_fetched: Some(error), ..state }),
+            },
+        }
+    }
+
+    fn folder(&self) -> &Path {
+        &self.repository.folders.common
+    }
+
+    /// Returns a path beside the clone, with a name that belongs to it.
+    fn beside(&self, suffix: &str) -> PathBuf {
+        let name = self.folder().file_name().unwrap_or_default().to_string_lossy();
+        self.folder().with_file_name(format!("{name}{suffix}"))
+    }
+
+    async fn make(&self) -> Result<()> {
+        let new = self.beside(&format!(".new-{}", self.repository.clock.random_id().simple()));
+        failpoint::hit("git.clone.init.before");
+        let parent = new.parent().unwrap_or(&new);
+        fs::create_dir_all(parent).map_err(|error| cannot("create", parent, &error))?;
+        let made = self.fill(&new).await;
+        if let Err(error) = made {
+            // Report the failed clone, not a failure of this cleanup.
+            let _tidied = fs::remove_dir_all(&new);
+            return Err(error);
+        }
+        failpoint::hit("git.clone.rename.before");
+        fs::rename(&new, self.folder()).map_err(|error| cannot("rename", &new, &error))?;
+        failpoint::hit("git.clone.rename.after");
+        Ok(())
+    }
+
+    async fn fill(&self, new: &Path) -> Result<()> {
+        let format = self.object_format().await?;
+        let command = self.repository.git.closed(new.parent().unwrap_or(new));
+        let command = command.args(["init", "--bare", "--quiet", "--template="]);
+        let command = command.args([&format!("--object-format={format}"), "--"]).arg(new);
+        command.holding(&self.repository.lock)?.run().await?;
+        self.configure(new).await?;
+        self.fetch(new).await?;
+        self.ask_default_branch(new).await;
+        Ok(())
+    }
+
+    /// Asks the remote which hash it uses: ids with SHA-256 are longer. This also fails early if
+    /// the remote cannot be reached.
+    async fn object_format(&self) -> Result<&'static str> {
+        let command = self.user_command(Path::new("/"))?;
+        let ids = command.args(["ls-remote", "--quiet", "--", self.url.as_str()]).line().await?;
+        let length = ids.lines().next().and_then(|line| line.split('\t').next()).map(str::len);
+        Ok(if length == Some(64) { "sha256" } else { "sha1" })
+    }
+
+    /// Writes our settings. An agent in a worktree can change them.
+    async fn configure(&self, folder: &Path) -> Result<()> {
+        let settings = [
+            ("remote.origin.url", self.url.as_str()),
+            ("remote.origin.fetch", REFSPEC),
+            ("remote.origin.promisor", "true"),
+            ("remote.origin.partialclonefilter", "blob:none"),
+            ("gc.auto", "0"),
+            ("maintenance.auto", "false"),
+        ];
+        let known = self.settings_of(folder).await?;
+        for (key, value) in settings {
+            if known.iter().filter(|(name, _)| name == key).map(|(_, it)| it).ne([value]) {
+                let command = self.repository.git.bookkeeping_in(folder);
+                let command = command.args(["config", "--replace-all", key, value]);
+                command.holding(&self.repository.lock)?.run().await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn settings_of(&self, folder: &Path) -> Result<Vec<(String, String)>> {
+        let command = self.repository.git.bookkeeping_in(folder);
+        let output = command.args(["config", "--local", "--list", "-z"]).run().await?;
+        let text = String::from_utf8_lossy(&output).into_owned();
+        let pair = |it: &str| it.split_once('\n').map(|(key, it)| (key.to_owned(), it.to_owned()));
+        Ok(text.split('\0').filter_map(pair).collect())
+    }
+
+    async fn fetch(&self, folder: &Path) -> Result<()> {
+        failpoint::hit("git.clone.fetch.before");
+        let command = self.user_command(folder)?;
+        let command = command.args(["fetch", "--progress", "--prune", "--no-write-fetch-head"]);
+        command.args(["--", "origin"]).run().await?;
+        failpoint::hit("git.clone.fetch.after");
+        Ok(())
+    }
+
+    /// Remembers the default branch of the remote. An empty repository has none.
+    async fn ask_default_branch(&self, folder: &Path) {
+        let asked = async {
+            let command = self.user_command(folder)?;
+            command.args(["remote", "set-head", "origin", "--auto"]).run().await
+        };
+        if let Err(error) = asked.await {
+            tracing::info!(%error, "the remote has no default branch");
+        }
+    }
+
+    fn user_command(&self, folder: &Path) -> Result<GitCommand> {
+        let command = self.repository.as_user(self.caller)?;
+        Ok(command.start_in(folder).limit(TimeLimit::NETWORK))
+    }
+
+    /// Moves a damaged clone aside and makes it again.
+    async fn replace(&self, why: String) -> Result<CloneState> {
+        let time = self.repository.clock.now().strftime("%Y%m%dT%H%M%SZ").to_string();
+        let id = self.repository.clock.random_id().simple().to_string();
+        let aside = self.beside(&format!(".damaged-{time}-{}", &id[..8]));
+        failpoint::hit("git.clone.aside.before");
+        let moved = fs::rename(self.folder(), &aside);
+        moved.map_err(|error| cannot("move aside", self.folder(), &error))?;
+        failpoint::hit("git.clone.aside.after");
+        self.make().await?;
+        let lost = carry::over(self.repository, &aside).await?;
+        let notice = CheckoutNotice::CloneReplaced { aside, why, lost };
+        Ok(CloneState { notices: vec![notice], not_fetched: None })
+    }
+
+    /// Removes the temporary folders of clones that were interrupted. Their makers are dead: they
+    /// held the lock.
+    fn remove_abandoned(&self) -> Result<()> {
+        let start = self.beside(".new-");
+        let (Some(parent), Some(start)) = (start.parent(), start.file_name()) else {
+            return Ok(());
+        };
+        let entries = match fs::read_dir(parent) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries.map_err(|error| cannot("read", parent, &error))?,
+        };
+        let start = start.to_string_lossy();
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(&*start) {
+                let path = entry.path();
+                fs::remove_dir_all(&path).map_err(|error| cannot("remove", &path, &error))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Collects garbage in a clone.
+pub(crate) async fn maintain(repository: &LockedRepository<'_>) -> Result<()> {
+    failpoint::hit("git.clone.maintain.before");
+    repository.changing()?.args(["gc", "--quiet", "--no-detach"]).run().await?;
+    failpoint::hit("git.clone.maintain.after");
+    Ok(())
+}

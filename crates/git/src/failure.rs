@@ -1,0 +1,115 @@
+//! User-facing errors of git commands and of file operations.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitStatus;
+
+use segue_core::rules::shell::quoted;
+use segue_core::{Error, Kind};
+
+/// At most this many characters of git's standard error are part of an error.
+const SHOWN_CHARACTERS: usize = 2000;
+
+/// Makes an error "cannot `action` `path`" from an I/O error.
+pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
+    let kind = match error.kind() {
+        io::ErrorKind::NotFound
+        | io::ErrorKind::PermissionDenied
+        | io::ErrorKind::ReadOnlyFilesystem
+        | io::ErrorKind::StorageFull
+        | io::ErrorKind::QuotaExceeded => Kind::Unavailable,
+        _ => Kind::Internal,
+    };
+    let failed = Error::new(kind, format!("cannot {action} `{}`", path.display())).caused_by(error);
+    with_hints(failed, path)
+}
+
+/// Makes an error from a git command that failed. Its standard error becomes part of the error.
+pub(crate) fn git_failed(command: &str, folder: &Path, status: ExitStatus, stderr: &str) -> Error {
+    let mut error = Error::unavailable(format!("`git {command}` failed in `{}`", quoted(folder)));
+    let said = shown(stderr);
+    error = match said.is_empty() {
+        true => error.caused_by(format!("it printed no reason ({status})")),
+        false => error.caused_by(said),
+    };
+    with_hints(error, folder)
+}
+
+/// Makes an error from a git command that was ended, because it took too long for example.
+pub(crate) fn git_stopped(command: &str, folder: &Path, why: &str, stderr: &str) -> Error {
+    let error = Error::unavailable(format!("`git {command}` in `{}` was ended", quoted(folder)));
+    let said = shown(stderr);
+    let error = error.caused_by(why);
+    if said.is_empty() { error } else { error.caused_by(said) }
+}
+
+fn with_hints(error: Error, path: &Path) -> Error {
+    let there = path.ancestors().find(|path| path.exists()).unwrap_or(path);
+    let has = |words: &str| error.causes.iter().any(|cause| cause.contains(words));
+    if has("No space left on device") || has("quota exceeded") {
+        let there = quoted(there);
+        return error.hint(format!("free some space; `df -h {there}` shows how much there is"));
+    }
+    if has("Permission denied") || has("Read-only file system") {
+        let path = quoted(path);
+        return error.hint(format!("run `namei -l {path}` to see who may write there"));
+    }
+    error
+}
+
+/// Returns the end of git's standard error, without credentials in URLs.
+fn shown(stderr: &str) -> String {
+    let text = without_credentials(stderr.trim());
+    let count = text.chars().count();
+    let end: String = text.chars().skip(count.saturating_sub(SHOWN_CHARACTERS)).collect();
+    if count > SHOWN_CHARACTERS { format!("…{end}") } else { end }
+}
+
+/// Removes the part between `://` and `@`. The remotes of a user's repository may have tokens there.
+pub(crate) fn without_credentials(text: &str) -> String {
+    let mut parts = text.split("://");
+    let mut clean = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end =
+            part.find(|c: char| c == '/' || c.is_whitespace() || c == '\'').unwrap_or(part.len());
+        let secret = part[..end].rfind('@').map_or(0, |at| at + 1);
+        clean.push_str("://");
+        clean.push_str(&part[secret..]);
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_in_urls_are_removed() {
+        let table = [
+            (
+                "fatal: unable to access 'https://t0ken@h/a/'",
+                "fatal: unable to access 'https://h/a/'",
+            ),
+            ("a://u:p@h and b://x@y", "a://h and b://y"),
+            ("https://h/a@b", "https://h/a@b"),
+            ("no url, me@example.org", "no url, me@example.org"),
+            ("https://", "https://"),
+        ];
+        for (text, wanted) in table {
+            assert_eq!(without_credentials(text), wanted);
+        }
+    }
+
+    #[test]
+    fn full_disk_and_missing_permission_have_hints() {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let error = cannot("write", Path::new("/dev/a b/c"), &full);
+        assert_eq!(error.kind, Kind::Unavailable);
+        let status = std::os::unix::process::ExitStatusExt::from_raw(128 << 8);
+        let said = "fatal: could not create '/x': Permission denied";
+        let error = git_failed("worktree add", Path::new("/x"), status, said);
+        assert_eq!(error.message, "`git worktree add` failed in `/x`");
+        assert_eq!(error.causes, [said]);
+        assert!(error.hints[0].contains("namei"), "{:?}", error.hints);
+    }
+}
