@@ -27,6 +27,12 @@ use crate::locked::LockedRepository;
 /// What is fetched: the branches of the remote, as branches of `origin`.
 const REFSPEC: &str = "+refs/heads/*:refs/remotes/origin/*";
 
+/// Words in the names of folders beside a clone: a clone that is being made, a damaged clone from
+/// which something is still carried over, and a damaged clone that is kept for the user.
+const NEW: &str = ".new-";
+const REPLACED: &str = ".replaced-";
+const DAMAGED: &str = ".damaged-";
+
 /// A clone that is brought up to date. Its lock is held.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cloning<'a> {
@@ -47,6 +53,10 @@ impl Cloning<'_> {
     /// Makes the clone, or fetches what is new.
     pub(crate) async fn update(self) -> Result<CloneState> {
         self.remove_abandoned()?;
+        let notices = self.complete_replacements().await?;
+        if !notices.is_empty() {
+            return Ok(CloneState { notices, not_fetched: None });
+        }
         if !self.folder().exists() {
             self.make().await?;
             return Ok(CloneState::default());
@@ -80,7 +90,7 @@ impl Cloning<'_> {
     }
 
     async fn make(&self) -> Result<()> {
-        let new = self.beside(&format!(".new-{}", self.repository.clock.random_id().simple()));
+        let new = self.beside(&format!("{NEW}{}", self.repository.clock.random_id().simple()));
         failpoint::hit("git.clone.init.before");
         let parent = new.parent().unwrap_or(&new);
         fs::create_dir_all(parent).map_err(|error| cannot("create", parent, &error))?;
@@ -175,43 +185,70 @@ impl Cloning<'_> {
     async fn replace(&self, why: String) -> Result<CloneState> {
         let time = self.repository.clock.now().strftime("%Y%m%dT%H%M%SZ").to_string();
         let id = self.repository.clock.random_id().simple().to_string();
-        let aside = self.beside(&format!(".damaged-{time}-{}", &id[..8]));
+        let old = self.beside(&format!("{REPLACED}{time}-{}", &id[..8]));
         failpoint::hit("git.clone.aside.before");
-        let moved = fs::rename(self.folder(), &aside);
+        let moved = fs::rename(self.folder(), &old);
         moved.map_err(|error| cannot("move aside", self.folder(), &error))?;
         failpoint::hit("git.clone.aside.after");
-        self.make().await?;
-        let lost = carry::over(self.repository, &aside).await?;
-        let notice = CheckoutNotice::CloneReplaced { aside, why, lost };
+        let notice = self.complete_replacement(&old, why).await?;
         Ok(CloneState { notices: vec![notice], not_fetched: None })
+    }
+
+    /// Completes the replacements that were interrupted. Their names say so.
+    async fn complete_replacements(&self) -> Result<Vec<CheckoutNotice>> {
+        let mut notices = Vec::new();
+        for old in self.all_beside(REPLACED)? {
+            let why = "its replacement was interrupted".to_owned();
+            notices.push(self.complete_replacement(&old, why).await?);
+        }
+        Ok(notices)
+    }
+
+    /// Makes the clone if it is missing, and carries over what only the old one has.
+    async fn complete_replacement(&self, old: &Path, why: String) -> Result<CheckoutNotice> {
+        if !self.folder().exists() {
+            self.make().await?;
+        }
+        let lost = carry::over(self.repository, old).await?;
+        let name = old.file_name().unwrap_or_default().to_string_lossy();
+        let aside = old.with_file_name(name.replace(REPLACED, DAMAGED));
+        failpoint::hit("git.clone.replaced.before");
+        fs::rename(old, &aside).map_err(|error| cannot("rename", old, &error))?;
+        failpoint::hit("git.clone.replaced.after");
+        Ok(CheckoutNotice::CloneReplaced { aside, why, lost })
     }
 
     /// Removes the temporary folders of clones that were interrupted. Their makers are dead: they
     /// held the lock.
     fn remove_abandoned(&self) -> Result<()> {
-        let start = self.beside(".new-");
-        let (Some(parent), Some(start)) = (start.parent(), start.file_name()) else {
-            return Ok(());
-        };
-        let entries = match fs::read_dir(parent) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            entries => entries.map_err(|error| cannot("read", parent, &error))?,
-        };
-        let start = start.to_string_lossy();
-        for entry in entries.flatten() {
-            if entry.file_name().to_string_lossy().starts_with(&*start) {
-                let path = entry.path();
-                fs::remove_dir_all(&path).map_err(|error| cannot("remove", &path, &error))?;
-            }
+        for path in self.all_beside(NEW)? {
+            fs::remove_dir_all(&path).map_err(|error| cannot("remove", &path, &error))?;
         }
         Ok(())
+    }
+
+    /// Returns the folders beside the clone whose names continue its name with this word.
+    fn all_beside(&self, word: &str) -> Result<Vec<PathBuf>> {
+        let start = self.beside(word);
+        let (Some(parent), Some(start)) = (start.parent(), start.file_name()) else {
+            return Ok(Vec::new());
+        };
+        let entries = match fs::read_dir(parent) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(|error| cannot("read", parent, &error))?,
+        };
+        let is_meant = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(&*start.to_string_lossy())
+        };
+        Ok(entries.flatten().map(|entry| entry.path()).filter(is_meant).collect())
     }
 }
 
 /// Collects garbage in a clone.
 pub(crate) async fn maintain(repository: &LockedRepository<'_>) -> Result<()> {
     failpoint::hit("git.clone.maintain.before");
-    repository.changing()?.args(["gc", "--quiet", "--no-detach"]).run().await?;
+    repository.changing()?.args(["gc", "--quiet"]).run().await?;
     failpoint::hit("git.clone.maintain.after");
     Ok(())
 }

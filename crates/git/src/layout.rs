@@ -41,11 +41,10 @@ impl RepositoryFolders {
         let git_folder = match fs::metadata(&entry) {
             Ok(facts) if facts.is_dir() => entry,
             Ok(_) => folder.join(linked(&entry)?),
-            Err(_) if is_bare(folder) => folder.to_owned(),
-            Err(_) => return None,
+            Err(_) => folder.to_owned(),
         };
         let common = fs::canonicalize(common_of(&git_folder)).ok()?;
-        Some(Self { common, checkout: folder.to_owned() })
+        is_repository(&common).then(|| Self { common, checkout: folder.to_owned() })
     }
 
     /// Returns the main folder of the repository: the checkout that has the git folder, or the bare
@@ -168,7 +167,7 @@ pub(crate) fn real(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-fn is_bare(folder: &Path) -> bool {
+fn is_repository(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
 }
 

@@ -2,7 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod branches;
+mod clones;
+mod crashes;
 mod files;
+mod hostile;
+mod inspection;
+mod locks;
+mod provisions;
 mod salvages;
 mod states;
 mod support;
+mod victims;

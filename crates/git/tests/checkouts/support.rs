@@ -40,8 +40,8 @@ impl Clock for TestClock {
 
     fn random_id(&self) -> Uuid {
         let count = self.count.fetch_add(1, Ordering::SeqCst);
-        // The first digits are part of names.
-        Uuid::from_u64_pair(count << 32 | self.process & 0xffff_ffff, self.process)
+        // The first eight digits are part of names.
+        Uuid::from_u64_pair((self.process & 0xffff) << 48 | count << 32, self.process)
     }
 }
 
@@ -161,7 +161,7 @@ impl Scene {
     }
 
     pub(crate) fn caller(&self) -> GitCaller {
-        GitCaller { environment: self.environment(), ..GitCaller::default() }
+        caller_in(self.temp.path())
     }
 
     /// The user's own repository.
@@ -182,13 +182,7 @@ impl Scene {
     }
 
     pub(crate) fn spec(&self, source: RepositorySource, name: &str) -> WorktreeSpec {
-        WorktreeSpec {
-            source,
-            path: self.path("worktrees").join(name.replace('/', "-")),
-            branch: branch(name),
-            start: BranchStart::DefaultBranch,
-            provision: Provision::default(),
-        }
+        spec_in(&self.path(""), source, name)
     }
 
     pub(crate) async fn ensure(&self, spec: &WorktreeSpec) -> Result<EnsuredWorktree> {
@@ -261,6 +255,22 @@ pub(crate) fn checkouts_in(scene: &Path) -> GitCheckouts {
     };
     let clock = TestClock { process: u64::from(std::process::id()), count: AtomicU64::new(0) };
     GitCheckouts::new(folders, environment_in(scene), Arc::new(clock)).unwrap()
+}
+
+/// Returns the caller of commands in a scene.
+pub(crate) fn caller_in(scene: &Path) -> GitCaller {
+    GitCaller { environment: environment_in(scene), ..GitCaller::default() }
+}
+
+/// Returns a wanted worktree in a scene.
+pub(crate) fn spec_in(scene: &Path, source: RepositorySource, name: &str) -> WorktreeSpec {
+    WorktreeSpec {
+        source,
+        path: scene.join("worktrees").join(name.replace('/', "-")),
+        branch: branch(name),
+        start: BranchStart::DefaultBranch,
+        provision: Provision::default(),
+    }
 }
 
 /// Returns an environment in which git finds only what belongs to the scene.

@@ -1,0 +1,179 @@
+//! A process that is killed at any step leaves a state from which the next one gets the same result.
+
+use std::fs;
+
+use segue_core::ports::Checkouts as _;
+
+use crate::files::contents;
+use crate::support::Scene;
+use crate::victims::{Action, kill_at, points};
+
+fn with_environment_file() -> Scene {
+    let scene = Scene::with_remote();
+    scene.write("app/.env", "SECRET=1\n");
+    scene.write("app/.git/info/exclude", ".env\n");
+    scene
+}
+
+async fn with_dirty_worktree() -> Scene {
+    let scene = Scene::new();
+    let path = scene.worktree("x").await;
+    scene.write("worktrees/x/file", "changed\n");
+    scene.write("worktrees/x/staged", "x");
+    scene.git(&path, &["add", "staged"]);
+    scene.write("worktrees/x/untracked", "x");
+    scene
+}
+
+async fn with_salvage() -> Scene {
+    let scene = with_dirty_worktree().await;
+    let outcome = scene.remove(&scene.path("worktrees/x")).await.unwrap();
+    scene.write("salvage", outcome.salvage().unwrap().reference.as_str());
+    scene
+}
+
+#[tokio::test]
+async fn worktree_is_right_after_sigkill_at_every_step_of_making_it() {
+    let all = points(&with_environment_file(), Action::EnsureLocal);
+    assert!(all.len() >= 5, "{all:?}");
+    for (point, hit) in all {
+        let scene = with_environment_file();
+        kill_at(&scene, Action::EnsureLocal, &point, hit);
+        Action::EnsureLocal.carry_out(&scene.path("")).await.unwrap();
+        let path = scene.path("worktrees/x");
+        assert_eq!(scene.git(&path, &["status", "--porcelain", "--branch"]), "## x", "{point}");
+        assert_eq!(scene.read("worktrees/x/.env"), "SECRET=1\n", "{point}");
+        assert_eq!(scene.checkouts.list(&scene.app()).await.unwrap().len(), 2);
+        scene.check(&scene.path("app"));
+    }
+}
+
+#[tokio::test]
+async fn clone_and_worktree_are_right_after_sigkill_at_every_step() {
+    let all = points(&Scene::with_remote(), Action::EnsureFromUrl);
+    assert!(all.iter().any(|(name, _)| name == "git.clone.rename.before"), "{all:?}");
+    for (point, hit) in all {
+        let scene = Scene::with_remote();
+        kill_at(&scene, Action::EnsureFromUrl, &point, hit);
+        Action::EnsureFromUrl.carry_out(&scene.path("")).await.unwrap();
+        let path = scene.path("worktrees/x");
+        assert_eq!(scene.git(&path, &["status", "--porcelain", "--branch"]), "## x", "{point}");
+        assert_eq!(fs::read_dir(scene.path("data/clones")).unwrap().count(), 1, "{point}");
+        scene.check(&scene.clone_folder());
+    }
+}
+
+#[tokio::test]
+async fn replaced_clone_keeps_worktrees_after_sigkill_at_every_step() {
+    async fn damaged() -> Scene {
+        let scene = Scene::with_remote();
+        Action::EnsureFromUrl.carry_out(&scene.path("")).await.unwrap();
+        scene.commit(scene.path("worktrees/x"), "unpushed", "x");
+        scene.write("worktrees/x/untracked", "x");
+        fs::remove_file(scene.clone_folder().join("HEAD")).unwrap();
+        scene
+    }
+    let all = points(&damaged().await, Action::EnsureFromUrl);
+    assert!(all.iter().any(|(name, _)| name == "git.clone.aside.after"), "{all:?}");
+    for (point, hit) in all {
+        let scene = damaged().await;
+        kill_at(&scene, Action::EnsureFromUrl, &point, hit);
+        Action::EnsureFromUrl.carry_out(&scene.path("")).await.unwrap();
+        let path = scene.path("worktrees/x");
+        assert!(path.join("untracked").is_file(), "{point}");
+        let log = scene.git(&path, &["log", "--format=%s", "-n1"]);
+        assert_eq!(log, "unpushed", "{point}");
+        scene.check(&scene.clone_folder());
+    }
+}
+
+#[tokio::test]
+async fn removed_worktree_can_be_restored_after_sigkill_at_every_step_of_its_removal() {
+    let scene = with_dirty_worktree().await;
+    let path = scene.path("worktrees/x");
+    let wanted = (scene.state(&path), contents(&path));
+    let all = points(&scene, Action::Remove);
+    assert!(all.iter().any(|(name, _)| name == "git.worktree.remove.before"), "{all:?}");
+    for (point, hit) in all {
+        let scene = with_dirty_worktree().await;
+        let path = scene.path("worktrees/x");
+        kill_at(&scene, Action::Remove, &point, hit);
+        if path.exists() {
+            Action::Remove.carry_out(&scene.path("")).await.unwrap();
+        }
+        assert!(!path.exists(), "{point}");
+        let salvages = scene.checkouts.salvages(&scene.app()).await.unwrap();
+        let complete = salvages.iter().find(|salvage| !salvage.is_remainder).unwrap();
+        scene.restore(&complete.reference).await.unwrap();
+        let relocated = |text: &str| text.replace(&*scene.path("").to_string_lossy(), "");
+        assert_eq!(contents(&path), wanted.1, "{point}");
+        assert_eq!(relocated(&scene.state(&path)).len(), relocated(&wanted.0).len(), "{point}");
+        scene.check(&scene.path("app"));
+    }
+}
+
+#[tokio::test]
+async fn worktree_is_restored_after_sigkill_at_every_step_of_its_restoration() {
+    let scene = with_salvage().await;
+    let all = points(&scene, Action::Restore);
+    let wanted = contents(&scene.path("worktrees/x"));
+    assert!(all.iter().any(|(name, _)| name == "git.restore.files.after"), "{all:?}");
+    for (point, hit) in all {
+        for is_ensured in [true, false] {
+            let scene = with_salvage().await;
+            kill_at(&scene, Action::Restore, &point, hit);
+            let path = scene.path("worktrees/x");
+            let list = scene.git(scene.path("app"), &["worktree", "list", "--porcelain"]);
+            let is_begun = list.contains("\nlocked segue: being restored");
+            match (is_begun, is_ensured) {
+                (true, true) => {
+                    scene.ensure(&scene.spec(scene.app(), "x")).await.map(drop).unwrap();
+                }
+                (true, false) => Action::Restore.carry_out(&scene.path("")).await.unwrap(),
+                (false, _) if path.exists() => {}
+                (false, _) => Action::Restore.carry_out(&scene.path("")).await.unwrap(),
+            }
+            assert_eq!(contents(&path), wanted, "{point}");
+            let status = scene.git(&path, &["status", "--porcelain"]);
+            assert_eq!(status, " M file\nA  staged\n?? untracked", "{point}");
+            scene.check(&scene.path("app"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn interrupted_removal_does_not_delete_what_was_written_since() {
+    let scene = with_dirty_worktree().await;
+    let path = scene.path("worktrees/x");
+    kill_at(&scene, Action::Remove, "git.worktree.remove.before", 1);
+    fs::remove_file(path.join("untracked")).unwrap();
+    scene.write("worktrees/x/written since", "precious");
+    scene.remove(&path).await.unwrap();
+    let salvages = scene.checkouts.salvages(&scene.app()).await.unwrap();
+    let rest = salvages.iter().find(|salvage| salvage.is_remainder).unwrap();
+    let blob = format!("{}:files/written since", rest.reference);
+    assert_eq!(scene.git(scene.path("app"), &["cat-file", "blob", &blob]), "precious");
+    let complete = salvages.iter().find(|salvage| !salvage.is_remainder).unwrap();
+    scene.restore(&complete.reference).await.unwrap();
+    assert!(path.join("untracked").is_file());
+}
+
+#[tokio::test]
+async fn worktree_is_made_again_after_git_was_killed_in_the_middle() {
+    let scene = Scene::new();
+    let app = scene.path("app");
+    // The filter runs while git writes the files of the worktree.
+    let killer = scene.program("killer", "kill -9 $(ps -o ppid= $PPID) $PPID; cat");
+    scene.git(&app, &["config", "filter.killer.smudge", &killer]);
+    scene.write("app/.gitattributes", "victim filter=killer\n");
+    scene.write("app/victim", "x");
+    scene.git(&app, &["add", "."]);
+    scene.git(&app, &["commit", "-q", "-m", "victim"]);
+    assert!(scene.ensure(&scene.spec(scene.app(), "x")).await.is_err());
+    let list = scene.git(&app, &["worktree", "list", "--porcelain"]);
+    assert!(list.contains("locked segue: being made"), "{list}");
+    scene.git(&app, &["config", "--unset", "filter.killer.smudge"]);
+    let ensured = scene.ensure(&scene.spec(scene.app(), "x")).await.unwrap();
+    assert_eq!(scene.git(&ensured.path, &["status", "--porcelain"]), "");
+    scene.check(&app);
+}
