@@ -21,6 +21,7 @@ use crate::clone::{self, Cloning};
 use crate::diff::Comparing;
 use crate::ensure;
 use crate::layout::{self, RepositoryFolders};
+use crate::left_locks;
 use crate::listing;
 use crate::lock::RepositoryLock;
 use crate::locked::LockedRepository;
@@ -98,7 +99,9 @@ impl GitCheckouts {
         // The name of a lock comes from the real folder, so that all paths lead to one lock.
         let name = clone_name(&RepositorySource::Folder(folders.common.clone()));
         let lock = RepositoryLock::acquire(self.folders.locks.join(name)).await?;
+        let removed_locks = left_locks::remove(&folders, &lock).await?;
         Ok(LockedRepository {
+            removed_locks,
             git: self.git().await?,
             scratch: &self.scratch,
             clock: &*self.clock,

@@ -18,7 +18,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
 use crate::failure::{git_failed, git_stopped};
-use crate::lock::RepositoryLock;
+use crate::lock::{Disturbance, RepositoryLock};
 use crate::streams::{self, Captured, Stopped, StreamLimits};
 
 /// How long git may take to end after SIGTERM.
@@ -55,7 +55,7 @@ impl TimeLimit {
 enum Input {
     Nothing,
     Bytes(Vec<u8>),
-    Lock(File),
+    Lock(File, Disturbance),
 }
 
 /// A git command to run.
@@ -144,7 +144,8 @@ impl GitCommand {
 
     /// Passes the lock on to git, which then holds it until it ends.
     pub(crate) fn holding(mut self, lock: &RepositoryLock) -> Result<Self> {
-        self.input = Input::Lock(lock.share()?);
+        let (file, disturbance) = lock.share()?;
+        self.input = Input::Lock(file, disturbance);
         Ok(self)
     }
 
@@ -186,20 +187,33 @@ impl GitCommand {
     pub(crate) async fn output(mut self) -> Result<GitOutput> {
         let input = std::mem::replace(&mut self.input, Input::Nothing);
         let child = self.spawn(&input)?;
-        let bytes = if let Input::Bytes(bytes) = input { bytes } else { Vec::new() };
+        let (bytes, disturbance) = match input {
+            Input::Nothing => (Vec::new(), None),
+            Input::Bytes(bytes) => (bytes, None),
+            Input::Lock(_, disturbance) => (Vec::new(), Some(disturbance)),
+        };
+        let before = disturbance.as_ref().map(Disturbance::begin);
         // The task outlives this future, so that it can end the process of a dropped future.
         let (dropped, is_dropped) = oneshot::channel();
         let running = tokio::spawn(supervise(self, child, bytes, is_dropped));
         let output = running.await;
         drop(dropped);
-        output.map_err(|error| Error::internal("a git command was lost").caused_by(error))?
+        let lost = |error| Error::internal("a git command was lost").caused_by(error);
+        let output = output.map_err(lost)??;
+        // A git that was killed by a signal has not removed its lock files.
+        if let (Some(disturbance), Some(before), Some(_)) =
+            (disturbance, before, output.status.code())
+        {
+            disturbance.end(before);
+        }
+        Ok(output)
     }
 
     fn spawn(&self, input: &Input) -> Result<Child> {
         let stdin = match input {
             Input::Nothing => Stdio::null(),
             Input::Bytes(_) => Stdio::piped(),
-            Input::Lock(file) => {
+            Input::Lock(file, _) => {
                 file.try_clone().map(Stdio::from).map_err(|it| self.unstarted(it))?
             }
         };

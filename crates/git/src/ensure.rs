@@ -33,6 +33,9 @@ pub(crate) async fn ensure(
     notices: Vec<CheckoutNotice>,
 ) -> Result<EnsuredWorktree> {
     let path = layout::real(&spec.path);
+    let removed = repository.removed_locks.iter().cloned();
+    let removed = removed.map(|path| CheckoutNotice::LockFileRemoved { path });
+    let notices = removed.chain(notices).collect();
     let mut ensuring = Ensuring { repository, spec, caller, path: &path, notices };
     let mut origin = WorktreeOrigin::Existing;
     for _ in 0..MOST_STEPS {

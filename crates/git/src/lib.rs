@@ -35,6 +35,7 @@ mod environment;
 mod failure;
 mod found;
 mod layout;
+mod left_locks;
 mod listing;
 mod lock;
 mod locked;

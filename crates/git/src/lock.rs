@@ -2,11 +2,18 @@
 //!
 //! The lock is a file in our own folder. Git gets it as its standard input. So the lock is held for
 //! as long as git runs, also if this process is killed meanwhile.
+//!
+//! While the lock is held, its file has content. A file with content that is not locked shows that
+//! its last holder or that holder's git was killed, and that git may have left lock files of its
+//! own.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 use segue_core::{Error, Result};
 
@@ -17,6 +24,25 @@ use crate::failure::cannot;
 pub(crate) struct RepositoryLock {
     /// Opened close-on-exec: programs that are started meanwhile do not inherit the lock.
     file: File,
+    /// When the last holder took the lock, if it did not release it in order.
+    disturbed_since: Option<SystemTime>,
+    disturbance: Disturbance,
+}
+
+/// Whether a git command was interrupted. All commands of one holder share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Disturbance(Arc<AtomicBool>);
+
+impl Disturbance {
+    /// Notes that a command runs. If this is the last note, the command was interrupted.
+    pub(crate) fn begin(&self) -> bool {
+        self.0.swap(true, Ordering::SeqCst)
+    }
+
+    /// Notes that a command has ended by itself. `before` is the result of `begin`.
+    pub(crate) fn end(&self, before: bool) {
+        self.0.store(before, Ordering::SeqCst);
+    }
 }
 
 impl RepositoryLock {
@@ -27,9 +53,31 @@ impl RepositoryLock {
     }
 
     /// Returns another handle of the same lock, for the standard input of git.
-    pub(crate) fn share(&self) -> Result<File> {
+    pub(crate) fn share(&self) -> Result<(File, Disturbance)> {
         let shared = self.file.try_clone();
-        shared.map_err(|error| Error::internal("cannot pass on a lock").caused_by(error))
+        let shared = shared.map_err(|it| Error::internal("cannot pass on a lock").caused_by(it))?;
+        Ok((shared, self.disturbance.clone()))
+    }
+
+    /// Returns since when the last holder had the lock, if it did not release it in order.
+    pub(crate) fn disturbed_since(&self) -> Option<SystemTime> {
+        self.disturbed_since
+    }
+
+    /// Leaves the trace of the last holder to the next one.
+    pub(crate) fn stay_disturbed(&self) {
+        self.disturbance.begin();
+    }
+}
+
+impl Drop for RepositoryLock {
+    fn drop(&mut self) {
+        if self.disturbance.0.load(Ordering::SeqCst) {
+            return;
+        }
+        if let Err(error) = self.file.set_len(0) {
+            tracing::warn!(%error, "a lock file keeps its content");
+        }
     }
 }
 
@@ -42,9 +90,22 @@ fn acquire_blocking(path: &Path) -> Result<RepositoryLock> {
         let file = open(path).map_err(failed)?;
         wait_for(&file).map_err(failed)?;
         if is_named(&file, path) {
-            return Ok(RepositoryLock { file });
+            return mark(file).map_err(failed);
         }
     }
+}
+
+/// Gives the lock file content. A trace of the last holder keeps its timestamp.
+fn mark(mut file: File) -> io::Result<RepositoryLock> {
+    let facts = file.metadata()?;
+    let disturbed_since = match facts.len() {
+        0 => None,
+        _ => Some(facts.modified()?),
+    };
+    if disturbed_since.is_none() {
+        file.write_all(b"held\n")?;
+    }
+    Ok(RepositoryLock { file, disturbed_since, disturbance: Disturbance::default() })
 }
 
 fn open(path: &Path) -> io::Result<File> {

@@ -1,7 +1,7 @@
 //! A repository that this process has locked, and the commands that change git's list of its
 //! worktrees.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use segue_core::ports::{Clock, GitCaller};
 use segue_core::rules::worktrees::UnfinishedStep;
@@ -23,6 +23,8 @@ pub(crate) struct LockedRepository<'a> {
     pub(crate) folders: RepositoryFolders,
     /// Whether the repository is a shared clone of our own.
     pub(crate) is_clone: bool,
+    /// Lock files of a killed git that were removed.
+    pub(crate) removed_locks: Vec<PathBuf>,
     pub(crate) lock: RepositoryLock,
 }
 

@@ -202,8 +202,9 @@ async fn has_nothing(
     let [staged, conflicts @ ..] = &snapshot.stages;
     let has_same_index = Some(staged.as_ref().unwrap_or(&empty)) == committed.as_ref();
     let has_same_files = snapshot.all_files.is_none() || snapshot.all_files == committed;
-    let has_conflicts = conflicts.iter().any(Option::is_some);
-    Ok(has_same_index && has_same_files && !has_conflicts && snapshot.nested.is_none())
+    let has_more =
+        conflicts.iter().any(Option::is_some) || snapshot.nested.is_some() || snapshot.has_flags;
+    Ok(has_same_index && has_same_files && !has_more)
 }
 
 /// Returns whether HEAD names a commit and not a branch.

@@ -19,6 +19,8 @@ pub(super) struct IndexEntry {
     pub(super) path: Vec<u8>,
     /// Whether a sparse checkout leaves the file out.
     pub(super) is_skipped: bool,
+    /// Whether `git update-index --assume-unchanged` hides changes of the file.
+    pub(super) is_assumed: bool,
 }
 
 /// The files of a worktree as git knows them.
@@ -78,6 +80,7 @@ fn parse(line: &[u8]) -> Option<IndexEntry> {
         stage: words.next()?.parse().ok()?,
         path: line[tab + 1..].to_vec(),
         is_skipped: tag.eq_ignore_ascii_case("S"),
+        is_assumed: tag.bytes().all(|byte| byte.is_ascii_lowercase()),
     })
 }
 
@@ -126,6 +129,7 @@ mod tests {
             stage: 2,
             path: b"new\nline\tand tab".to_vec(),
             is_skipped: true,
+            is_assumed: true,
         };
         assert_eq!(entry, wanted);
         assert_eq!(parse(b"no tab"), None);

@@ -28,6 +28,8 @@ pub(super) struct Snapshot {
     pub(super) files: Option<ObjectId>,
     /// The files, and those that a sparse checkout leaves out.
     pub(super) all_files: Option<ObjectId>,
+    /// Whether the index has flags that no commit has.
+    pub(super) has_flags: bool,
     /// The entries of the index by their stage. `None` for a stage without entries.
     pub(super) stages: [Option<ObjectId>; 4],
     /// The index as a file, with all flags. `None` if there is none.
@@ -54,8 +56,10 @@ impl Snapshotting<'_> {
         self.view.write_blob(Vec::new()).await?;
         let mut details = Details::default();
         let (mut files, mut all_files, mut nested) = (None, None, None);
+        let mut has_flags = inventory.index.iter().any(|entry| entry.is_assumed);
         if has_folder {
             let entries = self.files(&inventory, &mut details).await?;
+            has_flags |= has_skipped_file(&inventory, &entries);
             files = Some(self.view.write_tree(&entries).await?);
             all_files = self.with_left_out(entries, &inventory, files.clone()).await?;
             nested = self.nested(&inventory, &mut details).await?;
@@ -64,6 +68,7 @@ impl Snapshotting<'_> {
             files,
             all_files,
             nested,
+            has_flags,
             stages: self.stages(&inventory.index).await?,
             index_file: self.index_file().await?,
             state: self.state(&mut details).await?,
@@ -226,6 +231,13 @@ impl IndexEntry {
     fn tree_entry(&self) -> TreeEntry {
         TreeEntry { mode: self.mode, id: self.id.clone(), path: self.path.clone() }
     }
+}
+
+/// Returns whether a file is there that a sparse checkout would leave out.
+fn has_skipped_file(inventory: &Inventory, entries: &[TreeEntry]) -> bool {
+    let skipped = inventory.index.iter().filter(|entry| entry.is_skipped);
+    let skipped: BTreeSet<&[u8]> = skipped.map(|entry| &entry.path[..]).collect();
+    entries.iter().any(|entry| skipped.contains(&entry.path[..]))
 }
 
 /// Parses `100644 blob <id><TAB>path`.

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use segue_core::model::CheckoutNotice;
 use segue_core::ports::Checkouts as _;
 
 use crate::files::contents;
@@ -176,4 +177,45 @@ async fn worktree_is_made_again_after_git_was_killed_in_the_middle() {
     let ensured = scene.ensure(&scene.spec(scene.app(), "x")).await.unwrap();
     assert_eq!(scene.git(&ensured.path, &["status", "--porcelain"]), "");
     scene.check(&app);
+}
+
+#[tokio::test]
+async fn lock_files_of_a_killed_git_are_removed() {
+    let scene = Scene::new();
+    let app = scene.path("app");
+    kill_at(&scene, Action::EnsureLocal, "git.worktree.add.before", 1);
+    let locks = [app.join(".git/config.lock"), app.join(".git/refs/heads/x.lock")];
+    for lock in &locks {
+        fs::write(lock, "").unwrap();
+    }
+    let ensured = scene.ensure(&scene.spec(scene.app(), "x")).await.unwrap();
+    let removed = locks.clone().map(|path| CheckoutNotice::LockFileRemoved { path });
+    assert_eq!(ensured.notices, removed);
+    scene.check(&app);
+}
+
+#[tokio::test]
+async fn lock_files_of_others_stay() {
+    let scene = Scene::new();
+    let app = scene.path("app");
+    let lock = app.join(".git/refs/heads/x.lock");
+    fs::write(&lock, "").unwrap();
+    let spec = scene.spec(scene.app(), "x");
+    // No operation of ours was interrupted.
+    let error = scene.ensure(&spec).await.unwrap_err();
+    assert!(error.to_string().contains("x.lock': File exists"), "{error}");
+    // The lock file is older than the interrupted operation.
+    kill_at(&scene, Action::EnsureLocal, "git.worktree.add.before", 1);
+    assert!(scene.ensure(&spec).await.is_err());
+    assert!(lock.exists());
+    // A git is running in the repository.
+    kill_at(&scene, Action::EnsureLocal, "git.worktree.add.before", 1);
+    fs::write(&lock, "").unwrap();
+    let mut git = scene.start_git(&app, &["cat-file", "--batch"]);
+    assert!(scene.ensure(&spec).await.is_err());
+    assert!(lock.exists());
+    drop(git.stdin.take());
+    git.wait().unwrap();
+    scene.ensure(&spec).await.unwrap();
+    assert!(!lock.exists());
 }

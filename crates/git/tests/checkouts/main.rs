@@ -1,6 +1,7 @@
 //! Worktrees, clones and salvages with real git.
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
+mod any_changes;
 mod branches;
 mod clones;
 mod crashes;

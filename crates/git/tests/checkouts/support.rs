@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -128,6 +128,14 @@ impl Scene {
         let words: Vec<_> = arguments.iter().map(|it| it.as_ref().to_string_lossy()).collect();
         assert!(output.status.success(), "git {}: {stderr}", words.join(" "));
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+
+    /// Starts git as a user does. It waits for its standard input.
+    pub(crate) fn start_git(&self, folder: &Path, arguments: &[&str]) -> Child {
+        let mut command = Command::new("git");
+        command.args(arguments).current_dir(folder).env_clear();
+        command.stdin(Stdio::piped()).stdout(Stdio::null());
+        command.envs(self.environment().iter()).spawn().unwrap()
     }
 
     pub(crate) fn try_git<A: AsRef<OsStr>>(&self, folder: &Path, arguments: &[A]) -> Output {

@@ -1,0 +1,104 @@
+//! Lock files that a killed git has left in a repository. They would make every later git fail, also
+//! the user's own.
+//!
+//! A lock file is removed if all of this is true: our own lock shows that its last holder or that
+//! holder's git was killed; the file was made since then; and no git runs in the repository or in
+//! one of its worktrees. Otherwise it stays.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use segue_core::{Error, Result, failpoint};
+
+use crate::failure::cannot;
+use crate::layout::{self, RepositoryFolders};
+use crate::lock::RepositoryLock;
+
+/// Removes the lock files of a killed git, and returns their paths.
+pub(crate) async fn remove(
+    repository: &RepositoryFolders,
+    lock: &RepositoryLock,
+) -> Result<Vec<PathBuf>> {
+    let Some(since) = lock.disturbed_since() else { return Ok(Vec::new()) };
+    let folders = repository.clone();
+    let found = tokio::task::spawn_blocking(move || {
+        let locks = lock_files(&folders.common, since)?;
+        let is_used = !locks.is_empty() && is_git_running_in(&folders)?;
+        Ok((locks, is_used))
+    });
+    let found =
+        found.await.map_err(|error| Error::internal("cannot look for locks").caused_by(error))?;
+    let failed = |error: io::Error| cannot("read", &repository.common, &error);
+    let (locks, is_used) = found.map_err(failed)?;
+    if is_used {
+        tracing::warn!(?locks, "lock files may be those of a killed git, but git is running");
+        lock.stay_disturbed();
+        return Ok(Vec::new());
+    }
+    for path in &locks {
+        failpoint::hit("git.left_lock.remove.before");
+        fs::remove_file(path).map_err(|error| cannot("remove", path, &error))?;
+    }
+    Ok(locks)
+}
+
+/// Returns the lock files of refs, settings and worktrees that were made since a time.
+fn lock_files(common: &Path, since: SystemTime) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![common.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let (path, facts) = {
+                let entry = entry?;
+                (entry.path(), entry.metadata()?)
+            };
+            let is_searched =
+                folder != common || path.ends_with("refs") || path.ends_with("worktrees");
+            if facts.is_dir() && is_searched {
+                folders.push(path);
+            } else if facts.is_file() && is_lock(&path) && facts.modified()? >= since {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn is_lock(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "lock")
+}
+
+/// Returns whether a git process has its current folder in the repository or in a worktree of it.
+/// Git processes about which nothing can be found out count, and so does a system without `/proc`.
+fn is_git_running_in(repository: &RepositoryFolders) -> io::Result<bool> {
+    let mut folders = vec![repository.common.clone(), layout::real(repository.main())];
+    folders.extend(worktrees(&repository.common));
+    let Ok(processes) = fs::read_dir("/proc") else { return Ok(true) };
+    for process in processes {
+        let process = process?.path();
+        let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
+        if !name.starts_with("git") {
+            continue;
+        }
+        match fs::read_link(process.join("cwd")) {
+            Ok(folder) if !folders.iter().any(|it| folder.starts_with(it)) => {}
+            // It has ended meanwhile, or is a zombie.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            _ => return Ok(true),
+        }
+    }
+    Ok(false)
+}
+
+fn worktrees(common: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
+    let paths = entries.filter_map(|entry| layout::expected_at(&entry.path()));
+    paths.map(|path| layout::real(&path)).collect()
+}
