@@ -110,7 +110,7 @@ impl Cloning<'_> {
         let format = self.object_format().await?;
         let command = self.repository.git.closed(new.parent().unwrap_or(new));
         let command = command.args(["init", "--bare", "--quiet", "--template="]);
-        let command = command.args([&format!("--object-format={format}"), "--"]).arg(new);
+        let command = command.arg(format!("--object-format={format}")).path(new);
         command.holding(&self.repository.lock)?.run().await?;
         self.configure(new).await?;
         self.fetch(new).await?;

@@ -63,6 +63,8 @@ enum Input {
 pub(crate) struct GitCommand {
     program: PathBuf,
     folder: PathBuf,
+    /// The path that errors name.
+    about: PathBuf,
     /// Options of git itself, which come before the command.
     options: Vec<OsString>,
     arguments: Vec<OsString>,
@@ -89,6 +91,7 @@ impl GitCommand {
         Self {
             program: program.to_owned(),
             folder: folder.to_owned(),
+            about: folder.to_owned(),
             options: Vec::new(),
             arguments: Vec::new(),
             environment,
@@ -131,9 +134,16 @@ impl GitCommand {
         self
     }
 
+    /// Adds a path as an argument that is no option. Errors name this path.
+    pub(crate) fn path(mut self, path: &Path) -> Self {
+        self.about = path.to_owned();
+        self.arg("--").arg(path)
+    }
+
     /// Changes the folder in which the command runs.
     pub(crate) fn start_in(mut self, folder: &Path) -> Self {
         self.folder = folder.to_owned();
+        self.about = folder.to_owned();
         self
     }
 
@@ -166,14 +176,14 @@ impl GitCommand {
 
     /// Runs the command and returns its output. A non-zero exit code is an error.
     pub(crate) async fn run(self) -> Result<Vec<u8>> {
-        let (name, folder) = (self.name(), self.folder.clone());
+        let (name, about) = (self.name(), self.about.clone());
         let output = self.output().await?;
         if output.is_cut {
             return Err(Error::internal(format!("the output of `git {name}` is too long")));
         }
         match output.status.success() {
             true => Ok(output.stdout),
-            false => Err(git_failed(&name, &folder, output.status, &output.stderr)),
+            false => Err(git_failed(&name, &about, output.status, &output.stderr)),
         }
     }
 
@@ -297,10 +307,13 @@ async fn end(child: &mut Child, group: Option<Pid>) {
         }
     };
     signal(Signal::TERM);
-    if tokio::time::timeout(GRACE, child.wait()).await.is_err() {
-        signal(Signal::KILL);
-        if let Err(error) = child.wait().await {
-            tracing::warn!(%error, "a git process could not be waited for");
-        }
+    let is_gone = tokio::time::timeout(GRACE, child.wait()).await.is_ok();
+    // Also for hooks that ignore SIGTERM and outlive git.
+    signal(Signal::KILL);
+    if !is_gone && let Err(error) = child.wait().await {
+        tracing::warn!(%error, "a git process could not be waited for");
     }
 }
+
+#[cfg(test)]
+mod tests;

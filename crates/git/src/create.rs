@@ -213,7 +213,7 @@ impl Creation<'_> {
         let reason = UnfinishedStep::Making.reason();
         let command = self.repository.as_user(self.caller)?;
         let command = command.args(["worktree", "add", "--lock", "--reason", &reason]);
-        let command = command.args(options).arg("--").arg(self.path).args(start);
+        let command = command.args(options).path(self.path).args(start);
         command.run().await?;
         failpoint::hit("git.worktree.add.after");
         Ok(())

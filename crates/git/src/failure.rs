@@ -10,6 +10,15 @@ use segue_core::{Error, Kind};
 /// At most this many characters of git's standard error are part of an error.
 const SHOWN_CHARACTERS: usize = 2000;
 
+/// Words of git and of the system if the disk is full. Git does not always tell the reason.
+const FULL_DISK: [&str; 5] = [
+    "No space left on device",
+    "quota exceeded",
+    "no storage space",
+    "unable to write",
+    "write error",
+];
+
 /// Makes an error "cannot `action` `path`" from an I/O error.
 pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
     let kind = match error.kind() {
@@ -21,18 +30,19 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
         _ => Kind::Internal,
     };
     let failed = Error::new(kind, format!("cannot {action} `{}`", path.display())).caused_by(error);
-    with_hints(failed, path)
+    with_hint(failed, path)
 }
 
 /// Makes an error from a git command that failed. Its standard error becomes part of the error.
-pub(crate) fn git_failed(command: &str, folder: &Path, status: ExitStatus, stderr: &str) -> Error {
-    let mut error = Error::unavailable(format!("`git {command}` failed in `{}`", quoted(folder)));
+/// `about` is the path that the command writes to.
+pub(crate) fn git_failed(command: &str, about: &Path, status: ExitStatus, stderr: &str) -> Error {
+    let mut error = Error::unavailable(format!("`git {command}` failed for `{}`", quoted(about)));
     let said = shown(stderr);
     error = match said.is_empty() {
         true => error.caused_by(format!("it printed no reason ({status})")),
         false => error.caused_by(said),
     };
-    with_hints(error, folder)
+    with_hint(error, about)
 }
 
 /// Makes an error from a git command that was ended, because it took too long for example.
@@ -43,12 +53,11 @@ pub(crate) fn git_stopped(command: &str, folder: &Path, why: &str, stderr: &str)
     if said.is_empty() { error } else { error.caused_by(said) }
 }
 
-fn with_hints(error: Error, path: &Path) -> Error {
-    let there = path.ancestors().find(|path| path.exists()).unwrap_or(path);
+fn with_hint(error: Error, path: &Path) -> Error {
     let has = |words: &str| error.causes.iter().any(|cause| cause.contains(words));
-    if has("No space left on device") || has("quota exceeded") {
-        let there = quoted(there);
-        return error.hint(format!("free some space; `df -h {there}` shows how much there is"));
+    if FULL_DISK.iter().any(|words| has(words)) {
+        let there = quoted(path.ancestors().find(|path| path.exists()).unwrap_or(path));
+        return error.hint(format!("run `df -h {there}` to see whether the disk is full"));
     }
     if has("Permission denied") || has("Read-only file system") {
         let path = quoted(path);
@@ -105,10 +114,11 @@ mod tests {
         let full = io::Error::from(io::ErrorKind::StorageFull);
         let error = cannot("write", Path::new("/dev/a b/c"), &full);
         assert_eq!(error.kind, Kind::Unavailable);
+        assert!(error.hints[0].contains("`df -h /dev`"), "{error:?}");
         let status = std::os::unix::process::ExitStatusExt::from_raw(128 << 8);
         let said = "fatal: could not create '/x': Permission denied";
         let error = git_failed("worktree add", Path::new("/x"), status, said);
-        assert_eq!(error.message, "`git worktree add` failed in `/x`");
+        assert_eq!(error.message, "`git worktree add` failed for `/x`");
         assert_eq!(error.causes, [said]);
         assert!(error.hints[0].contains("namei"), "{:?}", error.hints);
     }

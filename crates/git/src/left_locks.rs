@@ -1,6 +1,9 @@
 //! Lock files that a killed git has left in a repository. They would make every later git fail, also
 //! the user's own.
 //!
+//! The same is true for an entry in git's list of worktrees that git had only begun: it has our
+//! reason of a lock and nothing else, so git does not list it and never prunes it.
+//!
 //! A lock file is removed if all of this is true: our own lock shows that its last holder or that
 //! holder's git was killed; the file was made since then; and no git runs in the repository or in
 //! one of its worktrees. Otherwise it stays.
@@ -10,6 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use segue_core::rules::worktrees::UnfinishedStep;
 use segue_core::{Error, Result, failpoint};
 
 use crate::failure::cannot;
@@ -24,7 +28,8 @@ pub(crate) async fn remove(
     let Some(since) = lock.disturbed_since() else { return Ok(Vec::new()) };
     let folders = repository.clone();
     let found = tokio::task::spawn_blocking(move || {
-        let locks = lock_files(&folders.common, since)?;
+        let mut locks = lock_files(&folders.common, since)?;
+        locks.extend(begun_entries(&folders.common));
         let is_used = !locks.is_empty() && is_git_running_in(&folders)?;
         Ok((locks, is_used))
     });
@@ -39,7 +44,11 @@ pub(crate) async fn remove(
     }
     for path in &locks {
         failpoint::hit("git.left_lock.remove.before");
-        fs::remove_file(path).map_err(|error| cannot("remove", path, &error))?;
+        let removed = match path.is_dir() {
+            true => fs::remove_dir_all(path),
+            false => fs::remove_file(path),
+        };
+        removed.map_err(|error| cannot("remove", path, &error))?;
     }
     Ok(locks)
 }
@@ -69,6 +78,18 @@ fn lock_files(common: &Path, since: SystemTime) -> io::Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Returns the folders of worktrees that git had only begun to make for us.
+fn begun_entries(common: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
+    let is_begun = |admin: &PathBuf| {
+        let names = fs::read_dir(admin).into_iter().flatten().flatten();
+        let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+        let reason = fs::read_to_string(admin.join("locked")).unwrap_or_default();
+        names == ["locked"] && UnfinishedStep::from_reason(&reason) == Some(UnfinishedStep::Making)
+    };
+    entries.map(|entry| entry.path()).filter(is_begun).collect()
 }
 
 fn is_lock(path: &Path) -> bool {

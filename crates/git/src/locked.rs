@@ -54,7 +54,7 @@ impl LockedRepository<'_> {
     pub(crate) async fn begin_step(&self, path: &Path, step: &UnfinishedStep) -> Result<()> {
         failpoint::hit("git.worktree.lock.before");
         let command = self.changing()?.args(["worktree", "lock", "--reason", &step.reason()]);
-        command.arg("--").arg(path).run().await?;
+        command.path(path).run().await?;
         failpoint::hit("git.worktree.lock.after");
         Ok(())
     }
@@ -62,7 +62,7 @@ impl LockedRepository<'_> {
     /// Unlocks a worktree whose step is done.
     pub(crate) async fn end_step(&self, path: &Path) -> Result<()> {
         failpoint::hit("git.worktree.unlock.before");
-        self.changing()?.args(["worktree", "unlock", "--"]).arg(path).run().await?;
+        self.changing()?.args(["worktree", "unlock"]).path(path).run().await?;
         failpoint::hit("git.worktree.unlock.after");
         Ok(())
     }
@@ -72,7 +72,7 @@ impl LockedRepository<'_> {
     /// repair elsewhere.
     pub(crate) async fn repair(&self, path: &Path) -> Result<()> {
         failpoint::hit("git.worktree.repair.before");
-        let output = self.changing()?.args(["worktree", "repair", "--"]).arg(path).output().await?;
+        let output = self.changing()?.args(["worktree", "repair"]).path(path).output().await?;
         tracing::info!(report = output.stderr.trim(), "worktrees were repaired");
         failpoint::hit("git.worktree.repair.after");
         Ok(())
@@ -83,8 +83,8 @@ impl LockedRepository<'_> {
     pub(crate) async fn remove_worktree(&self, path: &Path) -> Result<()> {
         failpoint::hit("git.worktree.remove.before");
         // Twice: also if the worktree is locked, which it is by the step of our own.
-        let command = self.changing()?.args(["worktree", "remove", "--force", "--force", "--"]);
-        command.arg(path).run().await?;
+        let command = self.changing()?.args(["worktree", "remove", "--force", "--force"]);
+        command.path(path).run().await?;
         failpoint::hit("git.worktree.remove.after");
         Ok(())
     }

@@ -25,6 +25,8 @@ const HARMLESS: [&str; 4] =
 #[derive(Clone, Debug)]
 pub(crate) struct Git {
     program: PathBuf,
+    /// The user's own ignore file, which applies to all repositories.
+    pub(crate) user_ignore: Option<PathBuf>,
 }
 
 impl Git {
@@ -34,13 +36,13 @@ impl Git {
             Error::unavailable("git is not installed: no folder in `PATH` has it")
                 .hint("install git 2.39 or newer, for example with `apt install git`")
         })?;
-        let git = Self { program };
-        let command = GitCommand::new(&git.program, Path::new("/"), of_bookkeeping());
+        let command = GitCommand::new(&program, Path::new("/"), of_bookkeeping());
         let text = command.arg("version").line().await?;
-        match version(&text).is_some_and(|version| version >= OLDEST) {
-            true => Ok(git),
-            false => Err(too_old(&git.program, &text)),
+        if version(&text).is_none_or(|version| version < OLDEST) {
+            return Err(too_old(&program, &text));
         }
+        let user_ignore = user_ignore(&program, environment).await?;
+        Ok(Self { program, user_ignore })
     }
 
     /// Prepares a command for our own bookkeeping in a repository. It runs no program that the
@@ -71,6 +73,20 @@ impl Git {
             .setting("maintenance.auto=false")
             .progress(&caller.progress)
     }
+}
+
+/// Returns the path of the user's own ignore file, according to the user's own configuration.
+async fn user_ignore(program: &Path, environment: &Environment) -> Result<Option<PathBuf>> {
+    let command = GitCommand::new(program, Path::new("/"), of_user(environment));
+    let command = command.args(["config", "--global", "--type=path", "--get", "core.excludesFile"]);
+    let output = command.output().await?;
+    let configured = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
+    if output.status.success() && !configured.is_empty() {
+        return Ok(Some(PathBuf::from(configured)));
+    }
+    let folder = |name: &str| environment.get(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let settings = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
+    Ok(settings.map(|settings| settings.join("git/ignore")))
 }
 
 fn too_old(program: &Path, text: &str) -> Error {

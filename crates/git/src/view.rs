@@ -131,11 +131,19 @@ impl<'a> View<'a> {
         fs::write(folder.join("HEAD"), format!("{head}\n"))?;
         fs::write(folder.join("config"), config)?;
         let common = &self.worktree.repository.common;
-        fs::write(folder.join("info/exclude"), read(&common.join("info/exclude")))?;
+        fs::write(folder.join("info/exclude"), self.ignore_patterns())?;
         if common.join("shallow").is_file() {
             fs::copy(common.join("shallow"), folder.join("shallow"))?;
         }
         self.link_shared_index()
+    }
+
+    /// Returns the ignore patterns of the user and of the repository that are not in `.gitignore`
+    /// files. Later ones have precedence.
+    fn ignore_patterns(&self) -> Vec<u8> {
+        let user = self.git.user_ignore.as_deref().map(read).unwrap_or_default();
+        let repository = read(&self.worktree.repository.common.join("info/exclude"));
+        [user, repository].join(&b'\n')
     }
 
     /// Links the `sharedindex.*` files. If the index is split, they have most of it.

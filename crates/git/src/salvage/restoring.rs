@@ -128,17 +128,15 @@ async fn add(
     let command = repository.as_user(caller)?.args(["worktree", "add", "--no-checkout", "--lock"]);
     let command = command.args(["--reason", &reason]);
     let command = match head {
-        RestoredHead::Branch(branch) => command.arg("--").arg(path).arg(branch.as_str()),
+        RestoredHead::Branch(branch) => command.path(path).arg(branch.as_str()),
         RestoredHead::NewBranch(branch, commit) => {
-            let command = command.args(["--no-track", "-b", branch.as_str(), "--"]).arg(path);
+            let command = command.args(["--no-track", "-b", branch.as_str()]).path(path);
             command.arg(commit.as_str())
         }
-        RestoredHead::Detached(commit) => {
-            command.args(["--detach", "--"]).arg(path).arg(commit.as_str())
-        }
+        RestoredHead::Detached(commit) => command.arg("--detach").path(path).arg(commit.as_str()),
         RestoredHead::Unborn(_) => {
             let commit = empty_commit(repository).await?;
-            command.args(["--detach", "--"]).arg(path).arg(commit.as_str())
+            command.arg("--detach").path(path).arg(commit.as_str())
         }
     };
     failpoint::hit("git.restore.add.before");

@@ -100,7 +100,7 @@ impl Change {
             }
             Self::Intend(file) => git(&[word("add"), word("-N"), word("--"), name(file)]),
             Self::Rename(from, to) => {
-                git(&[word("mv"), word("-k"), word("--"), name(from), name(to)])
+                git(&[word("mv"), word("-k"), word("--"), name(from), name(to)]);
             }
             Self::Assume(file) => {
                 git(&[word("update-index"), word("--assume-unchanged"), word("--"), name(file)]);

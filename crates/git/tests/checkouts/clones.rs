@@ -217,7 +217,7 @@ async fn progress_of_a_clone_is_reported() {
     let mut caller = scene.caller();
     caller.progress = GitProgress::new(move |line| sink.lock().unwrap().push(line.to_owned()));
     scene.checkouts.ensure(&scene.spec(scene.remote(), "x"), &caller).await.unwrap();
-    let lines = lines.lock().unwrap();
+    let lines = lines.lock().unwrap().clone();
     assert!(lines.iter().any(|line| line.contains("objects")), "{lines:?}");
 }
 

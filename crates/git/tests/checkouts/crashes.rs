@@ -195,6 +195,20 @@ async fn lock_files_of_a_killed_git_are_removed() {
 }
 
 #[tokio::test]
+async fn entry_that_git_had_only_begun_is_removed() {
+    let scene = Scene::new();
+    let app = scene.path("app");
+    kill_at(&scene, Action::EnsureLocal, "git.worktree.add.before", 1);
+    scene.write("app/.git/worktrees/x/locked", "segue: being made\n");
+    scene.write("app/.git/worktrees/other/locked", "mine\n");
+    let ensured = scene.ensure(&scene.spec(scene.app(), "x")).await.unwrap();
+    let path = app.join(".git/worktrees/x");
+    assert_eq!(ensured.notices, [CheckoutNotice::LockFileRemoved { path }]);
+    assert!(app.join(".git/worktrees/other/locked").is_file());
+    assert_eq!(scene.git(&ensured.path, &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
 async fn lock_files_of_others_stay() {
     let scene = Scene::new();
     let app = scene.path("app");

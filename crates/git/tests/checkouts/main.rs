@@ -1,10 +1,11 @@
 //! Worktrees, clones and salvages with real git.
-#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod any_changes;
 mod branches;
 mod clones;
 mod crashes;
+mod disks;
 mod files;
 mod hostile;
 mod inspection;
