@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 use crate::failure::{git_failed, git_stopped};
 use crate::lock::{Disturbance, RepositoryLock};
-use crate::streams::{self, Captured, Stopped, StreamLimits};
+use crate::streams::{self, Captured, GitStopped, StreamLimits};
 
 /// How long git may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
@@ -248,10 +248,10 @@ impl GitCommand {
         Error::unavailable(format!("cannot start `{program}` in `{folder}`")).caused_by(error)
     }
 
-    fn stopped(&self, stopped: &Stopped, stderr: &str) -> Error {
+    fn stopped(&self, stopped: &GitStopped, stderr: &str) -> Error {
         let why = match stopped {
-            Stopped::Silent => self.limit.words(),
-            Stopped::Failed(error) => format!("its output cannot be read: {error}"),
+            GitStopped::Silent => self.limit.words(),
+            GitStopped::Failed(error) => format!("its output cannot be read: {error}"),
         };
         git_stopped(&self.name(), &self.folder, &why, stderr)
     }
@@ -282,9 +282,9 @@ async fn supervise(
     let mut captured = Captured::default();
     let running = streams::exchange(&mut child, input, limits, &command.progress, &mut captured);
     let ended = tokio::select! {
-        ended = tokio::time::timeout(total, running) => ended.unwrap_or(Err(Stopped::Silent)),
+        ended = tokio::time::timeout(total, running) => ended.unwrap_or(Err(GitStopped::Silent)),
         // The channel has no messages: it closes when the caller drops its future.
-        _closed = is_dropped => Err(Stopped::Silent),
+        _closed = is_dropped => Err(GitStopped::Silent),
     };
     match ended {
         Ok(status) => {

@@ -15,7 +15,7 @@ use crate::layout::RepositoryFolders;
 use crate::program::Git;
 use crate::refs::Refs;
 use crate::scratch::Scratch;
-use crate::view::{Reading, View};
+use crate::view::{FileReading, View};
 use crate::worktree;
 
 /// A comparison of one worktree.
@@ -42,7 +42,7 @@ impl Comparing<'_> {
         }
         let folders = worktree::folders(self.repository, &listed)?;
         let head = listed.head.as_ref();
-        let view = View::open(self.git, self.scratch, &folders, head, Reading::Text).await?;
+        let view = View::open(self.git, self.scratch, &folders, head, FileReading::Text).await?;
         let index = view.folder.path.join("diff-index");
         copy_index(&folders.admin.join("index"), &index)?;
         self.add_untracked(&view, &index).await?;

@@ -15,7 +15,7 @@ use crate::confined::{copy_below, link_below};
 use crate::failure::cannot;
 use crate::layout;
 use crate::locked::LockedRepository;
-use crate::view::{Reading, View, WorktreeFolders};
+use crate::view::{FileReading, View, WorktreeFolders};
 
 /// The file in a repository that names ignored files to copy, in the syntax of `.gitignore`.
 const INCLUDE_FILE: &str = ".worktreeinclude";
@@ -66,7 +66,7 @@ async fn files_to_copy(
         repository: repository.folders.clone(),
     };
     let view =
-        View::open(repository.git, repository.scratch, &folders, None, Reading::Text).await?;
+        View::open(repository.git, repository.scratch, &folders, None, FileReading::Text).await?;
     let patterns = provision.include.join("\n").into_bytes();
     let mut files = matching(&view, &patterns).await?;
     if let Some(written) = written {

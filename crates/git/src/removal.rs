@@ -13,7 +13,7 @@ use crate::failure::cannot;
 use crate::layout;
 use crate::locked::LockedRepository;
 use crate::salvage::{self, Salvaging};
-use crate::view::{Reading, View, WorktreeFolders};
+use crate::view::{FileReading, View, WorktreeFolders};
 use crate::worktree;
 
 /// Where the content of a worktree is known to be.
@@ -121,7 +121,8 @@ async fn salvage_rest(
 ) -> Result<Option<Salvage>> {
     let folders = worktree::folders(&repository.folders, listed)?;
     let head = listed.head.as_ref();
-    let view = View::open(repository.git, repository.scratch, &folders, head, Reading::Raw).await?;
+    let view =
+        View::open(repository.git, repository.scratch, &folders, head, FileReading::Raw).await?;
     if is_known(repository, &view, &folders, known).await? {
         return Ok(None);
     }

@@ -35,10 +35,10 @@ use crate::failure::cannot;
 use crate::layout;
 use crate::locked::LockedRepository;
 use crate::objects::ObjectId;
-use crate::view::{Reading, View, WorktreeFolders};
+use crate::view::{FileReading, View, WorktreeFolders};
 use crate::worktree;
 use metadata::{Described, Metadata};
-use snapshot::{Snapshot, Snapshotting};
+use snapshot::{Snapshotting, WorktreeSnapshot};
 
 pub(crate) use restoring::{is_part_of_commit, is_part_of_salvage, restore};
 pub(crate) use stored::{expire, list, read};
@@ -64,7 +64,8 @@ impl Salvaging<'_> {
         let worktree = worktree::folders(&repository.folders, self.listed)?;
         let head = self.listed.head.as_ref();
         let view =
-            View::open(repository.git, repository.scratch, &worktree, head, Reading::Raw).await?;
+            View::open(repository.git, repository.scratch, &worktree, head, FileReading::Raw)
+                .await?;
         let snapshotting = Snapshotting { view: &view, worktree: &worktree, include: self.include };
         let snapshot = snapshotting.take().await?;
         let branch = self.listed.branch.as_deref();
@@ -85,7 +86,7 @@ impl Salvaging<'_> {
     fn describe(
         &self,
         worktree: &WorktreeFolders,
-        snapshot: &Snapshot,
+        snapshot: &WorktreeSnapshot,
         is_detached: bool,
     ) -> Metadata {
         let described = Described {
@@ -102,7 +103,7 @@ impl Salvaging<'_> {
     async fn store(
         &self,
         view: &View<'_>,
-        snapshot: &Snapshot,
+        snapshot: &WorktreeSnapshot,
         metadata: &Metadata,
         kept: &[CommitId],
     ) -> Result<Salvage> {
@@ -134,7 +135,7 @@ impl Salvaging<'_> {
     async fn verify(
         &self,
         snapshotting: &Snapshotting<'_>,
-        snapshot: &Snapshot,
+        snapshot: &WorktreeSnapshot,
         salvage: &Salvage,
     ) -> Result<()> {
         let again = snapshotting.take().await?;
@@ -169,10 +170,10 @@ impl Salvaging<'_> {
 
 /// Returns the entries of a salvage's tree.
 fn parts(
-    snapshot: &Snapshot,
+    snapshot: &WorktreeSnapshot,
     description: ObjectId,
 ) -> Vec<(&'static str, ObjectId, &'static str)> {
-    let Snapshot { files, stages, index_file, nested, state, .. } = snapshot;
+    let WorktreeSnapshot { files, stages, index_file, nested, state, .. } = snapshot;
     let [zero, one, two, three] = stages;
     let all = [
         ("tree", files, "files"),
@@ -191,7 +192,7 @@ fn parts(
 /// Returns whether index and files are those of the commit that is checked out.
 async fn has_nothing(
     view: &View<'_>,
-    snapshot: &Snapshot,
+    snapshot: &WorktreeSnapshot,
     head: Option<&CommitId>,
 ) -> Result<bool> {
     let empty = view.write_tree(&[]).await?;

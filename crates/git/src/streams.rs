@@ -28,12 +28,12 @@ pub(crate) struct StreamLimits {
 
 /// Why a process was not waited for.
 #[derive(Debug)]
-pub(crate) enum Stopped {
+pub(crate) enum GitStopped {
     Silent,
     Failed(io::Error),
 }
 
-impl From<io::Error> for Stopped {
+impl From<io::Error> for GitStopped {
     fn from(error: io::Error) -> Self {
         Self::Failed(error)
     }
@@ -64,7 +64,7 @@ pub(crate) async fn exchange(
     limits: StreamLimits,
     progress: &GitProgress,
     captured: &mut Captured,
-) -> Result<ExitStatus, Stopped> {
+) -> Result<ExitStatus, GitStopped> {
     let Captured { stdout, is_cut, stderr } = captured;
     let mut lines = ProgressLines { progress, line: Vec::new() };
     let mut take_stdout = |bytes: &[u8]| {
@@ -98,7 +98,7 @@ pub(crate) async fn exchange(
     Ok(status)
 }
 
-async fn feed(stdin: Option<ChildStdin>, input: Vec<u8>) -> Result<(), Stopped> {
+async fn feed(stdin: Option<ChildStdin>, input: Vec<u8>) -> Result<(), GitStopped> {
     let Some(mut stdin) = stdin else { return Ok(()) };
     match stdin.write_all(&input).await {
         // A process that failed before it has read everything reports the reason itself.
@@ -117,7 +117,7 @@ impl Pipe {
     fn new(
         pipe: Option<io::Result<OwnedFd>>,
         is_ended: watch::Receiver<bool>,
-    ) -> Result<Self, Stopped> {
+    ) -> Result<Self, GitStopped> {
         let pipe = pipe.transpose()?.map(Receiver::from_owned_fd).transpose()?;
         Ok(Self { pipe, is_ended })
     }
@@ -130,7 +130,7 @@ impl Pipe {
         mut self,
         silence: Option<Duration>,
         sink: &mut impl FnMut(&[u8]) -> bool,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), GitStopped> {
         let Some(mut pipe) = self.pipe.take() else { return Ok(()) };
         let mut chunk = vec![0; CHUNK_BYTES];
         let longest = silence.unwrap_or(Duration::MAX);
@@ -138,7 +138,7 @@ impl Pipe {
             let read = tokio::time::timeout(longest, pipe.read(&mut chunk));
             let count = tokio::select! {
                 biased;
-                read = read => read.map_err(|_| Stopped::Silent)??,
+                read = read => read.map_err(|_| GitStopped::Silent)??,
                 _ = self.is_ended.wait_for(|is_ended| *is_ended) => break,
             };
             if count == 0 || !sink(&chunk[..count]) {
@@ -154,14 +154,14 @@ fn drain(
     pipe: &OwnedFd,
     chunk: &mut [u8],
     sink: &mut impl FnMut(&[u8]) -> bool,
-) -> Result<(), Stopped> {
+) -> Result<(), GitStopped> {
     loop {
         match rustix::io::read(pipe, &mut *chunk) {
             Ok(0) | Err(Errno::AGAIN) => return Ok(()),
             Ok(count) if sink(&chunk[..count]) => {}
             Ok(_) => return Ok(()),
             Err(Errno::INTR) => {}
-            Err(error) => return Err(Stopped::Failed(error.into())),
+            Err(error) => return Err(GitStopped::Failed(error.into())),
         }
     }
 }

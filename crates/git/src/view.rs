@@ -50,7 +50,7 @@ pub(crate) struct WorktreeFolders {
 
 /// How files are compared with the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum FileReading {
     /// With the line ends that attributes and settings define, but without filters.
     Text,
     /// Byte for byte.
@@ -72,7 +72,7 @@ impl<'a> View<'a> {
         scratch: &Scratch,
         worktree: &'a WorktreeFolders,
         head: Option<&CommitId>,
-        reading: Reading,
+        reading: FileReading,
     ) -> Result<Self> {
         let view = Self { git, folder: scratch.new_folder()?, worktree };
         let config = view.config(reading).await?;
@@ -105,11 +105,11 @@ impl<'a> View<'a> {
 
     /// Replaces the attributes: our own that make git take files as they are, or those of the
     /// repository.
-    pub(crate) fn use_attributes(&self, reading: Reading) -> Result<()> {
+    pub(crate) fn use_attributes(&self, reading: FileReading) -> Result<()> {
         let path = self.folder.path.join("info/attributes");
         let attributes = match reading {
-            Reading::Raw => RAW.as_bytes().to_vec(),
-            Reading::Text => self.repository_attributes(),
+            FileReading::Raw => RAW.as_bytes().to_vec(),
+            FileReading::Text => self.repository_attributes(),
         };
         fs::write(&path, attributes).map_err(|error| cannot("write", &path, &error))
     }
@@ -157,11 +157,11 @@ impl<'a> View<'a> {
         Ok(())
     }
 
-    async fn config(&self, reading: Reading) -> Result<String> {
+    async fn config(&self, reading: FileReading) -> Result<String> {
         let mut text = CONFIG.to_owned();
         let patterns: &[&str] = match reading {
-            Reading::Text => &[COPIED, LINE_ENDS],
-            Reading::Raw => &[COPIED],
+            FileReading::Text => &[COPIED, LINE_ENDS],
+            FileReading::Raw => &[COPIED],
         };
         for pattern in patterns {
             text.extend(self.settings(pattern).await?.iter().filter_map(|line| setting(line)));

@@ -15,7 +15,7 @@ use crate::refs::Refs;
 use crate::scratch::Scratch;
 use crate::size;
 use crate::status;
-use crate::view::{Reading, View, WorktreeFolders};
+use crate::view::{FileReading, View, WorktreeFolders};
 
 /// Returns the folders of a worktree that git lists.
 pub(crate) fn folders(
@@ -56,7 +56,7 @@ pub(crate) async fn changes(
     folders: &WorktreeFolders,
     listed: &ListedWorktree,
 ) -> Result<WorktreeChanges> {
-    let view = View::open(git, scratch, folders, listed.head.as_ref(), Reading::Text).await?;
+    let view = View::open(git, scratch, folders, listed.head.as_ref(), FileReading::Text).await?;
     status::changes(&view).await
 }
 

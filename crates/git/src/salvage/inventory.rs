@@ -7,7 +7,7 @@ use std::fs;
 use segue_core::Result;
 
 use crate::objects::{FileMode, ObjectId};
-use crate::view::{Reading, View};
+use crate::view::{FileReading, View};
 
 /// An entry of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,10 +93,10 @@ async fn filtered(view: &View<'_>, index: &[IndexEntry]) -> Result<BTreeSet<Vec<
     }
     let settled = index.iter().filter(|it| it.stage == 0 && it.mode != FileMode::Submodule);
     let paths = settled.flat_map(|entry| [&entry.path[..], b"\0"].concat()).collect();
-    view.use_attributes(Reading::Text)?;
+    view.use_attributes(FileReading::Text)?;
     let command = view.command().args(["check-attr", "-z", "--stdin", "filter"]);
     let output = command.input(paths).run().await?;
-    view.use_attributes(Reading::Raw)?;
+    view.use_attributes(FileReading::Raw)?;
     let words: Vec<&[u8]> = split(&output).collect();
     let has_filter = |word: &[u8]| ![&b"unspecified"[..], b"unset", b"set"].contains(&word);
     let with_filter = words.chunks_exact(3).filter(|it| has_filter(it[2])).map(|it| it[0].to_vec());

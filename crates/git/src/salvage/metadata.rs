@@ -28,12 +28,12 @@ pub(crate) struct Metadata {
     made_at: Timestamp,
     pub(super) is_remainder: bool,
     #[serde(flatten)]
-    pub(super) details: Details,
+    pub(super) details: SalvageDetails,
 }
 
 /// Facts about files that trees cannot have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Details {
+pub(super) struct SalvageDetails {
     /// Files that a filter makes from the content in the tree.
     pub(super) filtered: Vec<String>,
     /// Permissions that are not the usual ones.
@@ -56,7 +56,11 @@ pub(super) struct Described<'a> {
 }
 
 impl Metadata {
-    pub(super) fn new(worktree: Described<'_>, details: Details, made_at: Timestamp) -> Self {
+    pub(super) fn new(
+        worktree: Described<'_>,
+        details: SalvageDetails,
+        made_at: Timestamp,
+    ) -> Self {
         Self {
             version: VERSION,
             path: text(path_bytes(worktree.path)),

@@ -21,7 +21,7 @@ use crate::failure::cannot;
 use crate::layout;
 use crate::listing;
 use crate::locked::LockedRepository;
-use crate::view::{Reading, View, WorktreeFolders};
+use crate::view::{FileReading, View, WorktreeFolders};
 use crate::worktree;
 
 /// What HEAD of a restored worktree is.
@@ -51,7 +51,7 @@ pub(crate) async fn restore(
         repository.scratch,
         &folders,
         metadata.head().as_ref(),
-        Reading::Raw,
+        FileReading::Raw,
     )
     .await?;
     let restoring = Restoring {

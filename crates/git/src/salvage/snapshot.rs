@@ -10,7 +10,7 @@ use segue_core::rules::worktrees::FolderContent;
 
 use super::disk::{self, DiskContent, DiskFile, DiskFiles, join};
 use super::inventory::{IndexEntry, Inventory, split};
-use super::metadata::Details;
+use super::metadata::SalvageDetails;
 use super::names::{bytes, stored, text};
 use crate::failure::cannot;
 use crate::layout;
@@ -23,7 +23,7 @@ const LEFT_OUT: [&[u8]; 5] = [b"HEAD", b"commondir", b"gitdir", b"index", b"lock
 
 /// Everything in a worktree.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Snapshot {
+pub(super) struct WorktreeSnapshot {
     /// The files. `None` if the folder is gone.
     pub(super) files: Option<ObjectId>,
     /// The files, and those that a sparse checkout leaves out.
@@ -38,7 +38,7 @@ pub(super) struct Snapshot {
     pub(super) nested: Option<ObjectId>,
     /// The worktree's git folder: operations in progress, its reflog, its settings.
     pub(super) state: Option<ObjectId>,
-    pub(super) details: Details,
+    pub(super) details: SalvageDetails,
 }
 
 /// Makes a snapshot.
@@ -49,12 +49,12 @@ pub(super) struct Snapshotting<'a> {
 }
 
 impl Snapshotting<'_> {
-    pub(super) async fn take(&self) -> Result<Snapshot> {
+    pub(super) async fn take(&self) -> Result<WorktreeSnapshot> {
         let has_folder = layout::content(&self.worktree.checkout) == FolderContent::Files;
         let inventory = Inventory::take(self.view, self.include).await?;
         // Conflicts and `git add -N` refer to the empty file, which need not be stored.
         self.view.write_blob(Vec::new()).await?;
-        let mut details = Details::default();
+        let mut details = SalvageDetails::default();
         let (mut files, mut all_files, mut nested) = (None, None, None);
         let mut has_flags = inventory.index.iter().any(|entry| entry.is_assumed);
         if has_folder {
@@ -64,7 +64,7 @@ impl Snapshotting<'_> {
             all_files = self.with_left_out(entries, &inventory, files.clone()).await?;
             nested = self.nested(&inventory, &mut details).await?;
         }
-        Ok(Snapshot {
+        Ok(WorktreeSnapshot {
             files,
             all_files,
             nested,
@@ -76,7 +76,11 @@ impl Snapshotting<'_> {
         })
     }
 
-    async fn files(&self, inventory: &Inventory, details: &mut Details) -> Result<Vec<TreeEntry>> {
+    async fn files(
+        &self,
+        inventory: &Inventory,
+        details: &mut SalvageDetails,
+    ) -> Result<Vec<TreeEntry>> {
         let is_file = |entry: &&IndexEntry| entry.mode != FileMode::Submodule;
         let tracked = inventory.index.iter().filter(is_file).map(|entry| entry.path.clone());
         let paths: BTreeSet<Vec<u8>> = tracked.chain(inventory.untracked.iter().cloned()).collect();
@@ -135,7 +139,7 @@ impl Snapshotting<'_> {
     async fn nested(
         &self,
         inventory: &Inventory,
-        details: &mut Details,
+        details: &mut SalvageDetails,
     ) -> Result<Option<ObjectId>> {
         let submodules = inventory.index.iter().filter(|it| it.mode == FileMode::Submodule);
         let submodules = submodules.map(|entry| entry.path.clone());
@@ -159,7 +163,7 @@ impl Snapshotting<'_> {
         self.tree_unless_empty(&entries).await
     }
 
-    async fn state(&self, details: &mut Details) -> Result<Option<ObjectId>> {
+    async fn state(&self, details: &mut SalvageDetails) -> Result<Option<ObjectId>> {
         let admin = &self.worktree.admin;
         let found = disk::look_below(admin.clone(), is_left_out).await?;
         details.state_empty_folders = found.empty_folders.iter().map(|path| text(path)).collect();
