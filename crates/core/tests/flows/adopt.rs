@@ -211,7 +211,7 @@ async fn draft_needs_the_very_folder_and_a_free_name() {
     assert_eq!((error.kind, error.hints.len()), (Kind::Conflict, 1), "both suggestions are taken");
     stored.world.disk.create_folder("/elsewhere");
     stored.world.machine.link(samples::CWD, "/elsewhere");
-    assert!(draft(None).await.unwrap_err().to_string().contains("is another folder now"));
+    assert!(draft(None).await.unwrap_err().to_string().contains("is a symlink now"));
     let gone = AdoptCandidate { cwd: "/gone".into(), ..one.clone() };
     let error = adopt::draft(&stored.ports, &gone, None).await.unwrap_err();
     assert_eq!(error.kind, Kind::NotFound);

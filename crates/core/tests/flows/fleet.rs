@@ -200,3 +200,17 @@ async fn running_session_of_an_agent_that_left_the_file_is_surplus() {
     assert_eq!(surplus.len(), 1);
     assert_eq!(surplus[0].stop, "segue stop shop/former");
 }
+
+#[tokio::test]
+async fn up_of_named_agents_has_no_surplus_and_a_fresh_one_must_be_known() {
+    let stored = Stored::new();
+    let ports = stored.world.ports();
+    stored.trust_project(&["writer", "coder"]).await;
+    let plan = up::plan(&ports, &Principal::User, &up_request(&["coder"])).await.unwrap();
+    assert!(plan.surplus(&ports).await.unwrap().is_empty());
+    let fresh = |name: &str| UpRequest { fresh: vec![name.to_owned()], ..up_request(&[]) };
+    let plan = up::plan(&ports, &Principal::User, &fresh("coder")).await.unwrap();
+    let is_fresh: Vec<bool> = plan.agents.iter().map(|it| it.requested.is_fresh).collect();
+    assert_eq!(is_fresh, [false, true]);
+    up::plan(&ports, &Principal::User, &fresh("nobody")).await.unwrap_err();
+}

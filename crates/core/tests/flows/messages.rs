@@ -304,3 +304,15 @@ async fn message_that_could_not_be_stored_is_not_in_memory_either() {
     assert_eq!(scene.state.outbox[0].state, MessageState::Queued);
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Queued);
 }
+
+#[tokio::test]
+async fn screen_is_that_of_the_open_launch_of_a_session_with_a_terminal() {
+    let mut scene = idle().await;
+    let screen = messages::screen(&scene.ports, &scene.state).await.unwrap();
+    assert_eq!(screen.unwrap().rows, READY);
+    scene.state.session.headless = true;
+    assert_eq!(messages::screen(&scene.ports, &scene.state).await.unwrap(), None);
+    scene.state.session.headless = false;
+    scene.end(Exit::Code(0)).await;
+    assert_eq!(messages::screen(&scene.ports, &scene.state).await.unwrap(), None);
+}

@@ -225,3 +225,15 @@ async fn vendor_without_signals_keeps_its_preset_binding() {
     assert_eq!(scene.state.bound().unwrap().evidence, Evidence::Preset);
     assert_eq!(scene.status(), Status::Ended(How::Quit));
 }
+
+#[tokio::test]
+async fn launch_that_left_its_conversation_has_moved_on_even_if_it_returned() {
+    let mut scene = FlowScene::new();
+    let launch = scene.talk().await;
+    let first = scene.id();
+    assert!(!scene.state.has_moved_on(launch));
+    scene.show_conversation(segue_core::model::VendorSessionId::new("other")).await;
+    assert!(scene.state.has_moved_on(launch));
+    scene.show_conversation(first).await;
+    assert!(scene.state.has_moved_on(launch));
+}

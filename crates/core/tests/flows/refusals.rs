@@ -77,7 +77,10 @@ async fn session_without_an_id_is_refused_if_several_conversations_can_be_its_ow
         scene.world.disk.write(samples::transcript(&VendorSessionId::new(id)), "user: hi\n");
     }
     let error = refused(&mut scene).await;
-    assert!(error.message.ends_with("which of 2 conversations it is cannot be told"), "{error}");
+    assert!(
+        error.message.ends_with("it is unknown which of 2 conversations is its own"),
+        "{error}"
+    );
     assert_eq!((error.causes.len(), error.hints.len()), (2, 1), "both are listed: {error:?}");
 }
 

@@ -6,6 +6,7 @@ use segue_core::flows::launch::{self, LaunchRequest};
 use segue_core::flows::{SessionState, run, trust};
 use segue_core::model::{
     Permission, Principal, RequestId, RequestKey, RequestRecord, RequestStep, Session, Status,
+    VendorDescription, VendorId,
 };
 use segue_core::ports::{Change, Commit};
 use segue_fakes::{FakeVendor, FakeWorld, samples};
@@ -184,4 +185,45 @@ async fn repeated_request_finds_the_session_that_it_created() {
     let remove = vec![Change::RemoveSession(created.id)];
     ports.store.commit(Commit { changes: remove, events: Vec::new() }).await.unwrap();
     assert_eq!(run::earlier(&ports, Some(key)).await.unwrap_err().kind, Kind::NotFound);
+}
+
+#[tokio::test]
+async fn agent_or_trust_without_a_project_file_is_an_error_that_says_how_to_write_one() {
+    let world = FakeWorld::new();
+    let request = RunRequest { agent: Some("coder".to_owned()), ..request() };
+    let error = session(&world, &request).await.unwrap_err();
+    assert!(error.hints[0].contains("segue init"), "{error:?}");
+    let ask = TrustRequest { folder: samples::CWD.into(), digest: None };
+    let error = trust::trust(&world.ports(), &ask).await.unwrap_err();
+    assert_eq!(error.kind, Kind::NotFound);
+    assert!(error.hints[0].contains("segue init"), "{error:?}");
+}
+
+#[tokio::test]
+async fn vendor_that_the_project_file_describes_runs_only_after_the_file_is_trusted() {
+    let world = FakeWorld::new();
+    let mut project = samples::project(&[]);
+    let description = VendorDescription {
+        command: vec!["mine".to_owned()],
+        new: None,
+        resume: None,
+        transcript: None,
+    };
+    project.vendors.insert(VendorId::new("mine"), description.clone());
+    world.projects.write(project);
+    let request = RunRequest { vendor: Some("mine".to_owned()), ..request() };
+    let error = session(&world, &request).await.unwrap_err();
+    assert!(error.hints.iter().any(|it| it.contains("segue trust")), "{error:?}");
+    trust_project(&world).await;
+    let session = session(&world, &request).await.unwrap();
+    assert_eq!((session.vendor.as_str(), session.description), ("mine", Some(description)));
+}
+
+#[tokio::test]
+async fn child_of_an_agent_cannot_have_the_name_of_an_agent_of_the_project() {
+    let world = FakeWorld::new();
+    world.projects.write(samples::project(&["coder"]));
+    let agent = Principal::Agent(Box::new(samples::session(1, "fox")));
+    let request = RunRequest { name: Some("coder".to_owned()), ..request() };
+    session_of(&world, &agent, &request).await.unwrap_err();
 }

@@ -184,5 +184,5 @@ async fn conversation_that_cannot_be_read_is_an_error() {
     let vendor = scene.ports.vendors.of(&scene.state.session).unwrap();
     let source = segue_core::flows::handoff::SourceConversation { vendor, ..source };
     let error = gather(&scene.ports, &source, limit, &KnownSecrets::default()).unwrap_err();
-    assert_eq!(error.message, "`tool` keeps no transcript that is known");
+    assert_eq!(error.message, "Segue cannot read transcripts of `tool`");
 }

@@ -224,7 +224,7 @@ async fn conversation_that_its_vendor_reads_otherwise_is_removed_again() {
         let conversion = FakeConversion { written, ..with_marker() };
         let scene = talked_beside(converting(conversion)).await;
         let error = failure(&scene).await;
-        assert!(error.message.ends_with("reads otherwise"), "{what}: {error}");
+        assert!(error.message.ends_with("differ from those that were written"), "{what}: {error}");
         assert_eq!(files(&scene), Vec::<PathBuf>::new(), "{what}");
     }
 }
@@ -261,14 +261,14 @@ async fn only_the_newest_turns_are_read_back() {
     rewrite(&scene, &lines);
     assert_eq!(written(&scene).await.turns, 21);
     rewrite(&scene, &lines[..20]);
-    assert!(failure(&scene).await.message.ends_with("reads otherwise"));
+    assert!(failure(&scene).await.message.ends_with("that were written"));
 }
 
 #[tokio::test]
 async fn conversation_that_cannot_be_read_back_is_removed_again() {
     let storage = Storage::Unreadable;
     let scene = talked_beside(FakeVendor { storage, ..converting(with_marker()) }).await;
-    assert_eq!(failure(&scene).await.message, "`other` keeps no transcript that is known");
+    assert_eq!(failure(&scene).await.message, "Segue cannot read transcripts of `other`");
     assert!(files(&scene).is_empty());
     let scene = talked_beside(converting(with_marker())).await;
     let (plan, target) = begin(&scene).await;
