@@ -87,7 +87,7 @@ impl LastRecords {
             // When a process exits, it notes the same tip again, without the mark that a person
             // went back to it.
             (Some(Noted::Tip(at)), Noted::WentBackTo(back)) if at == back => {
-                self.note = Some(found)
+                self.note = Some(found);
             }
             _ => {}
         }

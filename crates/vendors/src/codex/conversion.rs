@@ -216,10 +216,10 @@ impl TurnWriter for CodexWriter {
         }
         match turn.role {
             Role::User | Role::Summary => {
-                self.write_shown_message(at, CodexContent::User(&turn.text), out)
+                self.write_shown_message(at, CodexContent::User(&turn.text), out);
             }
             Role::Assistant => {
-                self.write_shown_message(at, CodexContent::Assistant(&turn.text), out)
+                self.write_shown_message(at, CodexContent::Assistant(&turn.text), out);
             }
             Role::ToolCall | Role::ToolResult => {}
         }
