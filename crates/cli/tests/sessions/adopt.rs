@@ -119,7 +119,7 @@ fn up_adopts_nothing_if_several_agents_or_conversations_could_match() {
 fn up_does_not_adopt_a_conversation_that_is_open_in_another_process() {
     let world = world();
     let mut terminal = Terminal::start(&world.command(["demo-agent"]), 24, 80);
-    terminal.wait_for("/help shows");
+    terminal.wait_for("/help lists");
     terminal.write("remember the word heron");
     terminal.wait_for("> remember the word heron");
     terminal.write("\r");
