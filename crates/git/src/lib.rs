@@ -9,7 +9,7 @@
 //! - *Through a view* (`View`): everything that reads files of a worktree. Git gets a git folder of
 //!   our own and never sees the repository's configuration, so no filter can run.
 //!
-//! One process at a time changes a repository ([`lock`]). A git that changes refs or worktrees gets
+//! One process at a time changes a repository (`lock`). A git that changes refs or worktrees gets
 //! the lock as its standard input, so that it holds the lock as long as it runs. Commands that read
 //! their standard input only write objects and private files.
 //!
@@ -22,7 +22,7 @@
 //! - the disk is full or a folder is read-only: git's error; nothing is removed before its salvage
 //!   is on disk and was compared
 //! - a user or an agent has moved, deleted or changed things by hand: see
-//!   [`segue_core::rules::worktrees`]; whatever git does not list is never deleted
+//!   `segue_core::rules::worktrees`; whatever git does not list is never deleted
 
 mod checkouts;
 mod clone;
