@@ -29,7 +29,7 @@ const NAMES: [&[u8]; 10] = [
 
 /// A change of one file.
 #[derive(Clone, Debug)]
-enum Change {
+enum FileChange {
     Write(usize, Vec<u8>),
     Delete(usize),
     Execute(usize),
@@ -43,7 +43,7 @@ enum Change {
     Commit,
 }
 
-fn any_change() -> impl Strategy<Value = Change> {
+fn any_change() -> impl Strategy<Value = FileChange> {
     let name = 0..NAMES.len();
     let content = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..40),
@@ -51,21 +51,21 @@ fn any_change() -> impl Strategy<Value = Change> {
         Just(Vec::new()),
     ];
     prop_oneof![
-        6 => (name.clone(), content).prop_map(|(name, content)| Change::Write(name, content)),
-        2 => name.clone().prop_map(Change::Delete),
-        1 => name.clone().prop_map(Change::Execute),
-        2 => (name.clone(), name.clone()).prop_map(|(name, target)| Change::Link(name, target)),
-        4 => name.clone().prop_map(Change::Stage),
-        1 => Just(Change::StageAll),
-        1 => name.clone().prop_map(Change::Unstage),
-        1 => name.clone().prop_map(Change::Intend),
-        2 => (name.clone(), name.clone()).prop_map(|(from, to)| Change::Rename(from, to)),
-        1 => name.prop_map(Change::Assume),
-        1 => Just(Change::Commit),
+        6 => (name.clone(), content).prop_map(|(name, content)| FileChange::Write(name, content)),
+        2 => name.clone().prop_map(FileChange::Delete),
+        1 => name.clone().prop_map(FileChange::Execute),
+        2 => (name.clone(), name.clone()).prop_map(|(name, target)| FileChange::Link(name, target)),
+        4 => name.clone().prop_map(FileChange::Stage),
+        1 => Just(FileChange::StageAll),
+        1 => name.clone().prop_map(FileChange::Unstage),
+        1 => name.clone().prop_map(FileChange::Intend),
+        2 => (name.clone(), name.clone()).prop_map(|(from, to)| FileChange::Rename(from, to)),
+        1 => name.prop_map(FileChange::Assume),
+        1 => Just(FileChange::Commit),
     ]
 }
 
-impl Change {
+impl FileChange {
     /// Applies the change. Changes that git or the file system refuse do nothing.
     fn apply(&self, scene: &Scene, worktree: &Path) {
         let name = |number: &usize| OsStr::from_bytes(NAMES[*number]);
@@ -132,7 +132,7 @@ fn remove(path: &Path) {
     }
 }
 
-async fn round_trip(changes: Vec<Change>) -> Result<(), TestCaseError> {
+async fn round_trip(changes: Vec<FileChange>) -> Result<(), TestCaseError> {
     let scene = Scene::new();
     let path = scene.worktree("x").await;
     for change in &changes {

@@ -7,7 +7,7 @@ use segue_core::ports::Checkouts as _;
 
 use crate::files::contents;
 use crate::support::Scene;
-use crate::victims::{Action, kill_at, points};
+use crate::victims::{VictimAction, kill_at, points};
 
 fn with_environment_file() -> Scene {
     let scene = Scene::with_remote();
@@ -35,12 +35,12 @@ async fn with_salvage() -> Scene {
 
 #[tokio::test]
 async fn worktree_is_right_after_sigkill_at_every_step_of_making_it() {
-    let all = points(&with_environment_file(), Action::EnsureLocal);
+    let all = points(&with_environment_file(), VictimAction::EnsureLocal);
     assert!(all.len() >= 5, "{all:?}");
     for (point, hit) in all {
         let scene = with_environment_file();
-        kill_at(&scene, Action::EnsureLocal, &point, hit);
-        Action::EnsureLocal.carry_out(&scene.path("")).await.unwrap();
+        kill_at(&scene, VictimAction::EnsureLocal, &point, hit);
+        VictimAction::EnsureLocal.carry_out(&scene.path("")).await.unwrap();
         let path = scene.path("worktrees/x");
         assert_eq!(scene.git(&path, &["status", "--porcelain", "--branch"]), "## x", "{point}");
         assert_eq!(scene.read("worktrees/x/.env"), "SECRET=1\n", "{point}");
@@ -51,12 +51,12 @@ async fn worktree_is_right_after_sigkill_at_every_step_of_making_it() {
 
 #[tokio::test]
 async fn clone_and_worktree_are_right_after_sigkill_at_every_step() {
-    let all = points(&Scene::with_remote(), Action::EnsureFromUrl);
+    let all = points(&Scene::with_remote(), VictimAction::EnsureFromUrl);
     assert!(all.iter().any(|(name, _)| name == "git.clone.rename.before"), "{all:?}");
     for (point, hit) in all {
         let scene = Scene::with_remote();
-        kill_at(&scene, Action::EnsureFromUrl, &point, hit);
-        Action::EnsureFromUrl.carry_out(&scene.path("")).await.unwrap();
+        kill_at(&scene, VictimAction::EnsureFromUrl, &point, hit);
+        VictimAction::EnsureFromUrl.carry_out(&scene.path("")).await.unwrap();
         let path = scene.path("worktrees/x");
         assert_eq!(scene.git(&path, &["status", "--porcelain", "--branch"]), "## x", "{point}");
         assert_eq!(fs::read_dir(scene.path("data/clones")).unwrap().count(), 1, "{point}");
@@ -68,18 +68,18 @@ async fn clone_and_worktree_are_right_after_sigkill_at_every_step() {
 async fn replaced_clone_keeps_worktrees_after_sigkill_at_every_step() {
     async fn damaged() -> Scene {
         let scene = Scene::with_remote();
-        Action::EnsureFromUrl.carry_out(&scene.path("")).await.unwrap();
+        VictimAction::EnsureFromUrl.carry_out(&scene.path("")).await.unwrap();
         scene.commit(scene.path("worktrees/x"), "unpushed", "x");
         scene.write("worktrees/x/untracked", "x");
         fs::remove_file(scene.clone_folder().join("HEAD")).unwrap();
         scene
     }
-    let all = points(&damaged().await, Action::EnsureFromUrl);
+    let all = points(&damaged().await, VictimAction::EnsureFromUrl);
     assert!(all.iter().any(|(name, _)| name == "git.clone.aside.after"), "{all:?}");
     for (point, hit) in all {
         let scene = damaged().await;
-        kill_at(&scene, Action::EnsureFromUrl, &point, hit);
-        Action::EnsureFromUrl.carry_out(&scene.path("")).await.unwrap();
+        kill_at(&scene, VictimAction::EnsureFromUrl, &point, hit);
+        VictimAction::EnsureFromUrl.carry_out(&scene.path("")).await.unwrap();
         let path = scene.path("worktrees/x");
         assert!(path.join("untracked").is_file(), "{point}");
         let log = scene.git(&path, &["log", "--format=%s", "-n1"]);
@@ -93,14 +93,14 @@ async fn removed_worktree_can_be_restored_after_sigkill_at_every_step_of_its_rem
     let scene = with_dirty_worktree().await;
     let path = scene.path("worktrees/x");
     let wanted = (scene.state(&path), contents(&path));
-    let all = points(&scene, Action::Remove);
+    let all = points(&scene, VictimAction::Remove);
     assert!(all.iter().any(|(name, _)| name == "git.worktree.remove.before"), "{all:?}");
     for (point, hit) in all {
         let scene = with_dirty_worktree().await;
         let path = scene.path("worktrees/x");
-        kill_at(&scene, Action::Remove, &point, hit);
+        kill_at(&scene, VictimAction::Remove, &point, hit);
         if path.exists() {
-            Action::Remove.carry_out(&scene.path("")).await.unwrap();
+            VictimAction::Remove.carry_out(&scene.path("")).await.unwrap();
         }
         assert!(!path.exists(), "{point}");
         let salvages = scene.checkouts.salvages(&scene.app()).await.unwrap();
@@ -116,13 +116,13 @@ async fn removed_worktree_can_be_restored_after_sigkill_at_every_step_of_its_rem
 #[tokio::test]
 async fn worktree_is_restored_after_sigkill_at_every_step_of_its_restoration() {
     let scene = with_salvage().await;
-    let all = points(&scene, Action::Restore);
+    let all = points(&scene, VictimAction::Restore);
     let wanted = contents(&scene.path("worktrees/x"));
     assert!(all.iter().any(|(name, _)| name == "git.restore.files.after"), "{all:?}");
     for (point, hit) in all {
         for is_ensured in [true, false] {
             let scene = with_salvage().await;
-            kill_at(&scene, Action::Restore, &point, hit);
+            kill_at(&scene, VictimAction::Restore, &point, hit);
             let path = scene.path("worktrees/x");
             let list = scene.git(scene.path("app"), &["worktree", "list", "--porcelain"]);
             let is_begun = list.contains("\nlocked segue: being restored");
@@ -130,9 +130,9 @@ async fn worktree_is_restored_after_sigkill_at_every_step_of_its_restoration() {
                 (true, true) => {
                     scene.ensure(&scene.spec(scene.app(), "x")).await.map(drop).unwrap();
                 }
-                (true, false) => Action::Restore.carry_out(&scene.path("")).await.unwrap(),
+                (true, false) => VictimAction::Restore.carry_out(&scene.path("")).await.unwrap(),
                 (false, _) if path.exists() => {}
-                (false, _) => Action::Restore.carry_out(&scene.path("")).await.unwrap(),
+                (false, _) => VictimAction::Restore.carry_out(&scene.path("")).await.unwrap(),
             }
             assert_eq!(contents(&path), wanted, "{point}");
             let status = scene.git(&path, &["status", "--porcelain"]);
@@ -146,7 +146,7 @@ async fn worktree_is_restored_after_sigkill_at_every_step_of_its_restoration() {
 async fn interrupted_removal_does_not_delete_what_was_written_since() {
     let scene = with_dirty_worktree().await;
     let path = scene.path("worktrees/x");
-    kill_at(&scene, Action::Remove, "git.worktree.remove.before", 1);
+    kill_at(&scene, VictimAction::Remove, "git.worktree.remove.before", 1);
     fs::remove_file(path.join("untracked")).unwrap();
     scene.write("worktrees/x/written since", "precious");
     scene.remove(&path).await.unwrap();
@@ -183,7 +183,7 @@ async fn worktree_is_made_again_after_git_was_killed_in_the_middle() {
 async fn lock_files_of_a_killed_git_are_removed() {
     let scene = Scene::new();
     let app = scene.path("app");
-    kill_at(&scene, Action::EnsureLocal, "git.worktree.add.before", 1);
+    kill_at(&scene, VictimAction::EnsureLocal, "git.worktree.add.before", 1);
     let locks = [app.join(".git/config.lock"), app.join(".git/refs/heads/x.lock")];
     for lock in &locks {
         fs::write(lock, "").unwrap();
@@ -198,7 +198,7 @@ async fn lock_files_of_a_killed_git_are_removed() {
 async fn entry_that_git_had_only_begun_is_removed() {
     let scene = Scene::new();
     let app = scene.path("app");
-    kill_at(&scene, Action::EnsureLocal, "git.worktree.add.before", 1);
+    kill_at(&scene, VictimAction::EnsureLocal, "git.worktree.add.before", 1);
     scene.write("app/.git/worktrees/x/locked", "segue: being made\n");
     scene.write("app/.git/worktrees/other/locked", "mine\n");
     let ensured = scene.ensure(&scene.spec(scene.app(), "x")).await.unwrap();
@@ -219,11 +219,11 @@ async fn lock_files_of_others_stay() {
     let error = scene.ensure(&spec).await.unwrap_err();
     assert!(error.to_string().contains("x.lock': File exists"), "{error}");
     // The lock file is older than the interrupted operation.
-    kill_at(&scene, Action::EnsureLocal, "git.worktree.add.before", 1);
+    kill_at(&scene, VictimAction::EnsureLocal, "git.worktree.add.before", 1);
     assert!(scene.ensure(&spec).await.is_err());
     assert!(lock.exists());
     // A git is running in the repository.
-    kill_at(&scene, Action::EnsureLocal, "git.worktree.add.before", 1);
+    kill_at(&scene, VictimAction::EnsureLocal, "git.worktree.add.before", 1);
     fs::write(&lock, "").unwrap();
     let mut git = scene.start_git(&app, &["cat-file", "--batch"]);
     assert!(scene.ensure(&spec).await.is_err());

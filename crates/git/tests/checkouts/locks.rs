@@ -10,7 +10,7 @@ use segue_core::model::WorktreeOrigin;
 use segue_core::ports::Checkouts as _;
 
 use crate::support::Scene;
-use crate::victims::{Action, start};
+use crate::victims::{VictimAction, start};
 
 fn pipe(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -30,7 +30,7 @@ async fn git_that_outlives_its_killed_parent_still_holds_the_lock() {
     // The hook tells that git runs, and keeps it running.
     let hook = format!(": > '{}'; cat '{}'", entered.display(), leave.display());
     scene.program("app/.git/hooks/post-checkout", &hook);
-    let mut victim = start(&scene, Action::EnsureLocal, "none", 0);
+    let mut victim = start(&scene, VictimAction::EnsureLocal, "none", 0);
     wait_for_writer(&entered);
     let pid = Pid::from_raw(i32::try_from(victim.id()).unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
@@ -55,7 +55,7 @@ async fn git_that_outlives_its_killed_parent_still_holds_the_lock() {
 async fn processes_that_want_the_same_worktree_at_once_get_the_same() {
     let scene = Scene::with_remote();
     let mut victims: Vec<_> =
-        (0..4).map(|_| start(&scene, Action::EnsureFromUrl, "none", 0)).collect();
+        (0..4).map(|_| start(&scene, VictimAction::EnsureFromUrl, "none", 0)).collect();
     let spec = scene.spec(scene.remote(), "x");
     let mine = scene.ensure(&spec).await.unwrap();
     for victim in &mut victims {

@@ -17,14 +17,14 @@ use crate::support::{Scene, caller_in, checkouts_in, spec_in};
 
 /// What a victim does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
+pub(crate) enum VictimAction {
     EnsureLocal,
     EnsureFromUrl,
     Remove,
     Restore,
 }
 
-impl Action {
+impl VictimAction {
     const ALL: [Self; 4] = [Self::EnsureLocal, Self::EnsureFromUrl, Self::Remove, Self::Restore];
 
     fn word(self) -> String {
@@ -90,7 +90,7 @@ async fn victim() {
     let variable = |name: &str| std::env::var_os(name).map(|it| it.into_string().unwrap());
     let Some(scene) = variable("VICTIM_SCENE") else { return };
     let action = variable("VICTIM_ACTION").unwrap();
-    let action = Action::ALL.into_iter().find(|it| it.word() == action).unwrap();
+    let action = VictimAction::ALL.into_iter().find(|it| it.word() == action).unwrap();
     let left = AtomicUsize::new(variable("VICTIM_HIT").unwrap().parse().unwrap());
     let wanted = variable("VICTIM_POINT").unwrap();
     let log = PathBuf::from(&scene).join("points");
@@ -100,7 +100,7 @@ async fn victim() {
 }
 
 /// Starts a victim that is killed at the n-th hit of a failpoint.
-pub(crate) fn start(scene: &Scene, action: Action, point: &str, hit: usize) -> Child {
+pub(crate) fn start(scene: &Scene, action: VictimAction, point: &str, hit: usize) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "victims::victim", "--nocapture"]);
     command.env("VICTIM_SCENE", scene.path("")).env("VICTIM_ACTION", action.word());
@@ -109,7 +109,7 @@ pub(crate) fn start(scene: &Scene, action: Action, point: &str, hit: usize) -> C
 }
 
 /// Runs an action completely, and returns its failpoints with the number of each hit.
-pub(crate) fn points(scene: &Scene, action: Action) -> Vec<(String, usize)> {
+pub(crate) fn points(scene: &Scene, action: VictimAction) -> Vec<(String, usize)> {
     assert!(start(scene, action, "list", 0).wait().unwrap().success(), "{action:?}");
     let log = fs::read_to_string(scene.path("points")).unwrap();
     let mut points: Vec<(String, usize)> = Vec::new();
@@ -121,7 +121,7 @@ pub(crate) fn points(scene: &Scene, action: Action) -> Vec<(String, usize)> {
 }
 
 /// Runs an action until it is killed at a failpoint.
-pub(crate) fn kill_at(scene: &Scene, action: Action, point: &str, hit: usize) {
+pub(crate) fn kill_at(scene: &Scene, action: VictimAction, point: &str, hit: usize) {
     let status = start(scene, action, point, hit).wait().unwrap();
     assert_eq!(status.signal(), Some(9), "{action:?} {point} {hit}");
 }
