@@ -13,95 +13,120 @@ use crate::trial::VendorTrial;
 #[derive(Clone, Copy, Debug)]
 pub struct Behaviour {
     pub name: &'static str,
-    /// The expected behaviour, in words for a person.
-    pub what: &'static str,
-    /// One of the behaviours whose absence hurts most. A quick check tries only these.
-    pub hurts: bool,
-    pub(crate) show: fn(&mut VendorTrial),
+    /// The expected behaviour, for a person who uses the vendor.
+    pub description: &'static str,
+    /// Whether a quick check includes the behaviour.
+    pub is_essential: bool,
+    /// Panics if the vendor of the trial does not behave as described.
+    pub(crate) check: fn(&mut VendorTrial),
 }
 
 /// Every behaviour, in the order in which they are checked and listed.
 pub const BEHAVIOURS: [Behaviour; 24] = [
-    hurting("start", "starts, answers, and says when it is done", turns::start),
-    asked("proven-id", "its conversation's id is proven by its own process", identity::proven),
-    hurting(
+    essential("start", "starts, answers, and reports the end of its turn", turns::start),
+    ordinary("proven-id", "its own process proves the id of its conversation", identity::proven_id),
+    essential(
         "two-at-once",
-        "two in one folder, all killed: each comes back as itself",
-        identity::two,
+        "two agents in one folder, both killed: each comes back in its own conversation",
+        identity::two_at_once,
     ),
-    asked("stray", "a newer conversation in the same folder is left alone", identity::stray),
-    asked(
+    ordinary(
+        "stray",
+        "a newer conversation in the same folder is not taken for its own",
+        identity::stray,
+    ),
+    ordinary(
         "open-elsewhere",
-        "a conversation that is open elsewhere is not opened twice",
-        identity::held,
+        "a conversation that is open in another process is not opened twice",
+        identity::open_elsewhere,
     ),
-    hurting(
+    essential(
         "unknown-id",
-        "a conversation that is gone is refused, never begun blank",
-        identity::lost,
+        "a conversation that no longer exists is refused; no empty one is started",
+        identity::unknown_id,
     ),
-    asked(
+    ordinary(
         "new-inside",
-        "a conversation that is begun in the same process is followed",
-        identity::anew,
+        "a new conversation that is started in the same process is followed",
+        identity::new_inside,
     ),
-    asked(
+    ordinary(
         "other-folder",
-        "brought back from elsewhere it works in its own folder",
-        keeping::folder,
+        "resumed from another folder, it works in its own folder",
+        keeping::other_folder,
     ),
-    asked(
+    ordinary(
         "settings-kept",
         "environment, model and flags are the same after a resume",
-        keeping::settings,
+        keeping::settings_kept,
     ),
-    hurting("mid-stream", "killed in mid-answer it goes on, nudged once", deaths::in_stream),
-    hurting("mid-tool", "killed in mid-tool it goes on, and the tool is gone", deaths::in_tool),
-    asked(
+    essential(
+        "mid-stream",
+        "killed in the middle of an answer, it continues with at most one nudge",
+        deaths::mid_stream,
+    ),
+    essential(
+        "mid-tool",
+        "killed while a tool runs, it continues, and the tool is ended",
+        deaths::mid_tool,
+    ),
+    ordinary(
         "first-word",
-        "killed before its first word it is told it again, once",
-        deaths::before_first_word,
+        "killed right after its start, it gets its first message exactly once",
+        deaths::first_word,
     ),
-    asked("torn-tail", "a torn end of its transcript costs nothing else", deaths::torn_tail),
-    hurting("deleted", "a deleted transcript comes back with all that was said", keeping::deleted),
-    asked("nothing-left", "stopped, it leaves no process behind", deaths::nothing_left),
-    hurting("messages", "texts of all kinds arrive once and as they are", messages::texts),
-    asked("long-message", "50 KB arrive as they are", messages::long),
-    asked(
+    ordinary(
+        "torn-tail",
+        "an incomplete last line of its transcript costs no other line",
+        deaths::torn_tail,
+    ),
+    essential("deleted", "a deleted transcript is restored with all messages", keeping::deleted),
+    ordinary("nothing-left", "stopped, it leaves no process behind", deaths::nothing_left),
+    essential("messages", "texts of all kinds arrive once and unchanged", messages::messages),
+    ordinary("long-message", "a message of 50 KB arrives unchanged", messages::long_message),
+    ordinary(
         "while-down",
-        "what was sent while it was down arrives afterwards, in order",
+        "messages that were sent while it was stopped arrive later, in order",
         messages::while_down,
     ),
-    asked("draft", "a message is not typed over unsent text in the input", messages::draft),
-    hurting(
+    ordinary("draft", "a message is not typed over unsent text in the input", messages::draft),
+    essential(
         "permission",
-        "its question is seen, answered, and not typed into",
+        "its question is reported and answered, and no message is typed into it",
         messages::permission,
     ),
-    hurting(
+    essential(
         "headless",
-        "a headless conversation goes on; success and failure are told apart",
+        "a headless conversation continues; success and failure are distinguished",
         turns::headless,
     ),
-    asked(
+    ordinary(
         "headless-killed",
-        "headless turns that were killed go on, each as itself",
+        "headless turns that were killed continue, each in its own conversation",
         turns::headless_killed,
     ),
-    asked("usage-limit", "a usage limit is told as one", failures::limit),
-    hurting(
+    ordinary("usage-limit", "a usage limit is reported as a usage limit", failures::usage_limit),
+    essential(
         "failures",
-        "a refused account, request or connection and a failing service are told apart",
-        failures::classes,
+        "failures of account, request, connection and service are distinguished",
+        failures::failures,
     ),
 ];
 
-const fn asked(name: &'static str, what: &'static str, show: fn(&mut VendorTrial)) -> Behaviour {
-    Behaviour { name, what, hurts: false, show }
+const fn ordinary(
+    name: &'static str,
+    description: &'static str,
+    check: fn(&mut VendorTrial),
+) -> Behaviour {
+    Behaviour { name, description, is_essential: false, check }
 }
 
-const fn hurting(name: &'static str, what: &'static str, show: fn(&mut VendorTrial)) -> Behaviour {
-    Behaviour { name, what, hurts: true, show }
+const fn essential(
+    name: &'static str,
+    description: &'static str,
+    check: fn(&mut VendorTrial),
+) -> Behaviour {
+    Behaviour { is_essential: true, ..ordinary(name, description, check) }
 }
 
 impl Behaviour {

@@ -15,18 +15,18 @@ use crate::world::{DEADLINE, World};
 pub struct Events {
     follower: Child,
     lines: BufReader<ChildStdout>,
-    /// The lines that were read so far. A failed test prints them.
-    printed: String,
+    /// The lines that were read so far, for the report of a timeout.
+    read: String,
 }
 
 impl Events {
-    /// Begins to follow the events. Failpoints are off in the follower itself.
+    /// Starts `segue log --follow`. Failpoints are off in that process.
     pub fn of(world: &World) -> Self {
         let mut command = world.command(["log", "--follow", "--json"]);
         command.env_remove("SEGUE_FAILPOINT").stdout(Stdio::piped()).stderr(Stdio::null());
         let mut follower = command.spawn().expect("segue starts");
         let lines = BufReader::new(follower.stdout.take().expect("an output"));
-        Self { follower, lines, printed: String::new() }
+        Self { follower, lines, read: String::new() }
     }
 
     /// Waits for an event. `None` if the daemon ends first.
@@ -44,10 +44,10 @@ impl Events {
         if self.lines.buffer().is_empty() {
             let ready = readable(&[self.lines.get_ref()], Instant::now() + DEADLINE);
             let expected = format!("another event within {} s", DEADLINE.as_secs());
-            expect(ready, expected, || format!("the last ones were:\n{}", self.printed));
+            expect(ready, expected, || format!("only these events:\n{}", self.read));
         }
         self.lines.read_line(&mut line).expect("a line");
-        self.printed.push_str(&line);
+        self.read.push_str(&line);
         serde_json::from_str(&line).ok()
     }
 }

@@ -1,9 +1,9 @@
-//! Reports of what was expected and what was seen instead, in words for a person who uses the
-//! vendor.
+//! Reports with the expected and the seen behaviour, for a person who uses the vendor.
 
 use std::fmt::Display;
 
-/// Ends the trial if an expectation is not met, with a report of what was seen instead.
+/// Panics if an expectation is not met. The panic message is a report with the expected and the
+/// seen behaviour.
 #[track_caller]
 pub fn expect(is_met: bool, expected: impl Display, seen: impl FnOnce() -> String) {
     if !is_met {
@@ -11,15 +11,15 @@ pub fn expect(is_met: bool, expected: impl Display, seen: impl FnOnce() -> Strin
     }
 }
 
-/// Ends the trial with a report of what was expected and what was seen instead.
+/// Panics with a report of the expected and the seen behaviour.
 #[track_caller]
 pub fn unmet(expected: impl Display, seen: &str) -> ! {
     panic!("{}", report(expected, seen))
 }
 
-/// Returns whether a panic message is such a report. A report needs no source location.
-pub fn is_report(words: &str) -> bool {
-    words.starts_with(EXPECTED)
+/// Returns whether a panic message is such a report. Any other panic is a bug of the check.
+pub fn is_report(panic_message: &str) -> bool {
+    panic_message.starts_with(EXPECTED)
 }
 
 const EXPECTED: &str = "expected: ";
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn report_contains_the_expectation_and_what_was_seen() {
+    fn report_contains_the_expected_and_the_seen_behaviour() {
         let text = report("it asks", "it did not\nand said why\n");
         assert_eq!(text, "expected: it asks\nseen:     it did not\n          and said why");
         assert!(is_report(&text) && !is_report("assertion failed"));

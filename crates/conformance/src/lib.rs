@@ -1,9 +1,9 @@
 //! Checks the real program of every vendor for one list of behaviours. Each behaviour is tried with
-//! a scripted model, in a world that contains nothing of the user.
+//! a scripted model, in a home that contains no file of the user.
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    reason = "a behaviour that fails ends its own process at once and reports why"
+    reason = "a failed check panics; it runs in a process of its own, which prints the reason"
 )]
 
 mod behaviours;
@@ -25,5 +25,5 @@ pub use model::Model;
 pub use report::Report;
 pub use terminal::Terminal;
 pub use trial::{KEY, VendorTrial, install, prepare};
-pub use verdict::{BehaviourResult, BehaviourVerdict, SUBCOMMAND, Setting, check, show};
+pub use verdict::{BehaviourResult, BehaviourVerdict, SUBCOMMAND, Setting, check, check_here};
 pub use world::{CommandOutcome, World};

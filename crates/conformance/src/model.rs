@@ -1,5 +1,5 @@
-//! A scripted model server in the test's own process. The vendors' programs send their requests to
-//! it.
+//! A scripted model server in the test's own process. It answers the requests of the vendors'
+//! programs.
 
 mod anthropic;
 mod chat;
@@ -19,7 +19,7 @@ use std::thread::JoinHandle;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
@@ -38,7 +38,7 @@ use responses::Responses;
 pub use log::{AnswerStage, Api, Exchange, ExchangePart, SpeakerRole};
 pub use script::ScriptStep;
 
-/// A model server on loopback. It runs until this value is dropped.
+/// A model server on the loopback address. It runs until this value is dropped.
 #[derive(Debug)]
 pub struct Model {
     address: SocketAddr,
@@ -47,7 +47,7 @@ pub struct Model {
     serving: Mutex<Option<Serving>>,
 }
 
-/// What the server needs to answer a request.
+/// The state that all requests share: the log, and the released holds.
 #[derive(Clone, Debug)]
 struct ModelServerState {
     log: Arc<ExchangeLog>,
@@ -82,26 +82,26 @@ impl Model {
         self.state.log.all()
     }
 
-    /// Returns every request so far that a message of a person caused, the oldest first.
+    /// Returns every request so far that belongs to a conversation with a person, the oldest first.
     pub fn conversations(&self) -> Vec<Exchange> {
-        self.exchanges().into_iter().filter(|it| !it.background).collect()
+        self.exchanges().into_iter().filter(|it| !it.is_background).collect()
     }
 
-    /// Returns the newest request of a conversation that contains this text.
+    /// Returns the newest such request that contains this text.
     pub fn conversation_of(&self, word: &str) -> Option<Exchange> {
         self.conversations().into_iter().rfind(|it| it.mentions(word))
     }
 
-    /// Waits until a request matches. Returns the oldest one that does. It may have arrived
-    /// already.
-    pub fn wait_for(&self, wanted: impl Fn(&Exchange) -> bool) -> Exchange {
-        let found = self.state.log.wait_for(wanted);
-        found.unwrap_or_else(|seen| unmet("a request of the awaited kind", &seen))
+    /// Waits until `is_wanted` returns true for a request, which may have arrived already. Returns
+    /// the oldest such request.
+    pub fn wait_for(&self, is_wanted: impl Fn(&Exchange) -> bool) -> Exchange {
+        let found = self.state.log.wait_for(is_wanted);
+        found.unwrap_or_else(|seen| unmet("the awaited request", &seen))
     }
 
     /// Waits for a request whose newest message of the user contains this text.
     pub fn wait_asked(&self, word: &str) -> Exchange {
-        self.wait_for(|it| !it.background && it.newest().contains(word))
+        self.wait_for(|it| !it.is_background && it.newest().contains(word))
     }
 
     /// Waits until a request whose newest message of the user contains this text was answered
@@ -114,8 +114,8 @@ impl Model {
     /// Waits until a request whose newest message of the user contains this text was answered
     /// completely. After the deadline, returns a list of all requests as the error.
     pub(crate) fn answered(&self, word: &str) -> Result<Exchange, String> {
-        let is_said = |it: &Exchange| !it.background && it.newest().contains(word);
-        self.state.log.wait_for(|it| is_said(it) && it.stage == AnswerStage::Whole)
+        let asks = |it: &Exchange| !it.is_background && it.newest().contains(word);
+        self.state.log.wait_for(|it| asks(it) && it.stage == AnswerStage::Whole)
     }
 
     /// Waits until an answer reaches the hold of this name. Everything before the hold was sent.
@@ -162,9 +162,9 @@ impl Serving {
     }
 
     fn stop(self) {
-        // The receiver can only be gone if the thread has failed, which `join` reports.
+        // The receiver is gone only if the thread has panicked, which `join` reports.
         let _gone = self.stop.send(());
-        self.thread.join().expect("the model server ends well");
+        self.thread.join().expect("the model server ends without a panic");
     }
 }
 
@@ -183,47 +183,31 @@ fn serve(listener: TcpListener, state: ModelServerState, stopped: oneshot::Recei
 fn router(state: ModelServerState) -> Router {
     Router::new()
         .route("/", get(async || ""))
-        .route("/v1/messages", post(messages))
+        .route("/v1/messages", answers(anthropic::read, AnthropicAnswer::new))
         .route("/v1/messages/count_tokens", post(count_tokens))
-        .route("/v1/responses", post(responses))
-        .route("/v1/chat/completions", post(completions))
+        .route("/v1/responses", answers(responses::read, Responses::new))
+        .route("/v1/chat/completions", answers(chat::read, Completion::new))
         .route("/v1beta/models/{task}", post(contents))
         .route("/v1/models", get(async || Json(json!({"object": "list", "data": []}))))
         .layer(axum::extract::DefaultBodyLimit::disable())
         .with_state(state)
 }
 
-async fn messages(
-    State(state): State<ModelServerState>,
-    uri: Uri,
-    headers: HeaderMap,
-    Json(body): Json<Value>,
-) -> Response {
-    let asked = anthropic::read(&headers, body);
-    let voice = AnthropicAnswer::new(&asked);
-    state.answer(&uri, asked, voice)
-}
-
-async fn responses(
-    State(state): State<ModelServerState>,
-    uri: Uri,
-    headers: HeaderMap,
-    Json(body): Json<Value>,
-) -> Response {
-    let asked = responses::read(&headers, body);
-    let voice = Responses::new(&asked);
-    state.answer(&uri, asked, voice)
-}
-
-async fn completions(
-    State(state): State<ModelServerState>,
-    uri: Uri,
-    headers: HeaderMap,
-    Json(body): Json<Value>,
-) -> Response {
-    let asked = chat::read(&headers, body);
-    let voice = Completion::new(&asked);
-    state.answer(&uri, asked, voice)
+/// Answers requests of an API: `read` parses a request, `voice` returns the writer of its answer.
+fn answers<V: Voice + Fails>(
+    read: fn(&HeaderMap, Value) -> ParsedRequest,
+    voice: fn(&ParsedRequest) -> V,
+) -> MethodRouter<ModelServerState> {
+    post(
+        async move |State(state): State<ModelServerState>,
+                    uri: Uri,
+                    headers: HeaderMap,
+                    Json(body): Json<Value>| {
+            let request = read(&headers, body);
+            let voice = voice(&request);
+            state.answer(&uri, request, voice)
+        },
+    )
 }
 
 /// Answers a request to a path of Gemini, which ends in `NAME:TASK`.
@@ -234,12 +218,12 @@ async fn contents(
     Json(body): Json<Value>,
 ) -> Response {
     let (model, task) = task.split_once(':').unwrap_or((&task, ""));
-    let asked = gemini::read(body);
+    let request = gemini::read(body);
     if task == "countTokens" {
-        return state.count(&uri, asked, json!({"totalTokens": 10}));
+        return state.count(&uri, request, json!({"totalTokens": 10}));
     }
     let voice = GeminiAnswer::new(model, task.starts_with("stream"));
-    state.answer(&uri, asked, voice)
+    state.answer(&uri, request, voice)
 }
 
 async fn count_tokens(
@@ -248,23 +232,23 @@ async fn count_tokens(
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Response {
-    let asked = anthropic::read(&headers, body);
-    state.count(&uri, asked, json!({"input_tokens": 10}))
+    let request = anthropic::read(&headers, body);
+    state.count(&uri, request, json!({"input_tokens": 10}))
 }
 
 impl ModelServerState {
     /// Answers a request for a token count, which is not part of a conversation.
-    fn count(self, uri: &Uri, mut asked: ParsedRequest, tokens: Value) -> Response {
-        asked.background = true;
-        let number = self.log.add(asked.exchange(uri.path(), Vec::new()));
+    fn count(self, uri: &Uri, mut request: ParsedRequest, tokens: Value) -> Response {
+        request.is_background = true;
+        let number = self.log.add(request.exchange(uri.path(), Vec::new()));
         self.log.advance(number, AnswerStage::Whole);
         Json(tokens).into_response()
     }
 
-    fn answer(self, uri: &Uri, asked: ParsedRequest, voice: impl Voice + Fails) -> Response {
-        let steps = asked.plan();
-        let number = self.log.add(asked.exchange(uri.path(), steps.clone()));
+    fn answer(self, uri: &Uri, request: ParsedRequest, voice: impl Voice + Fails) -> Response {
+        let steps = request.plan();
+        let number = self.log.add(request.exchange(uri.path(), steps.clone()));
         let Self { log, released } = self;
-        Play { number, steps, shell: asked.shell, voice, log, released }.respond()
+        Play { number, steps, shell: request.shell, voice, log, released }.respond()
     }
 }

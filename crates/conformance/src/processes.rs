@@ -12,18 +12,19 @@ use crate::expectation::expect;
 use crate::wait::readable;
 use crate::world::DEADLINE;
 
-/// How often the process list is read at most. A process needs less time than that to replace its
-/// program.
-const LOOKS: usize = 100;
+/// The process list is read at most this many times while a process is inside `execve`. `execve`
+/// takes less time than that.
+const MAX_PROCESS_LIST_READS: usize = 100;
 
-/// Returns every live process that mentions this folder, except this process.
+/// Returns every live process whose environment or command line contains the path of this folder,
+/// except this process.
 pub fn mentioning(folder: &Path) -> Vec<u32> {
     let needle = folder.as_os_str().as_encoded_bytes();
     let own = std::process::id();
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_PROCESS_LIST_READS {
         let all: Vec<u32> = all().into_iter().filter(|pid| *pid != own).collect();
         let found: Vec<u32> = all.iter().copied().filter(|pid| mentions(*pid, needle)).collect();
-        if !found.is_empty() || !all.into_iter().any(is_between_programs) {
+        if !found.is_empty() || !all.into_iter().any(is_inside_execve) {
             return found;
         }
     }
@@ -53,14 +54,14 @@ pub fn kill_all(find: impl Fn() -> Vec<u32>) {
 
 /// Waits until a process has ended, whether or not its parent has collected its exit code.
 pub fn wait_gone(pid: u32) {
-    let Some(wanted) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
-    let handle = match pidfd_open(wanted, PidfdFlags::empty()) {
+    let Some(valid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
+    let handle = match pidfd_open(valid, PidfdFlags::empty()) {
         Err(Errno::SRCH) => return,
         handle => handle.expect("a process"),
     };
     let ended = readable(&[&handle], Instant::now() + DEADLINE);
     let command = command_line(pid).join(" ");
-    expect(ended, format!("process {pid} ends"), || format!("it runs: {command}"));
+    expect(ended, format!("process {pid} ends"), || format!("it still runs: {command}"));
 }
 
 /// Returns the arguments of a process, its program first.
@@ -84,8 +85,8 @@ pub fn send(pid: u32, signal: Signal) {
 
 /// Returns whether a process runs. A zombie does not run.
 pub fn is_alive(pid: u32) -> bool {
-    let there = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    there.is_some_and(|pid| test_kill_process(pid).is_ok()) && state(pid) != Some('Z')
+    let valid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    valid.is_some_and(|pid| test_kill_process(pid).is_ok()) && state(pid) != Some('Z')
 }
 
 /// Returns an environment variable of a process.
@@ -110,10 +111,9 @@ fn mentions(pid: u32, needle: &[u8]) -> bool {
     (has("environ") || has("cmdline")) && state(pid) != Some('Z')
 }
 
-/// Returns whether a process is just replacing its program (`execve`). Its environment and its
-/// command line are empty then, like those of a kernel thread. Unlike a kernel thread, it has an
-/// executable.
-fn is_between_programs(pid: u32) -> bool {
+/// Returns whether a process is inside `execve`. Its environment and its command line are empty
+/// then, like those of a kernel thread. Unlike a kernel thread, it has an executable.
+fn is_inside_execve(pid: u32) -> bool {
     let is_empty = |file: &str| {
         fs::read(format!("/proc/{pid}/{file}")).is_ok_and(|content| content.is_empty())
     };

@@ -26,10 +26,10 @@ impl Report {
     pub fn agent(&self, name: &str) -> &Value {
         let agents =
             self.json["agents"].as_array().unwrap_or_else(|| unmet("a report", &self.to_string()));
-        let is_meant = |it: &&Value| {
+        let has_name = |it: &&Value| {
             it["name"].as_str().is_some_and(|it| it == name || it.ends_with(&format!("/{name}")))
         };
-        agents.iter().find(is_meant).unwrap_or_else(|| {
+        agents.iter().find(has_name).unwrap_or_else(|| {
             unmet(format!("the report has the agent `{name}`"), &self.to_string())
         })
     }
@@ -47,8 +47,8 @@ impl Report {
         self.expect(name, outcome, (0, true));
     }
 
-    /// Expects that this agent is not back and has this outcome. The exit status and `complete`
-    /// have to show that, too.
+    /// Expects that this agent is not back and has this outcome, and that the exit status and
+    /// `complete` report an agent that is not back.
     pub fn assert_not_back(&self, name: &str, outcome: &str) {
         self.expect(name, outcome, (8, false));
     }
@@ -56,7 +56,7 @@ impl Report {
     fn expect(&self, name: &str, outcome: &str, (status, complete): (i32, bool)) {
         let is_met = self.outcome(name) == outcome
             && (self.status, &self.json["complete"]) == (status, &Value::Bool(complete));
-        let back = if complete { "everything is back" } else { "not everything is back" };
+        let back = if complete { "every agent is back" } else { "not every agent is back" };
         let expected = format!("`{name}` is {outcome}, {back} (exit status {status})");
         expect(is_met, expected, || self.to_string());
     }

@@ -1,4 +1,4 @@
-//! The screen of a terminal as pieces of text with their style, for a program that draws it.
+//! The screen of a terminal as runs of text with their style, for a program that draws it.
 
 use vt100::{Cell, Color, Screen};
 

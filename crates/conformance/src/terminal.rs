@@ -1,4 +1,5 @@
-//! A person at a terminal: a pseudo-terminal with a program in it, and the screen it shows.
+//! A program in a pseudo-terminal, driven as a person would: typed text, and the screen that the
+//! program draws.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -15,11 +16,11 @@ use crate::expectation::expect;
 use crate::wait::readable;
 use crate::world::DEADLINE;
 
-/// How long a program may take to show typed text. If it does not, it has discarded the text.
-const TAKEN_WITHIN: Duration = Duration::from_secs(5);
+/// A program that has not drawn typed text within this time has discarded it.
+const ECHO_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the screen stays unchanged before Enter is pressed.
-const A_MOMENT: Duration = Duration::from_millis(400);
+/// Enter is pressed after the program has written nothing for this time.
+const QUIET_BEFORE_ENTER: Duration = Duration::from_millis(400);
 
 /// A program in a pseudo-terminal.
 #[derive(Debug)]
@@ -30,11 +31,15 @@ pub struct Terminal {
     screen: TerminalScreen,
 }
 
-struct TerminalScreen(vt100::Parser, Vec<u8>);
+struct TerminalScreen {
+    parser: vt100::Parser,
+    /// Every byte that the program has written.
+    raw: Vec<u8>,
+}
 
 impl std::fmt::Debug for TerminalScreen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0.screen().contents())
+        f.write_str(&self.parser.screen().contents())
     }
 }
 
@@ -53,41 +58,43 @@ impl Terminal {
         if let Some(folder) = command.get_current_dir() {
             inside.current_dir(folder);
         }
-        let end = || Stdio::from(slave.try_clone().expect("a descriptor"));
-        let child = inside.stdin(end()).stdout(end()).stderr(end()).spawn().expect("it starts");
+        let stdio = || Stdio::from(slave.try_clone().expect("a descriptor"));
+        inside.stdin(stdio()).stdout(stdio()).stderr(stdio());
+        let child = inside.spawn().expect("the command starts");
         let parser = vt100::Parser::new(size(rows), size(columns), 0);
-        Self { master, slave, child, screen: TerminalScreen(parser, Vec::new()) }
+        Self { master, slave, child, screen: TerminalScreen { parser, raw: Vec::new() } }
     }
 
     /// Types these bytes.
     pub fn write(&mut self, bytes: impl AsRef<[u8]>) {
-        self.master.write_all(bytes.as_ref()).expect("the terminal takes it");
+        self.master.write_all(bytes.as_ref()).expect("the terminal accepts input");
     }
 
     /// Types a text until the screen shows it. Some programs draw their input before they accept
     /// any, and discard text that is typed too early.
     pub fn write_until_shown(&mut self, text: &str) {
-        let end = Instant::now() + DEADLINE;
+        let deadline = Instant::now() + DEADLINE;
         while !self.contents().contains(text) {
-            expect(Instant::now() < end, format!("the terminal shows {text}"), || self.contents());
+            let in_time = Instant::now() < deadline;
+            expect(in_time, format!("the terminal shows {text}"), || self.contents());
             self.write(text);
-            let pause = Instant::now() + TAKEN_WITHIN;
-            while !self.contents().contains(text) && self.read_before(pause) {}
+            let discarded = Instant::now() + ECHO_TIMEOUT;
+            while !self.contents().contains(text) && self.read_before(discarded) {}
         }
     }
 
     /// Returns the screen as text.
     pub fn contents(&self) -> String {
-        self.screen.0.screen().contents()
+        self.screen().contents()
     }
 
     pub fn screen(&self) -> &vt100::Screen {
-        self.screen.0.screen()
+        self.screen.parser.screen()
     }
 
     /// Returns every byte that the program has written.
     pub fn raw(&self) -> &[u8] {
-        &self.screen.1
+        &self.screen.raw
     }
 
     /// Reads until the screen shows this text.
@@ -95,29 +102,30 @@ impl Terminal {
         self.wait_until(text, |screen| screen.contents().contains(text));
     }
 
-    /// Reads until the screen matches.
-    pub fn wait_until(&mut self, what: &str, wanted: impl Fn(&vt100::Screen) -> bool) {
-        let end = Instant::now() + DEADLINE;
-        while !wanted(self.screen.0.screen()) {
-            let more = self.read_before(end);
-            expect(more, format!("the terminal shows {what}"), || self.contents());
+    /// Reads until `is_shown` returns true for the screen. `expected` names the awaited content in
+    /// the report of a timeout.
+    pub fn wait_until(&mut self, expected: &str, is_shown: impl Fn(&vt100::Screen) -> bool) {
+        let deadline = Instant::now() + DEADLINE;
+        while !is_shown(self.screen()) {
+            let has_read = self.read_before(deadline);
+            expect(has_read, format!("the terminal shows {expected}"), || self.contents());
         }
     }
 
     /// Reads until the program has written these bytes. They need not be on the screen.
     pub fn wait_written(&mut self, bytes: &str) {
-        let end = Instant::now() + DEADLINE;
-        let has = |raw: &[u8]| raw.windows(bytes.len()).any(|part| part == bytes.as_bytes());
-        while !has(self.raw()) {
-            let more = self.read_before(end);
-            expect(more, format!("the program writes {bytes:?}"), || self.contents());
+        let deadline = Instant::now() + DEADLINE;
+        let contains = |raw: &[u8]| raw.windows(bytes.len()).any(|part| part == bytes.as_bytes());
+        while !contains(self.raw()) {
+            let has_read = self.read_before(deadline);
+            expect(has_read, format!("the program writes {bytes:?}"), || self.contents());
         }
     }
 
     /// Reads until the screen shows this text or the program ends. Returns whether the screen
-    /// showed it.
+    /// shows the text.
     pub fn shows(&mut self, text: &str) -> bool {
-        let end = Instant::now() + DEADLINE;
+        let deadline = Instant::now() + DEADLINE;
         loop {
             if self.contents().contains(text) {
                 return true;
@@ -126,8 +134,9 @@ impl Terminal {
                 self.drain();
                 return self.contents().contains(text);
             }
-            self.wait_for_more(end);
-            expect(Instant::now() < end, format!("the terminal shows {text}"), || self.contents());
+            self.read_output_or_end(deadline);
+            let in_time = Instant::now() < deadline;
+            expect(in_time, format!("the terminal shows {text}"), || self.contents());
         }
     }
 
@@ -138,20 +147,20 @@ impl Terminal {
 
     /// Waits for the program's end, and reads its remaining output. Returns the exit status.
     pub fn wait(&mut self) -> i32 {
-        let end = Instant::now() + DEADLINE;
+        let deadline = Instant::now() + DEADLINE;
         loop {
             if let Some(status) = self.child.try_wait().expect("a child") {
                 self.drain();
                 return status.code().unwrap_or(-1);
             }
-            self.wait_for_more(end);
-            expect(Instant::now() < end, "the program ends", || self.contents());
+            self.read_output_or_end(deadline);
+            expect(Instant::now() < deadline, "the program ends", || self.contents());
         }
     }
 
     pub fn resize(&mut self, rows: u16, columns: u16) {
         tcsetwinsize(&self.slave, window(rows, columns)).expect("a size");
-        self.screen.0.set_size(size(rows), size(columns));
+        self.screen.parser.set_size(size(rows), size(columns));
     }
 
     /// Returns the terminal's settings, so that they can be compared before and after.
@@ -167,34 +176,36 @@ impl Terminal {
         self.child.try_wait().expect("a child").is_some()
     }
 
-    /// Waits until the program writes something, which is read, or ends.
-    fn wait_for_more(&mut self, end: Instant) {
+    /// Waits until the program writes or ends, and reads what it has written.
+    fn read_output_or_end(&mut self, deadline: Instant) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a number");
         // The exit status was not collected yet, so no other process can have this process id.
         let process = pidfd_open(pid, PidfdFlags::empty()).expect("a child");
-        readable(&[&self.master, &process], end);
+        readable(&[&self.master, &process], deadline);
         self.read_before(Instant::now());
     }
 
-    /// Presses Enter as a person does, shortly after the typed text is on the screen. If Enter
-    /// comes too early, some programs send the text that they had before, or treat Enter as a new
-    /// line.
+    /// Presses Enter as a person does, shortly after the program has drawn the typed text. If Enter
+    /// arrives too early, some programs send an earlier state of their input, or treat Enter as a
+    /// new line.
     pub fn press_enter(&mut self) {
-        let end = Instant::now() + DEADLINE;
-        while Instant::now() < end && self.read_before(Instant::now() + A_MOMENT) {}
+        let deadline = Instant::now() + DEADLINE;
+        while Instant::now() < deadline && self.read_before(Instant::now() + QUIET_BEFORE_ENTER) {}
         self.write("\r");
     }
 
-    fn read_before(&mut self, end: Instant) -> bool {
-        if !readable(&[&self.master], end) {
+    /// Waits for output and reads it. Returns false if none arrives before the deadline, or if the
+    /// terminal is closed.
+    fn read_before(&mut self, deadline: Instant) -> bool {
+        if !readable(&[&self.master], deadline) {
             return false;
         }
         let mut buffer = [0; 16 * 1024];
         match self.master.read(&mut buffer) {
             Ok(0) | Err(_) => false,
             Ok(count) => {
-                self.screen.0.process(&buffer[..count]);
-                self.screen.1.extend_from_slice(&buffer[..count]);
+                self.screen.parser.process(&buffer[..count]);
+                self.screen.raw.extend_from_slice(&buffer[..count]);
                 true
             }
         }

@@ -1,5 +1,5 @@
-//! A trial: one vendor's real program in a world of its own, with the scripted model that it talks
-//! to.
+//! A trial: one vendor's real program in a [`World`] of its own, and the scripted model that the
+//! program sends its requests to.
 
 use std::env;
 use std::fmt::Display;
@@ -21,8 +21,8 @@ use crate::terminal::Terminal;
 use crate::wait;
 use crate::world::{CommandOutcome, World};
 
-/// An API key that gives access to nothing. Vendors redact the text of a key everywhere, so it must
-/// not look like any other text.
+/// An API key that no service accepts. Vendors redact the text of their key wherever it occurs, so
+/// it must not occur in any other text.
 pub const KEY: &str = "sk-ant-segue-scripted-model-0000-4711";
 
 /// The environment variable with the folder that all trials of a run share.
@@ -50,7 +50,7 @@ impl VendorTrial {
         Self { model, world, rehearsal, vendor, name }
     }
 
-    /// Removes everything that the vendor has written, as if its home were a new one.
+    /// Replaces the vendor's home by a new one, without anything that the vendor has written.
     pub fn lose_home(&mut self) {
         let home = self.world.home();
         fs::rename(&home, self.world.root().join("lost")).expect("a home");
@@ -85,15 +85,15 @@ impl VendorTrial {
         self.world.ok(["run", "-d", "--vendor", &self.name, "--name", name, message]);
     }
 
-    /// Starts an interactive session and waits until it has answered. Returns the session.
-    pub fn told(&self, name: &str, message: &str) -> Value {
+    /// Starts an interactive session, and waits until it has answered and is idle. Returns the session.
+    pub fn start_and_settle(&self, name: &str, message: &str) -> Value {
         self.start(name, message);
         self.wait_answered(name, message);
-        self.settled(name)
+        self.wait_settled(name)
     }
 
-    /// Waits until a session's request was answered completely. The newest message of the request
-    /// contains these words.
+    /// Waits until the model has completely answered a request whose newest message of the user
+    /// contains these words. The report of a timeout contains the log of session `name`.
     pub fn wait_answered(&self, name: &str, words: &str) -> Exchange {
         self.model.answered(words).unwrap_or_else(|seen| {
             let expected = format!("`{name}` sends \"{words}\" to the model");
@@ -101,8 +101,8 @@ impl VendorTrial {
         })
     }
 
-    /// Waits until a session is idle and the id of its conversation is known.
-    pub fn settled(&self, name: &str) -> Value {
+    /// Waits until a session is idle and the id of its conversation is known. Returns the session.
+    pub fn wait_settled(&self, name: &str) -> Value {
         self.wait_idle(name);
         self.wait_session(name, |it| !it["vendor_session_id"].is_null())
     }
@@ -113,7 +113,7 @@ impl VendorTrial {
         self.expect(name, waited.status == 0, expected, || waited.to_string());
     }
 
-    /// Waits until the session matches. Checks it again after each event.
+    /// Waits until `is_wanted` returns true for the session. Calls it again after each event.
     pub fn wait_session(&self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let mut events = Events::of(&self.world);
         loop {
@@ -122,7 +122,7 @@ impl VendorTrial {
                 return session;
             }
             let more = events.wait_for(|_| true);
-            let expected = format!("session `{name}` changes as wanted");
+            let expected = format!("session `{name}` reaches the awaited state");
             expect(more.is_some(), expected, || format!("the daemon ended; {session:#}"));
         }
     }
@@ -182,8 +182,8 @@ impl VendorTrial {
     }
 
     /// Returns whether the vendor's own transcript of a session's conversation contains these words
-    /// of the user. A transcript that is being written may be unreadable for a moment, which counts
-    /// as no.
+    /// of the user. Returns false if the transcript cannot be read, for example while the vendor
+    /// writes it.
     pub fn is_recorded(&self, session: &Value, words: &str) -> bool {
         let mut found = false;
         let read =
@@ -219,7 +219,7 @@ impl VendorTrial {
         Terminal::start(&self.world.command(["attach", name]), 40, 120)
     }
 
-    /// Returns the log of a session and what its terminal shows, to explain a failure.
+    /// Returns the log of a session and the content of its terminal, to explain a failure.
     pub fn log(&self, name: &str) -> String {
         let log = self.world.segue(["log", name]).stdout;
         if self.world.session(name)["pid"].is_null() || self.world.session(name)["headless"] == true
@@ -227,7 +227,7 @@ impl VendorTrial {
             return log;
         }
         let mut terminal = self.attach(name);
-        terminal.wait_until("anything", |screen| !screen.contents().trim().is_empty());
+        terminal.wait_until("some text", |screen| !screen.contents().trim().is_empty());
         format!("log:\n{log}\nterminal:\n{}\n", terminal.contents())
     }
 }
@@ -241,7 +241,7 @@ pub fn prepare(world: &mut World, model: &Model, vendor: &dyn Vendor) -> Rehears
     let setup =
         TrialSetup { home: &home, project: &project, shared: &shared, model: &url, key: KEY };
     let rehearsal = vendor.rehearsal(&setup);
-    let rehearsal = rehearsal.unwrap_or_else(|| panic!("{} cannot be tried", vendor.id()));
+    let rehearsal = rehearsal.unwrap_or_else(|| panic!("`{}` has no rehearsal", vendor.id()));
     for (variable, value) in &rehearsal.environment {
         world.set(variable, value.clone());
     }
@@ -253,7 +253,7 @@ pub fn prepare(world: &mut World, model: &Model, vendor: &dyn Vendor) -> Rehears
 }
 
 /// Links a program into a folder in the PATH of a world's commands, together with `node`, which
-/// runs its scripts.
+/// runs the program if it is a script.
 pub fn install(world: &mut World, name: &str, find: impl Fn(&str) -> Option<PathBuf>) {
     let bin = world.root().join("bin");
     fs::create_dir_all(&bin).expect("a folder");
@@ -272,7 +272,8 @@ fn link(target: &Path, name: &Path) {
     }
 }
 
-/// Returns how often a request tells the agent to continue after a restart.
+/// Returns the number of nudges in a request: messages that ask the agent to continue after it was
+/// started again.
 pub(crate) fn nudges(exchange: &Exchange) -> usize {
     exchange.user_texts().iter().filter(|said| said.contains("started again")).count()
 }

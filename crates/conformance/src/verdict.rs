@@ -1,4 +1,4 @@
-//! Tries behaviours, each in a process of its own, and returns the results.
+//! Checks behaviours, each in a process of its own, and returns the results.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::isolation;
 use crate::trial::{SHARED, VendorTrial};
 
 /// The timeout of one behaviour.
-const LONGEST: Duration = Duration::from_secs(180);
+const BEHAVIOUR_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// How many characters of a failure's output are kept.
-const KEPT: usize = 4_000;
+/// At most this many characters of a failure's output are kept.
+const MAX_FAILURE_CHARS: usize = 4_000;
 
 /// The result of one behaviour of one vendor.
 #[derive(Clone, Debug)]
@@ -35,33 +35,33 @@ pub struct BehaviourResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BehaviourVerdict {
     Pass,
-    /// What was seen instead.
+    /// The report of the expected and the seen behaviour.
     Fail(String),
     /// Why the behaviour cannot be checked for this vendor.
     NotApplicable(&'static str),
 }
 
-/// Tries a behaviour in this process. Panics if the vendor does not have it.
-pub fn show(segue: &Path, vendor: Arc<dyn Vendor>, behaviour: &Behaviour) {
-    (behaviour.show)(&mut VendorTrial::begin(segue, vendor));
+/// Checks a behaviour in this process. Panics if the vendor does not have it.
+pub fn check_here(segue: &Path, vendor: Arc<dyn Vendor>, behaviour: &Behaviour) {
+    (behaviour.check)(&mut VendorTrial::begin(segue, vendor));
 }
 
-/// What a check needs.
+/// The programs and folders with which behaviours are checked.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// The program that tries a behaviour when it is started with [`SUBCOMMAND`], a vendor and a
+    /// The program that checks a behaviour if it is started with [`SUBCOMMAND`], a vendor and a
     /// behaviour.
     pub segue: PathBuf,
     /// The environment with which the vendors' programs are found.
     pub environment: Environment,
     /// A folder that all trials share.
     pub shared: PathBuf,
-    /// The folder for the homes of trials, outside of every repository. The caller that made it
+    /// The folder for the homes of trials, outside of every repository. The caller creates and
     /// removes it.
     pub temporary: PathBuf,
 }
 
-/// The subcommand with which this program tries one behaviour of one vendor.
+/// The subcommand with which this program checks one behaviour of one vendor.
 pub const SUBCOMMAND: &str = "rehearse";
 
 /// Checks a behaviour in another process, in separate namespaces.
@@ -73,7 +73,7 @@ pub fn check(
     let began = Instant::now();
     let verdict = match exemption(vendor, behaviour.name) {
         Some(reason) => BehaviourVerdict::NotApplicable(reason),
-        None => in_a_process(&mut command(setting, vendor, behaviour)),
+        None => run(&mut command(setting, vendor, behaviour)),
     };
     let vendor = vendor.id().to_string();
     BehaviourResult { vendor, behaviour: behaviour.name, verdict, took: began.elapsed() }
@@ -87,12 +87,13 @@ fn command(setting: &Setting, vendor: &dyn Vendor, behaviour: &Behaviour) -> Com
     let first = found.as_deref().and_then(Path::parent).map(|it| it.display().to_string());
     let folders: Vec<&str> = first.as_deref().into_iter().chain([path]).collect();
     command.env_clear().env("PATH", folders.join(":")).env(SHARED, &setting.shared);
-    // If a process has to be killed, the files that it leaves behind are deleted with this folder.
+    // A killed process leaves temporary files behind. They are deleted with this folder.
     command.env("TMPDIR", &setting.temporary);
     command
 }
 
-/// Finds the program that a person starts. It may be a script that starts the native program.
+/// Finds the program that a person starts by its name. It may be a script that starts the native
+/// program.
 fn program(vendor: &dyn Vendor, environment: &Environment) -> Option<PathBuf> {
     let ProgramSpec::Named { name, .. } = vendor.launching().program() else { return None };
     let script = ProgramSpec::Named { name, native: &[] };
@@ -105,30 +106,34 @@ fn exemption(vendor: &dyn Vendor, behaviour: &str) -> Option<&'static str> {
     exempt.iter().find(|(name, _)| *name == behaviour).map(|(_, reason)| *reason)
 }
 
-fn in_a_process(command: &mut Command) -> BehaviourVerdict {
+fn run(command: &mut Command) -> BehaviourVerdict {
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     match child {
         Ok(child) => wait(child),
-        Err(error) => BehaviourVerdict::Fail(format!("it could not be tried: {error}")),
+        Err(error) => {
+            BehaviourVerdict::Fail(format!("the process of the check does not start: {error}"))
+        }
     }
 }
 
+/// Waits for the process of a check. Kills it after the timeout.
 fn wait(mut child: Child) -> BehaviourVerdict {
-    let mut errors = child.stderr.take().expect("its words");
+    let mut stderr = child.stderr.take().expect("a piped standard error");
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        let mut words = String::new();
+        let mut text = String::new();
         // If the process was killed, its output until then is enough.
-        let _ended = errors.read_to_string(&mut words);
-        sender.send(words)
+        let _ended = stderr.read_to_string(&mut text);
+        sender.send(text)
     });
-    let Ok(words) = receiver.recv_timeout(LONGEST) else {
+    let Ok(text) = receiver.recv_timeout(BEHAVIOUR_TIMEOUT) else {
         let _gone = child.kill();
         let _gone = child.wait();
-        return BehaviourVerdict::Fail(format!("it did not end within {} s", LONGEST.as_secs()));
+        let seconds = BEHAVIOUR_TIMEOUT.as_secs();
+        return BehaviourVerdict::Fail(format!("the check did not end within {seconds} s"));
     };
     match child.wait() {
         Ok(status) if status.success() => BehaviourVerdict::Pass,
-        _ => BehaviourVerdict::Fail(words.chars().take(KEPT).collect()),
+        _ => BehaviourVerdict::Fail(text.chars().take(MAX_FAILURE_CHARS).collect()),
     }
 }

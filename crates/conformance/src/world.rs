@@ -1,5 +1,5 @@
-//! A separate Segue for one test, with its own home, state and project folder. Nothing is left
-//! behind.
+//! A separate Segue for one test, with its own home, state and project folder. Dropping it ends its
+//! processes and removes its files.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::expectation::{expect, unmet};
 use crate::processes;
 
-/// How long an operation may take before a test reports that it hangs.
+/// A test fails if one operation takes longer than this.
 pub const DEADLINE: std::time::Duration = std::time::Duration::from_secs(180);
 
 /// The id of a user and of a group without privileges.
@@ -76,12 +76,12 @@ impl World {
         // Another process makes the copy. If this process wrote the file, a child spawned meanwhile
         // would keep it open, and it could not be executed (`ETXTBSY`).
         let copied = Command::new("cp").arg(&self.program).arg(&program).status();
-        assert!(copied.expect("a copy").success(), "no program that everybody may run");
+        assert!(copied.expect("`cp` starts").success(), "`cp` cannot copy the program");
         self.program = program;
         let own = [self.root().to_owned(), self.home(), self.project(), self.temporary()];
         let settings = [self.segue_home(), self.segue_home().join("config.toml")];
         for folder in own.into_iter().chain(settings) {
-            chown(folder, Some(NOBODY), Some(NOBODY)).expect("a folder for somebody else");
+            chown(folder, Some(NOBODY), Some(NOBODY)).expect("root can change the owner");
         }
         let user = format!("--reuid={NOBODY}");
         let group = format!("--regid={NOBODY}");
@@ -98,14 +98,16 @@ impl World {
     }
 
     pub fn home(&self) -> PathBuf {
-        self.place("HOME", "home")
+        self.folder_of("HOME", "home")
     }
 
     pub fn segue_home(&self) -> PathBuf {
-        self.place("SEGUE_HOME", "segue")
+        self.folder_of("SEGUE_HOME", "segue")
     }
 
-    fn place(&self, variable: &str, default: &str) -> PathBuf {
+    /// Returns the folder that an environment variable names. Without the variable, returns the
+    /// folder `default` of the world.
+    fn folder_of(&self, variable: &str, default: &str) -> PathBuf {
         let set = self.variables.iter().find(|(name, _)| name == variable);
         set.map_or_else(|| self.root().join(default), |(_, value)| PathBuf::from(value))
     }
@@ -122,7 +124,7 @@ impl World {
         self.root().join("project")
     }
 
-    /// Returns the folder for temporary files, of which programs leave some behind.
+    /// Returns the folder for temporary files. Programs leave files behind in it.
     fn temporary(&self) -> PathBuf {
         self.root().join("temporary")
     }
@@ -219,8 +221,9 @@ impl World {
     }
 }
 
-/// Writes settings without a login shell: its profile is not part of the world, and a session that
-/// was killed stays interrupted until the test resumes it.
+/// Writes settings that disable the login shell. Its profile is not part of the world. Without it,
+/// Segue has no environment for a killed session, so the session stays interrupted until the test
+/// resumes it.
 fn write_settings(folder: &Path) {
     fs::create_dir(folder).expect("a folder");
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).expect("a closed folder");
@@ -239,7 +242,7 @@ impl CommandOutcome {
         std::thread::spawn(move || sender.send(child.wait_with_output()));
         let output = receiver.recv_timeout(DEADLINE).unwrap_or_else(|_| {
             processes::kill(pid);
-            panic!("{command:?} does not end, or something keeps its output open");
+            panic!("{command:?} does not end, or another process keeps its output open");
         });
         Self::from(output.expect("an output"))
     }

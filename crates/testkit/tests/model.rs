@@ -129,7 +129,7 @@ fn connections_are_refused_until_the_same_port_is_open_again() {
     assert!(rest(ask(&model, MESSAGES, &messages("hello"))).contains("turns=1"));
     let numbers: Vec<usize> = model.exchanges().iter().map(|it| it.number).collect();
     assert_eq!(numbers, [1, 2]);
-    assert!(model.exchanges().iter().all(|it| it.api == Api::Anthropic && it.tools));
+    assert!(model.exchanges().iter().all(|it| it.api == Api::Anthropic && it.has_tools));
 }
 
 const CHAT: &str = "/v1/chat/completions";
@@ -155,7 +155,7 @@ fn chat_completions_are_answered_with_and_without_streaming() {
     assert!(cut.contains("cut") && !cut.contains("[DONE]"), "{cut}");
     let limit = rest(ask(&model, CHAT, &chat("[[limit: 2030-01-01T10:00:00Z]]", true)));
     assert!(limit.starts_with("HTTP/1.1 429") && limit.contains("insufficient_quota"), "{limit}");
-    assert!(model.exchanges().iter().all(|it| it.api == Api::Chat && !it.background));
+    assert!(model.exchanges().iter().all(|it| it.api == Api::Chat && !it.is_background));
 }
 
 fn contents(text: &str) -> Value {

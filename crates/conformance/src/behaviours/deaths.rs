@@ -1,4 +1,4 @@
-//! Processes that die in the middle of a turn, and what they leave behind.
+//! Processes that are killed in the middle of a turn, and processes that outlive a stop.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,12 +8,13 @@ use crate::processes;
 use crate::trial::{VendorTrial, nudges};
 use crate::wait;
 
-pub(super) fn in_stream(trial: &mut VendorTrial) {
+pub(super) fn mid_stream(trial: &mut VendorTrial) {
     trial.start("a", "ALPHA [[hold: door]]");
     trial.model.wait_held("door");
     trial.wait_session("a", |it| it["status"] == "working" && !it["vendor_session_id"].is_null());
     trial.world.kill_everything();
-    // A program that had recorded nothing yet gets its first message again, which must not be held.
+    // If the program had not recorded its first message, it gets that message again. The model must
+    // not hold that answer, too.
     trial.model.release("door");
     trial.resume_all();
     trial.wait_idle("a");
@@ -32,7 +33,7 @@ pub(super) fn in_stream(trial: &mut VendorTrial) {
     });
 }
 
-pub(super) fn in_tool(trial: &mut VendorTrial) {
+pub(super) fn mid_tool(trial: &mut VendorTrial) {
     let tool = start_tool(trial);
     let agent = trial.world.session("b")["pid"].as_u64().expect("an agent");
     processes::kill(u32::try_from(agent).expect("a process"));
@@ -41,12 +42,12 @@ pub(super) fn in_tool(trial: &mut VendorTrial) {
     let nudged = trial.wait_answered("b", "started again");
     expect(
         nudges(&nudged) == 1 && nudged.mentions("BETA"),
-        "it is started again, with its conversation and one nudge",
+        "the agent is started again, with its conversation and one nudge",
         || format!("the request carried {}", quoted(&nudged.user_texts())),
     );
     trial.wait_idle("b");
     let launches = &trial.world.session("b")["launches"];
-    expect(*launches == 2, "it was started again once", || format!("{launches} launches"));
+    expect(*launches == 2, "the agent was started again once", || format!("{launches} launches"));
 }
 
 /// Starts an agent that runs a long tool. Returns the process id of the tool.
@@ -61,7 +62,7 @@ fn start_tool(trial: &VendorTrial) -> u32 {
     pid().expect("a process")
 }
 
-pub(super) fn before_first_word(trial: &mut VendorTrial) {
+pub(super) fn first_word(trial: &mut VendorTrial) {
     trial.start("a", "remember ALPHA [[hold: door]]");
     trial.world.kill_everything();
     let before = trial.world.session("a");
@@ -82,7 +83,7 @@ pub(super) fn before_first_word(trial: &mut VendorTrial) {
 }
 
 pub(super) fn torn_tail(trial: &mut VendorTrial) {
-    let session = trial.told("a", "remember ALPHA");
+    let session = trial.start_and_settle("a", "remember ALPHA");
     trial.world.kill_everything();
     let transcript = trial.transcript(&session);
     let mut file = fs::OpenOptions::new().append(true).open(&transcript).expect("a transcript");
@@ -95,7 +96,7 @@ pub(super) fn torn_tail(trial: &mut VendorTrial) {
 }
 
 pub(super) fn nothing_left(trial: &mut VendorTrial) {
-    trial.told("a", "remember ALPHA");
+    trial.start_and_settle("a", "remember ALPHA");
     let tool = start_tool(trial);
     trial.world.ok(["stop", "--all"]);
     trial.world.ok(["daemon", "stop"]);
@@ -107,6 +108,6 @@ pub(super) fn nothing_left(trial: &mut VendorTrial) {
         .collect();
     let is_met = left.is_empty() && !processes::is_alive(tool);
     expect(is_met, "after `segue stop` no process of the agent is left", || {
-        if left.is_empty() { "its tool runs".to_owned() } else { left.join("\n") }
+        if left.is_empty() { "its tool still runs".to_owned() } else { left.join("\n") }
     });
 }

@@ -1,4 +1,4 @@
-//! Turns that fail: the reason is reported.
+//! Turns that fail: Segue reports the reason.
 
 use crate::expectation::expect;
 use crate::trial::VendorTrial;
@@ -6,7 +6,7 @@ use crate::trial::VendorTrial;
 /// The exit status of a command whose vendor failed.
 const VENDOR_FAILED: i32 = 6;
 
-pub(super) fn classes(trial: &mut VendorTrial) {
+pub(super) fn failures(trial: &mut VendorTrial) {
     for (name, message, reason) in [
         ("refused-account", "one [[status: 401]]", "the account was refused"),
         ("refused-request", "two [[status: 400]]", "the request was refused"),
@@ -19,7 +19,7 @@ pub(super) fn classes(trial: &mut VendorTrial) {
     trial.model.accept();
 }
 
-pub(super) fn limit(trial: &mut VendorTrial) {
+pub(super) fn usage_limit(trial: &mut VendorTrial) {
     expect_failure(trial, "limit", "one [[limit: 2030-01-01T10:00:00Z]]", "usage limit");
     expect_failure(trial, "status", "two [[status: 429]]", "usage limit");
 }

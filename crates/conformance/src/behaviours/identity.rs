@@ -1,4 +1,4 @@
-//! Which conversation an agent is in: never that of another agent, and never a guess.
+//! Each session stays in its own conversation, whose id is proven and never guessed.
 
 use std::path::Path;
 use std::process::{Child, Command};
@@ -10,16 +10,16 @@ use crate::processes;
 use crate::terminal::Terminal;
 use crate::trial::VendorTrial;
 
-pub(super) fn proven(trial: &mut VendorTrial) {
-    trial.told("a", "remember ALPHA");
+pub(super) fn proven_id(trial: &mut VendorTrial) {
+    trial.start_and_settle("a", "remember ALPHA");
     let session = trial.world.session("a");
     let evidence = session["evidence"].as_str().unwrap_or("nothing");
-    let own = ["stream", "hook", "registry", "lock", "transcript"];
+    let from_own_process = ["stream", "hook", "registry", "lock", "transcript"];
     let expected = "its own process proves which conversation it is in";
-    expect(own.contains(&evidence), expected, || format!("only this: {evidence}"));
+    expect(from_own_process.contains(&evidence), expected, || format!("only this: {evidence}"));
 }
 
-pub(super) fn two(trial: &mut VendorTrial) {
+pub(super) fn two_at_once(trial: &mut VendorTrial) {
     let names = ["alpha", "beta"];
     let begin = |name: &str| -> Child {
         let message = format!("remember {name}");
@@ -27,11 +27,13 @@ pub(super) fn two(trial: &mut VendorTrial) {
     };
     for mut child in names.map(begin) {
         let started = child.wait().is_ok_and(|status| status.success());
-        expect(started, "two sessions start at the same time", || "one did not".to_owned());
+        expect(started, "two sessions start at the same time", || {
+            "`segue run` failed for one of them".to_owned()
+        });
     }
     let before = names.map(|name| {
         trial.wait_answered(name, &format!("remember {name}"));
-        trial.settled(name)
+        trial.wait_settled(name)
     });
     trial.kill_and_resume();
     for (name, before) in names.into_iter().zip(before) {
@@ -43,11 +45,11 @@ pub(super) fn two(trial: &mut VendorTrial) {
 /// A second Segue with the same home and project folder stands for a person who starts the vendor's
 /// program manually.
 pub(super) fn stray(trial: &mut VendorTrial) {
-    let before = trial.told("a", "remember ALPHA");
+    let before = trial.start_and_settle("a", "remember ALPHA");
     let own = trial.world.segue_home();
     let other = trial.world.root().join("other");
     trial.world.set("SEGUE_HOME", other.to_str().expect("a plain path"));
-    trial.told("stray", "stray OMEGA");
+    trial.start_and_settle("stray", "stray OMEGA");
     trial.world.ok(["stop", "stray"]);
     trial.world.set("SEGUE_HOME", own.to_str().expect("a plain path"));
     trial.kill_and_resume();
@@ -57,8 +59,8 @@ pub(super) fn stray(trial: &mut VendorTrial) {
 
 /// Runs manually the command with which Segue resumed the conversation. Segue must then refuse to
 /// resume the conversation.
-pub(super) fn held(trial: &mut VendorTrial) {
-    trial.told("a", "remember ALPHA");
+pub(super) fn open_elsewhere(trial: &mut VendorTrial) {
+    trial.start_and_settle("a", "remember ALPHA");
     trial.world.ok(["stop", "a"]);
     trial.world.resume(["a"]).assert_back("a", "resumed");
     trial.wait_idle("a");
@@ -70,13 +72,13 @@ pub(super) fn held(trial: &mut VendorTrial) {
     terminal.write_until_shown("by hand");
     terminal.press_enter();
     trial.model.wait_answered("by hand");
-    // The program is killed below, so only what it has recorded by then can be continued.
+    // The program is killed below. Only what it has recorded by then can be continued.
     trial.wait_recorded(&session, "by hand");
     let refused = trial.world.segue(["resume", "a"]);
     let expected = "`segue resume` refuses a conversation that a person has open (exit status 8)";
     expect(refused.status == 8, expected, || refused.to_string());
     let Some((_, named)) = refused.stdout.split_once("is open in process ") else {
-        unmet("the process that has it open is named", &refused.to_string());
+        unmet("the report names the process that has it open", &refused.to_string());
     };
     let digits: String = named.chars().take_while(char::is_ascii_digit).collect();
     drop(terminal);
@@ -112,8 +114,8 @@ fn record(folder: &Path) -> Value {
     serde_json::from_slice(&text).expect("a record")
 }
 
-pub(super) fn lost(trial: &mut VendorTrial) {
-    trial.told("a", "remember ALPHA");
+pub(super) fn unknown_id(trial: &mut VendorTrial) {
+    trial.start_and_settle("a", "remember ALPHA");
     trial.world.kill_everything();
     trial.lose_home();
     forget_copies(trial);
@@ -126,7 +128,7 @@ pub(super) fn lost(trial: &mut VendorTrial) {
     );
     let is_silent = trial.model.exchanges().len() == requests;
     let is_down = trial.world.session("a")["pid"].is_null();
-    expect(is_silent && is_down, "nothing is started in its place", || {
+    expect(is_silent && is_down, "no other conversation is started in its place", || {
         format!("a request: {}, a process: {}", !is_silent, !is_down)
     });
 }
@@ -146,12 +148,12 @@ fn forget_copies(trial: &VendorTrial) {
     }
 }
 
-pub(super) fn anew(trial: &mut VendorTrial) {
+pub(super) fn new_inside(trial: &mut VendorTrial) {
     let typed = trial
         .rehearsal
         .new_conversation_command
         .expect("a way to begin anew, or a reason why there is none");
-    let before = trial.told("a", "remember ALPHA");
+    let before = trial.start_and_settle("a", "remember ALPHA");
     let mut person = trial.attach("a");
     person.wait_for("remember ALPHA");
     person.write(typed);
@@ -161,7 +163,7 @@ pub(super) fn anew(trial: &mut VendorTrial) {
     drop(person);
     trial.wait_idle("a");
     trial.expect_carried("a", &[], "remember OMEGA");
-    let newer = trial.settled("a");
+    let newer = trial.wait_settled("a");
     trial.expect(
         "a",
         newer["vendor_session_id"] != before["vendor_session_id"],

@@ -1,4 +1,4 @@
-//! What a session keeps across launches: its transcript, its folder and its settings.
+//! A session keeps its transcript, its folder and its settings across launches.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,9 +8,9 @@ use crate::trial::VendorTrial;
 use crate::world::CommandOutcome;
 
 pub(super) fn deleted(trial: &mut VendorTrial) {
-    let session = trial.told("a", "remember ALPHA");
+    let session = trial.start_and_settle("a", "remember ALPHA");
     trial.expect_carried("a", &["remember ALPHA"], "remember BETA");
-    trial.settled("a");
+    trial.wait_settled("a");
     trial.wait_recorded(&session, "remember BETA");
     trial.world.kill_everything();
     fs::remove_file(trial.transcript(&session)).expect("a transcript");
@@ -18,8 +18,8 @@ pub(super) fn deleted(trial: &mut VendorTrial) {
     trial.expect_carried("a", &["remember ALPHA", "remember BETA"], "which words were they?");
 }
 
-pub(super) fn folder(trial: &mut VendorTrial) {
-    let before = trial.told("a", "remember ALPHA");
+pub(super) fn other_folder(trial: &mut VendorTrial) {
+    let before = trial.start_and_settle("a", "remember ALPHA");
     trial.world.kill_everything();
     let elsewhere = trial.world.root().join("elsewhere");
     fs::create_dir(&elsewhere).expect("a folder");
@@ -41,7 +41,7 @@ fn working_folder(trial: &VendorTrial) -> PathBuf {
     fs::read_link(format!("/proc/{agent}/cwd")).unwrap_or_default()
 }
 
-pub(super) fn settings(trial: &mut VendorTrial) {
+pub(super) fn settings_kept(trial: &mut VendorTrial) {
     let model = trial.rehearsal.other_model.expect("another model");
     let vendor = trial.vendor();
     trial.world.write(
@@ -57,7 +57,7 @@ pub(super) fn settings(trial: &mut VendorTrial) {
     trial.world.ok(["trust", "--yes"]);
     trial.world.ok(["up"]);
     trial.wait_answered("a", "remember ALPHA");
-    trial.settled("a");
+    trial.wait_settled("a");
     expect_settings(trial, "before", model);
     trial.kill_and_resume();
     trial.wait_idle("a");
@@ -74,7 +74,7 @@ fn expect_settings(trial: &VendorTrial, word: &str, model: &str) {
     expect(
         sent.contains("ALWAYS BE KIND"),
         format!("{word} a resume its instructions reach the model"),
-        || "a request without them".to_owned(),
+        || "a request without the instructions".to_owned(),
     );
     let value = fs::read_to_string(trial.world.project().join(word)).unwrap_or_default();
     expect(

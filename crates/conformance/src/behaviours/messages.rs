@@ -1,4 +1,4 @@
-//! Messages arrive unchanged and once, and never in a dialog or a draft.
+//! Messages arrive unchanged and once. They are never typed into a dialog or a draft.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::expectation::{expect, quoted, unmet};
 use crate::trial::VendorTrial;
 
-/// Texts that one vendor or another could treat as something other than text.
+/// Texts that some vendor could treat as a command, a file name or a list.
 const TEXTS: [&str; 10] = [
     "plain words number0",
     "two lines of number1\nand the second",
@@ -44,8 +44,8 @@ fn received(trial: &VendorTrial, text: &str, unique: &str) -> String {
     said.last().map(|text| (*text).to_owned()).unwrap_or_default()
 }
 
-pub(super) fn texts(trial: &mut VendorTrial) {
-    trial.told("a", "remember ALPHA");
+pub(super) fn messages(trial: &mut VendorTrial) {
+    trial.start_and_settle("a", "remember ALPHA");
     for (number, text) in TEXTS.iter().enumerate() {
         let received = received(trial, text, &format!("number{number}"));
         // A zero-width space stops a vendor from treating the text as a command.
@@ -56,8 +56,8 @@ pub(super) fn texts(trial: &mut VendorTrial) {
     expect_all_delivered(trial);
 }
 
-pub(super) fn long(trial: &mut VendorTrial) {
-    trial.told("a", "remember ALPHA");
+pub(super) fn long_message(trial: &mut VendorTrial) {
+    trial.start_and_settle("a", "remember ALPHA");
     let lines: String = (0..2_000).map(|n| format!("line {n} of a long text\n")).collect();
     let text = format!("long50 begins\n{lines}");
     let words = ["send", "a", "--wait", "--timeout", "170s", "-"];
@@ -79,7 +79,8 @@ fn start(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// Returns the text that the model received. If that only names a file, returns the file's content.
+/// Returns the text that the model received. If the text only names a file, returns the content of
+/// that file.
 fn whole(received: &str) -> String {
     let file = received.split('"').find(|part| part.starts_with('/') && !part.contains('\n'));
     match file {
@@ -97,7 +98,7 @@ fn expect_all_delivered(trial: &VendorTrial) {
 }
 
 pub(super) fn while_down(trial: &mut VendorTrial) {
-    trial.told("a", "remember ALPHA");
+    trial.start_and_settle("a", "remember ALPHA");
     trial.world.ok(["stop", "a"]);
     for text in ["sent down one", "sent down two"] {
         let queued = trial.world.segue(["send", "a", text]);
@@ -117,7 +118,7 @@ fn expect_said(said: &[&str], expected: &[&str]) {
 }
 
 pub(super) fn draft(trial: &mut VendorTrial) {
-    trial.told("a", "remember ALPHA");
+    trial.start_and_settle("a", "remember ALPHA");
     let mut person = trial.attach("a");
     person.wait_for("remember ALPHA");
     person.write("half a thou");
@@ -136,7 +137,7 @@ pub(super) fn draft(trial: &mut VendorTrial) {
 }
 
 pub(super) fn permission(trial: &mut VendorTrial) {
-    trial.told("a", "remember ALPHA");
+    trial.start_and_settle("a", "remember ALPHA");
     let file = trial.world.project().join("made");
     let command = format!("[[ask: touch {}]] please", file.display());
     trial.world.ok(["send", "a", &command]);

@@ -1,4 +1,4 @@
-//! Undisturbed turns, and headless turns.
+//! Turns that are not interrupted, and headless turns.
 
 use std::process::Child;
 
@@ -6,10 +6,12 @@ use crate::expectation::{expect, quoted};
 use crate::trial::VendorTrial;
 
 pub(super) fn start(trial: &mut VendorTrial) {
-    trial.told("a", "remember ALPHA");
+    trial.start_and_settle("a", "remember ALPHA");
     let asked = trial.model.conversations();
     let first = asked.iter().filter(|it| it.newest().contains("remember ALPHA")).count();
-    expect(first == 1, "its first message reaches the model once", || format!("{first} times"));
+    expect(first == 1, "its first message reaches the model once", || {
+        format!("it reached the model {first} times")
+    });
     trial.expect_carried("a", &["remember ALPHA"], "which word was it?");
     let launches = &trial.world.session("a")["launches"];
     expect(*launches == 1, "one process answered both messages", || format!("{launches} launches"));
@@ -53,7 +55,8 @@ pub(super) fn headless_killed(trial: &mut VendorTrial) {
     let ids = names.map(|name| trial.wait_session(name, |it| !it["vendor_session_id"].is_null()));
     trial.world.kill_everything();
     let recorded = [0, 1].map(|at| trial.is_recorded(&ids[at], &format!("remember {}", names[at])));
-    // A program that had recorded nothing yet gets its first message again, which must not be held.
+    // If a program had not recorded its first message, it gets that message again. The model must
+    // not hold that answer, too.
     names.iter().for_each(|name| trial.model.release(name));
     trial.resume_all();
     for turn in &mut turns {
@@ -62,8 +65,8 @@ pub(super) fn headless_killed(trial: &mut VendorTrial) {
     }
     for (name, (before, was_recorded)) in names.into_iter().zip(ids.into_iter().zip(recorded)) {
         trial.wait_idle(name);
-        // A conversation without a recorded message cannot be continued, and its id may be taken.
-        // The session may then be in another conversation.
+        // A conversation without a recorded message cannot be continued, and the vendor may refuse
+        // to use its id again. The session may then be in another conversation.
         if was_recorded {
             trial.expect_same_conversation(name, &before);
         }

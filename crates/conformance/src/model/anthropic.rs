@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::log::{Api, ExchangePart, SpeakerRole};
-use super::play::{ApiFailure, Fails, Voice, event};
+use super::play::{ApiFailure, Fails, Voice, event, seconds_until};
 use super::request::ParsedRequest;
 use super::tool::{ScriptedToolCall, ShellTool};
 
-/// The text that Claude Code puts before a message that it was given while it worked.
+/// Claude Code puts this text before a message that arrived in the middle of a turn.
 const QUEUED: &str = "The user sent a new message while you were working:";
 
-/// How the text begins that Claude Code puts after such a message. Versions differ.
-const BEHIND_QUEUED: [&str; 2] = ["\n\nIMPORTANT:", "\n\nThis is how Claude Code surfaces"];
+/// Beginnings of the text that Claude Code puts after such a message, by version.
+const AFTER_QUEUED: [&str; 2] = ["\n\nIMPORTANT:", "\n\nThis is how Claude Code surfaces"];
 
-/// How texts in the user's role begin that Claude Code writes itself.
-const OWN: [&str; 9] = [
+/// Beginnings of texts that Claude Code itself writes in the user's role.
+const VENDOR_TEXTS: [&str; 9] = [
     "<local-command-",
     "<command-name>",
     "<command-message>",
@@ -31,16 +31,17 @@ const OWN: [&str; 9] = [
     "CRITICAL: Respond with TEXT ONLY.",
 ];
 
-/// How a request begins that Claude Code makes for itself, although it looks like a turn.
+/// Beginnings of the newest message in requests that no message of a person has caused.
 const BACKGROUND: [&str; 3] = [
     "[SUGGESTION MODE:",
     "CRITICAL: Respond with TEXT ONLY.",
     "Your task is to create a detailed summary of the conversation so far",
 ];
 
-/// Texts in the assistant's role that Claude Code writes itself.
+/// Texts that Claude Code itself writes in the assistant's role.
 const SYNTHETIC: [&str; 2] = ["No response requested.", "(no content)"];
 
+/// The beginning of the summary of a compaction.
 const SUMMARY: &str = "This session is being continued from a previous conversation";
 
 /// Parses a request.
@@ -53,8 +54,8 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
         session: session.map(str::to_owned),
         turns: turns(&body),
         shell: ShellTool::among(named),
-        tools: !tools.is_empty(),
-        background: tools.is_empty() || is_background(&body),
+        has_tools: !tools.is_empty(),
+        is_background: tools.is_empty() || is_background(&body),
         schema: body["output_config"]["format"].get("schema").cloned(),
         body: Arc::new(body),
     }
@@ -83,15 +84,15 @@ fn is_background(body: &Value) -> bool {
 fn turns(body: &Value) -> Vec<ExchangePart> {
     let all = messages(body).flat_map(|message| {
         let role = message["role"].as_str().unwrap_or_default().to_owned();
-        blocks(message).into_iter().flat_map(move |block| said(&role, &block))
+        blocks(message).into_iter().flat_map(move |block| parts(&role, &block))
     });
     all.collect()
 }
 
-fn said(role: &str, block: &Value) -> Vec<ExchangePart> {
+fn parts(role: &str, block: &Value) -> Vec<ExchangePart> {
     let text = block["text"].as_str().unwrap_or_default();
     match (role, block["type"].as_str().unwrap_or_default()) {
-        ("user", "text") => user(text),
+        ("user", "text") => user_messages(text),
         ("system", "text") => queued(text).into_iter().collect(),
         ("assistant", "text") if !SYNTHETIC.contains(&text.trim()) => {
             vec![ExchangePart::new(SpeakerRole::Assistant, text)]
@@ -114,34 +115,35 @@ fn result(content: &Value) -> String {
     blocks.iter().filter_map(|block| block["text"].as_str()).collect()
 }
 
-/// Returns the user's messages in a text. Reminders of the vendor are left out, except the messages
-/// that they contain.
-fn user(text: &str) -> Vec<ExchangePart> {
-    let (mut own, mut said, mut rest) = (String::new(), Vec::new(), text);
+/// Returns the user's messages in a text. Leaves out the vendor's reminders, but not the messages
+/// inside them.
+fn user_messages(text: &str) -> Vec<ExchangePart> {
+    let (mut outside, mut found, mut rest) = (String::new(), Vec::new(), text);
     while let Some((before, after)) = rest.split_once("<system-reminder>") {
-        own.push_str(before);
+        outside.push_str(before);
         let (reminder, behind) = after.split_once("</system-reminder>").unwrap_or((after, ""));
-        said.extend(queued(reminder));
+        found.extend(queued(reminder));
         rest = behind;
     }
-    own.push_str(rest);
+    outside.push_str(rest);
     // If two messages of the user follow each other, Claude Code ends the first one with a newline.
-    let whole = own.strip_suffix('\n').unwrap_or(&own);
-    let own = if own.len() == text.len() { whole } else { own.trim() };
-    if own.trim_start().starts_with(QUEUED) {
-        said.extend(queued(own));
-    } else if own.trim_start().starts_with(SUMMARY) {
-        said.insert(0, ExchangePart::new(SpeakerRole::Summary, own));
-    } else if !own.trim().is_empty() && !OWN.iter().any(|begin| own.trim_start().starts_with(begin))
-    {
-        said.insert(0, ExchangePart::new(SpeakerRole::User, own));
+    let whole = outside.strip_suffix('\n').unwrap_or(&outside);
+    let message = if outside.len() == text.len() { whole } else { outside.trim() };
+    let begins_with = |begin: &str| message.trim_start().starts_with(begin);
+    if begins_with(QUEUED) {
+        found.extend(queued(message));
+    } else if begins_with(SUMMARY) {
+        found.insert(0, ExchangePart::new(SpeakerRole::Summary, message));
+    } else if !message.trim().is_empty() && !VENDOR_TEXTS.into_iter().any(begins_with) {
+        found.insert(0, ExchangePart::new(SpeakerRole::User, message));
     }
-    said
+    found
 }
 
+/// Returns the message that a reminder contains. `None` if it contains none.
 fn queued(reminder: &str) -> Option<ExchangePart> {
     let (_, after) = reminder.split_once(QUEUED)?;
-    let end = BEHIND_QUEUED.iter().filter_map(|begin| after.find(begin)).min();
+    let end = AFTER_QUEUED.iter().filter_map(|begin| after.find(begin)).min();
     let text = &after[..end.unwrap_or(after.len())];
     Some(ExchangePart::new(SpeakerRole::User, text.trim()))
 }
@@ -149,29 +151,30 @@ fn queued(reminder: &str) -> Option<ExchangePart> {
 /// Writes an answer.
 #[derive(Debug)]
 pub(crate) struct AnthropicAnswer {
-    streams: bool,
+    is_streamed: bool,
     id: String,
     model: Value,
+    /// The complete blocks.
     blocks: Vec<Value>,
-    /// The text of the open block.
+    /// The text of the block that is being written.
     open: Option<String>,
-    calls: bool,
+    has_tool_call: bool,
 }
 
 impl AnthropicAnswer {
-    pub(crate) fn new(asked: &ParsedRequest) -> Self {
+    pub(crate) fn new(request: &ParsedRequest) -> Self {
         Self {
-            streams: asked.streams(),
+            is_streamed: request.wants_stream(),
             id: format!("msg_{}", Uuid::new_v4().simple()),
-            model: asked.body["model"].clone(),
+            model: request.body["model"].clone(),
             blocks: Vec::new(),
             open: None,
-            calls: false,
+            has_tool_call: false,
         }
     }
 
     fn write(&self, events: &[Value]) -> String {
-        if self.streams { events.iter().map(event).collect() } else { String::new() }
+        if self.is_streamed { events.iter().map(event).collect() } else { String::new() }
     }
 
     fn close(&mut self) -> String {
@@ -182,7 +185,7 @@ impl AnthropicAnswer {
     }
 
     fn stop_reason(&self) -> &'static str {
-        if self.calls { "tool_use" } else { "end_turn" }
+        if self.has_tool_call { "tool_use" } else { "end_turn" }
     }
 
     fn message(&self, stop_reason: Option<&str>) -> Value {
@@ -216,7 +219,7 @@ impl Voice for AnthropicAnswer {
 
     fn call(&mut self, call: &ScriptedToolCall) -> String {
         let closed = self.close();
-        self.calls = true;
+        self.has_tool_call = true;
         let index = self.blocks.len();
         let id = format!("toolu_{}", Uuid::new_v4().simple());
         let block =
@@ -234,7 +237,7 @@ impl Voice for AnthropicAnswer {
 
     fn end(&mut self) -> String {
         let closed = self.close();
-        if !self.streams {
+        if !self.is_streamed {
             return self.message(Some(self.stop_reason())).to_string();
         }
         let delta = json!({"stop_reason": self.stop_reason(), "stop_sequence": null});
@@ -246,8 +249,8 @@ impl Voice for AnthropicAnswer {
         closed + &self.write(&events)
     }
 
-    fn content_type(&self) -> &'static str {
-        if self.streams { "text/event-stream" } else { "application/json" }
+    fn is_streamed(&self) -> bool {
+        self.is_streamed
     }
 }
 
@@ -271,9 +274,8 @@ impl Fails for AnthropicAnswer {
 
     fn limit(until: Timestamp) -> ApiFailure {
         let mut failure = Self::failure(429);
-        let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
         failure.headers.extend([
-            ("retry-after", left.to_string()),
+            ("retry-after", seconds_until(until).to_string()),
             ("anthropic-ratelimit-requests-remaining", "0".to_owned()),
             ("anthropic-ratelimit-requests-reset", until.to_string()),
             ("anthropic-ratelimit-unified-status", "rejected".to_owned()),
@@ -291,7 +293,7 @@ mod tests {
     use super::*;
 
     fn user_texts(text: &str) -> Vec<String> {
-        user(text).into_iter().map(|said| said.text).collect()
+        user_messages(text).into_iter().map(|part| part.text).collect()
     }
 
     #[test]
@@ -315,12 +317,12 @@ mod tests {
             {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "r"}]}]},
             {"role": "assistant", "content": [{"type": "text", "text": "No response requested."}]},
         ]});
-        let said = turns(&body);
+        let found = turns(&body);
         let expected = [
             (SpeakerRole::User, "q"),
             (SpeakerRole::ToolCall, "Bash {\"command\":\"ls\"}"),
             (SpeakerRole::ToolResult, "r"),
         ];
-        assert_eq!(said, expected.map(|(role, text)| ExchangePart::new(role, text)));
+        assert_eq!(found, expected.map(|(role, text)| ExchangePart::new(role, text)));
     }
 }

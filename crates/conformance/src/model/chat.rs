@@ -8,21 +8,21 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::log::{Api, ExchangePart, SpeakerRole};
-use super::play::{ApiFailure, Fails, Voice, data};
+use super::play::{ApiFailure, Fails, Voice, data, seconds_until};
 use super::request::ParsedRequest;
 use super::responses::Responses;
 use super::tool::{ScriptedToolCall, ShellTool};
 
 /// Headers in which vendors send the id of a conversation.
-const SESSION: [&str; 2] = ["x-session-id", "x-session-affinity"];
+const SESSION_HEADERS: [&str; 2] = ["x-session-id", "x-session-affinity"];
 
-/// Elements that vendors put before or after a person's message.
-const AROUND: [&str; 3] = ["current_datetime", "system_reminder", "system-reminder"];
+/// XML elements that vendors put before or after a person's message.
+const VENDOR_ELEMENTS: [&str; 3] = ["current_datetime", "system_reminder", "system-reminder"];
 
-/// How texts in the user's role begin that vendors write themselves.
-const OWN: [&str; 1] = ["Generate a title for this conversation:"];
+/// Beginnings of texts that vendors themselves write in the user's role.
+const VENDOR_TEXTS: [&str; 1] = ["Generate a title for this conversation:"];
 
-/// How a message begins that contains the summary of a compaction.
+/// Beginnings of the summary of a compaction.
 const SUMMARIES: [&str; 1] = ["The conversation history before this point was compacted"];
 
 /// Parses a request.
@@ -33,19 +33,19 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
     let header = |name: &&str| headers.get(*name).and_then(|it| it.to_str().ok());
     ParsedRequest {
         api: Api::Chat,
-        session: SESSION.iter().find_map(header).map(str::to_owned),
-        turns: body["messages"].as_array().into_iter().flatten().flat_map(said).collect(),
+        session: SESSION_HEADERS.iter().find_map(header).map(str::to_owned),
+        turns: body["messages"].as_array().into_iter().flatten().flat_map(parts).collect(),
         shell: ShellTool::among(named),
-        tools: !tools.is_empty(),
-        background: tools.is_empty(),
+        has_tools: !tools.is_empty(),
+        is_background: tools.is_empty(),
         schema: body["response_format"]["json_schema"].get("schema").cloned(),
         body: Arc::new(body),
     }
 }
 
-fn said(message: &Value) -> Vec<ExchangePart> {
+fn parts(message: &Value) -> Vec<ExchangePart> {
     match message["role"].as_str().unwrap_or_default() {
-        "user" => texts(message).filter_map(user).collect(),
+        "user" => texts(message).filter_map(user_message).collect(),
         "assistant" => {
             let texts = texts(message).filter(|it| !it.is_empty());
             let calls = message["tool_calls"].as_array().into_iter().flatten();
@@ -72,37 +72,37 @@ fn call(call: &Value) -> ExchangePart {
 }
 
 /// Returns the user's message in a text. `None` if it contains none.
-fn user(text: &str) -> Option<ExchangePart> {
+fn user_message(text: &str) -> Option<ExchangePart> {
     let begins = |begin: &&str| text.trim_start().starts_with(*begin);
     if SUMMARIES.iter().any(begins) {
         return Some(ExchangePart::new(SpeakerRole::Summary, text));
     }
-    if OWN.iter().any(begins) {
+    if VENDOR_TEXTS.iter().any(begins) {
         return None;
     }
-    let own = AROUND.iter().fold(text.to_owned(), |text, name| without(&text, name));
+    let outside = VENDOR_ELEMENTS.iter().fold(text.to_owned(), |text, name| without(&text, name));
     // A text without such elements keeps the whitespace around it.
-    let own = if own.len() == text.len() { own.as_str() } else { own.trim() };
-    (!own.trim().is_empty()).then(|| ExchangePart::new(SpeakerRole::User, own))
+    let message = if outside.len() == text.len() { outside.as_str() } else { outside.trim() };
+    (!message.trim().is_empty()).then(|| ExchangePart::new(SpeakerRole::User, message))
 }
 
 /// Removes all elements of this name from a text.
 fn without(text: &str, name: &str) -> String {
     let (begin, end) = (format!("<{name}>"), format!("</{name}>"));
-    let (mut own, mut rest) = (String::new(), text);
+    let (mut outside, mut rest) = (String::new(), text);
     while let Some((before, (_, after))) =
         rest.split_once(&begin).and_then(|(before, it)| Some((before, it.split_once(&end)?)))
     {
-        own.push_str(before);
+        outside.push_str(before);
         rest = after;
     }
-    own + rest
+    outside + rest
 }
 
 /// Writes an answer.
 #[derive(Debug)]
 pub(crate) struct Completion {
-    streams: bool,
+    is_streamed: bool,
     id: String,
     model: Value,
     text: String,
@@ -110,17 +110,17 @@ pub(crate) struct Completion {
 }
 
 impl Completion {
-    pub(crate) fn new(asked: &ParsedRequest) -> Self {
+    pub(crate) fn new(request: &ParsedRequest) -> Self {
         Self {
-            streams: asked.streams(),
+            is_streamed: request.wants_stream(),
             id: format!("chatcmpl-{}", Uuid::new_v4().simple()),
-            model: asked.body["model"].clone(),
+            model: request.body["model"].clone(),
             text: String::new(),
             calls: Vec::new(),
         }
     }
 
-    fn finish(&self) -> &'static str {
+    fn finish_reason(&self) -> &'static str {
         if self.calls.is_empty() { "stop" } else { "tool_calls" }
     }
 
@@ -131,11 +131,11 @@ impl Completion {
         })
     }
 
-    fn piece(&self, delta: &Value, finish: Option<&str>) -> String {
-        if !self.streams {
+    fn chunk(&self, delta: &Value, finish_reason: Option<&str>) -> String {
+        if !self.is_streamed {
             return String::new();
         }
-        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish_reason});
         data(&self.envelope("chat.completion.chunk", &[choice]))
     }
 
@@ -144,7 +144,7 @@ impl Completion {
         if !self.calls.is_empty() {
             message["tool_calls"] = json!(self.calls);
         }
-        let choice = json!({"index": 0, "message": message, "finish_reason": self.finish()});
+        let choice = json!({"index": 0, "message": message, "finish_reason": self.finish_reason()});
         let mut whole = self.envelope("chat.completion", &[choice]);
         whole["usage"] = usage();
         whole
@@ -157,35 +157,35 @@ fn usage() -> Value {
 
 impl Voice for Completion {
     fn begin(&mut self) -> String {
-        self.piece(&json!({"role": "assistant", "content": ""}), None)
+        self.chunk(&json!({"role": "assistant", "content": ""}), None)
     }
 
     fn text(&mut self, piece: &str) -> String {
         self.text.push_str(piece);
-        self.piece(&json!({"content": piece}), None)
+        self.chunk(&json!({"content": piece}), None)
     }
 
     fn call(&mut self, call: &ScriptedToolCall) -> String {
         let id = format!("call_{}", Uuid::new_v4().simple());
         let function = json!({"name": call.name, "arguments": call.arguments.to_string()});
-        let mut made = json!({"id": id, "type": "function", "function": function});
+        let mut call = json!({"id": id, "type": "function", "function": function});
         let index = self.calls.len();
-        self.calls.push(made.clone());
-        made["index"] = json!(index);
-        self.piece(&json!({"tool_calls": [made]}), None)
+        self.calls.push(call.clone());
+        call["index"] = json!(index);
+        self.chunk(&json!({"tool_calls": [call]}), None)
     }
 
     fn end(&mut self) -> String {
-        if !self.streams {
+        if !self.is_streamed {
             return self.whole().to_string();
         }
-        let mut used = self.envelope("chat.completion.chunk", &[]);
-        used["usage"] = usage();
-        self.piece(&json!({}), Some(self.finish())) + &data(&used) + "data: [DONE]\n\n"
+        let mut last = self.envelope("chat.completion.chunk", &[]);
+        last["usage"] = usage();
+        self.chunk(&json!({}), Some(self.finish_reason())) + &data(&last) + "data: [DONE]\n\n"
     }
 
-    fn content_type(&self) -> &'static str {
-        if self.streams { "text/event-stream" } else { "application/json" }
+    fn is_streamed(&self) -> bool {
+        self.is_streamed
     }
 }
 
@@ -193,15 +193,15 @@ impl Fails for Completion {
     fn failure(status: u16) -> ApiFailure {
         let mut failure = Responses::failure(status);
         if status == 429 {
-            // Without this header, vendors wait longer before each retry: more than a minute in
-            // total.
+            // Without this header, vendors increase the pause before each retry, to more than a
+            // minute in total.
             failure.headers.push(("retry-after", "1".to_owned()));
         }
         failure
     }
 
     fn limit(until: Timestamp) -> ApiFailure {
-        let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
+        let left = seconds_until(until);
         let error = json!({
             "message": "You exceeded your current quota, please check your plan and billing details.",
             "type": "insufficient_quota", "param": null, "code": "insufficient_quota",
@@ -230,7 +230,7 @@ mod tests {
             {"role": "assistant", "content": "two"},
             {"role": "user", "content": [{"type": "text", "text": " three <b>\n"}]},
         ]});
-        let asked = read(&HeaderMap::new(), body);
+        let request = read(&HeaderMap::new(), body);
         let expected = [
             (SpeakerRole::User, "one"),
             (SpeakerRole::ToolCall, "bash {}"),
@@ -238,7 +238,7 @@ mod tests {
             (SpeakerRole::Assistant, "two"),
             (SpeakerRole::User, " three <b>\n"),
         ];
-        assert_eq!(asked.turns, expected.map(|(role, text)| ExchangePart::new(role, text)));
-        assert!(asked.background);
+        assert_eq!(request.turns, expected.map(|(role, text)| ExchangePart::new(role, text)));
+        assert!(request.is_background);
     }
 }

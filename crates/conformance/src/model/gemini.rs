@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::log::{Api, ExchangePart, SpeakerRole};
-use super::play::{ApiFailure, Fails, Voice, data};
+use super::play::{ApiFailure, Fails, Voice, data, seconds_until};
 use super::request::ParsedRequest;
 use super::tool::{ScriptedToolCall, ShellTool};
 
-/// How texts in the user's role begin that Gemini CLI writes itself.
-const OWN: [&str; 5] = [
+/// Beginnings of texts that Gemini CLI itself writes in the user's role.
+const VENDOR_TEXTS: [&str; 5] = [
     "<session_context>",
     "<hook_context>",
     "<state_snapshot>",
@@ -20,7 +20,7 @@ const OWN: [&str; 5] = [
     "System: ",
 ];
 
-/// How a text begins that contains the summary of a compression.
+/// The beginning of the summary of a compression.
 const SUMMARY: &str = "<state_snapshot>";
 
 /// Parses a request.
@@ -39,8 +39,8 @@ pub(crate) fn read(body: Value) -> ParsedRequest {
         session: None,
         turns: turns(&body),
         shell: ShellTool::among(named),
-        tools: !declared.is_empty(),
-        background: declared.is_empty(),
+        has_tools: !declared.is_empty(),
+        is_background: declared.is_empty(),
         schema: schema.cloned(),
         body: Arc::new(body),
     }
@@ -49,12 +49,12 @@ pub(crate) fn read(body: Value) -> ParsedRequest {
 fn turns(body: &Value) -> Vec<ExchangePart> {
     let all = body["contents"].as_array().into_iter().flatten().flat_map(|content| {
         let parts = content["parts"].as_array().into_iter().flatten();
-        parts.filter_map(|part| said(content["role"].as_str().unwrap_or("user"), part))
+        parts.filter_map(|it| part(content["role"].as_str().unwrap_or("user"), it))
     });
     all.collect()
 }
 
-fn said(role: &str, part: &Value) -> Option<ExchangePart> {
+fn part(role: &str, part: &Value) -> Option<ExchangePart> {
     if let Some(call) = part.get("functionCall") {
         let name = call["name"].as_str().unwrap_or_default();
         return Some(ExchangePart::new(SpeakerRole::ToolCall, format!("{name} {}", call["args"])));
@@ -68,7 +68,7 @@ fn said(role: &str, part: &Value) -> Option<ExchangePart> {
         _ if text.trim_start().starts_with(SUMMARY) => {
             Some(ExchangePart::new(SpeakerRole::Summary, text))
         }
-        _ if OWN.iter().any(|begin| text.trim_start().starts_with(begin)) => None,
+        _ if VENDOR_TEXTS.iter().any(|begin| text.trim_start().starts_with(begin)) => None,
         _ => Some(ExchangePart::new(SpeakerRole::User, text)),
     }
 }
@@ -81,22 +81,22 @@ fn result(response: &Value) -> String {
 /// Writes an answer.
 #[derive(Debug)]
 pub(crate) struct GeminiAnswer {
-    streams: bool,
+    is_streamed: bool,
     id: String,
     model: String,
     parts: Vec<Value>,
 }
 
 impl GeminiAnswer {
-    pub(crate) fn new(model: &str, streams: bool) -> Self {
+    pub(crate) fn new(model: &str, is_streamed: bool) -> Self {
         let id = Uuid::new_v4().simple().to_string();
-        Self { streams, id, model: model.to_owned(), parts: Vec::new() }
+        Self { is_streamed, id, model: model.to_owned(), parts: Vec::new() }
     }
 
-    fn response(&self, parts: &[Value], finish: Option<&str>) -> Value {
+    fn response(&self, parts: &[Value], finish_reason: Option<&str>) -> Value {
         let mut candidate = json!({"index": 0, "content": {"role": "model", "parts": parts}});
-        if let Some(finish) = finish {
-            candidate["finishReason"] = json!(finish);
+        if let Some(finish_reason) = finish_reason {
+            candidate["finishReason"] = json!(finish_reason);
         }
         let usage =
             json!({"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15});
@@ -107,7 +107,7 @@ impl GeminiAnswer {
     }
 
     fn add(&mut self, part: Value) -> String {
-        let piece = if self.streams {
+        let piece = if self.is_streamed {
             data(&self.response(std::slice::from_ref(&part), None))
         } else {
             String::new()
@@ -131,14 +131,14 @@ impl Voice for GeminiAnswer {
     }
 
     fn end(&mut self) -> String {
-        if !self.streams {
+        if !self.is_streamed {
             return self.response(&self.parts, Some("STOP")).to_string();
         }
         data(&self.response(&[json!({"text": ""})], Some("STOP")))
     }
 
-    fn content_type(&self) -> &'static str {
-        if self.streams { "text/event-stream" } else { "application/json" }
+    fn is_streamed(&self) -> bool {
+        self.is_streamed
     }
 }
 
@@ -158,7 +158,7 @@ impl Fails for GeminiAnswer {
     }
 
     fn limit(until: Timestamp) -> ApiFailure {
-        let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
+        let left = seconds_until(until);
         let violation = json!({
             "quotaMetric": "generativelanguage.googleapis.com/generate_content_requests",
             "quotaId": "GenerateRequestsPerDayPerProjectPerModel",
@@ -189,7 +189,7 @@ mod tests {
             {"role": "user", "parts": [{"functionResponse": {"response": {"output": "r"}}}]},
             {"role": "model", "parts": [{"text": "two"}]},
         ]});
-        let asked = read(body);
+        let request = read(body);
         let expected = [
             (SpeakerRole::User, "one"),
             (SpeakerRole::User, "more"),
@@ -197,7 +197,7 @@ mod tests {
             (SpeakerRole::ToolResult, "r"),
             (SpeakerRole::Assistant, "two"),
         ];
-        assert_eq!(asked.turns, expected.map(|(role, text)| ExchangePart::new(role, text)));
-        assert!(asked.background);
+        assert_eq!(request.turns, expected.map(|(role, text)| ExchangePart::new(role, text)));
+        assert!(request.is_background);
     }
 }

@@ -1,5 +1,5 @@
-//! The log of all requests to the model and of their answers. It proves which history a request
-//! carried.
+//! The log of all requests to the model and of their answers. It proves which earlier messages a
+//! request carried.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -10,8 +10,8 @@ use super::script::ScriptStep;
 use crate::expectation::quoted;
 use crate::world::DEADLINE;
 
-/// How many request bodies are kept. They are large, and a long test makes thousands.
-const KEPT: usize = 50;
+/// The log keeps at most this many request bodies. They are large, and a long test sends thousands.
+const MAX_BODIES: usize = 50;
 
 /// The wire format of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum SpeakerRole {
     Summary,
 }
 
-/// One part of a conversation, without what the vendor added.
+/// One part of a conversation, without the text that the vendor added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExchangePart {
     pub role: SpeakerRole,
@@ -76,10 +76,10 @@ pub struct Exchange {
     /// The conversation, the oldest part first.
     pub turns: Vec<ExchangePart>,
     /// Whether the request offers tools.
-    pub tools: bool,
-    /// Whether the vendor makes the request for itself: for titles, token counts, suggestions or
-    /// compactions.
-    pub background: bool,
+    pub has_tools: bool,
+    /// Whether the request is not part of a conversation with a person, such as a request for a
+    /// title, a token count, a suggestion or a compaction.
+    pub is_background: bool,
     /// The steps of the answer.
     pub answer: Vec<ScriptStep>,
     pub stage: AnswerStage,
@@ -99,8 +99,8 @@ impl Exchange {
     }
 
     pub fn texts(&self, role: SpeakerRole) -> Vec<&str> {
-        let own = self.turns.iter().filter(|said| said.role == role);
-        own.map(|said| said.text.as_str()).collect()
+        let parts = self.turns.iter().filter(|part| part.role == role);
+        parts.map(|part| part.text.as_str()).collect()
     }
 
     /// Returns the newest message of the user. Empty if there is none.
@@ -110,11 +110,11 @@ impl Exchange {
 
     /// Returns whether any part of the conversation contains this text.
     pub fn mentions(&self, word: &str) -> bool {
-        self.turns.iter().any(|said| said.text.contains(word))
+        self.turns.iter().any(|part| part.text.contains(word))
     }
 }
 
-/// All exchanges, and a way to wait for them.
+/// All exchanges, and a condition variable for threads that wait for an exchange.
 #[derive(Debug, Default)]
 pub(crate) struct ExchangeLog {
     exchanges: Mutex<Vec<Exchange>>,
@@ -128,7 +128,7 @@ impl ExchangeLog {
         let number = exchanges.len() + 1;
         exchange.number = number;
         exchanges.push(exchange);
-        if let Some(old) = number.checked_sub(KEPT + 1) {
+        if let Some(old) = number.checked_sub(MAX_BODIES + 1) {
             exchanges[old].body = Arc::default();
         }
         drop(exchanges);
@@ -147,20 +147,23 @@ impl ExchangeLog {
         self.lock().clone()
     }
 
-    /// Waits until an exchange matches. Returns the oldest one that does. It may match already.
+    /// Waits until `is_wanted` returns true for an exchange. Returns the oldest such exchange.
     /// After the deadline, returns a list of all exchanges as the error.
-    pub(crate) fn wait_for(&self, wanted: impl Fn(&Exchange) -> bool) -> Result<Exchange, String> {
-        let end = Instant::now() + DEADLINE;
+    pub(crate) fn wait_for(
+        &self,
+        is_wanted: impl Fn(&Exchange) -> bool,
+    ) -> Result<Exchange, String> {
+        let deadline = Instant::now() + DEADLINE;
         let mut exchanges = self.lock();
         loop {
-            if let Some(found) = exchanges.iter().find(|it| wanted(it)) {
+            if let Some(found) = exchanges.iter().find(|it| is_wanted(it)) {
                 return Ok(found.clone());
             }
-            let left = end.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 let known: Vec<String> = exchanges.iter().map(summary).collect();
                 drop(exchanges);
-                return Err(format!("these requests:\n{}", known.join("\n")));
+                return Err(format!("only these requests:\n{}", known.join("\n")));
             }
             let waited = self.changed.wait_timeout(exchanges, left);
             exchanges = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -173,8 +176,8 @@ impl ExchangeLog {
 }
 
 fn summary(exchange: &Exchange) -> String {
-    let Exchange { number, path, background, stage, .. } = exchange;
-    let kind = if *background { "of the program itself" } else { "of the conversation" };
-    let said = quoted(&exchange.user_texts());
-    format!("#{number} {path}, {kind}, answer {stage:?}, carried {said}")
+    let Exchange { number, path, is_background, stage, .. } = exchange;
+    let kind = if *is_background { "background" } else { "conversation" };
+    let texts = quoted(&exchange.user_texts());
+    format!("#{number} {path}, {kind}, answer {stage:?}, carried {texts}")
 }

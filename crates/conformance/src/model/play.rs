@@ -19,18 +19,18 @@ use super::log::{AnswerStage, ExchangeLog};
 use super::script::ScriptStep;
 use super::tool::{ScriptedToolCall, ShellTool};
 
-/// How many pieces a slow text has. Each piece is a paragraph, because programs draw a complete
-/// paragraph at once.
-const PIECES: u32 = 10;
+/// The number of pieces of a slow text. Each piece is a paragraph, because programs draw a
+/// paragraph only when it is complete.
+const SLOW_PIECES: u32 = 10;
 
-/// How an API writes an answer. Each function returns the text that is sent next. Without
-/// streaming, that is empty until the end.
+/// Writes an answer in the format of an API. `begin`, `text`, `call` and `end` return the text that
+/// is sent next. Without streaming, only `end` returns text.
 pub(crate) trait Voice: Send + 'static {
     fn begin(&mut self) -> String;
     fn text(&mut self, piece: &str) -> String;
     fn call(&mut self, call: &ScriptedToolCall) -> String;
     fn end(&mut self) -> String;
-    fn content_type(&self) -> &'static str;
+    fn is_streamed(&self) -> bool;
 }
 
 /// A failure as an API reports it.
@@ -41,7 +41,7 @@ pub(crate) struct ApiFailure {
     pub(crate) body: Value,
 }
 
-/// How an API reports failures.
+/// Writes failures in the format of an API.
 pub(crate) trait Fails {
     fn failure(status: u16) -> ApiFailure;
     fn limit(until: Timestamp) -> ApiFailure;
@@ -57,11 +57,11 @@ pub(crate) struct Play<V> {
     pub(crate) released: watch::Receiver<BTreeSet<String>>,
 }
 
-/// The answer was not sent to its end.
+/// The answer ended early, in this stage.
 struct Stopped(AnswerStage);
 
 impl<V: Voice + Fails> Play<V> {
-    /// Begins the response. The rest of the answer is sent while the client reads the response.
+    /// Returns the response. Its body is sent while the client reads it.
     pub(crate) fn respond(self) -> Response {
         let failure = match self.steps.first() {
             Some(ScriptStep::Status(status)) => V::failure(*status),
@@ -73,7 +73,8 @@ impl<V: Voice + Fails> Play<V> {
     }
 
     fn stream(self) -> Response {
-        let content_type = self.voice.content_type();
+        let is_streamed = self.voice.is_streamed();
+        let content_type = if is_streamed { "text/event-stream" } else { "application/json" };
         let (sender, receiver) = mpsc::channel(1);
         tokio::spawn(self.run(sender));
         ([(header::CONTENT_TYPE, content_type)], Body::from_stream(Pieces(receiver)))
@@ -87,7 +88,7 @@ impl<V: Voice + Fails> Play<V> {
         };
         if stage == AnswerStage::Cut {
             let cut = io::Error::new(io::ErrorKind::ConnectionAborted, "cut by the script");
-            // If the client has disconnected, the connection is cut already.
+            // Sending fails only if the client has disconnected, which is the wanted state.
             let _gone = sender.send(Err(cut)).await;
         }
         self.log.advance(self.number, stage);
@@ -110,7 +111,7 @@ impl<V: Voice + Fails> Play<V> {
     ) -> Result<(), Stopped> {
         match step {
             ScriptStep::Say(text) => self.say(text, sender).await,
-            ScriptStep::Slow(duration) => self.slowly(*duration, sender).await,
+            ScriptStep::Slow(duration) => self.say_slowly(*duration, sender).await,
             ScriptStep::Hold(name) => self.hold(name, sender).await,
             ScriptStep::Hang => {
                 self.say("hanging\n\n", sender).await?;
@@ -147,14 +148,14 @@ impl<V: Voice + Fails> Play<V> {
         send(sender, piece).await
     }
 
-    async fn slowly(
+    async fn say_slowly(
         &mut self,
         duration: Duration,
         sender: &mpsc::Sender<io::Result<String>>,
     ) -> Result<(), Stopped> {
-        for piece in 1..=PIECES {
-            self.say(&format!("piece {piece} of {PIECES}\n\n"), sender).await?;
-            tokio::time::sleep(duration / PIECES).await;
+        for piece in 1..=SLOW_PIECES {
+            self.say(&format!("piece {piece} of {SLOW_PIECES}\n\n"), sender).await?;
+            tokio::time::sleep(duration / SLOW_PIECES).await;
         }
         Ok(())
     }
@@ -215,6 +216,11 @@ impl Stream for Pieces {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.0.poll_recv(context)
     }
+}
+
+/// Returns the number of seconds until a time, or 0 if it has passed.
+pub(crate) fn seconds_until(time: Timestamp) -> i64 {
+    time.as_second().saturating_sub(Timestamp::now().as_second()).max(0)
 }
 
 /// Writes one server-sent event.

@@ -15,8 +15,8 @@ pub(crate) struct ParsedRequest {
     pub(crate) session: Option<String>,
     pub(crate) turns: Vec<ExchangePart>,
     pub(crate) shell: Option<ShellTool>,
-    pub(crate) tools: bool,
-    pub(crate) background: bool,
+    pub(crate) has_tools: bool,
+    pub(crate) is_background: bool,
     /// The JSON schema of the answer, if the request contains one.
     pub(crate) schema: Option<Value>,
     pub(crate) body: Arc<Value>,
@@ -24,15 +24,15 @@ pub(crate) struct ParsedRequest {
 
 impl ParsedRequest {
     /// Returns whether the request asks for a streamed answer.
-    pub(crate) fn streams(&self) -> bool {
+    pub(crate) fn wants_stream(&self) -> bool {
         self.body["stream"] == true
     }
 
-    /// Decides the answer. Markers do not count in requests that a vendor makes for itself.
+    /// Decides the answer. Ignores markers in a background request.
     pub(crate) fn plan(&self) -> Vec<ScriptStep> {
         match &self.schema {
-            Some(schema) => vec![ScriptStep::Say(filled(schema).to_string())],
-            None if self.background => vec![ScriptStep::Say(script::carried(&self.turns))],
+            Some(schema) => vec![ScriptStep::Say(example(schema).to_string())],
+            None if self.is_background => vec![ScriptStep::Say(script::carried(&self.turns))],
             None => script::plan(&self.turns),
         }
     }
@@ -45,8 +45,8 @@ impl ParsedRequest {
             path: path.to_owned(),
             session: self.session.clone(),
             turns: self.turns.clone(),
-            tools: self.tools,
-            background: self.background,
+            has_tools: self.has_tools,
+            is_background: self.is_background,
             answer,
             stage: AnswerStage::Arrived,
             body: Arc::clone(&self.body),
@@ -55,13 +55,13 @@ impl ParsedRequest {
 }
 
 /// Returns a value that matches this JSON schema.
-pub(crate) fn filled(schema: &Value) -> Value {
+pub(crate) fn example(schema: &Value) -> Value {
     let properties = schema["properties"].as_object().into_iter().flatten();
     if let Some(first) = schema["enum"].get(0) {
         return first.clone();
     }
     match schema["type"].as_str() {
-        Some("object") => properties.map(|(name, inner)| (name.clone(), filled(inner))).collect(),
+        Some("object") => properties.map(|(name, inner)| (name.clone(), example(inner))).collect(),
         Some("array") => json!([]),
         Some("boolean") => json!(false),
         Some("number" | "integer") => json!(0),

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::log::{Api, ExchangePart, SpeakerRole};
-use super::play::{ApiFailure, Fails, Voice, event};
+use super::play::{ApiFailure, Fails, Voice, event, seconds_until};
 use super::request::ParsedRequest;
 use super::tool::{ScriptedToolCall, ShellTool};
 
-/// How texts in the user's role begin that Codex writes itself.
-const OWN: [&str; 9] = [
+/// Beginnings of texts that Codex itself writes in the user's role.
+const VENDOR_TEXTS: [&str; 9] = [
     COMPACTION,
     "<environment_context>",
     "<user_instructions>",
@@ -25,9 +25,10 @@ const OWN: [&str; 9] = [
     "<hook_",
 ];
 
-/// How the newest text begins if Codex requests a compaction.
+/// The beginning of the newest text if Codex requests a compaction.
 const COMPACTION: &str = "You are performing a CONTEXT CHECKPOINT COMPACTION";
 
+/// The beginning of the summary of a compaction.
 const SUMMARY: &str = "Another language model started to solve this problem";
 
 /// Parses a request.
@@ -37,24 +38,26 @@ pub(crate) fn read(headers: &HeaderMap, body: Value) -> ParsedRequest {
     let header = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
     let session = header("thread-id").or_else(|| header("session-id")).map(str::to_owned);
     let items = || body["input"].as_array().into_iter().flatten();
-    let compacts =
+    let is_compaction =
         items().next_back().is_some_and(|it| texts(it).any(|it| it.starts_with(COMPACTION)));
     ParsedRequest {
         api: Api::Responses,
         session,
-        background: tools.is_empty() || compacts,
-        turns: items().flat_map(said).collect(),
+        is_background: tools.is_empty() || is_compaction,
+        turns: items().flat_map(parts).collect(),
         shell: ShellTool::among(named),
-        tools: !tools.is_empty(),
+        has_tools: !tools.is_empty(),
         schema: body["text"]["format"].get("schema").cloned(),
         body: Arc::new(body),
     }
 }
 
-fn said(item: &Value) -> Vec<ExchangePart> {
+fn parts(item: &Value) -> Vec<ExchangePart> {
     let text = |key: &str| item[key].as_str().unwrap_or_default();
     match (text("type"), text("role")) {
-        ("message" | "", "user") => texts(item).filter(|it| !is_own(it)).map(user).collect(),
+        ("message" | "", "user") => {
+            texts(item).filter(|it| !is_vendor_text(it)).map(user_message).collect()
+        }
         ("message" | "", "assistant") => {
             texts(item).map(|text| ExchangePart::new(SpeakerRole::Assistant, text)).collect()
         }
@@ -81,11 +84,11 @@ fn output(output: &Value) -> String {
     parts.iter().filter_map(|part| part["text"].as_str()).collect()
 }
 
-fn is_own(text: &str) -> bool {
-    OWN.iter().any(|begin| text.trim_start().starts_with(begin))
+fn is_vendor_text(text: &str) -> bool {
+    VENDOR_TEXTS.iter().any(|begin| text.trim_start().starts_with(begin))
 }
 
-fn user(text: &str) -> ExchangePart {
+fn user_message(text: &str) -> ExchangePart {
     let role = if text.starts_with(SUMMARY) { SpeakerRole::Summary } else { SpeakerRole::User };
     ExchangePart::new(role, text)
 }
@@ -93,37 +96,38 @@ fn user(text: &str) -> ExchangePart {
 /// Writes an answer.
 #[derive(Debug)]
 pub(crate) struct Responses {
-    streams: bool,
+    is_streamed: bool,
     id: String,
     model: Value,
+    /// The complete items.
     items: Vec<Value>,
-    /// The id and the text of the open message.
+    /// The id and the text of the message that is being written.
     open: Option<(String, String)>,
 }
 
 impl Responses {
-    pub(crate) fn new(asked: &ParsedRequest) -> Self {
+    pub(crate) fn new(request: &ParsedRequest) -> Self {
         Self {
-            streams: asked.streams(),
+            is_streamed: request.wants_stream(),
             id: format!("resp_{}", Uuid::new_v4().simple()),
-            model: asked.body["model"].clone(),
+            model: request.body["model"].clone(),
             items: Vec::new(),
             open: None,
         }
     }
 
     fn write(&self, events: &[Value]) -> String {
-        if self.streams { events.iter().map(event).collect() } else { String::new() }
+        if self.is_streamed { events.iter().map(event).collect() } else { String::new() }
     }
 
     fn close(&mut self) -> String {
         let Some((id, text)) = self.open.take() else { return String::new() };
         let part = json!({"type": "output_text", "text": text, "annotations": []});
-        self.done(message(&id, "completed", &[part]))
+        self.add(message(&id, "completed", &[part]))
     }
 
     /// Adds a complete item.
-    fn done(&mut self, item: Value) -> String {
+    fn add(&mut self, item: Value) -> String {
         let index = self.items.len();
         let done =
             json!({"type": "response.output_item.done", "output_index": index, "item": item});
@@ -181,20 +185,20 @@ impl Voice for Responses {
             "type": "function_call", "id": format!("fc_{id}"), "call_id": format!("call_{id}"),
             "name": call.name, "arguments": call.arguments.to_string(), "status": "completed",
         });
-        closed + &self.done(item)
+        closed + &self.add(item)
     }
 
     fn end(&mut self) -> String {
         let closed = self.close();
         let response = self.response("completed");
-        if !self.streams {
+        if !self.is_streamed {
             return response.to_string();
         }
         closed + &self.write(&[json!({"type": "response.completed", "response": response})])
     }
 
-    fn content_type(&self) -> &'static str {
-        if self.streams { "text/event-stream" } else { "application/json" }
+    fn is_streamed(&self) -> bool {
+        self.is_streamed
     }
 }
 
@@ -232,10 +236,10 @@ impl Fails for Responses {
     }
 
     fn limit(until: Timestamp) -> ApiFailure {
-        let left = until.as_second().saturating_sub(Timestamp::now().as_second()).max(0);
         let error = json!({
             "type": "usage_limit_reached", "message": "The usage limit has been reached",
-            "plan_type": "plus", "resets_at": until.as_second(), "resets_in_seconds": left,
+            "plan_type": "plus", "resets_at": until.as_second(),
+            "resets_in_seconds": seconds_until(until),
         });
         let headers = vec![
             ("x-codex-primary-used-percent", "100".to_owned()),
@@ -261,14 +265,14 @@ mod tests {
             {"type": "function_call_output", "output": "r"},
             message("assistant", "two"),
         ]});
-        let asked = read(&HeaderMap::new(), body);
+        let request = read(&HeaderMap::new(), body);
         let expected = [
             (SpeakerRole::User, "one"),
             (SpeakerRole::ToolCall, "exec_command {}"),
             (SpeakerRole::ToolResult, "r"),
             (SpeakerRole::Assistant, "two"),
         ];
-        assert_eq!(asked.turns, expected.map(|(role, text)| ExchangePart::new(role, text)));
-        assert!(asked.background);
+        assert_eq!(request.turns, expected.map(|(role, text)| ExchangePart::new(role, text)));
+        assert!(request.is_background);
     }
 }

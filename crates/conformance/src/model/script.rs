@@ -1,4 +1,5 @@
-//! Decides what the model answers. Only the request decides, so that a retry gets the same answer.
+//! Decides what the model answers. The answer depends only on the request, so that a retry gets the
+//! same answer.
 //!
 //! Markers in the user's newest message are played in their order:
 //!
@@ -10,12 +11,12 @@
 //! | `[[hang]]` | some text, then nothing more |
 //! | `[[cut]]` | some text, then the connection is closed in the middle |
 //! | `[[tool: COMMAND]]` | a call of the request's shell tool; the rest follows its result |
-//! | `[[ask: COMMAND]]` | the same, in a way that the agent has to ask its user about |
+//! | `[[ask: COMMAND]]` | the same, for a command that needs the user's permission |
 //! | `[[status: 429]]` | this HTTP status with the vendor's error |
 //! | `[[limit: 2026-11-16T10:00:00Z]]` | a usage limit that ends at this time |
 //!
-//! `status` and `limit` are played only if nothing was sent before. After the last marker, or if
-//! there is no marker, the answer reports what the request carried:
+//! `status` and `limit` are ignored if another marker precedes them. After the last marker, or if
+//! there is no marker, the answer reports which messages of the user the request carried:
 //! `turns=N first=<<…>> last=<<…>>`.
 
 use std::time::Duration;
@@ -23,10 +24,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::log::{ExchangePart, SpeakerRole};
-use super::tool::unfinished;
+use super::tool::running_command;
 
-/// How many characters of a text an answer repeats.
-const REPEATED: usize = 200;
+/// An answer repeats at most this many characters of a message.
+const MAX_REPEATED_CHARS: usize = 200;
 
 /// One part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,28 +48,28 @@ pub enum ScriptStep {
 
 /// Decides the answer to a conversation: the steps up to the first tool call, failure or end.
 pub(crate) fn plan(turns: &[ExchangePart]) -> Vec<ScriptStep> {
-    let newest = turns.iter().rposition(|said| said.role == SpeakerRole::User);
+    let newest = turns.iter().rposition(|part| part.role == SpeakerRole::User);
     let (text, since) = newest.map_or(("", turns), |at| (turns[at].text.as_str(), &turns[at..]));
-    let results = since.iter().filter(|said| said.role == SpeakerRole::ToolResult);
-    let states: Vec<Option<u64>> = results.map(|said| unfinished(&said.text)).collect();
-    if let Some(Some(number)) = states.last() {
+    let results = since.iter().filter(|part| part.role == SpeakerRole::ToolResult);
+    let running: Vec<Option<u64>> = results.map(|part| running_command(&part.text)).collect();
+    if let Some(Some(number)) = running.last() {
         return vec![ScriptStep::AwaitTool(*number)];
     }
     let mut steps = markers(text).into_iter();
-    for _ in states.iter().filter(|running| running.is_none()) {
+    for _ in running.iter().filter(|number| number.is_none()) {
         // The steps before a tool call that has a result were played already.
         let _played =
             steps.by_ref().find(|step| matches!(step, ScriptStep::Tool(_) | ScriptStep::Ask(_)));
     }
-    let mut plan = up_to_the_end(steps);
-    if plan.last().is_none_or(|step| !ends(step)) {
+    let mut plan = up_to_last(steps);
+    if plan.last().is_none_or(|step| !is_last(step)) {
         plan.push(ScriptStep::Say(carried(turns)));
     }
     plan
 }
 
 /// Returns whether no other step can follow in the same answer.
-fn ends(step: &ScriptStep) -> bool {
+fn is_last(step: &ScriptStep) -> bool {
     matches!(
         step,
         ScriptStep::Tool(_)
@@ -81,34 +82,35 @@ fn ends(step: &ScriptStep) -> bool {
     )
 }
 
-fn up_to_the_end(steps: impl Iterator<Item = ScriptStep>) -> Vec<ScriptStep> {
+/// Returns the steps of one answer. Skips a failure that is not the first step.
+fn up_to_last(steps: impl Iterator<Item = ScriptStep>) -> Vec<ScriptStep> {
     let mut plan = Vec::new();
     for step in steps {
         let is_failure = matches!(step, ScriptStep::Status(_) | ScriptStep::Limit(_));
         if is_failure && !plan.is_empty() {
             continue;
         }
-        let end = ends(&step);
+        let is_last = is_last(&step);
         plan.push(step);
-        if end {
+        if is_last {
             break;
         }
     }
     plan
 }
 
-/// Returns a text that reports how much of the conversation the request carried.
+/// Returns a text with the number of the user's messages in a request, the first and the last.
 pub(crate) fn carried(turns: &[ExchangePart]) -> String {
-    let said: Vec<&str> =
+    let texts: Vec<&str> =
         turns.iter().filter(|it| it.role == SpeakerRole::User).map(|it| it.text.as_str()).collect();
-    let first = clipped(said.first().copied().unwrap_or_default());
-    let last = clipped(said.last().copied().unwrap_or_default());
-    format!("turns={} first=<<{first}>> last=<<{last}>>", said.len())
+    let first = clipped(texts.first().copied().unwrap_or_default());
+    let last = clipped(texts.last().copied().unwrap_or_default());
+    format!("turns={} first=<<{first}>> last=<<{last}>>", texts.len())
 }
 
 fn clipped(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    line.chars().take(REPEATED).collect()
+    line.chars().take(MAX_REPEATED_CHARS).collect()
 }
 
 /// Returns the markers of a text in their order.
@@ -124,7 +126,7 @@ fn markers(text: &str) -> Vec<ScriptStep> {
     found
 }
 
-/// Finds the end of a marker, which may contain other markers.
+/// Returns the byte offset at which a marker ends. The marker may contain other markers.
 fn closing(inside: &str) -> Option<usize> {
     let (mut depth, mut at) = (0_usize, 0);
     while let Some(pair) = inside.as_bytes().get(at..at + 2) {
@@ -168,18 +170,18 @@ mod tests {
     }
 
     #[test]
-    fn answer_without_markers_reports_what_the_request_carried() {
+    fn answer_without_markers_reports_the_users_messages() {
         let turns = [
             user("one [[hang]]"),
             ExchangePart::new(SpeakerRole::Assistant, "a [[cut]]"),
             user("two"),
         ];
-        let said = "turns=2 first=<<one [[hang]]>> last=<<two>>".to_owned();
-        assert_eq!(plan(&turns), [ScriptStep::Say(said)]);
+        let answer = "turns=2 first=<<one [[hang]]>> last=<<two>>".to_owned();
+        assert_eq!(plan(&turns), [ScriptStep::Say(answer)]);
     }
 
     #[test]
-    fn markers_are_played_in_order_and_tools_once() {
+    fn markers_are_played_in_order_and_each_tool_is_called_once() {
         let asked = user("[[say: a]] [[tool: claude -p '[[say: b]]']] [[tool: ls]] [[hold: x]] z");
         let first = [
             ScriptStep::Say("a".to_owned()),

@@ -1,8 +1,8 @@
-//! The shell tool that a request offers, whatever its name is, and how it is called.
+//! Finds the shell tool among the tools of a request, and writes calls of it.
 
 use serde_json::{Map, Value, json};
 
-use super::request::filled;
+use super::request::example;
 
 /// Names of the tools that run a command in a shell.
 const NAMES: [&str; 6] =
@@ -11,13 +11,11 @@ const NAMES: [&str; 6] =
 /// Names of the parameter for the command.
 const PARAMETERS: [&str; 2] = ["command", "cmd"];
 
-/// The longest time in milliseconds that a tool can wait before it reports that the command still
-/// runs.
-const PATIENCE: u32 = 30_000;
+/// The maximum of `yield_time_ms`. After that time a tool reports that its command still runs.
+const YIELD_TIME_MS: u32 = 30_000;
 
-/// Parameters, with their values, that stop tools from leaving a command in the background too
-/// early.
-const WAITS: [(&str, u32); 2] = [("yield_time_ms", PATIENCE), ("initial_wait", 600)];
+/// Parameters that make a tool wait for the end of its command, with their values.
+const WAIT_PARAMETERS: [(&str, u32); 2] = [("yield_time_ms", YIELD_TIME_MS), ("initial_wait", 600)];
 
 /// The text with which a tool reports that its command still runs.
 const RUNNING: &str = "Process running with session ID ";
@@ -50,14 +48,14 @@ impl ShellTool {
         let is_list = properties[parameter]["type"] == "array";
         let value = if is_list { json!(["bash", "-lc", command]) } else { json!(command) };
         let mut arguments = Map::from_iter([(parameter.to_owned(), value)]);
-        for (name, value) in WAITS {
+        for (name, value) in WAIT_PARAMETERS {
             if properties.get(name).is_some() {
                 arguments.insert(name.to_owned(), json!(value));
             }
         }
         let required = self.schema["required"].as_array().into_iter().flatten();
         for name in required.filter_map(Value::as_str) {
-            arguments.entry(name).or_insert_with(|| filled(&properties[name]));
+            arguments.entry(name).or_insert_with(|| example(&properties[name]));
         }
         Some(ScriptedToolCall { name: self.name.clone(), arguments: Value::Object(arguments) })
     }
@@ -75,13 +73,14 @@ impl ShellTool {
 
     /// Returns the call that continues to wait for a command that still runs.
     pub(crate) fn wait(number: u64) -> ScriptedToolCall {
-        let arguments = json!({"session_id": number, "chars": "", "yield_time_ms": PATIENCE});
+        let arguments = json!({"session_id": number, "chars": "", "yield_time_ms": YIELD_TIME_MS});
         ScriptedToolCall { name: "write_stdin".to_owned(), arguments }
     }
 }
 
-/// Returns the number of the command that still runs according to a tool's result.
-pub(crate) fn unfinished(result: &str) -> Option<u64> {
+/// Returns the number of the command that still runs according to a tool's result. `None` if the
+/// command has ended.
+pub(crate) fn running_command(result: &str) -> Option<u64> {
     let (_, after) = result.split_once(RUNNING)?;
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()

@@ -177,7 +177,7 @@ fn codex_answers_in_a_terminal_without_asking_questions_first() {
         let start = command(&world, "codex", ["--no-daemon", "GAMMA [[hold: door]]"]);
         let mut terminal = Terminal::start(&start, 40, 120);
         assert_interactive(&model, &mut terminal);
-        model.wait_for(|it| it.background && it.stage == AnswerStage::Whole);
+        model.wait_for(|it| it.is_background && it.stage == AnswerStage::Whole);
     });
 }
 

@@ -119,7 +119,7 @@ fn opencode_sends_a_background_request_for_a_title() {
         let run = opencode(&world, &[], "first ALPHA");
         assert_eq!(run.status, 0, "{run:#?}");
         assert_eq!(model.conversations().len(), 1, "{:#?}", model.exchanges());
-        let title = model.wait_for(|it| it.background && it.stage == AnswerStage::Whole);
+        let title = model.wait_for(|it| it.is_background && it.stage == AnswerStage::Whole);
         assert_eq!(title.user_texts(), ["first ALPHA"]);
     });
 }
@@ -242,7 +242,7 @@ fn opencode_keeps_retrying_after_a_rate_limit() {
         let (world, model) = world_with(with_opencode);
         let mut run = command(&world, "opencode", ["run", "--format", "json", "[[status: 429]]"]);
         let mut run = run.stdout(std::process::Stdio::piped()).spawn().unwrap();
-        model.wait_for(|it| !it.background && it.number > 4);
+        model.wait_for(|it| !it.is_background && it.number > 4);
         assert_eq!(run.try_wait().unwrap(), None);
         run.kill().unwrap();
         assert!(run.wait_with_output().unwrap().stdout.is_empty());

@@ -160,7 +160,7 @@ fn behaviours(arguments: &VendorsCheckArguments) -> Result<Vec<&'static Behaviou
         })
     };
     if arguments.only.is_empty() {
-        Ok(BEHAVIOURS.iter().filter(|it| it.hurts || !arguments.quick).collect())
+        Ok(BEHAVIOURS.iter().filter(|it| it.is_essential || !arguments.quick).collect())
     } else {
         arguments.only.iter().map(named).collect()
     }
@@ -247,6 +247,6 @@ pub(super) fn rehearse(arguments: &[OsString]) -> ExitCode {
         // If standard error cannot be written, there is no other place to report it.
         let _told = std::io::stderr().write_all(text.as_bytes());
     }));
-    segue_conformance::show(&segue, vendor, behaviour);
+    segue_conformance::check_here(&segue, vendor, behaviour);
     ExitCode::SUCCESS
 }

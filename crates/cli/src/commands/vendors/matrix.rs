@@ -70,7 +70,7 @@ impl Matrix<'_> {
     pub(super) fn markdown(&self) -> String {
         let mut text = format!("{INTRODUCTION}{}", self.heading());
         for behaviour in self.behaviours {
-            let _infallible = write!(text, "| `{}`: {} |", behaviour.name, behaviour.what);
+            let _infallible = write!(text, "| `{}`: {} |", behaviour.name, behaviour.description);
             for vendor in self.vendors {
                 let (word, _) = word(self.verdict(vendor.id().as_str(), behaviour.name));
                 let _infallible = write!(text, " {word} |");
