@@ -23,6 +23,7 @@ use segue_host::daemon;
 use segue_host::lock::FileLock;
 use segue_host::watch::Watcher;
 
+use crate::blocking::blocking;
 use crate::connection::Connection;
 use crate::line::Line;
 use crate::liveness::Resident;
@@ -31,13 +32,13 @@ use crate::routes::query;
 use crate::wiring::{Local, VERSION};
 
 /// How long an old daemon may take to exit when it is replaced.
-const HANDOVER: Duration = Duration::from_secs(20);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long the start of a daemon may take. It may have to migrate a large store.
-const START: Duration = Duration::from_secs(90);
+const START_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// The path of the stream of events.
-const FOLLOW: &str = "/v1/events/follow";
+const FOLLOW_PATH: &str = "/v1/events/follow";
 
 /// A client with a connection to the daemon.
 #[derive(Debug)]
@@ -51,15 +52,16 @@ impl Client {
     pub async fn connect(local: &Local) -> Result<Self> {
         local.paths().ensure()?;
         let running = Self::connect_running(local).await?;
-        // Drop the connection to a daemon that is to be replaced: the daemon would wait until it is
-        // closed.
+        // `filter` drops the connection to a daemon that is to be replaced. A daemon that stops
+        // waits until its connections are closed.
         match running.filter(|client| client.is_current(local)) {
             Some(client) => Ok(client.reconnecting(local)),
             None => Ok(Self::start(local).await?.reconnecting(local)),
         }
     }
 
-    /// Allows a request to be sent again if its connection breaks, to a new daemon if necessary.
+    /// Makes the client connect again if its connection breaks, and send the request again. It
+    /// starts a new daemon if necessary.
     fn reconnecting(self, local: &Local) -> Self {
         Self { line: self.line.reconnecting(local), ..self }
     }
@@ -94,15 +96,15 @@ impl Client {
         Self { line: Line::new(connection), health }
     }
 
-    /// Returns whether the daemon can be used. It must have exactly this version; inside an agent,
-    /// the same protocol is enough.
+    /// Returns whether this client can use the daemon. The daemon must have the same version.
+    /// Inside an agent, which may not replace the daemon, the same protocol is enough.
     fn is_current(&self, local: &Local) -> bool {
         let Health { version, protocol, .. } = &self.health;
         version == VERSION || (*protocol == PROTOCOL && local.is_inside_agent())
     }
 
-    /// Starts a daemon: takes the start lock, checks for a running daemon, starts one, and waits
-    /// until it is ready. A process that comes second finds the daemon of the first.
+    /// Starts a daemon and waits until it is ready. Of several processes that do this at the same
+    /// time, the first one starts the daemon, and the others find it.
     async fn start(local: &Local) -> Result<Self> {
         if local.is_inside_agent() {
             return Err(Error::unavailable("the daemon does not run")
@@ -116,7 +118,7 @@ impl Client {
             }
             client.shut_down().await?;
         }
-        wait_for_the_lock(local).await?;
+        wait_for_daemon_lock(local).await?;
         let (paths, environment) = (local.paths().clone(), local.environment().clone());
         blocking(move || daemon::spawn_daemon(&paths, &environment, &starting)).await?;
         Self::connect_running(local).await?.ok_or_else(|| {
@@ -125,7 +127,7 @@ impl Client {
         })
     }
 
-    /// Returns what the daemon reported about itself when the client connected.
+    /// Returns the state that the daemon reported when the client connected.
     pub fn health(&self) -> &Health {
         &self.health
     }
@@ -148,7 +150,7 @@ impl Client {
         self.line.change(Method::POST, "/v1/scale", request).await
     }
 
-    /// Brings sessions back; with `plan`, only reports what it would do.
+    /// Brings sessions back. With `plan`, only reports what a resume would do.
     pub async fn resume(&self, request: &ResumeRequest) -> Result<ResumeAnswer> {
         self.line.change(Method::POST, "/v1/resume", request).await
     }
@@ -163,14 +165,15 @@ impl Client {
         self.line.change(Method::POST, "/v1/handoff", request).await
     }
 
-    /// Sends a message, and waits at most as long as the request allows.
+    /// Sends a message, and waits at most for the timeout of the request. A retry waits for the
+    /// rest of that time.
     pub async fn send(&self, request: &SendRequest) -> Result<SendReport> {
-        let rest = |spent: Duration| {
-            let spent = u64::try_from(spent.as_millis()).unwrap_or(u64::MAX);
-            let timeout_ms = request.timeout_ms.saturating_sub(spent);
+        let with_remaining_time = |elapsed: Duration| {
+            let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+            let timeout_ms = request.timeout_ms.saturating_sub(elapsed_ms);
             SendRequest { timeout_ms, ..request.clone() }
         };
-        self.line.change_within(Method::POST, "/v1/send", rest).await
+        self.line.change_within(Method::POST, "/v1/send", with_remaining_time).await
     }
 
     /// Lists the messages of sessions and fleets, or all messages if none is named.
@@ -204,7 +207,8 @@ impl Client {
         self.ask_about(Method::GET, "/v1/session", address, cwd).await
     }
 
-    /// Returns the session to answer. A fleet means its only session that asks a question.
+    /// Returns the session that an answer is for. The address of a fleet means the only session of
+    /// the fleet that asks a question.
     pub async fn asking(&self, address: &str, cwd: &Path) -> Result<SessionView> {
         let address = AddressQuery { asking: true, ..AddressQuery::new(address, cwd, false) };
         self.line.ask(Method::GET, &query("/v1/session", &address)?, &()).await
@@ -252,7 +256,7 @@ impl Client {
     /// Streams events after a sequence number as they happen.
     pub async fn follow(&self, sessions: &[SessionId], after: i64) -> Result<EventStream> {
         let wanted = EventQuery { after, sessions: sessions.to_vec(), ..EventQuery::default() };
-        let path = query(FOLLOW, &EventsQuery::new(&wanted))?;
+        let path = query(FOLLOW_PATH, &EventsQuery::new(&wanted))?;
         let connection = self.line.connection();
         let body = connection.follow(&path).await?;
         let resident = connection.resident().clone();
@@ -277,7 +281,7 @@ impl Client {
         let handle = resident::open(self.health.pid)?;
         let () = self.line.connection().ask(Method::POST, "/v1/shutdown", &()).await?;
         match handle {
-            Some(handle) => resident::gone(self.health.pid, &handle).await.map(drop),
+            Some(handle) => resident::wait_until_gone(self.health.pid, &handle).await.map(drop),
             None => Ok(()),
         }
     }
@@ -294,43 +298,37 @@ impl Client {
     }
 }
 
-/// Waits until no other process starts a daemon. That can be a command, or a daemon that is not
-/// ready yet although its command has died.
+/// Takes the lock of a process that starts a daemon. Waits while another process holds it: a
+/// command that starts a daemon, or a daemon that is not ready yet and whose command has died.
 pub(crate) async fn start_lock(local: &Local) -> Result<FileLock> {
     let path = local.paths().start_lock();
     let lock = blocking(move || FileLock::acquire_blocking(&path));
-    tokio::time::timeout(START, lock).await.unwrap_or_else(|_| {
+    tokio::time::timeout(START_TIMEOUT, lock).await.unwrap_or_else(|_| {
         Err(Error::unavailable("a daemon was started but does not get ready")
             .hint(format!("look into `{}`", local.paths().log_file().display())))
     })
 }
 
-/// Waits until no daemon holds the lock. A daemon that was just killed holds it for a short time.
-async fn wait_for_the_lock(local: &Local) -> Result<()> {
+/// Waits until no daemon holds the daemon's lock. A daemon that was just killed still holds it for
+/// a short time.
+async fn wait_for_daemon_lock(local: &Local) -> Result<()> {
     let lock = local.paths().daemon_lock();
     let free = blocking(move || FileLock::acquire_blocking(&lock).map(drop));
-    tokio::time::timeout(HANDOVER, free).await.unwrap_or_else(|_| {
+    tokio::time::timeout(EXIT_TIMEOUT, free).await.unwrap_or_else(|_| {
         let lock = local.paths().daemon_lock();
         let pid = segue_host::daemon_process::lock_holder(&lock);
-        let who = pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
-        Err(Error::unavailable(format!("a daemon{who} runs, but does not answer"))
+        let process = pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
+        Err(Error::unavailable(format!("a daemon{process} runs, but does not answer"))
             .caused_by(format!("it has the lock `{}`", lock.display()))
             .hint("run `segue daemon stop --force` to end it: agents go on"))
     })
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(Error::internal("a task failed").caused_by(error)))
 }
 
 /// A stream of events, one JSON line each.
 #[derive(Debug)]
 pub struct EventStream {
     body: Incoming,
+    /// Received bytes that were not returned as events yet.
     pending: Vec<u8>,
     resident: Resident,
 }
@@ -344,7 +342,7 @@ impl EventStream {
                 return Some(parse(&line));
             }
             let frame = async { Ok(self.body.frame().await) };
-            let frame = match self.resident.answered(FOLLOW, frame).await {
+            let frame = match self.resident.answered(FOLLOW_PATH, frame).await {
                 Ok(frame) => frame?.ok()?,
                 Err(error) => return Some(Err(error)),
             };

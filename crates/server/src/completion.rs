@@ -1,4 +1,4 @@
-//! Returns names for shell completion. This must be quick and silent, and starts no process.
+//! Names for shell completion. The functions return quickly, report no errors and start no process.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,8 +8,8 @@ use segue_core::api::{ListRequest, SessionView};
 use crate::client::Client;
 use crate::wiring::{self, Local};
 
-/// Returns the sessions that the caller may reach. Empty if no daemon answers in time.
-pub fn sessions(local: &Local, longest: Duration) -> Vec<SessionView> {
+/// Returns the sessions that the caller may reach. Empty if no daemon answers within the timeout.
+pub fn sessions(local: &Local, timeout: Duration) -> Vec<SessionView> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return Vec::new() };
     let ask = async {
@@ -17,16 +17,16 @@ pub fn sessions(local: &Local, longest: Duration) -> Vec<SessionView> {
         let all = ListRequest { all: true, ..ListRequest::default() };
         Some(client.list(&all).await.ok()?.sessions)
     };
-    let asked = runtime.block_on(async { tokio::time::timeout(longest, ask).await });
-    // Do not wait for a thread that is still waiting for the daemon.
+    let sessions = runtime.block_on(async { tokio::time::timeout(timeout, ask).await });
+    // Do not wait for a thread that still waits for the daemon.
     runtime.shutdown_background();
-    asked.ok().flatten().unwrap_or_default()
+    sessions.ok().flatten().unwrap_or_default()
 }
 
 /// Returns the names of the agents of the project around a folder. Empty if the project cannot be
 /// read. The project does not have to be trusted.
 pub fn agents(folder: &Path) -> Vec<String> {
-    // The user's settings are not read.
+    // An empty path: the names do not depend on the user's settings.
     let projects = wiring::projects(PathBuf::new());
     let project = projects.around(folder).ok().flatten();
     project.map_or_else(Vec::new, |project| {

@@ -19,15 +19,15 @@ use crate::routes::not_utf8;
 /// A connection. It carries one request at a time.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    // The async mutex queues requests, because the connection can carry only one at a time.
+    // An async mutex, because a second request has to wait for the first.
     sender: Mutex<SendRequest<Full<Bytes>>>,
     resident: Resident,
 }
 
 impl Connection {
     pub(crate) async fn open(stream: UnixStream, resident: Resident) -> Result<Self> {
-        let shaken = handshake(TokioIo::new(stream)).await.map_err(lost);
-        let (sender, connection) = shaken.map_err(Error::from)?;
+        let opened = handshake(TokioIo::new(stream)).await.map_err(broken);
+        let (sender, connection) = opened.map_err(Error::from)?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "connection to the daemon ended");
@@ -36,8 +36,7 @@ impl Connection {
         Ok(Self { sender: Mutex::new(sender), resident })
     }
 
-    /// Sends a request and reads the whole response. Returns an error if the daemon stops
-    /// responding.
+    /// Sends a request and reads the whole response. Fails if the daemon stops responding.
     pub(crate) async fn ask<B: Serialize + Sync, A: DeserializeOwned>(
         &self,
         method: Method,
@@ -47,8 +46,8 @@ impl Connection {
         Ok(self.try_ask((method, path, None), body).await?)
     }
 
-    /// Sends a request and reads the whole response. The error tells a broken connection from an
-    /// error response. Returns an error if the daemon stops responding.
+    /// Sends a request and reads the whole response. Fails if the daemon stops responding. The
+    /// error distinguishes a broken connection from an error response.
     pub(crate) async fn try_ask<B: Serialize + Sync, A: DeserializeOwned>(
         &self,
         (method, path, id): (Method, &str, Option<RequestId>),
@@ -58,7 +57,7 @@ impl Connection {
         self.resident.answered(path, answer).await?
     }
 
-    /// Sends a request and reads the whole response, without a timeout.
+    /// Sends a request and reads the whole response. Waits even if the daemon stops responding.
     pub(crate) async fn ask_unwatched<B: Serialize + Sync, A: DeserializeOwned>(
         &self,
         method: Method,
@@ -74,12 +73,12 @@ impl Connection {
         body: &B,
     ) -> Result<A, RequestFailure> {
         let response = self.send((method, path, id), body).await?;
-        let bytes = response.into_body().collect().await.map_err(lost)?.to_bytes();
+        let bytes = response.into_body().collect().await.map_err(broken)?.to_bytes();
         serde_json::from_slice(&bytes).map_err(|error| {
             let error = Error::unavailable("the daemon's answer cannot be understood")
                 .caused_by(error)
                 .hint("run `segue daemon stop`, then try again");
-            RequestFailure::Told(error)
+            RequestFailure::Rejected(error)
         })
     }
 
@@ -117,28 +116,28 @@ impl Connection {
             .body(Full::new(Bytes::from(body)))
             .map_err(|error| Error::internal("a request cannot be made").caused_by(error))?;
         let answer = self.sender.lock().await.send_request(request);
-        let response = answer.await.map_err(lost)?;
+        let response = answer.await.map_err(broken)?;
         if response.status().is_success() {
             return Ok(response);
         }
-        Err(refusal(response).await)
+        Err(rejection(response).await)
     }
 }
 
-async fn refusal(response: Response<Incoming>) -> RequestFailure {
+/// Reads the error in a response.
+async fn rejection(response: Response<Incoming>) -> RequestFailure {
     let status = response.status();
-    match response.into_body().collect().await {
-        Ok(body) => {
-            RequestFailure::Told(serde_json::from_slice(&body.to_bytes()).unwrap_or_else(|_| {
-                Error::unavailable(format!("the daemon answered {status}"))
-                    .hint("run `segue daemon stop`, then try again: it may be of another version")
-            }))
-        }
-        Err(error) => lost(error),
-    }
+    let body = match response.into_body().collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) => return broken(error),
+    };
+    RequestFailure::Rejected(serde_json::from_slice(&body).unwrap_or_else(|_| {
+        Error::unavailable(format!("the daemon answered {status}"))
+            .hint("run `segue daemon stop`, then try again: it may be of another version")
+    }))
 }
 
-fn lost(error: hyper::Error) -> RequestFailure {
+fn broken(error: hyper::Error) -> RequestFailure {
     RequestFailure::Broken(
         Error::unavailable("the connection to the daemon broke").caused_by(error),
     )
@@ -147,22 +146,22 @@ fn lost(error: hyper::Error) -> RequestFailure {
 /// Why a request failed.
 #[derive(Debug)]
 pub(crate) enum RequestFailure {
-    /// The connection broke. The daemon may or may not have carried out the request.
+    /// The connection broke. It is unknown whether the daemon carried out the request.
     Broken(Error),
-    /// Nothing was sent, or the daemon responded with this error.
-    Told(Error),
+    /// The request was not sent, the daemon responded with this error, or its response is invalid.
+    Rejected(Error),
 }
 
 impl From<Error> for RequestFailure {
     fn from(error: Error) -> Self {
-        Self::Told(error)
+        Self::Rejected(error)
     }
 }
 
 impl From<RequestFailure> for Error {
     fn from(failure: RequestFailure) -> Self {
         match failure {
-            RequestFailure::Broken(error) | RequestFailure::Told(error) => error,
+            RequestFailure::Broken(error) | RequestFailure::Rejected(error) => error,
         }
     }
 }

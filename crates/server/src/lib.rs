@@ -1,5 +1,6 @@
-//! The daemon: life cycle, supervisor, routes; and the client that talks to it.
+//! The daemon (life cycle, supervisor, routes), and the client that sends it requests.
 
+mod blocking;
 pub mod client;
 pub mod completion;
 mod connection;

@@ -20,14 +20,14 @@ use crate::wiring::{self, Local};
 /// A request is sent again at most this many times.
 const RETRIES: usize = 3;
 
-/// How long a reconnection may take before the user is informed.
-const SILENCE: Duration = Duration::from_secs(1);
+/// The user is informed if a reconnection takes longer than this.
+const NOTICE_AFTER: Duration = Duration::from_secs(1);
 
 /// The connection of a client. It is replaced when it breaks.
 #[derive(Debug)]
 pub(crate) struct Line {
     connection: Mutex<Arc<Connection>>,
-    /// What is needed to connect again. `None` disables reconnection.
+    /// The paths and the environment for a new connection. `None` disables reconnection.
     local: Option<Box<Local>>,
 }
 
@@ -53,7 +53,7 @@ impl Line {
         path: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<A> {
-        self.attempts((method, path, None), |_| body).await
+        self.send((method, path, None), |_| body).await
     }
 
     /// Sends a request that changes something.
@@ -75,10 +75,11 @@ impl Line {
         body: impl Fn(Duration) -> B,
     ) -> Result<A> {
         let id = wiring::new_request_id();
-        self.attempts((method, path, Some(id)), body).await
+        self.send((method, path, Some(id)), body).await
     }
 
-    async fn attempts<B: Serialize + Sync, A: DeserializeOwned>(
+    /// Sends a request, and sends it again if the connection breaks.
+    async fn send<B: Serialize + Sync, A: DeserializeOwned>(
         &self,
         (method, path, id): (Method, &str, Option<RequestId>),
         body: impl Fn(Duration) -> B,
@@ -90,27 +91,24 @@ impl Line {
             let body = body(began.elapsed());
             let broken = match connection.try_ask((method.clone(), path, id), &body).await {
                 Ok(answer) => return Ok(answer),
-                Err(RequestFailure::Told(error)) => return Err(error),
+                Err(RequestFailure::Rejected(error)) => return Err(error),
                 Err(RequestFailure::Broken(error)) => error,
             };
             let Some(local) = self.local.as_ref().filter(|_| retries < RETRIES) else {
-                return Err(given_up(broken, id));
+                return Err(with_unknown_outcome(broken, id));
             };
             retries += 1;
-            let fresh = patiently(local, Client::connect(local)).await;
-            let fresh = fresh.map_err(|error| given_up(error, id))?;
-            *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+            let connection = reconnect(local).await;
+            let connection = connection.map_err(|error| with_unknown_outcome(error, id))?;
+            *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = connection;
         }
     }
 }
 
-/// Waits for a new connection. Informs the user if that takes long.
-async fn patiently(
-    local: &Local,
-    connecting: impl Future<Output = Result<Client>>,
-) -> Result<Arc<Connection>> {
-    let mut connecting = std::pin::pin!(connecting);
-    let client = match timeout_at(Instant::now() + SILENCE, &mut connecting).await {
+/// Opens a new connection. Informs the user if that takes long.
+async fn reconnect(local: &Local) -> Result<Arc<Connection>> {
+    let mut connecting = std::pin::pin!(Client::connect(local));
+    let client = match timeout_at(Instant::now() + NOTICE_AFTER, &mut connecting).await {
         Ok(client) => client,
         Err(_) => {
             local.notice("the connection to the daemon broke: waiting for the daemon");
@@ -120,8 +118,9 @@ async fn patiently(
     Ok(client?.into_connection())
 }
 
-/// Adds to an error that it is unknown whether the request was carried out.
-fn given_up(error: Error, id: Option<RequestId>) -> Error {
+/// Adds to an error that it is unknown whether the request was carried out. A request without an id
+/// changes nothing and can simply be repeated.
+fn with_unknown_outcome(error: Error, id: Option<RequestId>) -> Error {
     if id.is_none() {
         return error.hint("run the command again");
     }

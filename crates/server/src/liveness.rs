@@ -1,5 +1,5 @@
-//! Checks whether the daemon still responds. Without this, a client would wait forever for a daemon
-//! that is stopped or hangs.
+//! Checks whether the daemon still responds. Without this check, a client would wait forever for a
+//! daemon that is stopped or hangs.
 
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -18,23 +18,23 @@ use tokio::time::{Instant, timeout};
 use crate::connection::Connection;
 
 /// How long the daemon may take to answer a health request.
-pub(crate) const ANSWER: Duration = Duration::from_secs(5);
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often that timeout is extended for a daemon that works or waits for a processor. On a loaded
-/// machine it answers late.
-const LATE_ANSWERS: usize = 6;
+/// A busy daemon gets at most this many times [`ANSWER_TIMEOUT`], because on a loaded machine it
+/// answers late.
+const MAX_ANSWER_TIMEOUTS: usize = 6;
 
-/// A daemon that runs or waits for a processor during at least 1/`BUSY_PART` of the time is not
-/// considered hung.
-const BUSY_PART: u32 = 10;
+/// A daemon is busy if it runs or waits for a processor during at least 1/`BUSY_FRACTION` of the
+/// time.
+const BUSY_FRACTION: u32 = 10;
 
-/// Timeout of a request that does not wait for anything.
-const QUICK: Duration = Duration::from_secs(60);
+/// The timeout of a request that waits neither for agents nor for large files.
+const QUICK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The longest pause between two health checks during a long request.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// The daemon from a client's view: its socket, and the process that listens there.
+/// The daemon that a client is connected to: its socket, and the process that listens there.
 #[derive(Clone, Debug)]
 pub(crate) struct Resident {
     socket: PathBuf,
@@ -51,7 +51,7 @@ pub(crate) struct Dialled {
 pub(crate) async fn dial(socket: &Path, lock: &Path) -> Result<Option<Dialled>> {
     use std::io::ErrorKind::{ConnectionRefused, NotFound, TimedOut};
     let resident = |pid| Resident { socket: socket.to_owned(), pid };
-    match socket::connect_within(socket, ANSWER).await {
+    match socket::connect_within(socket, ANSWER_TIMEOUT).await {
         Ok(stream) => {
             // The kernel reports the listening process, even if that process does not accept the
             // connection.
@@ -59,7 +59,7 @@ pub(crate) async fn dial(socket: &Path, lock: &Path) -> Result<Option<Dialled>> 
             let listener = Peer::of(&stream)?.evidence;
             match (listener.reach, listener.sign) {
                 (_, Some(_)) => Err(foreign(socket, pid)),
-                // The daemon has ended, even if another process still has its socket open.
+                // The daemon has ended. Another process still has its socket open.
                 (LineageReach::Unknown, None) => Ok(None),
                 _ => Ok(Some(Dialled { stream, resident: resident(pid) })),
             }
@@ -72,14 +72,14 @@ pub(crate) async fn dial(socket: &Path, lock: &Path) -> Result<Option<Dialled>> 
     }
 }
 
-/// Returns the error for a listener that an agent started. It could pose as the daemon, and would
-/// get the environment of the caller.
+/// Returns the error for a listener that an agent started. Such a process could pretend to be the
+/// daemon, and would get the environment of the caller.
 fn foreign(socket: &Path, pid: Option<u32>) -> Error {
     let error = Error::unavailable(format!("no daemon listens at `{}`", socket.display()));
     match pid {
         Some(pid) => error
             .caused_by(format!("process {pid} listens there, which an agent started"))
-            .hint(format!("end it: `kill {pid}`, then run the command again")),
+            .hint(format!("run `kill {pid}` to end it, then run the command again")),
         None => error.caused_by("a process listens there that an agent started"),
     }
 }
@@ -90,37 +90,37 @@ impl Resident {
         self.pid
     }
 
-    /// Sends a health request on a connection. Returns an error if the daemon does not answer in
-    /// time.
+    /// Sends a health request on a connection. Fails if the daemon does not answer in time.
     pub(crate) async fn health(&self, connection: &Connection) -> Result<Health> {
         let mut answer = pin!(connection.ask_unwatched(Method::GET, "/v1/health", &()));
-        for _ in 0..LATE_ANSWERS {
+        for _ in 0..MAX_ANSWER_TIMEOUTS {
             let before = self.processor_demand();
-            if let Ok(answer) = timeout(ANSWER, answer.as_mut()).await {
+            if let Ok(answer) = timeout(ANSWER_TIMEOUT, answer.as_mut()).await {
                 return answer;
             }
-            if self.processor_demand().saturating_sub(before) < ANSWER / BUSY_PART {
+            if self.processor_demand().saturating_sub(before) < ANSWER_TIMEOUT / BUSY_FRACTION {
                 break;
             }
         }
         Err(self.silent())
     }
 
+    /// Returns how long the daemon has run or waited for a processor since its start.
     fn processor_demand(&self) -> Duration {
         self.pid.and_then(daemon_process::processor_demand).unwrap_or_default()
     }
 
-    /// Waits for the response to a request as long as the daemon answers health requests. A request
-    /// that does not wait for anything has a timeout of one minute.
+    /// Waits for the response to a request as long as the daemon answers health requests. A quick
+    /// request has a timeout, too.
     pub(crate) async fn answered<T>(
         &self,
         path: &str,
         request: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         let mut request = pin!(request);
-        let limit = limit(path);
+        let limit = timeout_of(path);
         let began = Instant::now();
-        let mut pause = ANSWER;
+        let mut pause = ANSWER_TIMEOUT;
         loop {
             if let Ok(answer) = timeout(pause, request.as_mut()).await {
                 return answer;
@@ -132,14 +132,14 @@ impl Resident {
             if limit.is_some_and(|limit| began.elapsed() >= limit) {
                 return Err(self.slow(path, began.elapsed()));
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(MAX_PAUSE);
         }
     }
 
-    /// Returns an error if the daemon does not answer on a new connection. A daemon that has ended
-    /// is not an error here: the request's own connection is closed then.
+    /// Fails if the daemon runs and does not answer on a new connection. Succeeds if the daemon has
+    /// ended: that also closes the connection of the request that waits.
     pub(crate) async fn check(&self) -> Result<()> {
-        let stream = match socket::connect_within(&self.socket, ANSWER).await {
+        let stream = match socket::connect_within(&self.socket, ANSWER_TIMEOUT).await {
             Ok(stream) => stream,
             Err(error) if error.kind() == std::io::ErrorKind::TimedOut => return Err(self.silent()),
             Err(_) => return Ok(()),
@@ -151,7 +151,8 @@ impl Resident {
         }
     }
 
-    /// Returns the error for a daemon that does not respond at all, with hints how to recover.
+    /// Returns the error for a daemon that does not answer health requests, with hints how to
+    /// recover.
     fn silent(&self) -> Error {
         let Some(pid) = self.pid else {
             return Error::unavailable("the daemon does not answer")
@@ -173,25 +174,25 @@ impl Resident {
 
     /// Returns the error for a daemon that answers health requests, but not this request.
     fn slow(&self, path: &str, after: Duration) -> Error {
-        let who = self.pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
+        let process = self.pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
         let path = path.split('?').next().unwrap_or_default();
         let seconds = after.as_secs();
-        Error::unavailable(format!("the daemon{who} has not answered `{path}` for {seconds} s"))
+        Error::unavailable(format!("the daemon{process} has not answered `{path}` for {seconds} s"))
             .hint("run `segue doctor` to see what is wrong")
             .hint("run `segue daemon stop`, then the command again: agents go on")
     }
 }
 
 fn no_answer() -> String {
-    format!("no answer within {} s", ANSWER.as_secs())
+    format!("no answer within {} s", ANSWER_TIMEOUT.as_secs())
 }
 
 /// Returns the timeout of a request. `None` if the request waits for agents or for large files.
-fn limit(path: &str) -> Option<Duration> {
-    const QUICK_ONES: [&str; 6] =
+fn timeout_of(path: &str) -> Option<Duration> {
+    const QUICK_PATHS: [&str; 6] =
         ["/v1/sessions", "/v1/attach", "/v1/messages", "/v1/cancel", "/v1/events", "/v1/shutdown"];
     let path = path.split('?').next().unwrap_or_default();
-    QUICK_ONES.contains(&path).then_some(QUICK)
+    QUICK_PATHS.contains(&path).then_some(QUICK_TIMEOUT)
 }
 
 #[cfg(test)]
@@ -201,7 +202,7 @@ mod tests {
     #[test]
     fn only_requests_that_do_not_wait_have_a_timeout() {
         for quick in ["/v1/sessions", "/v1/messages?cwd=%2F", "/v1/events?after=0"] {
-            assert_eq!(limit(quick), Some(QUICK), "{quick}");
+            assert_eq!(timeout_of(quick), Some(QUICK_TIMEOUT), "{quick}");
         }
         for long in [
             "/v1/session?address=fox",
@@ -210,7 +211,7 @@ mod tests {
             "/v1/sessions/x/turn",
             "/v1/events/follow?after=0",
         ] {
-            assert_eq!(limit(long), None, "{long}");
+            assert_eq!(timeout_of(long), None, "{long}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Carries out a request that changes something once, even if a client sends it several times.
+//! Carries out each changing request once, even if a client sends it several times.
 //!
 //! Within one daemon, a repeated request waits for the first one and gets the same response. A
 //! later daemon finds the steps of the request in the store: they were recorded in the same commits
@@ -20,15 +20,15 @@ use tokio::time::Instant;
 
 pub(crate) use segue_core::flows::requests::step;
 
-/// How many responses are kept per caller. The requests of one caller never displace those of
-/// another.
-const KEPT_PER_CALLER: usize = 64;
+/// At most this many responses per caller are kept in memory. The requests of one caller never
+/// displace those of another.
+const MAX_ANSWERS_PER_CALLER: usize = 64;
 
-/// How long a response is kept after its request arrived.
-const KEPT_FOR: Duration = Duration::from_secs(600);
+/// A response is kept in memory for this time after its request arrived.
+const ANSWER_LIFETIME: Duration = Duration::from_secs(600);
 
 /// A response with more bytes is not stored. A later daemon carries out the request again.
-const LONGEST_STORED_ANSWER: usize = 256 * 1024;
+const MAX_STORED_ANSWER_BYTES: usize = 256 * 1024;
 
 type RequestOutcome = Result<Value>;
 
@@ -41,21 +41,23 @@ pub(crate) struct Requests {
 #[derive(Debug, Default)]
 struct RememberedRequests {
     entries: HashMap<RequestKey, Entry>,
-    /// Oldest first.
+    /// The keys with the times of their arrival, oldest first.
     order: VecDeque<(RequestKey, Instant)>,
 }
 
 #[derive(Debug)]
 struct Entry {
+    /// A hash of the request's content.
     digest: u64,
     /// `None` while the request is being carried out.
     outcome: watch::Receiver<Option<RequestOutcome>>,
 }
 
-/// How much of a request is stored, in addition to the steps that the work records itself.
+/// Whether the response to a request is stored, for a later daemon that gets the request again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Nothing. If the work is repeated, it finds its own steps or changes nothing.
+    /// The response is not stored. If the work is repeated, it finds its own steps or changes
+    /// nothing.
     Nothing,
     /// The work stores its response in the same commit as its changes.
     Recorded,
@@ -92,7 +94,7 @@ impl Once {
     }
 
     /// Does the work, unless it was done before or is in progress. The work continues if the client
-    /// goes away. Returns an error if the id was used for a request with other content.
+    /// disconnects. Fails if the id was used for a request with other content.
     pub(crate) async fn carry_out<T>(
         self,
         keep: Keep,
@@ -107,8 +109,8 @@ impl Once {
             Entered::First(sender) => {
                 let outcome = sender.subscribe();
                 tokio::spawn(async move {
-                    let done = work_or_answer(self.ports.as_ref(), key, keep, work).await;
-                    // The work may succeed when the client tries again.
+                    let done = stored_answer_or_work(self.ports.as_ref(), key, keep, work).await;
+                    // The work may succeed if the client tries again.
                     if done.as_ref().is_err_and(|error| error.kind == Kind::Unavailable) {
                         self.requests.forget(key);
                     }
@@ -123,7 +125,7 @@ impl Once {
     }
 }
 
-async fn work_or_answer<T: Serialize>(
+async fn stored_answer_or_work<T: Serialize>(
     ports: Option<&Ports>,
     key: RequestKey,
     keep: Keep,
@@ -131,7 +133,7 @@ async fn work_or_answer<T: Serialize>(
 ) -> RequestOutcome {
     let recorded = ports.filter(|_| keep != Keep::Nothing);
     if let Some(ports) = recorded
-        && let Some(answer) = answered(ports, key).await?
+        && let Some(answer) = stored_answer(ports, key).await?
     {
         return Ok(answer);
     }
@@ -144,7 +146,7 @@ async fn work_or_answer<T: Serialize>(
 }
 
 /// Returns the response that an earlier daemon stored.
-async fn answered(ports: &Ports, key: RequestKey) -> Result<Option<Value>> {
+async fn stored_answer(ports: &Ports, key: RequestKey) -> Result<Option<Value>> {
     let steps = ports.store.request(key).await?;
     let answer = steps.into_iter().find_map(|step| match step {
         RequestStep::Done { answer } => Some(answer),
@@ -156,7 +158,7 @@ async fn answered(ports: &Ports, key: RequestKey) -> Result<Option<Value>> {
 
 async fn record_answer(ports: &Ports, key: RequestKey, answer: &Value) {
     let answer = answer.to_string();
-    if answer.len() > LONGEST_STORED_ANSWER {
+    if answer.len() > MAX_STORED_ANSWER_BYTES {
         return;
     }
     let changes = step(ports, Some(key), RequestStep::Done { answer });
@@ -193,7 +195,7 @@ impl Requests {
 }
 
 impl RememberedRequests {
-    /// Adds a request, or returns the one with the same key.
+    /// Adds a request, or returns the known request with the same key.
     fn enter(&mut self, key: RequestKey, digest: u64) -> Result<Entered> {
         self.forget_old(key);
         // A request whose task ended without a result can be carried out again.
@@ -203,8 +205,8 @@ impl RememberedRequests {
         match self.entries.get(&key).filter(|entry| !is_lost(entry)) {
             Some(entry) if entry.digest != digest => {
                 Err(Error::usage(format!("the request id `{}` was used already", key.id))
-                    .caused_by("it belongs to a request with another content")
-                    .hint("make a new id for each request"))
+                    .caused_by("it belongs to a request with other content")
+                    .hint("generate a new id for each request"))
             }
             Some(entry) => Ok(Entered::Again(entry.outcome.clone())),
             None => {
@@ -216,21 +218,21 @@ impl RememberedRequests {
         }
     }
 
-    /// Removes old responses, and the oldest responses of a caller that has too many. A request in
-    /// progress is kept.
+    /// Removes old responses, and the oldest responses of the caller of `next` if it has too many.
+    /// A request in progress is kept.
     fn forget_old(&mut self, next: RequestKey) {
         let of_caller = |(key, _): &&(RequestKey, Instant)| key.caller == next.caller;
-        let mut too_many =
-            (self.order.iter().filter(of_caller).count() + 1).saturating_sub(KEPT_PER_CALLER);
+        let count = self.order.iter().filter(of_caller).count() + 1;
+        let mut excess = count.saturating_sub(MAX_ANSWERS_PER_CALLER);
         let entries = &mut self.entries;
-        self.order.retain(|(key, came)| {
+        self.order.retain(|(key, arrived)| {
             let Some(entry) = entries.get(key) else { return false };
-            let is_excess = key.caller == next.caller && too_many > 0;
-            let is_old = is_excess || came.elapsed() >= KEPT_FOR;
+            let is_excess = key.caller == next.caller && excess > 0;
+            let is_old = is_excess || arrived.elapsed() >= ANSWER_LIFETIME;
             if !is_old || entry.outcome.borrow().is_none() {
                 return true;
             }
-            too_many -= usize::from(is_excess);
+            excess -= usize::from(is_excess);
             entries.remove(key);
             false
         });

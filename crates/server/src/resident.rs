@@ -1,4 +1,4 @@
-//! The daemon's process: finds it and ends it.
+//! Finds and ends the process of the daemon.
 
 use std::time::Duration;
 
@@ -13,9 +13,8 @@ use crate::connection::Connection;
 use crate::liveness::{self, Dialled};
 use crate::wiring::Local;
 
-/// How long a daemon may take to exit after it was asked to. This is longer than the daemon's own
-/// limit.
-const END: Duration = Duration::from_secs(10);
+/// How long a daemon may take to exit after it was asked to. The daemon's own limit is shorter.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether a daemon runs.
 #[derive(Debug)]
@@ -38,7 +37,7 @@ pub enum DaemonEnd {
 }
 
 impl Presence {
-    /// Looks for the daemon. Returns an error that names its process if it does not respond.
+    /// Looks for the daemon. Fails if the daemon does not respond; the error names its process.
     pub async fn find(local: &Local) -> Result<Self> {
         let found = Self::at_socket(local).await?;
         if matches!(found, Self::Absent) && !is_starting(local) {
@@ -81,7 +80,7 @@ pub async fn stop(local: &Local) -> Result<DaemonEnd> {
     match Presence::find(local).await? {
         Presence::Absent => Ok(DaemonEnd::WasNotRunning),
         Presence::Stopping { pid } => match open(pid)? {
-            Some(handle) => gone(pid, &handle).await,
+            Some(handle) => wait_until_gone(pid, &handle).await,
             None => Ok(DaemonEnd::Stopped),
         },
         Presence::Running(client) => {
@@ -105,31 +104,31 @@ pub async fn kill(local: &Local) -> Result<DaemonEnd> {
     };
     let pid = match daemon_process::lock_holder(&lock) {
         Some(pid) => Some(pid),
-        // The kernel may not list locks.
+        // Some kernels do not list locks.
         None => listener().await,
     };
     let Some(pid) = pid else { return Ok(DaemonEnd::WasNotRunning) };
     let Some(handle) = open(pid)? else { return Ok(DaemonEnd::WasNotRunning) };
     let failed = |error| Error::unavailable(cannot_end(pid)).caused_by(error);
     handle.signal(Signal::KILL).map_err(failed)?;
-    gone(pid, &handle).await.map(|_| DaemonEnd::Killed)
+    wait_until_gone(pid, &handle).await.map(|_| DaemonEnd::Killed)
 }
 
 /// Opens a handle to the daemon's process. `None` if the process has ended.
 pub(crate) fn open(pid: u32) -> Result<Option<ProcessHandle>> {
     let Some(process) = process::find(pid) else { return Ok(None) };
     ProcessHandle::open(&process).map_err(|error| {
-        Error::unavailable(format!("the daemon's process {pid} cannot be followed"))
+        Error::unavailable(format!("cannot open a handle to the daemon's process {pid}"))
             .caused_by(error)
     })
 }
 
-/// Waits until a daemon that was asked to stop has ended. Returns an error after a timeout.
-pub(crate) async fn gone(pid: u32, handle: &ProcessHandle) -> Result<DaemonEnd> {
-    if handle.gone_within(END).await.unwrap_or(false) {
+/// Waits until a daemon that was asked to stop has ended. Fails after a timeout.
+pub(crate) async fn wait_until_gone(pid: u32, handle: &ProcessHandle) -> Result<DaemonEnd> {
+    if handle.gone_within(EXIT_TIMEOUT).await.unwrap_or(false) {
         return Ok(DaemonEnd::Stopped);
     }
-    let limit = END.as_secs();
+    let limit = EXIT_TIMEOUT.as_secs();
     let error = Error::unavailable(cannot_end(pid)).caused_by(format!("not within {limit} s"));
     Err(match daemon_process::condition(pid) {
         daemon_process::Condition::Stopped => {
