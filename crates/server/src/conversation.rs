@@ -1,7 +1,8 @@
-//! Reads a conversation in the process of the client. The daemon only reports where it is stored.
+//! Reads a conversation in the process of the client. The daemon only reports where the
+//! conversation is stored.
 //!
 //! Turns are numbered from the start of their conversation, beginning with 1. A turn has no number
-//! if finding it would take too long.
+//! if only the end of a long transcript was read.
 
 mod follow;
 mod last;
@@ -23,8 +24,8 @@ use crate::wiring;
 
 pub use follow::{Follower, News};
 
-/// How many bytes of a transcript are read at once if its raw content is requested.
-const PIECE: usize = 256 * 1024;
+/// The raw content of a transcript is read in pieces of this many bytes.
+const PIECE_BYTES: usize = 256 * 1024;
 
 /// A turn, and its number in the conversation if that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,12 +47,13 @@ pub struct ConversationReading {
     /// The name of the conversation for users.
     name: String,
     transcript: Option<PathBuf>,
+    /// Whether the conversation is known to have had a message.
     spoke: bool,
     window: Window,
 }
 
-/// The turns of a conversation that belong to its part of a story. Excludes turns that were carried
-/// over from another conversation: they are shown there.
+/// A period of a conversation. After a handoff, a reading of several conversations shows only the
+/// turns of each conversation's own period, so that no turn is shown twice.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     after: Option<Timestamp>,
@@ -59,9 +61,9 @@ struct Window {
 }
 
 impl Window {
-    /// Returns whether a turn belongs to this part. A turn without a timestamp does: turns that
-    /// were carried over have a timestamp or are in the digest message.
-    fn has(self, turn: &Turn) -> bool {
+    /// Returns whether a turn belongs to this period. A turn without a timestamp does, because a
+    /// turn that was carried over has a timestamp or is in the digest message.
+    fn contains(self, turn: &Turn) -> bool {
         if self.after.is_some() && turn.role == Role::User && is_digest(&turn.text) {
             return false;
         }
@@ -76,8 +78,8 @@ pub fn readings(report: &ConversationReport) -> Result<Vec<ConversationReading>>
     let mut readings: Vec<ConversationReading> = Vec::new();
     for (number, part) in report.parts.iter().enumerate() {
         // If the previous part cannot be read, also show the turns that were carried over from it.
-        let is_told = readings.last().is_some_and(|before| before.path().is_some());
-        let after = taken_over(part).filter(|_| is_told);
+        let is_previous_readable = readings.last().is_some_and(|before| before.path().is_some());
+        let after = taken_over(part).filter(|_| is_previous_readable);
         let until = report.parts.get(number + 1).and_then(taken_over);
         readings.push(ConversationReading::of(part, Window { after, until })?);
     }
@@ -139,7 +141,7 @@ impl ConversationReading {
         let mut index = 0;
         self.turns(&mut |turn| {
             index += 1;
-            if self.window.has(&turn) {
+            if self.window.contains(&turn) {
                 each(Numbered { index: Some(index), turn })
             } else {
                 ControlFlow::Continue(())
@@ -147,8 +149,8 @@ impl ConversationReading {
         })
     }
 
-    /// Reads the last turns, oldest first. Of a long transcript, reads only the end. Then turns
-    /// have numbers only if the start was reached.
+    /// Reads the last turns, oldest first. Reads only the end of a long transcript; its turns have
+    /// numbers only if the start was reached.
     pub fn last(&self, count: usize, each: &mut EachNumbered<'_>) -> Result<()> {
         last::last(self, count, each)
     }
@@ -164,7 +166,7 @@ impl ConversationReading {
         }
         let mut offset = 0;
         loop {
-            let piece = self.files.read_at(&path, offset, PIECE).map_err(|error| {
+            let piece = self.files.read_at(&path, offset, PIECE_BYTES).map_err(|error| {
                 Error::vendor(format!("cannot read `{}`", path.display())).caused_by(error)
             })?;
             if piece.is_empty() || each(&piece).is_break() {
@@ -208,11 +210,11 @@ impl ConversationReading {
     /// Returns the current path of the transcript. The file may have appeared, disappeared or moved
     /// since the daemon reported it.
     fn path(&self) -> Option<PathBuf> {
-        let there = |path: &&PathBuf| {
+        let exists = |path: &&PathBuf| {
             self.vendor.transcript_database().is_some()
                 || matches!(self.files.facts(path), Ok(Some(_)))
         };
-        self.transcript.as_ref().filter(there).cloned().or_else(|| {
+        self.transcript.as_ref().filter(exists).cloned().or_else(|| {
             let (id, transcripts) = (self.id.as_ref()?, self.vendor.transcripts()?);
             transcripts.length(self.files.as_ref(), &self.place, id)?;
             Some(transcripts.transcript(self.files.as_ref(), &self.place, id))

@@ -1,5 +1,5 @@
-//! Follows a conversation. When the kernel reports a change of the transcript, the end of the file
-//! is read back to the last turn that was returned.
+//! Follows a conversation. After each change of the transcript, the file is read from its end back
+//! to the last turn that was returned.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::ControlFlow;
@@ -12,15 +12,18 @@ use segue_host::watch::Watcher;
 
 use super::{ConversationReading, Numbered};
 
-/// How many returned turns are remembered. One is not enough, because the same text can occur
-/// twice.
-const REMEMBERED: usize = 8;
+/// The follower remembers this many returned turns. One is not enough, because the same text can
+/// occur twice.
+const REMEMBERED_TURNS: usize = 8;
 
 /// At most this many turns are read from the end in search of the last returned turn.
-const MOST_READ: usize = 1000;
+const MAX_TURNS_READ: usize = 1000;
 
 /// At most this many bytes of text are held in memory during that search.
-const MOST_HELD: usize = 64 * 1024 * 1024;
+const MAX_HELD_BYTES: usize = 64 * 1024 * 1024;
+
+/// After a transcript was rewritten, at most this many of its last turns are returned.
+const MAX_REWRITTEN_TURNS: usize = 10;
 
 /// Returns each new turn of a conversation once.
 #[derive(Debug)]
@@ -28,27 +31,28 @@ pub struct Follower {
     reading: ConversationReading,
     watcher: Watcher,
     /// Hashes of the last turns that were returned, newest last.
-    told: Vec<u64>,
+    returned: Vec<u64>,
     /// The number of the next turn, if known.
     next: Option<u64>,
 }
 
-/// What has changed since the last call.
+/// The turns that were added since the last call.
 #[derive(Debug, Default)]
 pub struct News {
     pub turns: Vec<Numbered>,
-    /// Whether the turns that were returned before are no longer in the transcript.
+    /// Whether the transcript contains none of the remembered turns any more.
     pub rewritten: bool,
 }
 
 impl Follower {
     /// Starts to watch, and returns the last `count` turns, at most 1000.
     pub fn start(reading: ConversationReading, count: usize) -> Result<(Self, Vec<Numbered>)> {
-        let mut follower = Self { reading, watcher: Watcher::new()?, told: Vec::new(), next: None };
-        // Watch first, so that turns that are added before the reading are not missed.
+        let (watcher, returned) = (Watcher::new()?, Vec::new());
+        let mut follower = Self { reading, watcher, returned, next: None };
+        // Watch before reading, so that no turn is missed in between.
         follower.watch()?;
         let mut turns = Vec::new();
-        follower.reading.last(count.clamp(REMEMBERED, MOST_READ), &mut |turn| {
+        follower.reading.last(count.clamp(REMEMBERED_TURNS, MAX_TURNS_READ), &mut |turn| {
             turns.push(turn);
             ControlFlow::Continue(())
         })?;
@@ -81,7 +85,7 @@ impl Follower {
 
     /// Returns the turns that were not returned yet.
     pub fn news(&mut self) -> Result<News> {
-        // Watch a transcript that has appeared or moved.
+        // The transcript may have appeared or moved.
         self.watch()?;
         let tail = self.read_back()?;
         // A file that is being replaced can be missing for a short time.
@@ -89,7 +93,7 @@ impl Follower {
             return Ok(News::default());
         }
         let news = match self.position_in(&tail.hashes, tail.whole) {
-            Some(position) => self.told_up_to(position, tail),
+            Some(position) => self.added(position, tail),
             None => self.rewritten(tail),
         };
         self.remember(&news.turns);
@@ -99,13 +103,13 @@ impl Follower {
     /// Reads from the end back to the last returned turns, or up to the limits.
     fn read_back(&self) -> Result<ConversationTail> {
         let mut tail = ConversationTail { whole: true, ..ConversationTail::default() };
-        let mut held = 0;
+        let mut held_bytes = 0;
         self.reading.turns_back(&mut |turn| {
-            held += turn.text.len();
+            held_bytes += turn.text.len();
             tail.hashes.push(hash(&turn));
             tail.turns.push(turn);
-            let enough = tail.turns.len() == MOST_READ || held > MOST_HELD;
-            tail.whole = !enough && !self.ends_with(&tail.hashes);
+            let is_at_limit = tail.turns.len() == MAX_TURNS_READ || held_bytes > MAX_HELD_BYTES;
+            tail.whole = !is_at_limit && !self.ends_with(&tail.hashes);
             if tail.whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         Ok(tail)
@@ -113,57 +117,52 @@ impl Follower {
 
     /// Returns whether the oldest of these turns are the last returned ones.
     fn ends_with(&self, newest_first: &[u64]) -> bool {
-        let told = self.told.iter().rev();
-        self.told.len() == REMEMBERED
-            && newest_first.len() >= REMEMBERED
-            && told.eq(&newest_first[newest_first.len() - REMEMBERED..])
+        let returned = self.returned.iter().rev();
+        self.returned.len() == REMEMBERED_TURNS
+            && newest_first.len() >= REMEMBERED_TURNS
+            && returned.eq(&newest_first[newest_first.len() - REMEMBERED_TURNS..])
     }
 
-    /// Returns how many turns are newer than the returned ones, and how many of the returned ones
-    /// are gone. The end of a transcript can be replaced or removed.
+    /// Finds the last returned turn that is still in the transcript. `None` if there is none: the
+    /// end of a transcript can be replaced or removed.
     fn position_in(&self, newest_first: &[u64], whole: bool) -> Option<FollowPosition> {
-        let told: Vec<u64> = self.told.iter().rev().copied().collect();
-        if told.is_empty() {
+        let returned: Vec<u64> = self.returned.iter().rev().copied().collect();
+        if returned.is_empty() {
             return whole.then_some(FollowPosition { newer: newest_first.len(), gone: 0 });
         }
-        let positions = (0..told.len()).flat_map(|gone| {
+        let positions = (0..returned.len()).flat_map(|gone| {
             (0..newest_first.len()).map(move |newer| FollowPosition { newer, gone })
         });
         let mut positions = positions.filter(|position| {
-            let (wanted, there) = (&told[position.gone..], &newest_first[position.newer..]);
-            // Turns before the start of the conversation cannot be compared.
-            let length = wanted.len().min(there.len());
-            wanted[..length] == there[..length] && (length == wanted.len() || whole)
+            let (wanted, found) = (&returned[position.gone..], &newest_first[position.newer..]);
+            // The conversation may have fewer turns than are remembered.
+            let length = wanted.len().min(found.len());
+            wanted[..length] == found[..length] && (length == wanted.len() || whole)
         });
         positions.next()
     }
 
-    fn told_up_to(&mut self, position: FollowPosition, mut tail: ConversationTail) -> News {
-        self.told.truncate(self.told.len() - position.gone);
+    /// Returns the turns after the last returned one.
+    fn added(&mut self, position: FollowPosition, mut tail: ConversationTail) -> News {
+        self.returned.truncate(self.returned.len() - position.gone);
         self.next = self.next.map(|next| next - (position.gone as u64).min(next - 1));
         tail.turns.truncate(position.newer);
-        tail.turns.reverse();
-        let first = self.next;
-        let number = |(place, turn)| Numbered { index: first.map(|first| first + place), turn };
-        News { turns: (0..).zip(tail.turns).map(number).collect(), rewritten: false }
+        News { turns: numbered(tail.turns, self.next), rewritten: false }
     }
 
+    /// Returns the last turns of a transcript that was rewritten.
     fn rewritten(&mut self, mut tail: ConversationTail) -> News {
-        const SHOWN: usize = 10;
-        self.told.clear();
+        self.returned.clear();
         let all = tail.turns.len();
-        tail.turns.truncate(SHOWN);
-        tail.turns.reverse();
-        let first = tail.whole.then_some((all - tail.turns.len()) as u64 + 1);
-        self.next = first;
-        let number = |(place, turn)| Numbered { index: first.map(|first| first + place), turn };
-        News { turns: (0..).zip(tail.turns).map(number).collect(), rewritten: true }
+        tail.turns.truncate(MAX_REWRITTEN_TURNS);
+        self.next = tail.whole.then_some((all - tail.turns.len()) as u64 + 1);
+        News { turns: numbered(tail.turns, self.next), rewritten: true }
     }
 
     fn remember(&mut self, turns: &[Numbered]) {
-        self.told.extend(turns.iter().map(|it| hash(&it.turn)));
-        let older = self.told.len().saturating_sub(REMEMBERED);
-        self.told.drain(..older);
+        self.returned.extend(turns.iter().map(|it| hash(&it.turn)));
+        let older = self.returned.len().saturating_sub(REMEMBERED_TURNS);
+        self.returned.drain(..older);
         if let Some(last) = turns.last() {
             self.next = last.index.map(|index| index + 1);
         }
@@ -191,10 +190,19 @@ impl Follower {
     }
 }
 
-/// The position of the last returned turn, counted from the end.
+/// Numbers turns that are sorted from the newest to the oldest. The oldest gets the number `first`.
+fn numbered(newest_first: Vec<Turn>, first: Option<u64>) -> Vec<Numbered> {
+    let oldest_first = newest_first.into_iter().rev();
+    let number = |(place, turn)| Numbered { index: first.map(|first| first + place), turn };
+    (0..).zip(oldest_first).map(number).collect()
+}
+
+/// The position of the last returned turn that is still in the transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FollowPosition {
+    /// The number of turns after it.
     newer: usize,
+    /// The number of turns that were returned after it and are no longer in the transcript.
     gone: usize,
 }
 
@@ -207,7 +215,7 @@ struct ConversationTail {
     whole: bool,
 }
 
-/// Returns whether a change concerns one of these files, or a file next to a database such as its
+/// Returns whether a change concerns one of these files, or a file of the same database such as the
 /// write-ahead log.
 fn concerns(change: &FolderChange, bases: &[PathBuf]) -> bool {
     let FolderChange::At { path, .. } = change else { return true };

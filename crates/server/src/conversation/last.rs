@@ -8,11 +8,11 @@ use segue_core::Result;
 use super::{ConversationReading, EachNumbered, Numbered};
 
 /// A transcript of at most this many bytes is read as a whole, so that every turn has its number.
-const SHORT: u64 = 4 * 1024 * 1024;
+const SHORT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// At most this many bytes of text are held in memory. If the requested turns are larger, the
 /// transcript is read from the start.
-const MOST_HELD: usize = 64 * 1024 * 1024;
+const MAX_HELD_BYTES: usize = 64 * 1024 * 1024;
 
 /// Reads the last turns, oldest first.
 pub(super) fn last(
@@ -23,20 +23,20 @@ pub(super) fn last(
     let turns = match count {
         0 => return Ok(()),
         _ if is_short(reading) => Some(of_short(reading, count)?),
-        _ => backwards(reading, count, MOST_HELD)?,
+        _ => backwards(reading, count, MAX_HELD_BYTES)?,
     };
     match turns {
         Some(turns) => {
-            let _told_to_stop = turns.into_iter().try_for_each(each);
+            let _stopped_early = turns.into_iter().try_for_each(each);
             Ok(())
         }
-        None => from_the_beginning(reading, count, each),
+        None => from_the_start(reading, count, each),
     }
 }
 
 fn is_short(reading: &ConversationReading) -> bool {
     let facts = reading.path().and_then(|path| reading.files.facts(&path).ok().flatten());
-    facts.is_some_and(|facts| facts.length <= SHORT)
+    facts.is_some_and(|facts| facts.length <= SHORT_BYTES)
 }
 
 fn of_short(reading: &ConversationReading, count: usize) -> Result<Vec<Numbered>> {
@@ -51,48 +51,49 @@ fn of_short(reading: &ConversationReading, count: usize) -> Result<Vec<Numbered>
     Ok(turns.into())
 }
 
-/// Reads only the requested turns, from the end. `None` if they have more than `most` bytes of
+/// Reads only the requested turns, from the end. `None` if they have more than `max_bytes` bytes of
 /// text.
 fn backwards(
     reading: &ConversationReading,
     count: usize,
-    most: usize,
+    max_bytes: usize,
 ) -> Result<Option<Vec<Numbered>>> {
-    // `seen` counts all turns from the end, including those that do not belong to this part.
-    let (mut turns, mut seen, mut held) = (Vec::new(), 0_u64, 0);
+    // `read` counts all turns from the end, including those outside of the reading's window.
+    let (mut turns, mut read, mut held_bytes) = (Vec::new(), 0_u64, 0);
     let mut stopped = false;
     reading.turns_back(&mut |turn| {
-        seen += 1;
-        if reading.window.has(&turn) {
-            held += turn.text.len();
-            turns.push((seen, turn));
+        read += 1;
+        if reading.window.contains(&turn) {
+            held_bytes += turn.text.len();
+            turns.push((read, turn));
         }
         // Do not read on to find out whether there is another turn: that could take long.
-        stopped = turns.len() == count || held > most;
+        stopped = turns.len() == count || held_bytes > max_bytes;
         if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    if held > most {
+    if held_bytes > max_bytes {
         return Ok(None);
     }
-    let whole = (!stopped).then_some(seen);
-    let number = |(place, turn)| Numbered { index: whole.map(|whole| whole - place + 1), turn };
+    let total = (!stopped).then_some(read);
+    let number = |(place, turn)| Numbered { index: total.map(|total| total - place + 1), turn };
     Ok(Some(turns.into_iter().rev().map(number).collect()))
 }
 
-fn from_the_beginning(
+/// Counts all turns first, then reads the transcript again. Holds one turn in memory at a time.
+fn from_the_start(
     reading: &ConversationReading,
     count: usize,
     each: &mut EachNumbered<'_>,
 ) -> Result<()> {
-    let mut all = 0_usize;
+    let mut total = 0_usize;
     reading.forwards(&mut |_| {
-        all += 1;
+        total += 1;
         ControlFlow::Continue(())
     })?;
-    let mut before = all.saturating_sub(count);
+    let mut skipped = total.saturating_sub(count);
     reading.forwards(&mut |turn| {
-        if before > 0 {
-            before -= 1;
+        if skipped > 0 {
+            skipped -= 1;
             return ControlFlow::Continue(());
         }
         each(turn)

@@ -70,7 +70,7 @@ fn line(text: &str, second: i64) -> String {
 }
 
 /// Returns the numbers and texts of turns.
-pub(super) fn told(turns: &[Numbered]) -> Vec<(Option<u64>, &str)> {
+pub(super) fn numbers_and_texts(turns: &[Numbered]) -> Vec<(Option<u64>, &str)> {
     turns.iter().map(|it| (it.index, it.turn.text.as_str())).collect()
 }
 
