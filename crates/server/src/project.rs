@@ -15,7 +15,7 @@ use segue_core::model::{FleetScale, PROJECT_FILE, Project, VendorId};
 use segue_core::ports::{ProjectFile, Projects, Vendors};
 
 pub(crate) use settings::{
-    archive_limit, attention, check as check_settings, check_names, environment, longest_silence,
+    archive_limit, attention, check as check_settings, check_names, environment, silence_limit,
 };
 
 use source::ProjectSource;
@@ -64,17 +64,17 @@ struct TomlFile {
 impl ProjectFile for TomlFile {
     fn project(&self, scale: &FleetScale) -> Result<Project> {
         let written: WrittenProject = self.source.parse()?;
-        written.mean(&self.folder, &self.source, (self.vendors.as_ref(), scale))
+        written.into_project(&self.folder, &self.source, (self.vendors.as_ref(), scale))
     }
 }
 
-/// The longest path of a folder (`PATH_MAX`). A caller could send a much longer one, and checking
-/// all folders above it would take very long.
-const LONGEST_PATH: usize = 4096;
+/// The longest path of a folder (`PATH_MAX`). The daemon does not search the parent folders of a
+/// longer path that a caller sends: that could take very long.
+const MAX_PATH_BYTES: usize = 4096;
 
 /// See [`Projects::root`].
 fn root(folder: &Path) -> Option<PathBuf> {
-    if folder.as_os_str().len() > LONGEST_PATH {
+    if folder.as_os_str().len() > MAX_PATH_BYTES {
         return None;
     }
     let has_file = |folder: &&Path| fs::symlink_metadata(folder.join(PROJECT_FILE)).is_ok();

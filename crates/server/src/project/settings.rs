@@ -11,15 +11,15 @@ use segue_core::ports::{EnvironmentSettings, Vendors};
 use segue_core::{Error, Kind, Result};
 use serde::Deserialize;
 
-/// The default time that a headless turn may print nothing. Some agents wait forever for a
-/// connection.
-const LONGEST_SILENCE: Duration = Duration::from_secs(30 * 60);
+/// The default value of `silence`: a headless turn that prints nothing for this time is ended. Some
+/// agents wait forever for a connection.
+const DEFAULT_SILENCE: Duration = Duration::from_secs(30 * 60);
 
-/// The default size limit of the archive in bytes.
-const ARCHIVE_LIMIT: u64 = 10_000_000_000;
+/// The default size limit of the archive.
+const DEFAULT_ARCHIVE_LIMIT_BYTES: u64 = 10_000_000_000;
 
-/// The default time that the login shell may take.
-const SHELL_TIMEOUT: Duration = Duration::from_secs(10);
+/// The default timeout of the login shell.
+const DEFAULT_SHELL_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,15 +36,15 @@ pub(super) struct Settings {
     environment: EnvironmentTable,
 }
 
-/// Where a restart finds its environment if no holder has it.
+/// The sources of the environment for a restart, if no holder has the environment in memory.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct EnvironmentTable {
-    /// Whether the login shell is read.
+    /// Whether the environment of the login shell is used.
     shell: bool,
     /// Files with `NAME=value` lines.
     files: Vec<VariableFile>,
-    /// How long the login shell may take.
+    /// The timeout of the login shell.
     timeout: Option<PositiveDuration>,
 }
 
@@ -70,14 +70,14 @@ impl Default for Attention {
     }
 }
 
-/// Returns how the user is notified.
+/// Returns how the user is notified. Returns the default if the file cannot be read.
 pub(crate) fn attention(config_file: &Path) -> Attention {
-    // A file that cannot be read is reported by `segue doctor` and by a start that needs its
-    // default vendor.
+    // `segue doctor`, and a start that needs the default vendor, report a file that cannot be read.
     read(config_file).map(|settings| settings.attention).unwrap_or_default()
 }
 
-/// Returns where a restart finds its environment if no holder has it.
+/// Returns the sources of the environment for a restart, if no holder has the environment in
+/// memory.
 pub(crate) fn environment(config_file: &Path) -> EnvironmentSettings {
     // A file that cannot be read is reported elsewhere, see `attention`.
     let EnvironmentTable { shell, files, timeout } =
@@ -85,7 +85,7 @@ pub(crate) fn environment(config_file: &Path) -> EnvironmentSettings {
     EnvironmentSettings {
         shell,
         files: files.into_iter().map(|VariableFile(path)| path).collect(),
-        timeout: timeout.map_or(SHELL_TIMEOUT, |PositiveDuration(length)| length),
+        timeout: timeout.map_or(DEFAULT_SHELL_TIMEOUT, |PositiveDuration(length)| length),
     }
 }
 
@@ -109,9 +109,7 @@ pub(crate) fn check_names(
         let place = config_file.display();
         Error::config(format!("`command` under `[attention]` in `{place}` cannot be run"))
             .caused_by(format!("there is no program `{program}`"))
-            .hint(
-                "give the whole path of a program, such as `command = [\"/home/me/bin/tell-me\"]`",
-            )
+            .hint("use the full path of a program, such as `command = [\"/home/me/bin/tell-me\"]`")
     });
     unknown.into_iter().chain(missing).collect()
 }
@@ -119,7 +117,7 @@ pub(crate) fn check_names(
 /// Returns the vendor of the settings, or an error if it does not exist.
 fn known_vendor(vendor: &VendorId, config_file: &Path, vendors: &dyn Vendors) -> Result<VendorId> {
     let unknown = |error: Error| {
-        let cause = format!("`vendor` in `{}` names it", config_file.display());
+        let cause = format!("it is the value of `vendor` in `{}`", config_file.display());
         Error { kind: Kind::Config, ..error }.caused_by(cause)
     };
     vendors.get(vendor).map(|found| found.id()).map_err(unknown)
@@ -134,18 +132,18 @@ pub(crate) fn default_vendor(
     vendor.map(|vendor| known_vendor(&vendor, config_file, vendors)).transpose()
 }
 
-/// Returns how long a headless turn may print nothing.
-pub(crate) fn longest_silence(config_file: &Path) -> Duration {
+/// Returns how long a headless turn may print nothing before it is ended.
+pub(crate) fn silence_limit(config_file: &Path) -> Duration {
     // A file that cannot be read is reported elsewhere, see `attention`.
     let silence = read(config_file).ok().and_then(|settings| settings.silence);
-    silence.map_or(LONGEST_SILENCE, |PositiveDuration(length)| length)
+    silence.map_or(DEFAULT_SILENCE, |PositiveDuration(length)| length)
 }
 
 /// Returns the size limit of the archive in bytes.
 pub(crate) fn archive_limit(config_file: &Path) -> u64 {
     // A file that cannot be read is reported elsewhere, see `attention`.
     let limit = read(config_file).ok().and_then(|settings| settings.archive_limit);
-    limit.map_or(ARCHIVE_LIMIT, |ByteCount(bytes)| bytes)
+    limit.map_or(DEFAULT_ARCHIVE_LIMIT_BYTES, |ByteCount(bytes)| bytes)
 }
 
 /// The path of a file: absolute, or below the home folder (`~/`).
@@ -175,7 +173,7 @@ impl TryFrom<String> for PositiveDuration {
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let length: SignedDuration = text
             .parse()
-            .map_err(|_| format!("`{text}` is not a length of time such as `30m` or `90s`"))?;
+            .map_err(|_| format!("`{text}` is not a duration such as `30m` or `90s`"))?;
         match Duration::try_from(length) {
             Ok(length) if !length.is_zero() => Ok(Self(length)),
             _ => Err(format!("it must be longer than 0s, got `{text}`")),
@@ -246,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn archive_limit_parses_sizes_and_an_invalid_size_means_the_default() {
+    fn archive_limit_parses_sizes_and_falls_back_to_the_default_for_an_invalid_size() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         assert_eq!(archive_limit(&file), 10_000_000_000);
@@ -266,7 +264,7 @@ mod tests {
             fs::write(&file, format!("archive_limit = \"{text}\"\n")).unwrap();
             let error = check(&file).unwrap_err();
             assert!(error.to_string().contains("cannot read"), "{text}: {error}");
-            assert_eq!(archive_limit(&file), ARCHIVE_LIMIT);
+            assert_eq!(archive_limit(&file), DEFAULT_ARCHIVE_LIMIT_BYTES);
         }
     }
 
@@ -275,7 +273,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         let default =
-            EnvironmentSettings { shell: true, files: Vec::new(), timeout: SHELL_TIMEOUT };
+            EnvironmentSettings { shell: true, files: Vec::new(), timeout: DEFAULT_SHELL_TIMEOUT };
         assert_eq!(environment(&file), default);
         let text =
             "[environment]\nshell = false\nfiles = [\"~/a.env\", \"/b.env\"]\ntimeout = \"3s\"\n";
@@ -301,11 +299,11 @@ mod tests {
     fn settings_parse_silence_and_attention_and_errors_name_the_line() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
-        assert_eq!(longest_silence(&file), LONGEST_SILENCE);
+        assert_eq!(silence_limit(&file), DEFAULT_SILENCE);
         fs::write(&file, "silence = \"90s\"\n").unwrap();
-        assert_eq!(longest_silence(&file), Duration::from_secs(90));
+        assert_eq!(silence_limit(&file), Duration::from_secs(90));
         fs::write(&file, "silence = \"for ever\"\n").unwrap();
-        assert_eq!(longest_silence(&file), LONGEST_SILENCE);
+        assert_eq!(silence_limit(&file), DEFAULT_SILENCE);
         assert!(attention(&file).desktop, "notifications are on if the file cannot be read");
         fs::write(&file, "[attention]\ncommand = [\"tell\", \"me\"]\n").unwrap();
         let command = vec!["tell".to_owned(), "me".to_owned()];
@@ -313,7 +311,7 @@ mod tests {
         fs::write(&file, "[attention]\ncommand = \"tell me\"\n").unwrap();
         assert!(check(&file).unwrap_err().hints[0].contains("silence"));
         let table = [
-            ("silence = \"abc\"", "line 1: `silence`: `abc` is not a length of time"),
+            ("silence = \"abc\"", "line 1: `silence`: `abc` is not a duration"),
             ("\nsilence = \"0s\"", "line 2: `silence`: it must be longer than 0s, got `0s`"),
             ("silence = \"-5m\"", "line 1: `silence`: it must be longer than 0s, got `-5m`"),
         ];

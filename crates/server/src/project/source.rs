@@ -12,15 +12,16 @@ use segue_host::confined;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
-/// The largest text file in bytes. It is larger than anything that people write by hand.
-const LARGEST_TEXT: u64 = 1 << 20;
+/// The largest text file. No person writes larger ones.
+const MAX_TEXT_BYTES: u64 = 1 << 20;
 
-/// A project file and the text files that it names. Each file is read once, so the text that the
-/// user is asked about, the text that is trusted and the text that is sent are the same.
+/// A project file and the text files that it names. Each file is read once, so the user trusts
+/// exactly the text that an agent gets.
 #[derive(Debug)]
 pub(super) struct ProjectSource {
     path: PathBuf,
     text: String,
+    /// The contents of the text files that were read.
     texts: Mutex<BTreeMap<PathBuf, String>>,
 }
 
@@ -36,14 +37,13 @@ impl ProjectSource {
 
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T> {
         toml::from_str(&self.text).map_err(|error| {
-            let (message, similar) = in_plain_words(error.message());
-            let wrong = Error::config(message);
-            let wrong = similar
-                .iter()
-                .fold(wrong, |wrong, key| wrong.hint(format!("did you mean `{key}`?")));
-            let wrong =
-                wrong.hint("correct that line; `segue init` in an empty folder writes an example");
-            self.at_range(error.span().unwrap_or_default(), wrong)
+            let (message, similar) = without_parser_terms(error.message());
+            let readable = similar.iter().fold(Error::config(message), |readable, key| {
+                readable.hint(format!("did you mean `{key}`?"))
+            });
+            let readable = readable
+                .hint("correct that line; `segue init` in an empty folder writes an example");
+            self.at_range(error.span().unwrap_or_default(), readable)
         })
     }
 
@@ -51,15 +51,15 @@ impl ProjectSource {
         &self.path
     }
 
-    /// Adds the file and the line to the start of an error.
+    /// Puts the file and the line before the message of an error.
     pub(super) fn at<T>(&self, place: &Spanned<T>, error: Error) -> Error {
         self.at_range(place.span(), error)
     }
 
-    /// Returns the error for a key that is reserved for later.
-    pub(super) fn not_built<T>(&self, place: &Spanned<T>, what: &str) -> Error {
-        let error = Error::config(format!("`{what}` is not built yet"));
-        self.at(place, error.hint(format!("take `{what}` out")))
+    /// Returns the error for a reserved key.
+    pub(super) fn not_built<T>(&self, place: &Spanned<T>, key: &str) -> Error {
+        let error = Error::config(format!("`{key}` is not built yet"));
+        self.at(place, error.hint(format!("remove `{key}`")))
     }
 
     /// Reads a file of the project that a key names. Returns its path and its text.
@@ -70,20 +70,20 @@ impl ProjectSource {
     ) -> Result<(PathBuf, String)> {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         let path = folder.join(file.as_ref());
-        let wrong = |cause: &dyn std::fmt::Display| {
-            let what = format!("cannot read `{}`, the {key} of an agent", path.display());
-            let error = Error::config(what).caused_by(cause);
-            let hint = format!("put that file into `{}`, or take `{key}` out", folder.display());
+        let unreadable = |cause: &dyn std::fmt::Display| {
+            let message = format!("cannot read `{}`, the {key} of an agent", path.display());
+            let error = Error::config(message).caused_by(cause);
+            let hint = format!("put that file into `{}`, or remove `{key}`", folder.display());
             self.at(file, error.hint(hint))
         };
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(text) = texts.get(&path) {
             return Ok((path.clone(), text.clone()));
         }
-        let text = confined::read_text(folder, file.as_ref(), LARGEST_TEXT);
-        let text = text.map_err(|error| wrong(&error))?;
+        let text = confined::read_text(folder, file.as_ref(), MAX_TEXT_BYTES);
+        let text = text.map_err(|error| unreadable(&error))?;
         if text.contains('\0') {
-            return Err(wrong(&"it has a zero byte, which no program can be given"));
+            return Err(unreadable(&"it has a zero byte, which no argument of a program can have"));
         }
         texts.insert(path.clone(), text.clone());
         drop(texts);
@@ -98,12 +98,12 @@ impl ProjectSource {
     }
 }
 
-/// Keys that are reserved for later.
-pub(super) const NOT_BUILT: [&str; 3] = ["effort", "worktree", "fallback"];
+/// Keys that are reserved for later versions.
+pub(super) const RESERVED_KEYS: [&str; 3] = ["effort", "worktree", "fallback"];
 
-/// Rewrites a message of the parser: without names from its code, and without keys that are
-/// reserved. Also returns the keys that are similar to an unknown one.
-fn in_plain_words(message: &str) -> (String, Vec<String>) {
+/// Removes Rust types and reserved keys from a message of the parser. Also returns the keys that
+/// are similar to an unknown key.
+fn without_parser_terms(message: &str) -> (String, Vec<String>) {
     let mut message = message.replace("expected u32", "expected a whole number");
     message = message.replace("missing field", "missing key");
     let Some((unknown, known)) =
@@ -113,7 +113,7 @@ fn in_plain_words(message: &str) -> (String, Vec<String>) {
     };
     // Every second piece is between two backticks.
     let known: Vec<&str> =
-        known.split('`').skip(1).step_by(2).filter(|key| !NOT_BUILT.contains(key)).collect();
+        known.split('`').skip(1).step_by(2).filter(|key| !RESERVED_KEYS.contains(key)).collect();
     let listed: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
     let one_of = if listed.len() > 1 { "one of " } else { "" };
     let text = format!("unknown key `{unknown}`, expected {one_of}{}", listed.join(", "));
@@ -126,8 +126,8 @@ fn read_file(path: &Path) -> io::Result<String> {
     if !facts.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    if facts.len() > LARGEST_TEXT {
-        return Err(io::Error::other(format!("it is larger than {LARGEST_TEXT} bytes")));
+    if facts.len() > MAX_TEXT_BYTES {
+        return Err(io::Error::other(format!("it is larger than {MAX_TEXT_BYTES} bytes")));
     }
     fs::read_to_string(path)
 }

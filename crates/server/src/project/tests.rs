@@ -61,7 +61,7 @@ fn prompt_file_is_read_and_its_variables_are_replaced() {
 }
 
 #[test]
-fn parse_error_names_the_line_and_the_wrong_word() {
+fn parse_error_names_the_line_and_the_wrong_value() {
     let table = [
         (format!("{CODER}colour = \"red\"\n"), "line 4", "colour"),
         (format!("{CODER}permission = \"yes\"\n"), "line 4", "yes"),
@@ -124,7 +124,7 @@ fn agent_is_archived_unless_archive_is_false() {
 }
 
 #[test]
-fn trust_covers_everything_that_reaches_an_agent() {
+fn claims_contain_every_key_and_text_that_reaches_an_agent() {
     let read_with = |key: &str, text: &str| {
         let file = format!("{CODER}{key}\n");
         let (_temporary, folder) = folder(&[("segue.toml", &file), ("a.md", text)]);
@@ -153,7 +153,7 @@ fn trust_covers_everything_that_reaches_an_agent() {
 }
 
 #[test]
-fn changed_variable_value_needs_no_new_trust() {
+fn changed_value_of_a_variable_does_not_change_the_claims() {
     let file = format!("{CODER}prompt = \"p.md\"\n");
     let files = [
         ("segue.toml", file.as_str()),
@@ -228,7 +228,7 @@ fn vendor_of_a_project_file_is_usable_by_agents_and_is_a_claim_to_trust() {
     let description = &project.vendors[&VendorId::new("mytool")];
     assert_eq!(description.command, ["mytool", "chat"]);
     assert_eq!(project.claims[0].what, "vendor mytool");
-    assert!(read(agent).is_err(), "it is not described");
+    assert!(read(agent).is_err(), "a vendor without a description is accepted");
 }
 
 #[test]
@@ -237,20 +237,20 @@ fn model_or_instructions_for_a_vendor_of_the_file_are_refused() {
     for key in ["model", "instructions"] {
         let agent = format!("[[agents]]\nname = \"a\"\nvendor = \"tool\"\n{key} = \"x\"\n");
         let error = read(&format!("{agent}{vendor}")).unwrap_err();
-        assert!(error.message.contains(&format!("cannot be given `{key}`")), "{error}");
+        assert!(error.message.contains(&format!("does not support `{key}`")), "{error}");
     }
 }
 
 #[test]
-fn a_vendor_that_could_resume_a_wrong_conversation_is_refused() {
+fn invalid_description_of_a_vendor_is_an_error_that_names_its_line() {
     let table = [
         ("[vendors.mytool]\ncommand = []\n".to_owned(), "is empty"),
-        (format!("{VENDOR}resume = [\"--continue\"]\n"), "must contain `{id}`"),
-        (format!("{VENDOR}resume = [\"--resume\", \"{{id}}\"]\n"), "known id"),
-        (format!("{VENDOR}transcript = \"~/log\"\n"), "the same for all"),
-        (format!("{VENDOR}format = \"yaml\"\n"), "not known"),
+        (format!("{VENDOR}resume = [\"--continue\"]\n"), "`resume` of vendor"),
+        (format!("{VENDOR}resume = [\"--resume\", \"{{id}}\"]\n"), "`new` of vendor"),
+        (format!("{VENDOR}transcript = \"~/log\"\n"), "`transcript` of vendor"),
+        (format!("{VENDOR}format = \"yaml\"\n"), "must be `auto`, got `yaml`"),
         (format!("{VENDOR}colour = 1\n"), "colour"),
-        (VENDOR.replace("mytool]", "demo]"), "knows itself"),
+        (VENDOR.replace("mytool]", "demo]"), "built-in vendor"),
         (VENDOR.replace("mytool]", "\"my tool\"]"), "cannot be the name"),
     ];
     for (text, words) in table {
@@ -283,7 +283,7 @@ fn timers_are_parsed_and_checked_and_belong_to_the_claims_to_trust() {
         (timer("-20m", "go on"), "line 5", "every"),
         (timer("often", "go on"), "line 5", "every"),
         (timer("9999h", "go on"), "line 5", "every"),
-        (timer("20m", ""), "line 6", "says nothing"),
+        (timer("20m", ""), "line 6", "is empty"),
         (timer("20m", "gone.md"), "line 6", "gone.md"),
         (timer("20m", "go {{an}}"), "line 1", "{{an}}"),
     ];
@@ -295,7 +295,7 @@ fn timers_are_parsed_and_checked_and_belong_to_the_claims_to_trust() {
 }
 
 #[test]
-fn trust_prompt_says_in_words_what_an_agent_may_do() {
+fn claim_describes_what_an_agent_may_do() {
     let table = [
         ("", "runs demo, asks before acting"),
         ("permission = \"accept-edits\"", "runs demo, may edit files without asking"),

@@ -8,15 +8,16 @@ use segue_host::machine;
 
 /// The values of the variables.
 pub(super) struct VariableValues<'a> {
-    pub(super) own: &'a AgentName,
+    pub(super) agent: &'a AgentName,
     pub(super) fleet: &'a FleetName,
-    pub(super) all: &'a [AgentName],
+    /// All agents of the fleet.
+    pub(super) agents: &'a [AgentName],
     /// The folder in which the agent works.
     pub(super) folder: &'a Path,
 }
 
 impl VariableValues<'_> {
-    /// Replaces the variables in a text. An error names the file and the line of the wrong
+    /// Replaces the variables in a text. An error names the file and the line of the invalid
     /// variable.
     pub(super) fn fill(&self, file: &Path, text: &str) -> Result<String> {
         let (mut filled, mut rest) = (String::new(), text);
@@ -35,19 +36,19 @@ impl VariableValues<'_> {
     }
 
     fn value(&self, name: &str) -> Result<String> {
-        let peers = || self.all.iter().filter(|name| *name != self.own).map(AgentName::as_str);
+        let peers = || self.agents.iter().filter(|name| *name != self.agent).map(AgentName::as_str);
         match name {
-            "agent" => Ok(self.own.to_string()),
+            "agent" => Ok(self.agent.to_string()),
             "fleet" => Ok(self.fleet.to_string()),
             "peers" => Ok(peers().collect::<Vec<_>>().join(", ")),
             "worktree" => Ok(self.folder.display().to_string()),
             "branch" => machine::branch(self.folder).ok_or_else(|| {
-                Error::config("`{{branch}}` stands for nothing: no branch is checked out")
-                    .hint(format!("check one out in `{}`", self.folder.display()))
+                Error::config("`{{branch}}` has no value: no branch is checked out")
+                    .hint(format!("check out a branch in `{}`", self.folder.display()))
             }),
             _ => Err(Error::config(format!("unknown variable `{{{{{name}}}}}`"))
-                .hint("there are `{{agent}}`, `{{fleet}}`, `{{peers}}`, `{{branch}}` and `{{worktree}}`")
-                .hint(format!("write `{{{{ {name} }}}}`, with spaces, to mean the text itself"))),
+                .hint("use `{{agent}}`, `{{fleet}}`, `{{peers}}`, `{{branch}}` or `{{worktree}}`")
+                .hint(format!("write `{{{{ {name} }}}}`, with spaces, for the literal text"))),
         }
     }
 }
@@ -77,7 +78,7 @@ mod tests {
     fn fill(folder: &Path, text: &str) -> Result<String> {
         let [own, other] = ["coder", "tester"].map(|name| AgentName::parse(name).unwrap());
         let (fleet, all) = (FleetName::parse("shop").unwrap(), [own.clone(), other]);
-        let variables = VariableValues { own: &own, fleet: &fleet, all: &all, folder };
+        let variables = VariableValues { agent: &own, fleet: &fleet, agents: &all, folder };
         variables.fill(Path::new("start.md"), text)
     }
 

@@ -1,4 +1,4 @@
-//! `[vendors.*]`: agent CLIs that a project file defines.
+//! The tables `[vendors.*]`: agent CLIs that a project file describes.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) struct WrittenVendor {
 }
 
 /// Checks and converts the vendors of a file. An error names the line.
-pub(super) fn mean(
+pub(super) fn convert(
     written: BTreeMap<String, Spanned<WrittenVendor>>,
     source: &ProjectSource,
     built_in: &dyn Vendors,
@@ -47,12 +47,14 @@ pub(super) fn claim((name, vendor): (&VendorId, &VendorDescription)) -> TrustCla
     // files again.
     let how = format!("new {new:?}, resume {resume:?}, transcript {transcript:?}");
     let claim = TrustClaim::setting(format!("vendor {name}"), format!("{command:?}, {how}"));
-    claim.in_words(words(vendor))
+    claim.in_words(explanation(vendor))
 }
 
-/// Describes in words what a vendor's definition runs. Each argument is quoted, so that an argument
-/// with a space does not look like two.
-fn words(VendorDescription { command, new, resume, transcript }: &VendorDescription) -> String {
+/// Returns a text that describes for the user what a vendor's description runs. Each argument is
+/// quoted, so that an argument with a space does not look like two.
+fn explanation(
+    VendorDescription { command, new, resume, transcript }: &VendorDescription,
+) -> String {
     let quoted = |words: &[String]| -> String {
         words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" ")
     };
@@ -75,8 +77,8 @@ fn words(VendorDescription { command, new, resume, transcript }: &VendorDescript
 fn check_name(name: &str, built_in: &dyn Vendors) -> Result<()> {
     AgentName::parse(name)?;
     if built_in.get(&VendorId::new(name)).is_ok() {
-        return Err(Error::config(format!("`{name}` is a vendor that Segue knows itself"))
-            .hint(format!("call it `my-{name}`, for example")));
+        return Err(Error::config(format!("`{name}` is the name of a built-in vendor"))
+            .hint(format!("use another name, such as `my-{name}`")));
     }
     Ok(())
 }
@@ -85,7 +87,7 @@ impl WrittenVendor {
     fn check(&self, name: &str) -> Result<()> {
         if self.command.first().is_none_or(|program| program.trim().is_empty()) {
             return Err(Error::config(format!("the command of `{name}` is empty"))
-                .hint("say what to start, such as `command = [\"mytool\", \"chat\"]`"));
+                .hint("name the program to start, such as `command = [\"mytool\", \"chat\"]`"));
         }
         let has_id = |words: Option<&Vec<String>>| {
             words.is_some_and(|words| words.iter().any(|word| word.contains(ID)))
@@ -96,24 +98,27 @@ impl WrittenVendor {
                 .hint("use the id, such as `resume = [\"--resume\", \"{id}\"]`"));
         }
         if self.resume.is_some() && !has_id(self.new.as_ref()) {
-            return Err(Error::config(format!(
-                "no conversation of `{name}` would have a known id"
-            ))
-            .caused_by("an id can be resumed only if `new` has given it")
-            .hint("add `new = [\"--session\", \"{id}\"]`, or take `resume` out"));
+            return Err(Error::config(format!("`new` of vendor `{name}` must contain `{ID}`"))
+                .caused_by("`resume` uses the id with which `new` has started the conversation")
+                .hint("add `new = [\"--session\", \"{id}\"]`, or remove `resume`"));
         }
         self.check_transcript(name)
     }
 
     fn check_transcript(&self, name: &str) -> Result<()> {
         if let Some(path) = self.transcript.as_deref().filter(|path| !path.contains(ID)) {
-            return Err(Error::config(format!("`{path}` is the same for all of `{name}`"))
-                .hint("use the id in it, such as `transcript = \"~/.mytool/{id}.jsonl\"`"));
+            return Err(Error::config(format!(
+                "`transcript` of vendor `{name}` must contain `{ID}`"
+            ))
+            .caused_by(format!("all conversations would have the same transcript `{path}`"))
+            .hint("use the id, such as `transcript = \"~/.mytool/{id}.jsonl\"`"));
         }
         match self.format.as_deref() {
             None | Some("auto") => Ok(()),
-            Some(other) => Err(Error::config(format!("`format = \"{other}\"` is not known"))
-                .hint("use `format = \"auto\"`, or leave it out")),
+            Some(other) => {
+                let message = format!("`format` of vendor `{name}` must be `auto`, got `{other}`");
+                Err(Error::config(message).hint("use `format = \"auto\"`, or remove `format`"))
+            }
         }
     }
 }

@@ -16,18 +16,18 @@ use segue_core::{Error, Result};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::source::{NOT_BUILT, ProjectSource};
+use super::source::{ProjectSource, RESERVED_KEYS};
 use super::variables::VariableValues;
 use super::vendors::{self, WrittenVendor};
 
 /// The largest number of kinds. No real project file has more.
-const MOST_KINDS: usize = 500;
-/// The longest instructions in bytes. They are passed as one command line argument, which cannot be
-/// much longer.
-const LONGEST_INSTRUCTIONS: usize = 100_000;
-/// The shortest interval of a timer. With a shorter one the agent would do nothing else.
-const SHORTEST_TIMER: Duration = Duration::from_secs(1);
-const LONGEST_TIMER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const MAX_KINDS: usize = 500;
+/// The longest instructions. They are passed as one command line argument, which cannot be much
+/// longer.
+const MAX_INSTRUCTIONS_BYTES: usize = 100_000;
+/// The shortest interval of a timer. With a shorter interval the agent would do nothing else.
+const MIN_TIMER: Duration = Duration::from_secs(1);
+const MAX_TIMER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,51 +82,50 @@ impl WrittenTimer {
     fn every(&self, source: &ProjectSource) -> Result<Duration> {
         let text = self.every.as_ref();
         let every = text.parse::<SignedDuration>().ok().and_then(|it| Duration::try_from(it).ok());
-        every.filter(|it| (SHORTEST_TIMER..=LONGEST_TIMER).contains(it)).ok_or_else(|| {
+        every.filter(|it| (MIN_TIMER..=MAX_TIMER).contains(it)).ok_or_else(|| {
             let error = Error::config(format!(
                 "`every` must be a duration between `1s` and `8760h`, got `{text}`"
             ));
             source.at(&self.every, error.hint("write it as `20m` or `1h 30m`"))
         })
     }
-}
 
-impl WrittenTimer {
-    /// Returns the message and the file that it comes from. A prompt that contains white space is
-    /// the message itself.
-    fn said(&self, source: &ProjectSource) -> Result<(PathBuf, String)> {
-        let words = self.prompt.as_ref();
-        if words.trim().is_empty() {
-            let error = Error::config("the prompt of a timer says nothing");
-            return Err(source.at(&self.prompt, error.hint("say something, or name a file")));
+    /// Returns the message, and the file that contains it. A prompt with white space, or without a
+    /// dot and a slash, is the message itself. Any other prompt is the path of a file.
+    fn message(&self, source: &ProjectSource) -> Result<(PathBuf, String)> {
+        let prompt = self.prompt.as_ref();
+        if prompt.trim().is_empty() {
+            let error = Error::config("the prompt of a timer is empty");
+            return Err(source.at(&self.prompt, error.hint("write a message, or name a file")));
         }
-        let is_file = !words.contains(char::is_whitespace);
-        if is_file && (words.contains('.') || words.contains('/')) {
-            let file = Spanned::new(self.prompt.span(), PathBuf::from(words));
+        let is_word = !prompt.contains(char::is_whitespace);
+        if is_word && (prompt.contains('.') || prompt.contains('/')) {
+            let file = Spanned::new(self.prompt.span(), PathBuf::from(prompt));
             return source.text_file("prompt of a timer", &file);
         }
-        Ok((source.path().to_owned(), words.clone()))
+        Ok((source.path().to_owned(), prompt.clone()))
     }
 }
 
 impl WrittenProject {
-    pub(super) fn mean(
+    /// Checks the file and converts it into a project. An error names the line.
+    pub(super) fn into_project(
         self,
         folder: &Path,
         source: &ProjectSource,
         (vendors, scaled): (&dyn Vendors, &FleetScale),
     ) -> Result<Project> {
-        let described = vendors::mean(self.vendors, source, vendors)?;
+        let described = vendors::convert(self.vendors, source, vendors)?;
         let fleet = match &self.fleet.name {
             Some(name) => {
                 FleetName::parse(name.as_ref()).map_err(|error| source.at(name, error))?
             }
             None => FleetName::parse(&folder_name(folder))?,
         };
-        if self.agents.len() > MOST_KINDS {
+        if self.agents.len() > MAX_KINDS {
             let (file, count) = (source.path().display(), self.agents.len());
             return Err(Error::config(format!("`{file}` has {count} kinds of agents"))
-                .hint(format!("use at most {MOST_KINDS}; `count` makes many of one kind")));
+                .hint(format!("use at most {MAX_KINDS}; `count` makes several agents of a kind")));
         }
         let mut names = Vec::new();
         for written in &self.agents {
@@ -138,7 +137,7 @@ impl WrittenProject {
         for written in self.agents {
             claims.extend(written.claims(source, vendors)?);
             kinds.push(AgentName::parse(written.name.as_ref())?);
-            agents.extend(written.mean((source, scaled), (&fleet, folder), &names)?);
+            agents.extend(written.into_agents((source, scaled), (&fleet, folder), &names)?);
         }
         let folder = folder.to_owned();
         Ok(Project { folder, fleet, agents, kinds, vendors: described, claims })
@@ -155,7 +154,7 @@ fn folder_name(folder: &Path) -> String {
 }
 
 /// Adds the names of similar vendors to the error about an unknown vendor.
-fn similar_vendors(
+fn with_similar_vendors(
     unknown: &VendorId,
     vendors: &dyn Vendors,
     described: &DescribedVendors,
@@ -175,11 +174,11 @@ impl WrittenAgent {
         vendors: &dyn Vendors,
         described: &DescribedVendors,
     ) -> Result<()> {
-        self.refuse_unbuilt(source)?;
+        self.refuse_reserved(source)?;
         let vendor = VendorId::new(self.vendor.as_ref().clone());
         if !described.contains_key(&vendor) {
             let unknown = |error| {
-                source.at(&self.vendor, similar_vendors(&vendor, vendors, described, error))
+                source.at(&self.vendor, with_similar_vendors(&vendor, vendors, described, error))
             };
             vendors.get(&vendor).map_err(unknown)?;
         } else {
@@ -206,12 +205,12 @@ impl WrittenAgent {
         Ok(())
     }
 
-    /// Refuses keys that a vendor of the project file would ignore: its description has no place for
-    /// them.
+    /// Refuses keys that a vendor of the project file would ignore, because `[vendors.*]` has no
+    /// key for their arguments.
     fn refuse_for_described(&self, source: &ProjectSource, vendor: &VendorId) -> Result<()> {
         let refuse = |key: &str| {
-            Error::config(format!("vendor `{vendor}` of this file cannot be given `{key}`"))
-                .hint(format!("leave `{key}` out, or put the program's own option into `args`"))
+            Error::config(format!("vendor `{vendor}` of this file does not support `{key}`"))
+                .hint(format!("remove `{key}`, or put the program's own option into `args`"))
         };
         if let Some(model) = &self.model {
             return Err(source.at(model, refuse("model")));
@@ -222,9 +221,9 @@ impl WrittenAgent {
         }
     }
 
-    fn refuse_unbuilt(&self, source: &ProjectSource) -> Result<()> {
-        let later = [&self.effort, &self.worktree, &self.fallback];
-        for (key, value) in NOT_BUILT.into_iter().zip(later) {
+    fn refuse_reserved(&self, source: &ProjectSource) -> Result<()> {
+        let reserved = [&self.effort, &self.worktree, &self.fallback];
+        for (key, value) in RESERVED_KEYS.into_iter().zip(reserved) {
             if let Some(value) = value {
                 return Err(source.not_built(value, key));
             }
@@ -232,7 +231,7 @@ impl WrittenAgent {
         Ok(())
     }
 
-    /// Adds the names of these agents to `taken`. Returns an error if one is taken already.
+    /// Adds the names of these agents to `taken`. Fails if one of the names is in it already.
     fn take_names(
         &self,
         (source, scaled): (&ProjectSource, &FleetScale),
@@ -259,8 +258,9 @@ impl WrittenAgent {
         scale::names(kind.as_str(), counts, exists).iter().map(|name| parse(name)).collect()
     }
 
-    /// Describes in words which program the agent runs, what it may do, and with which arguments.
-    fn words(&self, vendors: &dyn Vendors) -> String {
+    /// Returns a text that describes for the user which program the agent runs, what it may do, and
+    /// with which arguments.
+    fn explanation(&self, vendors: &dyn Vendors) -> String {
         let vendor = self.vendor.as_ref();
         let known = vendors.get(&VendorId::new(vendor.clone())).ok();
         let effect = known.map_or(PermissionEffect::Nothing, |it| it.capabilities().permission);
@@ -277,19 +277,21 @@ impl WrittenAgent {
         format!("runs {vendor}, {may}{}{}", model.unwrap_or_default(), args.unwrap_or_default())
     }
 
-    /// Returns the claims that the user has to trust. Texts are compared before variables are
-    /// filled in: the values are only names of the project, its agents, its folder and its branch.
+    /// Returns the claims that the user has to trust. A claim has the text of a file before its
+    /// variables are replaced. The values of the variables are only the names of the fleet, its
+    /// agents, its folder and its branch.
     fn claims(&self, source: &ProjectSource, vendors: &dyn Vendors) -> Result<Vec<TrustClaim>> {
         let name = self.name.as_ref();
         let agent = format!("agent {name}");
         let permission = self.permission.unwrap_or(Permission::Ask).word();
         let args = self.args.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default();
         let vendor = self.vendor.as_ref();
-        let mut what = format!("{vendor} with permission {permission}, arguments {args:?}");
+        let mut value = format!("{vendor} with permission {permission}, arguments {args:?}");
         if let Some(model) = &self.model {
-            what = format!("{what}, model {:?}", model.as_ref());
+            value = format!("{value}, model {:?}", model.as_ref());
         }
-        let mut claims = vec![TrustClaim::setting(&agent, what).in_words(self.words(vendors))];
+        let claim = TrustClaim::setting(&agent, value).in_words(self.explanation(vendors));
+        let mut claims = vec![claim];
         let variables = self.env.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default();
         claims.extend(variables.iter().map(|(name, value)| {
             TrustClaim::setting(format!("{agent}: environment {name}"), format!("{value:?}"))
@@ -302,7 +304,7 @@ impl WrittenAgent {
             }
         }
         for (number, timer) in (1..).zip(&self.timers) {
-            let (_, text) = timer.said(source)?;
+            let (_, text) = timer.message(source)?;
             let how = if timer.interrupt { ", interrupting it" } else { "" };
             let every = timer.every(source)?;
             let timer = format!("{agent}: timer {number}");
@@ -312,16 +314,17 @@ impl WrittenAgent {
         Ok(claims)
     }
 
-    fn mean(
+    /// Converts the table into its agents. `agents` are the names of all agents of the fleet.
+    fn into_agents(
         self,
         (source, scaled): (&ProjectSource, &FleetScale),
         (fleet, folder): (&FleetName, &Path),
-        all: &[AgentName],
+        agents: &[AgentName],
     ) -> Result<Vec<ProjectAgent>> {
         let names = self.names(source, scaled)?;
         let agent = |name: AgentName| {
-            let texts =
-                Texts { variables: VariableValues { own: &name, fleet, all, folder }, source };
+            let variables = VariableValues { agent: &name, fleet, agents, folder };
+            let texts = Texts { variables, source };
             Ok(ProjectAgent {
                 vendor: VendorId::new(self.vendor.as_ref().clone()),
                 model: self.model.as_ref().map(|it| it.as_ref().clone()),
@@ -358,9 +361,9 @@ impl Texts<'_> {
     fn read(&self, key: &str, file: Option<&Spanned<PathBuf>>) -> Result<Option<String>> {
         let Some(file) = file else { return Ok(None) };
         let (path, text) = self.source.text_file(key, file)?;
-        if key == "instructions" && text.len() > LONGEST_INSTRUCTIONS {
+        if key == "instructions" && text.len() > MAX_INSTRUCTIONS_BYTES {
             let error = Error::config(format!("the instructions have {} bytes", text.len()));
-            let error = error.hint(format!("say it in at most {LONGEST_INSTRUCTIONS}"));
+            let error = error.hint(format!("shorten them to {MAX_INSTRUCTIONS_BYTES} bytes"));
             return Err(self.source.at(file, error));
         }
         self.variables.fill(&path, &text).map(Some)
@@ -370,7 +373,7 @@ impl Texts<'_> {
     fn timers(&self, written: &[WrittenTimer]) -> Result<Vec<Timer>> {
         let timer = |written: &WrittenTimer| {
             let every = written.every(self.source)?;
-            let (path, text) = written.said(self.source)?;
+            let (path, text) = written.message(self.source)?;
             let prompt = self.variables.fill(&path, &text)?;
             Ok(Timer { every, prompt, interrupt: written.interrupt })
         };

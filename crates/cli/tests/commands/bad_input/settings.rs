@@ -70,7 +70,7 @@ fn settings_with_an_unknown_vendor_or_program_are_findings_without_a_fix() {
     fs::write(&file, "vendor = \"nope\"\n[attention]\ncommand = [\"no-such-program\"]\n").unwrap();
     let found = world.segue(["doctor"]);
     assert_eq!(found.status, 1, "{found:#?}");
-    let cause = format!("`vendor` in `{}` names it", file.display());
+    let cause = format!("it is the value of `vendor` in `{}`", file.display());
     for part in
         ["there is no vendor `nope`", cause.as_str(), "there is no program `no-such-program`"]
     {

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
 use crate::project::settings::Settings;
-use crate::project::source::NOT_BUILT;
+use crate::project::source::RESERVED_KEYS;
 use crate::project::*;
 
 const PAGE: &str = include_str!("../../../../../docs/configuration.md");
@@ -80,7 +80,7 @@ fn page_lists_exactly_the_keys_of_the_project_file() {
     for (heading, text) in TABLES {
         let mut known = known::<WrittenProject>(&format!("{text}{UNKNOWN} = 1\n"));
         if text == AGENT {
-            for key in NOT_BUILT {
+            for key in RESERVED_KEYS {
                 assert!(known.remove(key), "{key}");
                 assert!(section(heading).contains(&format!("`{key}`")), "{key}");
             }
