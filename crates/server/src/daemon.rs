@@ -27,28 +27,31 @@ pub(crate) struct Daemon {
     environment: Environment,
     pub(crate) owner: u32,
     pub(crate) started_at: Timestamp,
-    /// Opened at the start. If that fails, each request tries again.
+    /// Set when the daemon starts. If the store cannot be opened then, each request tries again.
     opened: OnceCell<Opened>,
+    /// Whether the daemon was asked to stop.
     ending: watch::Sender<bool>,
     pub(crate) requests: Arc<Requests>,
-    /// Prevents a second daemon on the same store: each would consider the other's agents lost.
+    /// Prevents a second daemon on the same store. Each daemon would take the other's agents for
+    /// lost.
     _store_lock: FileLock,
 }
 
-/// The parts that need an open store. Without them only `doctor` works.
+/// The parts of a daemon that need an open store. Without them only `doctor` works.
 #[derive(Debug)]
 struct Opened {
     supervisor: Arc<Supervisor>,
+    /// Becomes true after the first reconciliation.
     reconciled: watch::Receiver<bool>,
 }
 
-/// Runs the daemon until it is asked to stop. Reports to the process that started it when it is
-/// ready, or why it is not. Returns the daemon's lock, which the caller must drop last: a process
-/// that waits for it may bind the socket.
+/// Runs the daemon until it is asked to stop. Reports to the process that started the daemon that
+/// it is ready, or why it cannot start. Returns the daemon's lock, which the caller must drop last:
+/// the next daemon waits for it before it binds the socket.
 pub(crate) async fn run(local: Local) -> Result<FileLock> {
     let started = start(&local).await;
-    let told = started.as_ref().map(|_| ()).map_err(Clone::clone);
-    process::announce(&told, &local.paths().start_lock())?;
+    let outcome = started.as_ref().map(|_| ()).map_err(Clone::clone);
+    process::announce(&outcome, &local.paths().start_lock())?;
     let (daemon, listener, lock) = started?;
     serving::serve(daemon, listener).await.map(|()| lock)
 }
@@ -90,7 +93,7 @@ async fn open(paths: &Paths, environment: &Environment) -> Result<Opened> {
     let is_gone = !store::exists(&database);
     if is_gone && (store::has_backup(&database) || wiring::has_launches(paths)?) {
         return Err(Error::unavailable(format!("the store `{}` is gone", database.display()))
-            .caused_by("launch folders or a backup are there, so it was there before")
+            .caused_by("there are launch folders or a backup, so the store existed before")
             .hint("run `segue doctor --fix` to rebuild it from them"));
     }
     let store = store::open(&database).await?;
@@ -100,13 +103,13 @@ async fn open(paths: &Paths, environment: &Environment) -> Result<Opened> {
     Ok(Opened { supervisor, reconciled })
 }
 
-/// Starts to find out what happened to every launch. The returned value becomes true when that is
-/// done.
+/// Starts a task that finds out what happened to every launch. The returned value becomes true when
+/// the task has ended.
 fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
     let (done, reconciled) = watch::channel(false);
     tokio::spawn(async move {
         if let Err(error) = supervisor.reconcile().await {
-            tracing::error!(%error, "not every launch could be looked at");
+            tracing::error!(%error, "not every launch could be examined");
         }
         done.send_replace(true);
     });
@@ -114,7 +117,7 @@ fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
 }
 
 impl Daemon {
-    /// Opens the store if it is not open. Returns an error if it cannot be opened.
+    /// Opens the store if it is not open. Fails if the store cannot be opened.
     async fn opened(&self) -> Result<&Opened> {
         self.opened.get_or_try_init(|| open(&self.paths, &self.environment)).await
     }

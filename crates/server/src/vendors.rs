@@ -63,9 +63,9 @@ fn proof(proof: Proof) -> &'static str {
 
 fn exempt(vendor: &dyn Vendor) -> Vec<Exemption> {
     let rehearsal = vendor.rehearsal(&TrialSetup::placeholder()).unwrap_or_default();
-    let told = |(behaviour, why): &(&str, &str)| Exemption {
+    let exemption = |(behaviour, why): &(&str, &str)| Exemption {
         behaviour: (*behaviour).to_owned(),
         why: (*why).to_owned(),
     };
-    rehearsal.exempt.iter().map(told).collect()
+    rehearsal.exempt.iter().map(exemption).collect()
 }

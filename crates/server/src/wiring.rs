@@ -1,4 +1,4 @@
-//! The only file that chooses implementations: of the store, the host and the vendors.
+//! The only file that chooses the implementations of the ports: the store, the host and the vendors.
 
 mod agent_host;
 
@@ -39,6 +39,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct Local {
     paths: Paths,
     context: ProcessContext,
+    /// Shows the user why a command takes long.
     notice: Option<fn(&str)>,
 }
 
@@ -139,13 +140,13 @@ pub(crate) fn tidy_after_holders(paths: &Paths) {
     cgroup::remove_empty(|launch| folders.end(launch).is_ok_and(|end| end.is_some()));
     tokio::spawn(async {
         if let Err(error) = orphans::end_adopted().await {
-            tracing::error!(%error, "what killed holders leave behind is not ended");
+            tracing::error!(%error, "the processes of killed holders are not ended");
         }
     });
 }
 
-/// Returns an error if holders run outside of this PID namespace. The daemon could not identify
-/// their agents, and may itself run inside one of them.
+/// Fails if holders run outside of this PID namespace. The daemon could not identify their agents,
+/// and an agent may have started it.
 pub(crate) async fn refuse_outside_holders(paths: &Paths) -> Result<()> {
     LocalHolders::new(paths.clone()).refuse_outside().await
 }
@@ -154,7 +155,7 @@ pub(crate) async fn refuse_outside_holders(paths: &Paths) -> Result<()> {
 pub(crate) fn forget_readings(paths: &Paths) {
     use segue_core::ports::Files as _;
     if let Err(error) = LocalFiles.remove(&paths.readings()) {
-        tracing::warn!(%error, "what was laid out to be read stays");
+        tracing::warn!(%error, "the copies for clients cannot be deleted");
     }
 }
 
@@ -211,14 +212,14 @@ pub fn run_daemon() -> Result<()> {
     served.map(drop)
 }
 
-/// How many sessions can write their records to disk at the same time.
-const WRITERS: usize = 4;
+/// The number of sessions that can write their records to disk at the same time.
+const WORKER_THREADS: usize = 4;
 
 /// Creates the daemon's runtime. The daemon mostly waits, but a record must be on disk before its
 /// process is started. With several threads, no session waits for the disk writes of another.
 fn runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WRITERS)
+        .worker_threads(WORKER_THREADS)
         .thread_name("session")
         .enable_all()
         .build()
@@ -229,8 +230,8 @@ fn start_log() {
     let subscriber = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(false)
-        // These errors would be printed on standard error, too. On a full disk that would end the
-        // daemon.
+        // An error of logging would be printed on standard error. On a full disk that would end
+        // the daemon.
         .log_internal_errors(false);
     // Only a test can have set a subscriber before.
     let _first_wins = subscriber.try_init();
@@ -252,11 +253,11 @@ pub(crate) fn machine_notes(environment: &Environment) -> Vec<Finding> {
     }]
 }
 
-/// Reports how the processes of agents are told from the user's processes. Gets the number of live
-/// launches, and how many of them have a cgroup.
+/// Reports how the daemon identifies the processes of agents. Gets the number of live launches, and
+/// how many of them have a cgroup.
 pub(crate) fn protection_note((live, in_cgroups): (usize, usize)) -> Finding {
-    let by_cgroups = "agents are told from you by their cgroups";
-    let by_ancestry = "agents are told from you by their ancestry";
+    let by_cgroups = "the processes of agents are identified by their cgroups";
+    let by_ancestry = "the processes of agents are identified by their ancestry";
     let (what, cure) = match cgroup::check() {
         _ if live > 0 && live == in_cgroups => (by_cgroups.to_owned(), None),
         Ok(()) if live == 0 => (by_cgroups.to_owned(), None),
@@ -266,7 +267,9 @@ pub(crate) fn protection_note((live, in_cgroups): (usize, usize)) -> Finding {
         ),
         Err(error) => (
             format!("{by_ancestry}: no cgroup can be made here ({error})"),
-            Some("docs/security.md says what that cannot stop, and how to have cgroups".to_owned()),
+            Some(
+                "see docs/security.md: what this cannot prevent, and how to get cgroups".to_owned(),
+            ),
         ),
     };
     Finding { severity: Severity::Note, what, cure, curable: false, fixed: false }
@@ -288,14 +291,14 @@ pub fn hold(arguments: Vec<OsString>) -> ExitCode {
     hold::run_holder(arguments)
 }
 
-/// Records what a vendor reports to its hook on standard input. It must not disturb the vendor, so
-/// it prints nothing and always succeeds.
+/// Records the report that a vendor writes to the standard input of Segue's hook. Prints nothing and
+/// always succeeds, so that it does not disturb the vendor.
 pub fn hook() -> ExitCode {
     // Without a launch, or if the launch is gone, there is nothing to record.
-    let _nobody = ProcessContext::read().and_then(|context| {
+    let _recorded = ProcessContext::read().and_then(|context| {
         let paths = Paths::from_environment(&context.environment)?;
         let launch = context.environment.get(environment::LAUNCH).unwrap_or_default();
-        let unknown = |_| Error::usage("no launch is around this process");
+        let unknown = |_| Error::usage("this process belongs to no launch");
         let launch = launch.parse().map_err(unknown)?;
         segue_host::hook::record(&paths, launch, std::io::stdin().lock())
             .map_err(|error| Error::internal("cannot record").caused_by(error))
@@ -306,15 +309,15 @@ pub fn hook() -> ExitCode {
 /// Replaces this process by the agent. Returns only if that fails.
 pub fn exec_agent(arguments: Vec<OsString>) -> ExitCode {
     // The error was reported to the holder through a pipe. The output of this process is not read.
-    let _told = hold::exec_agent(arguments);
+    let _reported = hold::exec_agent(arguments);
     ExitCode::FAILURE
 }
 
 /// Replaces this process by the user's login shell, which prints its environment. Returns only if
 /// that fails.
 pub fn login_shell(arguments: Vec<OsString>) -> ExitCode {
-    // The daemon sees that nothing was printed. The output of this process is not shown.
-    let _told = environments::become_login_shell(arguments);
+    // The daemon notices that nothing was printed. The output of this process is not shown.
+    let _reported = environments::become_login_shell(arguments);
     ExitCode::FAILURE
 }
 

@@ -1,4 +1,4 @@
-//! Implements `segue doctor`, for a store that works and for one that does not.
+//! Implements `segue doctor`, for a store that can be used and for a damaged or missing one.
 
 use std::sync::Arc;
 
@@ -11,21 +11,22 @@ use segue_core::{Error, Kind, Result};
 use segue_store as store;
 
 use super::Daemon;
+use crate::blocking::blocking;
 use crate::supervisor::Supervisor;
 use crate::wiring;
 
 impl Daemon {
     /// Reports problems. With `fix`, repairs those that can be repaired.
     pub(crate) async fn examine(&self, fix: bool) -> Result<DoctorReport> {
-        match self.with_sound_store().await {
+        match self.with_usable_store().await {
             Ok(supervisor) => self.compare(&supervisor, fix).await,
             Err(error) => self.examine_store(error, fix).await,
         }
     }
 
     /// Returns the supervisor if the store file can be written, is not damaged, and is still the
-    /// one that the daemon opened.
-    async fn with_sound_store(&self) -> Result<Arc<Supervisor>> {
+    /// file that the daemon opened.
+    async fn with_usable_store(&self) -> Result<Arc<Supervisor>> {
         let supervisor = self.ready().await?;
         // An empty commit writes nothing, but fails if the store cannot be written.
         supervisor.ports.store.commit(Commit::default()).await?;
@@ -39,7 +40,7 @@ impl Daemon {
         if fix {
             // Sessions that the repair has added may have live processes.
             supervisor.reconcile().await?;
-            supervisor.catch_up();
+            supervisor.retry_recording();
         }
         findings.extend(supervisor.examine_settings(&self.environment));
         findings.extend(supervisor.watch.examine());
@@ -65,14 +66,14 @@ impl Daemon {
         Ok(DoctorReport { findings })
     }
 
-    /// Repairs the store. Returns how it was repaired, and what is still to be done.
+    /// Repairs the store. Returns how it was repaired, and the problems that remain.
     async fn cure(&self) -> Result<(String, Vec<Finding>)> {
         if self.check_file().await.is_ok() {
-            return Ok(("the file that is there now is used from here on".to_owned(), Vec::new()));
+            return Ok(("the current file is used from now on".to_owned(), Vec::new()));
         }
         let database = self.paths.database();
         if store::finish_rebuilt(&database)? {
-            return Ok(("what was rebuilt before is used from here on".to_owned(), Vec::new()));
+            return Ok(("an earlier rebuild is used from now on".to_owned(), Vec::new()));
         }
         let salvaged = self.salvage().await?;
         let place = store::rebuilding(&database)?;
@@ -82,30 +83,29 @@ impl Daemon {
         let (sessions, mut open) = doctor::rebuild(&ports).await.map_err(unavailable)?;
         open.extend(salvage::restore(&ports, salvaged).await.map_err(unavailable)?);
         let all = ports.store.count_sessions(&SessionQuery::default()).await? as usize;
-        // Ends the store's thread, so that everything is in one file.
+        // Ends the store's thread, so that all data is in one file.
         drop(ports);
         let label = format!("broken-{}", wiring::now().as_millisecond());
         let kept = match store::publish_rebuilt(&database, &label)? {
             Some(aside) => format!(", the old one kept as `{}`", aside.display()),
             None => String::new(),
         };
-        let more = all.saturating_sub(sessions);
-        let more = if more > 0 { format!(" and {more} from its rows") } else { String::new() };
+        let salvaged = all.saturating_sub(sessions);
+        let rows =
+            if salvaged > 0 { format!(" and {salvaged} from its rows") } else { String::new() };
         let sessions = counted(sessions, "session");
-        Ok((format!("rebuilt with {sessions} from the launch folders{more}{kept}"), open))
+        Ok((format!("rebuilt with {sessions} from the launch folders{rows}{kept}"), open))
     }
 
-    /// Reads what can be read of the store and of its backup.
+    /// Reads the readable rows of the store and of its backup.
     async fn salvage(&self) -> Result<Salvaged> {
         let database = self.paths.database();
-        let salvaged = tokio::task::spawn_blocking(move || store::salvage(&database)).await;
-        salvaged.unwrap_or_else(|error| Err(Error::internal("a task failed").caused_by(error)))
+        blocking(move || store::salvage(&database)).await
     }
 
     async fn check_file(&self) -> Result<()> {
         let database = self.paths.database();
-        let checked = tokio::task::spawn_blocking(move || store::check(&database)).await;
-        checked.unwrap_or_else(|error| Err(Error::internal("a task failed").caused_by(error)))
+        blocking(move || store::check(&database)).await
     }
 }
 

@@ -1,5 +1,5 @@
-//! Accepts and closes connections. A daemon that stops ends all connections within seconds,
-//! whatever the clients do. It answers health requests until its end.
+//! Accepts and closes connections. A daemon that stops closes all connections within seconds,
+//! whatever the clients do. It answers health requests until it exits.
 
 use std::convert::Infallible;
 use std::io;
@@ -28,17 +28,18 @@ use crate::routes::{self, PeerInfo};
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 /// How long connections may take to finish their responses after the daemon was asked to stop.
-/// Connections of clients that send half a request or read nothing are dropped.
+/// Then it drops the connections that remain: their clients have sent half a request, or do not
+/// read the response.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// How long tasks and files may take to close after that. A copy into the archive is interrupted.
+/// How long tasks and files may take to close after that. A copy into the archive is aborted.
 pub(crate) const CLOSE: Duration = Duration::from_secs(2);
 
-/// Without a free file descriptor no connection can be accepted. Try again after this time.
-const NO_DESCRIPTOR: Duration = Duration::from_secs(1);
+/// The pause after a failed `accept`, such as for lack of a free file descriptor.
+const ACCEPT_RETRY: Duration = Duration::from_secs(1);
 
-/// Every connection that the daemon waits for holds one. The channel closes when the last is
-/// dropped.
+/// Every connection that the daemon waits for holds such a sender. The channel closes when the last
+/// sender is dropped.
 type Open = mpsc::Sender<Infallible>;
 
 /// Serves requests until a request or a signal asks the daemon to stop.
@@ -54,9 +55,9 @@ pub(super) async fn serve(daemon: Arc<Daemon>, mut listener: Listener) -> Result
         () = daemon.stopping() => {}
     }
     daemon.shut_down();
-    end_anyway();
+    exit_after_time_limit();
     tokio::select! {
-        // New clients get the response that the daemon stops. It does not wait for them.
+        // New clients get the answer that the daemon stops. The daemon does not wait for them.
         never = accept(&daemon, &mut listener, None) => match never {},
         all_closed = timeout(DRAIN, closed.recv()) => if all_closed.is_err() {
             tracing::warn!("connections were cut off at the end");
@@ -75,16 +76,16 @@ async fn accept(daemon: &Arc<Daemon>, listener: &mut Listener, open: Option<Open
                     ServedConnection { daemon: Arc::clone(daemon), open: open.clone() };
                 tokio::spawn(connection.serve(stream, router.clone()));
             }
-            Err(error) if is_about_the_client(&error) => {}
+            Err(error) if is_caused_by_client(&error) => {}
             Err(error) => {
-                tracing::warn!(%error, "a connection cannot be taken");
-                sleep(NO_DESCRIPTOR).await;
+                tracing::warn!(%error, "a connection cannot be accepted");
+                sleep(ACCEPT_RETRY).await;
             }
         }
     }
 }
 
-fn is_about_the_client(error: &io::Error) -> bool {
+fn is_caused_by_client(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
@@ -110,8 +111,7 @@ impl ServedConnection {
         let ended = tokio::select! {
             ended = http.as_mut() => ended,
             () = self.daemon.stopping(), if self.open.is_some() => {
-                // This closes an idle connection at once, and any other connection after its
-                // response.
+                // Closes an idle connection at once, and any other connection after its response.
                 http.as_mut().graceful_shutdown();
                 http.await
             }
@@ -122,14 +122,14 @@ impl ServedConnection {
     }
 }
 
-/// Exits this process even if one of its threads is stuck. The user wants the daemon to end, and
-/// the store is consistent at any time.
+/// Exits this process after a time limit, even if one of its threads is stuck. The user wants the
+/// daemon to end, and the store is consistent at any time.
 #[expect(clippy::exit, reason = "threads that are stuck cannot be joined")]
 #[expect(clippy::disallowed_methods, reason = "a time limit that needs no free thread of tokio's")]
-fn end_anyway() {
+fn exit_after_time_limit() {
     std::thread::spawn(|| {
         std::thread::sleep(DRAIN + CLOSE + Duration::from_secs(1));
-        tracing::error!("the daemon did not end in time, and is ended as it is");
+        tracing::error!("the daemon did not end in time, and exits now");
         std::process::exit(1);
     });
 }

@@ -1,4 +1,4 @@
-//! Implements what the built-in agent needs of the machine.
+//! The machine's services for the built-in agent: process, environment, clock and tools.
 
 use std::ffi::OsString;
 use std::io;

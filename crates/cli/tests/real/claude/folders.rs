@@ -25,7 +25,7 @@ fn assert_resumes_in(scene: &ClaudeScene, number: usize, folder: &Path) {
     command.wait().unwrap();
     scene.world.resume([&name]).assert_back(&name, "resumed");
     let nudged = scene.model.wait_for(|it| {
-        it.mentions(&message) && it.newest().contains("started again") && !it.background
+        it.mentions(&message) && it.newest().contains("started again") && !it.is_background
     });
     assert_eq!(nudged.session.as_deref(), session["vendor_session_id"].as_str(), "{cwd}");
 }
