@@ -409,7 +409,7 @@ fn assert_holder_refuses_ended_process(is_privileged: bool) {
     let request = [hello, frame(2, r#""environment""#)].concat();
     let holder = pid(&loose, "holder_pid");
     let answer = ask_through_ended_process(&world, &socket, holder, &request);
-    assert!(answer.contains("a process of an agent cannot command a holder"), "{answer}");
+    assert!(answer.contains("a process of an agent may not use a holder"), "{answer}");
     assert!(!answer.contains("amber-in-the-environment"), "{answer}");
 }
 
@@ -437,7 +437,7 @@ fn command_line_that_imitates_a_holder_gives_no_rights() {
 fn doctor_reports_which_protection_is_active() {
     let protection = |world: &World| {
         let report = world.ok(["doctor"]);
-        report.lines().find(|line| line.contains("told from you")).unwrap().to_owned()
+        report.lines().find(|line| line.contains("are identified by")).unwrap().to_owned()
     };
     let unprivileged = world(false);
     assert!(protection(&unprivileged).contains("by their ancestry: no cgroup can be made here"));
@@ -451,9 +451,9 @@ fn doctor_reports_which_protection_is_active() {
 fn stopped_agent_leaves_no_cgroup() {
     let world = world(true);
     let launch = launches::newest_id(&world, &world.session("coder"));
-    assert_eq!(segue_host::cgroup::is_there(launch), segue_host::cgroup::check().is_ok());
+    assert_eq!(segue_host::cgroup::exists(launch), segue_host::cgroup::check().is_ok());
     world.ok(["stop", "coder"]);
-    assert!(!segue_host::cgroup::is_there(launch));
+    assert!(!segue_host::cgroup::exists(launch));
 }
 
 #[test]

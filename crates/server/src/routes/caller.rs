@@ -1,4 +1,4 @@
-//! Identifies the caller of a request: a user, or an agent that one of our launches started.
+//! Identifies the caller of a request: a person, or an agent of one of Segue's launches.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{App, ErrorResponse};
 use crate::supervisor::Supervisor;
 
 /// The process that opened a connection, as it was when the connection was accepted. Later changes
-/// of that process, or other processes that have its file descriptors, do not matter.
+/// of that process have no effect, and neither do other processes that inherit the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct PeerInfo(Option<Arc<Peer>>);
 
@@ -47,8 +47,8 @@ impl FromRequestParts<App> for RequestingProcess {
 }
 
 impl RequestingProcess {
-    /// Returns an error if an agent calls and only a user may do this. A user needs no store for
-    /// it, because a daemon without a store must still be repaired or stopped.
+    /// Fails if an agent calls and only a user may do this. The check of a user needs no store: a
+    /// user must be able to repair or stop a daemon whose store cannot be opened.
     pub(crate) async fn allow(self, app: &App, action: RestrictedAction) -> Result<()> {
         if self.0.evidence.is_of_a_person() {
             return Ok(());
@@ -56,7 +56,7 @@ impl RequestingProcess {
         self.principal(&*app.ready().await?).await?.allow(action)
     }
 
-    /// Returns whether a user calls. Returns an error if the caller cannot be identified.
+    /// Returns whether a user calls. Fails if the caller cannot be identified.
     pub(crate) async fn is_person(&self, app: &App) -> Result<bool> {
         if self.0.evidence.is_of_a_person() {
             return Ok(true);
@@ -76,8 +76,8 @@ impl RequestingProcess {
     }
 }
 
-/// The principal of a request, and the supervisor once it knows what became of every launch. The
-/// only way in which routes learn who calls.
+/// The principal of a request, and the supervisor after its reconciliation. Routes identify their
+/// caller only with this extractor.
 #[derive(Debug)]
 pub(crate) struct Admitted {
     pub(crate) supervisor: Arc<Supervisor>,

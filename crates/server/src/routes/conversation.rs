@@ -1,4 +1,4 @@
-//! Returns where a conversation can be read.
+//! Returns the places from which a client can read a conversation.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ async fn parts(
         (Ok(summary), _) if *story => handoff_chain::parts(ports, principal, &summary).await,
         (Ok(summary), _) => Ok(vec![conversation::of_session(ports, &summary).await?]),
         (Err(error), Some((vendor, id))) if error.kind == Kind::NotFound => {
-            // A vendor that a project file defines is not among the built-in ones.
+            // A vendor that a project file describes is not among the built-in vendors.
             let vendor = ports.vendors.named(vendor).map_or(VendorId::new(vendor), |it| it.id());
             of_vendor(supervisor, principal, request, (&vendor, &VendorSessionId::new(id))).await
         }
@@ -53,8 +53,8 @@ async fn of_vendor(
         return Ok(vec![conversation::without_session(ports, environment, (vendor, id)).await?]);
     };
     principal.allow_session(owner.session.id, owner.session.parent)?;
-    let is_in_it = owner.binding.as_ref().is_some_and(|binding| binding.vendor_session == *id);
-    if request.story && is_in_it {
+    let is_current = owner.binding.as_ref().is_some_and(|binding| binding.vendor_session == *id);
+    if request.story && is_current {
         return handoff_chain::parts(ports, principal, &owner).await;
     }
     Ok(vec![conversation::part(ports, &owner, Some(id)).await?])

@@ -1,4 +1,4 @@
-//! Runs `segue doctor`.
+//! The route of `segue doctor`.
 
 use axum::Json;
 use axum::extract::State;
@@ -20,7 +20,7 @@ pub(crate) async fn doctor(
     }
     caller.allow(&app, RestrictedAction::Repair).await?;
     let once = request_id.once_without_store(&app, &("doctor", request));
-    // A repair continues if its client goes away: a half-repaired store would be worse than none.
+    // A repair continues if its client disconnects: a half-repaired store would be worse than none.
     Ok(Json(once.carry_out(Keep::Nothing, async move { app.examine(true).await }).await?))
 }
 

@@ -1,4 +1,4 @@
-//! Returns events of the log, and streams new ones.
+//! Returns recorded events, and streams new events.
 
 use std::convert::Infallible;
 
@@ -16,7 +16,8 @@ use tokio::sync::mpsc;
 use super::{Admitted, App, ErrorResponse, RouteResult};
 use crate::supervisor::Supervisor;
 
-const AT_ONCE: u32 = 1000;
+/// At most this many events are read from the store at once.
+const MAX_EVENTS_PER_READ: u32 = 1000;
 
 pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
@@ -38,14 +39,14 @@ pub(crate) async fn follow(
     }
     let (sender, receiver) = mpsc::channel(64);
     tokio::spawn(async move {
-        // The client went away or the daemon stops. In both cases no client receives an error.
+        // An error here has no receiver: the client has disconnected, or the daemon stops.
         let _ended = send_all(&app, query, &sender).await;
     });
     Ok(Response::new(Body::from_stream(Lines(receiver))))
 }
 
-/// Restricts a query to what the caller may read. An agent reads its own log, and the logs of its
-/// children if it names them.
+/// Restricts a query to the sessions that the caller may read. An agent reads its own events, and
+/// those of its children if the query names them.
 async fn allowed(
     supervisor: &Supervisor,
     principal: &Principal,
@@ -65,14 +66,14 @@ async fn allowed(
     Ok(query)
 }
 
-/// Sends the events in the log, then waits for new ones.
+/// Sends the recorded events, then waits for new events and sends them.
 async fn send_all(app: &App, mut query: EventQuery, sender: &mpsc::Sender<Bytes>) -> Result<()> {
     let supervisor = app.ready().await?;
     // The newest event of any session. `query.after` can be smaller, because the query may exclude
     // sessions.
     let mut newest = 0;
     loop {
-        query = EventQuery { limit: AT_ONCE, newest: false, ..query };
+        query = EventQuery { limit: MAX_EVENTS_PER_READ, newest: false, ..query };
         let events = supervisor.ports.store.events(&query).await?;
         for event in &events {
             query.after = event.seq;
@@ -93,6 +94,7 @@ async fn send_all(app: &App, mut query: EventQuery, sender: &mpsc::Sender<Bytes>
     }
 }
 
+/// The lines of a response body.
 struct Lines(mpsc::Receiver<Bytes>);
 
 impl futures_core::Stream for Lines {

@@ -1,5 +1,4 @@
-//! Limits for requests: how long they may take to arrive, and how long after a request to stop the
-//! daemon they may run.
+//! Time limits for requests: for their arrival, and for their completion while the daemon stops.
 
 use std::time::Duration;
 
@@ -10,36 +9,38 @@ use axum::response::{IntoResponse as _, Response};
 use segue_core::{Error, Result};
 use tokio::time::{sleep, timeout};
 
-use super::{App, ErrorResponse, LARGEST_REQUEST};
+use super::{App, ErrorResponse, MAX_REQUEST_BYTES};
 use crate::daemon::GRACE;
 
 /// How long the body of a request may take to arrive after its headers.
-const ARRIVAL: Duration = Duration::from_secs(30);
+const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Determines what happens to a request if its client goes away or the daemon stops.
+/// The kind of a request. It determines what happens to the request if its client disconnects or
+/// the daemon stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
     /// Concerns the daemon itself. It is answered until the daemon ends.
-    About,
-    /// Waits for something that may never happen. It is ended at once when the daemon stops.
+    Daemon,
+    /// Waits for an event that may never happen. It is ended at once when the daemon stops.
     Wait,
     /// Records a message and waits for its delivery.
     Send,
-    /// Starts or ends processes. It continues if its client goes away.
-    RestrictedAction,
-    Question,
+    /// Starts or ends processes. It continues if its client disconnects.
+    LongChange,
+    /// Any other request. It is short.
+    Short,
 }
 
 impl Sort {
     fn of(path: &str) -> Self {
         match path {
-            "/v1/health" | "/v1/shutdown" => Self::About,
+            "/v1/health" | "/v1/shutdown" => Self::Daemon,
             "/v1/wait" | "/v1/events/follow" => Self::Wait,
             turn if turn.ends_with("/turn") => Self::Wait,
             "/v1/send" => Self::Send,
             "/v1/run" | "/v1/up" | "/v1/scale" | "/v1/resume" | "/v1/stop" | "/v1/adopt"
-            | "/v1/handoff" | "/v1/doctor" => Self::RestrictedAction,
-            _ => Self::Question,
+            | "/v1/handoff" | "/v1/doctor" => Self::LongChange,
+            _ => Self::Short,
         }
     }
 
@@ -59,46 +60,47 @@ impl Sort {
                 .caused_by("the wait was ended; agents go on")
                 .hint("run the command again: it starts a new daemon"),
             Self::Send => error
-                .caused_by("the delivery was not waited for")
+                .caused_by("the daemon no longer waits for the delivery")
                 .hint("run `segue messages` to see whether the message is queued"),
-            Self::RestrictedAction => error
-                .caused_by("the end was not waited for; agents go on")
+            Self::LongChange => error
+                .caused_by("the request is not finished; agents go on")
                 .hint("run `segue ls` to see what was begun, then run the command again"),
-            Self::About | Self::Question => {
+            Self::Daemon | Self::Short => {
                 error.hint("run the command again: it starts a new daemon")
             }
         }
     }
 }
 
-/// Reads the whole request within a time limit, and ends it if the daemon stops meanwhile.
+/// Reads the whole request within a time limit, carries it out, and ends it if the daemon stops
+/// meanwhile.
 pub(crate) async fn bounded(State(app): State<App>, request: Request, next: Next) -> Response {
     let sort = Sort::of(request.uri().path());
-    if sort == Sort::About {
+    if sort == Sort::Daemon {
         return next.run(request).await;
     }
     if app.is_stopping() {
         return ErrorResponse(sort.ended()).into_response();
     }
-    let cut = async {
+    let out_of_time = async {
         app.stopping().await;
         sleep(sort.grace()).await;
     };
     tokio::select! {
-        response = carried_out(sort, request, next) => response,
-        () = cut => ErrorResponse(sort.ended()).into_response(),
+        response = carry_out(sort, request, next) => response,
+        () = out_of_time => ErrorResponse(sort.ended()).into_response(),
     }
 }
 
-async fn carried_out(sort: Sort, request: Request, next: Next) -> Response {
-    let request = match whole(request).await {
+async fn carry_out(sort: Sort, request: Request, next: Next) -> Response {
+    let request = match read_body(request).await {
         Ok(request) => request,
         Err(error) => return ErrorResponse(error).into_response(),
     };
-    if sort != Sort::RestrictedAction {
+    if sort != Sort::LongChange {
         return next.run(request).await;
     }
-    // Run it as its own task, so that it is completed even if the client goes away.
+    // A task of its own, so that the request is completed even if the client disconnects.
     let failed = |error| Error::internal("a request failed inside the daemon").caused_by(error);
     match tokio::spawn(async move { next.run(request).await }).await {
         Ok(response) => response,
@@ -106,19 +108,19 @@ async fn carried_out(sort: Sort, request: Request, next: Next) -> Response {
     }
 }
 
-/// Reads the body of a request. Returns an error if it is too large or too slow.
-async fn whole(request: Request) -> Result<Request> {
+/// Reads the body of a request. Fails if the body is too large or does not arrive in time.
+async fn read_body(request: Request) -> Result<Request> {
     let (parts, body) = request.into_parts();
-    let bytes = match timeout(ARRIVAL, to_bytes(body, LARGEST_REQUEST)).await {
+    let bytes = match timeout(ARRIVAL_TIMEOUT, to_bytes(body, MAX_REQUEST_BYTES)).await {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(error)) => {
-            let limit = LARGEST_REQUEST >> 20;
+            let limit = MAX_REQUEST_BYTES >> 20;
             return Err(Error::usage("the request cannot be read")
                 .caused_by(error)
                 .hint(format!("a request has at most {limit} MB: put a long text into a file")));
         }
         Err(_) => {
-            let limit = ARRIVAL.as_secs();
+            let limit = ARRIVAL_TIMEOUT.as_secs();
             return Err(Error::unavailable(format!("the request did not arrive within {limit} s")));
         }
     };
@@ -132,16 +134,16 @@ mod tests {
     #[test]
     fn each_path_has_its_sort_and_waits_get_no_grace_period() {
         let table = [
-            ("/v1/health", Sort::About),
-            ("/v1/shutdown", Sort::About),
+            ("/v1/health", Sort::Daemon),
+            ("/v1/shutdown", Sort::Daemon),
             ("/v1/wait", Sort::Wait),
             ("/v1/events/follow", Sort::Wait),
             ("/v1/sessions/0198f9d2-0000-7000-8000-000000000001/turn", Sort::Wait),
             ("/v1/send", Sort::Send),
-            ("/v1/up", Sort::RestrictedAction),
-            ("/v1/stop", Sort::RestrictedAction),
-            ("/v1/sessions", Sort::Question),
-            ("/v1/events", Sort::Question),
+            ("/v1/up", Sort::LongChange),
+            ("/v1/stop", Sort::LongChange),
+            ("/v1/sessions", Sort::Short),
+            ("/v1/events", Sort::Short),
         ];
         for (path, sort) in table {
             assert_eq!(Sort::of(path), sort, "{path}");

@@ -1,4 +1,4 @@
-//! Messages: send, list, cancel, answer, wait.
+//! The routes for messages: send, list, cancel, answer, wait.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -13,9 +13,7 @@ use segue_core::api::{
 };
 use segue_core::flows::select::{self, Chosen};
 use segue_core::flows::{bringing_back, caller_environment, view};
-use segue_core::model::{
-    Message as Told, MessageStateKind, Principal, RequestKey, RequestStep, SessionId,
-};
+use segue_core::model::{Message, MessageStateKind, Principal, RequestKey, RequestStep, SessionId};
 use segue_core::ports::{self, Commit, MessageQuery, SessionQuery, SessionSummary};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
@@ -25,8 +23,8 @@ use super::{Admitted, App, RequestIdHeader, RouteResult};
 use crate::requests::{Keep, step};
 use crate::supervisor::{Outgoing, SessionRequest, Supervisor, Waiter};
 
-/// The largest message in bytes. A message that is typed or carried over is never longer.
-const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
+/// The largest message. A message that is typed or carried over is never longer.
+const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
 pub(crate) async fn send(
     State(app): State<App>,
@@ -61,15 +59,19 @@ pub(crate) async fn send(
 
 fn check(text: &str) -> Result<()> {
     if text.trim().is_empty() {
-        return Err(Error::usage("the message is empty").hint("say something, or `-` for stdin"));
+        let error = Error::usage("the message is empty");
+        return Err(error.hint("write a text, or `-` for standard input"));
     }
-    if text.len() > LONGEST_MESSAGE {
-        let error = Error::usage(format!("the message has {} bytes", text.len()));
-        return Err(error.hint("put it into a file, and tell the agent to read that"));
+    let hint = "put it into a file, and ask the agent to read that file";
+    if text.len() > MAX_MESSAGE_BYTES {
+        let length = text.len();
+        return Err(Error::usage(format!(
+            "the message has {length} bytes, more than {MAX_MESSAGE_BYTES}"
+        ))
+        .hint(hint));
     }
     if text.contains('\0') {
-        return Err(Error::usage("the message has a zero byte in it")
-            .hint("put it into a file, and tell the agent to read that"));
+        return Err(Error::usage("the message has a zero byte").hint(hint));
     }
     Ok(())
 }
@@ -92,8 +94,8 @@ pub(crate) async fn list(
     for it in &sessions {
         let session = &it.summary.session;
         let query = MessageQuery { session: Some(session.id), open: false };
-        let own = supervisor.ports.store.messages(&query).await?;
-        messages.extend(own.iter().map(|message| view::message(session, message)));
+        let found = supervisor.ports.store.messages(&query).await?;
+        messages.extend(found.iter().map(|message| view::message(session, message)));
     }
     messages.sort_by_key(|message| (message.created_at, message.id));
     Ok(Json(MessageList { messages, failed }))
@@ -103,19 +105,19 @@ pub(crate) async fn list(
 async fn reachable<'a>(
     supervisor: &Supervisor,
     principal: &Principal,
-    messages: &'a [Told],
-) -> Result<Vec<(MessageView, &'a Told)>> {
+    messages: &'a [Message],
+) -> Result<Vec<(MessageView, &'a Message)>> {
     let ids: BTreeSet<SessionId> = messages.iter().map(|message| message.session).collect();
     let query = SessionQuery::ids(ids.into_iter().collect());
     let mut sessions = supervisor.ports.store.sessions(&query).await?;
     sessions.retain(|it| principal.allow_session(it.session.id, it.session.parent).is_ok());
     let sessions: HashMap<SessionId, SessionSummary> =
         sessions.into_iter().map(|it| (it.session.id, it)).collect();
-    let of = |message: &Told| {
-        let own = sessions.get(&message.session)?;
-        Some(view::message(&own.session, message))
+    let view = |message: &Message| {
+        let summary = sessions.get(&message.session)?;
+        Some(view::message(&summary.session, message))
     };
-    Ok(messages.iter().filter_map(|message| Some((of(message)?, message))).collect())
+    Ok(messages.iter().filter_map(|message| Some((view(message)?, message))).collect())
 }
 
 pub(crate) async fn cancel(
@@ -126,20 +128,21 @@ pub(crate) async fn cancel(
 ) -> RouteResult<MessageView> {
     let once = request_id.once(&app, &supervisor, &principal, &("cancel", &request));
     let key = once.key();
-    let cancel = async move { take_back(&supervisor, &principal, key, &request.message).await };
+    let cancel = async move { cancel_once(&supervisor, &principal, key, &request.message).await };
     Ok(Json(once.carry_out(Keep::Recorded, cancel).await?))
 }
 
-async fn take_back(
+/// Cancels the message whose id begins with `id`.
+async fn cancel_once(
     supervisor: &Arc<Supervisor>,
     principal: &Principal,
     key: Option<RequestKey>,
     id: &str,
 ) -> Result<MessageView> {
     let messages = supervisor.ports.store.messages(&MessageQuery::default()).await?;
-    let mut meant = reachable(supervisor, principal, &messages).await?;
-    meant.retain(|(_, message)| message.id.to_string().starts_with(id));
-    let [(view, message)] = meant.as_slice() else { return Err(not_one(id, meant.len())) };
+    let mut found = reachable(supervisor, principal, &messages).await?;
+    found.retain(|(_, message)| message.id.to_string().starts_with(id));
+    let [(view, message)] = found.as_slice() else { return Err(not_exactly_one(id, found.len())) };
     let (message, session) = (message.id, message.session);
     let view = MessageView { state: MessageStateKind::Cancelled.into(), ..view.clone() };
     let answer = serde_json::to_string(&view)
@@ -150,7 +153,7 @@ async fn take_back(
     Ok(view)
 }
 
-fn not_one(id: &str, count: usize) -> Error {
+fn not_exactly_one(id: &str, count: usize) -> Error {
     let hint = "run `segue messages` to see all messages";
     if count == 0 {
         return Error::not_found(format!("no message has the id `{id}`")).hint(hint);
@@ -174,7 +177,8 @@ pub(crate) async fn answer(
         "yes" | "y" => ports::Answer::Yes,
         "no" | "n" => ports::Answer::No,
         empty if empty.trim().is_empty() => {
-            return Err(Error::usage("the answer is empty").hint("say yes, no or a choice").into());
+            let error = Error::usage("the answer is empty");
+            return Err(error.hint("use `yes`, `no` or a choice").into());
         }
         _ => ports::Answer::Choice(request.answer),
     };

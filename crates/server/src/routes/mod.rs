@@ -1,5 +1,4 @@
-//! The HTTP API. A route authenticates the caller, parses the request, calls the supervisor, and
-//! does nothing else.
+//! The HTTP API. A route only identifies the caller, parses the request and calls the supervisor.
 
 mod caller;
 mod conversation;
@@ -29,8 +28,8 @@ pub(crate) use once::RequestIdHeader;
 use crate::daemon::Daemon;
 use crate::wiring::VERSION;
 
-/// The largest request in bytes. Only a prompt can be large.
-const LARGEST_REQUEST: usize = 64 * 1024 * 1024;
+/// The largest request. Only a prompt can be large.
+const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
 
 /// The state that every route gets.
 pub(crate) type App = Arc<Daemon>;
@@ -64,7 +63,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/events/follow", get(events::follow))
         .route("/v1/doctor", post(doctor::doctor))
         .route("/v1/trust", post(trust::trust))
-        .layer(axum::extract::DefaultBodyLimit::max(LARGEST_REQUEST))
+        .layer(axum::extract::DefaultBodyLimit::max(MAX_REQUEST_BYTES))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&app), limits::bounded))
         .with_state(app)
 }
@@ -114,7 +113,7 @@ pub(crate) fn query(path: &str, parameters: &impl Serialize) -> Result<String> {
 /// Returns the error for a request that cannot be serialized. Only a path that is not valid UTF-8
 /// can cause it.
 pub(crate) fn not_utf8(error: impl std::fmt::Display) -> Error {
-    Error::usage("a folder whose name is not UTF-8 cannot be worked in")
+    Error::usage("Segue cannot work in a folder whose path is not UTF-8")
         .caused_by(error)
-        .hint("rename it, or run the command in another folder")
+        .hint("rename the folder, or run the command in another folder")
 }

@@ -1,4 +1,4 @@
-//! Reads the id of a request that changes something.
+//! Reads the id of a changing request.
 
 use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
@@ -26,15 +26,16 @@ impl FromRequestParts<App> for RequestIdHeader {
         let id = header.to_str().ok().and_then(|text| text.parse().ok());
         let id = id.ok_or_else(|| {
             Error::usage(format!("the header `{REQUEST_HEADER}` must be a UUID"))
-                .hint("make a new UUIDv7 for each request")
+                .hint("generate a new UUIDv7 for each request")
         })?;
         Ok(Self(Some(id)))
     }
 }
 
 impl RequestIdHeader {
-    /// Returns a request of this caller that is carried out once. `content` must identify
-    /// everything that the request asks for.
+    /// Returns a request of this caller that is carried out once. `content` must contain the verb
+    /// and everything that the request asks for: two requests with the same id and different
+    /// content are an error.
     pub(crate) fn once(
         self,
         app: &App,
@@ -46,7 +47,7 @@ impl RequestIdHeader {
         Once::new(&app.requests, Some(&supervisor.ports), key, &HashedJson(content))
     }
 
-    /// Returns a request of the user that is carried out once and needs no store.
+    /// Returns a request of the user that is carried out once, for a daemon without a store.
     pub(crate) fn once_without_store(self, app: &App, content: &impl Serialize) -> Once {
         let key = self.0.map(|id| RequestKey { caller: None, id });
         Once::new(&app.requests, None, key, &HashedJson(content))
@@ -63,6 +64,7 @@ impl<T: Serialize> Hash for HashedJson<'_, T> {
     }
 }
 
+/// Writes bytes into a hasher.
 struct Into<'a, H>(&'a mut H);
 
 impl<H: Hasher> Write for Into<'_, H> {

@@ -1,4 +1,4 @@
-//! Sessions: run, up, resume, plan, stop, list, show, attach, remove.
+//! The routes for sessions, such as run, up, resume, stop, list, show, attach and remove.
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -97,8 +97,8 @@ pub(crate) async fn handoff(
     Json(request): Json<HandoffRequest>,
 ) -> RouteResult<HandoffReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("handoff", &request));
-    let is_done = request.dry_run == DryRun::No;
-    let (key, keep) = (once.key(), if is_done { Keep::Answer } else { Keep::Nothing });
+    let is_dry_run = request.dry_run != DryRun::No;
+    let (key, keep) = (once.key(), if is_dry_run { Keep::Nothing } else { Keep::Answer });
     let handoff = async move { supervisor::handoff(&supervisor, &principal, key, request).await };
     Ok(Json(once.carry_out(keep, handoff).await?))
 }

@@ -1,4 +1,4 @@
-//! Trusting project files.
+//! The route of `segue trust`.
 
 use axum::Json;
 use segue_core::api::{TrustRequest, TrustView};
