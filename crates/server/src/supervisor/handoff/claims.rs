@@ -1,4 +1,5 @@
-//! Tracks the sessions that take part in a handoff. A session takes part in at most one at a time.
+//! Tracks the sessions that take part in a handoff. A session takes part in at most one handoff at
+//! a time.
 
 use std::collections::BTreeSet;
 use std::pin::pin;
@@ -23,8 +24,7 @@ pub(super) struct HandoffClaim {
 }
 
 impl HandoffClaims {
-    /// Reserves sessions for a handoff. Returns an error if another handoff has reserved one of
-    /// them.
+    /// Reserves sessions for a handoff. Fails if another handoff has reserved one of them.
     pub(super) fn claim<'a>(
         &self,
         sessions: impl Iterator<Item = &'a Session>,
@@ -34,7 +34,7 @@ impl HandoffClaims {
             if !self.sessions().insert(session.id) {
                 let address = session.address();
                 return Err(Error::conflict(format!("`{address}` is being handed over already"))
-                    .hint("wait for that, then run `segue ls` to see where it goes on"));
+                    .hint("wait for its end, then run `segue ls` to see where it goes on"));
             }
             claim.ids.push(session.id);
         }
@@ -45,7 +45,7 @@ impl HandoffClaims {
     pub(super) async fn claim_after_others(&self, session: &Session) -> HandoffClaim {
         loop {
             let mut released = pin!(self.released.notified());
-            // Enabled before the check, so that a claim that is dropped in between is noticed.
+            // Enable it before the check, so that a claim that is dropped in between is noticed.
             released.as_mut().enable();
             if let Ok(claim) = self.claim(std::iter::once(session)) {
                 return claim;
@@ -54,13 +54,13 @@ impl HandoffClaims {
         }
     }
 
-    /// Waits until none of these sessions takes part in a handoff. Returns whether it had to wait:
-    /// then the sessions have changed.
+    /// Waits until none of these sessions takes part in a handoff. Returns whether it had to wait,
+    /// because then the sessions may have changed.
     pub(in super::super) async fn wait_for(&self, sessions: &[SessionId]) -> bool {
         let mut has_waited = false;
         loop {
             let mut released = pin!(self.released.notified());
-            // Enabled before the check, so that a claim that is dropped in between is noticed.
+            // Enable it before the check, so that a claim that is dropped in between is noticed.
             released.as_mut().enable();
             if sessions.iter().all(|id| !self.sessions().contains(id)) {
                 return has_waited;

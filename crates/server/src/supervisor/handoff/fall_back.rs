@@ -7,8 +7,8 @@ use segue_core::api::{HandoffReport, Outcome};
 use segue_core::flows::handoff::{DigestMessage, TransferSummary, digest_message};
 use segue_core::model::HandoffForm;
 
-use super::blocking::blocking;
 use super::start_target::{Transfer, did_not_start};
+use crate::blocking::blocking;
 
 /// Starts the target with one message that contains the conversation as text. `why` states why the
 /// conversation was not transferred in the target's own format.
@@ -28,7 +28,7 @@ pub(super) async fn send_digest(transfer: Transfer, why: Option<String>) -> Resu
 
 /// Starts the target without a message, because the conversation is empty.
 pub(super) async fn start_without_message(transfer: Transfer) -> Result<HandoffReport> {
-    let why = Some("there was nothing to carry".to_owned());
+    let why = Some("the conversation was empty".to_owned());
     start(transfer, TransferSummary::empty(HandoffForm::Plain), None, why).await
 }
 

@@ -4,8 +4,8 @@
 //! 2. Find the [`target`] and the [`source`] that the request names, and plan the handoff. A dry run
 //!    ends here. An impossible handoff is rejected here, before anything has changed.
 //! 3. Claim the sessions ([`claims`]): a session takes part in at most one handoff at a time.
-//! 4. End the old agent after its turn ([`end_agent`]), and read its conversation again: the last
-//!    turn belongs to it.
+//! 4. End the old agent after its turn ([`end_agent`]), and read its conversation again, including
+//!    that turn.
 //! 5. Transfer the conversation ([`transfer`]), in a task of its own:
 //!    1. End a process of the target's earlier session of the conversation, if there is one.
 //!    2. In the target's own format ([`native`]): gather the turns, clean and redact them, write
@@ -19,18 +19,18 @@
 //! [`segue_core::flows::handoff`], the decisions in [`segue_core::rules::handoff`].
 //!
 //! Calls go only downwards in this list: this module, `changed_vendor`, `retry`, `target`, `source`,
-//! `transfer`, `native`, `fall_back`, `start_target`, `claims`, `end_agent`, `blocking`.
+//! `transfer`, `native`, `fall_back`, `start_target`, `claims`, `end_agent`.
 //!
 //! # Crashes and repeated requests
 //!
-//! - Before the commit, the old session has the conversation. At most a file remains that no session
-//!   knows, or turns in the target's earlier session that the next attempt does not add again.
+//! - Before the commit, the old session has the conversation. At most these remain: a file that
+//!   belongs to no session, or turns in the target's earlier session that the next attempt does not
+//!   add again.
 //! - After the commit, the target's session is in the store, and a resume starts it.
 //! - The commit also records the step of the request. If the client repeats the request, a new
 //!   daemon finds that step, so a request hands a conversation over at most once.
 //! - If a native transfer fails after its commit, the digest goes to the recorded session.
 
-mod blocking;
 mod changed_vendor;
 mod claims;
 mod end_agent;
@@ -51,8 +51,8 @@ use segue_core::rules::handoff::check_budget;
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
 
-use self::blocking::blocking;
 use super::Supervisor;
+use crate::blocking::blocking;
 
 pub(super) use self::changed_vendor::{ChangedVendor, hand_over_to_changed_vendor};
 pub(super) use self::claims::HandoffClaims;

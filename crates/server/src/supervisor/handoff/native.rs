@@ -7,15 +7,15 @@ use segue_core::flows::handoff::{self, TransferSummary, WrittenConversation};
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::{Error, Result};
 
-use super::blocking::blocking;
 use super::start_target::Transfer;
+use crate::blocking::blocking;
 
 /// The result of a transfer in the target's own format.
 pub(super) enum NativeResult {
     /// The target has the history.
     Confirmed(Box<HandoffReport>),
     NothingToWrite,
-    /// Nothing is left of the attempt except the session, if it was recorded.
+    /// The attempt was undone. Only the session remains, if it was recorded.
     Failed(Error),
 }
 
@@ -48,7 +48,7 @@ pub(super) async fn transfer_natively(transfer: &mut Transfer) -> Result<NativeR
     transfer.supervisor.end(transfer.target.session.id).await?;
     undo(transfer, written).await?;
     let vendor = transfer.plan.target.vendor.id();
-    let why = Error::vendor(format!("`{vendor}` did not go on with the conversation"));
+    let why = Error::vendor(format!("`{vendor}` did not continue the conversation"));
     Ok(NativeResult::Failed(why.caused_by(outcome.note.unwrap_or_default())))
 }
 

@@ -62,7 +62,7 @@ pub(super) async fn read_again(
     source: HandoffSource,
 ) -> Result<HandoffSource> {
     let mut again = read(supervisor, source.session).await?;
-    // The holder may be gone by now, and only it had the environment.
+    // The holder may be gone by now. Only the holder had the environment, which contains secrets.
     again.known_secrets.merge(source.known_secrets);
     Ok(again)
 }

@@ -31,7 +31,7 @@ impl Transfer {
     /// conversation it has.
     pub(super) async fn launch(&self, request: LaunchRequest) -> Result<AgentOutcome> {
         let (launch, trigger) = (Box::new(request), StartTrigger::now(StartRequester::One));
-        let message = |reply| SessionRequest::Arrive { launch, trigger, reply };
+        let message = |reply| SessionRequest::StartHandedOver { launch, trigger, reply };
         self.supervisor.ask(self.target.session.id, message).await
     }
 
@@ -53,7 +53,7 @@ impl Transfer {
             ..LaunchRequest::fresh(id, self.environment())
         };
         if !self.target.is_recorded {
-            self.supervisor.adopt_new(SessionState::new(self.target.session.clone()));
+            self.supervisor.start_actor(SessionState::new(self.target.session.clone()));
             self.target.is_recorded = true;
         }
         self.launch(request).await

@@ -11,8 +11,7 @@ use segue_core::rules::address;
 
 use super::super::Supervisor;
 
-/// Finds the vendor or the agent that the request names. Returns an error if its program is not
-/// installed.
+/// Finds the vendor or the agent that the request names. Fails if its program is not installed.
 pub(super) async fn find(
     supervisor: &Arc<Supervisor>,
     request: &HandoffRequest,

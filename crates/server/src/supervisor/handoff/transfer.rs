@@ -8,14 +8,14 @@ use segue_core::flows::handoff::HandoffPlan;
 use segue_core::rules::handoff::HandoffMethod;
 
 use super::super::Supervisor;
-use super::blocking::cut_short;
 use super::claims::HandoffClaim;
 use super::native::{NativeResult, transfer_natively};
 use super::start_target::Transfer;
 use super::{end_agent, fall_back};
+use crate::blocking::failed;
 
 /// Transfers the conversation and starts the target. Runs as its own task with the claim, so that
-/// the handoff is completed even if the client goes away.
+/// the handoff is completed even if the client disconnects.
 pub(super) async fn transfer(
     supervisor: &Arc<Supervisor>,
     plan: HandoffPlan,
@@ -23,22 +23,22 @@ pub(super) async fn transfer(
 ) -> Result<HandoffReport> {
     let supervisor = Arc::clone(supervisor);
     let task = tokio::spawn(async move {
-        let _until_it_is_done = claim;
+        let _claim = claim;
         run(&supervisor, plan).await
     });
-    task.await.map_err(cut_short)?
+    task.await.map_err(failed)?
 }
 
 async fn run(supervisor: &Arc<Supervisor>, mut plan: HandoffPlan) -> Result<HandoffReport> {
     let ports = &supervisor.ports;
     if let Some(earlier) = &mut plan.earlier {
-        // A process that still runs there would write to the transcript meanwhile.
+        // The process of that session would write to the transcript at the same time.
         end_agent(supervisor, earlier.session.id, false).await?;
         earlier.read_again(ports)?;
     }
     let target = plan.target_session(ports).await?;
     // No other request may start the new session until the conversation has arrived.
-    let _until_it_arrived = match target.is_new {
+    let _target_claim = match target.is_new {
         true => Some(supervisor.handoff_claims.claim(std::iter::once(&target.session))?),
         false => None,
     };
