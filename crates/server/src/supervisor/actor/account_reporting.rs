@@ -1,4 +1,4 @@
-//! Reports what a session's turns show about its account, and tracks whether this session is the
+//! Reports the results of a session's turns to its account, and tracks whether this session is the
 //! scout. The scout is the session that tries an account before the others start.
 
 use std::time::Duration;
@@ -9,11 +9,11 @@ use super::super::accounts::{Account, Scout, StartTrigger};
 use super::{Actor, SessionTimeout};
 
 /// How long the other sessions wait for the result of the scout's first turn. A service refuses an
-/// account at once, but an answer has no time limit.
-const LISTENS: Duration = Duration::from_secs(5);
+/// account within this time, but an answer can take longer.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the other sessions wait for the scout's process to show its conversation.
-const COMES_UP: Duration = Duration::from_secs(30);
+/// How long the other sessions wait until the scout's process has proven its conversation.
+const SCOUT_START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The actor's view of its account.
 #[derive(Debug)]
@@ -39,60 +39,61 @@ impl Actor {
         Account { vendor: session.vendor.clone(), config_dir: session.config_dir.clone() }
     }
 
-    /// Starts the timeout after which the other sessions no longer wait for the scout to come up.
-    pub(super) fn expect_scout(&self, launch: LaunchId) {
+    /// Starts the timeout after which the other sessions no longer wait for the start of the scout.
+    pub(super) fn limit_scout_start(&self, launch: LaunchId) {
         if self.account_reporting.scout.is_some() {
-            self.send_later(COMES_UP, SessionTimeout::HeardNothing { launch });
+            self.send_later(SCOUT_START_TIMEOUT, SessionTimeout::ScoutTimeout { launch });
         }
     }
 
     /// Starts the timeout after which the other sessions no longer wait for the result of the
     /// scout's first turn.
-    pub(super) fn listen_to_scout(&self, launch: LaunchId) {
+    pub(super) fn limit_scout_turn(&self, launch: LaunchId) {
         if self.account_reporting.scout.is_some() {
-            self.send_later(LISTENS, SessionTimeout::HeardNothing { launch });
+            self.send_later(REFUSAL_TIMEOUT, SessionTimeout::ScoutTimeout { launch });
         }
     }
 
-    pub(super) fn heard_nothing(&mut self, launch: LaunchId) {
-        if self.state.open().is_some_and(|open| open.id == launch) {
-            self.account_reporting.scout.take().into_iter().for_each(Scout::heard_nothing);
+    /// Lets the other sessions of the account start, if this launch is the scout.
+    pub(super) fn let_others_pass(&mut self, launch: LaunchId) {
+        if self.is_open(launch) {
+            self.account_reporting.scout.take().into_iter().for_each(Scout::let_others_pass);
         }
     }
 
     /// Reports the result of the newest turn to the account, once per result.
-    pub(super) fn note_account(&mut self) {
+    pub(super) fn report_to_account(&mut self) {
         let launch = self.state.launches.last().map(|launch| launch.id);
         match (&self.state.turn, launch) {
             (Some(turn), Some(launch)) => {
-                let word = Some((launch, turn.failure.as_ref().map(|failure| failure.class)));
-                let known = turn.ok || turn.failure.is_some();
-                if known && self.account_reporting.reported != word {
-                    self.account_reporting.reported = word;
+                let result = Some((launch, turn.failure.as_ref().map(|failure| failure.class)));
+                let is_known = turn.ok || turn.failure.is_some();
+                if is_known && self.account_reporting.reported != result {
+                    self.account_reporting.reported = result;
                     self.supervisor.accounts.note(&self.account(), turn.failure.as_ref());
                     self.account_reporting.scout = None;
                 }
             }
             _ => self.account_reporting.reported = None,
         }
-        self.come_back();
+        self.end_scouting_without_result();
     }
 
     /// Ends the role of scout if no result is to be expected: the launch has ended, it was started
     /// without a message, or it waits for a person.
-    fn come_back(&mut self) {
+    fn end_scouting_without_result(&mut self) {
         let Some(open) = self.state.open() else {
             self.account_reporting.scout = None;
             return;
         };
-        let rests = match self.state.session.status {
+        let expects_none = match self.state.session.status {
             Status::Idle => open.message.is_none() && self.state.is_confirmed(open.id),
             // A person may never answer.
             Status::Waiting(_) => true,
             _ => false,
         };
-        if rests {
-            self.heard_nothing(open.id);
+        if expects_none {
+            self.let_others_pass(open.id);
         }
     }
 }

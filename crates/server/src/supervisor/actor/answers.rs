@@ -12,23 +12,24 @@ use segue_core::rules::{dialog, redaction};
 use segue_core::{Error, Result, failpoint};
 use tokio::time::Instant;
 
-use super::delivery::DISTURBED_AT_MOST;
-use super::dialogs::REMOVES_WITHIN;
-use super::{Actor, Reply, SessionTimeout, answer};
+use super::delivery::DISTURBANCE_TIMEOUT;
+use super::dialogs::REMOVAL_TIMEOUT;
+use super::{Actor, Reply, SessionTimeout, send_reply};
 use crate::requests::step;
 
-/// How often an answer is retried if the screen changes while the answer is being sent.
-const TRIES_TO_ANSWER: usize = 5;
+/// An answer is tried at most this many times if the screen changes while its keys are sent.
+const MAX_ANSWER_ATTEMPTS: usize = 5;
 
-/// An answer whose question may not be on the screen yet, and until when it is retried.
+/// An answer whose question may not be on the screen yet.
 #[derive(Debug)]
 pub(super) struct HeldAnswer {
     pub(super) answer: ports::Answer,
     /// The id of the question to answer. `None` accepts any question.
     pub(super) question: Option<String>,
-    pub(super) until: Instant,
+    /// The answer is retried until this time.
+    pub(super) deadline: Instant,
     pub(super) request: Option<RequestKey>,
-    /// Whether the store has recorded that the keys are about to be pressed.
+    /// Whether the store has a record that the keys are about to be pressed.
     pub(super) is_begun: bool,
     pub(super) reply: Reply<AnswerReport>,
 }
@@ -50,27 +51,27 @@ enum Attempted {
 }
 
 impl Actor {
-    /// Answers the agent's question. If it is not on the screen yet, the answer is retried until
-    /// `held.until`.
+    /// Answers the agent's question. If the question is not on the screen yet, the answer is
+    /// retried until its deadline.
     pub(super) async fn answer_dialog(&mut self, mut held: HeldAnswer) {
         let given = self.give_answer(&mut held).await;
-        let asks = matches!(self.state.session.status, Status::Waiting(_));
-        let has_time = Instant::now() < held.until;
+        let is_waiting = matches!(self.state.session.status, Status::Waiting(_));
+        let has_time = Instant::now() < held.deadline;
         match given {
-            Ok(Attempted::Given(report)) => answer(held.reply, Ok(*report)),
+            Ok(Attempted::Given(report)) => send_reply(held.reply, Ok(*report)),
             Ok(Attempted::Early(after)) if has_time => self.answer_later(held, after),
-            Ok(Attempted::NothingAsked) if asks && has_time => {
-                self.answer_later(held, DISTURBED_AT_MOST);
+            Ok(Attempted::NothingAsked) if is_waiting && has_time => {
+                self.answer_later(held, DISTURBANCE_TIMEOUT);
             }
             Ok(Attempted::Early(_) | Attempted::NothingAsked) => {
-                answer(held.reply, Err(self.nothing_asked()));
+                send_reply(held.reply, Err(self.nothing_asked()));
             }
-            Err(error) => answer(held.reply, Err(error)),
+            Err(error) => send_reply(held.reply, Err(error)),
         }
     }
 
     fn answer_later(&mut self, held: HeldAnswer, after: Duration) {
-        self.send_later(after, SessionTimeout::TryAgain);
+        self.send_later(after, SessionTimeout::RetryTyping);
         self.delivery.answers.push(held);
     }
 
@@ -82,9 +83,9 @@ impl Actor {
         }
     }
 
-    /// Presses the keys that answer the question on the screen. Returns an error if the session
-    /// does not run, if the screen shows another question than the one named, or if the question
-    /// has no such choice.
+    /// Presses the keys that answer the question on the screen. Fails if the session does not run,
+    /// if the screen shows another question than the request names, or if the question has no such
+    /// choice.
     async fn give_answer(&mut self, held: &mut HeldAnswer) -> Result<Attempted> {
         let name = self.state.session.address();
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
@@ -93,7 +94,7 @@ impl Actor {
         };
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let interaction = vendor.interaction();
-        for _ in 0..TRIES_TO_ANSWER {
+        for _ in 0..MAX_ANSWER_ATTEMPTS {
             let Some(screen) = messages::screen(&self.ports, &self.state).await? else { break };
             let Some(Showing::Dialog(kind)) = interaction.read_screen(&screen) else { break };
             if self.is_answered(&screen) {
@@ -124,14 +125,14 @@ impl Actor {
         Ok(Attempted::NothingAsked)
     }
 
-    /// Returns whether the question on the screen was answered already, but is still drawn. If the
-    /// agent became idle after the answer, a question on the screen counts as answered for a short
-    /// time.
+    /// Returns whether the question on the screen was answered already and is only still drawn. If
+    /// the agent became idle after the answer, any question on the screen counts as answered for a
+    /// short time.
     fn is_answered(&self, screen: &Screen) -> bool {
         let is_idle = self.state.session.status == Status::Idle;
         self.delivery.answered.as_ref().is_some_and(|answered| {
-            let is_fresh = answered.at.elapsed() < DISTURBED_AT_MOST;
-            let is_same = answered.rows == screen.rows && answered.at.elapsed() < REMOVES_WITHIN;
+            let is_fresh = answered.at.elapsed() < DISTURBANCE_TIMEOUT;
+            let is_same = answered.rows == screen.rows && answered.at.elapsed() < REMOVAL_TIMEOUT;
             is_same || (is_idle && is_fresh)
         })
     }
@@ -142,7 +143,7 @@ impl Actor {
         self.delivery.answered = None;
     }
 
-    /// Returns an error if the answer names another question than the one on the screen.
+    /// Fails if the request names another question than the question on the screen.
     fn refuse_another_question(&self, held: &HeldAnswer) -> Result<()> {
         let (Some(meant), Some(dialog)) = (&held.question, self.dialog()) else { return Ok(()) };
         if *meant == dialog.id {
@@ -161,8 +162,8 @@ impl Actor {
     }
 
     /// Records that keys are about to be pressed. If the daemon dies after that, a repeated request
-    /// is refused: it is unknown whether the keys were pressed, and a second press could answer the
-    /// next question.
+    /// is refused: it is unknown whether the keys were pressed, and pressing them again could
+    /// answer the next question.
     async fn begin_answer(&mut self, held: &mut HeldAnswer) -> Result<()> {
         let Some(request) = held.request.filter(|_| !held.is_begun) else { return Ok(()) };
         if self.ports.store.request(request).await?.contains(&RequestStep::Begun) {

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
+use segue_core::Result;
 use segue_core::flows::archive;
 use segue_core::model::VendorSessionId;
 use segue_core::rules::archive::{ArchiveFacts, is_due};
-use segue_core::{Error, Result};
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
 
-use super::{Actor, SessionObservation};
+use super::{Actor, SessionObservation, send_if_alive};
+use crate::blocking::failed;
 
 /// How long a request waits for a copy. The copy continues after that.
-const PATIENCE: Duration = Duration::from_secs(5);
+const COPY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The state of the copies of this session's conversations.
 #[derive(Debug, Default)]
@@ -39,7 +40,7 @@ impl Archiving {
 }
 
 impl Actor {
-    /// Starts a copy if the last message gives a reason to.
+    /// Starts a copy if the session has changed enough since the last copy.
     pub(super) fn archive_if_due(&mut self) {
         if self.removed {
             return;
@@ -79,14 +80,11 @@ impl Actor {
         let mut ids = std::mem::take(&mut self.archiving.waiting);
         ids.dedup();
         self.archiving.round += 1;
-        let (own, round) = (self.own.clone(), self.archiving.round);
+        let (inbox, round) = (self.inbox.clone(), self.archiving.round);
         let (ports, session) = (self.ports.clone(), self.state.session.clone());
         self.archiving.running = Some(tokio::task::spawn_blocking(move || {
             let kept = ids.iter().map(|id| archive::keep(&ports, &session, id)).sum();
-            if let Some(inbox) = own.upgrade() {
-                // The actor may have ended.
-                let _gone = inbox.send(SessionObservation::Archived { round }.into());
-            }
+            send_if_alive(&inbox, SessionObservation::Archived { round });
             kept
         }));
     }
@@ -108,11 +106,11 @@ impl Actor {
         }
     }
 
-    /// Copies the conversation and waits for the copy, at most `PATIENCE`.
+    /// Copies the conversation and waits for the copy, at most [`COPY_TIMEOUT`].
     pub(super) async fn archive_now(&mut self) {
         self.archive();
         while let Some(running) = &mut self.archiving.running {
-            let Ok(kept) = timeout(PATIENCE, running).await else { return };
+            let Ok(kept) = timeout(COPY_TIMEOUT, running).await else { return };
             self.archiving.running = None;
             self.note_kept(kept);
             self.archive_next();
@@ -120,13 +118,12 @@ impl Actor {
     }
 
     fn note_kept(&self, kept: Result<Result<u64>, JoinError>) {
-        let failed = |error| Error::internal("a task failed").caused_by(error);
         match kept.map_err(failed).flatten() {
             Ok(0) => {}
             Ok(_) => self.supervisor.make_room_in_archive(),
             Err(error) => {
                 let session = self.state.session.address();
-                tracing::warn!(%session, %error, "what was said could not be archived");
+                tracing::warn!(%session, %error, "the conversation could not be archived");
             }
         }
     }

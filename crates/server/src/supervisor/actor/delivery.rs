@@ -1,5 +1,5 @@
-//! Queues messages to the agent, types them when it is ready, and follows them until their result
-//! is known.
+//! Queues messages to the agent, types them when the agent is ready, and follows each message until
+//! its result is known.
 
 use std::time::Duration;
 
@@ -20,17 +20,18 @@ use super::{Actor, Reply, SessionTimeout};
 
 /// How long an agent may take to show that it has accepted a message. After that the message is
 /// overdue.
-const TAKES_AT_MOST: Duration = Duration::from_secs(30);
+const ACCEPT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long an agent usually takes to show that it has accepted a message.
-const TAKES_USUALLY: Duration = Duration::from_secs(3);
+/// How long an agent usually takes to show that it has accepted a message. After that, Enter is
+/// pressed again.
+const USUAL_ACCEPT_TIME: Duration = Duration::from_secs(3);
 
-/// How long typing pauses after a disturbance if the holder does not report that the screen has
-/// settled.
-pub(super) const DISTURBED_AT_MOST: Duration = Duration::from_secs(2);
+/// The longest pause of typing after the screen has changed meanwhile. It ends earlier if the
+/// holder reports that the screen has settled.
+pub(super) const DISTURBANCE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long an answer waits until its question is on the screen and accepts keys.
-const QUESTION_DRAWN_WITHIN: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A message to the agent, and how to send it.
 #[derive(Debug)]
@@ -53,14 +54,14 @@ pub(super) struct DeliveryState {
     /// start without such a request.
     pub(super) turn_wanted: bool,
     /// Whether the screen was changing at the last attempt. Nothing is typed until it has settled.
-    disturbed: bool,
+    is_disturbed: bool,
     /// The message that was typed last, and when. An `Instant` is not affected if the system clock
     /// is set.
     typed: Option<(MessageId, Instant)>,
-    /// Why the next turn did not begin. Read by the next delivery.
+    /// Why the next turn did not begin. The next delivery reports it.
     failed_start: Option<Error>,
     /// Why the last delivery failed.
-    pub(super) hindrance: Option<String>,
+    pub(super) last_failure: Option<String>,
     /// Answers that wait until the agent has drawn its question.
     pub(super) answers: Vec<HeldAnswer>,
     /// The question that was answered last.
@@ -68,26 +69,26 @@ pub(super) struct DeliveryState {
 }
 
 impl Actor {
-    /// Gives an answer to the agent's question as soon as that is drawn.
+    /// Answers the agent's question as soon as the question is drawn.
     pub(super) async fn hold_answer(
         &mut self,
         (answer, question): (ports::Answer, Option<String>),
         request: Option<RequestKey>,
         reply: Reply<AnswerReport>,
     ) {
-        let until = Instant::now() + QUESTION_DRAWN_WITHIN;
-        let held = HeldAnswer { answer, question, until, request, is_begun: false, reply };
+        let deadline = Instant::now() + ANSWER_TIMEOUT;
+        let held = HeldAnswer { answer, question, deadline, request, is_begun: false, reply };
         self.answer_dialog(held).await;
     }
 
     pub(super) async fn send(&mut self, outgoing: Outgoing) -> Result<MessageId> {
         let Outgoing { text, environment, interrupt, request, along } = outgoing;
         let id = messages::add(&self.ports, &mut self.state, text, (request, along)).await?;
-        let queued =
+        let is_queued =
             |it: &segue_core::model::Message| it.id == id && it.state == MessageState::Queued;
-        // The message of a repeated request is not queued any more. Do not interrupt the turn that
-        // it began.
-        if !self.state.outbox.iter().any(queued) {
+        // The message of a repeated request may have begun a turn already. Do not interrupt that
+        // turn.
+        if !self.state.outbox.iter().any(is_queued) {
             return Ok(id);
         }
         self.want_turn(environment);
@@ -97,14 +98,14 @@ impl Actor {
             && let Err(error) = self.interrupt().await
         {
             // The message is recorded. If this returned an error, the sender would send it again.
-            tracing::warn!(%error, "a turn could not be broken off");
+            tracing::warn!(%error, "a turn could not be interrupted");
         }
         Ok(id)
     }
 
     /// Allows typing again, because the screen has settled.
-    pub(super) fn undisturbed(&mut self) {
-        self.delivery.disturbed = false;
+    pub(super) fn allow_typing(&mut self) {
+        self.delivery.is_disturbed = false;
     }
 
     /// Allows the next turn of a headless session, with this environment.
@@ -132,8 +133,7 @@ impl Actor {
         messages::cancel(&self.ports, &mut self.state, message, along).await
     }
 
-    /// Records what happened to typed messages, and sends the next one if the agent is ready for
-    /// it.
+    /// Records the results of typed messages, and sends the next message if the agent is ready.
     pub(super) async fn deliver(&mut self) {
         self.answer_dialogs().await;
         let failed = self.delivery.failed_start.take();
@@ -145,7 +145,7 @@ impl Actor {
             Some(error) => Err(error),
             None => self.try_to_deliver().await,
         };
-        self.delivery.hindrance = match attempted {
+        self.delivery.last_failure = match attempted {
             Ok(()) => None,
             Err(error) => {
                 let session = self.state.session.address();
@@ -162,19 +162,19 @@ impl Actor {
         if self.state.session.headless {
             return self.begin_next_turn();
         }
-        if self.state.session.status != Status::Idle || self.delivery.disturbed {
+        if self.state.session.status != Status::Idle || self.delivery.is_disturbed {
             return Ok(());
         }
         match messages::type_next(&self.ports, &mut self.state).await? {
             Attempt::Typed(message) => {
-                self.send_later(TAKES_USUALLY, SessionTimeout::Follow { message });
+                self.send_later(USUAL_ACCEPT_TIME, SessionTimeout::CheckMessage { message });
                 self.expect_until_overdue(message);
             }
             // After a message that no signal can confirm, wait until the agent has drawn it before
             // typing the next one.
             Attempt::Disturbed | Attempt::Unconfirmed => {
-                self.delivery.disturbed = true;
-                self.send_later(DISTURBED_AT_MOST, SessionTimeout::TryAgain);
+                self.delivery.is_disturbed = true;
+                self.send_later(DISTURBANCE_TIMEOUT, SessionTimeout::RetryTyping);
             }
             Attempt::Unanswered(message, error) => {
                 self.expect_until_overdue(message);
@@ -185,39 +185,39 @@ impl Actor {
         Ok(())
     }
 
-    /// Checks a message that should have been accepted by now, and presses Enter again if it was
-    /// not.
-    pub(super) async fn follow_message(&mut self, message: MessageId) -> Result<()> {
+    /// Checks a message that should have been accepted by now. If it was not, presses Enter again.
+    pub(super) async fn check_message(&mut self, message: MessageId) -> Result<()> {
         messages::settle(&self.ports, &mut self.state, Patience::Left).await?;
+        if self.is_typing_into_terminal(message) {
+            messages::press_enter_again(&self.ports, &self.state, message).await?;
+            self.send_later(USUAL_ACCEPT_TIME, SessionTimeout::CheckMessage { message });
+        }
+        Ok(())
+    }
+
+    /// Returns whether this message was typed into a terminal that still runs, and its result is
+    /// unknown.
+    fn is_typing_into_terminal(&self, message: MessageId) -> bool {
+        let runs = self.state.open().is_some() && !self.state.session.headless;
         let is_typing = |it: &segue_core::model::Message| {
             it.id == message && matches!(it.state, MessageState::Typing(_))
         };
-        let runs = self.state.open().is_some() && !self.state.session.headless;
-        if runs && self.state.outbox.iter().any(is_typing) {
-            messages::press_enter_again(&self.ports, &self.state, message).await?;
-            self.send_later(TAKES_USUALLY, SessionTimeout::Follow { message });
-        }
-        Ok(())
+        runs && self.state.outbox.iter().any(is_typing)
     }
 
     /// Records when a message was typed, and schedules the check for an overdue message.
     fn expect_until_overdue(&mut self, message: MessageId) {
         self.delivery.typed = Some((message, Instant::now()));
-        self.send_later(TAKES_AT_MOST, SessionTimeout::Overdue { message });
+        self.send_later(ACCEPT_TIMEOUT, SessionTimeout::Overdue { message });
     }
 
     /// Settles a message that is overdue.
     pub(super) async fn overdue(&mut self, message: MessageId) -> Result<()> {
-        let is_typing = |it: &segue_core::model::Message| {
-            it.id == message && matches!(it.state, MessageState::Typing(_))
-        };
         // The message may have been typed again since this check was scheduled.
         let is_overdue =
-            |(typed, at): (MessageId, Instant)| typed == message && at.elapsed() >= TAKES_AT_MOST;
-        let waits =
-            self.state.outbox.iter().any(is_typing) && self.delivery.typed.is_some_and(is_overdue);
-        if waits && self.state.open().is_some() && !self.state.session.headless {
-            // The holder knows if it never typed the message.
+            |(typed, at): (MessageId, Instant)| typed == message && at.elapsed() >= ACCEPT_TIMEOUT;
+        if self.is_typing_into_terminal(message) && self.delivery.typed.is_some_and(is_overdue) {
+            // The holder knows whether it has typed the message.
             messages::settle_interrupted_typing(&self.ports, &mut self.state).await?;
             messages::settle(&self.ports, &mut self.state, Patience::Over).await?;
         }
@@ -227,8 +227,9 @@ impl Actor {
     /// Continues to follow a message that was being typed while no daemon ran.
     pub(super) async fn track_typed_message(&mut self) -> Result<()> {
         messages::settle_interrupted_typing(&self.ports, &mut self.state).await?;
-        let typing = |it: &&segue_core::model::Message| matches!(it.state, MessageState::Typing(_));
-        if let Some(message) = self.state.outbox.iter().find(typing).map(|it| it.id) {
+        let is_typing =
+            |it: &&segue_core::model::Message| matches!(it.state, MessageState::Typing(_));
+        if let Some(message) = self.state.outbox.iter().find(is_typing).map(|it| it.id) {
             self.expect_until_overdue(message);
         }
         Ok(())

@@ -11,19 +11,20 @@ use tokio::time::Instant;
 use super::{Actor, SessionTimeout};
 
 /// How long an agent may take to draw a question after it began to wait.
-const DRAWS_WITHIN: Duration = Duration::from_secs(2);
+const DRAW_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long an agent may take to remove an answered question from its screen. Some agents restart
 /// first. After this time the question counts as asked again.
-pub(super) const REMOVES_WITHIN: Duration = Duration::from_secs(30);
+pub(super) const REMOVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The state of the agent's question.
 #[derive(Debug, Default)]
 pub(super) struct Asking {
     /// When the agent began to wait. `None` if it does not wait.
     since: Option<Instant>,
-    /// The question as the screen shows it. `drawn` is when it was first seen there.
+    /// The question as the screen shows it.
     dialog: Option<Dialog>,
+    /// When that question was first seen on the screen.
     drawn: Option<Instant>,
     /// The question that was answered last, and when.
     answered: Option<(Option<Dialog>, Instant)>,
@@ -50,7 +51,7 @@ impl UnansweredQuestion {
 }
 
 impl Actor {
-    /// Returns what the agent waits for, if only a person can provide it.
+    /// Returns the kind of question that the agent waits for a person to answer.
     pub(super) fn waits_for(&self) -> Option<WaitingFor> {
         match self.state.session.status {
             status @ Status::Waiting(kind) if status.expects_process() => {
@@ -72,7 +73,7 @@ impl Actor {
         };
         if self.asking.since.is_none() {
             self.asking.since = Some(Instant::now());
-            self.look_later(DRAWS_WITHIN);
+            self.read_dialog_later(DRAW_TIMEOUT);
         }
         let is_known = self.asking.dialog.as_ref().is_some_and(|it| it.kind == kind);
         if is_known && !self.asking.is_stale {
@@ -140,18 +141,18 @@ impl Actor {
 
     /// Returns whether the time to draw the question has passed.
     fn is_overdue(&self) -> bool {
-        self.asking.since.is_some_and(|since| since.elapsed() >= DRAWS_WITHIN)
+        self.asking.since.is_some_and(|since| since.elapsed() >= DRAW_TIMEOUT)
     }
 
     /// Schedules another reading of the screen.
-    fn look_later(&self, after: Duration) {
+    fn read_dialog_later(&self, after: Duration) {
         self.send_later(after, SessionTimeout::ReadDialog);
     }
 
     /// Records that the question on the screen was answered.
     pub(super) fn dialog_answered(&mut self) {
         self.asking.answered = Some((self.asking.dialog.clone(), Instant::now()));
-        self.look_later(REMOVES_WITHIN);
+        self.read_dialog_later(REMOVAL_TIMEOUT);
     }
 
     /// Returns whether the question with this id was answered last.
@@ -170,7 +171,7 @@ impl Actor {
         let kind = self.waits_for()?;
         let Asking { dialog, answered, .. } = &self.asking;
         let is_answered = match (dialog, answered) {
-            (Some(_), Some((same, at))) => same == dialog && at.elapsed() < REMOVES_WITHIN,
+            (Some(_), Some((same, at))) => same == dialog && at.elapsed() < REMOVAL_TIMEOUT,
             (None, Some(_)) => true,
             (_, None) => false,
         };

@@ -55,8 +55,8 @@ impl Actor {
         let status = self.state.session.status;
         let waits = matches!(status, Status::Waiting(WaitingFor::Environment | WaitingFor::Choice));
         let failed = matches!(status, Status::Ended(How::Crashed(_) | How::NeverStarted));
-        let is_cut = matches!(status, Status::Interrupted | Status::Lost);
-        if !waits && !failed && !is_cut {
+        let is_interrupted = matches!(status, Status::Interrupted | Status::Lost);
+        if !waits && !failed && !is_interrupted {
             return Ok(());
         }
         let (change, event) = self.state.status_change(&self.ports, Status::Ended(How::Stopped));
@@ -78,8 +78,8 @@ impl Actor {
         self.release_keeper().await;
         // A copy that is still in progress would recreate files that are deleted below.
         self.archive_settled().await;
-        // Delete the files first. If this is interrupted, the session still has its name and the
-        // removal can be repeated.
+        // Delete the files before the session. If the daemon dies in between, the session still
+        // exists, and the removal can be repeated.
         for launch in &self.state.launches {
             self.ports.folders.remove(launch.id)?;
         }
@@ -109,18 +109,20 @@ impl Actor {
         self.supervisor.fleet_files.write(&self.state.session.fleet).await
     }
 
+    /// Returns the transcripts of the session's conversations, and the files that belong to them.
     fn transcripts(&self) -> Result<Vec<PathBuf>> {
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        let Some(own) = vendor.transcript_files() else { return Ok(Vec::new()) };
+        let Some(transcripts) = vendor.transcript_files() else { return Ok(Vec::new()) };
         let place = self.state.place();
         let files = self.ports.files.as_ref();
-        let of = |it: &Binding| {
-            let belongings = own.belongings(&place, &it.vendor_session);
-            [Some(own.transcript(files, &place, &it.vendor_session)), belongings]
+        let paths = |it: &Binding| {
+            let belongings = transcripts.belongings(&place, &it.vendor_session);
+            [Some(transcripts.transcript(files, &place, &it.vendor_session)), belongings]
         };
-        // Whatever a vendor's description says: a folder that others work in is no transcript.
+        // The description of a vendor may name any path. Never delete the working folder or the
+        // config dir, or a folder above them.
         let Session { cwd, config_dir, .. } = &self.state.session;
-        let is_own = |path: &PathBuf| !cwd.starts_with(path) && !config_dir.starts_with(path);
-        Ok(self.state.bindings.iter().flat_map(of).flatten().filter(is_own).collect())
+        let is_deletable = |path: &PathBuf| !cwd.starts_with(path) && !config_dir.starts_with(path);
+        Ok(self.state.bindings.iter().flat_map(paths).flatten().filter(is_deletable).collect())
     }
 }

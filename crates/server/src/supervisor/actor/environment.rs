@@ -11,7 +11,7 @@ use segue_core::rules::environment::EnvironmentChoice;
 use segue_core::rules::lifecycle::{self, EnvironmentKept};
 use segue_core::{Error, Result};
 
-use super::{Actor, SessionObservation, SessionTimeout};
+use super::{Actor, SessionObservation, SessionTimeout, send_if_alive};
 use crate::project;
 
 impl Actor {
@@ -28,8 +28,8 @@ impl Actor {
         }
     }
 
-    /// Takes up what an earlier daemon left to do: a restart that was due, or to find out which
-    /// variables a waiting session lacks.
+    /// Continues what an earlier daemon left unfinished: schedules a restart that was due, or finds
+    /// out which variables a waiting session lacks.
     pub(super) fn take_up_login_shell(&mut self) {
         let session = &self.state.session;
         let settled_for = self.ports.clock.now().duration_since(session.updated_at);
@@ -48,8 +48,8 @@ impl Actor {
         }
     }
 
-    /// Restarts the session after this launch when the login shell was read. If there is nothing to
-    /// read, the session stays interrupted.
+    /// Reads the login shell, and then restarts the session after this launch. If the settings name
+    /// no source, the session stays interrupted.
     pub(super) async fn restart_from_login_shell(&mut self, after: LaunchId) -> Result<()> {
         if self.environment_settings().has_source() {
             self.read_login_shell(after);
@@ -65,18 +65,15 @@ impl Actor {
     /// Reads the login shell in the background. The actor gets the result as an observation.
     fn read_login_shell(&self, after: LaunchId) {
         let settings = self.environment_settings();
-        let (own, environments) = (self.own.clone(), self.ports.environments.clone());
+        let (inbox, environments) = (self.inbox.clone(), self.ports.environments.clone());
         tokio::spawn(async move {
             let read = environments.login_shell(&settings).await;
-            if let Some(inbox) = own.upgrade() {
-                // The actor may have ended by then.
-                let _gone = inbox.send(SessionObservation::EnvironmentRead { after, read }.into());
-            }
+            send_if_alive(&inbox, SessionObservation::EnvironmentRead { after, read });
         });
     }
 
-    /// Goes on when the login shell was read: restarts the session if a restart is still due, or
-    /// shows which variables are missing.
+    /// Continues after the login shell was read: restarts the session if a restart is still due, or
+    /// stores which variables are missing, for clients.
     pub(super) async fn environment_read(
         &mut self,
         after: LaunchId,

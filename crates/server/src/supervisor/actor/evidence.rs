@@ -1,5 +1,5 @@
-//! Answers requests that wait until a launch has proven its conversation, and handles launches that
-//! prove nothing.
+//! Answers requests that wait until a launch has proven its conversation, and handles launches
+//! without such evidence.
 
 use std::time::Duration;
 
@@ -9,15 +9,16 @@ use segue_core::ports::Commit;
 use segue_core::{Error, Result};
 
 use super::dialogs::UnansweredQuestion;
-use super::{Actor, BroughtBack, LeftBehind, Reply, SessionTimeout, answer};
+use super::{Actor, BroughtBack, LeftBehind, Reply, SessionTimeout, send_reply};
 
-/// A launch without any evidence is reported after this time.
-const NO_SIGN_AFTER: Duration = Duration::from_secs(5);
+/// A launch without evidence is reported after this time.
+const NO_EVIDENCE_AFTER: Duration = Duration::from_secs(5);
 
 /// How long an interactive launch without evidence may block other launches.
-const HOLDS_UP_AT_MOST: Duration = Duration::from_secs(10);
+const MAX_BLOCKING: Duration = Duration::from_secs(10);
 
-const MISSING: &str = "its program has not shown its conversation yet";
+/// The status detail of a launch without evidence.
+const NO_EVIDENCE: &str = "its program has not shown its conversation yet";
 
 /// A request that waits until a launch has proven which conversation it is in.
 #[derive(Debug)]
@@ -33,30 +34,28 @@ impl Actor {
     pub(super) fn expect_evidence(&mut self, result: BroughtBack, reply: Reply<AgentOutcome>) {
         let Some(open) = self.state.open() else {
             let error = Error::vendor("it ended before it showed its conversation");
-            return answer(reply, Ok(self.refused(&error)));
+            return send_reply(reply, Ok(self.refused(&error)));
         };
         let (launch, began) = (open.id, open.created_at);
-        // The launch already came up in another conversation, before this request could wait for
-        // it.
+        // The launch has shown another conversation, before this request could wait for it.
         if self.state.session.status == Status::Waiting(WaitingFor::Choice) {
-            return answer(reply, Ok(self.refused(&self.came_up_elsewhere())));
+            return send_reply(reply, Ok(self.refused(&self.other_conversation_error())));
         }
         let vendor = self.ports.vendors.of(&self.state.session);
-        let patience =
-            vendor.as_ref().map(|vendor| vendor.signals().map(|it| it.evidence_timeout()));
-        if let (Ok(None), Ok(vendor)) = (&patience, &vendor) {
+        let limit = vendor.as_ref().map(|vendor| vendor.signals().map(|it| it.evidence_timeout()));
+        if let (Ok(None), Ok(vendor)) = (&limit, &vendor) {
             let unverified = vendor.transcripts().is_none().then(|| "unverified".to_owned());
             let note =
                 [unverified, result.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
             let note = Some(note).filter(|note| !note.is_empty());
-            return answer(reply, Ok(self.outcome(BroughtBack { note, ..result })));
+            return send_reply(reply, Ok(self.outcome(BroughtBack { note, ..result })));
         }
         self.pending.push(PendingEvidence { launch, result, reply });
-        if let Ok(Some(patience)) = patience {
+        if let Ok(Some(limit)) = limit {
             // If the system clock was set back, no time counts as passed.
             let passed = Duration::try_from(began.duration_until(self.ports.clock.now()));
-            let left = patience.saturating_sub(passed.unwrap_or_default());
-            self.send_later(left, SessionTimeout::Deadline { launch });
+            let left = limit.saturating_sub(passed.unwrap_or_default());
+            self.send_later(left, SessionTimeout::EvidenceOverdue { launch });
         }
     }
 
@@ -72,33 +71,33 @@ impl Actor {
         if question.is_none() && !has_shown {
             return;
         }
-        let is_own = |pending: &mut PendingEvidence| pending.launch == launch;
-        for pending in self.pending.extract_if(.., is_own).collect::<Vec<_>>() {
+        let is_of_launch = |pending: &mut PendingEvidence| pending.launch == launch;
+        for pending in self.pending.extract_if(.., is_of_launch).collect::<Vec<_>>() {
             let result = match &question {
                 Some(question) => pending.result.until_answered(question),
                 None => pending.result,
             };
-            answer(pending.reply, Ok(self.outcome(result)));
+            send_reply(pending.reply, Ok(self.outcome(result)));
         }
     }
 
-    /// Reports a session for which no process was started.
+    /// Reports a session that needed no new process.
     pub(super) fn report_running(&mut self, result: BroughtBack, reply: Reply<AgentOutcome>) {
         if let Some(question) = self.question() {
-            return answer(reply, Ok(self.outcome(result.until_answered(&question))));
+            return send_reply(reply, Ok(self.outcome(result.until_answered(&question))));
         }
         let is_unproven = self.state.open().is_some_and(|open| {
             let status = self.state.session.status;
-            let begins = matches!(status, Status::Starting | Status::Waiting(_));
-            begins && !self.state.session.headless && !self.state.is_confirmed(open.id)
+            let is_starting = matches!(status, Status::Starting | Status::Waiting(_));
+            is_starting && !self.state.session.headless && !self.state.is_confirmed(open.id)
         });
         if is_unproven {
             return self.expect_evidence(result, reply);
         }
-        answer(reply, Ok(self.outcome(result)));
+        send_reply(reply, Ok(self.outcome(result)));
     }
 
-    pub(super) fn came_up_elsewhere(&self) -> Error {
+    pub(super) fn other_conversation_error(&self) -> Error {
         let name = self.state.session.address();
         Error::vendor("it came up in another conversation than its own")
             .caused_by("that process was ended, and nothing was bound to it")
@@ -107,7 +106,7 @@ impl Actor {
     }
 
     pub(super) fn give_up_waiting(&mut self, launch: LaunchId) {
-        self.heard_nothing(launch);
+        self.let_others_pass(launch);
         if self.pending.iter().any(|pending| pending.launch == launch) {
             self.permits.clear();
             self.refuse_pending(
@@ -119,13 +118,13 @@ impl Actor {
 
     pub(super) fn refuse_pending(&mut self, error: &Error) {
         for pending in std::mem::take(&mut self.pending) {
-            answer(pending.reply, Ok(self.refused(error)));
+            send_reply(pending.reply, Ok(self.refused(error)));
         }
     }
 
-    /// Starts the timeouts for the evidence of a launch, so that other launches do not wait for a
-    /// launch that never proves its conversation.
-    pub(super) fn expect_sign(&mut self, launch: LaunchId) {
+    /// Starts the timeouts for the evidence of a launch, so that other launches do not wait forever
+    /// for a launch that never proves its conversation.
+    pub(super) fn limit_evidence_wait(&mut self, launch: LaunchId) {
         let vendor = self.ports.vendors.of(&self.state.session);
         let within =
             vendor.ok().and_then(|vendor| vendor.signals().map(|it| it.evidence_timeout()));
@@ -134,42 +133,42 @@ impl Actor {
             self.permits.clear();
             return;
         };
-        self.send_later(NO_SIGN_AFTER, SessionTimeout::NoSign { launch });
-        let is_turn = self.state.session.headless;
-        let at_most = if is_turn { within } else { within.min(HOLDS_UP_AT_MOST) };
-        self.send_later(at_most, SessionTimeout::HoldsUp { launch });
+        self.send_later(NO_EVIDENCE_AFTER, SessionTimeout::NoEvidence { launch });
+        let is_headless = self.state.session.headless;
+        let limit = if is_headless { within } else { within.min(MAX_BLOCKING) };
+        self.send_later(limit, SessionTimeout::StopBlocking { launch });
     }
 
-    /// Reports a launch that is still starting and has shown nothing.
-    pub(super) async fn no_sign(&mut self, launch: LaunchId) -> Result<()> {
-        let is_open = self.state.open().is_some_and(|open| open.id == launch);
-        let starts = self.state.session.status == Status::Starting;
-        if !is_open || !starts || self.state.is_confirmed(launch) {
+    /// Reports a launch that is still starting and has shown no evidence.
+    pub(super) async fn report_missing_evidence(&mut self, launch: LaunchId) -> Result<()> {
+        let is_starting = self.state.session.status == Status::Starting;
+        if !self.is_open(launch) || !is_starting || self.state.is_confirmed(launch) {
             return Ok(());
         }
-        self.supervisor.view_extras.set_missing(self.id(), Some(MISSING.to_owned()));
-        let (status, note) = (Status::Starting, Some(MISSING.to_owned()));
+        self.supervisor.view_extras.set_missing(self.id(), Some(NO_EVIDENCE.to_owned()));
+        let (status, note) = (Status::Starting, Some(NO_EVIDENCE.to_owned()));
         let payload = EventPayload::StatusChanged { status, source: None, note };
         let events = vec![self.state.event(&self.ports, payload)];
         self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
     }
 
-    /// Lets other launches start although this one has shown no evidence.
-    pub(super) fn holds_up(&mut self, launch: LaunchId) {
-        if self.state.open().is_some_and(|open| open.id == launch) {
+    /// Lets other launches start although this launch has shown no evidence.
+    pub(super) fn stop_blocking(&mut self, launch: LaunchId) {
+        if self.is_open(launch) {
             self.permits.clear();
         }
     }
 
-    /// Lets other launches start while this one waits for a person.
+    /// Lets other launches start while this launch waits for a person.
     pub(super) fn let_others_start(&mut self) {
         if self.question().is_some() {
             self.permits.clear();
         }
     }
 
-    /// Clears the note about missing evidence, because the launch has shown it or has ended.
-    pub(super) fn has_shown(&self) {
+    /// Clears the status detail about missing evidence, because the launch has shown evidence or
+    /// has ended.
+    pub(super) fn clear_missing_evidence(&self) {
         self.supervisor.view_extras.set_missing(self.id(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What an actor is sent: requests, observations and timeouts.
+//! The messages to an actor: requests, observations and timeouts.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use super::super::accounts::StartTrigger;
 use super::{ConversationRenewal, Outgoing, Reply, Start, Waiter};
 
-/// Everything that an actor handles, one after the other.
+/// A message to an actor.
 #[derive(Debug)]
 pub(crate) enum ActorMessage {
     Request(SessionRequest),
@@ -43,7 +43,7 @@ impl From<SessionTimeout> for ActorMessage {
     }
 }
 
-/// What a client or the supervisor wants of a session.
+/// A request of a client or of the supervisor.
 #[derive(Debug)]
 pub(crate) enum SessionRequest {
     /// Starts a new session.
@@ -65,7 +65,7 @@ pub(crate) enum SessionRequest {
         reply: Reply<AgentOutcome>,
     },
     /// Starts the session with a conversation that a handoff brought to it.
-    Arrive {
+    StartHandedOver {
         launch: Box<LaunchRequest>,
         trigger: StartTrigger,
         reply: Reply<AgentOutcome>,
@@ -103,9 +103,9 @@ pub(crate) enum SessionRequest {
         settings: Box<SessionSettings>,
         reply: Reply<Vec<&'static str>>,
     },
-    /// Copies the conversation into the archive: it has grown while no actor watched it.
+    /// Copies the conversation into the archive, because it has grown while no actor watched it.
     Archive,
-    /// Too many idle sessions are in memory. The actor ends, unless it has something left to do.
+    /// Ends the actor unless it has work to do, because too many idle sessions are in memory.
     Retire,
     /// Queues a message to the agent.
     Send {
@@ -133,7 +133,7 @@ pub(crate) enum SessionRequest {
     Wait(Waiter),
 }
 
-/// What happened to the processes and files of a session.
+/// An event of the processes and files of a session.
 #[derive(Debug)]
 pub(crate) enum SessionObservation {
     Holder {
@@ -150,8 +150,8 @@ pub(crate) enum SessionObservation {
     FileChanged {
         path: PathBuf,
     },
-    /// Events about file changes were lost: read all files again.
-    LookAgain,
+    /// Events about file changes were lost, so the actor has to read all files again.
+    ChangesLost,
     /// A copy into the archive is finished.
     Archived {
         round: u64,
@@ -166,26 +166,28 @@ pub(crate) enum SessionObservation {
 /// A time that the actor chose has passed.
 #[derive(Debug)]
 pub(crate) enum SessionTimeout {
-    /// Retries to record an event that could not be stored.
-    CatchUp,
+    /// The pause before the next attempt to record events is over.
+    RetryRecording,
+    /// The pause before the restart after this launch is over.
     RestartDue {
         after: LaunchId,
     },
-    /// The silence timeout of a headless launch has passed. `heard` is the number of output lines
-    /// that had been read when the timeout started.
+    /// The silence timeout of a headless launch has passed. `output_lines` is the number of output
+    /// lines that had been read when the timeout started.
     Silent {
         launch: LaunchId,
-        heard: u64,
+        output_lines: u64,
     },
-    Deadline {
+    /// The time limit of the vendor for the evidence of a launch is over.
+    EvidenceOverdue {
         launch: LaunchId,
     },
-    /// The time in which a launch should show its conversation is over.
-    NoSign {
+    /// A launch should have shown its conversation by now.
+    NoEvidence {
         launch: LaunchId,
     },
     /// The time for which a launch may block other starts is over.
-    HoldsUp {
+    StopBlocking {
         launch: LaunchId,
     },
     TimerDue {
@@ -193,15 +195,15 @@ pub(crate) enum SessionTimeout {
         round: u64,
     },
     /// The time for which other sessions wait for the scout of their account is over.
-    HeardNothing {
+    ScoutTimeout {
         launch: LaunchId,
     },
-    /// Typing was disturbed, and may be tried again now.
-    TryAgain,
+    /// Typing paused because the screen was changing, and may be tried again now.
+    RetryTyping,
     /// The question on the screen may have changed.
     ReadDialog,
     /// A message was typed and should have been accepted by now.
-    Follow {
+    CheckMessage {
         message: MessageId,
     },
     /// A message was typed and is overdue now.

@@ -57,6 +57,9 @@ use crate::requests::step;
 /// Sends the result of a request back to the caller.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
 
+/// Sends messages to an actor, and does not keep it alive.
+type WeakInbox = mpsc::WeakUnboundedSender<ActorMessage>;
+
 /// The first launch of a session.
 #[derive(Debug)]
 pub(crate) struct Start {
@@ -87,14 +90,14 @@ impl BroughtBack {
     }
 }
 
-/// What a session leaves behind if it starts a new conversation.
+/// Whether a new conversation leaves an earlier conversation of the session behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LeftBehind {
     Nothing,
     Conversation,
 }
 
-/// What an actor handles next: a message, or a start of its own queue.
+/// The next work of an actor: a message, or a step of a start in its queue.
 enum ActorWork {
     Message(ActorMessage),
     Start(StartStep),
@@ -105,20 +108,23 @@ pub(crate) struct Actor {
     supervisor: Arc<Supervisor>,
     ports: Ports,
     state: SessionState,
-    own: mpsc::WeakUnboundedSender<ActorMessage>,
+    /// The sender of messages to this actor itself.
+    inbox: WeakInbox,
+    /// The requests that wait for the evidence of a launch.
     pending: Vec<PendingEvidence>,
     asking: Asking,
     /// The requested starts. One of them may wait at the gates.
     starts: StartQueue,
     /// The permits to start. They are returned when the launch is confirmed or has ended.
     permits: Vec<GatePermit>,
+    /// Reads the output of a headless launch.
     stream: Option<StreamReader>,
-    /// Reads what the vendor reported to our hook.
+    /// Reads the reports of the vendor to Segue's hook.
     hooks: Option<StreamReader>,
     delivery: DeliveryState,
     waiters: Vec<Waiter>,
-    /// The number of output lines of headless launches.
-    heard: u64,
+    /// The number of output lines of headless launches that were read.
+    output_lines: u64,
     waiting_for_turn: Vec<Reply<TurnReport>>,
     /// The ended launch after which a restart is scheduled. Its holder, if it still has one, keeps
     /// the environment.
@@ -127,7 +133,7 @@ pub(crate) struct Actor {
     account_reporting: AccountReporting,
     timer_schedule: TimerSchedule,
     archiving: Archiving,
-    /// The reason for the last notification, while it lasts.
+    /// The reason of the last notification. `None` if that reason no longer applies.
     notified_reason: Option<Reason>,
     /// The id of the question in the last notification.
     notified_question: Option<String>,
@@ -143,7 +149,7 @@ impl Actor {
             supervisor: Arc::clone(supervisor),
             ports: supervisor.ports.clone(),
             state,
-            own: inbox.downgrade(),
+            inbox: inbox.downgrade(),
             pending: Vec::new(),
             asking: Asking::default(),
             starts: StartQueue::default(),
@@ -152,7 +158,7 @@ impl Actor {
             hooks: None,
             delivery: DeliveryState::default(),
             waiters: Vec::new(),
-            heard: 0,
+            output_lines: 0,
             waiting_for_turn: Vec::new(),
             keeper: None,
             unrecorded: UnrecordedEvents::default(),
@@ -181,8 +187,8 @@ impl Actor {
             }
             self.note_dialog().await;
             self.let_others_start();
-            self.note_account();
-            self.call_for_attention();
+            self.report_to_account();
+            self.notify_if_needed();
             self.answer_pending();
             self.archive_if_due();
             self.deliver().await;
@@ -211,8 +217,8 @@ impl Actor {
         }
     }
 
-    /// Returns whether the session has nothing left to do. Then the store has everything that this
-    /// actor has in memory.
+    /// Returns whether the session has no work left. Then the store has everything that this actor
+    /// has in memory.
     fn is_resting(&self) -> bool {
         self.state.open().is_none()
             && self.state.outbox.is_empty()
@@ -231,14 +237,14 @@ impl Actor {
     async fn handle(&mut self, work: ActorWork) -> Result<()> {
         match work {
             ActorWork::Message(ActorMessage::Request(request)) => self.carry_out(request).await,
-            ActorWork::Message(ActorMessage::Observation(seen)) => self.observe(seen).await,
+            ActorWork::Message(ActorMessage::Observation(event)) => self.observe(event).await,
             ActorWork::Message(ActorMessage::Timeout(timeout)) => self.time_out(timeout).await,
             ActorWork::Start(step) => self.proceed_with_start(step).await,
         }
     }
 
-    /// Carries a request out. An error that is returned is one that could not be recorded; all other
-    /// errors are sent to the client.
+    /// Carries a request out. Returns only an error of recording. All other errors are sent to the
+    /// client.
     async fn carry_out(&mut self, request: SessionRequest) -> Result<()> {
         match request {
             SessionRequest::Start { start, reply } => {
@@ -255,30 +261,34 @@ impl Actor {
                     StartRequest::Resume { environment, asked, fresh, trigger, left, reply };
                 self.starts.push(request);
             }
-            SessionRequest::Arrive { launch, trigger, reply } => {
+            SessionRequest::StartHandedOver { launch, trigger, reply } => {
                 self.starts.push(StartRequest::Handoff { launch, trigger, reply });
             }
             SessionRequest::Stop { reply } => return self.stop_and_answer(reply).await,
             SessionRequest::Remove { purge, along, reply } => {
                 let result = self.remove(purge, along).await;
                 self.removed = result.is_ok();
-                answer(reply, result);
+                send_reply(reply, result);
             }
             SessionRequest::Reconcile { reply } => return self.reconcile_and_answer(reply).await,
-            SessionRequest::Plan { asked, reply } => answer(reply, self.plan(asked).await),
+            SessionRequest::Plan { asked, reply } => send_reply(reply, self.plan(asked).await),
             SessionRequest::WaitTurn { reply } => self.wait_turn(reply),
-            SessionRequest::Rename { name, reply } => answer(reply, self.rename(name).await),
+            SessionRequest::Rename { name, reply } => send_reply(reply, self.rename(name).await),
             SessionRequest::Configure { settings, reply } => {
-                answer(reply, self.configure(*settings).await);
+                send_reply(reply, self.configure(*settings).await);
             }
             SessionRequest::SetTimers { timers, reply } => {
-                answer(reply, self.set_timers(timers).await);
+                send_reply(reply, self.set_timers(timers).await);
             }
-            SessionRequest::Send { outgoing, reply } => answer(reply, self.send(outgoing).await),
+            SessionRequest::Send { outgoing, reply } => {
+                send_reply(reply, self.send(outgoing).await)
+            }
             SessionRequest::Cancel { message, along, reply } => {
-                answer(reply, self.cancel(message, along).await);
+                send_reply(reply, self.cancel(message, along).await);
             }
-            SessionRequest::Report { message, reply } => answer(reply, self.report(message).await),
+            SessionRequest::Report { message, reply } => {
+                send_reply(reply, self.report(message).await)
+            }
             SessionRequest::Answer { answer, question, request, reply } => {
                 self.hold_answer((answer, question), request, reply).await;
             }
@@ -294,7 +304,7 @@ impl Actor {
         let cancelled = self.cancel_starts().await;
         let stopped = cancelled.and(self.stop().await);
         let failed = stopped.as_ref().map(drop).map_err(Clone::clone);
-        answer(reply, stopped);
+        send_reply(reply, stopped);
         failed
     }
 
@@ -308,19 +318,23 @@ impl Actor {
 
     async fn time_out(&mut self, timeout: SessionTimeout) -> Result<()> {
         match timeout {
-            SessionTimeout::CatchUp => return self.retry_recording().await,
+            SessionTimeout::RetryRecording => return self.retry_recording().await,
             SessionTimeout::RestartDue { after } => return self.restart(after).await,
-            SessionTimeout::Silent { launch, heard } => return self.silent(launch, heard).await,
-            SessionTimeout::NoSign { launch } => return self.no_sign(launch).await,
+            SessionTimeout::Silent { launch, output_lines } => {
+                return self.end_silent_launch(launch, output_lines).await;
+            }
+            SessionTimeout::NoEvidence { launch } => {
+                return self.report_missing_evidence(launch).await;
+            }
             SessionTimeout::TimerDue { launch, round } => {
                 return self.timer_due(launch, round).await;
             }
-            SessionTimeout::Follow { message } => return self.follow_message(message).await,
+            SessionTimeout::CheckMessage { message } => return self.check_message(message).await,
             SessionTimeout::Overdue { message } => return self.overdue(message).await,
-            SessionTimeout::Deadline { launch } => self.give_up_waiting(launch),
-            SessionTimeout::HoldsUp { launch } => self.holds_up(launch),
-            SessionTimeout::HeardNothing { launch } => self.heard_nothing(launch),
-            SessionTimeout::TryAgain => self.undisturbed(),
+            SessionTimeout::EvidenceOverdue { launch } => self.give_up_waiting(launch),
+            SessionTimeout::StopBlocking { launch } => self.stop_blocking(launch),
+            SessionTimeout::ScoutTimeout { launch } => self.let_others_pass(launch),
+            SessionTimeout::RetryTyping => self.allow_typing(),
             SessionTimeout::ReadDialog => self.asking.is_stale = true,
         }
         Ok(())
@@ -334,16 +348,17 @@ impl Actor {
         self.supervisor.view(&view::summary(&self.state))
     }
 
+    /// Returns whether this launch is the open launch of the session.
+    fn is_open(&self, launch: LaunchId) -> bool {
+        self.state.open().is_some_and(|open| open.id == launch)
+    }
+
     /// Sends a message to this actor after a delay, without blocking.
     fn send_later(&self, after: Duration, message: impl Into<ActorMessage>) {
-        let message = message.into();
-        let own = self.own.clone();
+        let (inbox, message) = (self.inbox.clone(), message.into());
         tokio::spawn(async move {
             tokio::time::sleep(after).await;
-            if let Some(inbox) = own.upgrade() {
-                // The actor may have ended by then.
-                let _gone = inbox.send(message);
-            }
+            send_if_alive(&inbox, message);
         });
     }
 
@@ -370,8 +385,13 @@ impl Actor {
     }
 }
 
-/// Sends a result. The caller may be gone, but the work stays done.
-fn answer<T>(reply: Reply<T>, result: Result<T>) {
+/// Sends a message to an actor. Returns whether the actor still exists.
+fn send_if_alive(inbox: &WeakInbox, message: impl Into<ActorMessage>) -> bool {
+    inbox.upgrade().is_some_and(|inbox| inbox.send(message.into()).is_ok())
+}
+
+/// Sends the result of a request. It does not matter if the caller is gone: the work is done.
+fn send_reply<T>(reply: Reply<T>, result: Result<T>) {
     let _gone = reply.send(result);
 }
 

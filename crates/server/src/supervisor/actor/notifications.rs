@@ -1,4 +1,4 @@
-//! Notifies the user when the session needs a person: once each time that the reason changes.
+//! Notifies the user if the session needs a person, once for each new reason.
 
 use segue_core::model::FailureClass;
 use segue_core::ports::Notification;
@@ -10,27 +10,27 @@ use crate::project;
 
 impl Actor {
     /// Notifies the user if the session needs a person for another reason than before.
-    pub(super) fn call_for_attention(&mut self) {
-        // The notification contains the text of the question, so wait until it is on the screen or
-        // until the time to draw it has passed.
+    pub(super) fn notify_if_needed(&mut self) {
+        // The notification contains the text of the question. So wait until the question is on the
+        // screen, or until the time to draw it has passed.
         if self.waits_for().is_some() && self.drawn_question().is_none() {
             return;
         }
-        let now = self.attention_reason();
-        let is_new = std::mem::replace(&mut self.notified_reason, now) != now;
-        let asks_next = self.asks_another_after_an_answer();
+        let reason = self.attention_reason();
+        let is_new = std::mem::replace(&mut self.notified_reason, reason) != reason;
+        let asks_next = self.asks_next_question();
         self.notified_question = self.dialog().map(|dialog| dialog.id.clone());
         if !is_new && !asks_next {
             return;
         }
-        if let Some(reason) = now {
-            self.call(reason);
+        if let Some(reason) = reason {
+            self.notify(reason);
         }
     }
 
-    /// Returns whether the last reported question was answered and the agent asks another one. An
-    /// agent can ask again before its status changes.
-    fn asks_another_after_an_answer(&self) -> bool {
+    /// Returns whether the question of the last notification was answered and the agent asks the
+    /// next question. An agent can ask again before its status changes.
+    fn asks_next_question(&self) -> bool {
         let is_other =
             self.dialog().is_some_and(|it| Some(&it.id) != self.notified_question.as_ref());
         self.notified_question.is_some()
@@ -55,7 +55,7 @@ impl Actor {
         failure.map(|failure| failure.class)
     }
 
-    fn call(&self, reason: Reason) {
+    fn notify(&self, reason: Reason) {
         let settings = project::attention(self.supervisor.config_file());
         let session = &self.state.session;
         let turn = self.state.turn.as_ref().and_then(|turn| turn.failure.as_ref());

@@ -12,11 +12,11 @@ use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_core::{Error, Result, failpoint};
 
 use super::super::stream::StreamReader;
-use super::{Actor, SessionObservation, SessionTimeout, answer};
+use super::{Actor, SessionObservation, SessionTimeout, send_if_alive};
 
-/// After an agent has proven its conversation, it draws its input within this time, unless it had
-/// drawn it before.
-const STILL: Duration = Duration::from_secs(3);
+/// The screen is read again this long after the agent has proven its conversation. By then the
+/// agent has drawn its input.
+const DRAW_PAUSE: Duration = Duration::from_secs(3);
 
 impl Actor {
     pub(super) async fn observe(&mut self, observation: SessionObservation) -> Result<()> {
@@ -27,9 +27,9 @@ impl Actor {
             SessionObservation::HolderGone { launch } => self.holder_gone(launch).await,
             SessionObservation::Subscribed { launch } => self.subscribed(launch).await,
             SessionObservation::FileChanged { path } => self.file_changed(&path).await,
-            SessionObservation::LookAgain => {
-                self.call_lost_holder().await?;
-                self.look_again().await
+            SessionObservation::ChangesLost => {
+                self.restore_socket().await?;
+                self.read_all_signals().await
             }
             SessionObservation::Archived { round } => {
                 self.archived(round).await;
@@ -55,14 +55,14 @@ impl Actor {
             .then(|| StreamReader::new(self.ports.folders.stream(launch)));
         let hooks = self.ports.folders.hooks(launch);
         self.hooks = Some(StreamReader::near_end(self.ports.files.as_ref(), hooks));
-        self.expect_scout(launch);
-        self.expect_sign(launch);
-        self.listen(launch);
+        self.limit_scout_start(launch);
+        self.limit_evidence_wait(launch);
+        self.limit_silence(launch);
         self.subscribe(launch);
         self.follow_files().await?;
         self.supervisor.fleet_files.write(&self.state.session.fleet).await?;
         failpoint::hit("start.fleet.after");
-        self.look_again().await?;
+        self.read_all_signals().await?;
         self.track_typed_message().await?;
         self.schedule_timers().await?;
         self.look_at_screen(launch).await
@@ -71,30 +71,25 @@ impl Actor {
     async fn observe_holder(&mut self, launch: LaunchId, event: HolderEvent) -> Result<()> {
         match event {
             HolderEvent::Ended(end) => self.launch_ended(launch, end, EnvironmentKept::Yes).await,
-            HolderEvent::Title(title) => self.titled(launch, &title).await,
-            HolderEvent::Settled => self.settled(launch).await,
-            // It does not change a status.
+            HolderEvent::Title(title) => self.title_changed(launch, &title).await,
+            HolderEvent::Settled => self.screen_settled(launch).await,
+            // A bell does not change the status.
             HolderEvent::Bell => Ok(()),
         }
     }
 
     pub(super) fn subscribe(&self, launch: LaunchId) {
-        let (own, holders) = (self.own.clone(), self.ports.holders.clone());
+        let (inbox, holders) = (self.inbox.clone(), self.ports.holders.clone());
         tokio::spawn(async move {
             if let Ok(mut events) = holders.subscribe(launch).await {
-                let Some(inbox) = own.upgrade() else { return };
-                let _gone = inbox.send(SessionObservation::Subscribed { launch }.into());
-                // Drop the strong reference while waiting, so that the actor can end if no other
-                // task can reach it.
-                drop(inbox);
+                send_if_alive(&inbox, SessionObservation::Subscribed { launch });
                 while let Some(event) = events.next().await {
-                    let Some(inbox) = own.upgrade() else { return };
-                    let _gone = inbox.send(SessionObservation::Holder { launch, event }.into());
+                    if !send_if_alive(&inbox, SessionObservation::Holder { launch, event }) {
+                        return;
+                    }
                 }
             }
-            if let Some(inbox) = own.upgrade() {
-                let _gone = inbox.send(SessionObservation::HolderGone { launch }.into());
-            }
+            send_if_alive(&inbox, SessionObservation::HolderGone { launch });
         });
     }
 
@@ -114,7 +109,7 @@ impl Actor {
     }
 
     /// Reads all files that contain signals, because events about changes may have been lost.
-    pub(super) async fn look_again(&mut self) -> Result<()> {
+    pub(super) async fn read_all_signals(&mut self) -> Result<()> {
         for folder in self.watched()? {
             for path in self.ports.files.list(&folder).unwrap_or_default() {
                 self.read_signals(&path).await?;
@@ -127,7 +122,7 @@ impl Actor {
 
     async fn file_changed(&mut self, path: &Path) -> Result<()> {
         if self.is_socket(path) {
-            return self.call_lost_holder().await;
+            return self.restore_socket().await;
         }
         if self.stream.as_ref().is_some_and(|stream| stream.path() == path) {
             return self.read_stream().await;
@@ -150,8 +145,8 @@ impl Actor {
     }
 
     /// Makes the holder of the open launch listen again if its socket was deleted. A holder that
-    /// exits deletes its socket, too, but records first how its agent ended.
-    async fn call_lost_holder(&mut self) -> Result<()> {
+    /// exits also deletes its socket, but records before that how its agent ended.
+    async fn restore_socket(&mut self) -> Result<()> {
         let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
         let socket = self.ports.folders.socket(launch);
         if socket.exists() || self.ports.folders.end(launch)?.is_some() {
@@ -186,11 +181,12 @@ impl Actor {
             Some(sources) => lines.iter().flat_map(|it| sources.stream_signals(it)).collect(),
             None => Vec::new(),
         };
-        self.heard += lines.len() as u64;
+        self.output_lines += lines.len() as u64;
         self.signals(launch, signals).await
     }
 
-    /// Reads what the vendor reported to our hook. Only reports of the launch's own process count.
+    /// Reads the new reports of the vendor to Segue's hook. Only reports of the launch's own
+    /// process count.
     async fn read_hooks(&mut self) -> Result<()> {
         let Some(launch) = self.state.open() else { return Ok(()) };
         let (Some(agent), id) = (launch.agent.clone(), launch.id) else { return Ok(()) };
@@ -204,7 +200,7 @@ impl Actor {
             None => Vec::new(),
         };
         self.signals(id, signals).await?;
-        // A database is not watched. Look for new messages when the agent reports something.
+        // A database is not watched. Look for new messages after each report of the agent.
         match vendor.transcript_database() {
             Some(_) => guard::keep(&self.ports, &mut self.state).await,
             None => Ok(()),
@@ -229,13 +225,13 @@ impl Actor {
             let path = self.ports.folders.stream(launch);
             self.stream = Some(StreamReader::new(path));
         }
-        if let Err(error) = self.look_again().await {
+        if let Err(error) = self.read_all_signals().await {
             // Close the launch even if its last signals cannot be read.
             tracing::warn!(%launch, %error, "the last signals of a launch are lost");
         }
         let follow_ups = self.record_end(launch, end, environment).await?;
-        let restarts = follow_ups.iter().any(|it| matches!(it, FollowUp::RestartAfter(_)));
-        if !restarts {
+        let will_restart = follow_ups.iter().any(|it| matches!(it, FollowUp::RestartAfter(_)));
+        if !will_restart {
             self.release_keeper().await;
         }
         self.follow_up(launch, follow_ups).await
@@ -249,10 +245,10 @@ impl Actor {
         for follow_up in follow_ups {
             match follow_up {
                 FollowUp::Bound => self.bound(launch).await?,
-                FollowUp::Refused { .. } => self.refuse_pending(&self.came_up_elsewhere()),
+                FollowUp::Refused { .. } => self.refuse_pending(&self.other_conversation_error()),
                 FollowUp::Ended => {
                     neighbours::restore_and_unguard(&self.ports, &mut self.state, launch).await?;
-                    self.over(launch);
+                    self.launch_closed(launch);
                 }
                 FollowUp::RestartAfter(after) => {
                     let keeper = *self.keeper.get_or_insert(launch);
@@ -269,29 +265,28 @@ impl Actor {
         guard::keep(&self.ports, &mut self.state).await?;
         neighbours::restore_deleted(&self.ports, &mut self.state, launch).await?;
         self.supervisor.fleet_files.write(&self.state.session.fleet).await?;
-        self.permits.drain(..).for_each(|permit| permit.arrived());
-        self.listen_to_scout(launch);
-        self.has_shown();
+        self.permits.drain(..).for_each(|permit| permit.report_started());
+        self.limit_scout_turn(launch);
+        self.clear_missing_evidence();
         let vendor = self.ports.vendors.of(&self.state.session)?;
         if vendor.interaction().readiness() == Readiness::Shown {
-            // If the agent draws nothing more, read what it has drawn already.
+            // The agent may have drawn its input already, and then causes no further event.
             let event = HolderEvent::Settled;
-            self.send_later(STILL, SessionObservation::Holder { launch, event });
+            self.send_later(DRAW_PAUSE, SessionObservation::Holder { launch, event });
         }
         Ok(())
     }
 
     /// Cleans up after a closed launch, and answers the requests that wait for it.
-    fn over(&mut self, launch: LaunchId) {
-        // Before the permits are returned: the next start must know what this launch showed about
-        // the account.
-        self.note_account();
+    fn launch_closed(&mut self, launch: LaunchId) {
+        // The next start must know the result of this launch before it gets the permits.
+        self.report_to_account();
         self.permits.clear();
         self.supervisor.live.remove(launch);
         self.supervisor.watch.leave(self.id());
         self.stream = None;
         self.hooks = None;
-        self.has_shown();
+        self.clear_missing_evidence();
         let how = self.state.session.status.detail().unwrap_or_default();
         let name = self.state.session.address();
         let error = Error::vendor("it ended before it showed its conversation").caused_by(how);
@@ -304,9 +299,6 @@ impl Actor {
             },
         };
         self.refuse_pending(&error.hint(format!("run `segue log {name}` to see what happened")));
-        for reply in std::mem::take(&mut self.waiting_for_turn) {
-            let report = self.turn_report();
-            answer(reply, Ok(report));
-        }
+        self.report_turn();
     }
 }

@@ -1,4 +1,4 @@
-//! Catches up with events that no daemon saw: holders that started, ended or were killed meanwhile,
+//! Handles events that happened while no daemon ran: holders that started, ended or were killed,
 //! and restarts that fell due.
 
 use std::time::Duration;
@@ -73,13 +73,13 @@ impl Actor {
     pub(super) async fn release_keeper(&mut self) {
         let Some(launch) = self.keeper.take() else { return };
         if let Err(error) = self.ports.holders.release(launch).await {
-            // The holder only uses memory. The next daemon releases it again.
-            tracing::warn!(%launch, %error, "a holder that is not needed any more does not go");
+            // The holder only uses memory. The next daemon tries to release it again.
+            tracing::warn!(%launch, %error, "cannot end a holder that is not needed any more");
         }
     }
 
-    /// Records the processes of a launch if that is missing: a daemon may have died after it
-    /// started the holder.
+    /// Records the processes of a launch if the store does not have them: a daemon may have died
+    /// after it started the holder.
     pub(super) async fn record_processes(&mut self, launch: LaunchId, held: Held) -> Result<()> {
         if self.state.open().is_some_and(|it| it.agent.is_some() && it.agent == held.agent) {
             return Ok(());
@@ -92,7 +92,8 @@ impl Actor {
         self.state.commit(&self.ports, Commit { changes: vec![change], events }).await
     }
 
-    /// Closes the open launch if its holder is gone, before that is reported.
+    /// Closes the open launch if its holder is gone or its agent has ended, before an event reports
+    /// that.
     pub(super) async fn close_if_dead(&mut self) -> Result<()> {
         let Some(launch) = self.state.open().map(|launch| launch.id) else { return Ok(()) };
         match self.ports.holders.find(launch).await? {
@@ -105,7 +106,7 @@ impl Actor {
     }
 
     pub(super) async fn holder_gone(&mut self, launch: LaunchId) -> Result<()> {
-        if self.state.open().is_none_or(|open| open.id != launch) {
+        if !self.is_open(launch) {
             return Ok(());
         }
         if self.ports.folders.end(launch)?.is_none() {
@@ -121,8 +122,8 @@ impl Actor {
         self.launch_ended(launch, end, environment).await
     }
 
-    /// Restarts a crashed agent with the environment that its holder kept, or else with that of the
-    /// login shell.
+    /// Restarts a crashed agent with the environment that its holder kept. If no holder has it, uses
+    /// the environment of the login shell.
     pub(super) async fn restart(&mut self, after: LaunchId) -> Result<()> {
         if self.keeper != Some(after) || self.state.open().is_some() {
             return Ok(());
@@ -147,7 +148,7 @@ impl Actor {
                 let choice = Status::Waiting(WaitingFor::Choice);
                 self.settle(if is_lost { Status::Lost } else { choice }, Some(error)).await
             }
-            Err(error) if self.supervisor.accounts.is_held(&self.account()) => {
+            Err(error) if self.supervisor.accounts.is_refused(&self.account()) => {
                 let event = self.state.event(&self.ports, gave_up(&error));
                 let commit = Commit { changes: Vec::new(), events: vec![event] };
                 self.state.commit(&self.ports, commit).await

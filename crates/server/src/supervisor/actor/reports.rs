@@ -1,4 +1,4 @@
-//! Reports to senders what happened to their messages.
+//! Reports the results of messages to their senders.
 
 use segue_core::api::{SendReport, Until};
 use segue_core::flows::{conversation, last_words, messages, view};
@@ -13,15 +13,15 @@ use segue_core::{Error, Result};
 use super::Actor;
 
 impl Actor {
-    /// Returns the current state of a message. Returns an error if the store has no such message.
+    /// Returns the current state of a message. Fails if the store has no such message.
     pub(super) async fn report(&self, message: MessageId) -> Result<SendReport> {
         let found = self.ports.store.message(message).await?.ok_or_else(|| {
             Error::not_found(format!("no message has the id `{message}`"))
                 .hint("run `segue messages` to see all messages")
         })?;
         let note = match found.state {
-            MessageState::Queued => self.hindrance(),
-            MessageState::Typing(_) => Some("nothing shows yet that it arrived".to_owned()),
+            MessageState::Queued => self.why_waiting(),
+            MessageState::Typing(_) => Some("its arrival is not confirmed yet".to_owned()),
             MessageState::Uncertain => {
                 let vendor = self.ports.vendors.of(&self.state.session)?;
                 Some(messages::why_uncertain(vendor.as_ref()))
@@ -39,9 +39,9 @@ impl Actor {
     }
 
     /// Returns why the next message has to wait.
-    pub(super) fn hindrance(&self) -> Option<String> {
-        if let Some(hindrance) = &self.delivery.hindrance {
-            return Some(hindrance.clone());
+    pub(super) fn why_waiting(&self) -> Option<String> {
+        if let Some(last_failure) = &self.delivery.last_failure {
+            return Some(last_failure.clone());
         }
         match self.state.session.status {
             _ if !self.starts.is_empty() => Some("it waits to be started".to_owned()),
@@ -51,7 +51,7 @@ impl Actor {
             | Status::Ended(_)
             | Status::Lost => Some("it is not running".to_owned()),
             Status::Waiting(reason) => Some(dialog::describe(reason, self.dialog())),
-            Status::Idle if self.is_typing() => Some("an earlier one is on its way".to_owned()),
+            Status::Idle if self.is_typing() => Some("an earlier message is on its way".to_owned()),
             Status::Idle => Some("there is unsent text in its input".to_owned()),
         }
     }
@@ -94,22 +94,23 @@ impl Actor {
         }
         let turn = self.state.turn.as_ref();
         let failure = turn.and_then(|turn| turn.failure.clone());
-        let failure = failure.map_or_else(|| self.cut_turn(), |failure| Ok(Some(failure)))?;
-        let said = turn.map(|turn| turn.text.clone()).filter(|_| self.state.session.headless);
-        let answer = match said {
-            Some(said) => Some(said),
+        let failure =
+            failure.map_or_else(|| self.incomplete_turn(), |failure| Ok(Some(failure)))?;
+        let text = turn.map(|turn| turn.text.clone()).filter(|_| self.state.session.headless);
+        let answer = match text {
+            Some(text) => Some(text),
             None => self.conversation()?.and_then(|conversation| conversation.last_answer),
         };
         Ok(SendReport { turn_ended: true, answer, failure, ..report })
     }
 
-    /// Returns why a turn did not end well if the vendor reported no failure. `None` if the turn is
-    /// complete.
-    fn cut_turn(&self) -> Result<Option<Failure>> {
+    /// Returns the failure of a turn that is incomplete although the vendor reported no failure.
+    /// `None` if the turn is complete.
+    fn incomplete_turn(&self) -> Result<Option<Failure>> {
         let status = self.state.session.status;
-        let is_whole = |it: ports::Conversation| !it.turn_open;
-        let is_over = status == Status::Idle
-            || !self.state.session.headless && self.conversation()?.is_none_or(is_whole);
+        let has_ended = |it: ports::Conversation| !it.turn_open;
+        let is_complete = status == Status::Idle
+            || !self.state.session.headless && self.conversation()?.is_none_or(has_ended);
         let message = match (&self.state.turn, status.detail()) {
             (Some(turn), _) if !turn.text.is_empty() => turn.text.clone(),
             (_, Some(detail)) => match last_words::of_session(&self.ports, &self.state) {
@@ -119,20 +120,20 @@ impl Actor {
             _ => status.word().to_owned(),
         };
         let failure = Failure { class: FailureClass::Other, message, resets_at: None };
-        Ok((!is_over).then_some(failure))
+        Ok((!is_complete).then_some(failure))
     }
 
-    /// Returns the report for a sender, or `None` if it has to wait longer.
-    pub(super) async fn answer_for(
+    /// Returns the report for the sender of a message. `None` if the sender has to wait longer.
+    pub(super) async fn report_if_done(
         &self,
         message: MessageId,
         until: Until,
     ) -> Result<Option<SendReport>> {
-        let on_its_way = self.state.outbox.iter().find(|it| it.id == message);
-        if let Some(open) = on_its_way {
-            // The message will not be delivered without a user: nothing runs, or a person has to
-            // answer first.
-            let is_stuck = !self.will_go_on() || self.drawn_question().is_some();
+        let in_outbox = self.state.outbox.iter().find(|it| it.id == message);
+        if let Some(open) = in_outbox {
+            // Without a person the message will not be delivered: no process runs, or a person has
+            // to answer first.
+            let is_stuck = !self.will_continue() || self.drawn_question().is_some();
             if open.state != MessageState::Queued || !is_stuck {
                 return Ok(None);
             }
@@ -140,10 +141,10 @@ impl Actor {
             return self.report(message).await.map(|report| Some(SendReport { failure, ..report }));
         }
         let report = self.report(message).await?;
-        let taken = report.message.state.known() == Some(MessageStateKind::Delivered);
-        if until == Until::TurnEnded && taken {
-            let over = self.is_turn_over()?;
-            return if over { self.turn_end_report(message).await.map(Some) } else { Ok(None) };
+        let is_delivered = report.message.state.known() == Some(MessageStateKind::Delivered);
+        if until == Until::TurnEnded && is_delivered {
+            let is_over = self.is_turn_over()?;
+            return if is_over { self.turn_end_report(message).await.map(Some) } else { Ok(None) };
         }
         Ok(Some(report))
     }
@@ -155,18 +156,20 @@ impl Actor {
         turn.and_then(|turn| turn.failure.clone())
     }
 
-    /// Returns whether a process that can receive the message runs, or will start without a user.
-    fn will_go_on(&self) -> bool {
+    /// Returns whether a process that can receive a message runs, or will start without a request
+    /// of a user.
+    fn will_continue(&self) -> bool {
         let begins_turn = self.state.session.headless && self.delivery.turn_wanted;
         let will_run = self.keeper.is_some() || !self.starts.is_empty();
-        self.state.open().is_some() || will_run || begins_turn || self.begins_turns()
+        self.state.open().is_some() || will_run || begins_turn || self.continues_by_itself()
     }
 
-    /// Returns whether the queue of a headless session continues without a user.
-    pub(super) fn begins_turns(&self) -> bool {
+    /// Returns whether a headless session starts a turn for its next queued message without a
+    /// request of a user.
+    pub(super) fn continues_by_itself(&self) -> bool {
         self.state.session.headless
             && self.state.session.status == Status::Idle
             && self.delivery.sender.is_some()
-            && self.delivery.hindrance.is_none()
+            && self.delivery.last_failure.is_none()
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the agent's screen if no better source shows what the agent does, and ends silent headless
+//! Reads the agent's status from its screen if there is no better source, and ends silent headless
 //! launches.
 
 use segue_core::Result;
@@ -12,8 +12,8 @@ use segue_core::rules::dialog;
 use super::{Actor, SessionTimeout};
 
 impl Actor {
-    pub(super) async fn titled(&mut self, launch: LaunchId, title: &str) -> Result<()> {
-        if self.state.open().is_none_or(|open| open.id != launch) {
+    pub(super) async fn title_changed(&mut self, launch: LaunchId, title: &str) -> Result<()> {
+        if !self.is_open(launch) {
             return Ok(());
         }
         self.asking.is_stale = true;
@@ -24,11 +24,11 @@ impl Actor {
     }
 
     /// Reads the screen after the agent has drawn and then paused.
-    pub(super) async fn settled(&mut self, launch: LaunchId) -> Result<()> {
-        if self.state.open().is_none_or(|open| open.id != launch) {
+    pub(super) async fn screen_settled(&mut self, launch: LaunchId) -> Result<()> {
+        if !self.is_open(launch) {
             return Ok(());
         }
-        self.undisturbed();
+        self.allow_typing();
         self.asking.is_stale = true;
         self.look_for_evidence(launch).await?;
         if self.state.is_confirmed(launch) {
@@ -37,35 +37,35 @@ impl Actor {
         self.look_at_screen(launch).await
     }
 
-    /// Reads what was drawn before the holder could report it.
+    /// Reads the screen. The agent may have drawn before the daemon subscribed to its holder's
+    /// events.
     pub(super) async fn subscribed(&mut self, launch: LaunchId) -> Result<()> {
-        if self.state.open().is_none_or(|open| open.id != launch) {
+        if !self.is_open(launch) {
             return Ok(());
         }
         self.asking.is_stale = true;
         self.look_at_screen(launch).await
     }
 
-    /// Looks for evidence that causes no event when it appears. It is looked for whenever another
-    /// event arrives.
+    /// Looks for evidence that causes no event of its own when it appears.
     async fn look_for_evidence(&mut self, launch: LaunchId) -> Result<()> {
-        if self.state.is_confirmed(launch) { Ok(()) } else { self.look_again().await }
+        if self.state.is_confirmed(launch) { Ok(()) } else { self.read_all_signals().await }
     }
 
     pub(super) async fn look_at_screen(&mut self, launch: LaunchId) -> Result<()> {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let readiness = vendor.interaction().readiness();
-        let better_has_spoken = self.state.source.is_some_and(|source| source != Source::Screen);
-        let is_over = better_has_spoken && readiness != Readiness::Shown;
-        if is_over || self.state.session.headless {
+        let is_known = self.state.source.is_some_and(|source| source != Source::Screen);
+        let is_unneeded = is_known && readiness != Readiness::Shown;
+        if is_unneeded || self.state.session.headless {
             return Ok(());
         }
         let Some(screen) = messages::screen(&self.ports, &self.state).await? else { return Ok(()) };
-        let is_told_otherwise = self.is_told_otherwise(launch, vendor.as_ref());
+        let has_better_source = self.has_better_source(launch, vendor.as_ref());
         let showing = self.showing(vendor.interaction(), &screen);
         let activity = showing.and_then(|showing| match showing {
             Showing::Dialog(reason) => Some(Activity::Waiting(reason)),
-            _ if is_told_otherwise => None,
+            _ if has_better_source => None,
             Showing::Ready | Showing::Draft => Some(Activity::Idle),
             Showing::Busy => Some(Activity::Working),
         });
@@ -78,7 +78,8 @@ impl Actor {
     }
 
     /// Returns what the screen shows. Until the conversation is proven, a screen that the vendor's
-    /// code does not know can also be a question, for example about a login, a theme or an update.
+    /// code does not recognise can also be a question, for example about a login, a theme or an
+    /// update.
     pub(super) fn showing(
         &self,
         interaction: &dyn Interaction,
@@ -90,42 +91,47 @@ impl Actor {
         interaction.read_screen(screen).or(unknown)
     }
 
-    /// Returns whether a better source than the look of the input shows what the agent does.
-    fn is_told_otherwise(&self, launch: LaunchId, vendor: &dyn Vendor) -> bool {
-        let speaks = vendor.signals().is_some();
-        let was_told = self.state.open().is_some_and(|open| open.message.is_some());
+    /// Returns whether the agent's status is known from a better source than its input on the
+    /// screen.
+    fn has_better_source(&self, launch: LaunchId, vendor: &dyn Vendor) -> bool {
+        let has_signals = vendor.signals().is_some();
+        let has_first_message = self.state.open().is_some_and(|open| open.message.is_some());
         match vendor.interaction().readiness() {
             Readiness::Reported => true,
-            Readiness::ShownUntilReported => speaks && was_told,
-            // An input that is drawn before the conversation is loaded loses the text that is typed
-            // into it.
-            Readiness::Shown => speaks && !self.state.is_confirmed(launch),
+            Readiness::ShownUntilReported => has_signals && has_first_message,
+            // An agent may draw its input before it has loaded the conversation. Text that is typed
+            // by then is lost.
+            Readiness::Shown => has_signals && !self.state.is_confirmed(launch),
         }
     }
 
     /// Starts the timeout for silence of a headless launch.
-    pub(super) fn listen(&self, launch: LaunchId) {
+    pub(super) fn limit_silence(&self, launch: LaunchId) {
         if self.state.session.headless {
-            let (heard, silence) = (self.heard, self.supervisor.longest_silence());
-            self.send_later(silence, SessionTimeout::Silent { launch, heard });
+            let (output_lines, silence) = (self.output_lines, self.supervisor.silence_limit());
+            self.send_later(silence, SessionTimeout::Silent { launch, output_lines });
         }
     }
 
-    /// Ends a headless launch that has shown nothing since the timeout was started.
-    pub(super) async fn silent(&mut self, launch: LaunchId, heard: u64) -> Result<()> {
-        if self.state.open().is_none_or(|open| open.id != launch) {
+    /// Ends a headless launch that has printed nothing since the timeout was started.
+    pub(super) async fn end_silent_launch(
+        &mut self,
+        launch: LaunchId,
+        output_lines: u64,
+    ) -> Result<()> {
+        if !self.is_open(launch) {
             return Ok(());
         }
-        if self.heard != heard {
-            self.listen(launch);
+        if self.output_lines != output_lines {
+            self.limit_silence(launch);
             return Ok(());
         }
         let class = FailureClass::Silence;
-        let seconds = self.supervisor.longest_silence().as_secs();
-        let message = format!("it showed nothing for {seconds} s and was ended");
+        let seconds = self.supervisor.silence_limit().as_secs();
+        let message = format!("it printed nothing for {seconds} s and was ended");
         let failure = Some(Failure { class, message, resets_at: None });
-        let word = Signal::TurnEnded { ok: false, text: String::new(), failure };
-        self.signals(launch, vec![word]).await?;
+        let signal = Signal::TurnEnded { ok: false, text: String::new(), failure };
+        self.signals(launch, vec![signal]).await?;
         self.ports.holders.stop(launch, super::ending::GRACE).await.map(drop)
     }
 }

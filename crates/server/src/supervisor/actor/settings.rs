@@ -23,15 +23,15 @@ impl Actor {
             let keys = changed.iter().map(|key| (*key).to_owned()).collect();
             events.push(self.state.event(&self.ports, EventPayload::SettingsChanged { keys }));
         }
-        let is_archived_anew = settings.archive && !known.archive;
+        let begins_archive = settings.archive && !known.archive;
         let session = self.id();
         let changes = vec![Change::Configure { session, settings: Box::new(settings) }];
         self.state.commit(&self.ports, Commit { changes, events }).await?;
-        if is_archived_anew {
+        if begins_archive {
             self.archive();
         }
         if !self.state.launches.is_empty() {
-            // A store is rebuilt from this copy.
+            // A lost store is rebuilt from this file, so it needs the new settings.
             self.state.write_record(&self.ports)?;
         }
         Ok(changed)

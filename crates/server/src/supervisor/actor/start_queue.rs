@@ -16,8 +16,8 @@
 //!   `resume` finds the process of the first and reports it.
 //! - A request to stop the session answers and removes all starts. Dropping the wait returns its
 //!   permits.
-//! - The state of the session can change while a start waits: it is renamed, configured, or its
-//!   conversation is opened elsewhere. So the decision how to start is made after the wait.
+//! - The session can change while a start waits: it is renamed, configured, or its conversation is
+//!   opened in another process. So the decision how to start is made after the wait.
 //! - No launch of the session can begin while a start waits: every launch comes out of this queue.
 //! - The queue is in memory only. If the daemon ends, nothing of a waiting start is recorded, and
 //!   its caller gets an error.
@@ -79,7 +79,7 @@ struct PendingStart {
     admission: PermitWait,
 }
 
-/// The next thing to do for a start.
+/// The next step of a start.
 #[derive(Debug)]
 pub(super) enum StartStep {
     /// Prepare the start. Then it may have to wait at the gates.
@@ -182,7 +182,8 @@ mod tests {
         }
     }
 
-    /// Lets the next start wait. The returned sender ends the wait, and is closed if it is dropped.
+    /// Lets the next start wait. The returned sender ends the wait. It is closed if the wait is
+    /// dropped.
     fn wait(queue: &mut StartQueue) -> oneshot::Sender<Result<StartPermits>> {
         let request = begin(queue);
         let (open, opened) = oneshot::channel();
@@ -223,13 +224,13 @@ mod tests {
         let taken = queue.take_all();
         let is_dropped = open.is_closed();
         drop(open);
-        assert!(is_dropped, "the wait goes on");
+        assert!(is_dropped, "the wait is not dropped");
         assert_eq!(taken.iter().map(word).collect::<Vec<_>>(), [Some("first"), Some("second")]);
         assert!(queue.is_empty() && step(&mut queue).is_none());
     }
 
     #[test]
-    fn restart_beside_another_start_is_not_the_only_kind() {
+    fn has_only_restarts_is_false_if_another_start_is_queued() {
         let mut queue = StartQueue::default();
         assert!(queue.has_only_restarts());
         queue.push(StartRequest::Restart {

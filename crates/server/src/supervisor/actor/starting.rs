@@ -18,7 +18,7 @@ use segue_core::{Error, Result, failpoint};
 use super::super::accounts::StartTrigger;
 use super::super::admission::{AdmissionRequest, StartPermits, admit};
 use super::start_queue::{FirstReply, PermitWait, StartRequest, StartStep};
-use super::{Actor, BroughtBack, ConversationRenewal, LeftBehind, Reply, answer, first_launch};
+use super::{Actor, BroughtBack, ConversationRenewal, LeftBehind, Reply, first_launch, send_reply};
 use crate::requests::step;
 
 /// The result of preparing a start.
@@ -56,7 +56,7 @@ impl Actor {
             Ok(Preparation::NeedsNoProcess(observed, decision)) => {
                 let environment = request.environment().clone();
                 let done = self.bring_back(&observed, decision, environment).await;
-                done.map_err(|error| self.unsettled(error))
+                done.map_err(|error| self.with_recording_retry(error))
             }
             Ok(Preparation::Outdated) => return Ok(()),
             Err(error) => Err(error),
@@ -64,7 +64,7 @@ impl Actor {
         self.report_start(request, done).await
     }
 
-    /// Does everything for a start that comes before its launch.
+    /// Does the steps of a start that come before the wait for permits.
     async fn prepare_start(&mut self, request: &mut StartRequest) -> Result<Preparation> {
         match request {
             StartRequest::First { start, .. } => {
@@ -115,8 +115,8 @@ impl Actor {
         self.end_leftovers().await?;
         // The new process may delete files of the conversation, so archive it first.
         self.archive_now().await;
-        let begins = matches!(decision, Decision::StartAgain | Decision::Fresh);
-        Ok(Preparation::NeedsPermits { finds_own_id: begins && self.finds_own_id()? })
+        let is_new = matches!(decision, Decision::StartAgain | Decision::Fresh);
+        Ok(Preparation::NeedsPermits { finds_own_id: is_new && self.finds_own_id()? })
     }
 
     async fn prepare_restart(&mut self) -> Result<Preparation> {
@@ -175,7 +175,7 @@ impl Actor {
         if matches!(done, Ok(Done::Launched { .. })) {
             self.follow().await;
         }
-        let done = done.map_err(|error| self.unsettled(error));
+        let done = done.map_err(|error| self.with_recording_retry(error));
         self.report_start(request, done).await
     }
 
@@ -222,7 +222,7 @@ impl Actor {
     ) -> Result<Done> {
         let done =
             restore::carry_out(&self.ports, &mut self.state, observed, decision, environment).await;
-        // Whatever the result, no automatic restart happens any more.
+        // Whatever the result is, no automatic restart follows.
         self.release_keeper().await;
         done
     }
@@ -262,12 +262,12 @@ impl Actor {
 
     fn report_first(&mut self, done: Result<Done>, reply: FirstReply) {
         match (done, reply) {
-            (Ok(_), FirstReply::Started(reply)) => answer(reply, Ok(self.view())),
+            (Ok(_), FirstReply::Started(reply)) => send_reply(reply, Ok(self.view())),
             (Ok(_), FirstReply::Verified(reply)) => {
                 self.expect_evidence(BroughtBack::new(Outcome::Started, None), reply);
             }
-            (Err(error), FirstReply::Started(reply)) => answer(reply, Err(error)),
-            (Err(error), FirstReply::Verified(reply)) => answer(reply, Err(error)),
+            (Err(error), FirstReply::Started(reply)) => send_reply(reply, Err(error)),
+            (Err(error), FirstReply::Verified(reply)) => send_reply(reply, Err(error)),
         }
     }
 
@@ -282,7 +282,7 @@ impl Actor {
                     reply,
                 );
             }
-            Ok(Done::Refused { error }) | Err(error) => answer(reply, Ok(self.refused(&error))),
+            Ok(Done::Refused { error }) | Err(error) => send_reply(reply, Ok(self.refused(&error))),
         }
     }
 
@@ -341,9 +341,9 @@ impl Actor {
             .hint(format!("run `segue resume {name}` to start it"))
     }
 
-    /// Schedules a retry if a start failed and its end could not be recorded, so that the launch
-    /// does not stay open.
-    fn unsettled(&mut self, error: Error) -> Error {
+    /// Schedules a retry if a start failed and its end could not be recorded. Without the retry the
+    /// launch would stay open. Returns the error unchanged.
+    fn with_recording_retry(&mut self, error: Error) -> Error {
         if self.state.open().is_some() {
             self.retry_recording_later(&error);
         }

@@ -1,4 +1,4 @@
-//! Sends the timer messages of a session. One wait serves all its timers.
+//! Sends the timer messages of a session. The actor waits only for the timer that is due next.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use tokio::time::Instant;
 
 use super::{Actor, SessionTimeout};
 
-/// The longest wait that is scheduled: 100 years. Longer ones could overflow an `Instant`.
-const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+/// The longest wait: 100 years. A longer wait could overflow an `Instant`.
+const MAX_WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// The timers of a session, and when they are due.
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ impl Actor {
         let timers = self.timers().await?;
         let Some(launch) = self.state.open() else { return Ok(()) };
         let (launch, began, now) = (launch.id, launch.created_at, self.ports.clock.now());
-        let due = |timer: &Timer| in_a_while(timers::until_due(began, timer.every, now));
+        let due = |timer: &Timer| instant_after(timers::until_due(began, timer.every, now));
         self.timer_schedule.due = timers.iter().map(due).collect();
         self.wait_for_next(launch);
         Ok(())
@@ -71,28 +71,28 @@ impl Actor {
     }
 
     pub(super) async fn timer_due(&mut self, launch: LaunchId, round: u64) -> Result<()> {
-        let is_open = self.state.open().is_some_and(|it| it.id == launch);
-        if !is_open || round != self.timer_schedule.round {
+        if !self.is_open(launch) || round != self.timer_schedule.round {
             return Ok(());
         }
         let now = Instant::now();
-        let mut said = Ok(());
+        let mut queued = Ok(());
         for (number, timer) in self.timers().await?.into_iter().enumerate() {
             if self.timer_schedule.due.get(number).is_some_and(|due| *due <= now) {
                 // Keep the schedule, and skip the intervals that passed meanwhile.
                 let late = now.saturating_duration_since(self.timer_schedule.due[number]);
-                let rounds = late.as_nanos() / timer.every.as_nanos().max(1) + 1;
-                let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
-                self.timer_schedule.due[number] += timer.every.saturating_mul(rounds).min(FAR);
-                said = said.and(self.say(timer).await);
+                let intervals = late.as_nanos() / timer.every.as_nanos().max(1) + 1;
+                let intervals = u32::try_from(intervals).unwrap_or(u32::MAX);
+                let until_next = timer.every.saturating_mul(intervals).min(MAX_WAIT);
+                self.timer_schedule.due[number] += until_next;
+                queued = queued.and(self.queue_message(timer).await);
             }
         }
         self.wait_for_next(launch);
-        said
+        queued
     }
 
     /// Queues the timer's message, unless the same text is queued already.
-    async fn say(&mut self, timer: Timer) -> Result<()> {
+    async fn queue_message(&mut self, timer: Timer) -> Result<()> {
         if self.state.outbox.iter().any(|message| message.text == timer.prompt) {
             return Ok(());
         }
@@ -105,6 +105,6 @@ impl Actor {
     }
 }
 
-fn in_a_while(after: Duration) -> Instant {
-    Instant::now() + after.min(FAR)
+fn instant_after(after: Duration) -> Instant {
+    Instant::now() + after.min(MAX_WAIT)
 }

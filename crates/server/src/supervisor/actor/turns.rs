@@ -5,7 +5,7 @@ use segue_core::flows::last_words;
 use segue_core::model::Status;
 use segue_core::rules::last_words::cause;
 
-use super::{Actor, Reply, answer};
+use super::{Actor, Reply, send_reply};
 
 impl Actor {
     pub(super) fn wait_turn(&mut self, reply: Reply<TurnReport>) {
@@ -14,16 +14,20 @@ impl Actor {
 
     /// Answers the requests that wait for a turn if no turn runs and none is about to start.
     pub(super) fn answer_turn_waiters(&mut self) {
-        if self.state.open().is_some() || !self.starts.is_empty() {
-            return;
-        }
-        for reply in std::mem::take(&mut self.waiting_for_turn) {
-            let report = self.turn_report();
-            answer(reply, Ok(report));
+        if self.state.open().is_none() && self.starts.is_empty() {
+            self.report_turn();
         }
     }
 
-    pub(super) fn turn_report(&mut self) -> TurnReport {
+    /// Sends the result of the last turn to all requests that wait for it.
+    pub(super) fn report_turn(&mut self) {
+        for reply in std::mem::take(&mut self.waiting_for_turn) {
+            let report = self.turn_report();
+            send_reply(reply, Ok(report));
+        }
+    }
+
+    fn turn_report(&mut self) -> TurnReport {
         let ok = self.state.session.status == Status::Idle;
         let said = self.state.turn.as_ref().map(|turn| turn.text.clone());
         // A turn that failed without an answer may have printed the reason.

@@ -11,7 +11,7 @@ use super::{Actor, SessionTimeout};
 
 /// The pause before the first retry. Each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
+const MAX_PAUSE: Duration = Duration::from_secs(5 * 60);
 
 /// The events that the actor could not record. Nothing is retried while there are none.
 #[derive(Debug, Default)]
@@ -19,8 +19,8 @@ pub(super) struct UnrecordedEvents {
     /// The length of the last pause. `None` if everything is recorded.
     pause: Option<Duration>,
     /// Whether a retry is scheduled.
-    due: bool,
-    /// How a launch ended. Only the actor may know it.
+    is_scheduled: bool,
+    /// How a launch ended. It may be stored nowhere else.
     end: Option<(LaunchId, LaunchEnd, EnvironmentKept)>,
     /// The launch that a user asked to stop, as long as its end is unknown. Its holder may have
     /// ended without being able to record that.
@@ -30,17 +30,20 @@ pub(super) struct UnrecordedEvents {
 impl UnrecordedEvents {
     /// Returns whether everything that happened is recorded.
     pub(super) fn is_caught_up(&self) -> bool {
-        self.pause.is_none() && !self.due && self.end.is_none() && self.asked_to_end.is_none()
+        self.pause.is_none()
+            && !self.is_scheduled
+            && self.end.is_none()
+            && self.asked_to_end.is_none()
     }
 
     fn next_pause(&mut self) -> Duration {
-        let pause = self.pause.map_or(FIRST_PAUSE, |last| (last * 2).min(LONGEST_PAUSE));
+        let pause = self.pause.map_or(FIRST_PAUSE, |last| (last * 2).min(MAX_PAUSE));
         *self.pause.insert(pause)
     }
 }
 
 impl Actor {
-    /// Follows a running launch. What cannot be recorded now is retried later.
+    /// Follows a running launch. If an event cannot be recorded now, schedules a retry.
     pub(super) async fn follow(&mut self) {
         if let Err(error) = self.after_start().await {
             self.retry_recording_later(&error);
@@ -50,17 +53,17 @@ impl Actor {
     /// Logs an error of recording, and schedules a retry.
     pub(super) fn retry_recording_later(&mut self, error: &Error) {
         let session = self.state.session.address();
-        tracing::error!(%session, %error, "something that happened could not be recorded");
-        if !self.unrecorded.due {
-            self.unrecorded.due = true;
+        tracing::error!(%session, %error, "an event could not be recorded");
+        if !self.unrecorded.is_scheduled {
+            self.unrecorded.is_scheduled = true;
             let pause = self.unrecorded.next_pause();
-            self.send_later(pause, SessionTimeout::CatchUp);
+            self.send_later(pause, SessionTimeout::RetryRecording);
         }
     }
 
-    /// Retries to record everything that may have happened since an error of recording.
+    /// Retries to record all events since an error of recording.
     pub(super) async fn retry_recording(&mut self) -> Result<()> {
-        self.unrecorded.due = false;
+        self.unrecorded.is_scheduled = false;
         self.record_missing_events().await?;
         self.unrecorded.pause = None;
         Ok(())
@@ -74,12 +77,12 @@ impl Actor {
             return self.take_up_restart().await;
         };
         match self.ports.holders.find(launch).await? {
-            // Without a reader of its hooks, the launch was found but could not be followed yet.
+            // Without a reader of its hooks, the actor does not follow the launch yet.
             Some(held) if held.end.is_none() && self.hooks.is_some() => {
                 self.record_processes(launch, held).await?;
                 self.follow_files().await?;
                 self.supervisor.fleet_files.write(&self.state.session.fleet).await?;
-                self.look_again().await
+                self.read_all_signals().await
             }
             Some(held) => self.found(launch, held).await,
             None => self.holder_gone(launch).await,

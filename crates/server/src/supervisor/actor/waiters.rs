@@ -4,7 +4,7 @@ use segue_core::api::{SendReport, Until, WaitReport, WaitTarget};
 use segue_core::flows::last_words;
 use segue_core::model::{LaunchMode, MessageId, Status};
 
-use super::{Actor, Reply, answer};
+use super::{Actor, Reply, send_reply};
 
 /// A request that waits.
 #[derive(Debug)]
@@ -42,17 +42,17 @@ impl Actor {
     async fn answer_waiter(&self, waiter: Waiter) -> Option<Waiter> {
         match waiter {
             Waiter::Message { message, until, reply } => {
-                match self.answer_for(message, until).await {
+                match self.report_if_done(message, until).await {
                     Ok(None) => return Some(Waiter::Message { message, until, reply }),
-                    Ok(Some(report)) => answer(reply, Ok(report)),
-                    Err(error) => answer(reply, Err(error)),
+                    Ok(Some(report)) => send_reply(reply, Ok(report)),
+                    Err(error) => send_reply(reply, Err(error)),
                 }
             }
             Waiter::Status { target, reply } => {
                 let reached = self.has_reached(target);
-                // The agent becomes idle only after a person acts, so waiting for `idle` ends.
-                let is_over = target == WaitTarget::Idle && self.needs_person();
-                if !reached && !is_over {
+                // Without a person the agent does not become idle, so the wait for `idle` ends.
+                let is_hopeless = target == WaitTarget::Idle && self.needs_person();
+                if !reached && !is_hopeless {
                     return Some(Waiter::Status { target, reply });
                 }
                 let runs = self.state.open().is_some();
@@ -60,7 +60,7 @@ impl Actor {
                     true => Vec::new(),
                     false => last_words::why_not_running(&self.ports, &self.state),
                 };
-                answer(reply, Ok(WaitReport { session: self.view(), reached, why }));
+                send_reply(reply, Ok(WaitReport { session: self.view(), reached, why }));
             }
         }
         None
@@ -75,13 +75,13 @@ impl Actor {
         }
     }
 
-    /// Returns whether an agent that reports to be idle has nothing left to do. Some agents report
-    /// idle before they begin a turn for a message, or before their last answer is in the
+    /// Returns whether an agent that reports to be idle has really finished its turn. Some agents
+    /// report idle before they begin a turn for a message, or before their last answer is in the
     /// transcript.
     fn is_at_rest(&self) -> bool {
         match self.conversation() {
             Ok(Some(conversation)) => !conversation.turn_open,
-            // Without transcripts nothing shows what is left to do.
+            // Without a transcript, only the report of the agent is known.
             Ok(None) if self.is_unreadable() => true,
             Ok(None) => self.state.open().is_none_or(|launch| {
                 launch.mode == LaunchMode::Resume
