@@ -131,7 +131,7 @@ fn resume_does_not_overwrite_an_existing_file_with_the_archived_transcript() {
     fs::write(&path, "").unwrap();
     let report = world.resume(["coder"]);
     report.assert_not_back("coder", "refused");
-    assert!(report.note("coder").contains("is there, and is not replaced"), "{report:#?}");
+    assert!(report.note("coder").contains("exists, and Segue does not replace it"), "{report:#?}");
     assert_eq!(fs::read(&path).unwrap(), b"");
     fs::remove_file(&path).unwrap();
     world.resume(["coder"]).assert_back("coder", "restored");

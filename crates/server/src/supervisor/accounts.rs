@@ -1,10 +1,10 @@
 //! Accounts: after the service has refused one agent of an account, the other agents of that
 //! account are not started.
 //!
-//! This state is kept in memory only, and losing it is harmless. A session that was not started
-//! because of its account stays ended: no restart is planned for it, and no holder keeps its
-//! environment. So a new daemon starts none of these sessions automatically. If a user asks the new
-//! daemon to start them, the account is unknown again, and one session tries it first.
+//! This state is in memory only, and losing it is harmless. A session that was not started because
+//! of its account stays ended: no restart is scheduled for it, and no holder keeps its environment.
+//! So a new daemon starts none of these sessions by itself. If a user asks the new daemon to start
+//! them, the state of the account is unknown again, and one session tries the account first.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -39,10 +39,12 @@ impl StartTrigger {
 /// The known state of one account.
 #[derive(Debug, Default)]
 struct AccountRecord {
-    standing: AccountStatus,
+    status: AccountStatus,
+    /// When and why the service refused the account last.
     refusal: Option<(Instant, Failure)>,
-    /// The number of the scout that tries the account now. Each scout has its own number.
+    /// The number of the scout that tries the account now.
     scout: Option<u64>,
+    /// How many scouts there were. Each has its own number.
     scouts: u64,
 }
 
@@ -56,7 +58,7 @@ impl AccountRecord {
             Some((at, _)) if trigger.at > *at => Since::AfterRefusal,
             _ => Since::BeforeRefusal,
         };
-        accounts::admit(self.standing, scout, trigger.requester, since)
+        accounts::admit(self.status, scout, trigger.requester, since)
     }
 
     fn send_scout(&mut self) -> u64 {
@@ -64,14 +66,14 @@ impl AccountRecord {
         *self.scout.insert(self.scouts)
     }
 
-    fn settle(&mut self, standing: AccountStatus) {
-        self.standing = standing;
+    fn settle(&mut self, status: AccountStatus) {
+        self.status = status;
         self.scout = None;
     }
 }
 
-/// The session that tries the account before the others start. If it is dropped without a result,
-/// the next session becomes the scout.
+/// The role of the session that tries the account before the others start. If it is dropped without
+/// a result, the next session becomes the scout.
 #[derive(Debug)]
 pub(crate) struct Scout {
     account: Arc<watch::Sender<AccountRecord>>,
@@ -80,7 +82,7 @@ pub(crate) struct Scout {
 
 impl Scout {
     /// Lets the other sessions start, because the service did not refuse the account.
-    pub(crate) fn heard_nothing(self) {
+    pub(crate) fn let_others_pass(self) {
         self.account.send_if_modified(|known| {
             let is_out = known.scout == Some(self.number);
             if is_out {
@@ -109,7 +111,7 @@ pub(crate) struct Accounts(Mutex<HashMap<Account, Arc<watch::Sender<AccountRecor
 
 impl Accounts {
     /// Waits until this start is admitted. Returns a `Scout` if this session has to try the account
-    /// first. Returns an error if the account is refused.
+    /// first. Fails if the account is refused.
     pub(crate) async fn enter(
         &self,
         account: &Account,
@@ -123,36 +125,36 @@ impl Accounts {
                 (Admission::EnterAsScout, number) => {
                     return Ok(Some(Scout { account: Arc::clone(&known), number }));
                 }
-                (Admission::Hold, _) => return Err(held(account, &known.borrow())),
+                (Admission::Hold, _) => return Err(refused(account, &known.borrow())),
                 // `known` keeps the sender alive, so this cannot fail.
                 (Admission::WaitForScout, _) => drop(changes.changed().await),
             }
         }
     }
 
-    /// Returns an error if the account was refused after this start was admitted.
+    /// Fails if the account was refused after this start was admitted.
     pub(crate) fn check(&self, account: &Account, trigger: StartTrigger) -> Result<()> {
         let known = self.known(account);
         let known = known.borrow();
         match known.admission(trigger) {
-            Admission::Hold => Err(held(account, &known)),
+            Admission::Hold => Err(refused(account, &known)),
             _ => Ok(()),
         }
     }
 
     /// Returns whether the service has refused the account and has not accepted it since.
-    pub(crate) fn is_held(&self, account: &Account) -> bool {
-        self.known(account).borrow().standing == AccountStatus::Refused
+    pub(crate) fn is_refused(&self, account: &Account) -> bool {
+        self.known(account).borrow().status == AccountStatus::Refused
     }
 
-    /// Records what the result of a turn shows about the account.
+    /// Updates the status of the account from the result of a turn.
     pub(crate) fn note(&self, account: &Account, failure: Option<&Failure>) {
-        let Some(standing) = accounts::status_shown_by(failure) else { return };
+        let Some(status) = accounts::status_shown_by(failure) else { return };
         self.known(account).send_modify(|known| {
             known.refusal = failure
-                .filter(|_| standing == AccountStatus::Refused)
+                .filter(|_| status == AccountStatus::Refused)
                 .map(|failure| (Instant::now(), failure.clone()));
-            known.settle(standing);
+            known.settle(status);
         });
     }
 
@@ -168,8 +170,7 @@ fn admit(known: &watch::Sender<AccountRecord>, trigger: StartTrigger) -> (Admiss
     let mut decided = (Admission::Hold, 0);
     known.send_if_modified(|known| {
         decided.0 = known.admission(trigger);
-        let goes_ahead = decided.0 == Admission::EnterAsScout;
-        if goes_ahead {
+        if decided.0 == Admission::EnterAsScout {
             decided.1 = known.send_scout();
         }
         // Waiting sessions need no notification that a scout was sent.
@@ -178,7 +179,7 @@ fn admit(known: &watch::Sender<AccountRecord>, trigger: StartTrigger) -> (Admiss
     decided
 }
 
-fn held(account: &Account, known: &AccountRecord) -> Error {
+fn refused(account: &Account, known: &AccountRecord) -> Error {
     let Account { vendor, config_dir } = account;
     let error = Error::vendor(format!(
         "not started: the service of `{vendor}` refuses the account in `{}`",
@@ -234,7 +235,7 @@ mod tests {
         let trigger = StartTrigger::now(StartRequester::Many);
         drop(accounts.enter(&account(), trigger).await.unwrap());
         let second = accounts.enter(&account(), trigger).await.unwrap().unwrap();
-        second.heard_nothing();
+        second.let_others_pass();
         assert!(accounts.enter(&account(), trigger).await.unwrap().is_none());
     }
 }

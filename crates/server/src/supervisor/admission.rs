@@ -1,4 +1,5 @@
-//! Permission to start an agent: the start's account must admit it, and it must pass its gates.
+//! The permission to start an agent: its account must admit the start, and the start must pass its
+//! gates.
 
 use segue_core::Result;
 use segue_core::ports::{FirstTurn, Pace, Place};
@@ -26,15 +27,15 @@ pub(crate) struct StartPermits {
     pub(crate) scout: Option<Scout>,
 }
 
-/// Waits until a start is permitted. Dropping the future gives back the permits that it has. Returns
-/// an error if the account is refused.
+/// Waits until a start is permitted. Dropping the future returns the permits that it has. Fails if
+/// the account is refused.
 pub(crate) async fn admit(
     gates: &Gates,
     accounts: &Accounts,
     request: AdmissionRequest,
 ) -> Result<StartPermits> {
     let AdmissionRequest { account, trigger, first_turn, pace, finding } = request;
-    let scout = match first_turn == FirstTurn::ShowsAccount || accounts.is_held(&account) {
+    let scout = match first_turn == FirstTurn::ShowsAccount || accounts.is_refused(&account) {
         true => accounts.enter(&account, trigger).await?,
         false => None,
     };
@@ -44,8 +45,8 @@ pub(crate) async fn admit(
         let key = GateKey::Finding { vendor: account.vendor.clone(), place };
         gates_passed.extend(gates.enter(key, Pace { at_once: 1, first_alone: false }).await);
     }
-    // A session ahead in the queue may have found out that the account is refused. The scout is
-    // exempt: it tries a refused account on purpose.
+    // The service may have refused the account while this start waited. The scout is exempt: it
+    // tries a refused account on purpose.
     if scout.is_none() {
         accounts.check(&account, trigger)?;
     }
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn dropped_wait_gives_back_the_permits_that_it_has() {
+    async fn dropped_wait_returns_the_permits_that_it_has() {
         let (gates, accounts) = (Gates::default(), Accounts::default());
         let first = admit(&gates, &accounts, request(Some(place()))).await.unwrap();
         {

@@ -27,7 +27,7 @@ struct AgentStart {
 
 /// The result of bringing up an agent.
 enum BroughtUp {
-    Came(AgentOutcome),
+    Outcome(AgentOutcome),
     LeftAlone(LeftAlone),
     /// The agent runs on another machine. Nothing was changed.
     OnOtherMachine(LeftAlone),
@@ -47,9 +47,9 @@ pub(super) async fn bring_up(
         trigger,
     });
     let (mut agents, mut left_alone) = (Vec::new(), Vec::new());
-    for brought_up in all(starts.map(AgentStart::up)).await? {
+    for brought_up in all(starts.map(AgentStart::run)).await? {
         match brought_up {
-            BroughtUp::Came(outcome) => agents.push(outcome),
+            BroughtUp::Outcome(outcome) => agents.push(outcome),
             BroughtUp::LeftAlone(session) | BroughtUp::OnOtherMachine(session) => {
                 left_alone.push(session);
             }
@@ -59,11 +59,11 @@ pub(super) async fn bring_up(
 }
 
 impl AgentStart {
-    /// Brings the agent up. It continues its conversation if it has one.
-    async fn up(self) -> Result<BroughtUp> {
-        let brought_up = self.come_up().await?;
+    /// Brings the agent up, and records its settings and timers.
+    async fn run(self) -> Result<BroughtUp> {
+        let brought_up = self.resume_or_start().await?;
         let id = match &brought_up {
-            BroughtUp::Came(outcome) => outcome.of.session,
+            BroughtUp::Outcome(outcome) => outcome.of.session,
             BroughtUp::LeftAlone(session) => Some(session.session),
             BroughtUp::OnOtherMachine(_) => None,
         };
@@ -75,29 +75,30 @@ impl AgentStart {
         Ok(brought_up)
     }
 
-    async fn come_up(&self) -> Result<BroughtUp> {
+    /// Continues the agent's conversation if it has one, and starts a new conversation otherwise.
+    async fn resume_or_start(&self) -> Result<BroughtUp> {
         loop {
-            let own = self.plan.sessions(self.ports()).await?;
-            if let Some(current) = &own.current {
-                let rests = current.open.is_none();
-                if rests && self.supervisor.handoff_claims.wait_for(&[current.session.id]).await {
+            let sessions = self.plan.sessions(self.ports()).await?;
+            if let Some(current) = &sessions.current {
+                let is_down = current.open.is_none();
+                if is_down && self.supervisor.handoff_claims.wait_for(&[current.session.id]).await {
                     continue;
                 }
-                return self.come_back(current).await;
+                return self.resume_current(current).await;
             }
-            if let Some(outcome) = self.try_to_come_up(own).await? {
-                return Ok(BroughtUp::Came(outcome));
+            if let Some(outcome) = self.start_without_current(sessions).await? {
+                return Ok(BroughtUp::Outcome(outcome));
             }
         }
     }
 
-    /// Brings the agent's own session back, unless it was ended on purpose.
-    async fn come_back(&self, own: &SessionSummary) -> Result<BroughtUp> {
-        match self.plan.current(self.ports(), own).await? {
+    /// Brings the agent's current session back, unless it was ended on purpose.
+    async fn resume_current(&self, current: &SessionSummary) -> Result<BroughtUp> {
+        match self.plan.current(self.ports(), current).await? {
             CurrentSession::BroughtBack => {
-                self.bring_back(own.session.id).await.map(BroughtUp::Came)
+                self.bring_back(current.session.id).await.map(BroughtUp::Outcome)
             }
-            CurrentSession::Refused(outcome) => Ok(BroughtUp::Came(outcome)),
+            CurrentSession::Refused(outcome) => Ok(BroughtUp::Outcome(outcome)),
             CurrentSession::LeftAlone(session) => Ok(BroughtUp::LeftAlone(session)),
             CurrentSession::OnOtherMachine(session) => Ok(BroughtUp::OnOtherMachine(session)),
         }
@@ -105,15 +106,15 @@ impl AgentStart {
 
     /// Brings up an agent that has no session with its name and vendor. Returns `None` if another
     /// request created that session meanwhile.
-    async fn try_to_come_up(&self, own: AgentSessions) -> Result<Option<AgentOutcome>> {
-        if let Some(other) = &own.of_other_vendor {
+    async fn start_without_current(&self, sessions: AgentSessions) -> Result<Option<AgentOutcome>> {
+        if let Some(other) = &sessions.of_other_vendor {
             self.free_name(other).await?;
         }
-        if let Some(id) = own.renamed {
-            return self.come_back_renamed(id, own.of_other_vendor.as_ref()).await.map(Some);
+        if let Some(id) = sessions.renamed {
+            return self.resume_renamed(id, sessions.of_other_vendor.as_ref()).await.map(Some);
         }
         if self.fresh.is_none() {
-            match self.hand_over(&own.to_continue).await? {
+            match self.hand_over(&sessions.to_continue).await? {
                 ChangedVendor::HandedOver(outcome) => return Ok(Some(*outcome)),
                 ChangedVendor::SessionExists => return Ok(None),
                 ChangedVendor::NothingToHandOver => {}
@@ -129,11 +130,7 @@ impl AgentStart {
     }
 
     /// Gives a session of the agent its name back, and brings it back.
-    async fn come_back_renamed(
-        &self,
-        id: SessionId,
-        other: Option<&Session>,
-    ) -> Result<AgentOutcome> {
+    async fn resume_renamed(&self, id: SessionId, other: Option<&Session>) -> Result<AgentOutcome> {
         if let Some(other) = other {
             // An agent runs with one vendor at a time, so its session with the other vendor is
             // stopped.
@@ -161,9 +158,10 @@ impl AgentStart {
         handoff::hand_over_to_changed_vendor(&self.supervisor, draft, others, environment).await
     }
 
+    /// Starts a new session. If another request created the session at the same time, waits for
+    /// that session.
     async fn start_or_join(&self) -> Result<AgentOutcome> {
         match self.start().await {
-            // Another request started this agent at the same time: this request joins it.
             Err(error) if is_name_taken(&error) => {
                 match self.plan.created_meanwhile(self.ports()).await? {
                     Some(id) => self.bring_back(id).await,
@@ -173,16 +171,16 @@ impl AgentStart {
                     ))),
                 }
             }
-            Err(error) if error.kind == Kind::Vendor && self.is_held() => {
+            Err(error) if error.kind == Kind::Vendor && self.is_account_refused() => {
                 Ok(self.plan.refused_account(&error))
             }
             result => result,
         }
     }
 
-    fn is_held(&self) -> bool {
+    fn is_account_refused(&self) -> bool {
         let Session { vendor, config_dir, .. } = self.plan.draft.clone();
-        self.supervisor.accounts.is_held(&Account { vendor, config_dir })
+        self.supervisor.accounts.is_refused(&Account { vendor, config_dir })
     }
 
     /// Brings a session back with the settings that the project file has now.
@@ -208,7 +206,7 @@ impl AgentStart {
 
     async fn start(&self) -> Result<AgentOutcome> {
         let AgentPlan { draft, prompt, environment, .. } = self.plan.clone();
-        let inbox = self.supervisor.adopt_new(SessionState::new(draft));
+        let inbox = self.supervisor.start_actor(SessionState::new(draft));
         let start = Start { message: prompt, environment, trigger: self.trigger, request: None };
         ask(&inbox, |reply| SessionRequest::StartVerified { start: Box::new(start), reply }).await
     }

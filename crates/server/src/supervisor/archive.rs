@@ -3,23 +3,25 @@
 
 use std::sync::Arc;
 
+use segue_core::Result;
 use segue_core::api::{Finding, Severity};
 use segue_core::flows::archive;
 use segue_core::model::{Session, SessionId};
 use segue_core::ports::{DamagedCopy, Ports, SessionPage, SessionQuery, SessionSummary};
 use segue_core::rules::display::counted;
-use segue_core::{Error, Result};
 
 use super::{SessionRequest, Supervisor};
+use crate::blocking::blocking;
 use crate::project;
 
-/// How many sessions are loaded at a time when all conversations are compared with their copies.
+/// The number of sessions that are loaded at a time to compare all conversations with their copies.
 const PAGE_SESSIONS: u32 = 200;
 
 impl Supervisor {
     /// Copies the conversations that have grown since their last copy: a daemon may have died
-    /// before it could copy them. Runs in the background. Only these sessions get an actor.
-    pub(super) fn archive_what_nobody_saw(self: &Arc<Self>) {
+    /// before it could copy them. Runs in the background. Starts an actor only for sessions with
+    /// such a conversation.
+    pub(super) fn archive_missed_changes(self: &Arc<Self>) {
         let supervisor = Arc::clone(self);
         tokio::spawn(async move {
             if let Err(error) = supervisor.archive_page_by_page().await {
@@ -54,23 +56,22 @@ impl Supervisor {
         }
         let supervisor = Arc::clone(self);
         tokio::spawn(async move {
-            // If another task is making room already, it sees the new copy. Otherwise the task
-            // after the next copy sees it.
-            let Ok(_turn) = supervisor.room.try_acquire() else { return };
+            // At most one task makes room. If it misses the newest copy, the task after the next
+            // copy includes it.
+            let Ok(_permit) = supervisor.room.try_acquire() else { return };
             if let Err(error) = archive::make_room(&supervisor.ports, limit).await {
-                tracing::warn!(%error, "the archive is larger than it may be");
+                tracing::warn!(%error, "the archive is larger than its limit");
             }
         });
     }
 
-    /// Reads all copies. Reports the damaged ones and the size of the archive. With `fix`, replaces
-    /// a damaged copy if the conversation can be read from another source.
+    /// Reads all copies. Reports the damaged copies and the size of the archive. With `fix`,
+    /// replaces a damaged copy if the conversation can be read from another source.
     pub(crate) async fn examine_archive(&self, fix: bool) -> Result<Vec<Finding>> {
         let owners = archive::owners(&self.ports).await?;
         let (ports, known) = (self.ports.clone(), owners.keys().cloned().collect::<Vec<_>>());
-        let read = tokio::task::spawn_blocking(move || ports.archive.damaged(&known));
         let mut findings = Vec::new();
-        for copy in read.await.map_err(cut_short)?? {
+        for copy in blocking(move || ports.archive.damaged(&known)).await? {
             let owner = copy.conversation.as_ref().and_then(|it| owners.get(it)).cloned();
             findings.push(self.examine_copy(copy, owner, fix).await?);
         }
@@ -88,19 +89,20 @@ impl Supervisor {
         let finding =
             Finding { severity: Severity::Problem, what, cure: None, curable: false, fixed: false };
         let (Some(id), Some(owner)) = (copy.conversation.clone().map(|it| it.id), owner) else {
-            let cure = "no session has it: move the folder away, or delete it".to_owned();
+            let cure = "no session has this conversation: move the folder away, or delete it";
+            let cure = cure.to_owned();
             return Ok(Finding { severity: Severity::Warning, cure: Some(cure), ..finding });
         };
         let launches = self.ports.store.launches(owner.id).await?;
         let ports = self.ports.clone();
-        let examined = tokio::task::spawn_blocking(move || {
+        let examined = blocking(move || {
             let Some(renewal) = archive::renewal(&ports, &owner, &id, &launches)? else {
                 return Ok((None, None));
             };
             let aside = if fix { Some(archive::renew(&ports, &copy, &renewal)?) } else { None };
-            Ok::<_, Error>((Some(renewal.from), aside))
+            Ok((Some(renewal.from), aside))
         });
-        Ok(match examined.await.map_err(cut_short)? {
+        Ok(match examined.await {
             Ok((None, _)) => {
                 let cure =
                     "nothing else has the conversation: put its transcript back from a backup";
@@ -113,7 +115,7 @@ impl Supervisor {
             }
             Ok((Some(from), Some(aside))) => {
                 let what = format!(
-                    "{}; a new one was made from {from}, the damaged one is `{}`",
+                    "{}; a new copy was made from {from}, the damaged copy is `{}`",
                     finding.what,
                     aside.display()
                 );
@@ -129,11 +131,11 @@ impl Supervisor {
         let size: u64 = holdings.iter().map(|it| it.bytes).sum();
         let (limit, count) = (self.archive_limit(), counted(holdings.len(), "conversation"));
         let what = format!(
-            "the archive has {count} in {}, and may have {}",
+            "the archive has {count} in {}, of at most {}",
             readable(size),
             readable(limit)
         );
-        let cure = "say how much it may have: `archive_limit = \"20 GB\"` in config.toml";
+        let cure = "set a larger limit: `archive_limit = \"20 GB\"` in config.toml";
         let is_full = size > limit;
         Ok(Finding {
             severity: if is_full { Severity::Warning } else { Severity::Note },
@@ -167,10 +169,6 @@ fn damage(copy: &DamagedCopy, owner: Option<&Session>) -> String {
         _ => "of an unknown conversation".to_owned(),
     };
     format!("the archive's copy {of} in `{}` is damaged: {why}", folder.display())
-}
-
-fn cut_short(error: tokio::task::JoinError) -> Error {
-    Error::internal("the archive could not be read").caused_by(error)
 }
 
 /// Formats a number of bytes with a decimal unit.

@@ -1,7 +1,9 @@
-//! Runs a task for each of several sessions.
+//! Runs tasks of several sessions concurrently.
 
-use segue_core::{Error, Result};
+use segue_core::Result;
 use tokio::task::JoinSet;
+
+use crate::blocking::failed;
 
 /// Runs all tasks concurrently. Returns their results in order, or the first error.
 pub(super) async fn all<T, F>(tasks: impl Iterator<Item = F>) -> Result<Vec<T>>
@@ -22,10 +24,10 @@ where
     for (number, task) in tasks.enumerate() {
         running.spawn(async move { (number, task.await) });
     }
-    let mut answers = Vec::new();
+    let mut results = Vec::new();
     while let Some(joined) = running.join_next().await {
-        answers.push(joined.map_err(|error| Error::internal("a task failed").caused_by(error))?);
+        results.push(joined.map_err(failed)?);
     }
-    answers.sort_by_key(|(number, _)| *number);
-    Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+    results.sort_by_key(|(number, _)| *number);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
 }

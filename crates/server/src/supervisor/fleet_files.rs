@@ -1,5 +1,5 @@
-//! The only writer of `fleets/<name>.json`. A request is answered after a write that began later
-//! than the request. Requests that wait at the same time share one write.
+//! The only writer of `fleets/<name>.json`. A request is answered after a write that began after
+//! the request. Requests that wait at the same time share one write.
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,7 @@ pub(crate) enum GateKey {
     Finding { vendor: VendorId, place: Place },
 }
 
-/// The permit to be starting. It is returned when dropped.
+/// The permit of one launch to be starting. It is returned when dropped.
 #[derive(Debug)]
 pub(crate) struct GatePermit {
     gate: Arc<Gate>,
@@ -28,27 +28,28 @@ pub(crate) struct GatePermit {
 }
 
 impl GatePermit {
-    /// Reports that this launch is up. If only the first launch was allowed until now, the gate
-    /// opens for the others.
-    pub(crate) fn arrived(&self) {
-        let wider = self.gate.closed.swap(0, Ordering::Relaxed);
-        self.gate.open.add_permits(wider);
+    /// Reports that this launch has started. If only the first launch was admitted until now, the
+    /// gate admits the others.
+    pub(crate) fn report_started(&self) {
+        let withheld = self.gate.withheld.swap(0, Ordering::Relaxed);
+        self.gate.permits.add_permits(withheld);
     }
 }
 
 /// A semaphore for launches that share a limit.
 #[derive(Debug)]
 struct Gate {
-    open: Arc<Semaphore>,
-    /// How many permits are added after the first launch has come up.
-    closed: AtomicUsize,
+    permits: Arc<Semaphore>,
+    /// The number of permits that are added after the first launch has started.
+    withheld: AtomicUsize,
 }
 
 impl Gate {
     fn new(pace: Pace) -> Self {
         let at_once = pace.at_once.max(1);
         let first = if pace.first_alone { 1 } else { at_once };
-        Self { open: Arc::new(Semaphore::new(first)), closed: AtomicUsize::new(at_once - first) }
+        let withheld = AtomicUsize::new(at_once - first);
+        Self { permits: Arc::new(Semaphore::new(first)), withheld }
     }
 }
 
@@ -64,7 +65,7 @@ impl Gates {
             Arc::clone(gates.entry(key).or_insert_with(|| Arc::new(Gate::new(pace))))
         };
         // The semaphore is never closed, so this does not fail.
-        let permit = Arc::clone(&gate.open).acquire_owned().await.ok()?;
+        let permit = Arc::clone(&gate.permits).acquire_owned().await.ok()?;
         Some(GatePermit { gate, _permit: permit })
     }
 }
@@ -74,18 +75,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn gate_admits_one_launch_until_the_first_has_come_up() {
+    async fn gate_admits_one_launch_until_the_first_has_started() {
         let gates = Gates::default();
         let account = Account { vendor: VendorId::new("tool"), config_dir: "/home".into() };
         let key = GateKey::Account(account);
         let pace = Pace { at_once: 3, first_alone: true };
         let first = gates.enter(key.clone(), pace).await.unwrap();
         let gate = Arc::clone(&first.gate);
-        assert_eq!(gate.open.available_permits(), 0);
-        first.arrived();
-        first.arrived();
-        assert_eq!(gate.open.available_permits(), 2);
+        assert_eq!(gate.permits.available_permits(), 0);
+        first.report_started();
+        first.report_started();
+        assert_eq!(gate.permits.available_permits(), 2);
         drop(first);
-        assert_eq!(gate.open.available_permits(), 3);
+        assert_eq!(gate.permits.available_permits(), 3);
     }
 }

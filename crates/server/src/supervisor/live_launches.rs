@@ -1,4 +1,4 @@
-//! Keeps the live launches with their holders, to tell requests of agents from requests of users.
+//! The live launches with their holders. They distinguish requests of agents from requests of users.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,7 @@ impl LiveLaunches {
     }
 
     /// Returns the session whose launch a request comes from. `None` if a user made the request.
-    /// Returns an error if the caller cannot be identified.
+    /// Fails if the caller cannot be identified.
     pub(crate) fn caller(&self, evidence: &CallerEvidence) -> Result<Option<SessionId>> {
         let live: Vec<LiveLaunch> = self.all().values().map(|(_, live)| live.clone()).collect();
         match origin(evidence, &live) {

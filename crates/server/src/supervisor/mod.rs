@@ -53,6 +53,7 @@ pub(crate) use scale::scale;
 pub(crate) use stop::stop;
 pub(crate) use up::up;
 
+use crate::blocking::blocking;
 use crate::project;
 use accounts::Accounts;
 use actor::Actor;
@@ -77,17 +78,16 @@ pub(crate) struct Supervisor {
     pub(crate) watch: Watch,
     pub(crate) live: LiveLaunches,
     config_file: PathBuf,
-    /// At most one task at a time makes room in the archive.
+    /// Has one permit, so that at most one task at a time makes room in the archive.
     room: Arc<Semaphore>,
     handoff_claims: HandoffClaims,
     view_extras: ViewExtras,
-    /// Sessions whose actors have nothing left to do. The session that has been idle longest comes
-    /// first.
+    /// Sessions whose actors have no work left. The session that has been idle longest comes first.
     resting: Mutex<VecDeque<SessionId>>,
 }
 
 /// At most this many idle sessions stay in memory. The result of a session's last turn is only in
-/// memory, so it can be requested for the newest of them.
+/// memory, so it can be requested only for these sessions.
 const MAX_RESTING: usize = 64;
 
 impl Supervisor {
@@ -121,11 +121,11 @@ impl Supervisor {
         let query = SessionQuery::activity(SessionActivity::Unsettled);
         let sessions = self.ports.store.sessions(&query).await?;
         let mut answers = Vec::new();
-        let unseen = |it: &&SessionSummary| !self.actors().contains_key(&it.session.id);
+        let has_no_actor = |it: &&SessionSummary| !self.actors().contains_key(&it.session.id);
         let is_here =
             |it: &&SessionSummary| machines::other_machine(&self.ports, it.open.as_ref()).is_none();
-        let sessions = sessions.iter().filter(|it| needs_a_look(it)).filter(is_here);
-        for summary in sessions.filter(unseen) {
+        let sessions = sessions.iter().filter(|it| may_have_changed(it)).filter(is_here);
+        for summary in sessions.filter(has_no_actor) {
             let (reply, answer) = oneshot::channel();
             let inbox = self.actor(summary.session.id).await?;
             if inbox.send(SessionRequest::Reconcile { reply }.into()).is_ok() {
@@ -133,10 +133,10 @@ impl Supervisor {
             }
         }
         for answer in answers {
-            // An actor that failed has logged why; the others must not wait for it.
+            // An actor that failed has logged why. Do not wait for it.
             let _failed = answer.await;
         }
-        self.archive_what_nobody_saw();
+        self.archive_missed_changes();
         Ok(())
     }
 
@@ -165,15 +165,15 @@ impl Supervisor {
     }
 
     /// Makes every actor retry to record the events that it could not store.
-    pub(crate) fn catch_up(&self) {
+    pub(crate) fn retry_recording(&self) {
         for inbox in self.actors().values() {
             // An actor that has just ended has nothing to record.
-            let _ended = inbox.send(SessionTimeout::CatchUp.into());
+            let _ended = inbox.send(SessionTimeout::RetryRecording.into());
         }
     }
 
     /// Starts an actor for a session that is not in the store yet.
-    pub(crate) fn adopt_new(self: &Arc<Self>, state: SessionState) -> Inbox {
+    pub(crate) fn start_actor(self: &Arc<Self>, state: SessionState) -> Inbox {
         let id = state.session.id;
         let inbox = Actor::start(self, state);
         self.actors().insert(id, inbox.clone());
@@ -250,31 +250,27 @@ impl Supervisor {
         places: Vec<VendorPlace>,
     ) -> Result<Vec<OpenElsewhere>> {
         let ports = self.ports.clone();
-        let look = move || open_elsewhere::live_claims(&ports, places);
-        let claims = tokio::task::spawn_blocking(look).await.map_err(|error| {
-            Error::internal("the processes of vendors could not be read").caused_by(error)
-        })?;
+        let claims = blocking(move || Ok(open_elsewhere::live_claims(&ports, places))).await?;
         open_elsewhere::sessions(&self.ports, claims).await
     }
 
-    /// Returns the fault of a session whose holder process is stopped. Nothing happens to such a
-    /// session until a person acts, so waiting for it is useless.
+    /// Returns the fault of a session whose holder process is stopped. Such a session does not
+    /// change until a person acts, so waiting for it is useless.
     pub(crate) fn stopped_holder(&self, summary: &SessionSummary) -> Option<Fault> {
         let fault = self.ports.holders.fault(summary.open.as_ref()?)?;
         matches!(fault, Fault::HolderStopped { .. }).then_some(fault)
     }
 
     /// Returns how long a headless turn may print nothing.
-    fn longest_silence(&self) -> Duration {
-        project::longest_silence(&self.config_file)
+    fn silence_limit(&self) -> Duration {
+        project::silence_limit(&self.config_file)
     }
 
     /// Reports settings that cannot be read, and settings that name a missing vendor, a missing
-    /// program or a file of variables that cannot be used. Settings that cannot be read have their
-    /// default values.
+    /// program or an unusable file of variables.
     pub(crate) fn examine_settings(&self, environment: &Environment) -> Vec<Finding> {
         if let Err(error) = project::check_settings(&self.config_file) {
-            let what = format!("{error}; until it can be read, every setting has its default");
+            let what = format!("{error}; until it can be read, all settings have default values");
             return vec![Finding { what, ..Finding::problem(&error) }];
         }
         let is_program = |name: &str| self.ports.machine.is_program(name, environment);
@@ -299,8 +295,8 @@ impl Supervisor {
         self.view_extras.forget(id);
     }
 
-    /// Records that a session has nothing left to do. If too many sessions are idle, the one that
-    /// has been idle longest leaves the memory.
+    /// Notes that a session has no work left. If too many sessions are idle, the session that has
+    /// been idle longest is removed from memory.
     fn note_resting(&self, id: SessionId) {
         let oldest = {
             let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -334,9 +330,9 @@ impl Supervisor {
     }
 }
 
-/// Returns whether something may have happened to a session while no daemon ran: its launch is
-/// open, messages are queued, or its holder may still keep its environment.
-fn needs_a_look(summary: &SessionSummary) -> bool {
+/// Returns whether a session may have changed while no daemon ran: its launch is open, messages are
+/// queued, or its holder may still keep its environment.
+fn may_have_changed(summary: &SessionSummary) -> bool {
     let ended = matches!(
         summary.session.status,
         Status::Ended(How::Crashed(_) | How::NeverStarted)
@@ -347,7 +343,7 @@ fn needs_a_look(summary: &SessionSummary) -> bool {
     summary.open.is_some() || summary.queued_messages > 0 || ended
 }
 
-/// Sends a request and waits for its reply. Returns an error if the actor ends before it replies.
+/// Sends a request and waits for its reply. Fails if the actor ends before it replies.
 pub(crate) async fn ask<T>(
     inbox: &Inbox,
     request: impl FnOnce(oneshot::Sender<Result<T>>) -> SessionRequest,

@@ -1,4 +1,4 @@
-//! Brings sessions back, or reports what that would do.
+//! Brings sessions back, plans that, or counts the sessions that would come back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use tokio::time::timeout;
 use super::concurrent::{all, each};
 use super::{ConversationRenewal, SessionRequest, StartTrigger, Supervisor};
 
-/// How long `count` waits for one session.
-const COUNT_PATIENCE: Duration = Duration::from_secs(1);
+/// How long `count` waits for the plan of one session.
+const COUNT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Brings the selected sessions back.
 pub(crate) async fn resume(
@@ -25,7 +25,7 @@ pub(crate) async fn resume(
     key: Option<RequestKey>,
     request: ResumeRequest,
 ) -> Result<RestoreReport> {
-    let plan = settled(supervisor, principal, &request).await?;
+    let plan = plan_after_handoffs(supervisor, principal, &request).await?;
     let sent = request.caller.environment;
     let environment = caller_environment::environment(&supervisor.ports, principal, sent).await?;
     let trigger = trigger(plan.to_start());
@@ -79,7 +79,7 @@ pub(crate) async fn count(
         let supervisor = Arc::clone(supervisor);
         async move {
             let plan = |reply| SessionRequest::Plan { asked, reply };
-            let planned = timeout(COUNT_PATIENCE, supervisor.ask(summary.session.id, plan)).await;
+            let planned = timeout(COUNT_TIMEOUT, supervisor.ask(summary.session.id, plan)).await;
             planned.map_or(Ok(true), |planned| Ok(planned?.decision.brings_back()))
         }
     });
@@ -88,9 +88,9 @@ pub(crate) async fn count(
     Ok(ResumeCount { to_bring_back: comes_back.filter(|it| *it).count() })
 }
 
-/// Returns the sessions to bring back after all handoffs that concern them have ended. A handoff
-/// decides which session continues a conversation.
-async fn settled(
+/// Waits until all handoffs of the selected sessions have ended, and returns the sessions to bring
+/// back. A handoff decides which session continues a conversation.
+async fn plan_after_handoffs(
     supervisor: &Arc<Supervisor>,
     principal: &Principal,
     request: &ResumeRequest,
@@ -103,7 +103,7 @@ async fn settled(
     }
 }
 
-/// Returns the start request for this number of sessions.
+/// Returns the trigger of a request that starts this number of sessions.
 pub(super) fn trigger(sessions: usize) -> StartTrigger {
     StartTrigger::now(if sessions > 1 { StartRequester::Many } else { StartRequester::One })
 }

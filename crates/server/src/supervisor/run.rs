@@ -14,8 +14,8 @@ use segue_core::{Error, Result};
 use super::resume::bring_back;
 use super::{SessionRequest, Start, StartTrigger, Supervisor, ask};
 
-/// How many suggested names are tried if other requests take them.
-const NAMES_TRIED: usize = 5;
+/// At most this many generated names are tried if other requests take them.
+const MAX_NAMES_TRIED: usize = 5;
 
 /// Starts a new session for a user or an agent.
 pub(crate) async fn run(
@@ -29,17 +29,17 @@ pub(crate) async fn run(
     let sent = request.caller.environment;
     request.caller.environment = caller_environment::environment(ports, principal, sent).await?;
     if let Some(earlier) = run::earlier(ports, key).await? {
-        return go_on(supervisor, earlier, request.caller.environment).await;
+        return finish_earlier_attempt(supervisor, earlier, request.caller.environment).await;
     }
     let plan = run::plan(ports, principal, &request).await?;
-    for _ in 0..NAMES_TRIED {
+    for _ in 0..MAX_NAMES_TRIED {
         let start = Start {
             message: plan.prompt.clone(),
             environment: request.caller.environment.clone(),
             trigger: StartTrigger::now(StartRequester::One),
             request: key,
         };
-        let inbox = supervisor.adopt_new(SessionState::new(plan.session(ports).await?));
+        let inbox = supervisor.start_actor(SessionState::new(plan.session(ports).await?));
         match ask(&inbox, |reply| SessionRequest::Start { start: Box::new(start), reply }).await {
             Err(error) if plan.may_try_another_name(&error) => {}
             result => return result,
@@ -50,7 +50,7 @@ pub(crate) async fn run(
 
 /// Returns the session that an earlier attempt of the same request created. Starts it if its
 /// process never ran because the daemon died.
-async fn go_on(
+async fn finish_earlier_attempt(
     supervisor: &Arc<Supervisor>,
     EarlierRun { session, is_cut_short }: EarlierRun,
     environment: Environment,

@@ -4,30 +4,32 @@ use std::path::{Path, PathBuf};
 
 use segue_core::ports::Files;
 
-const CHUNK: usize = 64 * 1024;
-/// A line longer than this is skipped: no signal is that long.
-const LONGEST_LINE: usize = 4 * 1024 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
+/// A longer line is skipped: no signal is that long.
+const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 
 /// A reading position in a growing file.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamReader {
     path: PathBuf,
     offset: u64,
+    /// The part of an incomplete line that was read.
     partial: Vec<u8>,
-    skipping: bool,
+    /// Whether the rest of the current line is skipped.
+    is_skipping: bool,
 }
 
 impl StreamReader {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, offset: 0, partial: Vec::new(), skipping: false }
+        Self { path, offset: 0, partial: Vec::new(), is_skipping: false }
     }
 
     /// Starts near the end of a file that may have grown for days: at the first line that begins in
     /// its last chunk.
     pub(crate) fn near_end(files: &dyn Files, path: PathBuf) -> Self {
         let length = files.facts(&path).ok().flatten().map_or(0, |facts| facts.length);
-        let offset = length.saturating_sub(CHUNK as u64);
-        Self { offset, skipping: offset > 0, ..Self::new(path) }
+        let offset = length.saturating_sub(CHUNK_BYTES as u64);
+        Self { offset, is_skipping: offset > 0, ..Self::new(path) }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -38,7 +40,7 @@ impl StreamReader {
     pub(crate) fn new_lines(&mut self, files: &dyn Files) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
-            let chunk = files.read_at(&self.path, self.offset, CHUNK).unwrap_or_default();
+            let chunk = files.read_at(&self.path, self.offset, CHUNK_BYTES).unwrap_or_default();
             if chunk.is_empty() {
                 return lines;
             }
@@ -49,16 +51,16 @@ impl StreamReader {
 
     fn take(&mut self, chunk: &[u8], lines: &mut Vec<String>) {
         for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
-            if !self.skipping {
+            if !self.is_skipping {
                 self.partial.extend_from_slice(piece);
             }
-            self.skipping |= self.partial.len() > LONGEST_LINE;
+            self.is_skipping |= self.partial.len() > MAX_LINE_BYTES;
             if piece.ends_with(b"\n") {
-                if !self.skipping {
+                if !self.is_skipping {
                     lines.push(String::from_utf8_lossy(&self.partial).trim_end().to_owned());
                 }
                 self.partial.clear();
-                self.skipping = false;
+                self.is_skipping = false;
             }
         }
     }
@@ -81,7 +83,7 @@ mod tests {
             file.write_all(text).unwrap();
         };
         let mut reader = StreamReader::new(path.clone());
-        assert_eq!(reader.new_lines(files.as_ref()), Vec::<String>::new(), "not there yet");
+        assert_eq!(reader.new_lines(files.as_ref()), Vec::<String>::new(), "no file yet");
         add(b"one\ntw");
         assert_eq!(reader.new_lines(files.as_ref()), ["one"]);
         add(b"o\nthr\xffee\n");
@@ -105,11 +107,11 @@ mod tests {
     fn overlong_line_is_skipped_and_not_kept_in_memory() {
         let (folder, files) = (tempfile::tempdir().unwrap(), wiring::files());
         let path = folder.path().join("stream.jsonl");
-        let mut content = vec![b'x'; 2 * LONGEST_LINE];
+        let mut content = vec![b'x'; 2 * MAX_LINE_BYTES];
         content.extend_from_slice(b"\nafter\n");
         std::fs::write(&path, content).unwrap();
         let mut reader = StreamReader::new(path);
         assert_eq!(reader.new_lines(files.as_ref()), ["after"]);
-        assert!(reader.partial.capacity() <= 4 * LONGEST_LINE);
+        assert!(reader.partial.capacity() <= 4 * MAX_LINE_BYTES);
     }
 }

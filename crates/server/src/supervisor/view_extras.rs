@@ -1,5 +1,4 @@
-//! Information about sessions that is not in the store. It is kept in memory only, and a new daemon
-//! reads it again from the agents.
+//! Information about sessions that is only in memory. A new daemon reads it again from the agents.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -9,7 +8,7 @@ use segue_core::api::{MaybeKnown, SessionView};
 use segue_core::flows::view;
 use segue_core::model::{Dialog, DialogText, SessionId, StatusKind, WaitingFor};
 
-/// What clients are shown about sessions in addition to the store.
+/// The additions to the views of sessions that are not in the store.
 #[derive(Debug, Default)]
 pub(crate) struct ViewExtras {
     extras: Mutex<HashMap<SessionId, Extra>>,
@@ -20,7 +19,7 @@ pub(crate) struct ViewExtras {
 #[derive(Debug, Default)]
 struct Extra {
     dialog: Option<Dialog>,
-    /// What a starting session has not shown yet.
+    /// A text about the evidence that a starting session has not shown yet.
     missing: Option<String>,
     /// The variables that a restart lacks.
     missing_variables: Vec<String>,
@@ -44,7 +43,7 @@ impl ViewExtras {
         self.all().get(&session)?.dialog.clone()
     }
 
-    /// Sets what a starting session has not shown yet.
+    /// Sets the text about the evidence that a starting session has not shown yet.
     pub(crate) fn set_missing(&self, session: SessionId, missing: Option<String>) {
         self.all().entry(session).or_default().missing = missing;
     }
@@ -58,7 +57,7 @@ impl ViewExtras {
         self.all().remove(&session);
     }
 
-    /// Adds the stored information to the view of a session.
+    /// Adds this information to the view of a session.
     pub(crate) fn complete(&self, mut view: SessionView) -> SessionView {
         if let Some(extra) = self.all().get(&view.id) {
             let status = view.status.known();

@@ -1,7 +1,7 @@
 //! Routes file changes to the sessions that they concern.
 //!
-//! If the system has no watch left for a folder, the folder is read every few seconds until it can
-//! be watched. Nothing else is polled.
+//! If the system has no inotify watch left for a folder, the folder is polled every few seconds
+//! until it can be watched. Nothing else is polled.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::future::pending;
@@ -18,8 +18,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{SessionObservation, Supervisor};
 
-/// How often a folder is read that cannot be watched.
-const UNWATCHED_LOOK: Duration = Duration::from_secs(3);
+/// The interval at which a folder that cannot be watched is polled.
+const POLL_INTERVAL: Duration = Duration::from_secs(3);
 
 enum Order {
     Follow { session: SessionId, folders: Vec<PathBuf>, done: oneshot::Sender<Result<()>> },
@@ -44,13 +44,13 @@ struct Shortage {
 impl Shortage {
     fn detail(&self, session: SessionId) -> Option<String> {
         let cause = self.cause.as_ref().filter(|_| self.sessions.contains(&session))?;
-        let seconds = UNWATCHED_LOOK.as_secs();
+        let seconds = POLL_INTERVAL.as_secs();
         Some(format!("{}; looked at every {seconds} s", cause.message))
     }
 
     fn finding(&self) -> Option<Finding> {
         let cause = self.cause.as_ref().filter(|_| !self.sessions.is_empty())?;
-        let (count, seconds) = (self.sessions.len(), UNWATCHED_LOOK.as_secs());
+        let (count, seconds) = (self.sessions.len(), POLL_INTERVAL.as_secs());
         let ending = if count == 1 { " is" } else { "s are" };
         let what =
             format!("{}: {count} session{ending} looked at every {seconds} s", cause.message);
@@ -71,7 +71,7 @@ impl Watch {
             watcher: None,
             interest: HashMap::new(),
             unwatched: BTreeMap::new(),
-            next_look: None,
+            next_poll: None,
             shortage: Arc::clone(&shortage),
         };
         (Self { orders: sender, shortage }, router)
@@ -113,11 +113,12 @@ pub(crate) struct Router {
     watchers: Arc<dyn FolderWatchers>,
     /// `None` before the first folder, and while the system has no watcher left.
     watcher: Option<Box<dyn FolderWatcher>>,
+    /// The sessions that each folder concerns.
     interest: HashMap<PathBuf, HashSet<SessionId>>,
     /// The folders that cannot be watched, and why.
     unwatched: BTreeMap<PathBuf, Error>,
-    /// When these folders are read next. `None` if there are none.
-    next_look: Option<Instant>,
+    /// When these folders are polled next. `None` if there are none.
+    next_poll: Option<Instant>,
     shortage: Arc<Mutex<Shortage>>,
 }
 
@@ -129,22 +130,22 @@ impl Router {
 
     async fn run(mut self) {
         loop {
-            let Self { orders, watcher, next_look, .. } = &mut self;
+            let Self { orders, watcher, next_poll, .. } = &mut self;
             tokio::select! {
                 order = orders.recv() => match order {
-                    Some(order) => self.obey(order),
+                    Some(order) => self.carry_out(order),
                     None => return,
                 },
                 change = next_change(watcher) => match change {
                     Ok(change) => self.route(change),
                     Err(error) => self.lose_watcher(&error),
                 },
-                () = at(*next_look) => self.look(),
+                () = sleep_until_some(*next_poll) => self.poll(),
             }
         }
     }
 
-    fn obey(&mut self, order: Order) {
+    fn carry_out(&mut self, order: Order) {
         match order {
             Order::Follow { session, folders, done } => {
                 let mut added = Ok(());
@@ -152,13 +153,13 @@ impl Router {
                     self.interest.entry(folder.clone()).or_default().insert(session);
                     added = added.and(self.watch(&folder));
                 }
-                self.plan_look();
+                self.schedule_poll();
                 // The session may have ended meanwhile.
                 let _gone = done.send(added);
             }
             Order::Leave { session } => {
                 self.leave(session);
-                self.plan_look();
+                self.schedule_poll();
             }
         }
     }
@@ -189,12 +190,12 @@ impl Router {
     fn lose_watcher(&mut self, error: &Error) {
         self.watcher = None;
         self.unwatched = self.interest.keys().map(|it| (it.clone(), error.clone())).collect();
-        self.plan_look();
+        self.schedule_poll();
     }
 
     /// Tries again to watch the folders that could not be watched, and makes their sessions read
     /// them.
-    fn look(&mut self) {
+    fn poll(&mut self) {
         let concerned = self.concerned();
         for folder in self.unwatched.keys().cloned().collect::<Vec<_>>() {
             if let Err(error) = self.watch(&folder) {
@@ -202,23 +203,23 @@ impl Router {
                 self.unwatched.remove(&folder);
             }
         }
-        self.next_look = None;
-        self.plan_look();
-        // Include the folders that are watched now: they may have changed before.
-        self.look_again(concerned);
+        self.next_poll = None;
+        self.schedule_poll();
+        // Include the folders that are watched now. They may have changed before.
+        self.read_all_signals(concerned);
     }
 
     /// Schedules the next poll if a folder cannot be watched, and updates the shortage that clients
     /// see.
-    fn plan_look(&mut self) {
-        let soon = Instant::now() + UNWATCHED_LOOK;
-        let is_short = !self.unwatched.is_empty();
-        self.next_look = is_short.then(|| self.next_look.unwrap_or(soon));
+    fn schedule_poll(&mut self) {
+        let soon = Instant::now() + POLL_INTERVAL;
+        let is_needed = !self.unwatched.is_empty();
+        self.next_poll = is_needed.then(|| self.next_poll.unwrap_or(soon));
         let cause = self.unwatched.values().next().cloned();
         let sessions = self.concerned();
         let mut shortage = locked(&self.shortage);
         if let (None, Some(error)) = (&shortage.cause, &cause) {
-            tracing::warn!(%error, "files cannot be watched, and are looked at");
+            tracing::warn!(%error, "files cannot be watched, and are polled");
         }
         *shortage = Shortage { sessions, cause };
     }
@@ -229,11 +230,11 @@ impl Router {
         sets.flatten().copied().collect()
     }
 
-    fn look_again(&self, sessions: HashSet<SessionId>) {
+    fn read_all_signals(&self, sessions: HashSet<SessionId>) {
         let Some(supervisor) = self.supervisor.upgrade() else { return };
         sessions
             .into_iter()
-            .for_each(|session| supervisor.send_to_actor(session, SessionObservation::LookAgain));
+            .for_each(|session| supervisor.send_to_actor(session, SessionObservation::ChangesLost));
     }
 
     fn leave(&mut self, session: SessionId) {
@@ -262,11 +263,11 @@ impl Router {
                 }
             }
             FolderChange::Overflow => {
-                self.look_again(self.interest.values().flatten().copied().collect());
+                self.read_all_signals(self.interest.values().flatten().copied().collect());
             }
             FolderChange::Unwatched { folder, error } => {
                 self.unwatched.insert(folder, error);
-                self.plan_look();
+                self.schedule_poll();
             }
         }
     }
@@ -287,7 +288,7 @@ async fn next_change(watcher: &mut Option<Box<dyn FolderWatcher>>) -> Result<Fol
 }
 
 /// Waits until the given time, forever if there is none.
-async fn at(time: Option<Instant>) {
+async fn sleep_until_some(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,
         None => pending().await,
