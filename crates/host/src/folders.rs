@@ -20,11 +20,12 @@ use crate::hook;
 use crate::last_words;
 use crate::paths::{Openness, Paths, ensure_folder};
 use crate::points;
+use crate::removal::{self, unless_absent};
 
 /// The name of the write-ahead record in a launch folder.
 pub const RECORD: &str = "session.json";
-/// The name of the file with the message and the instructions of a launch. They are not in its
-/// record.
+/// The name of the file with the message and the instructions of a launch. The record does not
+/// contain them.
 const TEXTS: &str = "texts.json";
 /// The name of the file in which a holder records how its agent ended: a serialised [`LaunchEnd`].
 pub const END: &str = "end.json";
@@ -32,12 +33,12 @@ pub const END: &str = "end.json";
 pub(crate) const ERRORS: &str = "stderr.log";
 /// The name of the file with the output of a headless launch.
 pub const STREAM: &str = "stream.jsonl";
+/// The name of the file with a message that is too long for an argument.
 const MESSAGE: &str = "message.md";
 /// The name of the file with the payloads of the vendor's hooks, one line each.
 pub(crate) const HOOKS: &str = "hooks.jsonl";
+/// The name of the folder with the guards of a launch.
 const GUARD: &str = "guard";
-/// Prefix of the folder of a removed launch, until all of it is deleted.
-const REMOVED: &str = ".removed-";
 
 /// The launch folders (`launches/<id>/`) and fleet files (`fleets/<name>.json`) in the state
 /// folder.
@@ -63,8 +64,8 @@ impl DiskFolders {
     }
 
     fn fleet_file(&self, fleet: &FleetName) -> Result<PathBuf> {
-        // Names that come from files were never checked. A name that leads out of the folder is
-        // refused here.
+        // A name that comes from a file was never checked. Refuse a name that leads out of the
+        // folder.
         let name = FleetName::parse(fleet.as_str())?;
         Ok(self.paths.fleets().join(format!("{name}.json")))
     }
@@ -102,7 +103,7 @@ impl LaunchRecords for DiskFolders {
     }
 
     fn end(&self, launch: LaunchId) -> Result<Option<LaunchEnd>> {
-        read_if_whole(&self.paths.launch(launch).join(END))
+        read_if_valid(&self.paths.launch(launch).join(END))
     }
 
     fn last_words(&self, launch: LaunchId) -> Option<String> {
@@ -117,12 +118,7 @@ impl LaunchRecords for DiskFolders {
     fn remove(&self, launch: LaunchId) -> Result<()> {
         let folder = self.paths.launch(launch);
         failpoint::hit("launch_folder.remove.before");
-        // Rename it first, so that a launch folder is either complete or gone.
-        let hidden = self.paths.launches().join(format!("{REMOVED}{launch}"));
-        let removed = unless_absent(fs::rename(&folder, &hidden))
-            .and_then(|()| unless_absent(sync_folder(&self.paths.launches())))
-            .and_then(|()| remove_hidden(&self.paths.launches()));
-        removed.map_err(|error| cannot("remove", &folder, &error))?;
+        removal::remove_folder(&folder).map_err(|error| cannot("remove", &folder, &error))?;
         failpoint::hit("launch_folder.remove.after");
         Ok(())
     }
@@ -134,7 +130,7 @@ impl LaunchRecords for DiskFolders {
     }
 
     fn read_fleet(&self, fleet: &FleetName) -> Result<Option<FleetRecord>> {
-        read_if_whole(&self.fleet_file(fleet)?)
+        read_if_valid(&self.fleet_file(fleet)?)
     }
 
     fn remove_fleet(&self, fleet: &FleetName) -> Result<()> {
@@ -243,25 +239,10 @@ fn read_record(folder: &Path) -> Option<LaunchRecord> {
     let mut record: LaunchRecord = read_json(&folder.join(RECORD)).ok()?;
     if record.texts.is_some() {
         // Without its instructions the agent would behave differently. So a record without its
-        // texts does not count.
+        // texts counts as damaged.
         record.put_texts(read_json(&folder.join(TEXTS)).ok()?);
     }
     (record.launch.id == launch && record.launch.session == record.session.id).then_some(record)
-}
-
-/// Deletes the renamed folders of this removal and of earlier ones that were interrupted.
-fn remove_hidden(launches: &Path) -> io::Result<()> {
-    let found = match fs::read_dir(launches) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        found => found?,
-    };
-    for entry in found {
-        let path = entry?.path();
-        if name_of(&path).starts_with(REMOVED) {
-            unless_absent(fs::remove_dir_all(path))?;
-        }
-    }
-    Ok(())
 }
 
 fn name_of(path: &Path) -> String {
@@ -269,12 +250,12 @@ fn name_of(path: &Path) -> String {
 }
 
 /// Reads a file that Segue writes atomically. A damaged file is logged and treated as missing.
-fn read_if_whole<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+fn read_if_valid<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     match read_json(path) {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            tracing::warn!(path = %path.display(), %error, "a file of ours is damaged");
+            tracing::warn!(path = %path.display(), %error, "a file of Segue is damaged");
             Ok(None)
         }
         Err(error) => Err(cannot("read", path, &error)),
@@ -292,13 +273,6 @@ fn write_json<T: Serialize>(path: &Path, value: &T, points: Points) -> Result<()
     })?;
     text.push(b'\n');
     atomic::write(path, &text, points)
-}
-
-fn unless_absent(done: io::Result<()>) -> io::Result<()> {
-    match done {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! Copies on disk: compressed frames, one for each time that something was added.
+//! The format of a copy on disk: a sequence of compressed frames. Each addition to the copy is one
+//! frame.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Seek as _, SeekFrom};
+use std::io::{self, Read, Seek as _, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
@@ -13,15 +14,15 @@ use super::names::fingerprint;
 use crate::atomic::sync_folder;
 use crate::files::open_regular;
 
-/// How many bytes at the end of a copy are compared with the file. This is enough, because every
+/// This many bytes at the end of a copy are compared with the file. That is enough, because every
 /// line of a transcript has its own id or timestamp.
-const END: u64 = 4096;
+const COMPARED_BYTES: u64 = 4096;
 
-/// The compression level. A higher one costs more time than it saves space.
-const LEVEL: i32 = 3;
+/// The compression level. A higher level costs much time and saves little space.
+const COMPRESSION_LEVEL: i32 = 3;
 
-/// Appends the bytes of a file from the length of its copy up to `length`, as one frame. Updates
-/// `stream`, but does not write the record.
+/// Appends the bytes of a file that its copy does not have yet, up to the offset `length`, as one
+/// frame. Updates `stream`, but does not write the record.
 pub(super) fn append(
     source: &mut File,
     length: u64,
@@ -47,10 +48,10 @@ pub(super) fn write_frame(
     failpoint::hit("archive.frame.before");
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    // Cut off bytes behind the recorded length: a killed process has left them.
+    // Remove bytes behind the recorded length. A killed process has left them.
     file.set_len(stream.stored)?;
     file.seek(SeekFrom::Start(stream.stored))?;
-    let mut encoder = zstd::Encoder::new(&mut file, LEVEL)?;
+    let mut encoder = zstd::Encoder::new(&mut file, COMPRESSION_LEVEL)?;
     encoder.include_checksum(true)?;
     let added = io::copy(&mut new, &mut encoder)?;
     failpoint::hit("archive.frame.torn");
@@ -64,30 +65,30 @@ pub(super) fn write_frame(
     Ok(added)
 }
 
-/// Returns whether a file continues its copy: the copy is complete, and the file still has the same
+/// Returns whether a file continues a copy: the copy is complete, and the file still has the same
 /// bytes where the copy ends.
-pub(super) fn goes_on(source: &File, length: u64, folder: &Path, stream: &StoredStream) -> bool {
+pub(super) fn continues(source: &File, length: u64, folder: &Path, stream: &StoredStream) -> bool {
     stream.length <= length
-        && is_whole(folder, stream)
+        && is_complete(folder, stream)
         && end_of(source, stream.length).is_ok_and(|end| end == stream.end)
 }
 
-/// Returns whether the copy has all bytes that its record lists.
-pub(super) fn is_whole(folder: &Path, stream: &StoredStream) -> bool {
+/// Returns whether a copy has all bytes that its record lists.
+pub(super) fn is_complete(folder: &Path, stream: &StoredStream) -> bool {
     fs::metadata(folder.join(&stream.file)).is_ok_and(|facts| facts.len() >= stream.stored)
 }
 
 /// Returns the fingerprint of the bytes of a file right before the offset `length`.
 fn end_of(source: &File, length: u64) -> io::Result<u64> {
-    let from = length.saturating_sub(END);
+    let from = length.saturating_sub(COMPARED_BYTES);
     let mut bytes = vec![0; usize::try_from(length - from).unwrap_or_default()];
     source.read_exact_at(&mut bytes, from)?;
     Ok(fingerprint(&bytes))
 }
 
-/// Restores a copied file under a new name. Returns `false` if that name exists already. The file
-/// is either complete or missing, and on disk when this returns. `mark` distinguishes the temporary
-/// files of two conversations that restore the same file at the same time.
+/// Restores a copied file under the name `target`. Returns `false` if that name exists already. The
+/// file is either complete or missing, and on disk when this returns. `mark` distinguishes the
+/// temporary files of two conversations that restore the same file at the same time.
 pub(super) fn put_back(
     folder: &Path,
     stream: &StoredStream,
@@ -101,11 +102,11 @@ pub(super) fn put_back(
     failpoint::hit("archive.restore.before");
     DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
     let number = fingerprint(target.as_os_str().as_encoded_bytes());
-    // The name is always the same, so that the leftover of a killed process is overwritten.
+    // The temporary name is always the same, so that the file of a killed process is overwritten.
     let temporary = parent.join(format!(".segue-{mark:016x}-{number:016x}.tmp"));
     let named = write_out(folder, stream, &temporary).and_then(|()| {
         failpoint::hit("archive.restore.written");
-        name_as(&temporary, target)
+        rename_new(&temporary, target)
     });
     let _gone = fs::remove_file(&temporary);
     let is_new = named?;
@@ -114,8 +115,8 @@ pub(super) fn put_back(
     Ok(is_new)
 }
 
-/// Gives a file its final name, unless that exists already. Returns whether it did.
-fn name_as(temporary: &Path, target: &Path) -> io::Result<bool> {
+/// Gives a temporary file its final name. Returns `false` if that name exists already.
+fn rename_new(temporary: &Path, target: &Path) -> io::Result<bool> {
     let named = match fs::hard_link(temporary, target) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             // Some filesystems have no hard links.
@@ -130,10 +131,14 @@ fn name_as(temporary: &Path, target: &Path) -> io::Result<bool> {
     }
 }
 
-/// Reads a copy piece by piece, which verifies its checksums, and discards the data.
+/// Verifies the checksums and the length of a copy.
 pub(super) fn verify(folder: &Path, stream: &StoredStream) -> io::Result<()> {
-    let mut copied = decoder(folder, stream)?;
-    let read = io::copy(&mut copied, &mut io::sink())?;
+    decompress(folder, stream, &mut io::sink())
+}
+
+/// Decompresses a copy. Verifies its checksums and its length.
+fn decompress(folder: &Path, stream: &StoredStream, target: &mut impl Write) -> io::Result<()> {
+    let read = io::copy(&mut decoder(folder, stream)?, target)?;
     if read == stream.length {
         return Ok(());
     }
@@ -141,8 +146,8 @@ pub(super) fn verify(folder: &Path, stream: &StoredStream) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
-/// Opens a copy for reading. It returns at most one byte more than recorded, to detect a copy that
-/// is too long.
+/// Opens a copy for reading. The reader returns at most one byte more than recorded, to detect a
+/// copy that is too long.
 fn decoder(folder: &Path, stream: &StoredStream) -> io::Result<impl Read> {
     let copy = open_regular(&folder.join(&stream.file))?.take(stream.stored);
     Ok(zstd::Decoder::new(copy)?.take(stream.length.saturating_add(1)))
@@ -150,14 +155,9 @@ fn decoder(folder: &Path, stream: &StoredStream) -> io::Result<impl Read> {
 
 /// Decompresses a copy into a file. Verifies its checksums and its length.
 pub(super) fn write_out(folder: &Path, stream: &StoredStream, target: &Path) -> io::Result<()> {
-    let mut copied = decoder(folder, stream)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(true).mode(0o600);
     let mut file = options.open(target)?;
-    let written = io::copy(&mut copied, &mut file)?;
-    if written != stream.length {
-        let told = format!("{written} bytes of {} are left", stream.length);
-        return Err(io::Error::new(io::ErrorKind::InvalidData, told));
-    }
+    decompress(folder, stream, &mut file)?;
     file.sync_all()
 }

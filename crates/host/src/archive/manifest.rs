@@ -1,4 +1,4 @@
-//! The record of one conversation's copies. It decides how many bytes of each copy count.
+//! The record of one conversation's copies. It defines how many bytes of each copy are valid.
 
 use std::fs;
 use std::io;
@@ -15,8 +15,9 @@ use crate::failure::cannot;
 use crate::{atomic, points};
 
 const NAME: &str = "manifest.json";
-/// How many diverging copies of one file are kept. A vendor may rewrite the file every time.
-const MOST_VERSIONS: usize = 16;
+/// At most this many diverging copies of one file are kept. A vendor may rewrite a file again and
+/// again.
+const MAX_VERSIONS: usize = 16;
 
 /// The copies of one conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,9 +38,9 @@ pub(super) struct StoredStream {
     pub(super) role: FileRole,
     /// The path of the file. It is relative to the config dir if the file is in it.
     pub(super) path: PathBuf,
-    /// How many bytes of the file are copied.
+    /// The number of bytes of the file that are copied.
     pub(super) length: u64,
-    /// How many bytes of the copy count. Bytes behind them are from an interrupted write.
+    /// The number of valid bytes in the copy. Bytes behind them are from an interrupted write.
     pub(super) stored: u64,
     /// The fingerprint of the end of the copied bytes.
     pub(super) end: u64,
@@ -47,7 +48,7 @@ pub(super) struct StoredStream {
     pub(super) modified: Option<Timestamp>,
 }
 
-/// How a file belongs to the conversation.
+/// The role of a file in the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FileRole {
@@ -83,8 +84,9 @@ impl Manifest {
 
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join(NAME);
-        let text = serde_json::to_vec(self)
-            .map_err(|error| Error::internal("cannot record what is copied").caused_by(error))?;
+        let text = serde_json::to_vec(self).map_err(|error| {
+            Error::internal("cannot write the archive's record").caused_by(error)
+        })?;
         atomic::write(&path, &text, points!("archive.manifest"))
     }
 
@@ -108,19 +110,19 @@ impl Manifest {
 
     /// Returns the newest copy of the conversation itself: a transcript or an exported document.
     pub(super) fn content(&self) -> Option<&StoredStream> {
-        let said =
+        let is_content =
             |stream: &&StoredStream| matches!(stream.role, FileRole::Transcript | FileRole::Export);
-        self.streams.iter().rev().find(said)
+        self.streams.iter().rev().find(is_content)
     }
 
     /// Removes and returns copies that are not needed any more: the oldest of too many diverging
-    /// copies, and documents that are followed by one at least as long.
+    /// copies, and exported documents that are followed by a document of at least the same length.
     pub(super) fn take_superseded(&mut self) -> Vec<StoredStream> {
         let is_superseded = |place: usize, stream: &StoredStream| {
             let mut later = self.versions(&stream.role).take_while(|(other, _)| *other > place);
             match stream.role {
                 FileRole::Export => later.any(|(_, other)| other.length >= stream.length),
-                _ => later.count() >= MOST_VERSIONS,
+                _ => later.count() >= MAX_VERSIONS,
             }
         };
         let places: Vec<bool> =

@@ -1,6 +1,6 @@
 //! The archive: one folder `archive/<vendor>/<conversation>/` per conversation, in the data folder.
-//! Each has a record (the manifest) and compressed copies. The record is written last: copies that
-//! it does not list do not count.
+//! Each folder has a record (the manifest) and compressed copies. The record is written last. Copies
+//! that it does not list are invalid.
 
 mod frames;
 mod manifest;
@@ -16,20 +16,18 @@ use jiff::Timestamp;
 use segue_core::model::{Archived, Holding};
 use segue_core::ports::{Archive, ArchiveOrder, Content, DamagedCopy, RestoreOrder};
 use segue_core::{Error, Result, failpoint};
-use uuid::Uuid;
 
 use self::manifest::{FileRole, Manifest, StoredStream};
 use self::names::{fingerprint, folder_name};
 use self::sources::{SourceFile, below};
-use crate::atomic::sync_folder;
 use crate::failure::{cannot, quoted};
 use crate::files::open_regular;
 use crate::paths::{Openness, Paths, ensure_folder};
+use crate::removal;
 
 /// The number of locks. At most this many conversations can be processed at the same time.
 const LOCKS: usize = 64;
-/// Prefix of a removed folder of copies, until all of it is deleted.
-const REMOVED: &str = ".removed-";
+
 /// The file name of an exported document when it is unpacked (`read_out`).
 const DOCUMENT: &str = "conversation.json";
 
@@ -37,8 +35,8 @@ const DOCUMENT: &str = "conversation.json";
 #[derive(Debug)]
 pub struct DiskArchive {
     root: PathBuf,
-    /// One thread at a time works on a conversation. The name of the conversation determines its
-    /// lock.
+    /// The locks with which one thread at a time works on a conversation. The name of the
+    /// conversation determines its lock.
     locks: [Mutex<()>; LOCKS],
     /// The total size in bytes, if it was computed before.
     size: Mutex<Option<u64>>,
@@ -61,7 +59,7 @@ impl DiskArchive {
         lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn counted(&self) -> MutexGuard<'_, Option<u64>> {
+    fn cached_size(&self) -> MutexGuard<'_, Option<u64>> {
         self.size.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -72,13 +70,13 @@ impl DiskArchive {
         (manifest.conversation() == *conversation).then_some((folder, manifest))
     }
 
-    fn known(&self, conversation: &Archived) -> Result<(PathBuf, Manifest)> {
+    fn find(&self, conversation: &Archived) -> Result<(PathBuf, Manifest)> {
         let none = || Error::not_found(format!("the archive has no copy of `{}`", conversation.id));
         self.read(conversation).ok_or_else(none)
     }
 
-    /// Returns the folder and the record to extend. A damaged record is set aside, and a new one
-    /// begins.
+    /// Returns the folder and the record to extend. A damaged record is set aside and replaced by
+    /// an empty one.
     fn open(&self, order: &ArchiveOrder) -> Result<(PathBuf, Manifest)> {
         let folder = self.folder(&order.conversation);
         let manifest = match Manifest::read(&folder) {
@@ -90,15 +88,15 @@ impl DiskArchive {
             }
             Err(error) => return Err(cannot("read", &folder, &error)),
         };
-        let own = manifest.filter(|manifest| manifest.conversation() == order.conversation);
-        Ok((folder, own.unwrap_or_else(|| Manifest::new(order))))
+        let existing = manifest.filter(|manifest| manifest.conversation() == order.conversation);
+        Ok((folder, existing.unwrap_or_else(|| Manifest::new(order))))
     }
 
     /// Returns the damage of the copies in a folder. `None` if they are intact.
     fn damage(&self, folder: PathBuf, known: &[Archived]) -> io::Result<Option<DamagedCopy>> {
         let conversation = match Manifest::read(&folder) {
             Ok(Some(manifest)) => manifest.conversation(),
-            // Without a record, no copy was completed. So there is nothing to check.
+            // Without a record, no copy was completed.
             Ok(None) => return Ok(None),
             Err(error) if is_damage(&error) => {
                 let conversation = known.iter().find(|it| self.folder(it) == folder).cloned();
@@ -110,9 +108,9 @@ impl DiskArchive {
         if faulty(&folder)?.is_none() {
             return Ok(None);
         }
-        // The copy may have been extended, removed or replaced during the check. Check again with
-        // the lock, which prevents that.
-        let _one = self.lock(&conversation);
+        // The copy may have been extended, removed or replaced during the check. Check again while
+        // the lock prevents that.
+        let _guard = self.lock(&conversation);
         let why = faulty(&folder)?;
         let conversation = Some(conversation.clone());
         Ok(why.map(|why| DamagedCopy { conversation, folder, why }))
@@ -129,7 +127,7 @@ impl DiskArchive {
 
 impl Archive for DiskArchive {
     fn keep(&self, order: &ArchiveOrder) -> Result<u64> {
-        let _one = self.lock(&order.conversation);
+        let _guard = self.lock(&order.conversation);
         let (folder, mut manifest) = self.open(order)?;
         let before = manifest.clone();
         let sources = sources::of(order);
@@ -161,16 +159,15 @@ impl Archive for DiskArchive {
             let superseded = manifest.take_superseded();
             manifest.write(&folder)?;
             tidy(&folder, &before, &manifest, &superseded);
-            let mut size = self.counted();
+            let mut size = self.cached_size();
             *size = size.map(|size| size + stored(&manifest) - stored(&before).min(size));
         }
         Ok(added)
     }
 
     fn has(&self, conversation: &Archived) -> bool {
-        let whole = |folder: &Path, stream: &StoredStream| frames::is_whole(folder, stream);
         self.read(conversation).is_some_and(|(folder, manifest)| {
-            manifest.content().is_some_and(|stream| whole(&folder, stream))
+            manifest.content().is_some_and(|stream| frames::is_complete(&folder, stream))
         })
     }
 
@@ -193,10 +190,10 @@ impl Archive for DiskArchive {
     }
 
     fn restore(&self, order: &RestoreOrder) -> Result<()> {
-        let _one = self.lock(&order.conversation);
-        let (folder, manifest) = self.known(&order.conversation)?;
+        let _guard = self.lock(&order.conversation);
+        let (folder, manifest) = self.find(&order.conversation)?;
         let mark = mark(&order.conversation);
-        // The transcript is restored last: without it, the other files are not taken for a
+        // The transcript is restored last. Without it, no program takes the other files for a
         // conversation.
         for stream in manifest.newest() {
             let target = match (&stream.role, &order.belongings) {
@@ -209,16 +206,16 @@ impl Archive for DiskArchive {
         }
         let Some(target) = &order.transcript else { return Ok(()) };
         let stream = newest_at(&manifest, &below(&order.config_dir, target));
-        let stream = stream.ok_or_else(|| nothing_said(&order.conversation))?;
+        let stream = stream.ok_or_else(|| no_transcript(&order.conversation))?;
         let is_new = frames::put_back(&folder, stream, target, mark)
             .map_err(|error| cannot("restore", target, &error))?;
-        if is_new { Ok(()) } else { Err(in_the_way(target)) }
+        if is_new { Ok(()) } else { Err(not_replaced(target)) }
     }
 
     fn read_out(&self, conversation: &Archived, folder: &Path) -> Result<PathBuf> {
-        let _one = self.lock(conversation);
-        let (copies, manifest) = self.known(conversation)?;
-        let content = manifest.content().ok_or_else(|| nothing_said(conversation))?;
+        let _guard = self.lock(conversation);
+        let (copies, manifest) = self.find(conversation)?;
+        let content = manifest.content().ok_or_else(|| no_transcript(conversation))?;
         let place = |stream: &StoredStream| match stream.path.file_name() {
             _ if stream.role == FileRole::Export => folder.join(DOCUMENT),
             Some(name) if stream.path.is_absolute() => folder.join(name),
@@ -235,21 +232,12 @@ impl Archive for DiskArchive {
     }
 
     fn remove(&self, conversation: &Archived) -> Result<()> {
-        let _one = self.lock(conversation);
+        let _guard = self.lock(conversation);
         let folder = self.folder(conversation);
-        let vendor = folder.parent().unwrap_or(&self.root);
         failpoint::hit("archive.remove.before");
-        // Rename it first, so that an archived conversation is either complete or gone.
-        let hidden = vendor.join(format!("{REMOVED}{}", Uuid::new_v4().simple()));
-        let removed = match fs::rename(&folder, &hidden) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            renamed => renamed.and_then(|()| sync_folder(vendor)),
-        };
-        removed
-            .and_then(|()| remove_hidden(vendor))
-            .map_err(|error| cannot("remove", &folder, &error))?;
+        removal::remove_folder(&folder).map_err(|error| cannot("remove", &folder, &error))?;
         failpoint::hit("archive.remove.after");
-        *self.counted() = None;
+        *self.cached_size() = None;
         Ok(())
     }
 
@@ -280,26 +268,26 @@ impl Archive for DiskArchive {
     }
 
     fn set_aside(&self, copy: &DamagedCopy) -> Result<PathBuf> {
-        let _one = copy.conversation.as_ref().map(|conversation| self.lock(conversation));
+        let _guard = copy.conversation.as_ref().map(|conversation| self.lock(conversation));
         let folder = &copy.folder;
         let damage = faulty(folder).map_err(|error| cannot("check", folder, &error))?;
         if damage.is_none() {
             let folder = folder.display();
-            return Err(Error::conflict(format!("the copy in `{folder}` is sound by now")));
+            return Err(Error::conflict(format!("the copy in `{folder}` is intact by now")));
         }
         failpoint::hit("archive.aside.before");
         let aside = manifest::set_aside(folder)?;
         failpoint::hit("archive.aside.after");
-        *self.counted() = None;
+        *self.cached_size() = None;
         Ok(aside)
     }
 
     fn size(&self) -> Result<u64> {
-        if let Some(size) = *self.counted() {
+        if let Some(size) = *self.cached_size() {
             return Ok(size);
         }
         let size = self.holdings()?.iter().map(|it| it.bytes).sum();
-        *self.counted() = Some(size);
+        *self.cached_size() = Some(size);
         Ok(size)
     }
 }
@@ -322,8 +310,8 @@ fn faulty(folder: &Path) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Returns whether the error means that a copy is damaged. Otherwise it just could not be read now:
-/// too many files are open, or permissions are missing.
+/// Returns whether the error means that a copy is damaged. Other errors mean that the copy cannot be
+/// read now, for example because too many files are open or permissions are missing.
 fn is_damage(error: &io::Error) -> bool {
     error.raw_os_error().is_none() || error.kind() == io::ErrorKind::NotFound
 }
@@ -359,7 +347,7 @@ fn keep_file(
         frames::append(&mut file, length, folder, &mut stream)?;
         (stream.modified, stream.path) = (Some(changed), path);
     }
-    // The copy that the file continues becomes the newest one.
+    // The copy that the file continues becomes the newest copy.
     if let Some(place) = place {
         manifest.streams.remove(place);
     }
@@ -376,13 +364,13 @@ fn continued(
     manifest: &Manifest,
     role: &FileRole,
 ) -> Option<usize> {
-    let goes_on =
-        |(_, stream): &(usize, &StoredStream)| frames::goes_on(file, length, folder, stream);
-    let longest = manifest.versions(role).filter(goes_on).max_by_key(|(_, it)| it.length);
+    let continues =
+        |(_, stream): &(usize, &StoredStream)| frames::continues(file, length, folder, stream);
+    let longest = manifest.versions(role).filter(continues).max_by_key(|(_, it)| it.length);
     longest.map(|(place, _)| place)
 }
 
-/// Copies a document, unless it equals the one that was copied last.
+/// Copies an exported document, unless it equals the last copied document.
 fn keep_document(document: &[u8], folder: &Path, manifest: &mut Manifest) -> io::Result<u64> {
     let (length, end) = (document.len() as u64, fingerprint(document));
     let newest = manifest.versions(&FileRole::Export).next();
@@ -404,8 +392,7 @@ fn newest_at<'a>(manifest: &'a Manifest, path: &Path) -> Option<&'a StoredStream
     versions.find(|stream| stream.path == path).or(newest)
 }
 
-/// Deletes copies that the record does not list, or does not list any more. A copy that cannot be
-/// deleted does no harm.
+/// Deletes copies that the record does not list. A copy that cannot be deleted only uses space.
 fn tidy(folder: &Path, before: &Manifest, now: &Manifest, superseded: &[StoredStream]) {
     if before.streams.len() == now.streams.len() && superseded.is_empty() {
         return;
@@ -419,24 +406,6 @@ fn tidy(folder: &Path, before: &Manifest, now: &Manifest, superseded: &[StoredSt
     }
 }
 
-/// Deletes the renamed folders of this removal and of earlier ones that were interrupted.
-fn remove_hidden(vendor: &Path) -> io::Result<()> {
-    let entries = match fs::read_dir(vendor) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    for entry in entries {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(REMOVED) {
-            match fs::remove_dir_all(entry.path()) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Returns the subfolders of a folder, without hidden ones.
 fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
@@ -444,16 +413,18 @@ fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
         entries => entries?,
     };
     let paths: io::Result<Vec<PathBuf>> = entries.map(|entry| Ok(entry?.path())).collect();
-    let hidden = |path: &PathBuf| {
+    let is_hidden = |path: &PathBuf| {
         path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'))
     };
-    Ok(paths?.into_iter().filter(|path| !hidden(path) && path.is_dir()).collect())
+    Ok(paths?.into_iter().filter(|path| !is_hidden(path) && path.is_dir()).collect())
 }
 
+/// Returns the number of bytes of a conversation's copies.
 fn stored(manifest: &Manifest) -> u64 {
     manifest.streams.iter().map(|stream| stream.stored).sum()
 }
 
+/// Returns a number that identifies a conversation.
 fn mark(conversation: &Archived) -> u64 {
     fingerprint(format!("{}\n{}", conversation.vendor, conversation.id).as_bytes())
 }
@@ -462,13 +433,13 @@ fn modified(facts: &fs::Metadata) -> io::Result<Timestamp> {
     Timestamp::try_from(facts.modified()?).map_err(io::Error::other)
 }
 
-fn nothing_said(conversation: &Archived) -> Error {
+fn no_transcript(conversation: &Archived) -> Error {
     Error::not_found(format!("the archive has no transcript of `{}`", conversation.id))
 }
 
-fn in_the_way(target: &Path) -> Error {
-    Error::conflict(format!("`{}` is there, and is not replaced", target.display()))
-        .caused_by("nothing that can be resumed is in it, and the archive has an older copy")
+fn not_replaced(target: &Path) -> Error {
+    Error::conflict(format!("`{}` exists, and Segue does not replace it", target.display()))
+        .caused_by("it contains no conversation that can be resumed; the archive has a copy")
         .hint(format!("move it away: `mv {0} {0}.old`, then resume again", quoted(target)))
 }
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// Maximum length of a folder name. It leaves room for prefixes and suffixes.
-const LONGEST: usize = 120;
+/// The maximum length of a folder name. It leaves room for prefixes and suffixes.
+const MAX_NAME_BYTES: usize = 120;
 
 /// Returns a folder name for any text. Different texts have different names, even on a
 /// case-insensitive filesystem.
@@ -17,14 +17,14 @@ pub(super) fn folder_name(text: &str) -> String {
             let _written = write!(name, "%{byte:02x}");
         }
     }
-    if name.len() > LONGEST {
-        let short: String = name.chars().take(LONGEST - 20).collect();
+    if name.len() > MAX_NAME_BYTES {
+        let short: String = name.chars().take(MAX_NAME_BYTES - 20).collect();
         return format!("{short}~{:016x}", fingerprint(text.as_bytes()));
     }
     if name.is_empty() { "%".to_owned() } else { name }
 }
 
-/// Returns a hash of the bytes (FNV-1a). It never changes, because it is stored.
+/// Returns a hash of the bytes (FNV-1a). The algorithm must never change, because hashes are stored.
 pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
@@ -49,7 +49,7 @@ mod tests {
             assert_eq!(folder_name(text), name);
         }
         let long = |last: &str| folder_name(&format!("{}{last}", "x".repeat(500)));
-        assert!(long("a").len() <= LONGEST && long("a") != long("b"));
+        assert!(long("a").len() <= MAX_NAME_BYTES && long("a") != long("b"));
     }
 
     #[test]

@@ -7,12 +7,12 @@ use segue_core::ports::{ArchiveOrder, Content};
 
 use super::manifest::FileRole;
 
-/// Maximum depth of subfolders. No vendor nests its files deeper.
-const DEEPEST: usize = 6;
-/// Maximum number of files beside a transcript. No conversation should have more.
-const MOST: usize = 5000;
+/// The maximum depth of subfolders. No vendor nests its files deeper.
+const MAX_DEPTH: usize = 6;
+/// The maximum number of files beside a transcript. No conversation should have more.
+const MAX_FILES: usize = 5000;
 
-/// A file, and how it belongs to the conversation.
+/// A file, and its role in the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SourceFile {
     pub(super) role: FileRole,
@@ -24,7 +24,7 @@ pub(super) struct SourceFile {
 pub(super) fn of(order: &ArchiveOrder) -> Vec<SourceFile> {
     let mut sources = Vec::new();
     if let Some(folder) = &order.belongings {
-        collect(folder, Path::new(""), DEEPEST, &mut sources);
+        collect(folder, Path::new(""), MAX_DEPTH, &mut sources);
     }
     for path in &order.ancestors {
         let role = FileRole::Ancestor(below(&order.place.config_dir, path));
@@ -52,7 +52,7 @@ fn collect(folder: &Path, name: &Path, depth: usize, sources: &mut Vec<SourceFil
         let (path, name) = (entry.path(), name.join(entry.file_name()));
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => collect(&path, &name, depth - 1, sources),
-            Ok(kind) if kind.is_file() && sources.len() < MOST => {
+            Ok(kind) if kind.is_file() && sources.len() < MAX_FILES => {
                 sources.push(SourceFile { role: FileRole::Belonging(name), path });
             }
             _ => {}

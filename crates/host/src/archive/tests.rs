@@ -97,15 +97,15 @@ fn keep_copies_only_new_bytes_and_restore_returns_all_of_them() {
     let fixture = ArchiveFixture::new();
     let mut whole = lines(0, 2000);
     assert_eq!(fixture.write(&whole), whole.len() as u64);
-    assert_eq!(fixture.write(&whole), 0, "nothing is new");
+    assert_eq!(fixture.write(&whole), 0, "bytes were copied again");
     let before = fixture.manifest().streams[0].stored;
     for number in 0..50 {
         let more = lines(10_000 + number, 10_001 + number);
         whole.extend(&more);
         assert_eq!(fixture.write(&whole), more.len() as u64);
     }
-    let [stream] = &fixture.manifest().streams[..] else { panic!("one copy") };
-    assert!(stream.stored - before < 50 * 100, "frames of new lines only");
+    let [stream] = &fixture.manifest().streams[..] else { panic!("not exactly one copy") };
+    assert!(stream.stored - before < 50 * 100, "old lines were copied again");
     assert_eq!(fixture.copies().len(), 1);
     assert_eq!(fixture.lost_and_restored(), whole);
     assert_eq!(fixture.archive.size().unwrap(), stream.stored);
@@ -119,7 +119,7 @@ fn interrupted_write_behind_the_recorded_length_is_ignored() {
     let torn = [fs::read(&copy).unwrap(), b"(\xb5/\xfd torn".to_vec()].concat();
     fs::write(&copy, &torn).unwrap();
     assert!(fixture.archive.has(&key("a")));
-    assert_eq!(fixture.lost_and_restored(), b"one\n", "bytes that are not recorded count");
+    assert_eq!(fixture.lost_and_restored(), b"one\n", "bytes that are not recorded were restored");
     assert_eq!(fixture.write(b"one\ntwo\n"), 4);
     assert_eq!(fixture.lost_and_restored(), b"one\ntwo\n");
     assert_eq!(fixture.manifest().streams.len(), 1);
@@ -163,7 +163,7 @@ fn flipped_bit_anywhere_in_a_copy_is_found_and_the_copy_set_aside_is_not_deleted
     }
     let found = fixture.archive.damaged(&[]).unwrap().remove(0);
     let aside = fixture.archive.set_aside(&found).unwrap();
-    assert!(fs::read_dir(aside).unwrap().count() >= 2, "the copy and its record are there");
+    assert!(fs::read_dir(aside).unwrap().count() >= 2, "the copy or its record was deleted");
     assert_eq!(fixture.archive.damaged(&[]).unwrap(), []);
     assert_eq!(fixture.archive.keep(&fixture.order()).unwrap(), lines(0, 200).len() as u64);
 }
@@ -182,7 +182,7 @@ fn named_pipe_in_the_place_of_a_copy_is_damage_and_does_not_block() {
 }
 
 #[test]
-fn set_aside_refuses_a_copy_that_is_sound_again() {
+fn set_aside_refuses_a_copy_that_is_intact_again() {
     let fixture = ArchiveFixture::new();
     fixture.write(&lines(0, 100));
     let copy = fixture.copies().remove(0);
@@ -191,7 +191,7 @@ fn set_aside_refuses_a_copy_that_is_sound_again() {
     let found = fixture.archive.damaged(&[]).unwrap().remove(0);
     fs::write(&copy, &whole).unwrap();
     let refused = fixture.archive.set_aside(&found).unwrap_err();
-    assert!(refused.to_string().contains("is sound by now"), "{refused}");
+    assert!(refused.to_string().contains("is intact by now"), "{refused}");
     assert!(copy.exists());
 }
 
@@ -214,7 +214,7 @@ fn damaged_record_is_set_aside_and_a_new_copy_begins() {
     assert_eq!(fixture.write(b"one\n"), 4);
     assert_eq!(fixture.lost_and_restored(), b"one\n");
     let vendor = fs::read_dir(fixture.folder().parent().unwrap()).unwrap();
-    assert_eq!(vendor.count(), 2, "the damaged one is there");
+    assert_eq!(vendor.count(), 2, "the damaged copy was deleted");
     assert_eq!(fixture.archive.holdings().unwrap().len(), 1);
 }
 
@@ -225,7 +225,7 @@ fn diverging_versions_are_all_kept_and_the_newest_is_restored() {
     for text in versions {
         assert_eq!(fixture.write(text), text.len() as u64);
     }
-    assert_eq!(fixture.manifest().streams.len(), 4, "all are kept");
+    assert_eq!(fixture.manifest().streams.len(), 4, "a version is missing");
     assert_eq!(fixture.lost_and_restored(), b"0\n");
     // A file that continues an older copy is appended to that copy.
     assert_eq!(fixture.write(b"one\ntwo\nthree\nfour\n"), 5);
@@ -317,7 +317,7 @@ fn changed_document_is_copied_and_replaces_a_shorter_one() {
     assert_eq!((keep("[1]"), keep("[1]"), keep("[1,2]")), (3, 0, 5));
     assert_eq!(fixture.copies().len(), 1);
     keep("[9]");
-    assert_eq!(fixture.copies().len(), 2, "the longer document is kept");
+    assert_eq!(fixture.copies().len(), 2, "the longer document was deleted");
     let path = fixture.archive.read_out(&key("a"), &fixture.temp.path().join("out")).unwrap();
     assert_eq!(fs::read_to_string(path).unwrap(), "[9]");
 }

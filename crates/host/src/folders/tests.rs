@@ -112,7 +112,7 @@ fn record_has_the_fields_that_scripts_rely_on() {
 }
 
 #[test]
-fn end_is_what_the_holder_wrote_and_none_if_damaged() {
+fn end_returns_the_record_of_the_holder_and_none_if_it_is_damaged() {
     let (_temp, folders) = disk();
     let record = record();
     folders.write(&record).unwrap();
