@@ -8,7 +8,7 @@ use crate::hold::terminal::Size;
 const KEYS: [(&str, &str); 21] = [
     ("", "While you work with the agent"),
     ("Ctrl-\\ d", "detach; the agent goes on"),
-    ("Ctrl-\\ [", "scroll through what was written"),
+    ("Ctrl-\\ [", "scroll through earlier output"),
     ("PageUp, wheel", "the same, unless the agent uses them itself"),
     ("Ctrl-\\ PageUp", "the same, always"),
     ("Ctrl-\\ m", "mouse for your terminal, or for the wheel"),
@@ -38,12 +38,12 @@ pub(super) fn painted(size: Size) -> String {
     let height = lines.len().min(rows);
     let (top, left) = ((rows - height) / 2 + 1, (cols - width) / 2 + 1);
     let mut out = String::from("\x1b[?2026h\x1b[?25l\x1b[?6l\x1b[r");
-    // The last line says how to close the list, and is always shown.
+    // The last line tells the user how to close the list, and is always shown.
     let shown = lines.iter().take(height - 1).chain(lines.last());
     for (index, line) in shown.enumerate() {
         let row = top + index;
         // Writing to a string cannot fail. All characters are one column wide.
-        let _always = write!(out, "\x1b[{row};{left}H\x1b[0;7m{line:width$.width$}\x1b[m");
+        let _infallible = write!(out, "\x1b[{row};{left}H\x1b[0;7m{line:width$.width$}\x1b[m");
     }
     out += "\x1b[?2026l";
     out
@@ -59,7 +59,7 @@ mod tests {
     use std::num::NonZeroU16;
 
     #[test]
-    fn keys_are_shown_on_every_screen_size_with_how_to_close_them() {
+    fn list_of_keys_fits_every_screen_size_and_shows_how_to_close_it() {
         for (rows, cols) in [(1, 2), (2, 10), (10, 40), (24, 80), (60, 200)] {
             let non_zero = |number| NonZeroU16::new(number).unwrap();
             let mut parser = vt100::Parser::new(non_zero(rows), non_zero(cols), 100);

@@ -1,7 +1,7 @@
-//! The keys of an attached user: which are for the agent, and which are commands of this program.
+//! Separates the input of an attached user into input for the agent and commands of this program.
 //!
-//! A command is Ctrl-\ followed by a key. Terminals send keys in several encodings, and agents
-//! choose one: single bytes, `CSI code ; modifiers u`, or `CSI 27 ; modifiers ; code ~`.
+//! A command is Ctrl-\ followed by a key. Terminals send keys in several encodings, of which the
+//! agent chooses one: single bytes, `CSI code ; modifiers u`, or `CSI 27 ; modifiers ; code ~`.
 
 use crate::hold::terminal::{Sequence, Token, TokenKind, TokenScanner};
 use segue_core::ports::TerminalUses;
@@ -10,7 +10,7 @@ const BACKSLASH: u16 = 92;
 const SLASH: u16 = 47;
 const SHIFT: u16 = 1;
 const CONTROL: u16 = 4;
-/// Caps lock and num lock. They are reported as modifiers, but the user does not mean them.
+/// Caps lock and num lock. They are reported as modifiers, and are ignored.
 const LOCKS: u16 = 64 | 128;
 /// The codes of shift, control, alt and the like if they are reported as keys.
 const MODIFIER_KEYS: std::ops::RangeInclusive<u16> = 57441..=57454;
@@ -36,7 +36,7 @@ pub(super) enum AttachCommand {
     Detach,
     Scroll(ScrollEntry),
     Help,
-    /// Give the mouse to this program, or to the user's terminal.
+    /// Let this program use the mouse, or leave it to the user's terminal.
     Mouse,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Keys {
     scanner: TokenScanner,
     /// The bytes since Ctrl-\, which wait for the next key.
     held: Vec<u8>,
-    pasting: bool,
+    is_pasting: bool,
     /// A command that follows the input that was passed on last.
     command: Option<AttachCommand>,
 }
@@ -82,11 +82,11 @@ impl Keys {
         let mut passed = Vec::new();
         let mut scanner = std::mem::take(&mut self.scanner);
         loop {
-            if self.pasting {
-                self.pasting = !scanner.take_paste(&mut passed);
+            if self.is_pasting {
+                self.is_pasting = !scanner.take_paste(&mut passed);
             }
             let Some(token) = scanner.next() else { break };
-            self.pasting = token.begins_paste();
+            self.is_pasting = token.begins_paste();
             let (command, unused) = self.key(token, owner, &mut passed);
             scanner.give_back(unused);
             if command.is_some() {
@@ -103,7 +103,7 @@ impl Keys {
 
     /// Returns whether an incomplete key waits for its rest.
     pub(super) fn is_waiting(&self) -> bool {
-        !self.pasting && !self.scanner.rest().is_empty()
+        !self.is_pasting && !self.scanner.rest().is_empty()
     }
 
     /// Returns the incomplete input, after a pause in which its rest did not arrive.
@@ -129,11 +129,11 @@ impl Keys {
                 Direct::Drop => {}
                 Direct::Enter(entry) => return (Some(AttachCommand::Scroll(entry)), 0),
             },
-            // The release or repetition of a key says nothing about the command.
-            (false, KeyMeaning::Silent | KeyMeaning::Prefix(Press::Again)) => {
+            // The release or repetition of a key does not complete the command.
+            (false, KeyMeaning::Ignored | KeyMeaning::Prefix(Press::Again)) => {
                 self.held.extend_from_slice(token.bytes);
             }
-            // Pressed twice, it means the key itself.
+            // Ctrl-\ that is pressed twice is passed on once.
             (false, KeyMeaning::Prefix(Press::First)) => {
                 self.held.clear();
                 passed.extend_from_slice(token.bytes);
@@ -160,8 +160,9 @@ enum Direct {
     Enter(ScrollEntry),
 }
 
-/// Page Up scrolls unless the agent uses the alternate screen: such agents scroll themselves. The
-/// mouse belongs to this program as long as the agent does not use it.
+/// Decides about a key without a preceding Ctrl-\. Page Up scrolls unless the agent uses the
+/// alternate screen, because such agents scroll themselves. This program uses the mouse as long as
+/// the agent does not.
 fn direct(token: Token<'_>, owner: Owner) -> Direct {
     let (Owner::Agent(uses), TokenKind::Csi) = (owner, token.kind) else { return Direct::Pass };
     let Some(sequence) = Sequence::parse(token.bytes) else { return Direct::Pass };
@@ -184,14 +185,14 @@ fn is_page_up(sequence: &Sequence<'_>) -> bool {
     sequence.number(0) == Some(PAGE_UP) && modifiers == 0 && event != RELEASED
 }
 
-/// The meaning of a key here.
+/// The meaning of a key for this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyMeaning {
     Prefix(Press),
     /// A command, but only after the prefix.
     Command(AttachCommand),
     /// The release of a key, or a modifier alone.
-    Silent,
+    Ignored,
     Other,
 }
 
@@ -241,9 +242,9 @@ impl KeyMeaning {
         };
         let modifiers = modifiers.unwrap_or(1).saturating_sub(1) & !LOCKS;
         match (code.unwrap_or(0), modifiers, event.unwrap_or(1)) {
-            (_, _, 3) => Self::Silent,
+            (_, _, 3) => Self::Ignored,
             (code, _, _) if MODIFIER_KEYS.contains(&code) || LOCK_KEYS.contains(&code) => {
-                Self::Silent
+                Self::Ignored
             }
             (BACKSLASH, CONTROL, 2) => Self::Prefix(Press::Again),
             (BACKSLASH, CONTROL, _) => Self::Prefix(Press::First),
@@ -253,7 +254,7 @@ impl KeyMeaning {
         }
     }
 
-    /// With shift, a terminal reports the character, or the key and perhaps the character after it.
+    /// Returns the meaning of a key with shift. Terminals report the character, or the key, or both.
     fn of_shifted(code: u16, sequence: &Sequence<'_>) -> Self {
         let shifted = sequence.parts(0).nth(1).flatten().filter(|_| sequence.last == b'u');
         match (shifted, code) {

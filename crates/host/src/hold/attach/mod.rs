@@ -28,14 +28,14 @@ use raw_terminal::RawTerminal;
 use user::OpenUserTerminal;
 pub use user::UserTerminal;
 
-/// How long a notice is shown, unless the user types before.
-const NOTICE: Duration = Duration::from_secs(3);
-/// Maximum number of bytes that wait for the terminal. Beyond it, no more output is read from the
-/// holder.
-const MOST_OUTGOING: usize = 256 << 10;
-/// Shown for commands that the holder does not know.
+/// A notice is shown for this time, or until the user types.
+const NOTICE_TIME: Duration = Duration::from_secs(3);
+/// While this many bytes wait for the terminal, no more output is read from the holder.
+const MAX_OUTGOING_BYTES: usize = 256 << 10;
+/// The notice for a command that the holder does not support.
 const OLDER_HOLDER: &str = " this agent's holder is older: resume it to scroll ";
-/// Assumed for an agent whose holder does not report what it uses: then every key is for the agent.
+/// Assumed for an agent whose holder does not report what the agent uses. Then the agent gets every
+/// key.
 const ALL_USED: TerminalUses = TerminalUses { alternate: true, mouse: true };
 
 /// Why a user's terminal is disconnected from the agent.
@@ -49,7 +49,7 @@ pub enum AttachEnd {
 }
 
 /// Shows an agent on a terminal and sends it the user's input, until the user detaches or the agent
-/// ends. The terminal is always left as it was.
+/// ends. The terminal's settings are restored in any case.
 pub async fn attach(
     terminals: &dyn Terminals,
     launch: LaunchId,
@@ -102,8 +102,8 @@ struct Attached {
     keys: Keys,
     overlay: Overlay,
     uses: TerminalUses,
-    /// Whether this program handles the wheel while the agent does not use the mouse.
-    wheel: bool,
+    /// Whether this program uses the wheel while the agent does not use the mouse.
+    uses_wheel: bool,
     /// Output that the terminal has not accepted yet.
     outgoing: VecDeque<u8>,
     times: Times,
@@ -111,7 +111,7 @@ struct Attached {
     notice: Option<PlacedNotice>,
 }
 
-/// When the next actions are due. `None` if there is none.
+/// The times at which the next actions are due.
 #[derive(Clone, Copy, Debug, Default)]
 struct Times {
     /// Stop waiting for the rest of a key.
@@ -124,7 +124,7 @@ struct Times {
 
 /// An event that wakes the client.
 enum AttachWake {
-    /// The user typed something. `None` if the terminal is gone.
+    /// Input of the user. `None` if the terminal is gone.
     Typed(Option<Vec<u8>>),
     Written(std::io::Result<()>),
     /// `None` if the holder is gone.
@@ -149,7 +149,7 @@ impl Attached {
             keys: Keys::default(),
             overlay: Overlay::default(),
             uses: ALL_USED,
-            wheel: true,
+            uses_wheel: true,
             outgoing: VecDeque::new(),
             times: Times::default(),
             notice: None,
@@ -157,8 +157,8 @@ impl Attached {
     }
 
     async fn run(&mut self) -> AttachEnd {
-        // A holder of an older version cannot report the wheel.
-        let _older = self.stream.report_wheel(self.wheel).await;
+        // It fails if the holder has an older version without this request.
+        let _unsupported = self.stream.report_wheel(self.uses_wheel).await;
         loop {
             let ended = match self.wake().await {
                 AttachWake::Typed(Some(bytes)) => self.typed(&bytes).await,
@@ -192,7 +192,7 @@ impl Attached {
 
     async fn wake(&mut self) -> AttachWake {
         let Self { stream, terminal, signals, outgoing, times, .. } = self;
-        let (is_idle, has_room) = (outgoing.is_empty(), outgoing.len() < MOST_OUTGOING);
+        let (is_idle, has_room) = (outgoing.is_empty(), outgoing.len() < MAX_OUTGOING_BYTES);
         tokio::select! {
             typed = terminal.read() => AttachWake::Typed(typed),
             event = stream.next(), if has_room => AttachWake::Received(event),
@@ -219,7 +219,7 @@ impl Attached {
                 TypedInput::Passed(bytes) => self.pass(&bytes).await,
                 TypedInput::Command(AttachCommand::Detach) => return Some(self.detach().await),
                 TypedInput::Command(AttachCommand::Help) => {
-                    let after = self.overlay.help(self.terminal.size(), self.wheel);
+                    let after = self.overlay.help(self.terminal.size(), self.uses_wheel);
                     self.overlay_changed(after).await;
                 }
                 TypedInput::Command(AttachCommand::Scroll(entry)) => self.scroll(entry).await,
@@ -251,7 +251,7 @@ impl Attached {
         }
         let all = ScrollbackRange::Newest { count: usize::MAX };
         match self.stream.scrollback(all).await {
-            Ok(()) => self.times.lines = Some(Instant::now() + overlay::PATIENCE),
+            Ok(()) => self.times.lines = Some(Instant::now() + overlay::LINES_TIMEOUT),
             Err(_) => {
                 self.overlay.give_up();
                 self.notify(&[OLDER_HOLDER]);
@@ -259,20 +259,20 @@ impl Attached {
         }
     }
 
-    /// Gives the mouse wheel to this program or to the terminal.
+    /// Switches the use of the mouse wheel between this program and the user's terminal.
     async fn switch_wheel(&mut self) {
-        if self.stream.report_wheel(!self.wheel).await.is_err() {
+        if self.stream.report_wheel(!self.uses_wheel).await.is_err() {
             return self.notify(&[OLDER_HOLDER]);
         }
-        self.wheel = !self.wheel;
-        let words = if self.wheel {
+        self.uses_wheel = !self.uses_wheel;
+        let texts = if self.uses_wheel {
             [" the wheel scrolls ", " wheel: scroll "]
         } else {
             [" the mouse is your terminal's ", " wheel: terminal "]
         };
-        match self.overlay.wheel_changed(self.wheel, self.terminal.size(), words[0]) {
+        match self.overlay.wheel_changed(self.uses_wheel, self.terminal.size(), texts[0]) {
             Some(drawn) => self.outgoing.extend(drawn.bytes()),
-            None => self.notify(&words),
+            None => self.notify(&texts),
         }
     }
 
@@ -285,32 +285,32 @@ impl Attached {
 
     async fn resized(&mut self) {
         let size = self.terminal.size();
-        // The position of the notice was chosen for the old size. The agent draws over it.
+        // The place of the notice was chosen for the old size.
         self.notice = None;
         if self.overlay.hides_agent() {
             let drawn = self.overlay.resized(size);
             self.outgoing.extend(drawn.bytes());
         }
         // A stream with control may always resize.
-        let _always = self.stream.resize(size).await;
+        let _allowed = self.stream.resize(size).await;
     }
 
     /// Shows the changed overlay, or the agent's screen again.
-    async fn overlay_changed(&mut self, OverlayChange { output, uncovered }: OverlayChange) {
+    async fn overlay_changed(&mut self, OverlayChange { output, is_uncovered }: OverlayChange) {
         self.outgoing.extend(output.bytes());
-        if uncovered {
+        if is_uncovered {
             self.repaint().await;
         }
     }
 
     async fn pass(&mut self, bytes: &[u8]) {
         // A stream with control may always type.
-        let _always = self.stream.input(bytes).await;
+        let _allowed = self.stream.input(bytes).await;
     }
 
     async fn repaint(&mut self) {
         // Every stream may request a snapshot.
-        let _always = self.stream.repaint().await;
+        let _allowed = self.stream.repaint().await;
     }
 
     async fn received(&mut self, event: Option<TerminalEvent>) -> Option<AttachEnd> {
@@ -319,7 +319,7 @@ impl Attached {
             Some(TerminalEvent::Output(bytes)) => self.show(&bytes),
             Some(TerminalEvent::Scrollback(page)) => {
                 self.times.lines = None;
-                let after = self.overlay.enter(&page, self.terminal.size(), self.wheel);
+                let after = self.overlay.enter(&page, self.terminal.size(), self.uses_wheel);
                 self.overlay_changed(after).await;
             }
             Some(TerminalEvent::Uses(uses)) => self.uses = uses,
@@ -335,18 +335,18 @@ impl Attached {
         if self.overlay.hides_agent() {
             return;
         }
-        let again = self.notice.as_mut().map(|notice| notice.after(bytes));
+        let notice = self.notice.as_mut().map(|notice| notice.after(bytes));
         self.outgoing.extend(bytes);
-        self.outgoing.extend(again.unwrap_or_default().bytes());
+        self.outgoing.extend(notice.unwrap_or_default().bytes());
     }
 
     fn lines_are_late(&mut self) {
         self.times.lines = None;
         self.overlay.give_up();
-        self.notify(&[" the lines to scroll through do not come ", " no lines "]);
+        self.notify(&[" the holder does not send the lines to scroll ", " no lines "]);
     }
 
-    /// Shows on entry how to detach, at a place where it covers nothing of the first picture.
+    /// Shows on entry how to detach, at a place where the notice covers no text of the agent.
     fn welcome(&mut self) {
         let (one, other) = self.outgoing.as_slices();
         self.notice = PlacedNotice::new(self.terminal.size(), [one, other], &notice::ENTRY);
@@ -354,16 +354,16 @@ impl Attached {
         self.show_notice(&painted);
     }
 
-    /// Answers a command with a short notice at the top.
-    fn notify(&mut self, words: &[&str]) {
-        self.show_notice(&notice::at_top(self.terminal.size(), words));
+    /// Answers a command with a short notice at the top: the longest of these texts that fits.
+    fn notify(&mut self, texts: &[&str]) {
+        self.show_notice(&notice::at_top(self.terminal.size(), texts));
     }
 
     /// Shows a notice for a while. The screen is repainted afterwards.
     fn show_notice(&mut self, painted: &str) {
         if !painted.is_empty() {
             self.outgoing.extend(painted.bytes());
-            self.times.notice = Some(Instant::now() + NOTICE);
+            self.times.notice = Some(Instant::now() + NOTICE_TIME);
         }
     }
 

@@ -1,11 +1,11 @@
-//! A short notice for the user, placed where it covers nothing that the agent shows.
+//! A short notice for the user, at a place where it covers no text of the agent.
 
 use vt100::Screen;
 
 use crate::hold::terminal::{Size, non_zero};
 
-/// Output of at least this size in one piece may have been cut anywhere.
-const LARGE: usize = 32 << 10;
+/// A piece of output with at least this many bytes may end in the middle of a drawing.
+const LARGE_BYTES: usize = 32 << 10;
 
 /// The texts on entry, longest first.
 pub(super) const ENTRY: [&str; 2] =
@@ -20,14 +20,14 @@ pub(super) struct PlacedNotice {
 }
 
 impl PlacedNotice {
-    /// Places the longest of these texts that fits on the first picture of an agent. `None` if
-    /// there is no place for it.
-    pub(super) fn new(size: Size, picture: [&[u8]; 2], words: &[&str]) -> Option<Self> {
+    /// Places the longest of these texts that fits on the first screen of an agent. `None` if none
+    /// of them fits.
+    pub(super) fn new(size: Size, output: [&[u8]; 2], texts: &[&str]) -> Option<Self> {
         let (rows, cols) = non_zero(size);
         let mut model = vt100::Parser::new(rows, cols, 0);
-        picture.into_iter().for_each(|bytes| model.process(bytes));
+        output.into_iter().for_each(|bytes| model.process(bytes));
         let fits = |text: &&str| Some((place(model.screen(), text.len())?, (*text).to_owned()));
-        let (place, text) = words.iter().find_map(fits)?;
+        let (place, text) = texts.iter().find_map(fits)?;
         Some(Self { model, place, text })
     }
 
@@ -36,15 +36,15 @@ impl PlacedNotice {
         painted_at(self.place, &self.text)
     }
 
-    /// Processes later output of the agent. Returns the output that shows the notice again after
-    /// the agent has erased its screen. The notice never interrupts a drawing that the agent does
-    /// in several steps, and it is not repeated if it has scrolled up with the agent's lines.
+    /// Processes later output of the agent. If the agent has erased its screen, returns the output
+    /// that shows the notice again. Returns nothing if the agent may be in the middle of a drawing,
+    /// or if the notice has scrolled up with the agent's lines.
     pub(super) fn after(&mut self, output: &[u8]) -> String {
         self.model.process(output);
         let has = |part: &[u8]| output.windows(part.len()).any(|window| window == part);
         let erases = has(b"\x1b[2J") || has(b"\x1b[J") || has(b"\x1b[0J");
         let saves_cursor = has(b"\x1b7") || has(b"\x1b[s");
-        if !erases || saves_cursor || output.len() >= LARGE {
+        if !erases || saves_cursor || output.len() >= LARGE_BYTES {
             return String::new();
         }
         let screen = self.model.screen();
@@ -58,9 +58,9 @@ impl PlacedNotice {
 }
 
 /// Returns the output that shows the longest of these texts that fits, at the end of the first row.
-pub(super) fn at_top(size: Size, words: &[&str]) -> String {
+pub(super) fn at_top(size: Size, texts: &[&str]) -> String {
     let col = |text: &&str| size.cols.checked_sub(u16::try_from(text.len()).ok()?);
-    let placed = words.iter().find_map(|text| Some((col(text)?, text)));
+    let placed = texts.iter().find_map(|text| Some((col(text)?, text)));
     placed.map(|(col, text)| painted_at((0, col), text)).unwrap_or_default()
 }
 
@@ -68,9 +68,9 @@ fn painted_at((row, col): (u16, u16), text: &str) -> String {
     format!("\x1b7\x1b[?6l\x1b[{};{}H\x1b[0;7m{text}\x1b[m\x1b8", row + 1, col + 1)
 }
 
-/// Returns a place with `width` free columns: at the end of the first row that has them and is not
-/// near the cursor, where the user's input is. If no row has them, the first row is covered, unless
-/// the cursor is near it.
+/// Returns a place for a notice of this width: the end of the first row that is blank there and not
+/// near the cursor, where the user's input is. If there is no such row, returns the end of the first
+/// row, unless the cursor is near it.
 fn place(screen: &Screen, width: usize) -> Option<(u16, u16)> {
     let (rows, cols) = screen.size();
     let col = cols.get().checked_sub(u16::try_from(width).ok()?)?;
@@ -87,7 +87,7 @@ fn is_near(screen: &Screen, row: u16) -> bool {
 /// Returns whether a row is blank from this column on.
 fn is_blank(screen: &Screen, row: u16, from: u16) -> bool {
     let (_, cols) = screen.size();
-    // The column before it must be blank, too, so that words do not stick together.
+    // The column before it must be blank, too, so that there is a space before the notice.
     (from.saturating_sub(1)..cols.get()).filter_map(|col| screen.cell(row, col)).all(|cell| {
         let is_empty = !cell.has_contents() || cell.contents() == " " && !cell.inverse();
         is_empty && cell.bgcolor() == vt100::Color::Default
@@ -120,10 +120,10 @@ mod tests {
             ("no free row", format!("{full}\x1b[6;1H"), Some((0, 30))),
             ("no free row, the cursor at the top", format!("{full}\x1b[2;1H"), None),
         ];
-        for (what, drawn, expected) in table {
-            assert_eq!(place(&screen(6, 40, &drawn), 10), expected, "{what}");
+        for (case, drawn, expected) in table {
+            assert_eq!(place(&screen(6, 40, &drawn), 10), expected, "{case}");
         }
-        assert_eq!(place(&screen(6, 9, "\x1b[5;1H"), 10), None, "it is too narrow");
+        assert_eq!(place(&screen(6, 9, "\x1b[5;1H"), 10), None, "the screen is too narrow");
     }
 
     #[test]
@@ -139,24 +139,25 @@ mod tests {
         assert_eq!(shown.cursor_position(), (8, 2));
         assert!(shown.contents().contains("all keys with Ctrl-\\ ?"));
     }
+
     #[test]
     fn notice_is_shown_again_after_the_agent_has_erased_its_screen() {
         let size = Size { rows: 10, cols: 80 };
         let table: [(&str, &[u8], bool); 6] = [
-            ("it draws the same again", b"\x1b[2J\x1b[Hbanner\x1b[9;3H", true),
-            ("it draws there", b"\x1b[J\x1b[1;60Hclock\x1b[9;3H", true),
-            ("it only adds something", b"\x1b[5;1Hmore\x1b[9;3H", false),
-            ("it saves its cursor", b"\x1b[2J\x1b7\x1b[9;3H", false),
-            ("it saves its cursor", b"\x1b[2J\x1b[s\x1b[9;3H", false),
-            ("a piece of more", &[b' '; LARGE], false),
+            ("the agent draws the same again", b"\x1b[2J\x1b[Hbanner\x1b[9;3H", true),
+            ("the agent draws over the notice", b"\x1b[J\x1b[1;60Hclock\x1b[9;3H", true),
+            ("the agent does not erase", b"\x1b[5;1Hmore\x1b[9;3H", false),
+            ("the agent saves its cursor", b"\x1b[2J\x1b7\x1b[9;3H", false),
+            ("the agent saves its cursor", b"\x1b[2J\x1b[s\x1b[9;3H", false),
+            ("a large piece", &[b' '; LARGE_BYTES], false),
         ];
-        for (what, output, is_shown) in table {
-            let picture: [&[u8]; 2] = [b"banner\x1b[9;3H", b""];
-            let mut notice = PlacedNotice::new(size, picture, &ENTRY).unwrap();
+        for (case, output, is_shown) in table {
+            let first: [&[u8]; 2] = [b"banner\x1b[9;3H", b""];
+            let mut notice = PlacedNotice::new(size, first, &ENTRY).unwrap();
             let again = notice.after(output);
-            assert_eq!(!again.is_empty(), is_shown, "{what}");
+            assert_eq!(!again.is_empty(), is_shown, "{case}");
             let shown = screen(10, 80, &format!("{}{again}", "\x1b[9;3H"));
-            assert_eq!(shown.contents().contains("detach with"), is_shown, "{what}");
+            assert_eq!(shown.contents().contains("detach with"), is_shown, "{case}");
         }
     }
 }

@@ -13,10 +13,10 @@ use super::help;
 use super::keys::ScrollEntry;
 use super::scroll::{KeyDecoder, Reaction, ScrollKey, ScrollMode};
 
-/// Maximum number of bytes that are kept while the lines are on their way. A user types less.
-const MOST_EARLY_BYTES: usize = 4 << 10;
+/// At most this many bytes of input are kept until the lines arrive. A user types less.
+const MAX_EARLY_BYTES: usize = 4 << 10;
 /// How long the holder may take to send the lines.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const LINES_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Sets plain drawing, plain keys and bracketed paste. Switches off the reports of focus and colour
 /// scheme.
@@ -25,17 +25,17 @@ const SETTINGS: &str = "\x1b[m\x1b(B\x1b)B\x0f\x1b[?6l\x1b[r\x1b[?7h\x1b[?1l\x1b
 const WHEEL_ON: &str = "\x1b[?1000h\x1b[?1006h";
 const WHEEL_OFF: &str = "\x1b[?1000l\x1b[?1006l";
 
-/// What covers the agent's screen.
+/// The screens that cover the agent's screen now.
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
-    /// Lines that were requested and have not arrived yet.
+    /// `Some` if lines were requested and have not arrived yet.
     coming: Option<Coming>,
     scroll: Option<Box<ScrollMode>>,
-    help: bool,
+    shows_help: bool,
     decoder: KeyDecoder,
 }
 
-/// Lines on their way from the holder.
+/// A request for lines that the holder has not answered yet.
 #[derive(Debug)]
 struct Coming {
     entry: ScrollEntry,
@@ -43,13 +43,13 @@ struct Coming {
     early: Vec<u8>,
 }
 
-/// What must be done after a key.
+/// The consequences of a key.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct OverlayChange {
     /// Output for the user's terminal.
     pub(super) output: String,
     /// Whether the agent's screen must be shown again.
-    pub(super) uncovered: bool,
+    pub(super) is_uncovered: bool,
 }
 
 impl Overlay {
@@ -60,14 +60,14 @@ impl Overlay {
 
     /// Returns whether the agent's output is hidden.
     pub(super) fn hides_agent(&self) -> bool {
-        self.scroll.is_some() || self.help
+        self.scroll.is_some() || self.shows_help
     }
 
     /// Records that lines are needed. Returns whether they must be requested now.
     pub(super) fn expect(&mut self, entry: ScrollEntry) -> bool {
         let is_new = self.coming.is_none() && self.scroll.is_none();
         if is_new {
-            self.help = false;
+            self.shows_help = false;
             self.coming = Some(Coming { entry, early: Vec::new() });
         }
         is_new
@@ -86,9 +86,9 @@ impl Overlay {
         self.scroll = Some(Box::new(ScrollMode::new(page, size, entry)));
         self.decoder = KeyDecoder::default();
         let mut output = settings(wheel);
-        let OverlayChange { output: drawn, uncovered } = self.typed(&early, size);
+        let OverlayChange { output: drawn, is_uncovered } = self.typed(&early, size);
         output += &if drawn.is_empty() { self.drawn(size) } else { drawn };
-        OverlayChange { output, uncovered }
+        OverlayChange { output, is_uncovered }
     }
 
     /// Stops waiting for lines.
@@ -98,19 +98,19 @@ impl Overlay {
 
     /// Shows the list of keys.
     pub(super) fn help(&mut self, size: Size, wheel: bool) -> OverlayChange {
-        self.help = true;
+        self.shows_help = true;
         self.decoder = KeyDecoder::default();
-        OverlayChange { output: settings(wheel) + &self.drawn(size), uncovered: false }
+        OverlayChange { output: settings(wheel) + &self.drawn(size), is_uncovered: false }
     }
 
-    /// Gives the mouse wheel to this program or to the terminal. Returns the output that shows
-    /// this. `None` if the agent's screen is shown.
-    pub(super) fn wheel_changed(&mut self, wheel: bool, size: Size, words: &str) -> Option<String> {
+    /// Switches the use of the mouse wheel between this program and the user's terminal. Returns
+    /// the output that shows this, with a text about it. `None` if the agent's screen is shown.
+    pub(super) fn wheel_changed(&mut self, wheel: bool, size: Size, text: &str) -> Option<String> {
         if !self.hides_agent() {
             return None;
         }
         if let Some(scroll) = &mut self.scroll {
-            scroll.say(words.trim());
+            scroll.show_note(text.trim());
         }
         Some(settings(wheel) + &self.drawn(size))
     }
@@ -118,7 +118,7 @@ impl Overlay {
     /// Handles input.
     pub(super) fn typed(&mut self, bytes: &[u8], size: Size) -> OverlayChange {
         if let Some(coming) = &mut self.coming {
-            let room = MOST_EARLY_BYTES.saturating_sub(coming.early.len());
+            let room = MAX_EARLY_BYTES.saturating_sub(coming.early.len());
             coming.early.extend(bytes.iter().take(room));
             return OverlayChange::default();
         }
@@ -139,8 +139,8 @@ impl Overlay {
     fn pressed(&mut self, keys: &[ScrollKey], size: Size) -> OverlayChange {
         let mut output = String::new();
         for key in keys {
-            if self.help {
-                self.help = self.scroll.is_none()
+            if self.shows_help {
+                self.shows_help = self.scroll.is_none()
                     && matches!(key, ScrollKey::WheelUp | ScrollKey::WheelDown);
             } else if let Some(scroll) = &mut self.scroll {
                 match scroll.key(*key) {
@@ -150,14 +150,14 @@ impl Overlay {
                 }
             }
             if !self.hides_agent() {
-                // Drop the input after that key: it was meant for the screen that is gone.
-                return OverlayChange { output, uncovered: true };
+                // Drop the input after that key. It was meant for the screen that is gone.
+                return OverlayChange { output, is_uncovered: true };
             }
         }
         if !keys.is_empty() {
             output += &self.drawn(size);
         }
-        OverlayChange { output, uncovered: false }
+        OverlayChange { output, is_uncovered: false }
     }
 
     /// Redraws for a screen of this size.
@@ -170,7 +170,7 @@ impl Overlay {
 
     fn drawn(&self, size: Size) -> String {
         let mut out = self.scroll.as_ref().map(|scroll| scroll.draw()).unwrap_or_default();
-        if self.help {
+        if self.shows_help {
             out += &help::painted(size);
         }
         out
@@ -209,8 +209,8 @@ mod tests {
         let after = overlay.enter(&page(&["one", "two"]), SIZE, true);
         assert!(after.output.contains("two") && after.output.contains(WHEEL_ON));
         assert!(overlay.hides_agent());
-        assert!(!overlay.typed(b"j", SIZE).uncovered);
-        assert!(overlay.typed(b"qtyped too late", SIZE).uncovered);
+        assert!(!overlay.typed(b"j", SIZE).is_uncovered);
+        assert!(overlay.typed(b"qtyped too late", SIZE).is_uncovered);
         assert!(!overlay.takes_keys());
     }
 
@@ -233,7 +233,7 @@ mod tests {
         let mut left = Overlay::default();
         left.expect(ScrollEntry::Key);
         left.typed(b"q", SIZE);
-        assert!(left.enter(&page(&[]), SIZE, true).uncovered);
+        assert!(left.enter(&page(&[]), SIZE, true).is_uncovered);
     }
 
     #[test]
@@ -250,13 +250,13 @@ mod tests {
         for key in [&b"x"[..], b"\r", b"\x1b[A", b"\x1b[15~", b"\x03"] {
             let mut overlay = Overlay::default();
             assert!(overlay.help(SIZE, false).output.contains(WHEEL_OFF));
-            assert!(!overlay.typed(b"\x1b[<35;1;1M\x1b[I", SIZE).uncovered);
-            assert!(overlay.typed(key, SIZE).uncovered, "{key:?}");
+            assert!(!overlay.typed(b"\x1b[<35;1;1M\x1b[I", SIZE).is_uncovered);
+            assert!(overlay.typed(key, SIZE).is_uncovered, "{key:?}");
         }
         let mut overlay = Overlay::default();
         overlay.help(SIZE, true);
-        assert!(!overlay.typed(b"\x1b", SIZE).uncovered);
-        assert!(overlay.after_pause(b"", SIZE).uncovered, "Escape alone");
+        assert!(!overlay.typed(b"\x1b", SIZE).is_uncovered);
+        assert!(overlay.after_pause(b"", SIZE).is_uncovered, "Escape alone");
     }
 
     #[test]
@@ -264,8 +264,8 @@ mod tests {
         let mut overlay = entered();
         assert!(overlay.help(SIZE, true).output.contains("detach; the agent goes on"));
         let after = overlay.typed(b"q", SIZE);
-        assert!(!after.uncovered && after.output.contains(" scroll "), "{after:?}");
-        assert!(overlay.typed(b"q", SIZE).uncovered);
+        assert!(!after.is_uncovered && after.output.contains(" scroll "), "{after:?}");
+        assert!(overlay.typed(b"q", SIZE).is_uncovered);
     }
 
     #[test]

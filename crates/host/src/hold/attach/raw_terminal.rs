@@ -1,21 +1,21 @@
-//! Takes the user's terminal for an agent, and restores it afterwards.
+//! Puts the user's terminal into raw mode for an agent, and restores it afterwards.
 
 use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{Errno, write};
+use rustix::io::{Errno, retry_on_intr, write};
 use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use segue_core::{Error, Result, failpoint};
 
 /// Switches to the alternate screen, so that the user's own screen stays. Saves the title and the
 /// keyboard flags.
 const ENTER: &str = "\x1b[?1049h\x1b[22;0t\x1b[>0u\x1b[H\x1b[2J";
-/// Undoes everything that the holder may have set. It first ends an unfinished sequence.
+/// Resets all modes that the holder may have set. Begins with the end of an incomplete sequence.
 const LEAVE: &str = "\x1b\\\x1b[?2026l\x1b[m\x1b]8;;\x1b\\\x1b(B\x1b)B\x0f\x1b[?6l\x1b[r\x1b[?7h\
     \x1b[?1l\x1b>\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?2004l\
     \x1b[?1004l\x1b[?2031l\x1b[>4m\x1b[<1u\x1b[0 q\x1b[?25h\x1b[23;0t\x1b[?1049l";
 /// How long to wait for a terminal that accepts no output.
-const STUCK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
+const WRITE_TIMEOUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 
 /// The user's terminal while it shows an agent. Dropping this restores the terminal.
 #[derive(Debug)]
@@ -26,8 +26,8 @@ pub(super) struct RawTerminal {
 }
 
 impl RawTerminal {
-    /// Takes the terminal: it passes on every typed byte, and draws nothing on the user's own
-    /// screen. The descriptors are non-blocking.
+    /// Makes the terminal pass on every typed byte, and switches to the alternate screen. The
+    /// descriptors must be non-blocking.
     pub(super) fn enter(input: OwnedFd, output: OwnedFd) -> Result<Self> {
         let failed = |error| Error::unavailable("cannot use this terminal").caused_by(error);
         let before = tcgetattr(&input).map_err(failed)?;
@@ -36,13 +36,13 @@ impl RawTerminal {
         failpoint::hit("attach.enter.before");
         tcsetattr(&input, OptionalActions::Now, &raw).map_err(failed)?;
         let guard = Self { input, output, before };
-        guard.say(ENTER);
+        guard.write(ENTER);
         failpoint::hit("attach.enter.after");
         Ok(guard)
     }
 
     /// Writes text, as long as the terminal accepts it.
-    fn say(&self, text: &str) {
+    fn write(&self, text: &str) {
         let mut rest = text.as_bytes();
         while !rest.is_empty() {
             match write(&self.output, rest) {
@@ -57,21 +57,17 @@ impl RawTerminal {
 
     fn has_room(&self) -> bool {
         let mut waiting = [PollFd::new(&self.output, PollFlags::OUT)];
-        loop {
-            match poll(&mut waiting, Some(&STUCK)) {
-                Err(Errno::INTR) => {}
-                ready => return ready.is_ok_and(|count| count > 0),
-            }
-        }
+        let ready = retry_on_intr(|| poll(&mut waiting, Some(&WRITE_TIMEOUT)));
+        ready.is_ok_and(|count| count > 0)
     }
 }
 
 impl Drop for RawTerminal {
     fn drop(&mut self) {
         failpoint::hit("attach.leave.before");
-        self.say(LEAVE);
-        // Discard pending mouse reports and answers: they are not meant for the shell. If the
-        // terminal is gone, neither call can succeed.
+        self.write(LEAVE);
+        // Discard pending mouse reports and answers, which are not meant for the shell. Both calls
+        // fail if the terminal is gone.
         let _flushed = tcflush(&self.input, QueueSelector::IFlush);
         let _restored = tcsetattr(&self.input, OptionalActions::Now, &self.before);
         failpoint::hit("attach.leave.after");
@@ -103,6 +99,6 @@ mod tests {
         // The last sequence that was sent may be incomplete.
         feed(b"\x1b]2;to");
         assert_eq!(feed(LEAVE.as_bytes()), before);
-        assert_eq!(feed(b"x").rows[0], "$ segue attachx", "the attributes are the old ones");
+        assert_eq!(feed(b"x").rows[0], "$ segue attachx", "the cursor was not restored");
     }
 }

@@ -33,7 +33,7 @@ impl UserTerminal {
     pub fn new(input: &impl AsFd, output: &impl AsFd) -> Result<Self> {
         if !isatty(input) || !isatty(output) {
             return Err(Error::usage("attaching needs a terminal")
-                .hint("run it in a terminal, without redirecting input or output"));
+                .hint("run it in a terminal, without redirected input or output"));
         }
         Ok(Self { input: reopen(input)?, output: reopen(output)? })
     }
@@ -47,8 +47,8 @@ impl UserTerminal {
     }
 }
 
-/// Opens the terminal again. Settings of one opening, such as non-blocking mode, must not stay with
-/// the shell if this process is killed.
+/// Opens the terminal again. The new descriptor has its own flags, such as non-blocking mode. So the
+/// shell's descriptors keep theirs, even if this process is killed.
 fn reopen(terminal: &impl AsFd) -> Result<OwnedFd> {
     let number = terminal.as_fd().as_raw_fd();
     let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or_default();
@@ -77,7 +77,7 @@ impl OpenUserTerminal {
 
     /// Returns copies of the input and output, for the code that restores the terminal.
     pub(super) fn descriptors(&self) -> Result<(OwnedFd, OwnedFd)> {
-        let failed = |error| Error::internal("cannot keep the terminal").caused_by(error);
+        let failed = |error| Error::internal("cannot copy a descriptor").caused_by(error);
         let input = self.input.get_ref().try_clone().map_err(failed)?;
         Ok((input, self.output.get_ref().try_clone().map_err(failed)?))
     }

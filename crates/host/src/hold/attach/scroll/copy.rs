@@ -2,14 +2,14 @@
 
 use crate::hold::styled_lines::is_shown;
 
-/// Maximum number of bytes to copy. Terminals accept about 100,000 bytes after encoding.
-pub(super) const MOST_BYTES: usize = 74_000;
+/// At most this many bytes are copied. Terminals accept about 100,000 bytes after encoding.
+pub(super) const MAX_COPIED_BYTES: usize = 74_000;
 
 /// Returns the sequence that makes a terminal copy a text: `OSC 52`. Control characters are left
 /// out, except for line ends. `None` if the text is too long.
 pub(super) fn sequence(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|it| *it == '\n' || is_shown(*it)).collect();
-    (text.len() <= MOST_BYTES).then(|| format!("\x1b]52;c;{}\x1b\\", base64(text.as_bytes())))
+    (text.len() <= MAX_COPIED_BYTES).then(|| format!("\x1b]52;c;{}\x1b\\", base64(text.as_bytes())))
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -52,7 +52,7 @@ mod tests {
     fn control_characters_are_not_copied_and_too_long_a_text_is_refused() {
         assert_eq!(sequence("a\nb"), Some("\x1b]52;c;YQpi\x1b\\".to_owned()));
         assert_eq!(sequence("a\x1b\u{9b}\r\u{202e}\nb"), sequence("a\nb"));
-        assert!(sequence(&"x".repeat(MOST_BYTES)).is_some());
-        assert_eq!(sequence(&"x".repeat(MOST_BYTES + 1)), None);
+        assert!(sequence(&"x".repeat(MAX_COPIED_BYTES)).is_some());
+        assert_eq!(sequence(&"x".repeat(MAX_COPIED_BYTES + 1)), None);
     }
 }

@@ -17,7 +17,7 @@ const FOUND: &str = "\x1b[0;30;43m";
 /// Inverse, for the status line.
 const STATUS: &str = "\x1b[0;7m";
 
-/// How a character is drawn differently from the agent's text.
+/// The highlighting of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextMark {
     None,
@@ -36,10 +36,10 @@ impl ScrollMode {
             push(&mut out, format_args!("\x1b[{};1H\x1b[m\x1b[2K", index + 1));
             let Some(row) = self.layout.rows.get(self.layout.top + index) else { continue };
             let Some(line) = self.lines.get(row.line) else { continue };
-            let of_line = marked.take().filter(|(number, _)| *number == row.line);
-            let of_line = of_line.unwrap_or_else(|| (row.line, self.marked(row.line, line)));
-            self.draw_row(row, line, &of_line.1, &mut out);
-            marked = Some(of_line);
+            let parts = marked.take().filter(|(number, _)| *number == row.line);
+            let parts = parts.unwrap_or_else(|| (row.line, self.marked(row.line, line)));
+            self.draw_row(row, line, &parts.1, &mut out);
+            marked = Some(parts);
         }
         if self.size.rows > 1 {
             self.draw_status(&mut out);

@@ -24,7 +24,7 @@ pub(crate) enum ScrollKey {
     Other,
 }
 
-/// What a key does in scroll mode, except while a search is typed.
+/// The action of a key in scroll mode, except while a search text is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScrollAction {
     Up,
@@ -79,11 +79,11 @@ pub(super) fn action(key: ScrollKey) -> ScrollAction {
     }
 }
 
-/// Decodes keys. It keeps sequences that a read has cut.
+/// Decodes keys. A sequence can be spread over several reads.
 #[derive(Debug, Default)]
 pub(crate) struct KeyDecoder {
     scanner: TokenScanner,
-    pasting: bool,
+    is_pasting: bool,
     /// Whether `ESC O` has arrived, which is followed by the letter of a key.
     is_letter_next: bool,
 }
@@ -94,19 +94,19 @@ impl KeyDecoder {
         let mut keys = Vec::new();
         self.scanner.push(bytes);
         loop {
-            if self.pasting {
+            if self.is_pasting {
                 let mut pasted = Vec::new();
-                self.pasting = !self.scanner.take_paste(&mut pasted);
+                self.is_pasting = !self.scanner.take_paste(&mut pasted);
                 let text = String::from_utf8_lossy(&pasted);
                 let text = text.trim_end_matches("\x1b[201~");
                 let shown = text.chars().filter(|character| !character.is_control());
                 keys.extend(shown.map(ScrollKey::Character));
             }
             let Some(token) = self.scanner.next() else { return keys };
-            self.pasting = token.begins_paste();
+            self.is_pasting = token.begins_paste();
             if token.bytes == b"\x1bO" {
                 self.is_letter_next = true;
-            } else if !self.pasting {
+            } else if !self.is_pasting {
                 decode(token, std::mem::take(&mut self.is_letter_next), &mut keys);
             }
         }
@@ -114,7 +114,7 @@ impl KeyDecoder {
 
     /// Returns the key of the incomplete input, after a pause in which its rest did not arrive.
     pub(crate) fn after_pause(&mut self) -> Vec<ScrollKey> {
-        if self.pasting {
+        if self.is_pasting {
             return Vec::new();
         }
         match self.scanner.take_rest().as_slice() {
@@ -165,8 +165,8 @@ fn of_letter(letter: char) -> ScrollKey {
     }
 }
 
-/// Returns the key of a control sequence. `None` if it is a report or a release, and nothing was
-/// pressed.
+/// Returns the key of a control sequence. `None` if the sequence is a report of the terminal or the
+/// release of a key.
 fn of_sequence(sequence: &Sequence<'_>) -> Option<ScrollKey> {
     const RELEASED: u16 = 3;
     if sequence.parts(1).nth(1).flatten() == Some(RELEASED) {

@@ -1,4 +1,4 @@
-//! The rows that are on the screen, and the position of the cursor.
+//! Wraps lines into rows, and tracks the visible rows and the cursor.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ pub(super) fn wrap(lines: &[StyledLine], cols: usize) -> Vec<LayoutRow> {
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) rows: Vec<LayoutRow>,
-    /// How many rows are visible.
+    /// The number of visible rows.
     pub(super) height: usize,
     /// The first visible row.
     pub(super) top: usize,
@@ -43,8 +43,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Shows the end of the lines as it was on a screen with one more row, with the cursor at the
-    /// top.
+    /// Shows the rows that the agent's screen showed, without the last one, with the cursor at the
+    /// top. The agent's screen has one more row, because scroll mode has a status line.
     pub(super) fn at_end(lines: &[StyledLine], cols: usize, height: usize) -> Self {
         let rows = wrap(lines, cols);
         let top = rows.len().saturating_sub(height + 1);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn layout_begins_at_the_old_screen_and_moves_within_the_lines() {
+    fn layout_begins_at_the_agents_screen_and_moves_within_the_lines() {
         // An action, the expected first visible row and the expected row of the cursor.
         type Step = (fn(&mut Layout), usize, usize);
         let steps: [Step; 12] = [

@@ -1,7 +1,7 @@
-//! Scroll mode: shows what an agent has written, as it was when the mode was entered.
+//! Scroll mode: shows the earlier output of an agent, as it was when the mode was entered.
 //!
-//! Everything here is a function of the lines and the keys, without I/O. The agent continues to
-//! run, and nothing that it does changes what is shown.
+//! The code here does no I/O: the view depends only on the lines and the keys. The agent continues
+//! to run, and its new output does not change the view.
 
 mod copy;
 mod draw;
@@ -24,8 +24,8 @@ pub(super) use keys::{KeyDecoder, ScrollKey};
 
 /// The number of rows per step of the wheel.
 const WHEEL_ROWS: usize = 3;
-/// Maximum length of a search text in bytes.
-const LONGEST_PATTERN: usize = 200;
+/// The maximum length of a search text.
+const MAX_PATTERN_BYTES: usize = 200;
 
 /// The result of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) struct ScrollMode {
     /// Whether the holder dropped older lines.
     has_forgotten: bool,
     /// Whether the last lines are the alternate screen.
-    alternate: bool,
+    is_alternate: bool,
     size: Size,
     layout: Layout,
     entry: ScrollEntry,
@@ -54,8 +54,8 @@ pub(super) struct ScrollMode {
     /// The line at which the selection began.
     anchor: Option<usize>,
     prompt: Option<Prompt>,
-    /// A message that is shown until the next key.
-    message: Option<String>,
+    /// A note that is shown until the next key.
+    note: Option<String>,
 }
 
 /// A search text that is being typed.
@@ -66,14 +66,14 @@ struct Prompt {
 }
 
 impl ScrollMode {
-    /// Begins at the end, as the agent's screen was. If the entry key scrolls, begins above that.
+    /// Begins with the agent's screen. If the entry key scrolls, begins above it.
     pub(super) fn new(page: &ScrollbackPage, size: Size, entry: ScrollEntry) -> Self {
         let lines = styled_lines::parse(&page.lines.join("\n"));
         let layout = Layout::at_end(&lines, cols(size), height(size));
         let mut mode = Self {
             lines,
             has_forgotten: page.has_forgotten,
-            alternate: page.alternate,
+            is_alternate: page.alternate,
             size,
             layout,
             entry,
@@ -81,7 +81,7 @@ impl ScrollMode {
             found: None,
             anchor: None,
             prompt: None,
-            message: None,
+            note: None,
         };
         match entry {
             ScrollEntry::Key => {}
@@ -96,14 +96,14 @@ impl ScrollMode {
         self.layout.resize(&self.lines, cols(size), height(size));
     }
 
-    /// Shows a message until the next key.
-    pub(super) fn say(&mut self, words: &str) {
-        self.message = Some(words.to_owned());
+    /// Shows a note in the status line until the next key.
+    pub(super) fn show_note(&mut self, note: &str) {
+        self.note = Some(note.to_owned());
     }
 
     /// Handles a key.
     pub(super) fn key(&mut self, key: ScrollKey) -> Reaction {
-        self.message = None;
+        self.note = None;
         match self.prompt.take() {
             Some(prompt) => {
                 self.type_pattern(prompt, key);
@@ -154,7 +154,7 @@ impl ScrollMode {
 
     fn type_pattern(&mut self, mut prompt: Prompt, key: ScrollKey) {
         match key {
-            ScrollKey::Character(character) if prompt.text.len() < LONGEST_PATTERN => {
+            ScrollKey::Character(character) if prompt.text.len() < MAX_PATTERN_BYTES => {
                 prompt.text.push(character);
             }
             ScrollKey::Backspace if prompt.text.is_empty() => return,
@@ -183,7 +183,7 @@ impl ScrollMode {
 
     fn search_again(&mut self, turn: impl FnOnce(Direction) -> Direction) {
         let Some((pattern, direction)) = &self.search else {
-            self.message = Some("nothing was searched for yet: press / or ?".to_owned());
+            self.note = Some("no search to repeat: press / or ?".to_owned());
             return;
         };
         let row = self.layout.rows.get(self.layout.cursor);
@@ -197,11 +197,11 @@ impl ScrollMode {
             Some(found) => {
                 let at = (found.place.line, found.place.part.start);
                 self.layout.go_to(self.layout.row_of(at));
-                self.message =
-                    found.has_wrapped.then(|| "the search went on at the other end".to_owned());
+                self.note =
+                    found.has_wrapped.then(|| "the search continued at the other end".to_owned());
                 self.found = Some(found.place);
             }
-            None => self.message = Some(format!("not found: {}", pattern.text)),
+            None => self.note = Some(format!("not found: {}", pattern.text)),
         }
     }
 
@@ -213,7 +213,7 @@ impl ScrollMode {
 
     fn copy(&mut self) -> Reaction {
         let Some(selected) = self.selected() else {
-            self.message = Some("nothing is selected: press v, then move".to_owned());
+            self.note = Some("nothing is selected: press v, then move".to_owned());
             return Reaction::Stay;
         };
         let count = selected.end() - selected.start() + 1;
@@ -223,12 +223,12 @@ impl ScrollMode {
             Some(sequence) => {
                 self.anchor = None;
                 let lines = if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
-                self.message = Some(format!("copied {lines}"));
+                self.note = Some(format!("copied {lines}"));
                 Reaction::Send(sequence)
             }
             None => {
-                let most = copy::MOST_BYTES / 1000;
-                self.message = Some(format!("not copied: select less than {most} kB"));
+                let limit = copy::MAX_COPIED_BYTES / 1000;
+                self.note = Some(format!("not copied: select at most {limit} kB"));
                 Reaction::Stay
             }
         }

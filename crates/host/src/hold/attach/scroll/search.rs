@@ -80,7 +80,8 @@ impl Pattern {
     }
 }
 
-/// Finds the next match after or before this line and byte. Continues at the other end.
+/// Finds the next match after or before this line and byte. If there is none, continues at the
+/// other end.
 pub(super) fn find(
     lines: &[StyledLine],
     pattern: &Pattern,

@@ -3,8 +3,7 @@
 use super::{Direction, ScrollMode};
 use crate::hold::styled_lines::width;
 
-/// The key that leaves scroll mode. It comes first, and is dropped last if there is too little
-/// room.
+/// The key that leaves scroll mode. It comes first, and is dropped last on a narrow screen.
 const LEAVE: &str = "q leave";
 /// The other keys that the status line names, as far as there is room.
 const KEYS: [&str; 4] = ["/ search", "v select", "y copy", "Ctrl-\\ ? keys"];
@@ -15,15 +14,15 @@ impl ScrollMode {
         if let Some(prompt) = &self.prompt {
             let sign = if prompt.direction == Direction::Forward { '/' } else { '?' };
             // The end of the typed text must be visible.
-            return newest(&format!("{sign}{}", prompt.text), cols);
+            return end_of(&format!("{sign}{}", prompt.text), cols);
         }
         let mut line = format!(" scroll  {LEAVE}");
         if columns(&line) > cols {
-            return first(LEAVE, cols);
+            return beginning_of(LEAVE, cols);
         }
-        let said = self.message.clone().or_else(|| self.selection_text());
+        let note = self.note.clone().or_else(|| self.selection_text());
         let search = self.search.as_ref().map(|(pattern, _)| format!("search: {}", pattern.text));
-        let parts = [said, search, Some(self.position()), self.limit()];
+        let parts = [note, search, Some(self.position()), self.limit()];
         for part in parts.into_iter().flatten() {
             add(&mut line, &format!("  {part}"), cols);
         }
@@ -33,7 +32,7 @@ impl ScrollMode {
                 break;
             }
         }
-        first(&line, cols)
+        beginning_of(&line, cols)
     }
 
     fn position(&self) -> String {
@@ -53,9 +52,9 @@ impl ScrollMode {
         })
     }
 
-    /// Explains where the history ends, and why.
+    /// Returns a text about earlier lines that are missing.
     fn limit(&self) -> Option<String> {
-        if self.alternate {
+        if self.is_alternate {
             return Some("its earlier screens are not kept".to_owned());
         }
         self.has_forgotten.then(|| "older lines are gone".to_owned())
@@ -66,7 +65,7 @@ fn columns(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 
-/// Adds a part if there is room for all of it. Returns whether there was.
+/// Adds a part if the whole part fits. Returns whether it was added.
 fn add(line: &mut String, part: &str, cols: usize) -> bool {
     let has_room = columns(line) + columns(part) < cols;
     if has_room {
@@ -75,8 +74,8 @@ fn add(line: &mut String, part: &str, cols: usize) -> bool {
     has_room
 }
 
-/// Returns as much of the beginning as there is room for.
-fn first(text: &str, cols: usize) -> String {
+/// Returns as much of the beginning of a text as fits.
+fn beginning_of(text: &str, cols: usize) -> String {
     let mut used = 0;
     let fits = |character: &char| {
         used += width(*character);
@@ -85,8 +84,8 @@ fn first(text: &str, cols: usize) -> String {
     text.chars().take_while(fits).collect()
 }
 
-/// Returns as much of the end as there is room for.
-fn newest(text: &str, cols: usize) -> String {
+/// Returns as much of the end of a text as fits, with one column left for the cursor.
+fn end_of(text: &str, cols: usize) -> String {
     let mut used = 0;
     let fits = |character: &char| {
         used += width(*character);
@@ -109,8 +108,8 @@ mod tests {
             ("", 5, "", ""),
             ("abc", 9, "abc", "abc"),
         ] {
-            assert_eq!(first(text, cols), beginning, "{text:?}");
-            assert_eq!(newest(text, cols), end, "{text:?}");
+            assert_eq!(beginning_of(text, cols), beginning, "{text:?}");
+            assert_eq!(end_of(text, cols), end, "{text:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of what a user sees in scroll mode, key by key.
+//! Tests of the screen of scroll mode after each key.
 
 use std::num::NonZeroU16;
 
@@ -162,17 +162,17 @@ fn search_goes_to_the_next_match_and_marks_all_matches() {
     assert_eq!(shown.cell(8, 0).unwrap().bgcolor(), vt100::Color::Idx(3), "last match");
     press(&mut mode, b"nG");
     press(&mut mode, b"?LINE 99\x7f\x7f9\r");
-    assert!(status(&mode).contains("not found: LINE 9"), "capitals find capitals");
+    assert!(status(&mode).contains("not found: LINE 9"), "capitals found lower case");
     press(&mut mode, b"?line 5\r");
     assert_eq!(mode.layout.line(), 58);
     assert!(!screen(&mode).cell(0, 0).unwrap().inverse() || first(&mode).starts_with("line 5"));
     press(&mut mode, b"N");
-    assert_eq!(mode.layout.line(), 4, "the other direction, after wrapping around");
+    assert_eq!(mode.layout.line(), 4, "the search did not wrap around");
     assert!(status(&mode).contains("other end"), "{}", status(&mode));
 }
 
 #[test]
-fn search_can_be_cancelled_and_repeating_none_shows_a_message() {
+fn search_can_be_cancelled_and_a_repetition_without_a_search_shows_a_note() {
     let mut mode = entered(&numbered(100), size(10, 80), ScrollEntry::Key);
     assert_eq!(press(&mut mode, b"n"), Reaction::Stay);
     assert!(status(&mode).contains("press / or ?"), "{}", status(&mode));
@@ -181,7 +181,7 @@ fn search_can_be_cancelled_and_repeating_none_shows_a_message() {
         assert!(status(&mode).starts_with(" scroll "), "{}", status(&mode));
     }
     press(&mut mode, b"/qjk\x15line 7\r");
-    assert!(status(&mode).contains("search: line 7"), "keys are text while it is typed");
+    assert!(status(&mode).contains("search: line 7"), "typed keys were actions");
 }
 
 #[test]
@@ -189,24 +189,24 @@ fn whole_lines_are_selected_and_copied_as_plain_text() {
     let text = "zero\n\x1b[31mone\x1b[m  \ntwo is longer than a row\n\x1b]52;c;eA==\x07three\nfour";
     let mut mode = entered(text, size(6, 10), ScrollEntry::Key);
     assert_eq!(press(&mut mode, b"y"), Reaction::Stay);
-    assert!(mode.message.as_deref().unwrap().contains("press v"), "{:?}", mode.message);
+    assert!(mode.note.as_deref().unwrap().contains("press v"), "{:?}", mode.note);
     press(&mut mode, b"gjvj");
     assert!(screen(&mode).cell(1, 0).unwrap().inverse());
     assert!(screen(&mode).cell(2, 0).unwrap().inverse());
     assert!(!screen(&mode).cell(0, 0).unwrap().inverse());
     let copied = copy::sequence("one\ntwo is longer than a row").unwrap();
     assert_eq!(press(&mut mode, b"y"), Reaction::Send(copied));
-    assert_eq!(mode.message.as_deref(), Some("copied 2 lines"));
+    assert_eq!(mode.note.as_deref(), Some("copied 2 lines"));
     assert_eq!(mode.anchor, None);
     press(&mut mode, b"G k");
     let copied = copy::sequence("]52;c;eA==three\nfour").unwrap();
     assert_eq!(press(&mut mode, b"\r"), Reaction::Send(copied));
     press(&mut mode, b"Vv");
-    assert_eq!(mode.anchor, None, "the same key ends a selection");
+    assert_eq!(mode.anchor, None, "the second key did not end the selection");
 }
 
 #[test]
-fn selection_too_large_for_the_clipboard_is_refused_with_a_message() {
+fn selection_too_large_for_the_clipboard_is_refused_with_a_note() {
     let mut mode = entered(&vec!["x".repeat(100); 1000].join("\n"), size(10, 80), ScrollEntry::Key);
     assert_eq!(press(&mut mode, b"gvGy"), Reaction::Stay);
     assert!(status(&mode).contains("not copied"), "{}", status(&mode));
@@ -251,7 +251,7 @@ fn resize_keeps_the_cursor_on_its_line() {
 }
 
 #[test]
-fn status_line_says_which_lines_are_not_kept() {
+fn status_line_reports_missing_earlier_lines() {
     let forgotten = ScrollbackPage { has_forgotten: true, ..page("x") };
     let mode = ScrollMode::new(&forgotten, size(5, 80), ScrollEntry::Key);
     assert!(status(&mode).contains("older lines are gone"), "{}", status(&mode));
