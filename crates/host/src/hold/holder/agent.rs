@@ -1,4 +1,4 @@
-//! Starts an agent, with the terminal or the pipes that connect it.
+//! Starts an agent with its terminal or its pipes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -29,8 +29,8 @@ use crate::hold::order::{HoldOrder, errors_path};
 use crate::hold::terminal::Size;
 use crate::process;
 
-/// Maximum length of the report of a failed start, in bytes. Real reports are shorter.
-const LONGEST_REPORT: u64 = 64 << 10;
+/// The maximum length of the report of a failed start. Real reports are shorter.
+const MAX_REPORT_BYTES: u64 = 64 << 10;
 
 /// `_POSIX_VDISABLE`: the value of a special key that no byte triggers.
 const DISABLED_KEY: u8 = 0;
@@ -74,14 +74,14 @@ impl AgentStream {
         }
     }
 
-    /// Notifies the agent of the size of its terminal although it has not changed (SIGWINCH). The
-    /// kernel does so only for changes.
+    /// Notifies the agent of the size of its terminal (SIGWINCH), even if it has not changed. The
+    /// kernel notifies it only of changes.
     pub(super) fn announce_size(&self) {
         if let Self::Terminal { master, .. } = self
             && let Ok(foreground) = tcgetpgrp(master.get_ref())
         {
             // The process group may have ended.
-            let _told = kill_process_group(foreground, Signal::WINCH);
+            let _sent = kill_process_group(foreground, Signal::WINCH);
         }
     }
 
@@ -101,7 +101,7 @@ pub(super) struct StartedAgent {
     pub(super) stream: AgentStream,
 }
 
-/// Starts the agent. Returns when it runs, or with the error that prevented this.
+/// Starts the agent. Returns when the agent runs or has failed to start.
 pub(super) fn start(
     order: &HoldOrder,
     folder: &Path,
@@ -122,12 +122,12 @@ pub(super) fn start(
     command.stdin(reporter).stdout(stdout).stderr(stderr);
     failpoint::hit("hold.spawn.before");
     let child = command.spawn().map_err(failed)?;
-    // The command has copies of the descriptors that the agent writes to. While they are open, the
-    // pipes never reach EOF.
+    // The command has copies of the descriptors that the agent writes to. The pipes do not reach
+    // EOF while these copies are open.
     drop(command);
     let process = identify(child.id());
     let mut text = Vec::new();
-    report.by_ref().take(LONGEST_REPORT).read_to_end(&mut text).map_err(failed)?;
+    report.by_ref().take(MAX_REPORT_BYTES).read_to_end(&mut text).map_err(failed)?;
     if !text.is_empty() {
         collect(child.id());
         let error = serde_json::from_slice(&text);
@@ -141,7 +141,8 @@ fn failed(cause: impl std::fmt::Display) -> Error {
     Error::internal("cannot start the agent").caused_by(cause)
 }
 
-/// Returns the agent's environment. Its terminal variables describe our terminal, not the caller's.
+/// Returns the agent's environment. Its terminal variables describe the holder's terminal, not the
+/// caller's.
 fn environment(order: &HoldOrder, connection: &AgentConnection) -> Environment {
     let mut environment = order.environment.clone();
     if *connection == AgentConnection::Terminal {
@@ -200,7 +201,7 @@ impl Prepared {
         }
     }
 
-    /// Returns the agent's standard output and standard error, and our side of them.
+    /// Returns the agent's standard output and standard error, and the holder's side of them.
     fn split(self) -> Result<(Stdio, Stdio, AgentStream)> {
         match self {
             Self::Terminal { master, slave } => {
@@ -224,8 +225,8 @@ fn append(path: &Path) -> Result<File> {
     file.map_err(|error| cannot("write", path, &error))
 }
 
-/// Disables the suspend key (^Z) of the terminal, because no shell is there to continue the agent.
-/// A program in raw mode reads the key as before, and a shell can set it again with `stty susp`.
+/// Disables the suspend key (^Z) of the terminal, because there is no shell to resume the agent. A
+/// program in raw mode still reads the key, and a shell can enable it again with `stty susp`.
 fn disable_suspend_key(terminal: &OwnedFd) -> rustix::io::Result<()> {
     let mut settings = tcgetattr(terminal)?;
     settings.special_codes[SpecialCodeIndex::VSUSP] = DISABLED_KEY;

@@ -1,4 +1,4 @@
-//! Whether an agent runs or has ended, and the steps of a stop.
+//! The state of the agent (running, ended), and the steps of a stop.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ pub(super) enum AgentState {
     Running {
         stop: Option<PendingStop>,
     },
-    /// The agent has ended, but some of the processes that it started have not.
+    /// The agent has ended. The holder is ending the processes that the agent has started.
     Sweeping {
         end: LaunchEnd,
         leave: bool,
     },
     Ended {
         end: LaunchEnd,
-        /// Whether the holder has nothing left to do and exits.
+        /// Whether the holder exits. Otherwise it stays to keep the environment.
         leave: bool,
     },
 }
@@ -35,7 +35,7 @@ impl AgentState {
         }
     }
 
-    /// Returns how the agent ended, after everything that it started is gone.
+    /// Returns how the agent ended. `None` until all processes that it has started are gone.
     pub(super) fn end(&self) -> Option<LaunchEnd> {
         match self {
             Self::Ended { end, .. } => Some(*end),
@@ -43,7 +43,7 @@ impl AgentState {
         }
     }
 
-    /// Returns whether the holder exits as soon as everything below it has ended.
+    /// Returns whether the holder exits as soon as all processes below it have ended.
     pub(super) fn is_leaving(&self) -> bool {
         matches!(self, Self::Sweeping { leave: true, .. } | Self::Ended { leave: true, .. })
     }
@@ -56,10 +56,12 @@ impl AgentState {
 /// A stop in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PendingStop {
-    /// Whether a client requested it, as opposed to a shutdown of the machine.
+    /// Whether a client requested the stop. Otherwise the machine shuts down.
     pub(super) asked: bool,
     pub(super) next: StopStep,
+    /// When the next step is due.
     pub(super) at: Instant,
+    /// When the agent is killed.
     deadline: Instant,
 }
 
@@ -78,13 +80,12 @@ impl PendingStop {
         Self { asked, next: StopStep::HangUp, at: now + grace / 2, deadline }
     }
 
-    /// Combines two stops: the earlier deadline counts, and steps that were executed are not
-    /// repeated.
+    /// Combines two stops. The earlier deadline counts, and executed steps are not repeated.
     pub(super) fn join(self, other: Self) -> Self {
-        let sooner = if other.deadline < self.deadline { other } else { self };
-        let next = if self.next == StopStep::Kill { StopStep::Kill } else { sooner.next };
-        let at = if next == StopStep::Kill { sooner.deadline } else { sooner.at };
-        Self { asked: self.asked || other.asked, next, at, ..sooner }
+        let earlier = if other.deadline < self.deadline { other } else { self };
+        let next = if self.next == StopStep::Kill { StopStep::Kill } else { earlier.next };
+        let at = if next == StopStep::Kill { earlier.deadline } else { earlier.at };
+        Self { asked: self.asked || other.asked, next, at, ..earlier }
     }
 
     /// Returns the stop after its next step. `None` if that was the last step.

@@ -1,4 +1,4 @@
-//! Attaches clients to the agent's terminal, and fits its size to theirs.
+//! Attaches clients to the agent's terminal, and fits its size to the clients' terminals.
 
 use segue_core::{Error, Result, failpoint};
 
@@ -12,6 +12,7 @@ use crate::hold::terminal::Size;
 use crate::hold::wire::{WireAnswer, WireEvent, encode_message, kind};
 
 impl Holder {
+    /// Removes a client whose connection was closed.
     pub(super) fn hang_up(&mut self, id: ClientId) {
         if self.clients.hang_up(id) {
             self.reconcile_size();
@@ -74,20 +75,19 @@ impl Holder {
         self.announce_clients();
     }
 
-    /// Reports how many clients are attached, to all that want to know.
+    /// Sends the number of attached clients to subscribers and to attached clients.
     fn announce_clients(&mut self) {
         let counts = self.clients.counts();
         self.clients.announce(&WireEvent::Attached(counts.controllers));
-        self.clients.tell_attached(&WireEvent::Clients(counts));
+        self.clients.send_to_attached(&WireEvent::Clients(counts));
     }
 
     /// Fits the agent's terminal to all attached terminals, after a client has attached. The agent
-    /// is notified of its size once, even if it stays the same: an agent that draws on every
-    /// notification then draws for the new client. Other agents compare the size and do nothing;
-    /// what they have drawn is repainted.
+    /// is notified of its size once, even if the size stays the same. An agent that draws on every
+    /// notification then draws for the new client. For other agents, the client gets a repaint.
     fn announce_size(&mut self, id: ClientId) {
         if !self.fit() {
-            // The other clients have nothing new to show.
+            // The screens of the other clients have not changed.
             let _not_attached = self.repaint(id);
             self.stream.iter().for_each(AgentStream::announce_size);
         }
@@ -96,7 +96,7 @@ impl Holder {
     /// Fits the agent's terminal to all attached terminals, after one of them was resized.
     fn size_changed(&mut self, id: ClientId) {
         if !self.fit() {
-            // The other clients have nothing new to show.
+            // The screens of the other clients have not changed.
             let _not_attached = self.repaint(id);
         }
     }
@@ -119,11 +119,11 @@ impl Holder {
         true
     }
 
-    pub(super) fn want_wheel(&mut self, id: ClientId, wheel: bool) -> Result<()> {
+    pub(super) fn report_wheel(&mut self, id: ClientId, wheel: bool) -> Result<()> {
         let terminal = self.terminal.as_ref().ok_or_else(headless)?;
         let client = self.clients.get(id).ok_or_else(not_attached)?;
         let (view, queue) = client.attached().ok_or_else(not_attached)?;
-        view.want_wheel(queue, terminal, wheel);
+        view.report_wheel(queue, terminal, wheel);
         Ok(())
     }
 

@@ -4,28 +4,29 @@ use super::send_queue::{Enqueued, SendQueue};
 use crate::hold::terminal::{Effects, InputFilter, Picture, Size, VirtualTerminal};
 
 /// Makes a terminal report mouse buttons, with decimal numbers. The wheel counts as two buttons.
-const WHEEL: &[u8] = b"\x1b[?1000h\x1b[?1006h";
+const REPORT_WHEEL: &[u8] = b"\x1b[?1000h\x1b[?1006h";
 
 /// The view of one attached client.
 #[derive(Debug)]
 pub(super) struct ClientView {
-    /// The size of the client's terminal. `None` if the client only watches: its terminal has the
-    /// size of the agent's.
+    /// The size of the client's terminal. `None` if the client only watches. Such a client adapts
+    /// to the size of the agent's terminal.
     pub(super) size: Option<Size>,
     pub(super) filter: InputFilter,
-    /// What a terminal of another size than the agent's shows. `None` while the client gets the
-    /// agent's own output.
+    /// The picture on a terminal whose size differs from the agent's. `None` while the client gets
+    /// the agent's own output.
     picture: Option<Picture>,
     /// Whether the client wants wheel reports while the agent does not use the mouse.
-    wheel: bool,
-    /// Whether the client missed output. It gets new output after it has received what was sent.
-    behind: bool,
+    wants_wheel: bool,
+    /// Whether the client missed output. It is updated after it has received all queued output.
+    is_behind: bool,
 }
 
 impl ClientView {
     /// Makes the view of a client whose terminal has this size. `None` if the client only watches.
     pub(super) fn new(size: Option<Size>) -> Self {
-        Self { size, filter: InputFilter::default(), picture: None, wheel: false, behind: false }
+        let filter = InputFilter::default();
+        Self { size, filter, picture: None, wants_wheel: false, is_behind: false }
     }
 
     /// Shows the effects of a batch of the agent's output.
@@ -35,23 +36,23 @@ impl ClientView {
         terminal: &VirtualTerminal,
         effects: &Effects,
     ) {
-        if self.behind {
+        if self.is_behind {
             return;
         }
         match &mut self.picture {
             None if effects.needs_painting() => self.repaint(queue, terminal),
             None => {
                 self.send(queue, effects.shown());
-                if effects.has_switched_mouse() && self.wheel {
+                if effects.has_switched_mouse() && self.wants_wheel {
                     self.set_mouse(queue, terminal);
                 }
             }
-            // If rows change faster than the client reads them, they are shown when it has caught
+            // The rows change faster than the client reads them. It is updated when it has caught
             // up.
-            Some(_) if !queue.is_idle() => self.behind = true,
+            Some(_) if !queue.is_idle() => self.is_behind = true,
             Some(picture) => {
                 let mut changes = picture.update(terminal);
-                if effects.rang() {
+                if effects.has_rung() {
                     changes.push(0x07);
                 }
                 let changes = self.with_wheel(terminal, changes);
@@ -62,7 +63,7 @@ impl ClientView {
 
     /// Repaints everything, whatever was shown before.
     pub(super) fn repaint(&mut self, queue: &SendQueue, terminal: &VirtualTerminal) {
-        self.behind = false;
+        self.is_behind = false;
         let painted = if self.size.is_none_or(|size| size == terminal.size()) {
             self.picture = None;
             terminal.paint()
@@ -75,13 +76,13 @@ impl ClientView {
 
     /// Switches wheel reports of the client's terminal on or off, for as long as the agent does not
     /// use the mouse.
-    pub(super) fn want_wheel(
+    pub(super) fn report_wheel(
         &mut self,
         queue: &SendQueue,
         terminal: &VirtualTerminal,
         wheel: bool,
     ) {
-        self.wheel = wheel;
+        self.wants_wheel = wheel;
         self.set_mouse(queue, terminal);
     }
 
@@ -90,18 +91,18 @@ impl ClientView {
         self.send(queue, &modes);
     }
 
-    /// Adds the wheel reports, if the client wants them, to output that sets the mouse modes as the
-    /// agent wants them.
+    /// Adds wheel reports to output that sets the agent's mouse modes, if the client wants them and
+    /// the agent does not use the mouse.
     fn with_wheel(&self, terminal: &VirtualTerminal, mut painted: Vec<u8>) -> Vec<u8> {
-        if !painted.is_empty() && self.wheel && !terminal.uses().mouse {
-            painted.extend_from_slice(WHEEL);
+        if !painted.is_empty() && self.wants_wheel && !terminal.uses().mouse {
+            painted.extend_from_slice(REPORT_WHEEL);
         }
         painted
     }
 
-    /// Shows what the client missed, after it has received everything that was sent.
+    /// Sends the output that the client missed, after it has received all queued output.
     pub(super) fn catch_up(&mut self, queue: &SendQueue, terminal: &VirtualTerminal) {
-        if !std::mem::take(&mut self.behind) {
+        if !std::mem::take(&mut self.is_behind) {
             return;
         }
         match &mut self.picture {
@@ -123,7 +124,7 @@ impl ClientView {
     /// Records whether the client misses output.
     fn queued(&mut self, queued: Enqueued) {
         if queued == Enqueued::Overflowed {
-            self.behind = true;
+            self.is_behind = true;
             // It is unknown now which part of the picture the client has.
             if let Some(picture) = &mut self.picture {
                 *picture = Picture::default();

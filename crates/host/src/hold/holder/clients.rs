@@ -13,20 +13,20 @@ use crate::hold::terminal::Size;
 use crate::hold::wire::{ClientCounts, WireAnswer, WireEvent, encode_message, kind};
 
 /// How long clients have to read the last messages of a holder that exits.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// One connected client.
 #[derive(Debug)]
 pub(super) struct ConnectedClient {
     connection: ClientConnection,
-    /// Whether it has sent its hello.
-    pub(super) greeted: bool,
-    pub(super) subscribed: bool,
+    /// Whether the client has sent its hello.
+    pub(super) is_greeted: bool,
+    pub(super) is_subscribed: bool,
     pub(super) view: Option<ClientView>,
     pub(super) access: ClientAccess,
 }
 
-/// What a client may request, until it disconnects.
+/// The access of a client, until it disconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClientAccess {
     Everything,
@@ -71,8 +71,8 @@ impl Clients {
         let connection = ClientConnection::open(id, stream, &self.messages);
         let client = ConnectedClient {
             connection,
-            greeted: false,
-            subscribed: false,
+            is_greeted: false,
+            is_subscribed: false,
             view: None,
             access: ClientAccess::Everything,
         };
@@ -83,8 +83,7 @@ impl Clients {
         self.all.get_mut(&id)
     }
 
-    /// Closes a connection after everything in its queue was sent. Returns whether the client was
-    /// attached.
+    /// Closes a connection after its queue was sent. Returns whether the client was attached.
     pub(super) fn hang_up(&mut self, id: ClientId) -> bool {
         let Some(client) = self.all.remove(&id) else { return false };
         client.connection.hang_up();
@@ -107,19 +106,19 @@ impl Clients {
     pub(super) fn announce(&mut self, event: &WireEvent) {
         let frame = encode_message(kind::EVENT, event);
         let is_end = matches!(event, WireEvent::Ended(_));
-        let concerned =
-            |client: &ConnectedClient| client.subscribed || is_end && client.view.is_some();
-        let ids: Vec<ClientId> =
-            self.all.iter().filter(|(_, client)| concerned(client)).map(|(id, _)| *id).collect();
-        ids.into_iter().for_each(|id| self.send(id, &frame));
+        self.send_to(&frame, |it| it.is_subscribed || is_end && it.view.is_some());
     }
 
     /// Sends an event to all attached clients.
-    pub(super) fn tell_attached(&mut self, event: &WireEvent) {
-        let frame = encode_message(kind::EVENT, event);
-        let attached = self.all.iter().filter(|(_, client)| client.view.is_some());
-        let ids: Vec<ClientId> = attached.map(|(id, _)| *id).collect();
-        ids.into_iter().for_each(|id| self.send(id, &frame));
+    pub(super) fn send_to_attached(&mut self, event: &WireEvent) {
+        self.send_to(&encode_message(kind::EVENT, event), |client| client.view.is_some());
+    }
+
+    /// Sends a frame to all clients that match.
+    fn send_to(&mut self, frame: &[u8], is_receiver: impl Fn(&ConnectedClient) -> bool) {
+        let receivers = self.all.iter().filter(|(_, client)| is_receiver(client));
+        let ids: Vec<ClientId> = receivers.map(|(id, _)| *id).collect();
+        ids.into_iter().for_each(|id| self.send(id, frame));
     }
 
     /// Records that a client waits for the end of a stop.
@@ -147,19 +146,19 @@ impl Clients {
 
     /// Returns whether a client is subscribed.
     pub(super) fn have_subscriber(&self) -> bool {
-        self.all.values().any(|client| client.subscribed)
+        self.all.values().any(|client| client.is_subscribed)
     }
 
-    /// Returns the largest size that all attached terminals can show. `None` if no client is
-    /// attached, apart from those that only watch.
+    /// Returns the largest size that all attached terminals can show. Ignores clients that only
+    /// watch. `None` if no other client is attached.
     pub(super) fn common_size(&self) -> Option<Size> {
         let sizes = self.all.values().filter_map(|client| client.view.as_ref()?.size);
         sizes.reduce(Size::common)
     }
 
-    /// Gives all clients time to receive what is queued for them.
+    /// Gives all clients time to receive their queues.
     pub(super) async fn finish(&mut self) {
-        let deadline = tokio::time::Instant::now() + LAST_WORDS;
+        let deadline = tokio::time::Instant::now() + FINISH_TIMEOUT;
         for (_, client) in std::mem::take(&mut self.all) {
             let left = deadline.saturating_duration_since(tokio::time::Instant::now());
             client.connection.finish(left).await;

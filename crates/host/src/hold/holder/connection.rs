@@ -13,7 +13,7 @@ use super::send_queue::{self, SendQueue};
 use crate::hold::waiting::KEY_PAUSE;
 use crate::hold::wire::{FrameDecoder, Received, kind};
 
-/// Longer than the rest of a terminal's answer can take, over any connection.
+/// After a pause of this length, the rest of a terminal's answer does not arrive any more.
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 
 /// Identifies a connection.
@@ -27,7 +27,7 @@ pub(super) enum ClientMessage {
     Pause(ClientId),
     /// No input arrived for a long time ([`LONG_PAUSE`]).
     LongPause(ClientId),
-    /// Everything that was queued for the client is sent.
+    /// The queue of the client was sent completely.
     CaughtUp(ClientId),
     Gone(ClientId),
 }
@@ -50,7 +50,7 @@ impl ClientConnection {
         let writer = tokio::task::spawn_local(async move {
             send_queue::write_out(&sent, to, async || {
                 // Without a receiver, the holder is about to exit.
-                let _told = sender.send(ClientMessage::CaughtUp(id)).await;
+                let _sent = sender.send(ClientMessage::CaughtUp(id)).await;
             })
             .await;
         });
@@ -58,8 +58,7 @@ impl ClientConnection {
         Self { queue, reader, writer }
     }
 
-    /// Reads nothing more from the client, and waits at most `limit` until everything queued is
-    /// sent.
+    /// Reads nothing more from the client, and waits at most `limit` until the queue is sent.
     pub(super) async fn finish(self, limit: Duration) {
         self.reader.abort();
         self.queue.close();
@@ -67,7 +66,7 @@ impl ClientConnection {
         let _written = tokio::time::timeout(limit, self.writer).await;
     }
 
-    /// Closes the connection after everything queued is sent.
+    /// Closes the connection after the queue is sent.
     pub(super) fn hang_up(&self) {
         self.reader.abort();
         self.queue.close();
@@ -101,7 +100,7 @@ async fn read_in(id: ClientId, mut from: OwnedReadHalf, messages: Sender<ClientM
         }
     }
     // Without a receiver, the holder is about to exit.
-    let _told = messages.send(ClientMessage::Gone(id)).await;
+    let _sent = messages.send(ClientMessage::Gone(id)).await;
 }
 
 /// How long ago the last input arrived.
@@ -113,7 +112,7 @@ enum InputPace {
 }
 
 impl InputPace {
-    /// Waits until the next pause is long enough.
+    /// Waits for the length of the next pause.
     async fn pause(self) {
         match self {
             Self::Now => tokio::time::sleep(KEY_PAUSE).await,

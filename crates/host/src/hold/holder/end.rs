@@ -1,4 +1,4 @@
-//! The end of the agent, of the processes that it started, and of the holder.
+//! Ends the agent, the processes that it has started, and the holder.
 
 use std::fs;
 use std::path::Path;
@@ -31,14 +31,14 @@ impl Holder {
         let new = PendingStop::new(asked, grace, Instant::now());
         *stop = Some(stop.map_or(new, |old| old.join(new)));
         self.signal_agent(Signal::TERM);
-        // A stopped process cannot exit before it is continued.
+        // A stopped process cannot exit before it is resumed.
         self.signal_agent(Signal::CONT);
         failpoint::hit("hold.stop.after");
     }
 
     /// Ends the agent because this process received SIGTERM.
     pub(super) fn terminate(&mut self) {
-        log("told to end");
+        log("received SIGTERM");
         match &mut self.agent_state {
             AgentState::Running { .. } => self.stop(false, SHUTDOWN_GRACE),
             AgentState::Sweeping { leave, .. } | AgentState::Ended { leave, .. } => *leave = true,
@@ -75,7 +75,7 @@ impl Holder {
         }
     }
 
-    /// Collects the exit status of every process that has exited, and continues a stopped agent.
+    /// Collects the exit status of every process that has exited, and resumes a stopped agent.
     pub(super) fn reap(&mut self) {
         loop {
             match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
@@ -102,15 +102,14 @@ impl Holder {
             return;
         }
         let asked = stop.is_some_and(|stop| stop.asked);
-        // Record the agent's last output before the end is recorded, so that a reader of the end
-        // finds it.
+        // Record the agent's last output before its end, so that a reader of the end finds it.
         self.drain();
-        let was_told = self.terminal.is_some() && stop.is_some_and(|stop| !stop.asked);
-        let exit = unless_told_to(exit(status), was_told);
+        let was_terminated = self.terminal.is_some() && stop.is_some_and(|stop| !stop.asked);
+        let exit = or_terminated(exit(status), was_terminated);
         let end = LaunchEnd { exit, asked, at: jiff::Timestamp::now() };
         log(&format!("the agent ended: {}", end.exit));
         if let Err(error) = order::write_end(&self.folder, &end) {
-            log(&format!("how the agent ended is not on disk: {error}"));
+            log(&format!("the end of the agent cannot be recorded: {error}"));
         }
         // After a crash the holder stays, because an automatic restart takes the environment from
         // it. In all other cases it exits.
@@ -120,7 +119,7 @@ impl Holder {
         self.kill_all();
     }
 
-    /// Notifies all clients, if the agent and everything that it started is gone.
+    /// Notifies all clients, if the agent and all processes that it has started are gone.
     fn finish(&mut self) {
         let AgentState::Sweeping { end, leave } = self.agent_state else { return };
         failpoint::hit("hold.sweep.after");
@@ -131,7 +130,7 @@ impl Holder {
         if !end.asked
             && let Err(error) = self.keep_last_words()
         {
-            log(&format!("what the agent printed last is not on disk: {error}"));
+            log(&format!("the agent's last output cannot be recorded: {error}"));
         }
         if leave {
             remove_socket(&self.folder);
@@ -145,19 +144,19 @@ impl Holder {
         failpoint::hit("hold.ended.after");
     }
 
-    /// Records the agent's last output: of its terminal, or of its standard error. If a headless
-    /// agent printed no errors, the reason may be in its standard output.
+    /// Records the last output of the agent's terminal, or the standard error of a headless agent.
+    /// If that is empty, the reason of the end may be in its standard output.
     fn keep_last_words(&mut self) -> std::io::Result<()> {
         self.draw();
         let output = match &self.terminal {
             Some(terminal) => terminal.text(),
             None => {
                 let errors = last_words::end_of(&errors_path(&self.folder))?;
-                let said = self.history.last(last_words::LOOKED_AT_BYTES).concat();
-                let said = String::from_utf8_lossy(&said).into_owned();
+                let output = self.history.last(last_words::EXAMINED_BYTES).concat();
+                let output = String::from_utf8_lossy(&output).into_owned();
                 let is_prose = |line: &&str| !line.starts_with('{');
                 match errors.trim().is_empty() {
-                    true => said.lines().filter(is_prose).collect::<Vec<_>>().join("\n"),
+                    true => output.lines().filter(is_prose).collect::<Vec<_>>().join("\n"),
                     false => errors,
                 }
             }
@@ -165,7 +164,7 @@ impl Holder {
         last_words::write(&self.folder, &output, &self.environment)
     }
 
-    /// Kills everything that the agent started: all of its cgroup at once, and all descendants of
+    /// Kills all processes that the agent has started: its cgroup at once, and all descendants of
     /// this process.
     fn kill_all(&self) {
         if let Some(Err(error)) = self.group.as_ref().map(AgentGroup::kill) {
@@ -177,7 +176,7 @@ impl Holder {
     fn close_stream(&mut self) {
         self.drain();
         if let Some(AgentStream::Terminal { master, slave }) = self.stream.take() {
-            // After our own end is closed, the kernel returns all output that is still buffered.
+            // After this process has closed the slave, the kernel returns all buffered output.
             drop(slave);
             self.drain_from(&master);
         }
@@ -186,7 +185,7 @@ impl Holder {
         self.changes.forget();
     }
 
-    /// Reads everything that the agent has written until now.
+    /// Reads all output that the agent has written until now.
     fn drain(&mut self) {
         let Some(stream) = self.stream.take() else { return };
         self.stream = Some(stream);
@@ -211,9 +210,9 @@ impl Holder {
 }
 
 /// Returns how an agent ended. If an agent at a terminal exits cleanly because of a shutdown, no
-/// user has quit it: the signal that it received counts as its end.
-fn unless_told_to(exit: Exit, was_told: bool) -> Exit {
-    if was_told && exit.is_clean() { Exit::Signal(Signal::TERM.as_raw()) } else { exit }
+/// user has quit it. Then the signal that it received counts as its end.
+fn or_terminated(exit: Exit, was_terminated: bool) -> Exit {
+    if was_terminated && exit.is_clean() { Exit::Signal(Signal::TERM.as_raw()) } else { exit }
 }
 
 fn exit(status: WaitStatus) -> Exit {
@@ -226,12 +225,12 @@ fn exit(status: WaitStatus) -> Exit {
 
 /// Records that the agent never started.
 pub(super) fn record_never_started(folder: &Path) {
-    if let Err(error) = order::write_end_unless_there(folder, &order::never_started()) {
-        log(&format!("the failed start is not on disk: {error}"));
+    if let Err(error) = order::write_end_if_missing(folder, &order::never_started()) {
+        log(&format!("the failed start cannot be recorded: {error}"));
     }
 }
 
-/// Kills every child and waits for it. For a holder whose start failed.
+/// Kills every child of a holder whose start failed, and waits for it.
 pub(super) fn end_children() {
     loop {
         kill_descendants();
@@ -243,7 +242,7 @@ pub(super) fn end_children() {
 }
 
 /// Kills every descendant of this process. Orphans become its children, and SIGCHLD reports the
-/// exit of their parent. So a process that escapes this round is found in the next one.
+/// exit of their parent process. So a descendant that is missed now is found after the next SIGCHLD.
 fn kill_descendants() {
     let own = std::process::id();
     for pid in process::descendants(own) {
@@ -251,7 +250,7 @@ fn kill_descendants() {
         else {
             continue;
         };
-        // Check again after the handle was opened: then it cannot be another process.
+        // Check the descent after the handle was opened, so that no other process is killed.
         if descends_from(pid, own)
             && let Err(error) = handle.signal(Signal::KILL)
         {

@@ -10,24 +10,25 @@ use tokio::time::Instant;
 use super::Holder;
 use super::requests::headless;
 use super::screen_changes::QUIET;
-use super::serve::MOST_INPUT;
+use super::serve::MAX_INPUT_BYTES;
 use crate::hold::descriptors::read_now;
 use crate::hold::terminal::{VirtualTerminal, keystrokes};
 use crate::hold::wire::TypingOutcome;
 
-/// Minimum time between the text and Enter. An agent that reads both at once takes Enter for text.
-const LEAST_WAIT: Duration = Duration::from_millis(100);
-/// Maximum time between the text and Enter, even if the agent draws nothing or never stops drawing.
-const MOST_WAIT: Duration = Duration::from_secs(3);
+/// The minimum time between the text and Enter. An agent that reads both at once takes Enter for
+/// text.
+const MIN_WAIT: Duration = Duration::from_millis(100);
+/// The maximum time between the text and Enter, even if the agent draws nothing or never stops
+/// drawing.
+const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// The messages that were typed, and the one that is being typed.
 #[derive(Debug, Default)]
 pub(super) struct MessageTyping {
-    /// Every message that this holder was asked to type. No message is typed twice.
-    told: BTreeSet<MessageId>,
+    /// Every message that this holder has begun to type. No message is typed twice.
+    begun: BTreeSet<MessageId>,
     job: Option<Job>,
-    /// When a user last pressed a key. The screen shows the key only after the agent had time to
-    /// draw it.
+    /// When a user last pressed a key. The agent needs some time to draw it.
     last_key: Option<Instant>,
 }
 
@@ -35,7 +36,7 @@ pub(super) struct MessageTyping {
 #[derive(Debug)]
 struct Job {
     stage: TypingStage,
-    /// Input that arrived meanwhile from others. It must not get into the message.
+    /// Other input that arrived meanwhile. It must not get into the message.
     held: Vec<u8>,
 }
 
@@ -57,11 +58,11 @@ impl TypingStage {
     fn due(self) -> Option<Instant> {
         match self {
             Self::Pasting | Self::Sending => None,
-            Self::Drawing { since, drew: None } => Some(since + MOST_WAIT),
+            Self::Drawing { since, drew: None } => Some(since + MAX_WAIT),
             Self::Drawing { since, drew: Some(drew) } => {
-                Some((drew + QUIET).max(since + LEAST_WAIT).min(since + MOST_WAIT))
+                Some((drew + QUIET).max(since + MIN_WAIT).min(since + MAX_WAIT))
             }
-            Self::Sent { since } => Some(since + LEAST_WAIT),
+            Self::Sent { since } => Some(since + MIN_WAIT),
         }
     }
 
@@ -85,7 +86,7 @@ impl MessageTyping {
         self.job.as_ref().and_then(|job| job.stage.due())
     }
 
-    /// Records that the agent drew something.
+    /// Records that the agent has drawn.
     pub(super) fn drew(&mut self, now: Instant) {
         if let Some(Job { stage: TypingStage::Drawing { drew, .. }, .. }) = &mut self.job {
             *drew = Some(now);
@@ -97,6 +98,7 @@ impl MessageTyping {
         self.job = None;
     }
 
+    /// Returns whether a user pressed a key that the agent may not have drawn yet.
     fn has_fresh_key(&self) -> bool {
         self.last_key.is_some_and(|key| key.elapsed() < QUIET)
     }
@@ -110,7 +112,7 @@ impl Holder {
         text: &str,
         revision: u64,
     ) -> Result<TypingOutcome> {
-        if self.message_typing.told.contains(&message) {
+        if self.message_typing.begun.contains(&message) {
             return Ok(TypingOutcome::Before);
         }
         if !self.is_unchanged(revision)? {
@@ -118,9 +120,9 @@ impl Holder {
         }
         let takes_pastes = self.terminal.as_ref().is_some_and(VirtualTerminal::takes_pastes);
         let keys = keystrokes(text, takes_pastes)
-            .ok_or_else(|| Error::usage("the message has nothing in it that can be typed"))?;
+            .ok_or_else(|| Error::usage("the message has no character that can be typed"))?;
         failpoint::hit("hold.type.before");
-        self.message_typing.told.insert(message);
+        self.message_typing.begun.insert(message);
         self.changes.count();
         if !self.type_in(&keys) {
             return Err(unread());
@@ -130,12 +132,12 @@ impl Holder {
         Ok(TypingOutcome::Now)
     }
 
-    /// Presses keys, unless the screen has changed. Returns whether it did.
+    /// Presses keys, unless the screen has changed. Returns whether the keys were pressed.
     pub(super) fn press(&mut self, keys: &[u8], revision: u64) -> Result<bool> {
         Ok(self.is_unchanged(revision)? && self.inject(keys).map(|()| true)?)
     }
 
-    /// Queues bytes for the agent. Only the agent's own evidence shows whether it read them.
+    /// Queues bytes for the agent. The caller does not learn whether the agent has read them.
     pub(super) fn inject(&mut self, bytes: &[u8]) -> Result<()> {
         if self.terminal.is_none() {
             return Err(headless());
@@ -145,7 +147,7 @@ impl Holder {
         if self.type_after_message(bytes) { Ok(()) } else { Err(unread()) }
     }
 
-    /// Passes on input of an attached user, or a report that their terminal sent by itself.
+    /// Passes on input of an attached user. `has_keys` is false for reports of the user's terminal.
     pub(super) fn type_for_person(&mut self, bytes: &[u8], has_keys: bool) {
         if has_keys {
             self.changes.count();
@@ -155,18 +157,18 @@ impl Holder {
     }
 
     /// Continues with the message after the agent has read all of its input.
-    pub(super) fn input_taken(&mut self) {
+    pub(super) fn input_was_read(&mut self) {
         if !self.input.is_empty() {
             return;
         }
         if let Some(job) = &mut self.message_typing.job {
             job.stage = job.stage.after_input(Instant::now());
         }
-        self.input_is_read();
+        self.notify_refused();
     }
 
     /// Continues with the message if its next stage is due.
-    pub(super) fn go_on_typing(&mut self, now: Instant) {
+    pub(super) fn continue_typing(&mut self, now: Instant) {
         if self.message_typing.due().is_none_or(|due| due > now) {
             return;
         }
@@ -174,7 +176,7 @@ impl Holder {
             Some(Job { stage: TypingStage::Drawing { .. }, held }) => self.send_message(held),
             Some(Job { held, .. }) => {
                 self.type_in(&held);
-                self.input_is_read();
+                self.notify_refused();
             }
             None => {}
         }
@@ -192,15 +194,14 @@ impl Holder {
     /// Queues input behind the message that is being typed. Returns whether there was room for it.
     fn type_after_message(&mut self, bytes: &[u8]) -> bool {
         let Some(job) = &mut self.message_typing.job else { return self.type_in(bytes) };
-        let has_room = job.held.len() + bytes.len() <= MOST_INPUT;
+        let has_room = job.held.len() + bytes.len() <= MAX_INPUT_BYTES;
         if has_room {
             job.held.extend_from_slice(bytes);
         }
         has_room
     }
 
-    /// Returns whether the screen still has this revision, and no keys are on their way to the
-    /// agent.
+    /// Returns whether the screen still has this revision, and no input is queued for the agent.
     fn is_unchanged(&mut self, revision: u64) -> Result<bool> {
         if self.terminal.is_none() {
             return Err(headless());
@@ -214,12 +215,12 @@ impl Holder {
         if is_unchanged {
             self.check_running()?;
         } else {
-            self.refuse();
+            self.owe_notification();
         }
         Ok(is_unchanged)
     }
 
-    /// Takes in output of the agent that was not read yet: it changes the screen, too.
+    /// Reads the agent's pending output, which may change the screen.
     fn take_in_now(&mut self) {
         if let Some(stream) = &self.stream
             && let Ok(count @ 1..) = read_now(stream.output(), &mut self.batch)
@@ -241,16 +242,16 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn enter_is_due_a_moment_after_the_agent_drew() {
+    fn enter_is_due_150_ms_after_the_agent_has_drawn() {
         let since = Instant::now();
         let due = |drew: Option<u64>| {
             let stage = TypingStage::Drawing { since, drew: drew.map(|after| since + MS(after)) };
             stage.due().map(|due| due - since)
         };
-        assert_eq!(due(None), Some(MOST_WAIT), "an agent that draws nothing");
+        assert_eq!(due(None), Some(MAX_WAIT), "an agent that draws nothing");
         assert_eq!(due(Some(1)), Some(MS(151)));
         assert_eq!(due(Some(800)), Some(MS(950)));
-        assert_eq!(due(Some(2999)), Some(MOST_WAIT), "an agent that never stops");
+        assert_eq!(due(Some(2999)), Some(MAX_WAIT), "an agent that never stops drawing");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The holder process: one launch's terminal or pipes, its socket, and its end.
+//! The holder process. It owns the terminal or the pipes of one launch and its socket, and records
+//! the end of the launch.
 
 mod agent;
 mod agent_state;
@@ -45,10 +46,10 @@ use screen_changes::ScreenChanges;
 use start::HolderSignals;
 use suspended::Suspended;
 
-/// How many bytes of an agent's output are kept in memory.
-const HISTORY: usize = 256 << 10;
-/// How many bytes of output are read at most before they are processed.
-const BATCH: usize = 64 << 10;
+/// This many bytes of an agent's output are kept in memory.
+const HISTORY_BYTES: usize = 256 << 10;
+/// At most this many bytes of output are read before they are processed.
+const BATCH_BYTES: usize = 64 << 10;
 
 /// Holds the launch whose folder is the only argument. Reads its order from standard input.
 pub fn run_holder(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -58,17 +59,16 @@ pub fn run_holder(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match hold(arguments.into_iter()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            log(&format!("cannot hold: {error}"));
+            log(&format!("the holder cannot start: {error}"));
             ExitCode::FAILURE
         }
     }
 }
 
 fn hold(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
-    let missing = || Error::usage("`segue hold` is for the daemon alone");
+    let missing = || Error::usage("only the daemon may use `segue hold`");
     let folder = PathBuf::from(arguments.next().ok_or_else(missing)?);
-    // An agent could hide its mark, but in vain: clients do not talk to a holder that an agent
-    // started.
+    // An agent could hide this mark. But clients do not connect to a holder that an agent started.
     if peer::is_marked(std::process::id()) {
         return Err(Error::usage("an agent may not start a holder"));
     }
@@ -95,7 +95,7 @@ fn hold(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
 }
 
 fn read_order() -> Result<HoldOrder> {
-    let failed = || Error::internal("the order to hold cannot be read");
+    let failed = || Error::internal("the holder's order cannot be read");
     let mut text = Vec::new();
     std::io::stdin().read_to_end(&mut text).map_err(|error| failed().caused_by(error))?;
     serde_json::from_slice(&text).map_err(|error| failed().caused_by(error))
@@ -113,14 +113,14 @@ fn leave() -> Result<()> {
     rustix::thread::set_name(c"segue-hold").map_err(failed)
 }
 
-/// Writes the one line that the sender of the order waits for, and closes its pipes.
+/// Prints the line that the sender of the order waits for, and closes the sender's pipes.
 fn answer(answer: &OrderAnswer) -> Result<()> {
     failpoint::hit("hold.answer.before");
     let line = serde_json::to_string(answer)
-        .map_err(|error| Error::internal("cannot word the answer").caused_by(error))?;
+        .map_err(|error| Error::internal("cannot write the answer").caused_by(error))?;
     let mut output = std::io::stdout();
-    // If the daemon died meanwhile, the next one finds this holder by its socket.
-    let _heard = output.write_all(format!("{line}\n").as_bytes()).and_then(|()| output.flush());
+    // If the daemon died meanwhile, the next daemon finds this holder by its socket.
+    let _printed = output.write_all(format!("{line}\n").as_bytes()).and_then(|()| output.flush());
     if let Err(error) = close_pipes() {
         log(&format!("the daemon's pipes stay open: {error}"));
     }
@@ -129,9 +129,9 @@ fn answer(answer: &OrderAnswer) -> Result<()> {
 }
 
 fn close_pipes() -> std::io::Result<()> {
-    let nowhere = OpenOptions::new().read(true).write(true).open("/dev/null")?;
-    rustix::stdio::dup2_stdin(&nowhere)?;
-    rustix::stdio::dup2_stdout(&nowhere)?;
+    let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
     Ok(())
 }
 
@@ -151,7 +151,8 @@ struct Holder {
     group: Option<AgentGroup>,
     environment: Environment,
     live: LiveProcesses,
-    /// Released when the agent and everything that it started is gone.
+    /// The session's lock. It is released when the agent and all processes that it has started are
+    /// gone.
     lock: Option<FileLock>,
     listener: UnixListener,
     signals: HolderSignals,
@@ -160,7 +161,7 @@ struct Holder {
     /// `None` for a headless agent.
     terminal: Option<VirtualTerminal>,
     history: OutputHistory,
-    /// How many of the last bytes of output the terminal has not processed yet.
+    /// The number of output bytes that the terminal has not processed yet.
     undrawn: usize,
     /// Input that the agent has not read yet.
     input: VecDeque<u8>,

@@ -2,15 +2,18 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{BATCH, HISTORY, Holder, log};
+use super::{BATCH_BYTES, HISTORY_BYTES, Holder, log};
 use crate::hold::terminal::{Effects, TerminalNotice, VirtualTerminal};
 use crate::hold::wire::WireEvent;
 
-/// Maximum number of bytes that wait to be drawn. A terminal delivers output in small pieces, and
-/// most of a flood of output scrolls off before a user could see it. If it is processed in one
-/// piece, those lines are never drawn at all.
-const MOST_UNDRAWN: usize = BATCH;
-const _: () = assert!(MOST_UNDRAWN + BATCH <= HISTORY, "what waits is in the history");
+/// At most this many bytes wait to be drawn. A terminal delivers output in small pieces. Most lines
+/// of a large output scroll off before a user could see them. If they are processed in one piece,
+/// they are never drawn at all.
+const MAX_UNDRAWN_BYTES: usize = BATCH_BYTES;
+const _: () = assert!(
+    MAX_UNDRAWN_BYTES + BATCH_BYTES <= HISTORY_BYTES,
+    "output that waits to be drawn must be in the history"
+);
 
 impl Holder {
     /// Takes in new output of the agent. Plain text waits to be drawn if no client is attached.
@@ -25,7 +28,7 @@ impl Holder {
         }
         let Some(terminal) = &self.terminal else { return };
         self.undrawn += count;
-        let can_wait = terminal.is_text(bytes) && self.undrawn <= MOST_UNDRAWN;
+        let can_wait = terminal.is_text(bytes) && self.undrawn <= MAX_UNDRAWN_BYTES;
         if !can_wait || self.clients.views().next().is_some() {
             self.draw();
         }
@@ -35,15 +38,15 @@ impl Holder {
     pub(super) fn draw(&mut self) {
         let undrawn = std::mem::take(&mut self.undrawn);
         let Some(terminal) = self.terminal.as_mut().filter(|_| undrawn > 0) else { return };
-        let watched = self.clients.views().next().is_some();
+        let is_watched = self.clients.views().next().is_some();
         let used = terminal.uses();
-        let effects = feed(terminal, self.history.last(undrawn), watched);
+        let effects = feed(terminal, self.history.last(undrawn), is_watched);
         for (view, queue) in self.clients.views() {
             view.follow(queue, terminal, &effects);
         }
         let uses = terminal.uses();
         if uses != used {
-            self.clients.tell_attached(&WireEvent::Uses(uses));
+            self.clients.send_to_attached(&WireEvent::Uses(uses));
         }
         self.type_in(effects.replies());
         for notice in effects.notices() {
@@ -55,17 +58,17 @@ impl Holder {
     }
 }
 
-/// Feeds output to the terminal. A panic in it must not end the agent, so the screen is reset
-/// instead.
-fn feed(terminal: &mut VirtualTerminal, pieces: [&[u8]; 2], watched: bool) -> Effects {
-    let effects = || if watched { Effects::seen() } else { Effects::unseen() };
+/// Feeds output to the terminal. If the terminal panics, its screen is reset, so that the holder
+/// and its agent survive.
+fn feed(terminal: &mut VirtualTerminal, pieces: [&[u8]; 2], is_watched: bool) -> Effects {
+    let effects = || if is_watched { Effects::seen() } else { Effects::unseen() };
     let fed = catch_unwind(AssertUnwindSafe(|| {
         let mut effects = effects();
         pieces.iter().for_each(|bytes| terminal.feed(bytes, &mut effects));
         effects
     }));
     fed.unwrap_or_else(|_| {
-        log("the terminal failed; its screen begins anew");
+        log("the terminal panicked; its screen is reset");
         *terminal = VirtualTerminal::new(terminal.size());
         let mut effects = effects();
         terminal.feed(b"\x1bc", &mut effects);

@@ -15,15 +15,15 @@ use crate::hold::wire::{
     WireStatus, encode, encode_message, kind,
 };
 
-/// Maximum number of scrollback bytes that are sent at once. A screen full of colours is larger
-/// than its text.
-const MOST_SCROLLBACK: usize = 4 << 20;
-/// The size of a piece in bytes. It is well below the largest frame.
-const SCROLLBACK_PIECE: usize = 256 << 10;
+/// At most this many bytes of scrollback are sent in answer to one request. A screen full of
+/// colours is larger than its text.
+const MAX_SCROLLBACK_BYTES: usize = 4 << 20;
+/// Scrollback is sent in pieces of this size, well below the largest frame.
+const SCROLLBACK_PIECE_BYTES: usize = 256 << 10;
 
 impl Holder {
     /// Handles a message of a connection's tasks.
-    pub(super) fn hear(&mut self, message: ClientMessage) {
+    pub(super) fn handle_message(&mut self, message: ClientMessage) {
         // Every request refers to the current screen, so draw the waiting output first.
         self.draw();
         match message {
@@ -61,7 +61,7 @@ impl Holder {
 
     fn frame(&mut self, id: ClientId, frame: &Frame) {
         let Some(client) = self.clients.get(id) else { return };
-        if !client.greeted {
+        if !client.is_greeted {
             return self.greet(id, frame);
         }
         match frame.kind {
@@ -86,11 +86,11 @@ impl Holder {
         self.clients.send(id, &encode_message(kind::HELLO, &Hello::ours()));
         let hello = Some(frame).filter(|frame| frame.kind == kind::HELLO);
         let hello = hello.and_then(|frame| serde_json::from_slice::<Hello>(&frame.payload).ok());
-        let unknown = || Error::usage("the first thing to say to a holder is hello");
+        let unknown = || Error::usage("the first message to a holder must be a hello");
         match hello.ok_or_else(unknown).and_then(|hello| hello.agree()) {
             Ok(_) => {
                 if let Some(client) = self.clients.get(id) {
-                    client.greeted = true;
+                    client.is_greeted = true;
                 }
             }
             Err(error) => {
@@ -104,9 +104,9 @@ impl Holder {
         let request: WireRequest = match serde_json::from_slice(payload) {
             Ok(request) => request,
             Err(error) => {
-                let error = Error::usage("this holder does not know what it was asked")
+                let error = Error::usage("this holder does not support the request")
                     .caused_by(error)
-                    .hint("run `segue stop`, then `segue resume`, to have a newer one");
+                    .hint("run `segue stop`, then `segue resume`, to get a newer holder");
                 return self.clients.answer(id, &WireAnswer::Failed(error));
             }
         };
@@ -136,7 +136,7 @@ impl Holder {
                 .type_message(message, &text, revision)
                 .map_or_else(WireAnswer::Failed, WireAnswer::Typed),
             WireRequest::Scrollback => self.scrollback(id),
-            WireRequest::Wheel(wheel) => answer_of(self.want_wheel(id, wheel)),
+            WireRequest::Wheel(wheel) => answer_of(self.report_wheel(id, wheel)),
             WireRequest::Press { keys, revision } => {
                 self.press(&keys, revision).map_or_else(WireAnswer::Failed, WireAnswer::Pressed)
             }
@@ -174,7 +174,7 @@ impl Holder {
     fn subscribe(&mut self, id: ClientId) {
         self.clients.answer(id, &WireAnswer::Done);
         if let Some(client) = self.clients.get(id) {
-            client.subscribed = true;
+            client.is_subscribed = true;
         }
         let title = self.terminal.as_ref().map_or("", VirtualTerminal::title).to_owned();
         let title = (!title.is_empty()).then_some(WireEvent::Title(title));
@@ -215,9 +215,9 @@ impl Holder {
         let Some(terminal) = &mut self.terminal else { return WireAnswer::Failed(headless()) };
         let ScrollbackText { text, has_forgotten } = terminal.scrollback();
         let alternate = terminal.uses().alternate;
-        let sent = newest_lines(&text, MOST_SCROLLBACK);
+        let sent = newest_lines(&text, MAX_SCROLLBACK_BYTES);
         let mut frames = Vec::new();
-        let pieces = sent.as_bytes().chunks(SCROLLBACK_PIECE);
+        let pieces = sent.as_bytes().chunks(SCROLLBACK_PIECE_BYTES);
         pieces.for_each(|piece| encode(kind::SCROLLBACK, piece, &mut frames));
         self.clients.send(id, &frames);
         let has_forgotten = has_forgotten || sent.len() < text.len();

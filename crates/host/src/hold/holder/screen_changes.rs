@@ -1,5 +1,4 @@
-//! Changes on the agent's screen. They are counted, and subscribers are notified when the screen
-//! has settled.
+//! Counts the changes of the agent's screen, and notifies subscribers when the screen has settled.
 
 use std::time::Duration;
 
@@ -10,18 +9,18 @@ use crate::hold::wire::WireEvent;
 
 /// After this time without output, the agent has finished drawing.
 pub(super) const QUIET: Duration = Duration::from_millis(150);
-/// Subscribers are notified after this time even if the agent never stops drawing: a dialog can be
-/// shown together with a spinner.
-const RESTLESS: Duration = Duration::from_secs(2);
+/// Subscribers are notified after this time even if the agent never stops drawing. An agent can show
+/// a dialog together with a spinner.
+const MAX_DELAY: Duration = Duration::from_secs(2);
 
 /// The revision of the screen, and the pending notification of its changes.
 #[derive(Debug, Default)]
 pub(super) struct ScreenChanges {
     revision: u64,
     unreported: Option<UnreportedChanges>,
-    /// Whether a request was refused because the agent has unread input. Subscribers must then be
+    /// Whether a request was refused because the agent has unread input. Then subscribers must be
     /// notified when the agent has read it.
-    owed: bool,
+    is_notification_owed: bool,
 }
 
 /// Changes that subscribers have not been notified of yet.
@@ -36,20 +35,20 @@ impl ScreenChanges {
         self.revision
     }
 
-    /// Records that something was drawn or typed.
+    /// Counts a change: output that the agent has drawn, or input for it.
     pub(super) fn count(&mut self) {
         self.revision += 1;
     }
 
     /// Returns when subscribers must be notified. `None` if there is nothing to report.
     pub(super) fn due(&self) -> Option<Instant> {
-        self.unreported.map(|it| (it.last + QUIET).min(it.first + RESTLESS))
+        self.unreported.map(|it| (it.last + QUIET).min(it.first + MAX_DELAY))
     }
 
     /// Drops the pending notification, because the agent has ended.
     pub(super) fn forget(&mut self) {
         self.unreported = None;
-        self.owed = false;
+        self.is_notification_owed = false;
     }
 
     fn record(&mut self, now: Instant) {
@@ -59,7 +58,7 @@ impl ScreenChanges {
 }
 
 impl Holder {
-    /// Records that the agent drew something.
+    /// Records that the agent has drawn.
     pub(super) fn drew(&mut self) {
         let now = Instant::now();
         self.changes.count();
@@ -67,19 +66,19 @@ impl Holder {
         self.schedule_settled(now);
     }
 
-    /// Makes sure that a client whose request was refused is notified when it should look again.
-    pub(super) fn refuse(&mut self) {
+    /// Makes sure that a client whose request was refused is notified when it can try again.
+    pub(super) fn owe_notification(&mut self) {
         if self.is_typing() {
-            self.changes.owed = true;
+            self.changes.is_notification_owed = true;
         } else {
             self.schedule_settled(Instant::now());
         }
     }
 
-    /// Notifies the clients whose requests were refused, now that the agent has read its input.
-    pub(super) fn input_is_read(&mut self) {
-        if self.changes.owed && !self.is_typing() {
-            self.changes.owed = false;
+    /// Notifies the clients whose requests were refused, if the agent has read all of its input.
+    pub(super) fn notify_refused(&mut self) {
+        if self.changes.is_notification_owed && !self.is_typing() {
+            self.changes.is_notification_owed = false;
             self.schedule_settled(Instant::now());
         }
     }
@@ -92,7 +91,7 @@ impl Holder {
         }
     }
 
-    /// Schedules a notification. Without a subscriber, the holder need not wake up for it.
+    /// Schedules a notification. Without a subscriber, the holder does not wake up for it.
     fn schedule_settled(&mut self, now: Instant) {
         if self.clients.have_subscriber() {
             self.changes.record(now);
@@ -112,7 +111,7 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn settled_is_due_after_a_quiet_moment() {
+    fn settled_is_due_150_ms_after_the_last_change() {
         let now = Instant::now();
         let mut changes = ScreenChanges::default();
         assert_eq!(changes.due(), None);
@@ -128,7 +127,7 @@ mod tests {
         for tick in 0..=20 {
             changes.record(now + MS(tick * 100));
         }
-        assert_eq!(changes.due(), Some(now + RESTLESS));
+        assert_eq!(changes.due(), Some(now + MAX_DELAY));
         changes.unreported = None;
         changes.record(now + MS(2100));
         assert_eq!(changes.due(), Some(now + MS(2250)));

@@ -1,4 +1,4 @@
-//! The queue of one client. The agent never waits for a client.
+//! The queue of output and messages to one client. The agent never waits for a client.
 
 use std::cell::RefCell;
 
@@ -9,11 +9,13 @@ use tokio::sync::Notify;
 use crate::hold::terminal::Size;
 use crate::hold::wire::{Painted, encode, encode_message, kind};
 
-/// Maximum size of queued output in bytes. If it is exceeded, the output is dropped and the screen
-/// is repainted instead.
-const MOST_OUTPUT: usize = 512 << 10;
-/// Maximum size of queued answers and events in bytes. A client that exceeds it does not read.
-const MOST_MESSAGES: usize = 8 << 20;
+/// The maximum size of queued output. If it is exceeded, the output is dropped and the screen is
+/// repainted later.
+const MAX_OUTPUT_BYTES: usize = 512 << 10;
+/// The maximum size of queued answers and events. A client that exceeds it does not read.
+const MAX_MESSAGE_BYTES: usize = 8 << 20;
+/// Output is split into frames of this size.
+const OUTPUT_FRAME_BYTES: usize = 32 << 10;
 
 /// The queue between the holder and the task that writes to a client.
 #[derive(Debug, Default)]
@@ -26,11 +28,12 @@ pub(super) struct SendQueue {
 struct QueuedFrames {
     /// Complete frames of output.
     output: Vec<u8>,
-    /// Complete frames of everything else. They are sent after the output that they may refer to.
+    /// Complete frames of answers and events. They are sent after the output that they may refer
+    /// to.
     messages: Vec<u8>,
-    closed: bool,
-    /// Whether the task is writing what it took.
-    busy: bool,
+    is_closed: bool,
+    /// Whether the task is writing frames that it has taken out of the queue.
+    is_writing: bool,
 }
 
 /// Whether the queue accepted the bytes.
@@ -54,14 +57,13 @@ impl SendQueue {
     }
 
     fn output_after(&self, beginning: &[u8], bytes: &[u8]) -> Enqueued {
-        const PIECE: usize = 32 << 10;
         let mut queue = self.frames.borrow_mut();
-        if queue.output.len() + beginning.len() + bytes.len() > MOST_OUTPUT {
+        if queue.output.len() + beginning.len() + bytes.len() > MAX_OUTPUT_BYTES {
             queue.output = Vec::new();
             return Enqueued::Overflowed;
         }
         queue.output.extend_from_slice(beginning);
-        for piece in bytes.chunks(PIECE) {
+        for piece in bytes.chunks(OUTPUT_FRAME_BYTES) {
             encode(kind::OUTPUT, piece, &mut queue.output);
         }
         drop(queue);
@@ -73,7 +75,7 @@ impl SendQueue {
     /// client.
     pub(super) fn message(&self, frame: &[u8]) -> Enqueued {
         let mut queue = self.frames.borrow_mut();
-        if queue.messages.len() + frame.len() > MOST_MESSAGES {
+        if queue.messages.len() + frame.len() > MAX_MESSAGE_BYTES {
             return Enqueued::Overflowed;
         }
         queue.messages.extend_from_slice(frame);
@@ -82,31 +84,30 @@ impl SendQueue {
         Enqueued::Yes
     }
 
-    /// Marks the end of the queue: nothing more will be added.
+    /// Closes the queue. The task ends after it has written the queued frames.
     pub(super) fn close(&self) {
-        self.frames.borrow_mut().closed = true;
+        self.frames.borrow_mut().is_closed = true;
         self.changed.notify_one();
     }
 
-    /// Returns whether everything that was queued is written.
+    /// Returns whether all queued frames are written.
     pub(super) fn is_idle(&self) -> bool {
         let queue = self.frames.borrow();
-        !queue.busy && queue.output.is_empty() && queue.messages.is_empty()
+        !queue.is_writing && queue.output.is_empty() && queue.messages.is_empty()
     }
 
-    /// Waits for bytes and takes everything that is queued. `None` if the queue is closed and
-    /// empty.
+    /// Waits for frames and takes all of them. `None` if the queue is closed and empty.
     async fn take(&self) -> Option<Vec<u8>> {
         loop {
             {
                 let mut queue = self.frames.borrow_mut();
                 let mut taken = std::mem::take(&mut queue.output);
                 taken.append(&mut queue.messages);
-                queue.busy = !taken.is_empty();
+                queue.is_writing = !taken.is_empty();
                 if !taken.is_empty() {
                     return Some(taken);
                 }
-                if queue.closed {
+                if queue.is_closed {
                     return None;
                 }
             }
@@ -117,13 +118,13 @@ impl SendQueue {
     /// Returns whether nothing was queued during the last write.
     fn has_caught_up(&self) -> bool {
         let mut queue = self.frames.borrow_mut();
-        queue.busy = false;
+        queue.is_writing = false;
         queue.output.is_empty() && queue.messages.is_empty()
     }
 }
 
-/// Writes what is queued until the queue is closed or the client is gone. Calls `caught_up`
-/// whenever everything is written.
+/// Writes the queued frames until the queue is closed or the client is gone. Calls `caught_up` each
+/// time when the queue is empty after a write.
 pub(super) async fn write_out(
     queue: &SendQueue,
     mut to: OwnedWriteHalf,

@@ -20,8 +20,8 @@ use crate::hold::wire::{Hello, WireAnswer, WireEvent, encode_message, kind};
 use crate::machine;
 use crate::peer::Peer;
 
-/// Maximum number of input bytes that are queued for an agent that does not read them.
-pub(super) const MOST_INPUT: usize = 4 << 20;
+/// At most this many bytes of input are queued for an agent that does not read them.
+pub(super) const MAX_INPUT_BYTES: usize = 4 << 20;
 
 /// An event that wakes the holder.
 enum HolderWake {
@@ -38,18 +38,18 @@ enum HolderWake {
     Connection(io::Result<UnixStream>),
     Message(Option<ClientMessage>),
     StopStep,
-    /// A timer is due: the agent was quiet for long enough, or must be continued.
-    Quiet,
+    /// A time for the next action has come: typing, a notification, or resuming a stopped agent.
+    TimeDue,
 }
 
 impl Holder {
-    /// Serves until the holder has nothing left to hold.
+    /// Handles events until the agent has ended and the holder may exit.
     pub(super) async fn serve(&mut self) {
         // The agent may have ended before this loop began.
         self.reap();
         while !self.agent_state.is_over() {
             let wake = self.wake().await;
-            // A panic here must not end the agent. The client that sent the request gets no answer.
+            // A panic must not end the agent. The client of the request gets no answer.
             if catch_unwind(AssertUnwindSafe(|| self.handle(wake))).is_err() {
                 log("an event could not be handled");
             }
@@ -63,7 +63,7 @@ impl Holder {
             HolderWake::Output(Ok(count @ 1..)) => self.take_in(count),
             // An agent that has closed its output may still run.
             HolderWake::Output(_) => self.stream = None,
-            HolderWake::Input(Ok(())) => self.input_taken(),
+            HolderWake::Input(Ok(())) => self.input_was_read(),
             HolderWake::Input(Err(_)) => {
                 self.input.clear();
                 self.message_typing.give_up();
@@ -71,34 +71,34 @@ impl Holder {
             HolderWake::Child => self.reap(),
             HolderWake::Terminate => self.terminate(),
             HolderWake::HangUp => self.listen_again(),
-            // Clients that could not reach this process meanwhile retry on this event.
+            // Clients that got no answer meanwhile retry after this event.
             HolderWake::Continued => self.clients.announce(&WireEvent::Settled),
-            HolderWake::Connection(Ok(stream)) => self.meet(stream),
+            HolderWake::Connection(Ok(stream)) => self.admit(stream),
             HolderWake::Connection(Err(error)) => {
-                log(&format!("cannot take a connection: {error}"));
+                log(&format!("cannot accept a connection: {error}"));
             }
-            HolderWake::Message(Some(message)) => self.hear(message),
+            HolderWake::Message(Some(message)) => self.handle_message(message),
             HolderWake::Message(None) => {}
             HolderWake::StopStep => self.escalate(),
-            HolderWake::Quiet => {
+            HolderWake::TimeDue => {
                 let now = Instant::now();
-                self.go_on_typing(now);
+                self.continue_typing(now);
                 self.settle(now);
-                self.continue_stopped(now);
+                self.resume_stopped(now);
             }
         }
     }
 
     async fn wake(&mut self) -> HolderWake {
-        let due = [self.message_typing.due(), self.changes.due(), self.suspended.due()];
-        let quiet = due.into_iter().flatten().min();
+        let times = [self.message_typing.due(), self.changes.due(), self.suspended.due()];
+        let due = times.into_iter().flatten().min();
         let Self { stream, batch, input, signals, listener, messages, agent_state, .. } = self;
         let HolderSignals { child, terminate, hangup, continued } = signals;
         let stop = agent_state.stop().map(|stop| stop.at);
         let stream = stream.as_ref();
         tokio::select! {
-            // When the machine shuts down, both processes get SIGTERM. This one must know that
-            // before it collects the agent's exit status.
+            // When the machine shuts down, the holder and the agent get SIGTERM. The holder must
+            // handle it before it collects the agent's exit status.
             ended = async { tokio::select! {
                 biased;
                 _ = terminate.recv() => HolderWake::Terminate,
@@ -107,7 +107,7 @@ impl Holder {
             _ = hangup.recv() => HolderWake::HangUp,
             _ = continued.recv() => HolderWake::Continued,
             () = at(stop) => HolderWake::StopStep,
-            () = at(quiet) => HolderWake::Quiet,
+            () = at(due) => HolderWake::TimeDue,
             message = messages.recv() => HolderWake::Message(message),
             connection = listener.accept() => HolderWake::Connection(connection.map(|(stream, _)| stream)),
             read = async { match stream {
@@ -125,7 +125,7 @@ impl Holder {
 
     /// Queues input for the agent. Returns whether there was room for it.
     pub(super) fn type_in(&mut self, bytes: &[u8]) -> bool {
-        let has_room = self.stream.is_some() && self.input.len() + bytes.len() <= MOST_INPUT;
+        let has_room = self.stream.is_some() && self.input.len() + bytes.len() <= MAX_INPUT_BYTES;
         if has_room {
             self.input.extend(bytes);
         }
@@ -139,24 +139,25 @@ impl Holder {
         }
         match super::start::listen(&self.folder) {
             Ok(listener) => {
-                log("the socket was gone; it is there again");
+                log("the socket was deleted; it was created again");
                 self.listener = listener;
             }
-            Err(error) => log(&format!("the socket is gone: {error}")),
+            Err(error) => log(&format!("the socket was deleted, and cannot be created: {error}")),
         }
     }
 
-    fn meet(&mut self, stream: UnixStream) {
+    /// Accepts or refuses a new client.
+    fn admit(&mut self, stream: UnixStream) {
         match Peer::of(&stream) {
             Ok(peer) if peer.uid != rustix::process::geteuid().as_raw() => {}
             Ok(peer) if self.is_allowed(&peer.evidence) => self.clients.open(stream),
             Ok(_) => refuse(&stream),
-            Err(error) => log(&format!("cannot tell who connected: {error}")),
+            Err(error) => log(&format!("cannot identify the process that connected: {error}")),
         }
     }
 
-    /// Returns whether a peer may use the terminal. A process of an agent may not: it has only the
-    /// permissions of its session, which the daemon knows.
+    /// Returns whether a peer may use the terminal. A process of an agent may not. It has only the
+    /// permissions of its session, which only the daemon checks.
     fn is_allowed(&self, evidence: &CallerEvidence) -> bool {
         let own = LiveLaunch {
             launch: self.launch,
@@ -168,12 +169,12 @@ impl Holder {
 }
 
 fn refuse(stream: &UnixStream) {
-    let error = segue_core::Error::conflict("a process of an agent cannot command a holder")
+    let error = segue_core::Error::conflict("a process of an agent may not use a holder")
         .hint("run the command outside of the agent");
-    let words = [
+    let frames = [
         encode_message(kind::HELLO, &Hello::ours()),
         encode_message(kind::ANSWER, &WireAnswer::Failed(error)),
     ];
-    // A new socket has room for two short frames. If not, the connection just ends.
-    let _said = stream.try_write(&words.concat());
+    // A new socket has room for two short frames. If not, the connection ends without an answer.
+    let _sent = stream.try_write(&frames.concat());
 }

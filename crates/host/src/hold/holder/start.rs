@@ -16,7 +16,7 @@ use super::clients::Clients;
 use super::message_typing::MessageTyping;
 use super::screen_changes::ScreenChanges;
 use super::suspended::Suspended;
-use super::{BATCH, HISTORY, Holder, end, log};
+use super::{BATCH_BYTES, HISTORY_BYTES, Holder, end, log};
 use crate::cgroup::AgentGroup;
 use crate::hold::order::{HoldOrder, LiveProcesses, has_end, live_path, socket_path};
 use crate::hold::session_lock::LockNote;
@@ -29,17 +29,17 @@ use crate::{atomic, leftovers, points, process, socket};
 
 /// The environment variable that names the session of a process.
 const SESSION_MARK: &str = "SEGUE_SESSION";
-/// Maximum number of surveys. They are repeated while a process is executing a new program, which
-/// takes less time than that.
-const LOOKS: usize = 50;
-/// Maximum number of messages that wait to be handled.
-const WAITING: usize = 64;
+/// The processes are examined at most this many times while one of them is inside `execve`.
+/// `execve` takes less time than that.
+const MAX_SURVEYS: usize = 50;
+/// At most this many messages of clients wait to be handled.
+const MAX_WAITING_MESSAGES: usize = 64;
 
 /// The signals that a holder handles.
 pub(super) struct HolderSignals {
     pub(super) child: Signal,
     pub(super) terminate: Signal,
-    /// SIGHUP: a client misses the socket. A holder has no terminal that could hang up.
+    /// SIGHUP: a client misses the socket. A holder has no controlling terminal that could hang up.
     pub(super) hangup: Signal,
     /// SIGCONT: this process was stopped and continues.
     pub(super) continued: Signal,
@@ -56,7 +56,7 @@ impl HolderSignals {
     }
 }
 
-/// Carries out an order, up to the running agent.
+/// Carries out an order. Returns when the agent runs.
 pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
     let lock = take_lock(&order)?;
     refuse_if_over(&folder, order.launch)?;
@@ -77,7 +77,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
         }
     };
     let (live, stream) = started;
-    let (sender, messages) = mpsc::channel(WAITING);
+    let (sender, messages) = mpsc::channel(MAX_WAITING_MESSAGES);
     let terminal = (!order.headless).then(|| VirtualTerminal::new(order.first_size()));
     Ok(Holder {
         folder,
@@ -91,7 +91,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
         signals,
         stream: Some(stream),
         terminal,
-        history: OutputHistory::new(HISTORY),
+        history: OutputHistory::new(HISTORY_BYTES),
         undrawn: 0,
         input: std::collections::VecDeque::new(),
         changes: ScreenChanges::default(),
@@ -100,7 +100,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
         clients: Clients::new(sender),
         agent_state: AgentState::running(),
         messages,
-        batch: vec![0; BATCH],
+        batch: vec![0; BATCH_BYTES],
     })
 }
 
@@ -119,11 +119,11 @@ fn start_agent(
 ) -> Result<(LiveProcesses, super::AgentStream)> {
     let own = std::process::id();
     let holder =
-        process::find(own).ok_or_else(|| Error::internal("cannot tell which process this is"))?;
+        process::find(own).ok_or_else(|| Error::internal("cannot identify this process"))?;
     let agent = super::agent::start(order, folder, group)?;
     let live = LiveProcesses { holder, agent: agent.process };
     let text = serde_json::to_vec_pretty(&live)
-        .map_err(|error| Error::internal("cannot word `live.json`").caused_by(error))?;
+        .map_err(|error| Error::internal("cannot write `live.json`").caused_by(error))?;
     atomic::write_while_running(&live_path(folder), &text, points!("hold.live"))?;
     Ok((live, agent.stream))
 }
@@ -137,7 +137,7 @@ fn take_lock(order: &HoldOrder) -> Result<FileLock> {
     // The error message for a second holder uses this note.
     let note = LockNote::own(order.launch);
     if let Err(error) = fs::write(&order.lock, note.to_string()) {
-        log(&format!("the lock does not say who has it: {error}"));
+        log(&format!("the holder cannot write its note into the lock: {error}"));
     }
     failpoint::hit("hold.lock.after");
     Ok(lock)
@@ -152,18 +152,18 @@ fn held_by_other(order: &HoldOrder) -> Error {
         .hint(format!("run `segue attach {}` to see it", order.session))
 }
 
-/// Refuses to start a launch that a daemon has given up meanwhile: its session may already run
-/// again in another launch.
+/// Fails if a daemon has given up the launch meanwhile. Its session may already run in another
+/// launch.
 fn refuse_if_over(folder: &Path, launch: LaunchId) -> Result<()> {
     if has_end(folder) {
-        return Err(Error::conflict(format!("launch `{launch}` is over before it began"))
+        return Err(Error::conflict(format!("launch `{launch}` was given up before it started"))
             .hint("run `segue resume` to bring its session back"));
     }
     Ok(())
 }
 
-/// Ends processes that earlier launches of the session left behind: two agents in one conversation
-/// would damage it.
+/// Ends processes that earlier launches of the session left behind. Two agents would damage the
+/// conversation.
 async fn end_leftovers(session: SessionId) -> Result<()> {
     failpoint::hit("hold.leftovers.before");
     let dead: Vec<LaunchId> = marked_launches(session).into_iter().collect();
@@ -179,19 +179,20 @@ async fn end_leftovers(session: SessionId) -> Result<()> {
 /// start it was killed.
 fn marked_launches(session: SessionId) -> BTreeSet<LaunchId> {
     let session = session.to_string();
-    for _ in 0..LOOKS {
-        let (found, blurred) = look(&session);
-        if !found.is_empty() || !blurred {
+    for _ in 0..MAX_SURVEYS {
+        let (found, is_incomplete) = survey(&session);
+        if !found.is_empty() || !is_incomplete {
             return found;
         }
     }
     BTreeSet::new()
 }
 
-/// Examines all processes. Also returns whether one of them could not be examined properly.
-fn look(session: &str) -> (BTreeSet<LaunchId>, bool) {
+/// Examines all processes. Also returns whether one of them was inside `execve`, so that its
+/// environment was not readable.
+fn survey(session: &str) -> (BTreeSet<LaunchId>, bool) {
     let mut found = BTreeSet::new();
-    let mut blurred = false;
+    let mut is_incomplete = false;
     for pid in process::all() {
         match process::environment_now(pid) {
             EnvironmentNow::Known(environment) => {
@@ -200,11 +201,11 @@ fn look(session: &str) -> (BTreeSet<LaunchId>, bool) {
                     found.extend(value(LAUNCH_MARK).and_then(|mark| mark.parse::<LaunchId>().ok()));
                 }
             }
-            EnvironmentNow::BetweenPrograms => blurred = true,
+            EnvironmentNow::InsideExecve => is_incomplete = true,
             EnvironmentNow::None => {}
         }
     }
-    (found, blurred)
+    (found, is_incomplete)
 }
 
 pub(super) fn listen(folder: &Path) -> Result<UnixListener> {

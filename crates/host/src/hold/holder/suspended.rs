@@ -1,8 +1,7 @@
-//! Continues an agent that was stopped, because no shell is there to do it.
+//! Resumes an agent that was stopped (SIGCONT), because there is no shell to do it.
 //!
-//! The kernel reports the stop of the agent itself. It reports nothing about a process below the
-//! agent, so the foreground process group of the terminal is continued a moment after a user
-//! pressed ^Z.
+//! The kernel reports a stop of the agent itself, but not of a process below the agent. So the
+//! foreground process group of the terminal is resumed shortly after a user pressed ^Z.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,22 +14,23 @@ use super::agent::AgentStream;
 use super::agent_state::AgentState;
 use super::{Holder, log};
 
-/// An agent that stops itself repeatedly is continued at most once in this time.
-const PACE: Duration = Duration::from_secs(1);
-/// Delays after ^Z until the foreground is continued. A program may clean up before it stops
-/// itself.
+/// An agent that stops itself repeatedly is resumed at most once in this time.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
+/// The foreground process group is resumed at these times after ^Z. A program may clean up before it
+/// stops itself.
 const AFTER_KEY: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(1500)];
 /// ^Z as terminals send it: as a control character, and in the two encodings that send keys as
 /// numbers.
 const SUSPEND_KEYS: [&[u8]; 3] = [b"\x1a", b"\x1b[122;5u", b"\x1b[27;5;122~"];
 
-/// When the agent must be continued.
+/// The times at which processes must be resumed.
 #[derive(Debug, Default)]
 pub(super) struct Suspended {
-    /// The time when the stopped agent is continued.
+    /// When the stopped agent is resumed.
     agent: Option<Instant>,
-    /// The times when the foreground process group is continued, earliest first.
+    /// When the foreground process group is resumed, earliest first.
     foreground: VecDeque<Instant>,
+    /// When processes were last resumed.
     last: Option<Instant>,
 }
 
@@ -40,7 +40,7 @@ impl Suspended {
         self.agent.into_iter().chain(self.foreground.front().copied()).min()
     }
 
-    /// Checks whether a user typed the suspend key.
+    /// Schedules a resume if a user typed the suspend key.
     pub(super) fn typed(&mut self, bytes: &[u8], now: Instant) {
         let has = |key: &&[u8]| bytes.windows(key.len()).any(|part| part == *key);
         if SUSPEND_KEYS.iter().any(has) {
@@ -48,13 +48,13 @@ impl Suspended {
         }
     }
 
-    /// Records that the agent was stopped.
+    /// Schedules a resume of the stopped agent.
     fn stopped(&mut self, now: Instant) {
-        let at = self.last.map_or(now, |last| (last + PACE).max(now));
+        let at = self.last.map_or(now, |last| (last + MIN_INTERVAL).max(now));
         self.agent.get_or_insert(at);
     }
 
-    /// Returns whether the agent must be continued now.
+    /// Returns whether processes must be resumed now.
     fn take_due(&mut self, now: Instant) -> bool {
         let mut is_due = self.agent.take_if(|at| *at <= now).is_some();
         while self.foreground.pop_front_if(|at| *at <= now).is_some() {
@@ -72,16 +72,16 @@ impl Holder {
     /// may be a background job that is stopped for a reason, so it is left alone.
     pub(super) fn stopped(&mut self, pid: Pid) {
         if self.is_agent(pid) {
-            log("the agent was stopped; it is continued");
+            log("the agent was stopped; it is resumed");
             let now = Instant::now();
             self.suspended.stopped(now);
-            self.continue_stopped(now);
+            self.resume_stopped(now);
         }
     }
 
-    /// Continues the agent's process group and the foreground process group of its terminal, if
-    /// that is due.
-    pub(super) fn continue_stopped(&mut self, now: Instant) {
+    /// Resumes the agent's process group and the foreground process group of its terminal, if that
+    /// is due.
+    pub(super) fn resume_stopped(&mut self, now: Instant) {
         if !self.suspended.take_due(now) || !matches!(self.agent_state, AgentState::Running { .. })
         {
             return;
@@ -106,7 +106,7 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn stopped_agent_is_continued_at_once_and_then_once_a_second() {
+    fn stopped_agent_is_resumed_at_once_and_then_once_a_second() {
         let now = Instant::now();
         let mut suspended = Suspended::default();
         assert_eq!(suspended.due(), None);
@@ -114,8 +114,8 @@ mod tests {
         assert!(suspended.take_due(now));
         suspended.stopped(now + MS(10));
         assert!(!suspended.take_due(now + MS(10)));
-        assert_eq!(suspended.due(), Some(now + PACE));
-        assert!(suspended.take_due(now + PACE));
+        assert_eq!(suspended.due(), Some(now + MIN_INTERVAL));
+        assert!(suspended.take_due(now + MIN_INTERVAL));
         assert_eq!(suspended.due(), None);
     }
 
