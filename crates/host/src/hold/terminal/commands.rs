@@ -2,8 +2,8 @@
 
 use super::{Effects, VirtualTerminal, queries};
 
-/// Maximum length of a title in characters. Some agents put a whole prompt there.
-const LONGEST_TITLE: usize = 512;
+/// The maximum length of a title. Some agents put a whole prompt there.
+const MAX_TITLE_CHARS: usize = 512;
 
 impl VirtualTerminal {
     /// Executes `ESC ] …`.
@@ -17,7 +17,7 @@ impl VirtualTerminal {
             b"0" | b"2" => self.set_title(readable(rest), effects),
             b"4" => queries::answer_palette(rest, terminator, effects),
             b"10" | b"11" | b"12" => queries::answer_colours(number, rest, terminator, effects),
-            // A progress bar would stay on the user's terminal after a detach, so it is not shown.
+            // A progress bar would stay on the user's terminal after a detach. So it is not shown.
             b"9" if rest.starts_with(b"4;") => {}
             // An agent may not read the user's clipboard.
             b"52" if rest.ends_with(b";?") => {}
@@ -50,7 +50,7 @@ fn readable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes)
         .chars()
         .filter(|character| !character.is_control())
-        .take(LONGEST_TITLE)
+        .take(MAX_TITLE_CHARS)
         .collect()
 }
 

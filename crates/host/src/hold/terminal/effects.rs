@@ -1,15 +1,16 @@
-//! The effects of an agent's output, besides the terminal's own state.
+//! The effects of an agent's output outside of the terminal's own state.
 
 /// The effects of one batch of output.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
     /// The output for users' terminals. `None` if no client is attached.
     shown: Option<Vec<u8>>,
+    /// Answers to the agent's queries.
     replies: Vec<u8>,
     title: Option<String>,
-    bell: bool,
+    has_rung: bool,
     mouse: Mouse,
-    paint_again: bool,
+    needs_painting: bool,
 }
 
 /// Whether the agent has switched mouse reports on or off.
@@ -41,7 +42,7 @@ impl Effects {
     /// Adds output for users' terminals.
     pub(super) fn show(&mut self, bytes: &[u8]) {
         if let Some(shown) = &mut self.shown
-            && !self.paint_again
+            && !self.needs_painting
         {
             shown.extend_from_slice(bytes);
         }
@@ -52,9 +53,9 @@ impl Effects {
         self.replies.extend_from_slice(bytes);
     }
 
-    /// Marks that users' terminals cannot follow step by step and need a full repaint.
+    /// Requests a full repaint of users' terminals, because they cannot follow this output.
     pub(super) fn paint_again(&mut self) {
-        self.paint_again = true;
+        self.needs_painting = true;
         if let Some(shown) = &mut self.shown {
             shown.clear();
         }
@@ -67,7 +68,7 @@ impl Effects {
 
     /// Records a bell. Several bells in one batch count as one.
     pub(super) fn ring(&mut self) {
-        self.bell = true;
+        self.has_rung = true;
     }
 
     /// Records that the agent has switched mouse reports on or off.
@@ -89,15 +90,15 @@ impl Effects {
     }
 
     pub(crate) fn needs_painting(&self) -> bool {
-        self.paint_again
+        self.needs_painting
     }
 
-    pub(crate) fn rang(&self) -> bool {
-        self.bell
+    pub(crate) fn has_rung(&self) -> bool {
+        self.has_rung
     }
 
     pub(crate) fn notices(self) -> impl Iterator<Item = TerminalNotice> {
-        let bell = self.bell.then_some(TerminalNotice::Bell);
+        let bell = self.has_rung.then_some(TerminalNotice::Bell);
         self.title.map(TerminalNotice::Title).into_iter().chain(bell)
     }
 }

@@ -1,15 +1,15 @@
-//! Filters the input from a user's terminal: keeps what the user typed, and drops what the terminal
-//! sent by itself.
+//! Filters the input from a user's terminal. Passes on the user's keys, and drops answers and
+//! reports of the terminal itself.
 //!
 //! A terminal answers queries of programs that ran in it before, and sends reports that an earlier
-//! program requested. The agent's queries are answered elsewhere, so an answer from here is never
-//! meant for the agent.
+//! program requested. The holder answers the agent's queries, so an answer of the user's terminal is
+//! never meant for the agent.
 
 use super::{Sequence, TokenKind, TokenScanner};
 
-/// The length of `ESC` and a letter that opens a string. It is a key unless more bytes follow at
-/// once.
-const KEY_WITH_ALT: usize = 2;
+/// The length of a key with Alt: `ESC` and a letter. `ESC ]` and `ESC P` are keys unless more bytes
+/// follow at once.
+const ALT_KEY_BYTES: usize = 2;
 
 /// The reports that the agent has requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,11 +18,11 @@ pub(crate) struct RequestedReports {
     pub(crate) colour_scheme: bool,
 }
 
-/// The filter of one user's input. It keeps sequences that a read has cut.
+/// The filter of one user's input. A sequence can be spread over several reads.
 #[derive(Debug, Default)]
 pub(crate) struct InputFilter {
     scanner: TokenScanner,
-    pasting: bool,
+    is_pasting: bool,
     /// Whether some of the bytes that were passed on are input of the user.
     has_keys: bool,
 }
@@ -33,15 +33,15 @@ impl InputFilter {
         let mut passed = Vec::with_capacity(bytes.len());
         self.scanner.push(bytes);
         loop {
-            if self.pasting {
+            if self.is_pasting {
                 self.has_keys = true;
-                self.pasting = !self.scanner.take_paste(&mut passed);
+                self.is_pasting = !self.scanner.take_paste(&mut passed);
             }
             let Some(token) = self.scanner.next() else {
                 return passed;
             };
             if token.begins_paste() {
-                self.pasting = true;
+                self.is_pasting = true;
             }
             if is_typed(token.kind, token.bytes, asked) {
                 self.has_keys |= !is_report(token.kind, token.bytes);
@@ -50,22 +50,22 @@ impl InputFilter {
         }
     }
 
-    /// Returns whether the user did something since the last call. Not all bytes for the agent were
-    /// typed.
+    /// Returns whether the user has pressed a key since the last call. Some bytes for the agent are
+    /// reports of the terminal.
     pub(crate) fn take_has_keys(&mut self) -> bool {
         std::mem::take(&mut self.has_keys)
     }
 
     /// Returns whether the user's paste has begun but not ended.
     pub(crate) fn is_pasting(&self) -> bool {
-        self.pasting
+        self.is_pasting
     }
 
-    /// Returns the incomplete input after a pause in which its rest did not arrive: it was a key
+    /// Returns the incomplete input, after a pause in which its rest did not arrive. It was a key
     /// such as Escape. The beginning of an answer is kept.
     pub(crate) fn after_pause(&mut self) -> Vec<u8> {
         let opens_string = matches!(self.scanner.rest(), [0x1b, b']' | b'P', _, ..]);
-        if self.pasting || opens_string && self.scanner.rest().len() > KEY_WITH_ALT {
+        if self.is_pasting || opens_string && self.scanner.rest().len() > ALT_KEY_BYTES {
             return Vec::new();
         }
         self.scanner.take_rest()
@@ -73,7 +73,7 @@ impl InputFilter {
 
     /// Drops an answer whose rest never arrived.
     pub(crate) fn after_long_pause(&mut self) {
-        if !self.pasting {
+        if !self.is_pasting {
             self.scanner.take_rest();
         }
     }
@@ -87,8 +87,8 @@ fn is_typed(kind: TokenKind, bytes: &[u8], asked: RequestedReports) -> bool {
     }
 }
 
-/// Returns whether the bytes are a report that the agent requested, or a movement of the mouse: in
-/// both cases nothing was pressed.
+/// Returns whether the bytes are a report that the agent requested, or a movement of the mouse
+/// without a button.
 fn is_report(kind: TokenKind, bytes: &[u8]) -> bool {
     /// A movement of the mouse without a button. Modifier keys may be held.
     const HOVER: u16 = 35;
@@ -246,7 +246,7 @@ mod tests {
         let mut passed = Vec::new();
         for byte in pasted.chunks(1) {
             passed.extend(filter.filter(byte, NOTHING));
-            if filter.pasting {
+            if filter.is_pasting {
                 assert_eq!(filter.after_pause(), b"");
                 filter.after_long_pause();
             }

@@ -1,8 +1,9 @@
-//! The last bytes that an agent wrote.
+//! The last bytes of an agent's output.
 
 use std::collections::VecDeque;
 
-/// A bounded queue of bytes that drops the oldest ones. Memory is allocated only as it fills.
+/// A bounded queue of bytes. If it is full, the oldest bytes are dropped. Memory is allocated only
+/// as it fills.
 #[derive(Debug)]
 pub(crate) struct OutputHistory {
     bytes: VecDeque<u8>,

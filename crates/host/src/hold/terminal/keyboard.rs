@@ -1,7 +1,7 @@
 //! The keyboard protocol that an agent has requested: a stack of flags.
 
-/// Maximum depth of the stack, as in terminals that support the protocol.
-const DEEPEST: usize = 16;
+/// The maximum depth of the stack, as in terminals that support the protocol.
+const MAX_DEPTH: usize = 16;
 
 /// The flags of one screen. The last entry is in effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Keyboard {
     }
 
     pub(super) fn push(&mut self, flags: u16) {
-        if self.stack.len() >= DEEPEST {
+        if self.stack.len() >= MAX_DEPTH {
             self.stack.remove(0);
         }
         self.stack.push(flags);
@@ -70,6 +70,6 @@ mod tests {
         keyboard.pop(9);
         assert_eq!(keyboard, Keyboard::default());
         (0..100).for_each(|_| keyboard.push(1));
-        assert_eq!(keyboard.stack.len(), DEEPEST);
+        assert_eq!(keyboard.stack.len(), MAX_DEPTH);
     }
 }

@@ -1,10 +1,11 @@
 //! Converts text to the bytes that type it into a terminal.
 
-const PASTE: (&[u8], &[u8]) = (b"\x1b[200~", b"\x1b[201~");
+const PASTE_BEGINS: &[u8] = b"\x1b[200~";
+const PASTE_ENDS: &[u8] = b"\x1b[201~";
 
-/// Returns the bytes that type a text without sending it. `None` if nothing in it can be typed.
-/// Control characters other than newline and tab are left out: they would act as keys or end the
-/// paste.
+/// Returns the bytes that type a text without sending it. `None` if the text has no character that
+/// can be typed. Control characters other than newline and tab are left out, because they would act
+/// as keys or end the paste.
 pub(crate) fn keystrokes(text: &str, takes_pastes: bool) -> Option<Vec<u8>> {
     let is_typed = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
     let clean: String = text.chars().filter(is_typed).collect();
@@ -12,12 +13,12 @@ pub(crate) fn keystrokes(text: &str, takes_pastes: bool) -> Option<Vec<u8>> {
         return None;
     }
     if !takes_pastes {
-        // A newline is Ctrl-J. Enter would send the text so far.
+        // A newline is Ctrl-J. Enter would send the text before it.
         return Some(clean.into_bytes());
     }
     // Terminals end pasted lines as Enter would end them.
     let pasted = clean.replace('\n', "\r");
-    Some([PASTE.0, pasted.as_bytes(), PASTE.1].concat())
+    Some([PASTE_BEGINS, pasted.as_bytes(), PASTE_ENDS].concat())
 }
 
 #[cfg(test)]

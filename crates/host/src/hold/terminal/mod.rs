@@ -1,8 +1,8 @@
-//! The terminal that an agent talks to.
+//! The virtual terminal of an agent.
 //!
 //! It answers every query itself, always in the same way. It keeps the screen and the modes, and
-//! produces the output for an attached user's terminal. That terminal never receives a query, never
-//! switches screens, and shows nothing that could not be painted again from here.
+//! produces the output for an attached user's terminal. The user's terminal never receives a query
+//! and never switches screens. Its whole content can be repainted from the state kept here.
 
 mod commands;
 mod effects;
@@ -49,7 +49,7 @@ fn size_of(screen: &Screen) -> Size {
     Size { rows: rows.get(), cols: cols.get() }
 }
 
-/// Returns rows and columns as the screen model needs them.
+/// Returns the rows and columns in the types of the screen model.
 pub(crate) fn non_zero(size: Size) -> (NonZeroU16, NonZeroU16) {
     let at_least_one = |number| NonZeroU16::new(number).unwrap_or(NonZeroU16::MIN);
     (at_least_one(size.rows), at_least_one(size.cols))
@@ -118,8 +118,8 @@ impl VirtualTerminal {
         self.scanner = scanner;
     }
 
-    /// Returns whether bytes that arrive now are text only: they change nothing but the screen, and
-    /// need no answer.
+    /// Returns whether bytes that arrive now are only text. Text changes only the screen, and needs
+    /// no answer.
     pub(crate) fn is_text(&self, bytes: &[u8]) -> bool {
         self.scanner.is_between_tokens() && scanner::is_text(bytes)
     }
@@ -182,8 +182,8 @@ impl VirtualTerminal {
         }
     }
 
-    /// Prints text without wrapping it. The model always wraps, so the cursor is put back on the
-    /// last column at the margin.
+    /// Prints text without wrapping it. The model always wraps. So the cursor is put back on the
+    /// last column when it reaches the margin.
     fn print_without_wrapping(&mut self, text: &str) {
         let cols = self.size().cols;
         for character in text.chars() {
@@ -229,8 +229,8 @@ impl VirtualTerminal {
         self.draw_as(bytes, bytes, effects);
     }
 
-    /// Executes `in_model` in the model, which does not know `bytes`, and `bytes` in users'
-    /// terminals.
+    /// Executes `bytes` in users' terminals, and `in_model` in the model, which does not support
+    /// `bytes`.
     fn draw_as(&mut self, bytes: &[u8], in_model: &[u8], effects: &mut Effects) {
         self.parser.process(in_model);
         effects.show(bytes);

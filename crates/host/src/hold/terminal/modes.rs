@@ -1,5 +1,5 @@
-//! Private modes: which ones are supported, where their state is kept, and how users' terminals get
-//! it.
+//! The supported private modes of the terminal: their state, and the sequences that set them in
+//! users' terminals.
 
 use std::collections::BTreeSet;
 
@@ -20,10 +20,10 @@ const CURSOR: u16 = 1048;
 const SCREENS: [u16; 3] = [47, 1047, 1049];
 /// Modes whose state the screen model keeps.
 const IN_MODEL: [u16; 9] = [1, 9, 25, 1000, 1002, 1003, 1005, 1006, 2004];
-/// Those of them that control mouse reports.
+/// The supported modes that control mouse reports.
 const MOUSE: [u16; 6] = [9, 1000, 1002, 1003, 1005, 1006];
-/// Modes whose state is kept here.
-const KEPT: [u16; 4] = [AUTO_WRAP, FOCUS, SYNCHRONISED, COLOUR_SCHEME];
+/// Modes whose state is in [`Modes`].
+const IN_MODES: [u16; 4] = [AUTO_WRAP, FOCUS, SYNCHRONISED, COLOUR_SCHEME];
 
 /// The modes that the screen model does not keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl VirtualTerminal {
             if MOUSE.contains(&mode) {
                 effects.switch_mouse();
             }
-        } else if KEPT.contains(&mode) {
+        } else if IN_MODES.contains(&mode) {
             self.modes.set(mode, on);
             effects.show(bytes.as_bytes());
         } else if mode == ORIGIN {
@@ -88,7 +88,7 @@ impl VirtualTerminal {
         } else if mode == CURSOR {
             self.draw(b"\x1b8", effects);
         }
-        // Other modes could not be painted again, so users' terminals do not receive them.
+        // Other modes could not be restored by a repaint. So users' terminals do not receive them.
     }
 
     /// Switches to the alternate screen or back. The cursor stays where it is, as in other
@@ -148,21 +148,21 @@ impl VirtualTerminal {
             1005 | 1006 => mouse_encoding(screen) == Some(mode),
             2004 => screen.bracketed_paste(),
             _ if SCREENS.contains(&mode) => screen.alternate_screen(),
-            _ if KEPT.contains(&mode) => self.modes.is_on(mode),
+            _ if IN_MODES.contains(&mode) => self.modes.is_on(mode),
             _ => return None,
         })
     }
 
     /// Returns the private modes that are on, as a program would have set them.
     pub(super) fn modes_on(&self) -> Vec<u16> {
-        let known = [&IN_MODEL[..], &KEPT, &SCREENS[2..], &[ORIGIN]].concat();
+        let known = [&IN_MODEL[..], &IN_MODES, &SCREENS[2..], &[ORIGIN]].concat();
         let mut on: Vec<u16> =
             known.into_iter().filter(|mode| self.mode_is_on(*mode) == Some(true)).collect();
         on.sort_unstable();
         on
     }
 
-    /// Returns the sequences that make a terminal report the mouse as the agent wants it.
+    /// Returns the sequences that make a terminal report the mouse as the agent has requested.
     pub(crate) fn mouse_formatted(&self) -> String {
         let mut out =
             String::from("\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l");
@@ -172,15 +172,15 @@ impl VirtualTerminal {
         out
     }
 
-    /// Returns the terminal features that the agent uses, if the meaning of a user's keys depends
-    /// on them.
+    /// Returns the terminal features that the agent uses and that the meaning of a user's keys
+    /// depends on.
     pub(crate) fn uses(&self) -> Uses {
         let screen = self.screen();
         Uses { alternate: screen.alternate_screen(), mouse: mouse_mode(screen).is_some() }
     }
 
-    /// Returns the sequences that bring a terminal's input modes and title into this state,
-    /// whatever their state was before.
+    /// Returns the sequences that set a terminal's input modes and title to this state, whatever
+    /// their state was before.
     pub(super) fn modes_formatted(&self) -> String {
         let screen = self.screen();
         let mut out = self.mouse_formatted();

@@ -1,4 +1,4 @@
-//! Paints the screen on a user's terminal: all of it, or only the rows that have changed.
+//! Paints the whole screen on a user's terminal, or only the rows that have changed.
 
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,8 +12,8 @@ const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[m\x1b(B\x1b)B\x0f\x1b[?6l\x1b[?7h\
 const END: &str = "\x1b[?2026l";
 
 impl VirtualTerminal {
-    /// Paints everything on a terminal of the same size. The terminal can then follow the agent's
-    /// own output, because it also gets the state that the output depends on.
+    /// Paints the whole screen on a terminal of the same size. The terminal also gets the state that
+    /// the agent's output depends on. So it can then follow that output.
     pub(crate) fn paint(&self) -> Vec<u8> {
         let mut out = String::from(BEGIN);
         out += "\x1b[H\x1b[2J";
@@ -60,8 +60,8 @@ impl VirtualTerminal {
     }
 }
 
-/// Writes the last cell of a row once more: only that leaves the cursor behind the cell, about to
-/// wrap.
+/// Writes the last cell of a row once more. This is the only way to put the cursor behind the last
+/// cell, where it is about to wrap.
 fn write_last_cell(screen: &Screen, row: u16, out: &mut String) {
     let cols = screen.size().1.get();
     let is_second_half = screen.cell(row, cols - 1).is_some_and(Cell::is_wide_continuation);
@@ -77,12 +77,15 @@ fn write_last_cell(screen: &Screen, row: u16, out: &mut String) {
     }
 }
 
-/// What a user's terminal of another size shows. The agent's output would wrap and scroll in the
-/// wrong places there, so only the rows that have changed are sent.
+/// The content of a user's terminal whose size differs from the agent's. The agent's output would
+/// wrap and scroll in the wrong places there. So only the rows that have changed are sent.
 #[derive(Debug, Default)]
 pub(crate) struct Picture {
+    /// Hashes of the rows that were sent.
     rows: Vec<u64>,
+    /// The hash of the modes that were sent.
     modes: u64,
+    /// The hash of the cursor that was sent.
     cursor: u64,
 }
 
@@ -116,15 +119,15 @@ impl Picture {
         let mut cursor = String::new();
         move_to(&mut cursor, row, col.min(terminal.size().cols - 1));
         cursor += if screen.hide_cursor() { "\x1b[?25l" } else { "\x1b[?25h" };
-        let moved = replace(&mut self.cursor, &cursor);
-        if changes.is_empty() && !moved {
+        let has_moved = replace(&mut self.cursor, &cursor);
+        if changes.is_empty() && !has_moved {
             return Vec::new();
         }
         format!("{BEGIN}{changes}\x1b[m{cursor}{END}").into_bytes()
     }
 }
 
-/// Stores the hash of the new value. Returns whether it has changed.
+/// Replaces a hash by the hash of the new value. Returns whether it has changed.
 fn replace(known: &mut u64, new: &str) -> bool {
     let mut hasher = DefaultHasher::new();
     new.hash(&mut hasher);
@@ -132,7 +135,7 @@ fn replace(known: &mut u64, new: &str) -> bool {
     std::mem::replace(known, new) != new
 }
 
-/// Paints a row that is blank now.
+/// Paints a row of a terminal on which the row is blank.
 fn paint_row(screen: &Screen, row: u16, out: &mut String) {
     let (_, cols) = screen.size();
     let mut cells = (0..cols.get())
@@ -175,7 +178,7 @@ impl Pen {
         self.col = Some(col + if cell.is_wide() { 2 } else { 1 });
     }
 
-    /// Gives cells without a character their background.
+    /// Paints the background of cells without a character.
     fn erase(&mut self, col: u16, width: u16, ground: Color, out: &mut String) {
         self.go(col, out);
         self.take(Style::on(ground), out);
@@ -204,5 +207,5 @@ fn move_to(out: &mut String, row: u16, col: u16) {
 /// Appends formatted text.
 pub(crate) fn push(out: &mut String, arguments: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.
-    let _always = out.write_fmt(arguments);
+    let _infallible = out.write_fmt(arguments);
 }

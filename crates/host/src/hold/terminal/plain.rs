@@ -1,15 +1,16 @@
-//! The most common output of agents: text, colours, and where to write it.
+//! Draws the most common output of agents: text, colours and movements of the cursor.
 //!
-//! The screen model takes ten times as long for a character as the kernel's terminal line does. So
-//! plain output is passed to it in long runs, and lines that scroll off the screen within the same
-//! batch are not passed to it at all.
+//! The screen model needs ten times as long for a character as the kernel's terminal driver. So the
+//! model gets plain output in long runs, and does not get lines that scroll off the screen within
+//! the same batch.
 
 use super::scanner::{Plain, Run};
 use super::text::{self, Charset};
 use super::{Effects, Token, TokenKind, VirtualTerminal, modes};
 
-/// Skipping fewer bytes than this is not worth the search.
-const WORTHWHILE: usize = 1 << 10;
+/// At least this many bytes must scroll off. The search for fewer bytes would cost more time than it
+/// saves.
+const MIN_SKIPPED_BYTES: usize = 1 << 10;
 /// The final bytes of sequences that change only the row of the cursor.
 const WITHIN_A_ROW: &[u8] = b"@CDGKPX`m";
 /// The final bytes of other sequences that only draw, whatever their numbers are.
@@ -36,21 +37,21 @@ impl VirtualTerminal {
         effects.show(run.bytes);
         let (before, lines) = run.bytes.split_at_checked(run.lines).unwrap_or_default();
         self.parser.process(before);
-        let whole_screen_scrolls = self.page().region.is_none();
-        let seen = Some(lines).filter(|_| whole_screen_scrolls);
-        match seen.and_then(|lines| scrolled_off(lines, self.size().rows.into())) {
+        let scrolls_whole_screen = self.page().region.is_none();
+        let can_skip = Some(lines).filter(|_| scrolls_whole_screen);
+        match can_skip.and_then(|lines| scrolled_off(lines, self.size().rows.into())) {
             Some(length) => {
-                let (gone, seen) = lines.split_at_checked(length).unwrap_or_default();
+                let (gone, visible) = lines.split_at_checked(length).unwrap_or_default();
                 self.skip(gone);
-                self.parser.process(seen);
+                self.parser.process(visible);
             }
             None => self.parser.process(lines),
         }
     }
 }
 
-/// Returns how plain a control sequence is. Plain sequences have no prefix and no intermediates,
-/// and all terminals and the model draw them alike.
+/// Returns whether a control sequence is plain. Plain sequences have no prefix and no
+/// intermediates. All terminals and the model draw them in the same way.
 fn plain_sequence(bytes: &[u8]) -> Plain {
     let &[_, _, ref body @ .., last] = bytes else { return Plain::No };
     if !body.iter().all(|byte| (b'0'..=b';').contains(byte)) {
@@ -63,18 +64,18 @@ fn plain_sequence(bytes: &[u8]) -> Plain {
     }
 }
 
-/// Returns how many bytes of this output have scrolled off a screen with `rows` rows at its end:
-/// all bytes before the last `2 * rows` new lines, whatever the screen showed and wherever the
-/// cursor was. The cut is at the carriage return before a new line, so that the column does not
-/// matter.
+/// Returns how many bytes at the beginning of this output scroll off a screen with `rows` rows: all
+/// bytes before the last `2 * rows` newlines, whatever the screen shows and wherever the cursor is.
+/// The cut is at the carriage return before a newline, so that the column does not matter. `None` if
+/// there are too few such bytes.
 fn scrolled_off(lines: &[u8], rows: usize) -> Option<usize> {
     let mut end = lines.len();
     let mut found = 0;
-    while end > WORTHWHILE {
+    while end > MIN_SKIPPED_BYTES {
         let at = lines.get(..end)?.iter().rposition(|byte| *byte == b'\n')?;
-        let begins_a_line = at > 0 && lines.get(at - 1) == Some(&b'\r');
+        let begins_line = at > 0 && lines.get(at - 1) == Some(&b'\r');
         found += 1;
-        if found > 2 * rows && begins_a_line && at > WORTHWHILE {
+        if found > 2 * rows && begins_line && at > MIN_SKIPPED_BYTES {
             return Some(at - 1);
         }
         end = at;
@@ -82,8 +83,8 @@ fn scrolled_off(lines: &[u8], rows: usize) -> Option<usize> {
     None
 }
 
-/// Returns the sequences that set the colours of the text that follows this output. The output only
-/// writes lines.
+/// Returns the sequences of this output that set colours. They determine the colours of the text
+/// that follows it.
 pub(super) fn colours(bytes: &[u8]) -> Vec<u8> {
     let mut found = Vec::new();
     for piece in bytes.split(|byte| *byte == 0x1b).skip(1) {

@@ -1,5 +1,5 @@
-//! Answers to the queries of agents. They do not depend on the attached clients, because an agent
-//! asks once and users' terminals come and go.
+//! Answers the queries of agents. The answers do not depend on the attached clients, because an
+//! agent asks once, and clients attach and detach later.
 
 use super::{Effects, Sequence, Size, VirtualTerminal};
 
@@ -38,8 +38,8 @@ impl VirtualTerminal {
         }
     }
 
-    fn report(&self, prefix: u8, what: u16, effects: &mut Effects) {
-        match (prefix, what) {
+    fn report(&self, prefix: u8, number: u16, effects: &mut Effects) {
+        match (prefix, number) {
             (0, 5) => effects.reply(b"\x1b[0n"),
             (0, 6) => effects.reply(format!("\x1b[{}R", self.cursor_report()).as_bytes()),
             (b'?', 6) => effects.reply(format!("\x1b[?{}R", self.cursor_report()).as_bytes()),
@@ -76,8 +76,8 @@ pub(super) fn answer_about_window(question: u16, size: Size, effects: &mut Effec
     effects.reply(answer.as_bytes());
 }
 
-/// Answers `OSC 10 ; ? …`: the colours of text, background and cursor, in this order from the named
-/// one on. They cannot be set.
+/// Answers `OSC 10 ; ? …`, `OSC 11 ; ? …` and `OSC 12 ; ? …`: the colours of text, background and
+/// cursor. Further fields ask for the following colours. The colours cannot be set.
 pub(super) fn answer_colours(number: &[u8], rest: &[u8], terminator: &[u8], effects: &mut Effects) {
     const COLOURS: [&str; 3] = ["d0d0/d0d0/d0d0", "0000/0000/0000", "d0d0/d0d0/d0d0"];
     let first = match number {
@@ -105,8 +105,8 @@ pub(super) fn answer_palette(rest: &[u8], terminator: &[u8], effects: &mut Effec
     }
 }
 
-fn reply_colour(what: &str, colour: &str, terminator: &[u8], effects: &mut Effects) {
-    effects.reply(format!("\x1b]{what};rgb:{colour}").as_bytes());
+fn reply_colour(number: &str, colour: &str, terminator: &[u8], effects: &mut Effects) {
+    effects.reply(format!("\x1b]{number};rgb:{colour}").as_bytes());
     effects.reply(terminator);
 }
 

@@ -1,15 +1,15 @@
 //! Splits a terminal's byte stream into text, control characters and complete sequences.
 //!
-//! A sequence or a character that a read has cut is kept until its rest arrives, so that no token
-//! is incomplete. The kept bytes are bounded: longer strings are skipped.
+//! An incomplete sequence or character is kept until its rest arrives, so that every token is
+//! complete. The number of kept bytes is bounded: longer strings are skipped.
 
-/// Maximum length of a control sequence in bytes. No meaningful sequence is longer.
-const LONGEST_SEQUENCE: usize = 256;
-/// Maximum length of an operating system command in bytes. Enough for a title, a link, and a page
+/// The maximum length of a control sequence. No valid sequence is longer.
+const MAX_SEQUENCE_BYTES: usize = 256;
+/// The maximum length of an operating system command. It is enough for a title, a link, and a page
 /// of text for the clipboard.
-const LONGEST_COMMAND: usize = 64 << 10;
-/// Maximum length of a device control string in bytes. Enough for every request.
-const LONGEST_CONTROL_STRING: usize = 4 << 10;
+const MAX_COMMAND_BYTES: usize = 64 << 10;
+/// The maximum length of a device control string. It is enough for every request.
+const MAX_CONTROL_STRING_BYTES: usize = 4 << 10;
 
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
@@ -79,18 +79,18 @@ pub(crate) struct TokenScanner {
     skipping: Option<Skipping>,
 }
 
-/// What ends a string whose content is skipped.
+/// The terminators of a string whose content is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Skipping {
     UntilBellOrTerminator,
     UntilTerminator,
 }
 
-/// What the bytes begin with.
+/// The first part of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ScanStep {
     Token(TokenKind, usize),
-    /// Bytes without a meaning.
+    /// Invalid bytes.
     Drop(usize),
     Skip(Skipping),
     Incomplete,
@@ -189,12 +189,12 @@ impl TokenScanner {
         let Some(until) = self.skipping else {
             return true;
         };
-        let (length, ended) = skipped(self.rest(), until);
+        let (length, has_ended) = skipped(self.rest(), until);
         self.start += length;
-        if ended {
+        if has_ended {
             self.skipping = None;
         }
-        ended
+        has_ended
     }
 }
 
@@ -299,18 +299,18 @@ fn escape(rest: &[u8]) -> ScanStep {
 fn short_escape(rest: &[u8]) -> ScanStep {
     let intermediates = rest.iter().take_while(|byte| (0x20..=0x2f).contains(*byte)).count();
     match rest.get(intermediates) {
-        None if intermediates > LONGEST_SEQUENCE => ScanStep::Drop(1 + intermediates),
+        None if intermediates > MAX_SEQUENCE_BYTES => ScanStep::Drop(1 + intermediates),
         None => ScanStep::Incomplete,
         Some(0x30..=0x7e) => ScanStep::Token(TokenKind::Escape, intermediates + 2),
-        // Not a sequence: the next byte is parsed on its own.
+        // This is no sequence. The next byte is parsed on its own.
         Some(_) => ScanStep::Drop(1 + intermediates),
     }
 }
 
-/// Parses what follows `ESC [`.
+/// Parses a control sequence, after `ESC [`.
 fn csi(rest: &[u8]) -> ScanStep {
     let body = rest.iter().take_while(|byte| (0x20..=0x3f).contains(*byte)).count();
-    if body > LONGEST_SEQUENCE {
+    if body > MAX_SEQUENCE_BYTES {
         return ScanStep::Drop(2 + body);
     }
     match rest.get(body) {
@@ -324,8 +324,8 @@ fn csi(rest: &[u8]) -> ScanStep {
 /// Parses a string that begins at `rest`, after `ESC`.
 fn string(rest: &[u8], kind: TokenKind) -> ScanStep {
     let (limit, ends_with_bell) = match kind {
-        TokenKind::Osc => (LONGEST_COMMAND, true),
-        _ => (LONGEST_CONTROL_STRING, false),
+        TokenKind::Osc => (MAX_COMMAND_BYTES, true),
+        _ => (MAX_CONTROL_STRING_BYTES, false),
     };
     match string_end(rest, ends_with_bell) {
         StringEnd::Terminated(length) => ScanStep::Token(kind, 1 + length),
@@ -339,13 +339,13 @@ fn string(rest: &[u8], kind: TokenKind) -> ScanStep {
     }
 }
 
-/// Where a string ends.
+/// The end of a string.
 enum StringEnd {
-    /// With its terminator, after this many bytes.
+    /// The string ends with its terminator, after this many bytes.
     Terminated(usize),
-    /// Something else ends it after this many bytes.
+    /// Another sequence or a control character ends the string after this many bytes.
     Cancelled(usize),
-    /// Not yet. At least this many bytes belong to it.
+    /// The end has not arrived. At least this many bytes belong to the string.
     Open(usize),
 }
 
@@ -443,7 +443,7 @@ mod tests {
                 scanner.push(&[b'A'; 4096]);
                 assert_eq!(scanner.next(), None);
             }
-            assert!(scanner.rest().len() <= LONGEST_COMMAND + 4096);
+            assert!(scanner.rest().len() <= MAX_COMMAND_BYTES + 4096);
             scanner.push(b"\x1b\\after");
             let token = scanner.next().map(|token| token.bytes.to_vec());
             assert_eq!(token.as_deref(), Some(&b"after"[..]));
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn cancelled_sequence_hides_nothing_after_it() {
+    fn token_after_a_cancelled_sequence_is_found() {
         assert_eq!(
             scan(&[b"\x1b[3\x1b[2Jx"]),
             [(TokenKind::Csi, b"\x1b[2J".to_vec()), (TokenKind::Text, b"x".to_vec())]

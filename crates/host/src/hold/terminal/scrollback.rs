@@ -1,7 +1,7 @@
 //! Lines that have scrolled off the top of the normal screen.
 //!
-//! They are kept as text with colours. Rows that the terminal has wrapped are joined into one line,
-//! so that they can be shown at any width. The alternate screen has no scrollback.
+//! They are kept as text with colours. The rows of a wrapped line are joined, so that the line can
+//! be shown at any width. The alternate screen has no scrollback.
 
 use std::fmt;
 
@@ -12,8 +12,7 @@ use vt100::capture::{
 
 use super::{OutputHistory, Size, VirtualTerminal};
 
-/// Maximum number of bytes of lines, including their colours. Memory is allocated only as lines
-/// arrive.
+/// The maximum size of all lines, including their colours. Memory is allocated only as lines arrive.
 pub(crate) const SCROLLBACK_BYTES: usize = 512 << 10;
 
 /// Resets all colours and attributes.
@@ -57,12 +56,12 @@ impl Scrollback {
         let mut state = BasicFormattedCaptureState::new();
         self.row.clear();
         // Writing to a string cannot fail.
-        let _always = row.write_formatted_basic(&mut self.row, &mut state);
+        let _infallible = row.write_formatted_basic(&mut self.row, &mut state);
         if self.row.contains('\x1b') {
             self.row += PLAIN;
         }
-        // The state now knows whether a new line follows, but writes it only with the next row. So
-        // write the row again, and look only at the first character.
+        // The state has recorded whether a newline follows, but writes it only before the next row.
+        // So write the row again, and read only the first character.
         let mut next = FirstCharacter(None);
         let _stopped = row.write_formatted_basic(&mut next, &mut state);
         if next.0 == Some('\n') {
@@ -73,11 +72,11 @@ impl Scrollback {
         self.row = row;
     }
 
-    /// Adds plain output that was never drawn. It begins with the attributes of `pen`.
+    /// Adds plain output that was never drawn. `pen` sets the attributes of its beginning.
     fn push_undrawn(&mut self, pen: &str, output: &[u8]) {
         let from = output.len().saturating_sub(SCROLLBACK_BYTES);
         let mut text = pen.as_bytes().to_vec();
-        push_written(&mut text, output.get(from..).unwrap_or_default());
+        push_lines(&mut text, output.get(from..).unwrap_or_default());
         text.extend_from_slice(PLAIN.as_bytes());
         self.push(&text);
     }
@@ -97,7 +96,7 @@ impl Scrollback {
         let bytes = self.lines.to_vec();
         let text = String::from_utf8_lossy(&bytes);
         match text.split_once('\n').filter(|_| self.has_forgotten) {
-            Some((_torn, whole)) => whole.to_owned(),
+            Some((_incomplete, complete)) => complete.to_owned(),
             None => text.into_owned(),
         }
     }
@@ -134,7 +133,7 @@ impl fmt::Write for FirstCharacter {
 
 /// Appends the text and the colours of output that only writes lines. If a line was rewritten from
 /// its beginning, only its last version is kept.
-fn push_written(text: &mut Vec<u8>, output: &[u8]) {
+fn push_lines(text: &mut Vec<u8>, output: &[u8]) {
     let mut line = text.len();
     let mut rest = output;
     while let Some((&byte, after)) = rest.split_first() {
@@ -165,8 +164,8 @@ fn push_written(text: &mut Vec<u8>, output: &[u8]) {
 }
 
 impl VirtualTerminal {
-    /// Returns all lines that a user can scroll through: those that have scrolled off, and the
-    /// screen. While the alternate screen is shown, the normal one comes before it.
+    /// Returns all lines that a user can scroll through: the lines that have scrolled off, and the
+    /// screen. If the alternate screen is shown, it follows the normal screen.
     pub(crate) fn scrollback(&mut self) -> ScrollbackText {
         let alternate = self.screen().alternate_screen().then(|| self.captured());
         let (mut text, has_forgotten) = self.on_normal_screen(|terminal| {
@@ -191,23 +190,24 @@ impl VirtualTerminal {
         let mut state = BasicFormattedCaptureState::new();
         let range = BasicFormattedCaptureRange::Full(&mut state);
         // Writing to a string cannot fail.
-        let _always = self.screen().write_contents_formatted_basic(&mut text, range);
+        let _infallible = self.screen().write_contents_formatted_basic(&mut text, range);
         text
     }
 
-    /// Drops all lines that have scrolled off. Agents request this before they write everything
-    /// again.
+    /// Drops all lines that have scrolled off. Agents request this before they write the whole
+    /// conversation again.
     pub(super) fn forget_scrollback(&mut self) {
         self.parser.callbacks_mut().clear();
     }
 
-    /// Takes in plain output that has scrolled off before a user could see it. It is not drawn.
+    /// Adds plain output to the scrollback without drawing it. The output scrolls off before a user
+    /// could see it.
     pub(super) fn skip(&mut self, output: &[u8]) {
         if self.screen().alternate_screen() {
             self.parser.process(&super::plain::colours(output));
             return;
         }
-        // First, the rows above this output scroll off.
+        // The rows above this output scroll off first.
         let first = output.iter().position(|byte| *byte == b'\n').map_or(output.len(), |at| at + 1);
         let (first, rest) = output.split_at_checked(first).unwrap_or((output, &[]));
         self.parser.process(first);
@@ -220,7 +220,7 @@ impl VirtualTerminal {
     }
 
     /// Changes the size of both screens. Rows that an agent may still write to stay on the screen.
-    /// Other rows leave it at the top, and come back from there.
+    /// If the screen shrinks, other rows scroll off at the top. If it grows, they come back.
     pub(super) fn resize_screens(&mut self, size: Size) {
         self.on_normal_screen(|terminal| {
             terminal.scroll_to_fit(size.rows);
@@ -238,15 +238,15 @@ impl VirtualTerminal {
         if is_alternate {
             self.parser.process(b"\x1b[?47l");
         }
-        let done = action(self);
+        let result = action(self);
         if is_alternate {
             self.parser.process(b"\x1b[?47h");
         }
-        done
+        result
     }
 
     /// Scrolls the screen up before it gets fewer rows. The model would cut off the rows below the
-    /// cursor, where agents draw half of the frame of their input line.
+    /// cursor, where agents draw the lower half of the frame around their input.
     fn scroll_to_fit(&mut self, rows: u16) {
         let old = self.size().rows;
         let (row, col) = self.screen().cursor_position();
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn overwritten_text_and_control_sequences_are_left_out() {
         let mut text = Vec::new();
-        push_written(&mut text, b"10%\r20%\r\n\x1b[1;31mred\x1b[2K\x1b[m\tx\x08\x07\r\nend\x1b[3");
+        push_lines(&mut text, b"10%\r20%\r\n\x1b[1;31mred\x1b[2K\x1b[m\tx\x08\x07\r\nend\x1b[3");
         assert_eq!(text, b"20%\n\x1b[1;31mred\x1b[m\tx\nend");
     }
 
@@ -379,7 +379,7 @@ mod tests {
         let shown = terminal.snapshot();
         let all = lines(&mut terminal);
         assert_eq!(all[8..], ["line 8", "line 9", "", "", "scrolls"], "{all:?}");
-        assert_eq!(terminal.snapshot(), shown, "reading changes nothing");
+        assert_eq!(terminal.snapshot(), shown, "reading has changed the screen");
         terminal.feed(b"\x1b[?1049l", &mut Effects::unseen());
         assert_eq!(terminal.snapshot().rows, before.rows);
     }
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_rows_at_the_bottom_go_first_when_the_screen_shrinks() {
+    fn empty_rows_at_the_bottom_are_removed_first_when_the_screen_shrinks() {
         let mut terminal = terminal(20, 20, "one\r\ntwo\r\n> ");
         terminal.resize(Size { rows: 8, cols: 20 });
         assert_eq!(rows(&terminal)[..3], ["one", "two", ">"]);

@@ -2,8 +2,10 @@
 
 use super::{Effects, Sequence, VirtualTerminal, queries};
 
-/// The final bytes of sequences that the model and every terminal draw alike.
+/// The final bytes of sequences that the model and every terminal draw in the same way.
 const DRAWN: &[u8] = b"@ABCDEFGHJKLMPSTX`bdfm";
+/// The maximum number of saved titles, as in other terminals.
+const MAX_TITLES: usize = 10;
 
 impl VirtualTerminal {
     pub(super) fn sequence(&mut self, bytes: &[u8], effects: &mut Effects) {
@@ -30,10 +32,10 @@ impl VirtualTerminal {
     ) {
         let count = sequence.count();
         match last {
-            // Users' terminals would empty their own scrollback, which does not belong to the
-            // agent.
+            // Not passed on: users' terminals would empty their own scrollback, which does not
+            // belong to the agent.
             b'J' if sequence.number(0) == Some(3) => self.forget_scrollback(),
-            // With more numbers it is a request to track the mouse.
+            // With more numbers, this sequence requests mouse tracking.
             b'T' if sequence.numbers().count() > 1 => {}
             _ if DRAWN.contains(&last) => self.draw(bytes, effects),
             b'a' => self.draw_as(bytes, format!("\x1b[{count}C").as_bytes(), effects),
@@ -62,11 +64,11 @@ impl VirtualTerminal {
     fn set_region(&mut self, bytes: &[u8], sequence: &Sequence<'_>, effects: &mut Effects) {
         self.draw(bytes, effects);
         let rows = self.size().rows;
-        let given = |index| sequence.number(index).filter(|row| *row != 0);
-        let top = given(0).unwrap_or(1) - 1;
-        let bottom = given(1).unwrap_or(rows).min(rows) - 1;
-        let whole = (top, bottom) == (0, rows - 1);
-        self.page_mut().region = (top < bottom && !whole).then_some((top, bottom));
+        let row = |index| sequence.number(index).filter(|row| *row != 0);
+        let top = row(0).unwrap_or(1) - 1;
+        let bottom = row(1).unwrap_or(rows).min(rows) - 1;
+        let is_whole_screen = (top, bottom) == (0, rows - 1);
+        self.page_mut().region = (top < bottom && !is_whole_screen).then_some((top, bottom));
     }
 
     /// Pushes, pops or changes the flags of the keyboard protocol. Users' terminals get only the
@@ -86,10 +88,8 @@ impl VirtualTerminal {
     /// Executes `CSI … t`: saves and restores titles, and answers queries. Windows are never moved
     /// or resized.
     fn window(&mut self, sequence: &Sequence<'_>, effects: &mut Effects) {
-        /// As many as other terminals keep.
-        const MOST_TITLES: usize = 10;
         match sequence.number(0) {
-            Some(22) if self.titles.len() < MOST_TITLES => self.titles.push(self.title.clone()),
+            Some(22) if self.titles.len() < MAX_TITLES => self.titles.push(self.title.clone()),
             Some(23) => {
                 if let Some(title) = self.titles.pop() {
                     self.set_title(title, effects);

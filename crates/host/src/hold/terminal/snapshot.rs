@@ -71,10 +71,10 @@ impl VirtualTerminal {
     }
 }
 
-/// Returns the text that a cell adds to its row.
+/// Returns the text of a cell, with spaces in place of faint text.
 fn firm(cell: &Cell) -> &str {
     match (cell.is_wide_continuation(), cell.dim() || !cell.has_contents()) {
-        // It is the second half of the wide character before it.
+        // The cell is the second half of the wide character before it.
         (true, _) => "",
         (false, true) if cell.is_wide() => "  ",
         (false, true) => " ",

@@ -1,4 +1,4 @@
-//! Styles: how characters are drawn.
+//! The colours and attributes of characters.
 
 use vt100::{Cell, Color};
 

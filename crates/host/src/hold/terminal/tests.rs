@@ -1,4 +1,4 @@
-//! Tests of the answers to agents, and that a user's terminal shows the same as the agent's.
+//! Tests of the answers to agents, and of the output for users' terminals.
 
 use vt100::{Cell, Color};
 
@@ -47,8 +47,8 @@ fn shown(input: &[u8]) -> Vec<u8> {
     effects.shown().to_vec()
 }
 
-/// Returns what is visible of a cell. Without a character, only its background is visible, as with
-/// a blank.
+/// Returns the visible properties of a cell. If a cell has no character or a space, only its
+/// background is visible.
 fn visible(cell: &Cell) -> (String, Color, Color, [bool; 6]) {
     let marks =
         [cell.bold(), cell.dim(), cell.italic(), cell.underline(), cell.inverse(), cell.is_wide()];
@@ -60,8 +60,9 @@ fn visible(cell: &Cell) -> (String, Color, Color, [bool; 6]) {
     }
 }
 
-/// Returns the modes without the alternate screen, which a user's terminal never shows as such.
-fn modes_but_screen(terminal: &VirtualTerminal) -> Vec<u16> {
+/// Returns the modes that are on in a user's terminal, too. It never switches to the alternate
+/// screen.
+fn shared_modes(terminal: &VirtualTerminal) -> Vec<u16> {
     let on = terminal.modes_on().into_iter();
     on.filter(|mode| ![1049, modes::SYNCHRONISED].contains(mode)).collect()
 }
@@ -85,7 +86,7 @@ fn assert_same_state(agents: &VirtualTerminal, users: &VirtualTerminal, what: &s
     assert_eq!(one.attributes_formatted(), other.attributes_formatted(), "pen of {what:?}");
     assert_eq!(one.cursor_style(), other.cursor_style(), "{what:?}");
     assert_eq!(one.application_keypad(), other.application_keypad(), "{what:?}");
-    assert_eq!(modes_but_screen(agents), modes_but_screen(users), "modes of {what:?}");
+    assert_eq!(shared_modes(agents), shared_modes(users), "modes of {what:?}");
     assert_eq!(agents.modes.modified_keys(), users.modes.modified_keys(), "{what:?}");
     assert_eq!(agents.keyboard().flags(), users.keyboard().flags(), "keyboard of {what:?}");
     assert_eq!(agents.title, users.title, "title of {what:?}");
@@ -140,7 +141,7 @@ fn terminal_of_another_size_shows_the_same_picture() {
         }
         assert_eq!(users.keyboard().flags(), agents.keyboard().flags());
         assert_eq!(users.title, agents.title);
-        assert_eq!(picture.update(&agents), b"", "nothing has changed since");
+        assert_eq!(picture.update(&agents), b"", "an unchanged picture was sent again");
     }
 }
 
@@ -331,7 +332,7 @@ fn queries_are_answered() {
 }
 
 #[test]
-fn queries_and_lasting_changes_are_not_sent_to_users_terminals() {
+fn queries_and_changes_that_outlast_a_detach_are_not_sent_to_users_terminals() {
     let hidden = [
         "\x1b[c",
         "\x1b[>c",
@@ -400,7 +401,7 @@ fn titles_and_bells_are_reported_once_per_batch() {
     assert_eq!(notices, [TerminalNotice::Title("two".to_owned()), TerminalNotice::Bell]);
     let mut effects = Effects::unseen();
     terminal.feed(b"\x1b]2;two\x07", &mut effects);
-    assert_eq!(effects.notices().count(), 0, "the title is the same");
+    assert_eq!(effects.notices().count(), 0, "an unchanged title was reported");
     let mut effects = Effects::unseen();
     terminal.feed(b"\x1b[22;0t\x1b]2;three\x07\x1b[23;0t", &mut effects);
     assert_eq!(terminal.title(), "two");

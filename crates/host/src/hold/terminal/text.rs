@@ -1,10 +1,10 @@
-//! Text that the screen model and users' terminals interpret alike.
+//! Converts text so that the screen model and users' terminals draw it in the same way.
 
 use std::borrow::Cow;
 
-/// Replaces invalid characters. The usual replacement character is not drawn by the screen model,
-/// which would then disagree with terminals about the rest of the line.
-const BROKEN: char = '\u{25a1}';
+/// Replaces invalid characters. The screen model does not draw the usual replacement character, so
+/// the rest of the line would have other columns than in terminals.
+const REPLACEMENT: char = '\u{25a1}';
 
 /// A character set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub(super) struct Charsets {
 }
 
 impl Charsets {
-    /// Executes `ESC ( x` or `ESC ) x`. Returns the sequence to show, or `None` if it is another
-    /// sequence.
+    /// Executes `ESC ( x` or `ESC ) x`. Returns the sequence for users' terminals. `None` for other
+    /// sequences.
     pub(super) fn designate(&mut self, escape: &[u8]) -> Option<[u8; 3]> {
         let &[0x1b, side @ (b'(' | b')'), set] = escape else {
             return None;
@@ -46,7 +46,7 @@ impl Charsets {
         self.sets[self.used]
     }
 
-    /// Returns the sequences that bring a terminal into this state.
+    /// Returns the sequences that set this state in a terminal.
     pub(super) fn formatted(self) -> String {
         let name = |set| if set == Charset::Lines { '0' } else { 'B' };
         let shift = if self.used == 1 { '\x0e' } else { '\x0f' };
@@ -75,7 +75,7 @@ fn is_unwanted(character: char) -> bool {
 fn cleaned(text: &str) -> String {
     text.chars()
         .filter_map(|character| match character {
-            char::REPLACEMENT_CHARACTER => Some(BROKEN),
+            char::REPLACEMENT_CHARACTER => Some(REPLACEMENT),
             '\u{80}'..='\u{9f}' => None,
             other => Some(other),
         })
