@@ -1,8 +1,8 @@
 //! Gives up a launch whose holder does not answer.
 //!
-//! The session's lock prevents a race with a late holder: a holder takes the lock before it starts
-//! anything, and then checks whether its launch has an end already. The process that records that
-//! end holds the lock meanwhile.
+//! The session's lock prevents a race with a late holder. A holder takes the lock before it starts
+//! its agent, and then checks whether the end of its launch is recorded already. The process that
+//! records this end holds the lock meanwhile.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use crate::lock::FileLock;
 use crate::watch::Lookout;
 
 /// How long a holder may take to start. It may have to end processes of a dead launch first.
-const ON_ITS_WAY: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Returns the holder if it starts after all. Returns `None` after the end of the launch was
-/// recorded: then its holder cannot start any more.
+/// Returns the holder if it starts after all. Otherwise records the end of the launch and returns
+/// `None`. After that, the holder cannot start its agent any more.
 pub(super) async fn abandon(
     holders: &LocalHolders,
     launch: LaunchId,
@@ -34,7 +34,7 @@ pub(super) async fn abandon(
         return close(folder, &lock);
     }
     let mut lookout = Lookout::over(&[folder, lock.parent().unwrap_or(folder)]);
-    let deadline = Instant::now() + ON_ITS_WAY;
+    let deadline = Instant::now() + START_TIMEOUT;
     failpoint::hit("holders.abandon.wait");
     loop {
         if let Some(held) = holders.find(launch).await? {
@@ -50,7 +50,7 @@ pub(super) async fn abandon(
 /// Records the end of the launch, unless its holder has done so.
 fn close(folder: &Path, _lock: &FileLock) -> Result<Option<Held>> {
     let end = LaunchEnd { exit: Exit::Unknown, asked: false, at: jiff::Timestamp::now() };
-    order::write_end_unless_there(folder, &end)?;
+    order::write_end_if_missing(folder, &end)?;
     Ok(None)
 }
 

@@ -1,4 +1,4 @@
-//! Starts holders on this machine and talks to them.
+//! Starts holders on this machine and sends them requests.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use segue_core::{Error, Kind, Result, failpoint};
 
 use super::abandon::abandon;
 use super::connect::connect;
-use super::holder_connection::{self, HolderConnection, HolderMessage, PATIENCE, silent};
+use super::holder_connection::{self, ANSWER_TIMEOUT, HolderConnection, HolderMessage, silent};
 use super::order::HoldOrder;
 use super::spawn::{self, Spawn};
 use super::terminal::Snapshot;
@@ -24,8 +24,8 @@ use crate::process;
 use crate::process_context::ProcessContext;
 use crate::programs::this_program;
 
-/// How long a holder may take until its killed processes have exited.
-const KILL_LIMIT: Duration = Duration::from_secs(5);
+/// How long a holder may take until the processes that it has killed are gone.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The holders of this machine.
 #[derive(Clone, Debug)]
@@ -36,8 +36,8 @@ pub struct LocalHolders {
 }
 
 impl LocalHolders {
-    /// Uses this program as the holder. Holders get the variables that they need from this
-    /// process's environment.
+    /// Uses this program as the holder. Holders get the variables that they need from the
+    /// environment of this process.
     pub fn new(paths: Paths) -> Self {
         let context = ProcessContext::read();
         let environment = context.map(|read| read.environment).unwrap_or_default();
@@ -53,7 +53,7 @@ impl LocalHolders {
 
     /// Returns the screen of the agent's terminal. `None` without a holder.
     pub async fn snapshot(&self, launch: LaunchId) -> Result<Option<Snapshot>> {
-        match self.ask(launch, &WireRequest::Snapshot, PATIENCE).await? {
+        match self.ask(launch, &WireRequest::Snapshot, ANSWER_TIMEOUT).await? {
             Some(WireAnswer::Snapshot(snapshot)) => Ok(Some(*snapshot)),
             Some(other) => Err(unexpected(&other)),
             None => Ok(None),
@@ -68,7 +68,7 @@ impl LocalHolders {
         if connection.send(&request).await.is_err() {
             return Ok(None);
         }
-        let history = tokio::time::timeout(PATIENCE, async {
+        let history = tokio::time::timeout(ANSWER_TIMEOUT, async {
             loop {
                 match connection.next().await? {
                     HolderMessage::History(bytes) => return Some(bytes),
@@ -90,10 +90,10 @@ impl LocalHolders {
         Ok(())
     }
 
-    /// Interrupts the agent: with these bytes, or like ^C if there are none.
+    /// Interrupts the agent by typing these bytes, or with SIGINT if there are none.
     pub async fn interrupt(&self, launch: LaunchId, bytes: Option<Vec<u8>>) -> Result<()> {
         let request = WireRequest::Interrupt { bytes };
-        self.ask(launch, &request, PATIENCE).await?.ok_or_else(|| gone(launch)).map(drop)
+        self.ask(launch, &request, ANSWER_TIMEOUT).await?.ok_or_else(|| gone(launch)).map(drop)
     }
 
     fn folder(&self, launch: LaunchId) -> PathBuf {
@@ -141,7 +141,7 @@ impl Holders for LocalHolders {
     }
 
     async fn find(&self, launch: LaunchId) -> Result<Option<Held>> {
-        match self.ask(launch, &WireRequest::Status, PATIENCE).await? {
+        match self.ask(launch, &WireRequest::Status, ANSWER_TIMEOUT).await? {
             Some(WireAnswer::Status(status)) => {
                 Ok(Some(Held { holder: status.holder, agent: status.agent, end: status.end }))
             }
@@ -161,16 +161,16 @@ impl Holders for LocalHolders {
         let folder = self.folder(launch);
         let holder = holder_process::holder(&folder);
         if let Some(stopped) = holder.as_ref().filter(|holder| process::is_stopped(holder)) {
-            force::let_go_on(stopped)?;
+            force::resume(stopped)?;
         }
-        let answer = self.ask(launch, &WireRequest::Stop { grace_ms }, grace + KILL_LIMIT).await;
+        let answer = self.ask(launch, &WireRequest::Stop { grace_ms }, grace + KILL_TIMEOUT).await;
         failpoint::hit("holders.stop.after");
         match (answer, holder) {
             (Ok(Some(WireAnswer::Ended(end))), _) => Ok(Some(end)),
             (Ok(Some(other)), _) => Err(unexpected(&other)),
             (Ok(None), _) => Ok(None),
             (Err(error), Some(holder)) if error.kind == Kind::Unavailable => {
-                tracing::warn!(%launch, %error, "a holder does not answer: it is ended");
+                tracing::warn!(%launch, %error, "ending a holder that does not answer");
                 force::end(&folder, launch, &holder, grace).await.map(Some)
             }
             (Err(error), _) => Err(error),
@@ -189,14 +189,14 @@ impl Holders for LocalHolders {
         let folder = self.folder(launch);
         let Some(holder) = holder_process::holder(&folder) else { return Ok(()) };
         match fault {
-            Fault::AgentStopped { pid } => force::let_go_on_below(&holder, pid)?,
-            Fault::HolderStopped { .. } => drop(force::let_go_on(&holder)?),
+            Fault::AgentStopped { pid } => force::resume_below(&holder, pid)?,
+            Fault::HolderStopped { .. } => drop(force::resume(&holder)?),
             Fault::SocketMissing { .. } | Fault::HolderSilent { .. } => {}
         }
         let found = self.find(launch).await;
         match found {
             Err(error) if error.kind == Kind::Unavailable => {
-                tracing::warn!(%launch, %error, "a holder does not answer: it is ended");
+                tracing::warn!(%launch, %error, "ending a holder that does not answer");
                 force::end(&folder, launch, &holder, Duration::ZERO).await.map(drop)
             }
             found => found.map(drop),
@@ -204,7 +204,7 @@ impl Holders for LocalHolders {
     }
 
     async fn environment(&self, launch: LaunchId) -> Result<Option<Environment>> {
-        match self.ask(launch, &WireRequest::Environment, PATIENCE).await? {
+        match self.ask(launch, &WireRequest::Environment, ANSWER_TIMEOUT).await? {
             Some(WireAnswer::Environment(environment)) => Ok(Some(environment)),
             Some(other) => Err(unexpected(&other)),
             None => Ok(None),
@@ -214,14 +214,14 @@ impl Holders for LocalHolders {
     async fn release(&self, launch: LaunchId) -> Result<()> {
         failpoint::hit("holders.release.before");
         // Without a holder there is nothing to release.
-        self.ask(launch, &WireRequest::Release, PATIENCE).await?;
+        self.ask(launch, &WireRequest::Release, ANSWER_TIMEOUT).await?;
         failpoint::hit("holders.release.after");
         Ok(())
     }
 
     async fn inject(&self, launch: LaunchId, bytes: &[u8]) -> Result<()> {
         let mut connection = self.connection(launch).await?.ok_or_else(|| gone(launch))?;
-        let answer = tokio::time::timeout(PATIENCE, connection.inject(bytes)).await;
+        let answer = tokio::time::timeout(ANSWER_TIMEOUT, connection.inject(bytes)).await;
         answer.map_err(|_| silent())??.ok_or_else(|| gone(launch)).map(drop)
     }
 
@@ -244,7 +244,8 @@ impl Holders for LocalHolders {
 
     async fn subscribe(&self, launch: LaunchId) -> Result<Box<dyn HolderEvents>> {
         let mut connection = self.connection(launch).await?.ok_or_else(|| gone(launch))?;
-        let answer = tokio::time::timeout(PATIENCE, connection.ask(&WireRequest::Subscribe)).await;
+        let answer =
+            tokio::time::timeout(ANSWER_TIMEOUT, connection.ask(&WireRequest::Subscribe)).await;
         answer.map_err(|_| silent())??.ok_or_else(|| gone(launch))?;
         Ok(Box::new(Subscription { connection }))
     }
@@ -276,7 +277,7 @@ impl HolderEvents for Subscription {
 }
 
 fn gone(launch: LaunchId) -> Error {
-    Error::not_found(format!("nobody holds launch `{launch}`")).hint("run `segue resume`")
+    Error::not_found(format!("launch `{launch}` has no holder")).hint("run `segue resume`")
 }
 
 pub(super) fn unexpected(answer: &WireAnswer) -> Error {
@@ -293,7 +294,7 @@ pub(super) fn unexpected(answer: &WireAnswer) -> Error {
         WireAnswer::Pressed(_) => "pressed",
         WireAnswer::Scrollback(_) => "scrollback",
     };
-    Error::internal(format!("the holder answered `{kind}` to something else"))
+    Error::internal(format!("the holder answered `{kind}`, which is no answer to the request"))
 }
 
 /// Returns the last lines of the log of a holder that died without an answer. They may explain why.

@@ -1,4 +1,4 @@
-//! Connects to a launch's holder, also after its socket file was deleted.
+//! Connects to a launch's holder, even if its socket file was deleted.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::process::{self, ProcessHandle};
 use crate::watch::Lookout;
 
 /// How long a holder may take to listen again.
-const LISTENS_WITHIN: Duration = Duration::from_secs(5);
-/// Longer than the time between the creation of a socket file and the first call of `listen`.
-const ALMOST: Duration = Duration::from_millis(20);
+const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a holder may take to listen again if its agent has ended. Nearly always such a holder
 /// is about to exit.
-const GOES_WITHIN: Duration = Duration::from_secs(1);
+const EXITING_TIMEOUT: Duration = Duration::from_secs(1);
+/// The pause before the next attempt if the socket file exists and the holder does not listen yet.
+const BIND_PAUSE: Duration = Duration::from_millis(20);
 
 /// Connects to the holder of a launch. `None` if there is no holder. A holder without a socket gets
 /// a signal to listen again.
@@ -38,17 +38,17 @@ pub(super) async fn connect(folder: &Path) -> Result<Option<HolderConnection>> {
     if !handle.signal(Signal::HUP).map_err(failed)? {
         return Ok(None);
     }
-    let limit = if has_end(folder) { GOES_WITHIN } else { LISTENS_WITHIN };
+    let limit = if has_end(folder) { EXITING_TIMEOUT } else { LISTEN_TIMEOUT };
     let deadline = Instant::now() + limit;
     loop {
         if let Some(connection) = HolderConnection::open(&socket_path(folder)).await? {
             return Ok(Some(connection));
         }
-        // The socket file exists slightly before the holder listens.
-        let is_there = socket_path(folder).exists();
+        // The socket file exists shortly before the holder listens.
+        let is_bound = socket_path(folder).exists();
         let changed = async {
             tokio::select! {
-                () = sleep(ALMOST), if is_there => ListenEvent::Change,
+                () = sleep(BIND_PAUSE), if is_bound => ListenEvent::Change,
                 _ = handle.gone() => ListenEvent::Gone,
                 () = lookout.changed() => ListenEvent::Change,
             }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::{Errno, read, write};
+use rustix::io::{read, retry_on_intr, write};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -19,7 +19,7 @@ pub(super) fn unblocked(descriptor: OwnedFd, interest: Interest) -> io::Result<A
 }
 
 /// Waits for bytes and reads all that are available, at most the size of the buffer. Returns 0 at
-/// EOF. The future may be dropped while it waits without losing bytes.
+/// EOF. Dropping the future loses no bytes.
 pub(super) async fn read_batch(from: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         let mut ready = from.readable().await?;
@@ -47,12 +47,7 @@ pub(super) async fn read_batch(from: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io
 
 /// Reads the bytes that are available, without waiting.
 pub(super) fn read_now(from: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match read(from.get_ref(), &mut *buffer) {
-            Err(Errno::INTR) => {}
-            result => return Ok(result?),
-        }
-    }
+    Ok(retry_on_intr(|| read(from.get_ref(), &mut *buffer))?)
 }
 
 /// Waits until bytes can be written, and writes as many as possible.

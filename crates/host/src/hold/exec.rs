@@ -1,11 +1,11 @@
 //! The last step before the agent: a process that has the agent's terminal and environment becomes
 //! the agent.
 //!
-//! Only unsafe code could do this between fork and exec, so it is a program of its own. It reports
-//! a failure through a pipe, which is its standard input at first. Exec closes the pipe, and an
-//! empty report means that the agent runs. Standard output and error belong to the agent from the
-//! beginning: text that is printed there before exec, by the dynamic linker for example, is not a
-//! report.
+//! Between fork and exec only unsafe code could do this step, so it is a program of its own. It
+//! reports a failure through a pipe, which is its standard input at first. `exec` closes the pipe.
+//! An empty report means that the agent runs. Standard output and error belong to the agent from
+//! the beginning. Text that is printed there before `exec`, for example by the dynamic linker, is
+//! no report.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -24,7 +24,7 @@ use crate::cgroup::{self, AgentGroup};
 use crate::failure::cannot;
 use crate::hold::order::HoldOrder;
 
-/// What the agent's standard input and output are.
+/// The agent's standard input and output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum AgentConnection {
     /// The terminal that is this process's standard output and error.
@@ -50,8 +50,8 @@ pub(super) fn arguments(
     [entrance, input, cwd, count].into_iter().chain(words).collect()
 }
 
-/// Becomes the agent. Returns only if that fails. The failure was then reported through standard
-/// input, which must be a pipe to the holder.
+/// Becomes the agent. Returns only if that fails, after it has reported the failure through
+/// standard input, which must be a pipe to the holder.
 pub fn exec_agent(arguments: impl IntoIterator<Item = OsString>) -> Error {
     let mut report = match fcntl_dupfd_cloexec(stdin(), 3) {
         Ok(report) => Some(report),
@@ -59,9 +59,9 @@ pub fn exec_agent(arguments: impl IntoIterator<Item = OsString>) -> Error {
     };
     let Err(error) = become_agent(arguments.into_iter(), &mut report);
     match report {
-        Some(report) => say(report, &error),
-        // The holder does not read reports any more. Print the error as the agent's own last
-        // output.
+        Some(report) => send(report, &error),
+        // The report was closed before the command that prepares the launch. So print the error as
+        // the agent's last output.
         None => drop(writeln!(std::io::stderr(), "Error: {error}")),
     }
     error
@@ -71,7 +71,7 @@ fn become_agent(
     mut arguments: impl Iterator<Item = OsString>,
     report: &mut Option<OwnedFd>,
 ) -> Result<std::convert::Infallible> {
-    let missing = || Error::internal("`exec-agent` is for the holder alone");
+    let missing = || Error::internal("only the holder may use `exec-agent`");
     let entrance = PathBuf::from(arguments.next().ok_or_else(missing)?);
     let input = arguments.next().ok_or_else(missing)?;
     let cwd = PathBuf::from(arguments.next().ok_or_else(missing)?);
@@ -79,8 +79,8 @@ fn become_agent(
     let before: Vec<OsString> = arguments.by_ref().take(count.ok_or_else(missing)?).collect();
     let program = arguments.next().ok_or_else(missing)?;
     if !entrance.as_os_str().is_empty() {
-        // The agent starts without its cgroup rather than not at all. `segue doctor` reports that.
-        let _outside = cgroup::enter(&entrance);
+        // If this fails, the agent starts without its cgroup, and `segue doctor` reports that.
+        let _entered = cgroup::enter(&entrance);
     }
     connect(if input.is_empty() {
         AgentConnection::Terminal
@@ -90,11 +90,11 @@ fn become_agent(
     std::env::set_current_dir(&cwd).map_err(|error| {
         Error::not_found(format!("the agent cannot work in `{}`", cwd.display())).caused_by(error)
     })?;
-    // The path decided whether the agent may work there. Another process may have replaced the
+    // The user has allowed the agent to work in this path. Another process may have replaced the
     // folder by a symlink since then.
     if !std::env::current_dir().is_ok_and(|entered| entered == cwd) {
         return Err(Error::conflict(format!("`{}` was replaced meanwhile", cwd.display()))
-            .hint("run the command again in the folder that you mean"));
+            .hint("run the command again in the right folder"));
     }
     prepare(&before, report)?;
     let error = Command::new(&program).args(arguments).exec();
@@ -106,8 +106,8 @@ fn cannot_start(program: &OsStr, error: &std::io::Error) -> Error {
     Error::vendor(format!("cannot start `{}`", program.escape_debug())).caused_by(error)
 }
 
-/// Runs the command that must succeed before the agent starts. It is already a part of the launch,
-/// so the report is closed first and the holder does not wait for the command.
+/// Runs the command that must succeed before the agent starts. It is already a part of the launch.
+/// So the report is closed first, and the holder does not wait for the command.
 fn prepare(before: &[OsString], report: &mut Option<OwnedFd>) -> Result<()> {
     let Some((program, words)) = before.split_first() else { return Ok(()) };
     let mut command = Command::new(program);
@@ -139,8 +139,8 @@ fn connect(connection: AgentConnection) -> Result<()> {
     }
 }
 
-fn say(report: OwnedFd, error: &Error) {
+fn send(report: OwnedFd, error: &Error) {
     let text = serde_json::to_vec(error).unwrap_or_default();
-    // A holder that is gone needs no report.
-    let _heard = File::from(report).write_all(&text);
+    // It fails only if the holder is gone.
+    let _sent = File::from(report).write_all(&text);
 }

@@ -1,4 +1,4 @@
-//! Ends a launch whose holder does not answer, by signalling its processes.
+//! Ends a launch whose holder does not answer, with signals to its processes.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,29 +14,29 @@ use crate::process::{self, ProcessHandle};
 
 /// How long the kernel may take to end killed processes, and how long killing is repeated if they
 /// keep forking.
-const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// How many consecutive checks must find no process. A single check can miss a process that forks
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
+/// This many consecutive checks must find no process. A single check can miss a process that forks
 /// and exits all the time.
-const EMPTY_LOOKS: usize = 10;
+const EMPTY_CHECKS: usize = 10;
 
-/// Continues a stopped holder. Returns whether the holder was there.
-pub(super) fn let_go_on(holder: &ProcessRef) -> Result<bool> {
+/// Resumes a stopped holder (SIGCONT). Returns whether the holder exists.
+pub(super) fn resume(holder: &ProcessRef) -> Result<bool> {
     match open(holder)? {
         Some(handle) => handle.signal(Signal::CONT).map_err(failed),
         None => Ok(false),
     }
 }
 
-/// Continues a stopped process below a holder.
-pub(super) fn let_go_on_below(holder: &ProcessRef, pid: u32) -> Result<()> {
-    for process in hold(vec![pid], holder.pid)? {
+/// Resumes a stopped process below a holder (SIGCONT).
+pub(super) fn resume_below(holder: &ProcessRef, pid: u32) -> Result<()> {
+    for process in open_below(vec![pid], holder.pid)? {
         process.signal(Signal::CONT).map_err(failed)?;
     }
     Ok(())
 }
 
-/// Ends the agent, everything below the holder, and the holder itself. The agent gets SIGTERM first
-/// and has `grace` to exit by itself. Returns the end that is on disk.
+/// Ends the agent, all processes below the holder, and the holder itself. The agent gets SIGTERM
+/// first and has `grace` to exit by itself. Returns the recorded end.
 pub(super) async fn end(
     folder: &Path,
     launch: LaunchId,
@@ -44,16 +44,16 @@ pub(super) async fn end(
     grace: Duration,
 ) -> Result<LaunchEnd> {
     if let Some(handle) = open(holder)? {
-        ask(holder.pid, grace).await?;
+        terminate(holder.pid, grace).await?;
         kill_below(holder.pid).await?;
         handle.signal(Signal::KILL).map_err(failed)?;
-        if !handle.gone_within(KILL_LIMIT).await.map_err(failed)? {
+        if !handle.gone_within(KILL_TIMEOUT).await.map_err(failed)? {
             return Err(does_not_end(holder.pid));
         }
     }
     leftovers::end_marked(&[launch]).await?;
-    // A holder that still works may have recorded the end of its agent as a crash, because it did
-    // not know of the request. The session would then be restarted, so set `asked` here.
+    // The holder may have recorded the end of its agent as a crash, because it did not get the
+    // request to stop. Then the session would be restarted. So set `asked` here.
     let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: jiff::Timestamp::now() };
     let end = LaunchEnd { asked: true, ..order::read_end(folder).unwrap_or(unknown) };
     order::write_end(folder, &end)?;
@@ -61,10 +61,10 @@ pub(super) async fn end(
 }
 
 /// Sends the agent SIGTERM, and waits at most `grace` until it exits.
-async fn ask(holder: u32, grace: Duration) -> Result<()> {
-    let agents: Vec<ProcessHandle> = hold(process::children(holder), holder)?;
+async fn terminate(holder: u32, grace: Duration) -> Result<()> {
+    let agents: Vec<ProcessHandle> = open_below(process::children(holder), holder)?;
     for agent in &agents {
-        // A stopped process cannot exit before it is continued.
+        // A stopped process cannot exit before it is resumed.
         for signal in [Signal::TERM, Signal::CONT] {
             agent.signal(signal).map_err(failed)?;
         }
@@ -72,40 +72,39 @@ async fn ask(holder: u32, grace: Duration) -> Result<()> {
     wait(&agents, grace).await.map(drop)
 }
 
-/// Kills everything below a holder. Orphans become children of the holder, even while it is
+/// Kills all processes below a holder. Orphans become children of the holder, even while it is
 /// stopped.
 async fn kill_below(holder: u32) -> Result<()> {
-    let deadline = Instant::now() + KILL_LIMIT;
-    let mut empty_looks = 0;
+    let deadline = Instant::now() + KILL_TIMEOUT;
+    let mut empty_checks = 0;
     while Instant::now() < deadline {
         let found = process::descendants(holder);
-        empty_looks = if found.is_empty() { empty_looks + 1 } else { 0 };
-        if empty_looks == EMPTY_LOOKS {
+        empty_checks = if found.is_empty() { empty_checks + 1 } else { 0 };
+        if empty_checks == EMPTY_CHECKS {
             return Ok(());
         }
-        let below = hold(found, holder)?;
-        // If all processes exited before their handles were opened, nothing below waits. So yield
-        // to other tasks here.
+        let below = open_below(found, holder)?;
+        // If no handle was opened, the loop waits for nothing. So yield to other tasks here.
         tokio::task::yield_now().await;
         for process in &below {
             process.signal(Signal::KILL).map_err(failed)?;
         }
-        if !wait(&below, KILL_LIMIT).await? {
+        if !wait(&below, KILL_TIMEOUT).await? {
             return Err(does_not_end(holder));
         }
     }
-    Err(Error::unavailable("processes of an agent multiply faster than they can be ended"))
+    Err(Error::unavailable("the processes of an agent fork faster than they can be killed"))
 }
 
-/// Opens handles of the processes that still descend from the holder. This is checked after
-/// opening, so that no other process can be hit.
-fn hold(pids: Vec<u32>, holder: u32) -> Result<Vec<ProcessHandle>> {
-    let mut held = Vec::new();
+/// Opens handles of the processes that descend from the holder. The descent is checked after the
+/// handle was opened, so that no other process gets a signal.
+fn open_below(pids: Vec<u32>, holder: u32) -> Result<Vec<ProcessHandle>> {
+    let mut handles = Vec::new();
     for process in pids.into_iter().filter_map(process::find) {
         let handle = open(&process)?;
-        held.extend(handle.filter(|_| process::lineage(process.pid).has(holder)));
+        handles.extend(handle.filter(|_| process::lineage(process.pid).has(holder)));
     }
-    Ok(held)
+    Ok(handles)
 }
 
 /// Waits for all of these processes together. Returns whether all have exited.
@@ -129,6 +128,7 @@ fn failed(error: std::io::Error) -> Error {
 }
 
 fn does_not_end(holder: u32) -> Error {
-    Error::unavailable("processes of an agent do not end, although killed")
-        .hint(format!("see what they wait for: `ps -o pid,stat,wchan,args --ppid {holder}`"))
+    let command = format!("ps -o pid,stat,wchan,args --ppid {holder}");
+    Error::unavailable("processes of an agent do not end after SIGKILL")
+        .hint(format!("run `{command}` to see what they wait for"))
 }

@@ -20,12 +20,12 @@ use crate::failure::cannot;
 use crate::peer::{self, SocketOwner};
 use crate::{process, socket};
 
-/// Timeout of requests that a holder can answer at once. A stopped holder never answers.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// The timeout of requests that a holder can answer at once. A stopped holder never answers.
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// After this time without a hello, the client checks whether the holder is stopped. It does not
 /// wait for a stopped holder.
-const LOOK: Duration = Duration::from_millis(500);
+const STOPPED_CHECK_AFTER: Duration = Duration::from_millis(500);
 
 /// A connection to a holder, after both sides have sent their hello.
 #[derive(Debug)]
@@ -51,12 +51,12 @@ pub(super) enum HolderMessage {
 }
 
 impl HolderConnection {
-    /// Connects and exchanges hellos. `None` if the launch's holder does not listen, even if
-    /// another process does.
+    /// Connects and exchanges hellos. `None` if the launch's holder does not listen. Ignores another
+    /// process that listens in its place.
     pub(super) async fn open(path: &Path) -> Result<Option<Self>> {
         let stream = match socket::connect(path).await {
             Ok(stream) => stream,
-            Err(error) if is_nobody(&error) => return Ok(None),
+            Err(error) if is_absence(&error) => return Ok(None),
             Err(error) => return Err(cannot("reach the holder at", path, &error)),
         };
         let folder = path.parent().unwrap_or(path);
@@ -71,14 +71,14 @@ impl HolderConnection {
             buffer: vec![0; 16 << 10],
             capabilities: Vec::new(),
         };
-        let met = connection.greet_in_time(folder).await?;
-        Ok(met.then_some(connection))
+        let has_answered = connection.greet_in_time(folder).await?;
+        Ok(has_answered.then_some(connection))
     }
 
     async fn greet_in_time(&mut self, folder: &Path) -> Result<bool> {
         let mut greeting = pin!(self.greet());
-        if let Ok(met) = tokio::time::timeout(LOOK, &mut greeting).await {
-            return met;
+        if let Ok(greeted) = tokio::time::timeout(STOPPED_CHECK_AFTER, &mut greeting).await {
+            return greeted;
         }
         let holder = holder_process::holder(folder);
         if let Some(pid) = holder.as_ref().filter(|it| process::is_stopped(it)).map(|it| it.pid) {
@@ -88,17 +88,17 @@ impl HolderConnection {
             Some(holder) => Error::from(Fault::HolderSilent { pid: holder.pid }),
             None => silent(),
         };
-        tokio::time::timeout(PATIENCE, greeting).await.map_err(|_| silent())?
+        tokio::time::timeout(ANSWER_TIMEOUT, greeting).await.map_err(|_| silent())?
     }
 
-    /// Exchanges hellos. Returns whether the holder was still there to answer.
+    /// Exchanges hellos. Returns whether the holder has answered.
     async fn greet(&mut self) -> Result<bool> {
         // A holder that refuses may have closed the connection already. Its messages can still be
         // read.
         let _sent = self.send(&encode_message(kind::HELLO, &Hello::ours())).await;
         let Ok(Some(frame)) = self.frame().await else { return Ok(false) };
         let hello: Hello = serde_json::from_slice(&frame.payload)
-            .map_err(|error| Error::internal("the holder says no hello").caused_by(error))?;
+            .map_err(|error| Error::internal("the holder sent no hello").caused_by(error))?;
         hello.agree()?;
         self.capabilities = hello.capabilities;
         Ok(true)
@@ -109,15 +109,15 @@ impl HolderConnection {
         self.capabilities.iter().any(|known| known == capability)
     }
 
-    /// Fails if the holder is of an older version without this capability.
-    pub(super) fn needs(&self, capability: &str) -> Result<()> {
+    /// Fails if the holder has an older version without this capability.
+    pub(super) fn require(&self, capability: &str) -> Result<()> {
         if self.can(capability) {
             return Ok(());
         }
         Err(Error::unavailable(format!(
-            "the agent is held by an older version of segue that does not know `{capability}`"
+            "the agent's holder has an older version, which does not support `{capability}`"
         ))
-        .hint("run `segue stop`, then `segue resume`, to have a newer one"))
+        .hint("run `segue stop`, then `segue resume`, to get a newer holder"))
     }
 
     /// Sends a request and waits for the answer. `None` if the holder exits meanwhile.
@@ -150,13 +150,13 @@ impl HolderConnection {
         self.stream.write_all(frame).await
     }
 
-    /// Returns the next message of the holder. `None` if the holder is gone. The future may be
-    /// dropped while it waits without losing a message.
+    /// Returns the next message of the holder. `None` if the holder is gone. Dropping the future
+    /// loses no message.
     pub(super) async fn next(&mut self) -> Option<HolderMessage> {
         loop {
             let frame = self.frame().await.ok()??;
-            if let Some(said) = understand(frame) {
-                return Some(said);
+            if let Some(message) = parse(frame) {
+                return Some(message);
             }
         }
     }
@@ -177,8 +177,8 @@ impl HolderConnection {
     }
 }
 
-/// Parses a frame. `None` if this version does not know it.
-fn understand(frame: Frame) -> Option<HolderMessage> {
+/// Parses a frame. `None` if this version does not support it.
+fn parse(frame: Frame) -> Option<HolderMessage> {
     match frame.kind {
         kind::ANSWER => serde_json::from_slice(&frame.payload).ok().map(HolderMessage::Answer),
         kind::EVENT => serde_json::from_slice(&frame.payload).ok().map(HolderMessage::Event),
@@ -190,9 +190,8 @@ fn understand(frame: Frame) -> Option<HolderMessage> {
     }
 }
 
-/// Returns whether the error means that there is no holder, as opposed to one that cannot be
-/// reached.
-fn is_nobody(error: &io::Error) -> bool {
+/// Returns whether an error of connecting means that there is no holder.
+fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
@@ -204,14 +203,14 @@ pub(super) async fn refuse_outside(folder: &Path) -> Result<()> {
     if peer::is_outside(&stream) { Err(outside(&path)) } else { Ok(()) }
 }
 
-/// Makes the error for a holder in another PID namespace.
+/// Returns the error for a holder in another PID namespace.
 fn outside(path: &Path) -> Error {
     Error::unavailable(format!("the holder at `{}` cannot be identified", path.display()))
         .caused_by("it runs in another PID namespace")
         .hint("run `segue` where its agents were started")
 }
 
-/// Makes the error for a holder that is there but does not answer.
+/// Returns the error for a holder that exists and does not answer.
 pub(super) fn silent() -> Error {
     Error::unavailable("the process that holds the agent does not answer")
         .hint("run `segue doctor` to see what is wrong")

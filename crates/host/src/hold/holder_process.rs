@@ -1,4 +1,4 @@
-//! Finds and examines the process of a launch's holder without asking it, because it may be
+//! Finds and examines the process of a launch's holder without a request to it. The holder may be
 //! stopped.
 
 use std::fs;
@@ -11,8 +11,8 @@ use super::order::{LiveProcesses, has_end, live_path, socket_path};
 use super::spawn::is_holder_of;
 use crate::process;
 
-/// Maximum size of `live.json` in bytes. Real files are smaller.
-const LONGEST_RECORD: u64 = 64 << 10;
+/// The maximum size of `live.json`. Real files are smaller.
+const MAX_RECORD_BYTES: u64 = 64 << 10;
 
 /// Returns the live process that holds a launch. A holder that has not started its agent yet is not
 /// returned, because it does not handle signals.
@@ -33,13 +33,13 @@ pub(super) fn holder(folder: &Path) -> Option<ProcessRef> {
 
 fn recorded(folder: &Path) -> Option<LiveProcesses> {
     let path = live_path(folder);
-    let is_sound = fs::metadata(&path).is_ok_and(|facts| facts.len() <= LONGEST_RECORD);
-    let text = is_sound.then(|| fs::read(&path).ok()).flatten()?;
+    let is_small = fs::metadata(&path).is_ok_and(|facts| facts.len() <= MAX_RECORD_BYTES);
+    let text = is_small.then(|| fs::read(&path).ok()).flatten()?;
     serde_json::from_slice(&text).ok()
 }
 
-/// Returns the fault that keeps a launch from working, as far as it is visible without asking its
-/// holder.
+/// Returns the fault that prevents a launch from working, as far as it is visible without a request
+/// to its holder.
 pub(super) fn fault(
     folder: &Path,
     holder: &ProcessRef,

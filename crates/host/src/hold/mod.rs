@@ -1,8 +1,8 @@
 //! The holder: the small process that owns one launch's terminal.
 //!
 //! [`run_holder`] is that process, [`exec_agent`] the step between it and the agent.
-//! [`LocalHolders`] starts holders and talks to them. [`LocalTerminals`] opens streams of their
-//! terminals, and [`attach`] shows such a stream on a user's terminal.
+//! [`LocalHolders`] starts holders and sends them requests. [`LocalTerminals`] opens streams of
+//! their terminals, and [`attach`] shows such a stream on a user's terminal.
 
 mod abandon;
 mod attach;

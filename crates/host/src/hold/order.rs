@@ -41,7 +41,7 @@ pub(super) fn has_end(launch_folder: &Path) -> bool {
     launch_folder.join(END).exists()
 }
 
-/// Returns how a launch ended. `None` if its end is not on disk or cannot be read.
+/// Returns how a launch ended. `None` if its end is not recorded or cannot be read.
 pub(super) fn read_end(launch_folder: &Path) -> Option<LaunchEnd> {
     serde_json::from_slice(&fs::read(launch_folder.join(END)).ok()?).ok()
 }
@@ -49,12 +49,12 @@ pub(super) fn read_end(launch_folder: &Path) -> Option<LaunchEnd> {
 /// Records how a launch ended.
 pub(super) fn write_end(launch_folder: &Path, end: &LaunchEnd) -> Result<()> {
     let text = serde_json::to_vec(end)
-        .map_err(|error| Error::internal("cannot word the end").caused_by(error))?;
+        .map_err(|error| Error::internal("cannot write the end").caused_by(error))?;
     atomic::write(&launch_folder.join(END), &text, points!("hold.end"))
 }
 
 /// Records how a launch ended, unless an end is recorded already.
-pub(super) fn write_end_unless_there(launch_folder: &Path, end: &LaunchEnd) -> Result<()> {
+pub(super) fn write_end_if_missing(launch_folder: &Path, end: &LaunchEnd) -> Result<()> {
     if has_end(launch_folder) { Ok(()) } else { write_end(launch_folder, end) }
 }
 

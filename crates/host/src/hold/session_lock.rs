@@ -1,5 +1,5 @@
-//! The lock of a session. Its holder has the lock for as long as the agent lives. The lock file
-//! names the holder.
+//! The lock of a session. The session's holder has the lock as long as the agent lives. The lock
+//! file names the holder.
 
 use std::fmt;
 use std::fs;
@@ -48,7 +48,7 @@ impl FromStr for LockNote {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let unreadable = || Error::internal("a lock does not say who has it");
+        let unreadable = || Error::internal("the note in a lock file cannot be parsed");
         let mut words = text.split_ascii_whitespace();
         let mut word = || words.next().ok_or_else(unreadable);
         let pid = word()?.parse().map_err(|_| unreadable())?;
@@ -57,15 +57,15 @@ impl FromStr for LockNote {
     }
 }
 
-/// Fails if a process of another PID namespace has the lock of any session: this process could not
-/// see that holder, and would treat its agent as lost.
+/// Fails if a process of another PID namespace has the lock of any session. This process cannot see
+/// that holder, and would treat its agent as lost.
 pub(super) fn refuse_outside(locks: &Path) -> Result<()> {
     for entry in fs::read_dir(locks).into_iter().flatten().flatten() {
         let path = entry.path();
         let note = LockNote::read(&path).filter(LockNote::is_of_another_namespace);
         let Some(note) = note else { continue };
-        // If a holder ended together with its namespace (a container's, for example), its lock is
-        // free.
+        // If a holder has ended together with its namespace, for example with its container, the
+        // lock is free.
         if FileLock::try_acquire_unseen(&path)?.is_none() {
             return Err(Error::unavailable(format!(
                 "launch `{}` cannot be identified",
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_that_a_process_of_another_namespace_has_is_refused_and_a_free_one_is_not() {
+    fn only_a_lock_that_a_process_of_another_namespace_has_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("session-1");
         fs::write(&path, note(Some("pid:[1]")).to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! Starts a holder process. The order goes in through a pipe, and one line comes back.
+//! Starts a holder process. It gets its order through a pipe, and answers with one line.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -18,14 +18,14 @@ use crate::{orphans, process, scope};
 
 /// How long a holder may take to start its agent. It may have to end processes of a dead launch
 /// first.
-const START_LIMIT: Duration = Duration::from_secs(60);
-/// Maximum length of an answer in bytes. Real answers are shorter.
-const LONGEST_ANSWER: u64 = 256 << 10;
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// The maximum length of an answer. Real answers are shorter.
+const MAX_ANSWER_BYTES: u64 = 256 << 10;
 
 /// The subcommand of a holder. The launch folder is its argument.
 const SUBCOMMAND: &str = "hold";
 
-/// What holders are started with.
+/// The program and the environment with which holders are started.
 pub(super) struct Spawn<'a> {
     pub(super) program: &'a Path,
     /// The environment of the process that starts the holders.
@@ -63,20 +63,19 @@ async fn attempt(
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            order::write_end_unless_there(folder, &order::never_started())?;
+            order::write_end_if_missing(folder, &order::never_started())?;
             return Err(failed(error));
         }
     };
-    // Register the holder before it gets its order, because it leaves this process's session after
-    // that.
+    // Register the holder before it gets its order. After that, it leaves this process's session.
     child.id().into_iter().for_each(|pid| orphans::expect_holder(pid, order.launch));
     failpoint::hit("holders.spawn.after");
-    let Ok(line) = tokio::time::timeout(START_LIMIT, talk(&mut child, order)).await else {
+    let Ok(line) = tokio::time::timeout(START_TIMEOUT, exchange(&mut child, order)).await else {
         child.kill().await.map_err(failed)?;
         return Err(late(folder));
     };
-    // The child is not waited for: it keeps running, and the runtime collects its exit status when
-    // it ends.
+    // Do not wait for the child. It keeps running, and the runtime collects its exit status when it
+    // ends.
     Ok(serde_json::from_slice(&line?).ok())
 }
 
@@ -90,8 +89,8 @@ fn command(spawn: &Spawn<'_>, scope: &[String], folder: &Path) -> Result<Command
         None => Command::new(spawn.program),
     };
     command.arg(SUBCOMMAND).arg(folder);
-    let kept = spawn.environment.iter().filter(|(name, _)| is_kept(name));
-    command.env_clear().envs(kept);
+    let inherited = spawn.environment.iter().filter(|(name, _)| is_inherited(name));
+    command.env_clear().envs(inherited);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(open_log(folder)?);
     Ok(command)
 }
@@ -110,14 +109,15 @@ pub(crate) fn is_holder_of(pid: u32, folder: &Path) -> bool {
     subcommand == SUBCOMMAND && is_same_folder(Path::new(held), folder)
 }
 
-/// Returns whether two paths lead to the same folder, also through symlinks.
+/// Returns whether two paths lead to the same folder. Follows symlinks.
 fn is_same_folder(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }
 
-/// Returns whether a holder needs a variable for itself. The agent's environment is in the order.
-fn is_kept(name: &str) -> bool {
+/// Returns whether a holder inherits an environment variable. The agent's environment is in the
+/// order.
+fn is_inherited(name: &str) -> bool {
     const NAMES: [&str; 5] = ["PATH", "HOME", "LANG", "TZ", "XDG_RUNTIME_DIR"];
     NAMES.contains(&name) || name.starts_with("SEGUE_FAILPOINT")
 }
@@ -130,15 +130,15 @@ fn open_log(folder: &Path) -> Result<File> {
 }
 
 /// Sends the order and returns the answer. The answer is empty if the holder died.
-async fn talk(child: &mut Child, order: &HoldOrder) -> Result<Vec<u8>> {
+async fn exchange(child: &mut Child, order: &HoldOrder) -> Result<Vec<u8>> {
     let order = serde_json::to_vec(order).map_err(failed)?;
     let mut stdin = child.stdin.take().ok_or_else(|| failed("it has no input"))?;
     let stdout = child.stdout.take().ok_or_else(|| failed("it has no output"))?;
-    // If the holder does not read the order, it has died. The missing answer shows that.
-    let _taken = stdin.write_all(&order).await;
+    // It fails only if the holder has died. Then the answer is empty.
+    let _sent = stdin.write_all(&order).await;
     drop(stdin);
     let mut line = Vec::new();
-    let mut answer = stdout.take(LONGEST_ANSWER);
+    let mut answer = stdout.take(MAX_ANSWER_BYTES);
     answer.read_to_end(&mut line).await.map_err(failed)?;
     Ok(line)
 }
@@ -148,10 +148,10 @@ fn failed(cause: impl std::fmt::Display) -> Error {
 }
 
 fn died(folder: &Path) -> Error {
-    let error = Error::internal("the holder died before it said that its agent runs");
+    let error = Error::internal("the holder died before it reported that its agent runs");
     match last_words(&log_path(folder)) {
         Some(words) => error.caused_by(words),
-        None => error.caused_by("it said nothing"),
+        None => error.caused_by("its log is empty"),
     }
 }
 

@@ -13,13 +13,13 @@ use segue_core::ports::{
 use segue_core::{Error, Result};
 
 use super::connect::connect;
-use super::holder_connection::{HolderConnection, HolderMessage, PATIENCE, silent};
+use super::holder_connection::{ANSWER_TIMEOUT, HolderConnection, HolderMessage, silent};
 use super::wire::{WireAnswer, WireRequest, capability, encode, encode_message, kind};
 
 use incoming::Incoming;
 
-/// The size of a piece of input in bytes. It is well below the largest frame.
-const INPUT_PIECE: usize = 64 << 10;
+/// Input is sent in pieces of this size, well below the largest frame.
+const INPUT_PIECE_BYTES: usize = 64 << 10;
 
 /// The terminals of the agents on this machine.
 #[derive(Clone, Debug)]
@@ -42,13 +42,14 @@ impl Terminals for LocalTerminals {
         launch: LaunchId,
         access: TerminalAccess,
     ) -> Result<Box<dyn TerminalStream>> {
-        let nobody = || {
-            Error::not_found("the agent has no terminal to attach to: nobody holds it")
+        let no_holder = || {
+            Error::not_found("the agent has no holder, and so no terminal to attach to")
                 .hint("run `segue resume` to bring it back")
         };
         let folder = self.launches.join(launch.to_string());
-        let connection = connect(&folder).await?.ok_or_else(nobody)?;
-        let opened = tokio::time::timeout(PATIENCE, HolderStream::open(connection, access)).await;
+        let connection = connect(&folder).await?.ok_or_else(no_holder)?;
+        let opened =
+            tokio::time::timeout(ANSWER_TIMEOUT, HolderStream::open(connection, access)).await;
         Ok(Box::new(opened.map_err(|_| silent())??))
     }
 }
@@ -64,18 +65,18 @@ struct HolderStream {
 }
 
 impl HolderStream {
-    /// Requests access. Returns after the holder has given it, and has sent the whole screen.
+    /// Requests access. Returns after the holder has granted it and has sent the whole screen.
     async fn open(mut connection: HolderConnection, access: TerminalAccess) -> Result<Self> {
         let (request, incoming) = match access {
             TerminalAccess::View => {
-                connection.needs(capability::VIEW)?;
+                connection.require(capability::VIEW)?;
                 (WireRequest::View, Incoming::default())
             }
             TerminalAccess::Control { size } if connection.can(capability::VIEW) => {
                 (WireRequest::Attach(size), Incoming::default())
             }
-            // An older holder does not mark the repaint. Everything before its answer belongs to
-            // it.
+            // An older holder does not mark the repaint. All output before its answer belongs to
+            // the repaint.
             TerminalAccess::Control { size } => {
                 (WireRequest::Attach(size), Incoming::in_unmarked_repaint(size))
             }
@@ -133,7 +134,7 @@ impl TerminalStream for HolderStream {
     async fn input(&mut self, bytes: &[u8]) -> Result<()> {
         self.check_control()?;
         let mut frames = Vec::new();
-        bytes.chunks(INPUT_PIECE).for_each(|piece| encode(kind::INPUT, piece, &mut frames));
+        bytes.chunks(INPUT_PIECE_BYTES).for_each(|piece| encode(kind::INPUT, piece, &mut frames));
         self.send(&frames).await;
         Ok(())
     }
@@ -150,7 +151,7 @@ impl TerminalStream for HolderStream {
     }
 
     async fn scrollback(&mut self, range: ScrollbackRange) -> Result<()> {
-        self.connection.needs(capability::SCROLLBACK)?;
+        self.connection.require(capability::SCROLLBACK)?;
         match range {
             ScrollbackRange::Newest { count } => {
                 self.incoming.expect_scrollback(count);
@@ -164,7 +165,7 @@ impl TerminalStream for HolderStream {
     }
 
     async fn report_wheel(&mut self, is_on: bool) -> Result<()> {
-        self.connection.needs(capability::SCROLLBACK)?;
+        self.connection.require(capability::SCROLLBACK)?;
         self.ask(&WireRequest::Wheel(is_on)).await;
         Ok(())
     }

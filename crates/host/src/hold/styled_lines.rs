@@ -1,4 +1,4 @@
-//! Lines of text with colours, as a holder sends them: parsed, and formatted again.
+//! Lines of text with colours. Parses the lines that a holder sends, and formats them again.
 //!
 //! The text comes from an agent. Only printable characters of it are kept, so that it cannot
 //! control the terminal on which it is shown.
@@ -8,9 +8,9 @@ use unicode_width::UnicodeWidthChar as _;
 
 use super::terminal::{Sequence, Style};
 
-/// Maximum number of lines. The oldest are dropped first.
-const MOST_LINES: usize = 20_000;
-const TAB: usize = 8;
+/// At most this many lines are kept. The oldest are dropped first.
+const MAX_LINES: usize = 20_000;
+const TAB_COLUMNS: usize = 8;
 
 /// One line of any length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,16 +53,16 @@ impl StyledLine {
     }
 }
 
-/// Returns how many columns a character occupies.
+/// Returns the number of columns that a character occupies.
 pub(super) fn width(character: char) -> usize {
     character.width().unwrap_or(0).min(2)
 }
 
-/// Parses lines. Returns at most [`MOST_LINES`], the newest.
+/// Parses lines. Returns at most [`MAX_LINES`] lines, the newest.
 pub(super) fn parse(text: &str) -> Vec<StyledLine> {
     let mut pen = Style::default();
     let lines: Vec<StyledLine> = text.split('\n').map(|line| parse_line(line, &mut pen)).collect();
-    let excess = lines.len().saturating_sub(MOST_LINES);
+    let excess = lines.len().saturating_sub(MAX_LINES);
     lines.into_iter().skip(excess).collect()
 }
 
@@ -77,7 +77,7 @@ fn parse_line(text: &str, pen: &mut Style) -> StyledLine {
         }
         rest = rest.get(character.len_utf8()..).unwrap_or_default();
         if character == '\t' {
-            let blanks = TAB - column % TAB;
+            let blanks = TAB_COLUMNS - column % TAB_COLUMNS;
             (0..blanks).for_each(|_| line.push(' ', *pen));
             column += blanks;
         } else if is_shown(character) {
@@ -105,7 +105,7 @@ fn after_sequence<'a>(text: &'a str, pen: &mut Style) -> &'a str {
     text.get(length..).unwrap_or_default()
 }
 
-/// Returns whether a character is visible, or belongs to one that is.
+/// Returns whether a character is visible or combines with a visible one.
 pub(super) fn is_shown(character: char) -> bool {
     !display::is_misleading(character)
 }
@@ -150,7 +150,7 @@ mod tests {
         let found: Vec<Style> = (0..5).map(|at| lines[0].style_at(at)).collect();
         let (plain, red) = (Style::default(), style("\x1b[1;31m"));
         assert_eq!(found, [plain, red, red, plain, plain]);
-        assert_eq!(lines[1].style_at(0), style("\x1b[4m"), "it continues in the next line");
+        assert_eq!(lines[1].style_at(0), style("\x1b[4m"), "the style ended with its line");
         assert_eq!(lines[1].style_at(1), plain);
     }
 
@@ -165,9 +165,9 @@ mod tests {
 
     #[test]
     fn parse_keeps_the_newest_lines() {
-        let text: String = (0..MOST_LINES + 5).map(|number| format!("{number}\n")).collect();
+        let text: String = (0..MAX_LINES + 5).map(|number| format!("{number}\n")).collect();
         let lines = texts(&text);
-        assert_eq!(lines.len(), MOST_LINES);
+        assert_eq!(lines.len(), MAX_LINES);
         assert_eq!(lines[0], "6");
     }
 }

@@ -1,14 +1,14 @@
-//! Requests the screen of a holder, and asks it to type.
+//! Requests of clients to read the screen of an agent, to type messages and to press keys.
 
 use segue_core::Result;
 use segue_core::model::Screen;
 use segue_core::ports::{TypeOrder, Typed};
 
 use super::client::unexpected;
-use super::holder_connection::{HolderConnection, PATIENCE, silent};
+use super::holder_connection::{ANSWER_TIMEOUT, HolderConnection, silent};
 use super::wire::{WireAnswer, WireRequest, capability};
 
-/// Returns what the terminal shows. `None` without a holder or a terminal.
+/// Returns the screen of the agent's terminal. `None` without a holder or a terminal.
 pub(super) async fn screen(connection: Option<HolderConnection>) -> Result<Option<Screen>> {
     let Some(connection) = connection else { return Ok(None) };
     match ask(connection, capability::SCREEN, &WireRequest::Screen).await? {
@@ -51,6 +51,6 @@ async fn ask(
     capability: &str,
     request: &WireRequest,
 ) -> Result<Option<WireAnswer>> {
-    connection.needs(capability)?;
-    tokio::time::timeout(PATIENCE, connection.ask(request)).await.map_err(|_| silent())?
+    connection.require(capability)?;
+    tokio::time::timeout(ANSWER_TIMEOUT, connection.ask(request)).await.map_err(|_| silent())?
 }

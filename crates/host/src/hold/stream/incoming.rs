@@ -1,4 +1,4 @@
-//! Makes the events of a terminal stream from the messages of a holder.
+//! Converts the messages of a holder into the events of a terminal stream.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::hold::styled_lines;
 use crate::hold::terminal::Size;
 use crate::hold::wire::{ScrollbackFacts, WireAnswer, WireEvent};
 
-/// What has arrived of events that consist of several messages.
+/// The parts of incomplete events. An event can consist of several messages.
 #[derive(Debug, Default)]
 pub(super) struct Incoming {
     repaint: Option<Repaint>,
@@ -30,7 +30,7 @@ struct Repaint {
     length: Option<usize>,
 }
 
-/// The lines of a holder at one moment.
+/// A copy of the holder's lines at one time.
 #[derive(Debug)]
 struct ScrollbackCopy {
     lines: Vec<String>,
@@ -50,7 +50,7 @@ impl Incoming {
         Some(TerminalEvent::Snapshot(TerminalSnapshot { size, painted }))
     }
 
-    /// Takes a message. Returns the event that it completes. `None` if there is none.
+    /// Takes a message. Returns the event that the message completes. `None` if it completes none.
     pub(super) fn take(&mut self, message: HolderMessage) -> Option<TerminalEvent> {
         match message {
             HolderMessage::Output(bytes) => self.output(bytes),

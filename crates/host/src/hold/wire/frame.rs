@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-/// Maximum size of a payload in bytes. Larger frames are skipped. No message is that long.
-pub(crate) const LARGEST: usize = 1 << 20;
-const HEADER: usize = 5;
+/// The maximum size of a payload. Larger frames are skipped. No message is that long.
+pub(crate) const MAX_PAYLOAD_BYTES: usize = 1 << 20;
+const HEADER_BYTES: usize = 5;
 
 /// The kinds of frames.
 pub(crate) mod kind {
@@ -56,7 +56,7 @@ pub(crate) fn encode(kind: u8, payload: &[u8], out: &mut Vec<u8>) {
 pub(crate) fn encode_message(kind: u8, message: &impl Serialize) -> Vec<u8> {
     // Messages consist of texts, numbers and maps with text keys, so serialisation cannot fail.
     let payload = serde_json::to_vec(message).unwrap_or_default();
-    let mut out = Vec::with_capacity(HEADER + payload.len());
+    let mut out = Vec::with_capacity(HEADER_BYTES + payload.len());
     encode(kind, &payload, &mut out);
     out
 }
@@ -65,7 +65,7 @@ pub(crate) fn encode_message(kind: u8, message: &impl Serialize) -> Vec<u8> {
 #[derive(Debug, Default)]
 pub(crate) struct FrameDecoder {
     buffer: Vec<u8>,
-    /// How many bytes of an oversized frame are still to be skipped.
+    /// The number of bytes of an oversized frame that are still to be skipped.
     skipping: u64,
 }
 
@@ -78,17 +78,17 @@ impl FrameDecoder {
 
     /// Returns the next complete frame. `None` if more bytes are needed.
     pub(crate) fn next(&mut self) -> Option<Received> {
-        let (header, rest) = self.buffer.split_at_checked(HEADER)?;
+        let (header, rest) = self.buffer.split_at_checked(HEADER_BYTES)?;
         let &[a, b, c, d, kind] = header else { return None };
         let length = u32::from_be_bytes([a, b, c, d]) as usize;
-        if length > LARGEST {
-            let here = rest.len().min(length);
-            self.skipping = (length - here) as u64;
-            self.buffer.drain(..HEADER + here);
+        if length > MAX_PAYLOAD_BYTES {
+            let received = rest.len().min(length);
+            self.skipping = (length - received) as u64;
+            self.buffer.drain(..HEADER_BYTES + received);
             return Some(Received::TooLarge(kind));
         }
         let payload = rest.get(..length)?.to_vec();
-        self.buffer.drain(..HEADER + length);
+        self.buffer.drain(..HEADER_BYTES + length);
         Some(Received::Frame(Frame { kind, payload }))
     }
 }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn oversized_frame_is_skipped_and_not_buffered() {
         let mut stream = Vec::new();
-        encode(kind::INJECT, &vec![b'x'; LARGEST + 1], &mut stream);
+        encode(kind::INJECT, &vec![b'x'; MAX_PAYLOAD_BYTES + 1], &mut stream);
         encode(kind::INPUT, b"after", &mut stream);
         let chunks: Vec<&[u8]> = stream.chunks(65_536).collect();
         let mut decoder = FrameDecoder::default();
@@ -132,7 +132,7 @@ mod tests {
         for chunk in chunks {
             decoder.push(chunk);
             found.extend(std::iter::from_fn(|| decoder.next()));
-            assert!(decoder.buffer.capacity() <= 2 * 65_536 + HEADER);
+            assert!(decoder.buffer.capacity() <= 2 * 65_536 + HEADER_BYTES);
         }
         let after = Frame { kind: kind::INPUT, payload: b"after".to_vec() };
         assert_eq!(found, [Received::TooLarge(kind::INJECT), Received::Frame(after)]);

@@ -35,7 +35,7 @@ impl Hello {
             return Ok(version);
         }
         Err(Error::unavailable(format!(
-            "the holder protocol of another version of segue is not understood: it speaks \
+            "the holder protocol of another version of segue is not supported: it has versions \
              {} to {}, this program {OLDEST} to {PROTOCOL}",
             self.oldest, self.protocol
         ))
@@ -54,7 +54,8 @@ pub(crate) enum WireRequest {
     /// Repaint the whole screen.
     Repaint,
     Detach,
-    /// Interrupt the agent: with these bytes, or like ^C if there are none.
+    /// Interrupt the agent by typing these bytes. Without bytes, type ^C, or send SIGINT to a
+    /// headless agent.
     Interrupt {
         #[serde(default)]
         bytes: Option<Vec<u8>>,
@@ -88,8 +89,8 @@ pub(crate) enum WireRequest {
     /// Switch the wheel reports of the attached terminal on or off, for as long as the agent does
     /// not use the mouse. Needs the capability `scrollback`.
     Wheel(bool),
-    /// Watch the terminal. From then on, the holder refuses everything on this connection that
-    /// could change the agent, its size or its life. Needs the capability `view`.
+    /// Watch the terminal. From then on, the holder refuses all requests on this connection that
+    /// could type, resize, stop or release. Needs the capability `view`.
     View,
 }
 
@@ -148,8 +149,7 @@ pub(crate) struct ScrollbackFacts {
     pub(crate) alternate: bool,
 }
 
-/// The features of its terminal that an agent uses, if the meaning of a user's keys depends on
-/// them.
+/// The terminal features that an agent uses and that the meaning of a user's keys depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Uses {
     /// Whether it uses the alternate screen.
@@ -182,7 +182,7 @@ impl From<ClientCounts> for TerminalClients {
 pub(crate) struct Painted {
     /// The size of the agent's terminal.
     pub(crate) size: Size,
-    /// How many bytes of the output after this belong to the repaint.
+    /// The number of bytes of the following output that belong to the repaint.
     pub(crate) bytes: usize,
 }
 
@@ -208,7 +208,7 @@ pub(crate) enum WireEvent {
     Bell,
     /// This many clients are attached now, apart from those that only watch.
     Attached(usize),
-    /// The agent drew something, and has been quiet for a moment since.
+    /// The agent has drawn, and has then been quiet for a short time.
     Settled,
     /// The terminal features that the agent uses now. Sent to attached clients, at first and at
     /// every change.
@@ -236,13 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn hello_of_a_newer_version_is_understood() {
+    fn hello_of_a_newer_version_is_parsed() {
         let text = r#"{"protocol":7,"oldest":1,"capabilities":["x"],"colour":"blue"}"#;
         let hello: Hello = serde_json::from_str(text).unwrap();
         assert_eq!(hello.agree().unwrap(), 1);
     }
 
-    /// Released holders understand exactly these texts, so they must never change.
+    /// Released holders support exactly these texts, so they must never change.
     #[test]
     fn json_of_version_one_never_changes() {
         let size = Size { rows: 24, cols: 80 };
@@ -272,11 +272,11 @@ mod tests {
         assert_eq!(capability::ALL, ["screen", "type", "press", "settled", "scrollback", "view"]);
         let id = "019a0000-0000-7000-8000-000000000000";
         let message = MessageId::new(id.parse().unwrap());
-        let words = WireRequest::Type { message, text: "hi\n".to_owned(), revision: 7 };
+        let request = WireRequest::Type { message, text: "hi\n".to_owned(), revision: 7 };
         let typed = format!(r#"{{"type":{{"message":"{id}","text":"hi\n","revision":7}}}}"#);
         let table = [
             (WireRequest::Screen, r#""screen""#),
-            (words, typed.as_str()),
+            (request, typed.as_str()),
             (
                 WireRequest::Press { keys: vec![13], revision: 7 },
                 r#"{"press":{"keys":[13],"revision":7}}"#,
@@ -302,8 +302,8 @@ mod tests {
             assert_eq!(serde_json::to_string(&answer).unwrap(), text);
         }
         let uses = WireEvent::Uses(Uses { alternate: true, mouse: false });
-        let told = r#"{"uses":{"alternate":true,"mouse":false}}"#;
-        assert_eq!(serde_json::to_string(&uses).unwrap(), told);
+        let text = r#"{"uses":{"alternate":true,"mouse":false}}"#;
+        assert_eq!(serde_json::to_string(&uses).unwrap(), text);
         assert_eq!(serde_json::to_string(&WireEvent::Settled).unwrap(), r#""settled""#);
         let clients = WireEvent::Clients(ClientCounts { controllers: 1, viewers: 2 });
         let counted = r#"{"clients":{"controllers":1,"viewers":2}}"#;

@@ -1,19 +1,19 @@
 //! The protocol between a holder and its clients.
 //!
-//! A connection carries frames: four bytes of length (big-endian, of the payload), one byte of
-//! kind, the payload. The first frame of each side is a [`Hello`]. Then the client sends requests.
-//! Every [`WireRequest`] and every injection gets one [`WireAnswer`], in order; events and output come
-//! between them.
+//! A connection carries frames. A frame has four bytes for the length of the payload (big-endian),
+//! one byte for the kind, and the payload. The first frame of each side is a [`Hello`]. Then the
+//! client sends requests. Every [`WireRequest`] and every injection gets one [`WireAnswer`], in
+//! order. Events and output arrive between the answers.
 //!
 //! # Compatibility
 //!
-//! A holder lives as long as its agent. So a daemon meets holders that are older than itself, and
-//! after a downgrade newer ones. Therefore:
+//! A holder lives as long as its agent. So a daemon uses holders of older versions, and after a
+//! downgrade holders of newer versions. Therefore:
 //! - the header of a frame and the hello never change;
 //! - both sides use the lower of the two versions in the hellos, and a program supports every
 //!   version from [`OLDEST`] on;
-//! - a feature that is added without a new version is named in `capabilities`, and is requested
-//!   only if it is named there;
+//! - a feature that is added without a new version is listed in `capabilities`. A client requests
+//!   it only if the holder lists it;
 //! - unknown kinds of frames, unknown events and unknown fields are skipped; unknown requests are
 //!   answered with a failure.
 

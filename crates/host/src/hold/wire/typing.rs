@@ -1,4 +1,5 @@
-//! Messages about screens and typing. They were added after the first version of holders.
+//! Messages about screens and typing, and the list of capabilities. They were added after the first
+//! version of holders.
 
 use segue_core::model::Screen;
 use segue_core::ports::Typed;
@@ -12,15 +13,13 @@ pub(crate) mod capability {
     pub(crate) const TYPE: &str = "type";
     /// The holder answers `press`.
     pub(crate) const PRESS: &str = "press";
-    /// The holder notifies subscribers after the agent has drawn something.
+    /// The holder notifies subscribers after the agent has drawn.
     pub(crate) const SETTLED: &str = "settled";
-
     /// The holder answers `scrollback` and `wheel`, and notifies attached clients of the terminal
     /// features that the agent uses.
     pub(crate) const SCROLLBACK: &str = "scrollback";
-
     /// The holder answers `view`, marks repaints in the output, and notifies attached clients of
-    /// how many there are.
+    /// their number.
     pub(crate) const VIEW: &str = "view";
 
     /// All capabilities of this program.
@@ -44,7 +43,7 @@ impl From<ScreenNow> for Screen {
     }
 }
 
-/// The result of an order to type.
+/// The result of a request to type a message. See [`Typed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TypingOutcome {
