@@ -1,7 +1,8 @@
 //! Control groups (cgroups) of agents. The cgroup of a process shows which launch it belongs to.
 //!
-//! Every process of an agent is in a cgroup that is named after its launch. A process inherits its
-//! cgroup. It stays in it if it clears its environment, calls `setsid` or loses its holder.
+//! Every process of an agent is in a cgroup that is named after its launch. A process inherits the
+//! cgroup of its parent process. It stays there even if it clears its environment, calls `setsid`
+//! or loses its holder.
 
 use std::fs;
 use std::io;
@@ -25,8 +26,8 @@ pub(crate) fn launch_of(pid: u32) -> Option<LaunchId> {
 }
 
 /// Finds the launch in a line of `/proc/<pid>/cgroup`: `hierarchy:controllers:path`. Looks at every
-/// component of the path, because an agent may create cgroups inside its own. The outermost match
-/// wins.
+/// component of the path, because an agent may create cgroups inside its own. Returns the outermost
+/// match.
 fn launch_in(line: &str) -> Option<LaunchId> {
     let path = line.splitn(3, ':').nth(2)?;
     path.split('/').find_map(|name| name.strip_prefix(PREFIX)?.parse().ok())
@@ -76,9 +77,9 @@ pub(crate) fn enter(entrance: &Path) -> io::Result<()> {
     io::Write::write_all(&mut file, b"0")
 }
 
-/// Removes empty cgroups of finished launches that killed holders left in this process's own
-/// cgroup. Keeps the others: they may belong to another Segue, and an agent may be about to enter
-/// one of them.
+/// Removes the empty cgroups that killed holders of ended launches left in this process's own
+/// cgroup. Keeps the other cgroups: they may belong to another Segue, or an agent may be about to
+/// enter them.
 pub fn remove_empty(is_over: impl Fn(LaunchId) -> bool) {
     let Ok(entries) = own_folder().and_then(fs::read_dir) else { return };
     for entry in entries.flatten() {
@@ -91,7 +92,7 @@ pub fn remove_empty(is_over: impl Fn(LaunchId) -> bool) {
 }
 
 /// Returns whether a launch has a cgroup inside this process's own cgroup.
-pub fn is_there(launch: LaunchId) -> bool {
+pub fn exists(launch: LaunchId) -> bool {
     own_folder().is_ok_and(|parent| AgentGroup::at(&parent, launch).folder.exists())
 }
 
@@ -109,8 +110,8 @@ pub(crate) fn kill_all(launches: impl IntoIterator<Item = LaunchId>) {
     for launch in launches {
         let group = AgentGroup::at(&parent, launch);
         // Most launches have no cgroup here. The error does not matter, because the caller also
-        // ends the processes one by one.
-        let _none = group.kill();
+        // kills the processes one by one.
+        let _killed = group.kill();
     }
 }
 

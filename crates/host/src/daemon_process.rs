@@ -1,4 +1,5 @@
-//! Finds the process of a daemon without asking the daemon, which may be stopped or hang.
+//! Finds and examines the process of a daemon without a request to it. The daemon may be stopped or
+//! hang.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -21,13 +22,13 @@ pub enum Condition {
 pub fn lock_holder(path: &Path) -> Option<u32> {
     let inode = fs::metadata(path).ok()?.ino();
     let locks = fs::read_to_string("/proc/locks").ok()?;
-    // The device number is not compared, because some file systems show a different one there.
+    // The device number is not compared, because some file systems report a different one there.
     let candidates = locks.lines().filter_map(|line| holder_of(line, inode));
     candidates.into_iter().find(|pid| process::has_open(*pid, path))
 }
 
 /// Returns the process id in a line such as `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF` if the
-/// line is about this inode. Returns `None` for a line about a waiting process: it has an arrow.
+/// line is about this inode. Returns `None` for the line of a waiting process, which has an arrow.
 fn holder_of(line: &str, inode: u64) -> Option<u32> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, _, pid, place, ..] = words.as_slice() else { return None };
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn demand_for_a_processor_grows_while_a_process_has_something_to_do() {
+    fn demand_for_a_processor_grows_while_a_process_has_work() {
         let mut child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let before = processor_demand(child.id()).unwrap();
         while processor_demand(child.id()).unwrap() < before + Duration::from_millis(20) {

@@ -22,15 +22,15 @@ pub const LAUNCH_MARK: &str = "SEGUE_LAUNCH";
 /// How long a process has to exit after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
 /// How long the kernel may take to end a killed process.
-const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// Maximum number of passes. Passes after the first do not wait, so no process can escape that many
-/// by forking.
-const PASSES: usize = 100;
-/// Maximum number of surveys. They are repeated while a process is executing a new program, which
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
+/// The maximum number of passes. Passes after the first do not wait, so no process can escape that
+/// many passes by forking.
+const MAX_PASSES: usize = 100;
+/// The processes are surveyed at most this many times while one of them is inside `execve`. `execve`
 /// takes less time than that.
-const LOOKS: usize = 200;
+const MAX_SURVEYS: usize = 200;
 
-/// Returns the launch of a process: the launch whose cgroup contains it, or the one that its
+/// Returns the launch of a process: the launch whose cgroup contains it, or the launch that its
 /// environment names.
 pub(crate) fn mark(pid: u32) -> Option<LaunchId> {
     member_of(pid).or_else(|| mark_in(&process::environment(pid)?))
@@ -58,19 +58,19 @@ pub(crate) async fn end_marked(dead: &[LaunchId]) -> Result<Vec<EndedProcess>> {
     if marks.is_empty() {
         return Ok(ended);
     }
-    for _ in 0..PASSES {
+    for _ in 0..MAX_PASSES {
         let leftovers = find(&marks).await?;
         if leftovers.is_empty() {
             cgroup::remove_all(dead.iter().copied());
             return Ok(ended);
         }
-        // Only the first pass sends SIGTERM: processes that are found later were started by one
-        // that had received it.
+        // Only the first pass sends SIGTERM. Processes that are found later were started by
+        // processes that had received it.
         let grace = if ended.is_empty() { Some(GRACE) } else { None };
         end(&leftovers, &marks, grace).await?;
         ended.extend(leftovers.into_iter().map(|leftover| leftover.ended));
     }
-    Err(Error::unavailable("processes of a dead launch multiply faster than they can be ended"))
+    Err(Error::unavailable("the processes of a dead launch fork faster than they can be killed"))
 }
 
 async fn end(
@@ -83,33 +83,32 @@ async fn end(
         signal(leftovers, Signal::TERM)?;
         wait(leftovers, grace).await?;
     }
-    // If they have a cgroup, kill all processes in it at once: no process can fork out of it.
+    // Kill all processes of a cgroup at once. No process can leave its cgroup by forking.
     cgroup::kill_all(marks.iter().copied());
     signal(leftovers, Signal::KILL)?;
-    if !wait(leftovers, KILL_LIMIT).await? {
+    if !wait(leftovers, KILL_TIMEOUT).await? {
         return Err(does_not_end(leftovers));
     }
     failpoint::hit("leftovers.end.after");
     Ok(())
 }
 
-/// A process of a dead launch, with a handle, so that signals cannot hit another process.
+/// A process of a dead launch. The handle makes sure that no other process gets its signals.
 struct Leftover {
     ended: EndedProcess,
     handle: ProcessHandle,
 }
 
-/// Surveys all processes. Repeats this while a process cannot be examined properly.
+/// Surveys all processes. Repeats the survey while a process is inside `execve`.
 async fn find(marks: &HashSet<LaunchId>) -> Result<Vec<Leftover>> {
-    for _ in 0..LOOKS {
-        let seen = survey().await?;
-        let ours = seen.marked.iter().filter(|(_, mark)| marks.contains(mark));
-        let held: Vec<Option<Leftover>> = ours.map(|(pid, _)| hold(*pid, marks)).collect();
-        // A process that cannot be held has exited, or has executed another program, in the
-        // meantime.
-        let blurred = seen.blurred || held.iter().any(Option::is_none);
-        let leftovers: Vec<Leftover> = held.into_iter().flatten().collect();
-        if !leftovers.is_empty() || !blurred {
+    for _ in 0..MAX_SURVEYS {
+        let survey = survey().await?;
+        let found = survey.marked.iter().filter(|(_, mark)| marks.contains(mark));
+        let opened: Vec<Option<Leftover>> = found.map(|(pid, _)| open(*pid, marks)).collect();
+        // A process without a handle has exited or has called `execve` in the meantime.
+        let is_incomplete = survey.is_incomplete || opened.iter().any(Option::is_none);
+        let leftovers: Vec<Leftover> = opened.into_iter().flatten().collect();
+        if !leftovers.is_empty() || !is_incomplete {
             return Ok(leftovers);
         }
     }
@@ -117,7 +116,7 @@ async fn find(marks: &HashSet<LaunchId>) -> Result<Vec<Leftover>> {
 }
 
 /// Opens a handle of a process if it belongs to one of these launches.
-fn hold(pid: u32, marks: &HashSet<LaunchId>) -> Option<Leftover> {
+fn open(pid: u32, marks: &HashSet<LaunchId>) -> Option<Leftover> {
     // The mark is read between two lookups that find the same process. So it is the mark of that
     // process.
     let process = process::find(pid)?;
@@ -156,8 +155,9 @@ fn cannot_end(process: &EndedProcess) -> Error {
 
 fn does_not_end(leftovers: &[Leftover]) -> Error {
     let pids: Vec<String> = leftovers.iter().map(|left| left.ended.pid.to_string()).collect();
-    Error::unavailable("processes that a dead launch left behind do not end, although killed")
-        .hint(format!("see what they wait for: `ps -o pid,stat,wchan,args -p {}`", pids.join(",")))
+    let command = format!("ps -o pid,stat,wchan,args -p {}", pids.join(","));
+    Error::unavailable("processes that a dead launch left behind do not end after SIGKILL")
+        .hint(format!("run `{command}` to see what they wait for"))
 }
 
 #[cfg(test)]
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// A marked shell. It is killed on drop, also if its test fails.
+    /// A marked shell. It is killed on drop, even if its test fails.
     struct Marked {
         child: Child,
         launch: LaunchId,
@@ -233,7 +233,7 @@ mod tests {
         while process::find(child.id()).is_some() {
             std::thread::yield_now();
         }
-        assert_eq!(cgroup::launch_of(child.id()), Some(launch), "the kernel still reports it");
+        assert_eq!(cgroup::launch_of(child.id()), Some(launch), "the zombie has left its cgroup");
         assert_eq!((mark(child.id()), pids_of(launch)), (None, Vec::new()));
         assert_eq!(end_marked(&[launch]).await.unwrap(), []);
         child.wait().unwrap();

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use nix::sys::socket::{getsockopt, sockopt};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use segue_core::rules::origin::{CallerEvidence, LaunchSign, LineageReach};
 use segue_core::{Error, Result};
@@ -26,7 +27,7 @@ impl Peer {
     /// process that has exited by then is reported as unidentified, even if another process has its
     /// descriptors.
     pub fn of(stream: &UnixStream) -> Result<Self> {
-        let failed = || Error::internal("cannot tell who connected");
+        let failed = || Error::internal("cannot identify the process that connected");
         let credentials = stream.peer_cred().map_err(|error| failed().caused_by(error))?;
         let pid = credentials.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0);
         let evidence = match pid.zip(pid.and_then(|pid| handle(stream, pid))) {
@@ -47,8 +48,8 @@ fn handle(stream: &UnixStream, pid: u32) -> Option<OwnedFd> {
     }
 }
 
-/// Returns a handle on kernels before 6.5, which have no handle of the process that connected. The
-/// handle is of the process that has its id now.
+/// Returns a handle of the process that has this id now. Kernels before 6.5 have no handle of the
+/// process that connected.
 fn handle_by_number(pid: u32) -> Option<OwnedFd> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw)?;
     pidfd_open(pid, PidfdFlags::empty()).ok()
@@ -62,12 +63,8 @@ fn evidence_with(pid: u32, handle: &OwnedFd) -> CallerEvidence {
 
 fn has_ended(handle: &OwnedFd) -> bool {
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    loop {
-        match poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&now)) {
-            Err(rustix::io::Errno::INTR) => {}
-            ready => return ready.map_or(true, |count| count > 0),
-        }
-    }
+    let ready = retry_on_intr(|| poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&now)));
+    ready.map_or(true, |count| count > 0)
 }
 
 /// Collects the evidence of a process's origin. The caller makes sure that the process stays alive.
@@ -80,17 +77,18 @@ pub(crate) fn evidence(pid: u32) -> CallerEvidence {
     CallerEvidence { lineage: members.into_iter().map(|it| it.process).collect(), reach, sign }
 }
 
-/// Finds a sign of a launch in a lineage. Environments are read last: an agent can make them long,
-/// and it can create many ancestors.
+/// Finds a sign of a launch in a lineage. Environments are read last, because an agent can make
+/// them long and can create many ancestors.
 fn launch_sign(members: &[Member]) -> Option<LaunchSign> {
-    let is_any = |has_sign: fn(u32) -> bool| members.iter().any(|it| has_sign(it.process.pid));
-    let if_any = |found: bool, sign: LaunchSign| found.then_some(sign);
-    if_any(is_any(|pid| cgroup::launch_of(pid).is_some()), LaunchSign::Cgroup)
-        .or_else(|| if_any(is_any(is_like_a_holder), LaunchSign::Holder))
-        .or_else(|| if_any(is_any(|pid| leftovers::mark(pid).is_some()), LaunchSign::Mark))
+    let found = |sign: LaunchSign, has_sign: fn(u32) -> bool| {
+        members.iter().any(|it| has_sign(it.process.pid)).then_some(sign)
+    };
+    found(LaunchSign::Cgroup, |pid| cgroup::launch_of(pid).is_some())
+        .or_else(|| found(LaunchSign::Holder, has_command_of_holder))
+        .or_else(|| found(LaunchSign::Mark, |pid| leftovers::mark(pid).is_some()))
 }
 
-fn is_like_a_holder(pid: u32) -> bool {
+fn has_command_of_holder(pid: u32) -> bool {
     hold::held_launch(&process::words(pid)).is_some()
 }
 
@@ -99,7 +97,7 @@ fn is_like_a_holder(pid: u32) -> bool {
 pub(crate) enum SocketOwner {
     /// The holder of the launch.
     Holder,
-    /// Another process: an agent can replace a holder's socket by its own socket or by a symlink.
+    /// Another process. An agent can replace a holder's socket by its own socket or by a symlink.
     Other,
     /// A process of another PID namespace, which cannot be examined.
     Outside,
@@ -128,7 +126,7 @@ fn listening_pid(stream: &UnixStream) -> Option<u32> {
 }
 
 /// Finds a process that a daemon adopted when a holder died. Processes that a daemon starts for
-/// itself stay in its session. A holder leaves that session before it does anything else, and no
+/// itself stay in its session. A holder leaves that session before it starts any process, and no
 /// process can join a session.
 fn adopted(members: &[Member]) -> Option<LaunchSign> {
     let is_adopted = |pair: &[Member]| match pair {
@@ -153,8 +151,8 @@ pub(crate) fn is_marked(pid: u32) -> bool {
     cgroup::launch_of(pid).is_some() || leftovers::mark(pid).is_some()
 }
 
-/// Returns whether an agent started a holder. Holders that this process started are known, so their
-/// ancestors need not be examined each time.
+/// Returns whether an agent started a holder. The ancestors of holders that this process started are
+/// not examined.
 fn is_agents_holder(pid: u32) -> bool {
     if orphans::is_started_holder(pid) {
         return false;
@@ -200,7 +198,7 @@ mod tests {
         let mut command = Command::new("cat");
         command.env(LAUNCH_MARK, launch).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // It answers only after `exec`, when it is no longer a copy of this process.
+        // The child answers only after `exec`, when it is no longer a copy of this process.
         std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"x").unwrap();
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
         assert_eq!(evidence(child.id()).sign, Some(LaunchSign::Mark));

@@ -23,15 +23,15 @@ use self::stat::{ProcessState, Stat};
 pub use self::stopped::{is_stopped, stopped_below};
 use crate::descriptor::watched;
 
-/// Maximum size of an environment in bytes. The kernel allows less.
-const LONGEST_ENVIRONMENT: usize = 8 << 20;
-/// Number of bytes of one read. Nearly every environment is smaller.
-const ONE_READ: usize = 256 << 10;
-/// Maximum number of bytes that are read of a text in `/proc`. The list of a process's cgroups is
+/// The maximum size of an environment. The kernel allows less.
+const MAX_ENVIRONMENT_BYTES: usize = 8 << 20;
+/// The number of bytes of one read. Nearly every environment is smaller.
+const READ_BYTES: usize = 256 << 10;
+/// At most this many bytes of a text in `/proc` are read. The list of a process's cgroups is
 /// shorter.
-const LONGEST_TEXT: usize = 1 << 20;
-/// Maximum number of bytes that are read of a command line. A person reads no more.
-const LONGEST_COMMAND: usize = 4096;
+const MAX_TEXT_BYTES: usize = 1 << 20;
+/// At most this many bytes of a command line are read. A person reads no more.
+const MAX_COMMAND_BYTES: usize = 4096;
 
 /// Returns the process that has this id now. `None` if there is no such process or it is a zombie.
 pub fn find(pid: u32) -> Option<ProcessRef> {
@@ -49,7 +49,7 @@ pub fn is_alive(process: &ProcessRef) -> bool {
     find(process.pid).as_ref() == Some(process)
 }
 
-/// Returns the id of the parent. `None` for the first process and for a missing one.
+/// Returns the id of the parent process. `None` for the first process and for a missing process.
 pub fn parent(pid: u32) -> Option<u32> {
     Stat::read(pid).map(|stat| stat.parent).filter(|parent| *parent != 0)
 }
@@ -59,7 +59,7 @@ pub fn children(pid: u32) -> Vec<u32> {
     table().into_iter().filter(|stat| stat.parent == pid).map(|stat| stat.pid).collect()
 }
 
-/// A child of this process: one that it started, or one that it adopted as a subreaper.
+/// A child of this process, which it started or adopted as a subreaper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnChild {
     pub(crate) process: ProcessRef,
@@ -122,7 +122,7 @@ pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
 
 /// Returns the words of the command line, up to the length that a person would read.
 pub(crate) fn words(pid: u32) -> Vec<String> {
-    let bytes = read_bounded(pid, "cmdline", LONGEST_COMMAND).unwrap_or_default();
+    let bytes = read_bounded(pid, "cmdline", MAX_COMMAND_BYTES).unwrap_or_default();
     let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
     words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
@@ -133,7 +133,7 @@ pub fn command_line(pid: u32) -> Option<String> {
     if !words.is_empty() {
         return Some(words.join(" "));
     }
-    let name = read_bounded(pid, "comm", LONGEST_COMMAND)?;
+    let name = read_bounded(pid, "comm", MAX_COMMAND_BYTES)?;
     Some(format!("[{}]", visible(String::from_utf8_lossy(&name).trim_end())))
 }
 
@@ -146,31 +146,31 @@ pub fn variable(pid: u32, name: &str) -> Option<String> {
 /// Returns the text of a file in `/proc/<pid>`. `None` if it cannot be read.
 pub(crate) fn read_text(pid: u32, file: &str) -> Option<String> {
     // Invalid UTF-8 is replaced, so that it cannot hide the text before or after it.
-    Some(String::from_utf8_lossy(&read_bounded(pid, file, LONGEST_TEXT)?).into_owned())
+    Some(String::from_utf8_lossy(&read_bounded(pid, file, MAX_TEXT_BYTES)?).into_owned())
 }
 
 /// Returns the environment that a process was started with, as the kernel keeps it.
 pub(crate) fn environment(pid: u32) -> Option<Vec<u8>> {
-    let shown = read_bounded(pid, "environ", LONGEST_ENVIRONMENT)?;
-    if shown.is_empty() && is_leaderless(pid) {
+    let environment = read_bounded(pid, "environ", MAX_ENVIRONMENT_BYTES)?;
+    if environment.is_empty() && is_leaderless(pid) {
         return of_other_threads(pid);
     }
-    Some(shown)
+    Some(environment)
 }
 
 fn is_leaderless(pid: u32) -> bool {
     Stat::read(pid).is_some_and(|stat| stat.activity == ProcessState::Leaderless)
 }
 
-/// Returns the environment of a process whose first thread has exited. The other threads still show
-/// it.
+/// Returns the environment of a process whose first thread has exited. The kernel still reports it
+/// for the other threads.
 fn of_other_threads(pid: u32) -> Option<Vec<u8>> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
-    let mut shown = threads.filter_map(|thread| {
+    let mut environments = threads.filter_map(|thread| {
         let thread = thread.file_name().into_string().ok()?;
-        read_bounded(pid, &format!("task/{thread}/environ"), LONGEST_ENVIRONMENT)
+        read_bounded(pid, &format!("task/{thread}/environ"), MAX_ENVIRONMENT_BYTES)
     });
-    shown.find(|environment| !environment.is_empty())
+    environments.find(|environment| !environment.is_empty())
 }
 
 /// Finds an environment variable in the result of [`environment`].
@@ -181,19 +181,19 @@ pub(crate) fn value_in(environment: &[u8], name: &str) -> Option<String> {
     String::from_utf8(value.to_vec()).ok()
 }
 
-/// The environment of a process, as it can be seen at one point in time.
+/// The result of reading the environment of a process.
 pub(crate) enum EnvironmentNow {
     Known(Vec<u8>),
-    /// The process is executing a new program and does not show an environment yet.
-    BetweenPrograms,
+    /// The process is inside `execve`, and its environment cannot be read yet.
+    InsideExecve,
     /// The process has no environment, has exited, or belongs to another user.
     None,
 }
 
-/// Reads a process's environment. Distinguishes an environment that cannot be seen yet from an
-/// empty one.
+/// Reads a process's environment. Distinguishes an environment that cannot be read yet from an empty
+/// environment.
 pub(crate) fn environment_now(pid: u32) -> EnvironmentNow {
-    // The process may finish its `exec` between the two reads below, so try again.
+    // `execve` may end between the two reads below. Then read again.
     for _ in 0..5 {
         match environment(pid) {
             None => return EnvironmentNow::None,
@@ -202,12 +202,14 @@ pub(crate) fn environment_now(pid: u32) -> EnvironmentNow {
         }
         match Stat::read(pid) {
             Some(stat)
-                if stat.kernel || !stat.is_alive() || stat.activity == ProcessState::Leaderless =>
+                if stat.is_kernel_thread
+                    || !stat.is_alive()
+                    || stat.activity == ProcessState::Leaderless =>
             {
                 return EnvironmentNow::None;
             }
-            Some(stat) if stat.activity == ProcessState::Busy || shows_no_command(pid) => {
-                return EnvironmentNow::BetweenPrograms;
+            Some(stat) if stat.activity == ProcessState::Busy || has_empty_command(pid) => {
+                return EnvironmentNow::InsideExecve;
             }
             Some(_) => {}
             None => return EnvironmentNow::None,
@@ -216,7 +218,7 @@ pub(crate) fn environment_now(pid: u32) -> EnvironmentNow {
     EnvironmentNow::None
 }
 
-fn shows_no_command(pid: u32) -> bool {
+fn has_empty_command(pid: u32) -> bool {
     read_bounded(pid, "cmdline", 1).is_some_and(|line| line.is_empty())
 }
 
@@ -243,7 +245,7 @@ impl ProcessHandle {
         Ok(is_alive(process).then_some(Self { pidfd }))
     }
 
-    /// Sends a signal. Returns whether the process was still there to receive it.
+    /// Sends a signal. Returns `false` if the process has exited.
     pub fn signal(&self, signal: Signal) -> io::Result<bool> {
         match pidfd_send_signal(&self.pidfd, signal) {
             Ok(()) => Ok(true),
@@ -284,12 +286,12 @@ fn boot() -> Option<&'static str> {
 }
 
 /// Reads a file of a process, nearly always with a single read. Between two reads the process may
-/// execute another program, and then the rest of the old content is lost.
+/// call `execve`, and then the rest of the old content is lost.
 fn read_bounded(pid: u32, file: &str, limit: usize) -> Option<Vec<u8>> {
     let file = File::open(format!("/proc/{pid}/{file}")).ok()?;
     let mut bytes = Vec::new();
     while bytes.len() < limit {
-        bytes.reserve(ONE_READ.min(limit));
+        bytes.reserve(READ_BYTES.min(limit));
         let room = bytes.capacity() - bytes.len();
         match rustix::io::read(&file, spare_capacity(&mut bytes)) {
             // The read did not fill the buffer, so this is the end of the file.
@@ -312,7 +314,7 @@ mod tests {
 
     use super::*;
 
-    /// A child that is killed on drop, also if its test fails.
+    /// A child that is killed on drop, even if its test fails.
     struct Ends(Child);
 
     impl Drop for Ends {
@@ -322,8 +324,8 @@ mod tests {
         }
     }
 
-    /// Starts a command and waits until it answers: a child is visible before it has executed the
-    /// program.
+    /// Starts a command and waits until it answers. A child is visible before it has called
+    /// `execve`.
     fn started(command: &mut Command) -> Ends {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut child = Ends(child);

@@ -1,4 +1,4 @@
-//! The environment and the working folder of this process. They are read only here, and passed on.
+//! The environment and the working folder of this process. No other code reads them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ impl ProcessContext {
     /// Reads the environment and the working folder of this process.
     pub fn read() -> Result<Self> {
         let cwd = std::env::current_dir().map_err(|error| {
-            Error::usage("cannot tell which folder this is: it was removed or may not be read")
+            Error::usage("the working folder is unknown: it was removed or may not be read")
                 .caused_by(error)
                 .hint("run `cd` to go to a folder that exists")
         })?;
@@ -34,9 +34,9 @@ impl ProcessContext {
     }
 }
 
-/// Returns the size of this process's terminal. `None` without a terminal, or if the terminal does
-/// not know its size. Looks at all three standard streams, because a command whose output is
-/// redirected usually still has a terminal.
+/// Returns the size of this process's terminal. `None` without a terminal, or if the terminal
+/// reports no size. Checks all three standard streams, because a command with redirected output
+/// usually still has a terminal.
 pub fn terminal_size() -> Option<TerminalSize> {
     let (input, output, errors) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
     let sizes = [tcgetwinsize(output), tcgetwinsize(input), tcgetwinsize(errors)];
@@ -46,8 +46,9 @@ pub fn terminal_size() -> Option<TerminalSize> {
 
 /// Splits variables into those that can be passed on unchanged and the names of the others.
 ///
-/// A variable whose value is not UTF-8 is left out: an agent can report a missing variable, but a
-/// silently changed one leads to errors. A name that is not UTF-8 cannot even be shown.
+/// A variable whose value is not UTF-8 is left out. An agent can report a missing variable, but a
+/// value that was changed without a report leads to errors. A name that is not UTF-8 cannot even be
+/// printed.
 fn readable(variables: impl Iterator<Item = (OsString, OsString)>) -> (Environment, Vec<String>) {
     let mut kept = Vec::new();
     let mut left_out = Vec::new();

@@ -22,7 +22,7 @@ pub fn prefix(environment: &Environment, launch: LaunchId) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 
-/// Returns whether a user's processes survive the end of the last login session.
+/// Returns whether a user's processes survive the end of the user's last login session.
 pub fn linger_enabled(user: &str) -> bool {
     !user.is_empty()
         && !user.contains('/')

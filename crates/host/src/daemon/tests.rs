@@ -23,7 +23,7 @@ fn run(script: &str, limit: Duration) -> (TempDir, Result<Ready>) {
 
 #[test]
 fn start_succeeds_when_the_daemon_reports_ready() {
-    let (temp, outcome) = run("echo to the log >&2; echo ready", READY_LIMIT);
+    let (temp, outcome) = run("echo to the log >&2; echo ready", READY_TIMEOUT);
     assert!(outcome.unwrap().pid > 0);
     let log = temp.path().join("daemon.log");
     assert_eq!(fs::read_to_string(&log).unwrap(), "to the log\n");
@@ -34,14 +34,14 @@ fn start_succeeds_when_the_daemon_reports_ready() {
 fn start_returns_the_complete_error_of_the_daemon() {
     let error = Error::config("the store is newer").caused_by("version 9").hint("run `segue x`");
     let script = format!("echo '{FAILED}{}'", serde_json::to_string(&error).unwrap());
-    assert_eq!(run(&script, READY_LIMIT).1, Err(error));
-    let garbled = run("echo good morning", READY_LIMIT).1.unwrap_err();
+    assert_eq!(run(&script, READY_TIMEOUT).1, Err(error));
+    let garbled = run("echo good morning", READY_TIMEOUT).1.unwrap_err();
     assert_eq!(garbled.causes, ["good morning"]);
 }
 
 #[test]
 fn daemon_that_dies_without_a_report_is_explained_by_its_log() {
-    let error = run("echo 'no such library' >&2; exec >&-; exit 3", READY_LIMIT).1.unwrap_err();
+    let error = run("echo 'no such library' >&2; exec >&-; exit 3", READY_TIMEOUT).1.unwrap_err();
     assert_eq!(error.kind, Kind::Unavailable);
     assert!(error.message.contains("before it was ready"), "{error}");
     assert_eq!(error.causes, ["no such library"]);
@@ -82,7 +82,7 @@ fn start_lock_is_held_until_the_daemon_reports() {
 fn start_of_a_missing_program_is_unavailable() {
     let temp = TempDir::new().unwrap();
     let missing = Command::new("/nonexistent/segue");
-    let error = start(missing, Stdio::null(), &temp.path().join("log"), READY_LIMIT).unwrap_err();
+    let error = start(missing, Stdio::null(), &temp.path().join("log"), READY_TIMEOUT).unwrap_err();
     assert_eq!(error.kind, Kind::Unavailable);
 }
 
@@ -90,7 +90,7 @@ fn start_of_a_missing_program_is_unavailable() {
 fn oversized_log_is_renamed_at_start() {
     let temp = TempDir::new().unwrap();
     let log = temp.path().join("daemon.log");
-    File::create(&log).unwrap().set_len(LARGEST_LOG + 1).unwrap();
+    File::create(&log).unwrap().set_len(MAX_LOG_BYTES + 1).unwrap();
     drop(open_log(&log).unwrap());
     assert_eq!(fs::metadata(&log).unwrap().len(), 0);
     assert!(temp.path().join("daemon.log.old").exists());
@@ -99,10 +99,10 @@ fn oversized_log_is_renamed_at_start() {
 #[test]
 fn daemon_does_not_inherit_variables_of_agents() {
     for kept in ["HOME", "PATH", "SEGUE_HOME", "LC_ALL", "XDG_RUNTIME_DIR", "SEGUE_FAILPOINT_LOG"] {
-        assert!(is_kept(kept), "{kept}");
+        assert!(is_inherited(kept), "{kept}");
     }
     for dropped in ["SEGUE_SESSION", "SEGUE_LAUNCH", "API_KEY", "TERM", "HOMEX", "LD_PRELOAD"] {
-        assert!(!is_kept(dropped), "{dropped}");
+        assert!(!is_inherited(dropped), "{dropped}");
     }
 }
 
@@ -125,9 +125,9 @@ fn daemon_detaches_from_the_terminal_folder_and_pipe_of_its_caller() {
     command.args(["--exact", "daemon::tests::server", "--nocapture"]);
     command.env("SERVE_UNTIL", &gate).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let said = io::read_to_string(child.stdout.take().unwrap()).unwrap();
-    // The pipe is at EOF, and the process runs until this test opens the gate. So it has detached
-    // from everything now.
+    let output = io::read_to_string(child.stdout.take().unwrap()).unwrap();
+    // The pipe is at EOF, and the process runs until this test opens the gate. So the process has
+    // detached from its caller now.
     let opened = File::options().write(true).open(gate).unwrap();
     let proc = format!("/proc/{}", child.id());
     let seen = (
@@ -138,7 +138,7 @@ fn daemon_detaches_from_the_terminal_folder_and_pipe_of_its_caller() {
     );
     drop(opened);
     child.wait().unwrap();
-    assert!(said.lines().any(|line| line == READY), "{said}");
+    assert!(output.lines().any(|line| line == READY), "{output}");
     assert_eq!(seen.0, Path::new("/dev/null"));
     assert_eq!(seen.1, Path::new("/"));
     assert_eq!(seen.2, Path::new("/dev/null"));

@@ -1,7 +1,7 @@
-//! A survey of all processes of the machine. All callers that asked before it began share it.
+//! A survey of all processes of the machine. All callers that wait for the next survey share it.
 //!
 //! When a whole fleet is resumed, each session must know that no process of its dead launches is
-//! left. A survey for each session would cost quadratic time.
+//! left. A survey for each session would take quadratic time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,21 +17,23 @@ use crate::process::{self, EnvironmentNow};
 pub(super) struct Survey {
     /// Every process except this one that is in the cgroup of a launch or has the mark of a launch.
     pub(super) marked: Vec<(u32, LaunchId)>,
-    /// Whether a process was just executing a new program and showed no environment.
-    pub(super) blurred: bool,
+    /// Whether a process was inside `execve`, so that its environment could not be read.
+    pub(super) is_incomplete: bool,
 }
 
 /// The callers that wait for a survey.
 type Waiting = Vec<oneshot::Sender<Arc<Survey>>>;
 
-/// The callers that wait for the next survey, and whether a worker serves them. There is one
-/// machine to survey, hence one queue.
+/// The callers that wait for the next survey. There is only one queue, because there is only one
+/// machine.
 struct SurveyQueue {
     waiting: Waiting,
-    served: bool,
+    /// Whether a worker serves the callers.
+    has_worker: bool,
 }
 
-static QUEUE: Mutex<SurveyQueue> = Mutex::new(SurveyQueue { waiting: Vec::new(), served: false });
+static QUEUE: Mutex<SurveyQueue> =
+    Mutex::new(SurveyQueue { waiting: Vec::new(), has_worker: false });
 
 fn queue() -> MutexGuard<'static, SurveyQueue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -40,35 +42,35 @@ fn queue() -> MutexGuard<'static, SurveyQueue> {
 /// Returns a survey that began after this was called.
 pub(super) async fn survey() -> Result<Arc<Survey>> {
     let (reply, answer) = oneshot::channel();
-    if let Some(mut service) = Service::for_one_more(reply) {
+    if let Some(mut service) = Service::enqueue(reply) {
         tokio::task::spawn_blocking(move || service.serve());
     }
-    answer.await.map_err(|error| Error::internal("cannot see processes").caused_by(error))
+    answer.await.map_err(|error| Error::internal("cannot survey processes").caused_by(error))
 }
 
 /// The worker that makes surveys as long as a caller waits. If it is dropped before it is done, the
 /// waiting callers get an error and the next caller starts a new worker.
 struct Service {
-    done: bool,
+    is_done: bool,
 }
 
 impl Service {
     /// Adds a caller to the queue. Returns a new worker if none is running.
-    fn for_one_more(reply: oneshot::Sender<Arc<Survey>>) -> Option<Self> {
+    fn enqueue(reply: oneshot::Sender<Arc<Survey>>) -> Option<Self> {
         let mut queue = queue();
         queue.waiting.push(reply);
-        let served = std::mem::replace(&mut queue.served, true);
+        let had_worker = std::mem::replace(&mut queue.has_worker, true);
         drop(queue);
-        // Created only if it is needed, because dropping a worker has an effect.
-        (!served).then(|| Self { done: false })
+        // `then` creates the worker only if it is needed, because dropping a worker has an effect.
+        (!had_worker).then(|| Self { is_done: false })
     }
 
     fn serve(&mut self) {
         while let Some(waiting) = self.next() {
-            let seen = Arc::new(look());
+            let survey = Arc::new(examine());
             for reply in waiting {
                 // The caller may have given up.
-                let _gone = reply.send(Arc::clone(&seen));
+                let _gone = reply.send(Arc::clone(&survey));
             }
         }
     }
@@ -76,37 +78,37 @@ impl Service {
     fn next(&mut self) -> Option<Waiting> {
         let mut queue = queue();
         let waiting = std::mem::take(&mut queue.waiting);
-        self.done = waiting.is_empty();
-        queue.served = !self.done;
+        self.is_done = waiting.is_empty();
+        queue.has_worker = !self.is_done;
         drop(queue);
-        (!self.done).then_some(waiting)
+        (!self.is_done).then_some(waiting)
     }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
-        if !self.done {
-            *queue() = SurveyQueue { waiting: Vec::new(), served: false };
+        if !self.is_done {
+            *queue() = SurveyQueue { waiting: Vec::new(), has_worker: false };
         }
     }
 }
 
-fn look() -> Survey {
-    let mut seen = Survey::default();
+fn examine() -> Survey {
+    let mut survey = Survey::default();
     for pid in process::all().into_iter().filter(|pid| *pid != std::process::id()) {
         if let Some(launch) = member_of(pid) {
-            seen.marked.push((pid, launch));
+            survey.marked.push((pid, launch));
             continue;
         }
         match process::environment_now(pid) {
             EnvironmentNow::Known(environment) => {
-                seen.marked.extend(mark_in(&environment).map(|mark| (pid, mark)));
+                survey.marked.extend(mark_in(&environment).map(|mark| (pid, mark)));
             }
-            EnvironmentNow::BetweenPrograms => seen.blurred = true,
+            EnvironmentNow::InsideExecve => survey.is_incomplete = true,
             EnvironmentNow::None => {}
         }
     }
-    seen
+    survey
 }
 
 #[cfg(test)]
@@ -115,21 +117,21 @@ mod tests {
 
     fn ask() -> (Option<Service>, oneshot::Receiver<Arc<Survey>>) {
         let (reply, answer) = oneshot::channel();
-        (Service::for_one_more(reply), answer)
+        (Service::enqueue(reply), answer)
     }
 
-    /// One test for everything, because there is only one queue.
+    /// A single test, because there is only one queue.
     #[test]
     fn waiting_callers_share_a_survey_and_fail_if_the_worker_is_dropped() {
         let (service, mut first) = ask();
-        let (nobody_else, mut second) = ask();
-        assert!(nobody_else.is_none());
+        let (no_service, mut second) = ask();
+        assert!(no_service.is_none());
         service.unwrap().serve();
         let (first, second) = (first.try_recv().unwrap(), second.try_recv().unwrap());
         assert!(Arc::ptr_eq(&first, &second));
-        let (service, mut undone) = ask();
+        let (service, mut unserved) = ask();
         drop(service);
-        undone.try_recv().unwrap_err();
+        unserved.try_recv().unwrap_err();
         let (service, mut later) = ask();
         service.unwrap().serve();
         assert!(!Arc::ptr_eq(&first, &later.try_recv().unwrap()), "an old survey is returned");

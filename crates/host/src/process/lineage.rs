@@ -8,10 +8,10 @@ use segue_core::rules::origin::LineageReach;
 use super::boot;
 use super::stat::Stat;
 
-/// Maximum depth of a lineage. Shells nest less deeply, and a deeper lineage is not followed.
-const DEEPEST: usize = 1024;
-/// Maximum number of repeated walks. The ancestors of a normal process do not change that often.
-const WALKS: usize = 20;
+/// The maximum depth of a lineage. Shells nest less deeply, and a deeper lineage is not followed.
+const MAX_DEPTH: usize = 1024;
+/// The maximum number of repeated walks. The ancestors of a normal process do not change that often.
+const MAX_WALKS: usize = 20;
 /// The first process. It never belongs to an agent, and it may be hidden.
 const INIT: u32 = 1;
 
@@ -40,11 +40,11 @@ impl Lineage {
 }
 
 /// Follows the parents of a process. Repeats the walk until two consecutive walks find the same
-/// processes with the same parents: then each process id belonged to the actual parent.
+/// processes with the same parents. Then no process id was reused during the walk.
 pub(crate) fn lineage(pid: u32) -> Lineage {
     let mut last = None;
-    for _ in 0..=WALKS {
-        let walked = walk(pid, look, is_hidden);
+    for _ in 0..=MAX_WALKS {
+        let walked = walk(pid, read, is_hidden);
         match walked {
             Some(lineage) if last.as_ref() == Some(&lineage) => return lineage,
             walked => last = walked,
@@ -53,24 +53,24 @@ pub(crate) fn lineage(pid: u32) -> Lineage {
     Lineage { members: Vec::new(), reach: LineageReach::Unknown }
 }
 
-/// Follows the parents of a process once. Returns `None` if an ancestor exits meanwhile: its child
-/// then gets another parent, and a process of an agent must not hide its origin that way.
+/// Follows the parents of a process once. Returns `None` if an ancestor exits meanwhile. Its child
+/// then gets another parent, and a process of an agent must not hide its origin in this way.
 fn walk(
     pid: u32,
-    look: impl Fn(u32) -> Option<Member>,
+    read: impl Fn(u32) -> Option<Member>,
     is_hidden: impl Fn(u32) -> bool,
 ) -> Option<Lineage> {
     let mut members: Vec<Member> = Vec::new();
     let mut next = pid;
     let reach = loop {
-        if members.len() == DEEPEST {
+        if members.len() == MAX_DEPTH {
             break LineageReach::Unknown;
         }
-        let Some(member) = look(next) else {
+        let Some(member) = read(next) else {
             break match next {
                 _ if members.is_empty() => LineageReach::Unknown,
                 INIT => LineageReach::Root,
-                _ if is_hidden(next) && look(next).is_none() => LineageReach::Hidden,
+                _ if is_hidden(next) && read(next).is_none() => LineageReach::Hidden,
                 _ => return None,
             };
         };
@@ -84,14 +84,14 @@ fn walk(
     Some(Lineage { members, reach })
 }
 
-fn look(pid: u32) -> Option<Member> {
+fn read(pid: u32) -> Option<Member> {
     let Stat { parent, session, started, .. } = Stat::read(pid)?;
     let process = ProcessRef { pid, started, boot: boot()?.to_owned() };
     Some(Member { process, parent, session })
 }
 
-/// Returns whether a process exists although `/proc` does not show it. This is the case for
-/// processes of other users with the mount option `hidepid`.
+/// Returns whether a process exists although `/proc` does not list it. The mount option `hidepid`
+/// hides processes of other users.
 fn is_hidden(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::PERM))
@@ -137,17 +137,17 @@ mod tests {
     }
 
     #[test]
-    fn process_that_was_not_there_and_is_shown_later_is_not_hidden() {
-        let looks = Cell::new(0);
+    fn process_that_appears_during_the_walk_is_not_hidden() {
+        let reads = Cell::new(0);
         let later = |pid| {
-            looks.set(looks.get() + 1);
-            chain(if looks.get() > 4 { 99 } else { 12 }, 99)(pid)
+            reads.set(reads.get() + 1);
+            chain(if reads.get() > 4 { 99 } else { 12 }, 99)(pid)
         };
         assert_eq!(walk(10, later, |_| true), None);
     }
 
     #[test]
-    fn process_that_has_ended_or_is_ones_own_is_not_hidden() {
+    fn own_process_and_missing_process_are_not_hidden() {
         assert!(!is_hidden(std::process::id()));
         assert!(!is_hidden(u32::MAX));
     }

@@ -2,8 +2,8 @@
 
 use super::read_bounded;
 
-/// Maximum length of the line in bytes. The kernel writes shorter ones.
-const LONGEST_LINE: usize = 4096;
+/// The maximum length of the line. The kernel writes shorter lines.
+const MAX_LINE_BYTES: usize = 4096;
 /// The flag `PF_KTHREAD` in `/proc/<pid>/stat`.
 const KERNEL_THREAD: u32 = 0x0020_0000;
 
@@ -16,12 +16,13 @@ pub(super) struct Stat {
     pub(super) group: u32,
     /// The foreground process group of its terminal. `None` without a terminal.
     pub(super) foreground: Option<u32>,
-    /// The session (`setsid`) of the process. A process can leave it but never join another one.
+    /// The session (`setsid`) of the process. A process can leave its session, but never join
+    /// another.
     pub(super) session: i32,
     pub(super) started: u64,
     pub(super) activity: ProcessState,
     /// Whether this is a kernel thread, which never executes a program.
-    pub(super) kernel: bool,
+    pub(super) is_kernel_thread: bool,
 }
 
 /// The state of a process.
@@ -31,9 +32,9 @@ pub(super) enum ProcessState {
     Waiting,
     /// A signal or a debugger stopped it.
     Stopped,
-    /// It runs or waits for a disk. This includes a process that is executing a new program.
+    /// It runs or waits for a disk. It may be inside `execve`.
     Busy,
-    /// Its first thread has exited, but others still run. `/proc` shows it nearly like a zombie.
+    /// Its first thread has exited, but other threads run. `/proc` reports it nearly like a zombie.
     Leaderless,
     /// It has exited. At most its exit status is left.
     Ended,
@@ -57,7 +58,7 @@ impl Stat {
     }
 
     pub(super) fn read(pid: u32) -> Option<Self> {
-        Self::parse(pid, &read_bounded(pid, "stat", LONGEST_LINE)?)
+        Self::parse(pid, &read_bounded(pid, "stat", MAX_LINE_BYTES)?)
     }
 
     /// Parses the fields after the last `)`. The name before it can contain any character.
@@ -83,7 +84,7 @@ impl Stat {
             session,
             started,
             activity: ProcessState::of(state, threads),
-            kernel: flags & KERNEL_THREAD != 0,
+            is_kernel_thread: flags & KERNEL_THREAD != 0,
         })
     }
 }
@@ -103,7 +104,7 @@ mod tests {
             session: 3,
             started: 4242,
             activity: ProcessState::Busy,
-            kernel: false,
+            is_kernel_thread: false,
         };
         assert_eq!(Stat::parse(7, line), Some(stat));
         let zombie = b"7 (z) Z 5 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
@@ -112,7 +113,7 @@ mod tests {
         let leaderless = Stat::parse(7, leaderless).unwrap();
         assert_eq!((leaderless.activity, leaderless.is_alive()), (ProcessState::Leaderless, true));
         let kernel = b"7 (k) S 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
-        assert!(Stat::parse(7, kernel).unwrap().kernel);
+        assert!(Stat::parse(7, kernel).unwrap().is_kernel_thread);
         let stopped = b"7 (s) T 5 6 5 34816 6 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
         let stopped = Stat::parse(7, stopped).unwrap();
         assert_eq!((stopped.activity, stopped.is_alive()), (ProcessState::Stopped, true));
