@@ -1,4 +1,5 @@
-//! Environments that no command of the user brings along: of the user's login shell, and of files.
+//! Environments that come from no command of the user: the environment of the user's login shell,
+//! and the variables of files.
 
 mod files;
 mod marked;
@@ -16,9 +17,9 @@ use tokio::sync::OnceCell;
 
 pub use shell::{become_login_shell, print_environment};
 
-/// Variables of this process that lead to the same home and the same Segue. Everything else comes
-/// from the profile of the user.
-const KEPT: [&str; 9] = [
+/// Variables of this process that the login shell inherits, so that it uses the same home and the
+/// same Segue. All other variables come from the profile of the user.
+const INHERITED: [&str; 9] = [
     "HOME",
     "USER",
     "LOGNAME",
@@ -39,16 +40,18 @@ type ShellReading = OnceCell<Result<Environment>>;
 /// Reads the environment of the login shell and of files.
 #[derive(Debug)]
 pub struct LocalEnvironments {
+    /// The environment with which the login shell starts.
     base: Environment,
     /// The reading that is in progress, and its settings.
     current: Mutex<(Option<EnvironmentSettings>, Weak<ShellReading>)>,
 }
 
 impl LocalEnvironments {
-    /// Gets the environment of this process. The login shell inherits only a few variables of it.
+    /// Creates a reader. `own` is the environment of this process, of which the login shell inherits
+    /// only a few variables.
     pub fn new(own: &Environment) -> Self {
         let mut base = own.clone();
-        base.retain(|name| KEPT.contains(&name) || name.starts_with("LC_"));
+        base.retain(|name| INHERITED.contains(&name) || name.starts_with("LC_"));
         base.set("PATH", PATH);
         Self { base, current: Mutex::default() }
     }
@@ -76,7 +79,7 @@ impl LocalEnvironments {
             variables.into_iter().for_each(|(name, value)| environment.set(name, value));
         }
         without_shell_internals(&mut environment);
-        // A profile may name another Segue. The agent must reach the one that starts it.
+        // A profile may set another `SEGUE_HOME`. The agent must use the Segue that starts it.
         environment.retain(|name| name != READING && name != "SEGUE_HOME");
         if let Some(home) = self.base.get("SEGUE_HOME") {
             environment.set("SEGUE_HOME", home);

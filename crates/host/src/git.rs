@@ -8,11 +8,11 @@ use segue_core::model::{BranchName, CommitId};
 
 use crate::files::open_regular;
 
-/// Maximum number of bytes that are read of a HEAD, ref or `.git` file. Real files are smaller.
-const LONGEST_FILE: u64 = 4096;
-/// Maximum number of bytes that are read of `packed-refs`. Those of very large repositories are
+/// At most this many bytes of a HEAD, ref or `.git` file are read. Real files are smaller.
+const MAX_FILE_BYTES: u64 = 4096;
+/// At most this many bytes of `packed-refs` are read. The file of a very large repository is
 /// smaller.
-const LONGEST_REFS: u64 = 256 << 20;
+const MAX_REFS_BYTES: u64 = 256 << 20;
 
 /// The commit and the branch that HEAD points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Repository {
     pub(crate) fn head(&self) -> Option<Head> {
         let head = first_line(&self.folder.join("HEAD"))?;
         let Some(reference) = head.strip_prefix("ref: ").map(str::trim) else {
-            return object(&head).map(|commit| Head { commit: Some(commit), branch: None });
+            return commit_id(&head).map(|commit| Head { commit: Some(commit), branch: None });
         };
         // `HEAD` can contain any text, and the branch name becomes part of prompts and of terminal
         // output.
@@ -79,27 +79,30 @@ impl Repository {
             return None;
         }
         let loose = [&self.folder, &self.common].map(|folder| folder.join(reference));
-        loose.iter().find_map(|path| object(&first_line(path)?)).or_else(|| self.packed(reference))
+        loose
+            .iter()
+            .find_map(|path| commit_id(&first_line(path)?))
+            .or_else(|| self.packed(reference))
     }
 
     fn packed(&self, reference: &str) -> Option<String> {
         let file = open_regular(&self.common.join("packed-refs")).ok()?;
-        let lines = BufReader::new(file.take(LONGEST_REFS)).lines();
+        let lines = BufReader::new(file.take(MAX_REFS_BYTES)).lines();
         lines.map_while(Result::ok).find_map(|line| {
             let (commit, name) = line.split_once(' ')?;
-            (name == reference).then(|| object(commit))?
+            (name == reference).then(|| commit_id(commit))?
         })
     }
 }
 
 /// Returns the text if it is the id of a commit.
-fn object(text: &str) -> Option<String> {
+fn commit_id(text: &str) -> Option<String> {
     CommitId::parse(text).ok().map(String::from)
 }
 
 fn first_line(path: &Path) -> Option<String> {
     let mut text = String::new();
-    open_regular(path).ok()?.take(LONGEST_FILE).read_to_string(&mut text).ok()?;
+    open_regular(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
     text.lines().next().map(str::to_owned)
 }
 

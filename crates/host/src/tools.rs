@@ -1,4 +1,4 @@
-//! Programs that one of our own programs runs as tools, without an async runtime.
+//! Starts other programs as tools, without an async runtime.
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -7,20 +7,23 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::process::{Signal, getpid, kill_process};
 
-/// Starts one program, repeatedly, as a tool.
+/// Starts a program as a tool. One runner can start it many times.
 #[derive(Clone, Debug)]
 pub struct ToolRunner {
     program: PathBuf,
-    leading: Vec<String>,
+    first_arguments: Vec<String>,
 }
 
 impl ToolRunner {
-    /// Prepares a program. `leading` are the first arguments of every start.
-    pub fn new(program: impl Into<PathBuf>, leading: impl IntoIterator<Item = String>) -> Self {
-        Self { program: program.into(), leading: leading.into_iter().collect() }
+    /// Returns a runner for a program. Every start passes `first_arguments` before its own arguments.
+    pub fn new(
+        program: impl Into<PathBuf>,
+        first_arguments: impl IntoIterator<Item = String>,
+    ) -> Self {
+        Self { program: program.into(), first_arguments: first_arguments.into_iter().collect() }
     }
 
-    /// Prepares this program itself, even if its file was replaced meanwhile.
+    /// Returns a runner for the program of this process, even if its file was replaced meanwhile.
     pub fn itself(subcommand: &str) -> Self {
         Self::new("/proc/self/exe", [subcommand.to_owned()])
     }
@@ -33,7 +36,7 @@ impl ToolRunner {
         variables: &[(String, String)],
     ) -> io::Result<ToolProcess> {
         let mut child = Command::new(&self.program)
-            .args(self.leading.iter().chain(arguments))
+            .args(self.first_arguments.iter().chain(arguments))
             .envs(variables.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -56,7 +59,7 @@ impl ToolProcess {
         self.child.id()
     }
 
-    /// Returns the tool's standard output. It is at EOF when the tool has exited.
+    /// Returns the tool's standard output. It reaches its end when the tool exits.
     pub fn output(&self) -> BorrowedFd<'_> {
         self.output.as_fd()
     }
@@ -70,8 +73,8 @@ impl ToolProcess {
 
 /// Kills this process with SIGKILL, which cannot be caught.
 pub fn die() {
-    // If even this fails, all that is left is to continue.
-    let _impossible = kill_process(getpid(), Signal::KILL);
+    // A process may always send itself a signal. If it fails nevertheless, the process continues.
+    let _sent = kill_process(getpid(), Signal::KILL);
 }
 
 #[cfg(test)]
@@ -85,12 +88,12 @@ mod tests {
     }
 
     #[test]
-    fn tool_gets_its_arguments_and_variables_and_its_output_ends() {
+    fn tool_gets_its_arguments_and_variables() {
         let variables = [("WORD".to_owned(), "fox".to_owned())];
         let mut tool = shell().start(&["printf \"$WORD\"".to_owned()], &variables).unwrap();
-        let mut said = String::new();
-        tool.output.read_to_string(&mut said).unwrap();
-        assert_eq!(said, "fox");
+        let mut output = String::new();
+        tool.output.read_to_string(&mut output).unwrap();
+        assert_eq!(output, "fox");
         tool.end().unwrap();
     }
 

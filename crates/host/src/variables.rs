@@ -7,38 +7,42 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-const START: &str = ".env";
+/// How the name of such a file begins.
+const PREFIX: &str = ".env";
 /// Maximum number of files that are read.
-const FILES: usize = 32;
-/// Maximum number of entries of the folder that are examined.
-const ENTRIES: usize = 10_000;
-/// Maximum size of a file. Longer files are skipped: people write `.env` files by hand.
-const BYTES: u64 = 256 * 1024;
+const MAX_FILES: usize = 32;
+/// Maximum number of the folder's entries that are examined.
+const MAX_ENTRIES: usize = 10_000;
+/// Maximum size of a file that is read. People write `.env` files by hand, so a larger file is
+/// something else and is skipped.
+const MAX_FILE_BYTES: u64 = 256 * 1024;
 
-/// Returns the contents of `.env` and of the files whose names begin with it.
+/// Returns the contents of the folder's files whose names begin with `.env`. Returns nothing if the
+/// folder cannot be read.
 pub(crate) fn read(folder: &Path) -> Vec<String> {
-    let Ok(real) = fs::canonicalize(folder) else { return Vec::new() };
-    let Ok(entries) = fs::read_dir(&real) else { return Vec::new() };
-    let is_named = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(START);
-    let entries = entries.take(ENTRIES).flatten().filter(is_named);
+    let Ok(canonical) = fs::canonicalize(folder) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(&canonical) else { return Vec::new() };
+    let has_prefix = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(PREFIX);
+    let entries = entries.take(MAX_ENTRIES).flatten().filter(has_prefix);
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
     paths.sort();
-    paths.iter().filter_map(|path| read_inside(&real, path)).take(FILES).collect()
+    paths.iter().filter_map(|path| read_inside(&canonical, path)).take(MAX_FILES).collect()
 }
 
 /// Reads a file if it is short, regular and inside the folder after symlinks were resolved.
 fn read_inside(folder: &Path, path: &Path) -> Option<String> {
     let path = fs::canonicalize(path).ok().filter(|path| path.starts_with(folder))?;
-    // The file may have been replaced since then. Do not follow a symlink, and do not block.
+    // A symlink or a named pipe may have replaced the file meanwhile. The symlink is not followed,
+    // and the named pipe does not block.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
     let file = options.read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
-    let facts = file.metadata().ok()?;
-    if !facts.is_file() || facts.len() > BYTES {
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
         return None;
     }
     let mut bytes = Vec::new();
-    file.take(BYTES).read_to_end(&mut bytes).ok()?;
+    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

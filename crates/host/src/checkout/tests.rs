@@ -37,14 +37,14 @@ impl CheckoutFixture {
         self.temp.path().join("project")
     }
 
-    fn mark(&self) -> PathBuf {
-        self.temp.path().join("mark")
+    fn marker(&self) -> PathBuf {
+        self.temp.path().join("marker")
     }
 
     /// Writes a program that creates the marker file when it runs, and returns its path.
     fn trap(&self) -> String {
         let path = self.temp.path().join("trap");
-        let text = format!("#!/bin/sh\n: >{}\nexit 1\n", self.mark().display());
+        let text = format!("#!/bin/sh\n: >{}\nexit 1\n", self.marker().display());
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
         path.display().to_string()
@@ -73,11 +73,11 @@ impl CheckoutFixture {
 }
 
 #[test]
-fn state_describes_a_repository_and_only_names_another_folder() {
+fn state_describes_a_repository_and_is_empty_for_another_folder() {
     let fixture = CheckoutFixture::new();
     let nothing = fixture.state(fixture.temp.path());
     assert_eq!((nothing.branch, nothing.commits, nothing.dirty), (None, vec![], vec![]));
-    for number in 0..DIRTY {
+    for number in 0..MAX_DIRTY_FILES {
         fs::write(fixture.project().join(format!("ü {number}")), "").unwrap();
     }
     fs::create_dir(fixture.project().join("below")).unwrap();
@@ -86,7 +86,7 @@ fn state_describes_a_repository_and_only_names_another_folder() {
         let FolderState { branch, commits, dirty, more_dirty, .. } = fixture.state(&folder);
         assert_eq!(branch.as_deref(), Some("feature/x"));
         assert!(commits.len() == 1 && commits[0].ends_with("first step"), "{commits:?}");
-        assert_eq!((dirty.len(), more_dirty), (DIRTY, 1));
+        assert_eq!((dirty.len(), more_dirty), (MAX_DIRTY_FILES, 1));
         assert_eq!(dirty[0], " M a");
     }
     assert_eq!(fs::read(fixture.project().join(".git/index")).unwrap(), index, "index was changed");
@@ -135,9 +135,9 @@ fn worktrees_and_sha256_repositories_are_described() {
 /// One way in which a repository can make git run a program.
 struct Way {
     name: &'static str,
-    set: fn(&CheckoutFixture),
+    set_up: fn(&CheckoutFixture),
     /// A common git command that runs the program.
-    sprung_by: &'static [&'static str],
+    command: &'static [&'static str],
 }
 
 const STATUS: &[&str] = &["status"];
@@ -186,7 +186,7 @@ fn hooks(fixture: &CheckoutFixture) {
     let hook = folder.join("post-index-change");
     fs::copy(fixture.trap(), hook).unwrap();
     fixture.config(&[("core.hooksPath", folder.to_str().unwrap())]);
-    // The content is the same again: git refreshes its index and runs the hook.
+    // The content is the same again, so git refreshes its index and runs the hook.
     fs::write(fixture.project().join("a"), "1").unwrap();
 }
 
@@ -251,33 +251,33 @@ fn aliases_and_pagers(fixture: &CheckoutFixture) {
 }
 
 const WAYS: [Way; 13] = [
-    Way { name: "clean filter", set: clean_filter, sprung_by: STATUS },
-    Way { name: "process filter", set: process_filter, sprung_by: STATUS },
-    Way { name: "info/attributes", set: filter_of_info_attributes, sprung_by: STATUS },
-    Way { name: "include.path", set: included_config, sprung_by: STATUS },
-    Way { name: "config.worktree", set: worktree_config, sprung_by: STATUS },
-    Way { name: "fsmonitor", set: monitor, sprung_by: STATUS },
-    Way { name: "hooks", set: hooks, sprung_by: STATUS },
-    Way { name: "external diff", set: external_diff, sprung_by: DIFF },
-    Way { name: "textconv", set: text_conversion, sprung_by: DIFF },
-    Way { name: "gpg program", set: signatures, sprung_by: LOG },
-    Way { name: "ssh command", set: lazy_fetch, sprung_by: STATUS },
-    Way { name: "submodule", set: submodule, sprung_by: STATUS },
-    Way { name: "alias, pager", set: aliases_and_pagers, sprung_by: &["trap"] },
+    Way { name: "clean filter", set_up: clean_filter, command: STATUS },
+    Way { name: "process filter", set_up: process_filter, command: STATUS },
+    Way { name: "info/attributes", set_up: filter_of_info_attributes, command: STATUS },
+    Way { name: "include.path", set_up: included_config, command: STATUS },
+    Way { name: "config.worktree", set_up: worktree_config, command: STATUS },
+    Way { name: "fsmonitor", set_up: monitor, command: STATUS },
+    Way { name: "hooks", set_up: hooks, command: STATUS },
+    Way { name: "external diff", set_up: external_diff, command: DIFF },
+    Way { name: "textconv", set_up: text_conversion, command: DIFF },
+    Way { name: "gpg program", set_up: signatures, command: LOG },
+    Way { name: "ssh command", set_up: lazy_fetch, command: STATUS },
+    Way { name: "submodule", set_up: submodule, command: STATUS },
+    Way { name: "alias, pager", set_up: aliases_and_pagers, command: &["trap"] },
 ];
 
 #[test]
-fn looking_at_a_folder_runs_no_program_that_its_repository_names() {
-    for Way { name, set, sprung_by } in WAYS {
+fn reading_the_state_runs_no_program_that_the_repository_names() {
+    for Way { name, set_up, command } in WAYS {
         let fixture = CheckoutFixture::new();
-        set(&fixture);
+        set_up(&fixture);
         // The setup itself may have run the program.
-        let _earlier = fs::remove_file(fixture.mark());
+        let _earlier = fs::remove_file(fixture.marker());
         let state = fixture.state(&fixture.project());
-        assert!(!fixture.mark().exists(), "{name}: a program of the repository was run");
+        assert!(!fixture.marker().exists(), "{name}: a program of the repository was run");
         assert_eq!(state.commits.len(), 1, "{name}: {state:?}");
-        fixture.git(&fixture.project(), sprung_by);
-        assert!(fixture.mark().exists(), "{name}: git does not run this program");
+        fixture.git(&fixture.project(), command);
+        assert!(fixture.marker().exists(), "{name}: git does not run this program");
     }
 }
 
@@ -291,7 +291,7 @@ fn bare_repositories_and_the_core_worktree_setting_are_ignored() {
     for folder in [bare.join("tree"), bare] {
         let state = fixture.state(&folder);
         assert_eq!((state.branch, state.commits, state.dirty), (None, vec![], vec![]));
-        assert!(!fixture.mark().exists());
+        assert!(!fixture.marker().exists());
     }
 
     let elsewhere = fixture.temp.path().join("elsewhere");

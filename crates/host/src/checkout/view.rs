@@ -1,5 +1,5 @@
-//! A view of a repository for git: the index, the objects and the files, but nothing of the
-//! repository's configuration.
+//! A view of a repository for git: the index, the objects and the files, without the repository's
+//! configuration.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _};
@@ -18,24 +18,22 @@ use crate::files::open_regular;
 use crate::git::{Head, Repository};
 use crate::programs::in_path;
 
-/// Matches the settings of the repository that are copied: those that define how files are stored.
-/// Their values are single words, and none of them can name a program.
-const HARMLESS: &str =
+/// Matches the settings of the repository that are copied. They define how files are stored. Their
+/// values are single words, and none of them can name a program.
+const COPIED_SETTINGS: &str =
     "^(core\\.(filemode|symlinks|ignorecase|autocrlf|eol)|extensions\\.objectformat)$";
 
-/// Our own configuration for git. It switches off the file system monitor, the untracked cache, the
-/// quoting of file names, hooks and submodules.
+/// Segue's own configuration for git. It switches off the file system monitor, the untracked cache,
+/// the quoting of file names, hooks and submodules.
 const CONFIG: &str = "[core]\n\tbare = false\n\tfsmonitor = false\n\tuntrackedCache = false\n\
     \tquotePath = false\n\thooksPath = /dev/null\n[submodule]\n\trecurse = false\n";
 
-/// Timeout of a git command. A named pipe in the place of `.gitignore`, for example, makes git
-/// block.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// Maximum number of bytes that are read of git's output. It is more than a reader needs.
-const LONGEST_OUTPUT: u64 = 4 << 20;
-/// Maximum number of bytes that are read of `info/exclude` or a configuration. Real files are
-/// smaller.
-const LONGEST_FILE: u64 = 1 << 20;
+/// The timeout of a git command. Git can block, for example if `.gitignore` is a named pipe.
+const GIT_TIMEOUT: Duration = Duration::from_secs(20);
+/// At most this many bytes of git's output are read.
+const MAX_OUTPUT_BYTES: u64 = 4 << 20;
+/// At most this many bytes of `info/exclude` or of a configuration are read. Real files are smaller.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// A folder that replaces the repository's own `.git`. It is removed on drop.
 #[derive(Debug)]
@@ -46,8 +44,8 @@ pub(super) struct GitView<'a> {
 }
 
 impl<'a> GitView<'a> {
-    /// Creates the folder anew. An existing folder in its place is a leftover and is removed.
-    /// Returns `None` if git is not installed.
+    /// Creates the folder. Removes an existing folder in its place, which a killed process has
+    /// left. Returns `None` if git is not installed.
     pub(super) fn make(
         place: &'a Path,
         repository: &'a Repository,
@@ -64,7 +62,7 @@ impl<'a> GitView<'a> {
         let head = head.commit.clone().unwrap_or(unborn);
         fs::write(place.join("HEAD"), format!("{head}\n"))?;
         fs::write(place.join("config"), CONFIG)?;
-        view.take_over_settings()?;
+        view.copy_settings()?;
         fs::write(place.join("info/exclude"), view.excluded())?;
         view.link_shared_index()?;
         Ok(Some(view))
@@ -77,14 +75,14 @@ impl<'a> GitView<'a> {
             Ok(Some(text)) => text.lines().map(str::to_owned).collect(),
             Ok(None) => Vec::new(),
             Err(error) => {
-                tracing::warn!(%error, "git cannot be asked about a folder");
+                tracing::warn!(%error, "the git state of a folder cannot be read");
                 Vec::new()
             }
         }
     }
 
     fn output(&self, arguments: &[&str]) -> io::Result<Option<String>> {
-        // Git writes to a file, so that this process need not read a pipe while it waits.
+        // Git writes to a file, so that this process does not have to read a pipe while it waits.
         let path = self.place.join("output");
         let mut child = self.command(arguments, File::create(&path)?).spawn()?;
         if !ended_in_time(&mut child)? {
@@ -94,12 +92,11 @@ impl<'a> GitView<'a> {
             return Ok(None);
         }
         let mut bytes = Vec::new();
-        open_regular(&path)?.take(LONGEST_OUTPUT).read_to_end(&mut bytes)?;
+        open_regular(&path)?.take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes)?;
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// Builds a git command whose environment has only our own variables. The daemon's environment
-    /// could also name programs.
+    /// Builds a git command without the daemon's environment, which could also name programs.
     fn command(&self, arguments: &[&str], output: File) -> Command {
         let mut command = Command::new(&self.git);
         command
@@ -113,7 +110,7 @@ impl<'a> GitView<'a> {
             .env("GIT_WORK_TREE", &self.repository.checkout)
             .env("GIT_INDEX_FILE", self.repository.folder.join("index"))
             .env("GIT_OBJECT_DIRECTORY", self.repository.common.join("objects"))
-            .envs(SHUT_OFF)
+            .envs(ISOLATION)
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(Stdio::null())
@@ -122,13 +119,13 @@ impl<'a> GitView<'a> {
     }
 
     /// Copies the settings that define how files are stored.
-    fn take_over_settings(&self) -> io::Result<()> {
+    fn copy_settings(&self) -> io::Result<()> {
         let config = self.repository.common.join("config");
         let copy = self.place.join("settings");
         fs::write(&copy, read(&config))?;
         let Some(copy) = copy.to_str() else { return Ok(()) };
         // With `--file` git follows no `include`.
-        let known = self.git(&["config", "--file", copy, "--get-regexp", HARMLESS]);
+        let known = self.git(&["config", "--file", copy, "--get-regexp", COPIED_SETTINGS]);
         let settings = known.iter().filter_map(|line| setting(line));
         let text: String = std::iter::once(CONFIG.to_owned()).chain(settings).collect();
         fs::write(self.place.join("config"), text)
@@ -149,8 +146,7 @@ impl<'a> GitView<'a> {
         patterns
     }
 
-    /// Links the `sharedindex.*` files of the repository. If the index is split, they have most of
-    /// it.
+    /// Links the `sharedindex.*` files of the repository. They contain most of a split index.
     fn link_shared_index(&self) -> io::Result<()> {
         let Ok(entries) = fs::read_dir(&self.repository.folder) else { return Ok(()) };
         for entry in entries.flatten() {
@@ -172,14 +168,14 @@ impl<'a> GitView<'a> {
 impl Drop for GitView<'_> {
     fn drop(&mut self) {
         if let Err(error) = self.remove() {
-            tracing::warn!(%error, "a view of a repository stays behind");
+            tracing::warn!(%error, "the view of a repository cannot be removed");
         }
     }
 }
 
 /// Environment variables that stop git from reading other configuration, fetching, running programs
 /// and prompting.
-const SHUT_OFF: [(&str, &str); 11] = [
+const ISOLATION: [(&str, &str); 11] = [
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_ATTR_NOSYSTEM", "1"),
@@ -193,8 +189,8 @@ const SHUT_OFF: [(&str, &str); 11] = [
     ("PATH", "/nonexistent"),
 ];
 
-/// Turns a line of `git config` output into a section of a configuration file. Returns `None` if
-/// the value is not a single alphanumeric word.
+/// Converts a line of `git config` output into a section of a configuration file. `None` if the
+/// value is not a single alphanumeric word.
 fn setting(line: &str) -> Option<String> {
     let (key, value) = line.split_once(' ')?;
     let (section, name) = key.split_once('.')?;
@@ -204,16 +200,16 @@ fn setting(line: &str) -> Option<String> {
     is_word.then(|| format!("{version}[{section}]\n\t{name} = {value}\n"))
 }
 
-/// Finds git in an absolute folder of this process's own PATH.
+/// Finds git in the PATH of this process. Ignores relative folders.
 fn program() -> Option<PathBuf> {
     in_path("git", &ProcessContext::read().ok()?.environment)
 }
 
-/// Reads at most [`LONGEST_FILE`] bytes of a file. Returns no bytes if it is missing or not a
-/// regular file.
+/// Reads at most [`MAX_FILE_BYTES`] bytes of a file. Returns no bytes if the file is missing or not
+/// regular.
 fn read(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let file = open_regular(path).map(|file| file.take(LONGEST_FILE));
+    let file = open_regular(path).map(|file| file.take(MAX_FILE_BYTES));
     match file.and_then(|mut file| file.read_to_end(&mut bytes)) {
         Ok(_) => bytes,
         Err(_) => Vec::new(),
@@ -223,9 +219,9 @@ fn read(path: &Path) -> Vec<u8> {
 /// Waits until a process exits. Kills it after the timeout and returns `false`.
 fn ended_in_time(child: &mut Child) -> io::Result<bool> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| io::Error::other("git has no process number"))?;
+    let pid = pid.ok_or_else(|| io::Error::other("git has no process id"))?;
     let handle = pidfd_open(pid, PidfdFlags::empty())?;
-    let limit = Timespec { tv_sec: PATIENCE.as_secs().cast_signed(), tv_nsec: 0 };
+    let limit = Timespec { tv_sec: GIT_TIMEOUT.as_secs().cast_signed(), tv_nsec: 0 };
     let ready = retry_on_intr(|| poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&limit)))?;
     if ready == 0 {
         child.kill()?;

@@ -17,8 +17,8 @@ use segue_core::{Error, Result};
 use crate::failure::quoted;
 use crate::files::open_regular;
 
-/// Maximum length of a file.
-const LONGEST_FILE_BYTES: u64 = 1 << 20;
+/// The maximum length of a file.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<(String, String)>> {
     let facts = file.metadata().map_err(|error| cannot(error.to_string()))?;
     if facts.uid() != geteuid().as_raw() {
         return Err(cannot("it belongs to another user".to_owned())
-            .hint("use a file of your own: its variables go to your agents"));
+            .hint("use a file of your own, because your agents get its variables"));
     }
     if facts.mode() & OTHERS != 0 {
         let mode = facts.mode() & 0o777;
@@ -43,11 +43,11 @@ pub(super) fn read(path: &Path) -> Result<Vec<(String, String)>> {
             .hint(format!("run `chmod 600 {}`", quoted(path))));
     }
     let mut text = String::new();
-    let read = file.take(LONGEST_FILE_BYTES + 1).read_to_string(&mut text);
-    // The error of a file that is not UTF-8 has no part of its content.
+    let read = file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text);
+    // The error for a file that is not UTF-8 contains no part of the file.
     read.map_err(|error| cannot(error.to_string()))?;
-    if text.len() as u64 > LONGEST_FILE_BYTES {
-        return Err(cannot(format!("it has more than {LONGEST_FILE_BYTES} bytes")));
+    if text.len() as u64 > MAX_FILE_BYTES {
+        return Err(cannot(format!("it has more than {MAX_FILE_BYTES} bytes")));
     }
     parse(&text).map_err(|(line, why)| cannot(format!("line {line}: {why}")))
 }

@@ -1,4 +1,5 @@
-//! The output of a login shell: text of the profile, then the variables between two marks.
+//! The output of a login shell: text of the profile, then the variables between two copies of a
+//! random mark.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -38,7 +39,7 @@ pub(super) fn read(output: &[u8], mark: &str) -> Option<ShellVariables> {
     let mark = [mark.as_bytes(), b"\0"].concat();
     let begin = memmem::find(output, &mark)? + mark.len();
     let rest = output.get(begin..)?;
-    // The mark is followed by an entry or by the second mark, so a mark inside a value is none.
+    // A mark inside a value does not count: the second mark is at the beginning of an entry.
     let end = if rest.starts_with(&mark) {
         0
     } else {

@@ -1,8 +1,8 @@
 //! Runs the user's login shell and reads its environment.
 //!
-//! The shell is interactive and a login shell, because people set variables in files of both kinds.
-//! It has no terminal, and a session (`setsid`) of its own: so nothing that a profile starts has
-//! the rights of the user with this Segue (see [`crate::peer`]).
+//! The shell is an interactive login shell, because people set variables in the files of both kinds
+//! of shells. It has no terminal, and a session (`setsid`) of its own. So no process that a profile
+//! starts has the rights of the user with this Segue (see [`crate::peer`]).
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -29,8 +29,9 @@ use crate::programs::this_program;
 const BECOME_SHELL: &str = "login-shell";
 const PRINT: &str = "print-environment";
 
-/// Maximum length of the output: an environment has at most about 2 MiB, and profiles print little.
-const LONGEST_OUTPUT_BYTES: usize = 8 << 20;
+/// The maximum length of the output. An environment has at most about 2 MiB, and profiles print
+/// little.
+const MAX_OUTPUT_BYTES: usize = 8 << 20;
 
 /// The login shell of the user, according to the user database.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ pub(super) struct Login {
 /// Reads the environment of the user's login shell. The shell starts with the variables of `base`.
 /// All processes of the shell are ended before this returns.
 pub(super) async fn read(base: &Environment, timeout: Duration) -> Result<Environment> {
-    // The user database may be on a network.
+    // The user database may be on a network, so the lookup may block.
     let login = tokio::task::spawn_blocking(login).await;
     let login = login.map_err(|error| Error::internal("no user was found").caused_by(error))??;
     read_from(&login, base, timeout).await
@@ -68,10 +69,10 @@ pub(super) async fn read_from(
 ) -> Result<Environment> {
     let mark = format!("segue-{}", Uuid::new_v4().simple());
     let mut running = RunningShell::start(login, base, &mark)?;
-    let heard = tokio::time::timeout(timeout, running.hear(&mark)).await;
+    let read = tokio::time::timeout(timeout, running.read_variables(&mark)).await;
     let status = running.end().await;
-    let ShellVariables { environment, left_out } = match heard {
-        Ok(heard) => heard.map_err(|silence| failed(&login.shell, silence.why(status)))?,
+    let ShellVariables { environment, left_out } = match read {
+        Ok(read) => read.map_err(|silence| failed(&login.shell, silence.why(status)))?,
         Err(_) => {
             let why = format!("it took longer than {} seconds", timeout.as_secs());
             return Err(failed(&login.shell, why));
@@ -89,7 +90,7 @@ fn failed(shell: &Path, why: String) -> Error {
     Error::unavailable(format!("cannot read the environment of the login shell `{shell}`"))
         .caused_by(why)
         .hint(format!("run `{shell} -i -l -c true < /dev/null` to see what your profile does"))
-        .hint("set `shell = false` under `[environment]` in config.toml to do without it")
+        .hint("set `shell = false` under `[environment]` in config.toml to use no login shell")
 }
 
 /// Why a shell printed no environment.
@@ -103,9 +104,9 @@ enum ShellFailure {
 impl ShellFailure {
     fn why(self, status: Option<ExitStatus>) -> String {
         match (self, status) {
-            (Self::Ended, Some(status)) => format!("it ended without printing it: {status}"),
-            (Self::Ended, None) => "it ended without printing it".to_owned(),
-            (Self::TooLong, _) => format!("it printed more than {LONGEST_OUTPUT_BYTES} bytes"),
+            (Self::Ended, Some(status)) => format!("it ended before it printed it: {status}"),
+            (Self::Ended, None) => "it ended before it printed it".to_owned(),
+            (Self::TooLong, _) => format!("it printed more than {MAX_OUTPUT_BYTES} bytes"),
             (Self::Unreadable(error), _) => format!("its output cannot be read: {error}"),
         }
     }
@@ -140,7 +141,10 @@ impl RunningShell {
     }
 
     /// Reads the output until the variables are complete.
-    async fn hear(&mut self, mark: &str) -> std::result::Result<ShellVariables, ShellFailure> {
+    async fn read_variables(
+        &mut self,
+        mark: &str,
+    ) -> std::result::Result<ShellVariables, ShellFailure> {
         let Some(stdout) = self.child.stdout.as_mut() else { return Err(ShellFailure::Ended) };
         let mut output = Vec::new();
         loop {
@@ -154,26 +158,26 @@ impl RunningShell {
             if count == 0 {
                 return Err(ShellFailure::Ended);
             }
-            if output.len() > LONGEST_OUTPUT_BYTES {
+            if output.len() > MAX_OUTPUT_BYTES {
                 return Err(ShellFailure::TooLong);
             }
         }
     }
 
-    /// Ends the shell and everything in its process group. Returns the exit status of the shell.
+    /// Kills all processes in the group of the shell. Returns the exit status of the shell.
     async fn end(mut self) -> Option<ExitStatus> {
-        let ended_by_itself = self.child.try_wait().ok().flatten();
+        let own_status = self.child.try_wait().ok().flatten();
         self.end_group();
-        // The shell is in no group of its own before it has begun.
+        // Before the shell has called `setsid`, it is not in that group.
         let _gone = self.child.start_kill();
         let status = self.child.wait().await.ok();
         self.group = None;
-        ended_by_itself.or(status)
+        own_status.or(status)
     }
 
     fn end_group(&self) {
         if let Some(group) = self.group {
-            // Without such a group there is nothing to end.
+            // It fails if the group has no process.
             let _gone = kill_process_group(group, Signal::KILL);
         }
     }
@@ -191,10 +195,10 @@ pub fn become_login_shell(arguments: impl IntoIterator<Item = OsString>) -> Erro
     let mut arguments = arguments.into_iter();
     let words = (arguments.next(), arguments.next(), arguments.next());
     let (Some(shell), Some(program), Some(mark)) = words else {
-        return Error::usage(format!("`{BECOME_SHELL}` is for the daemon alone"));
+        return Error::usage(format!("only the daemon may use `{BECOME_SHELL}`"));
     };
-    // It fails only for a process that leads a group already.
-    let _led = setsid();
+    // It fails only for a process that is a process group leader already.
+    let _session = setsid();
     let program = quoted(Path::new(&program));
     let print = format!("{program} {PRINT} {}", mark.to_string_lossy());
     let shell = PathBuf::from(shell);
@@ -205,7 +209,7 @@ pub fn become_login_shell(arguments: impl IntoIterator<Item = OsString>) -> Erro
 /// Returns the flags that make a shell an interactive login shell which runs a command.
 fn flags(shell: &Path) -> &'static [&'static str] {
     match shell.file_name().and_then(OsStr::to_str) {
-        // They refuse `-l` together with other flags.
+        // These shells refuse `-l` together with other flags.
         Some("csh" | "tcsh") => &["-i", "-c"],
         Some("pwsh") => &["-Login", "-Command"],
         _ => &["-i", "-l", "-c"],

@@ -10,7 +10,8 @@ use crate::process::{self, ProcessHandle};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Stands for this program: it does what the subcommands `login-shell` and `print-environment` do.
+/// A script in the place of this program. It implements the subcommands `login-shell` and
+/// `print-environment`.
 const PROGRAM: &str = r#"#!/bin/sh
 case $1 in
 login-shell) exec setsid "$2" -i -l -c "'$3' print-environment $4" ;;
@@ -88,7 +89,7 @@ async fn shell_that_hangs_is_ended_with_its_children() {
     assert_eq!(error.causes, ["it took longer than 2 seconds"]);
     let child = fs::read_to_string(scene.home.path().join("child")).unwrap();
     let child: u32 = child.trim().parse().unwrap();
-    // The kernel may end a killed process a moment later.
+    // The kernel may end a killed process a short time later.
     if let Some(child) = process::find(child)
         && let Some(child) = ProcessHandle::open(&child).unwrap()
     {
@@ -97,7 +98,7 @@ async fn shell_that_hangs_is_ended_with_its_children() {
 }
 
 #[tokio::test]
-async fn shell_without_an_environment_is_an_error_that_says_why() {
+async fn shell_that_prints_no_environment_is_an_error_with_the_reason() {
     let scene = HomeFixture::new("");
     let table = [
         ("#!/bin/sh\necho 'This account is not available.'\nexit 1\n", "exit status: 1"),
@@ -109,7 +110,7 @@ async fn shell_without_an_environment_is_an_error_that_says_why() {
         assert!(error.causes[0].contains(expected), "{error:?}");
     }
     let error = scene.read("/no/such/shell", TIMEOUT).await.unwrap_err();
-    assert!(error.causes[0].contains("it ended without printing it"), "{error:?}");
+    assert!(error.causes[0].contains("it ended before it printed it"), "{error:?}");
 }
 
 #[tokio::test]
@@ -120,7 +121,7 @@ async fn background_process_of_a_profile_does_not_delay_the_reading() {
 }
 
 #[tokio::test]
-async fn variables_of_files_replace_others_and_lead_to_the_same_segue() {
+async fn variables_of_files_replace_others_but_not_segue_home() {
     let scene = HomeFixture::new("");
     let file = scene.home.path().join("agents.env");
     fs::write(&file, "LANG=from-file\nKEY=1\nPWD=/nowhere\n").unwrap();
@@ -139,7 +140,7 @@ async fn variables_of_files_replace_others_and_lead_to_the_same_segue() {
 }
 
 #[tokio::test]
-async fn readings_at_the_same_time_are_one() {
+async fn concurrent_readings_with_the_same_settings_are_shared() {
     let scene = HomeFixture::new("");
     let settings = EnvironmentSettings { shell: false, files: Vec::new(), timeout: TIMEOUT };
     let other = EnvironmentSettings { shell: true, ..settings.clone() };
