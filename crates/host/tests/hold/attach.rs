@@ -1,4 +1,4 @@
-//! Tests of users who attach from terminals.
+//! Tests of `attach` in users' terminals.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use rustix::process::Signal;
 use segue_core::model::LaunchId;
 use segue_core::ports::Holders as _;
 
-use super::fixture::{HoldFixture, gone, kill, marked, send};
+use super::fixture::{HoldFixture, kill, processes_of, send, wait_for_exit};
 use super::person::Person;
 
-/// Echoes lines, and prints its size whenever that changes.
+/// Echoes lines, and prints its terminal's size whenever that changes.
 const ECHO: &str = "stty -echo; trap 'stty size' WINCH; echo ready; title ready; \
                     while :; do if read line; then echo \"got $line\"; fi; done";
 
@@ -18,43 +18,46 @@ async fn user_attaches_types_and_detaches() {
     let fixture = HoldFixture::new();
     let (launch, held) = fixture.start(&fixture.shell(ECHO)).await;
     let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-    person.sees_text("ready");
+    person.wait_for_text("ready");
     assert!(person.screen().alternate_screen());
-    assert!(person.was_sent(b"detach with Ctrl-\\ d"));
-    person.types("hello w\u{f6}rld\r");
-    person.sees_text("got hello w\u{f6}rld");
-    person.types(b"\x1cd");
-    assert!(person.has_their_terminal_back("[detached]").success());
+    assert!(person.has_received(b"detach with Ctrl-\\ d"));
+    person.type_keys("hello w\u{f6}rld\r");
+    person.wait_for_text("got hello w\u{f6}rld");
+    person.type_keys(b"\x1cd");
+    assert!(person.wait_for_restored_terminal("[detached]").success());
     assert_eq!(fixture.holders.find(launch).await.unwrap(), Some(held));
-    assert!(!person.was_sent(b"\x1b[c") && !person.was_sent(b"\x1b[6n"));
+    assert!(!person.has_received(b"\x1b[c") && !person.has_received(b"\x1b[6n"));
 }
 
 #[tokio::test]
-async fn detach_key_works_as_a_sequence_and_the_hint_disappears() {
+async fn detach_keys_may_arrive_as_escape_sequences_and_the_hint_disappears() {
     let fixture = HoldFixture::new();
     let (launch, _) = fixture.start(&fixture.shell(ECHO)).await;
     let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-    person.sees_text("detach with");
-    person.sees("the hint goes", |person| !person.screen().contents().contains("detach with"));
-    person.types(b"\x1b[92;5u");
-    person.types(b"\x1b[100;1u");
-    person.has_their_terminal_back("[detached]");
+    person.wait_for_text("detach with");
+    person.wait_for("screen without the hint", |person| {
+        !person.screen().contents().contains("detach with")
+    });
+    person.type_keys(b"\x1b[92;5u");
+    person.type_keys(b"\x1b[100;1u");
+    person.wait_for_restored_terminal("[detached]");
 }
 
-/// A full screen as agents draw it: alternate screen, mouse, colours, wide characters, title.
-const DRAWS: &str = "printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?1004h\\033[?2004h\\033[>7u'; \
+/// Draws a screen with everything that an attach repaints: alternate screen, mouse modes, colours,
+/// wide characters, title.
+const DRAWING: &str = "printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?1004h\\033[?2004h\\033[>7u'; \
     printf '\\033[2;3H\\033[1;31mred\\033[m \\346\\274\\242\\345\\255\\227'; \
     printf '\\033[5;1H\\033[48;2;1;2;3mtrue\\033[K\\033[m\\033[?25l\\033[4 q\\033[7;9H'; title drawn; read line";
 
 #[tokio::test]
 async fn every_attach_repaints_the_whole_screen() {
     let fixture = HoldFixture::new();
-    let (launch, _) = fixture.start(&fixture.shell(DRAWS)).await;
-    fixture.titled(launch, "drawn").await;
+    let (launch, _) = fixture.start(&fixture.shell(DRAWING)).await;
+    fixture.wait_for_title(launch, "drawn").await;
     for round in 0..2 {
         let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-        person.sees("the cursor is hidden", |person| person.screen().hide_cursor());
-        person.sees("the hint is gone", |person| {
+        person.wait_for("hidden cursor", |person| person.screen().hide_cursor());
+        person.wait_for("screen without the hint", |person| {
             !person.screen().contents().contains("detach with") && person.screen().hide_cursor()
         });
         assert_shows(&person, &fixture, launch).await;
@@ -67,9 +70,12 @@ async fn every_attach_repaints_the_whole_screen() {
         assert_eq!(screen.cell(1, 2).unwrap().fgcolor(), vt100::Color::Idx(1));
         assert!(screen.cell(1, 6).unwrap().is_wide());
         assert_eq!(screen.cell(4, 60).unwrap().bgcolor(), vt100::Color::Rgb(1, 2, 3));
-        assert!(person.was_sent(b"\x1b[=7;1u") && person.was_sent(b"\x1b[?1004h"), "{round}");
-        person.types(b"\x1c\x1b[100u");
-        person.has_their_terminal_back("[detached]");
+        assert!(
+            person.has_received(b"\x1b[=7;1u") && person.has_received(b"\x1b[?1004h"),
+            "{round}"
+        );
+        person.type_keys(b"\x1c\x1b[100u");
+        person.wait_for_restored_terminal("[detached]");
     }
 }
 
@@ -87,70 +93,79 @@ async fn attached_terminal_follows_a_switch_of_screens() {
                   printf '\\033[?1049l'; echo after; read c";
     let (launch, _) = fixture.start(&fixture.shell(script)).await;
     let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-    person.sees_text("before");
-    person.types(b"\r");
-    person.sees_text("inside");
-    person.sees("a screen of its own", |person| !person.screen().contents().contains("before"));
-    person.types(b"\r");
-    person.sees_text("after");
+    person.wait_for_text("before");
+    person.type_keys(b"\r");
+    person.wait_for_text("inside");
+    person.wait_for("alternate screen", |person| !person.screen().contents().contains("before"));
+    person.type_keys(b"\r");
+    person.wait_for_text("after");
     assert!(person.screen().contents().contains("before"));
     assert!(!person.screen().contents().contains("inside"));
-    assert!(person.screen().alternate_screen(), "the user's own screen stays covered");
+    assert!(person.screen().alternate_screen(), "the user's terminal left the alternate screen");
+}
+
+/// Starts [`ECHO`] and waits until it notices changes of its terminal's size.
+async fn start_echo(fixture: &HoldFixture) -> LaunchId {
+    let (launch, _) = fixture.start(&fixture.shell(ECHO)).await;
+    fixture.wait_for_title(launch, "ready").await;
+    launch
+}
+
+/// Attaches a large and then a small terminal to an agent that runs [`ECHO`].
+fn attach_two(fixture: &HoldFixture, launch: LaunchId) -> (Person, Person) {
+    let mut large = Person::attach(&fixture.socket(launch), 30, 100);
+    large.wait_for_text("30 100");
+    let mut small = Person::attach(&fixture.socket(launch), 20, 60);
+    small.wait_for_text("20 60");
+    (large, small)
 }
 
 #[tokio::test]
 async fn agent_gets_the_size_of_the_attached_terminal() {
     let fixture = HoldFixture::new();
-    let (launch, _) = fixture.start(&fixture.shell(ECHO)).await;
-    // Until the agent has set this title, it would miss a new size.
-    fixture.titled(launch, "ready").await;
+    let launch = start_echo(&fixture).await;
     let mut person = Person::attach(&fixture.socket(launch), 30, 100);
-    person.sees_text("30 100");
-    person.resizes(24, 90);
-    person.sees_text("24 90");
-    person.resizes(50, 150);
-    person.sees_text("50 150");
+    person.wait_for_text("30 100");
+    person.resize(24, 90);
+    person.wait_for_text("24 90");
+    person.resize(50, 150);
+    person.wait_for_text("50 150");
     let snapshot = fixture.snapshot(launch).await;
     assert_eq!((snapshot.size.rows, snapshot.size.cols), (50, 150));
     // The size stays after the user has detached.
-    person.types(b"\x1cd");
-    person.has_their_terminal_back("[detached]");
+    person.type_keys(b"\x1cd");
+    person.wait_for_restored_terminal("[detached]");
     assert_eq!(fixture.snapshot(launch).await.size.cols, 150);
 }
 
 #[tokio::test]
 async fn two_attached_terminals_share_the_smaller_size_and_show_the_same() {
     let fixture = HoldFixture::new();
-    let (launch, _) = fixture.start(&fixture.shell(ECHO)).await;
-    // Until the agent has set this title, it would miss a new size.
-    fixture.titled(launch, "ready").await;
-    let mut large = Person::attach(&fixture.socket(launch), 30, 100);
-    large.sees_text("30 100");
-    let mut small = Person::attach(&fixture.socket(launch), 20, 60);
-    small.sees_text("20 60");
-    large.sees_text("20 60");
-    // Longer than the agent's rows: it wraps where the agent's terminal wraps.
+    let launch = start_echo(&fixture).await;
+    let (mut large, mut small) = attach_two(&fixture, launch);
+    large.wait_for_text("20 60");
+    // The word is longer than a row of the agent's terminal, and wraps there.
     let word = "x".repeat(70);
-    small.types(format!("{word}\r"));
-    large.sees_text(&"x".repeat(14));
+    small.type_keys(format!("{word}\r"));
+    large.wait_for_text(&"x".repeat(14));
     let wrapped = |person: &Person| {
         let rows = person.rows();
         rows.iter().any(|row| *row == format!("got {}", "x".repeat(56)))
             && rows.iter().any(|row| *row == "x".repeat(14))
     };
-    large.sees("wrapped rows", wrapped);
-    small.sees("wrapped rows", wrapped);
+    large.wait_for("wrapped rows", wrapped);
+    small.wait_for("wrapped rows", wrapped);
     for line in 0..40 {
-        large.types(format!("line {line}\r"));
+        large.type_keys(format!("line {line}\r"));
     }
-    large.sees_text("got line 39");
-    small.sees_text("got line 39");
+    large.wait_for_text("got line 39");
+    small.wait_for_text("got line 39");
     let rows = fixture.snapshot(launch).await.rows;
-    large.sees("the same rows", |person| person.rows()[..20] == rows[..]);
-    small.sees("the same rows", |person| person.rows() == rows);
-    small.types(b"\x1cd");
-    small.has_their_terminal_back("[detached]");
-    large.sees_text("30 100");
+    large.wait_for("the agent's rows", |person| person.rows()[..20] == rows[..]);
+    small.wait_for("the agent's rows", |person| person.rows() == rows);
+    small.type_keys(b"\x1cd");
+    small.wait_for_restored_terminal("[detached]");
+    large.wait_for_text("30 100");
     drop(large);
 }
 
@@ -160,53 +175,53 @@ async fn slow_terminal_does_not_slow_the_agent_and_catches_up() {
     let script = "echo ready; read line; seq 1 1000000; echo the end; title finished; read line";
     let (launch, _) = fixture.start(&fixture.shell(script)).await;
     let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-    person.sees_text("ready");
+    person.wait_for_text("ready");
     send(&person.process(), Signal::STOP);
     fixture.holders.inject(launch, b"\r").await.unwrap();
-    fixture.titled(launch, "finished").await;
+    fixture.wait_for_title(launch, "finished").await;
     send(&person.process(), Signal::CONT);
-    person.sees_text("the end");
+    person.wait_for_text("the end");
     let rows = fixture.snapshot(launch).await.rows;
-    person.sees("the last screen", |person| person.rows() == rows);
-    assert!(person.seen.len() < 8_000_000, "{} bytes for one screen", person.seen.len());
+    person.wait_for("the agent's last screen", |person| person.rows() == rows);
+    assert!(person.output.len() < 8_000_000, "{} bytes for one screen", person.output.len());
 }
 
 #[tokio::test]
 async fn terminal_is_restored_when_the_agent_ends() {
     let fixture = HoldFixture::new();
-    let script = format!("{DRAWS}; exit 4");
+    let script = format!("{DRAWING}; exit 4");
     let (launch, _) = fixture.start(&fixture.shell(&script)).await;
     let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-    person.sees("the drawing", |person| person.screen().hide_cursor());
-    person.types(b"\r");
-    person.has_their_terminal_back("[ended: exit status 4]");
-    // A later attach shows the recorded end at once.
+    person.wait_for("drawing", |person| person.screen().hide_cursor());
+    person.type_keys(b"\r");
+    person.wait_for_restored_terminal("[ended: exit status 4]");
+    // A later `attach` shows the recorded end.
     let mut late = Person::attach(&fixture.socket(launch), 40, 120);
-    late.has_their_terminal_back("[ended: exit status 4]");
+    late.wait_for_restored_terminal("[ended: exit status 4]");
 }
 
 #[tokio::test]
 async fn terminal_is_restored_when_the_holder_is_killed() {
     let fixture = HoldFixture::new();
-    let (launch, held) = fixture.start(&fixture.shell(DRAWS)).await;
+    let (launch, held) = fixture.start(&fixture.shell(DRAWING)).await;
     let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-    person.sees("the drawing", |person| person.screen().hide_cursor());
+    person.wait_for("drawing", |person| person.screen().hide_cursor());
     kill(&held.holder);
-    person.has_their_terminal_back("[holder gone]");
-    // The agent's terminal is gone together with its holder.
-    gone(&held.agent.unwrap()).await;
-    assert_eq!(marked(launch), Vec::<u32>::new());
+    person.wait_for_restored_terminal("[holder gone]");
+    // The agent's terminal ends with its holder, and the agent with its terminal.
+    wait_for_exit(&held.agent.unwrap()).await;
+    assert_eq!(processes_of(launch), Vec::<u32>::new());
 }
 
 #[tokio::test]
 async fn terminal_is_restored_when_the_client_gets_sigterm_or_sighup() {
     let fixture = HoldFixture::new();
-    let (launch, held) = fixture.start(&fixture.shell(DRAWS)).await;
+    let (launch, held) = fixture.start(&fixture.shell(DRAWING)).await;
     for signal in [Signal::TERM, Signal::HUP] {
         let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-        person.sees("the drawing", |person| person.screen().hide_cursor());
+        person.wait_for("drawing", |person| person.screen().hide_cursor());
         send(&person.process(), signal);
-        person.has_their_terminal_back("[detached]");
+        person.wait_for_restored_terminal("[detached]");
     }
     assert_eq!(fixture.holders.find(launch).await.unwrap(), Some(held));
 }
@@ -214,33 +229,30 @@ async fn terminal_is_restored_when_the_client_gets_sigterm_or_sighup() {
 #[tokio::test]
 async fn killed_client_is_removed_and_the_old_size_restored() {
     let fixture = HoldFixture::new();
-    let (launch, _) = fixture.start(&fixture.shell(ECHO)).await;
-    // Until the agent has set this title, it would miss a new size.
-    fixture.titled(launch, "ready").await;
-    let mut large = Person::attach(&fixture.socket(launch), 30, 100);
-    large.sees_text("30 100");
-    let mut small = Person::attach(&fixture.socket(launch), 20, 60);
-    small.sees_text("20 60");
+    let launch = start_echo(&fixture).await;
+    let (mut large, small) = attach_two(&fixture, launch);
     let process = small.process();
     drop(small);
-    gone(&process).await;
-    large.sees("the old size", |person| person.screen().contents().matches("30 100").count() == 2);
+    wait_for_exit(&process).await;
+    large.wait_for("second message about the old size", |person| {
+        person.screen().contents().matches("30 100").count() == 2
+    });
 }
 
 #[tokio::test]
-async fn answers_of_the_users_terminal_do_not_reach_the_agent() {
+async fn replies_of_the_users_terminal_do_not_reach_the_agent() {
     let fixture = HoldFixture::new();
     let script =
         "stty raw -echo; echo ready; dd bs=1 count=5 2>/dev/null | od -An -c; exec sleep 600";
     let (launch, _) = fixture.start(&fixture.shell(script)).await;
     let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-    person.sees_text("ready");
-    person.types(
+    person.wait_for_text("ready");
+    person.type_keys(
         b"a\x1b[?62;22c\x1b]11;rgb:0000/0000/0000\x1b\\b\x1b[I\x1bP>|term\x1b\\c\x1b[12;40Rd",
     );
-    // Escape alone is a key. It is passed on although more bytes could follow.
-    person.types(b"\x1b");
-    person.sees_text("a   b   c   d 033");
+    // A single escape byte is a key. It reaches the agent although it could begin a sequence.
+    person.type_keys(b"\x1b");
+    person.wait_for_text("a   b   c   d 033");
 }
 
 #[tokio::test]
@@ -250,22 +262,22 @@ async fn escape_reaches_an_agent_that_writes_without_a_pause() {
                   dd bs=1 count=1 2>/dev/null | od -An -c; kill $!; title done; exec sleep 600";
     let (launch, _) = fixture.start(&fixture.shell(script)).await;
     let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-    person.sees_text("busy");
-    person.types(b"\x1b");
-    person.sees("the end of the writing", |person| person.title() == "done");
-    person.sees_text("033");
+    person.wait_for_text("busy");
+    person.type_keys(b"\x1b");
+    person.wait_for("title `done`", |person| person.title() == "done");
+    person.wait_for_text("033");
 }
 
 #[tokio::test]
-async fn attach_to_a_headless_or_stopped_agent_is_refused() {
+async fn attach_to_a_headless_or_ended_agent_is_refused() {
     let fixture = HoldFixture::new();
-    let mut wanted = fixture.shell("exec sleep 600");
-    wanted.headless = true;
-    let (launch, held) = fixture.start(&wanted).await;
+    let mut test_launch = fixture.shell("exec sleep 600");
+    test_launch.headless = true;
+    let (launch, held) = fixture.start(&test_launch).await;
     let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-    person.sees_text("runs without a terminal");
+    person.wait_for_text("runs without a terminal");
     fixture.holders.stop(launch, Duration::ZERO).await.unwrap().unwrap();
-    gone(&held.holder).await;
+    wait_for_exit(&held.holder).await;
     let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-    person.sees_text("nobody holds it");
+    person.wait_for_text("has no holder");
 }

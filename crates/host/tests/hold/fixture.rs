@@ -1,4 +1,4 @@
-//! A separate Segue for each test. Its processes end with the test.
+//! Segue in a temporary folder, one for each test. Its processes end with the test.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
@@ -24,27 +24,28 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::unix::pipe;
 use uuid::Uuid;
 
-/// Longer than anything here takes on a busy machine.
+/// Maximum duration of every wait. Long enough for a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(180);
 
-/// Returns the holder program, which is built with these tests.
+/// Returns the path of the holder program, an example that cargo builds with these tests.
 pub(crate) fn holder_program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.parent().unwrap().parent().unwrap().join("examples/holder");
-    assert!(program.exists(), "`{}` is built with the tests", program.display());
+    assert!(program.exists(), "`{}` was not built with the tests", program.display());
     program
 }
 
-/// One Segue in a temporary folder.
+/// Segue in a temporary folder.
 #[derive(Debug)]
 pub(crate) struct HoldFixture {
     temp: TempDir,
     pub(crate) paths: Paths,
     pub(crate) holders: LocalHolders,
+    /// The launches that were started, with their holders.
     started: Mutex<Vec<(LaunchId, ProcessRef)>>,
 }
 
-/// Reads lines that agents write to a named pipe, beside their terminal.
+/// A named pipe through which agents send lines to the test, apart from their terminal.
 #[derive(Debug)]
 pub(crate) struct Ear {
     lines: Lines<BufReader<pipe::Receiver>>,
@@ -52,18 +53,18 @@ pub(crate) struct Ear {
 }
 
 impl Ear {
-    /// Waits for this many lines.
-    pub(crate) async fn hears(&mut self, count: usize) -> Vec<String> {
-        let mut heard = Vec::new();
-        while heard.len() < count {
+    /// Waits for `count` lines.
+    pub(crate) async fn read_lines(&mut self, count: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        while lines.len() < count {
             let line = tokio::time::timeout(DEADLINE, self.lines.next_line()).await;
-            heard.push(line.unwrap().unwrap().unwrap());
+            lines.push(line.unwrap().unwrap().unwrap());
         }
-        heard
+        lines
     }
 
     /// Writes a line for an agent that reads from the pipe.
-    pub(crate) async fn says(&mut self, line: &str) {
+    pub(crate) async fn write_line(&mut self, line: &str) {
         let pipe = pipe::OpenOptions::new().open_sender(&self.path).unwrap();
         let line = format!("{line}\n");
         loop {
@@ -85,7 +86,7 @@ pub(crate) struct TestLaunch {
     pub(crate) cwd: PathBuf,
     pub(crate) headless: bool,
     pub(crate) size: TerminalSize,
-    /// Environment variables besides the usual ones.
+    /// Environment variables besides those of every launch.
     pub(crate) variables: Vec<(&'static str, &'static str)>,
 }
 
@@ -94,7 +95,7 @@ impl HoldFixture {
         Self::at("home")
     }
 
-    /// Creates a Segue whose home has this path below a temporary folder.
+    /// Creates a fixture whose Segue home has this path below the temporary folder.
     pub(crate) fn at(home: &str) -> Self {
         let temp = TempDir::new().unwrap();
         let home = temp.path().join(home).to_str().unwrap().to_owned();
@@ -109,8 +110,8 @@ impl HoldFixture {
         self.temp.path()
     }
 
-    /// Returns a launch of a shell that runs a script in a terminal. The script can call `title …`,
-    /// which the test can wait for.
+    /// Returns a launch of a shell that runs a script in a terminal. The script can call `title TEXT`
+    /// to set the terminal's title, which a test can wait for.
     pub(crate) fn shell(&self, script: &str) -> TestLaunch {
         let script = format!("title() {{ printf '\\033]2;%s\\007' \"$1\"; }}; {script}");
         TestLaunch {
@@ -125,25 +126,25 @@ impl HoldFixture {
         }
     }
 
-    pub(crate) async fn start(&self, wanted: &TestLaunch) -> (LaunchId, Held) {
-        let (launch, held) = self.try_start(wanted).await;
+    pub(crate) async fn start(&self, test_launch: &TestLaunch) -> (LaunchId, Held) {
+        let (launch, held) = self.try_start(test_launch).await;
         (launch, held.unwrap())
     }
 
     pub(crate) async fn try_start(
         &self,
-        wanted: &TestLaunch,
+        test_launch: &TestLaunch,
     ) -> (LaunchId, segue_core::Result<Held>) {
-        self.try_start_in(wanted, |_| {}).await
+        self.try_start_in(test_launch, |_| {}).await
     }
 
-    /// Starts a launch whose folder was prepared with `prepare`.
+    /// Starts a launch after `prepare` was called with its folder.
     pub(crate) async fn try_start_in(
         &self,
-        wanted: &TestLaunch,
+        test_launch: &TestLaunch,
         prepare: impl FnOnce(&Path),
     ) -> (LaunchId, segue_core::Result<Held>) {
-        let order = order(wanted);
+        let order = order(test_launch);
         let launch = order.record.launch.id;
         DirBuilder::new().mode(0o700).create(self.paths.launch(launch)).unwrap();
         prepare(&self.paths.launch(launch));
@@ -162,10 +163,10 @@ impl HoldFixture {
         self.holders.snapshot(launch).await.unwrap().unwrap()
     }
 
-    /// Waits until the agent's terminal has this title: then it shows all output before the title.
-    pub(crate) async fn titled(&self, launch: LaunchId, title: &str) {
+    /// Waits until the agent's terminal has this title. It then shows all earlier output.
+    pub(crate) async fn wait_for_title(&self, launch: LaunchId, title: &str) {
         let mut events = self.holders.subscribe(launch).await.unwrap();
-        let titled = tokio::time::timeout(DEADLINE, async {
+        let wait = tokio::time::timeout(DEADLINE, async {
             loop {
                 match events.next().await.unwrap() {
                     HolderEvent::Title(new) if new == title => return,
@@ -173,7 +174,7 @@ impl HoldFixture {
                 }
             }
         });
-        titled.await.unwrap();
+        wait.await.unwrap();
     }
 
     /// Creates a named pipe in the agents' folder, to which they can write lines.
@@ -184,8 +185,9 @@ impl HoldFixture {
         Ear { lines: BufReader::new(pipe).lines(), path }
     }
 
-    /// Waits for the agent's end, as a subscriber is notified of it.
-    pub(crate) async fn ended(&self, launch: LaunchId) -> LaunchEnd {
+    /// Waits for the agent's end. Returns the end that subscribers get, or the recorded one if the
+    /// holder has exited.
+    pub(crate) async fn wait_for_end(&self, launch: LaunchId) -> LaunchEnd {
         let Ok(mut events) = self.holders.subscribe(launch).await else {
             return self.recorded_end(launch);
         };
@@ -211,8 +213,8 @@ impl Drop for HoldFixture {
     fn drop(&mut self) {
         for (launch, holder) in self.started.get_mut().unwrap() {
             kill(holder);
-            // Look several times, because some may have been starting others.
-            for pid in (0..20).flat_map(|_| marked(*launch)) {
+            // Processes may start others meanwhile, so they are listed several times.
+            for pid in (0..20).flat_map(|_| processes_of(*launch)) {
                 if let Some(process) = process::find(pid) {
                     kill(&process);
                 }
@@ -221,43 +223,43 @@ impl Drop for HoldFixture {
     }
 }
 
-fn order(wanted: &TestLaunch) -> StartOrder {
-    let launch = launch(wanted);
+fn order(test_launch: &TestLaunch) -> StartOrder {
+    let launch = launch(test_launch);
     let variables = [
         ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
-        ("HOME", wanted.cwd.display().to_string()),
-        ("SEGUE_SESSION", wanted.session.to_string()),
+        ("HOME", test_launch.cwd.display().to_string()),
+        ("SEGUE_SESSION", test_launch.session.to_string()),
         ("SEGUE_LAUNCH", launch.id.to_string()),
         ("SECRET", "only in memory".to_owned()),
         ("LINES", "7".to_owned()),
     ];
-    let more = wanted.variables.iter().map(|(name, value)| (*name, (*value).to_owned()));
+    let more = test_launch.variables.iter().map(|(name, value)| (*name, (*value).to_owned()));
     let variables = variables.into_iter().chain(more);
     let variables = variables.map(|(name, value)| (name.to_owned(), value));
     StartOrder {
-        record: LaunchRecord::new(session(wanted), launch, Vec::new()),
-        argv: wanted.argv.clone(),
-        before: wanted.before.clone(),
-        input: wanted.input.clone(),
+        record: LaunchRecord::new(session(test_launch), launch, Vec::new()),
+        argv: test_launch.argv.clone(),
+        before: test_launch.before.clone(),
+        input: test_launch.input.clone(),
         environment: Environment::new(variables),
-        size: wanted.size,
+        size: test_launch.size,
     }
 }
 
-fn session(wanted: &TestLaunch) -> Session {
+fn session(test_launch: &TestLaunch) -> Session {
     Session {
-        id: wanted.session,
+        id: test_launch.session,
         name: SessionName::parse("coder").unwrap(),
         fleet: FleetName::parse("shop").unwrap(),
         agent: None,
         vendor: VendorId::new("shell"),
         description: None,
-        cwd: wanted.cwd.clone(),
-        config_dir: wanted.cwd.clone(),
+        cwd: test_launch.cwd.clone(),
+        config_dir: test_launch.cwd.clone(),
         model: None,
         permission: Permission::Ask,
         instructions: None,
-        headless: wanted.headless,
+        headless: test_launch.headless,
         restart: Restart::Never,
         args: Vec::new(),
         env: BTreeMap::new(),
@@ -270,17 +272,17 @@ fn session(wanted: &TestLaunch) -> Session {
     }
 }
 
-fn launch(wanted: &TestLaunch) -> Launch {
+fn launch(test_launch: &TestLaunch) -> Launch {
     Launch {
         id: LaunchId::new(Uuid::now_v7()),
-        session: wanted.session,
+        session: test_launch.session,
         number: 1,
         mode: LaunchMode::Fresh,
         planned: None,
         message: None,
-        program: PathBuf::from(&wanted.argv[0]),
-        argv: wanted.argv.clone(),
-        cwd: wanted.cwd.clone(),
+        program: PathBuf::from(&test_launch.argv[0]),
+        argv: test_launch.argv.clone(),
+        cwd: test_launch.cwd.clone(),
         vendor_version: None,
         git_commit: None,
         environment: Vec::new(),
@@ -292,15 +294,15 @@ fn launch(wanted: &TestLaunch) -> Launch {
     }
 }
 
-/// Returns the processes with the mark of a launch.
-pub(crate) fn marked(launch: LaunchId) -> Vec<u32> {
-    let mark = launch.to_string();
-    let is_marked =
-        |pid: &u32| process::variable(*pid, "SEGUE_LAUNCH").is_some_and(|value| value == mark);
-    process::all().into_iter().filter(is_marked).collect()
+/// Returns the processes whose environment names the launch.
+pub(crate) fn processes_of(launch: LaunchId) -> Vec<u32> {
+    let launch = launch.to_string();
+    let belongs_to_launch =
+        |pid: &u32| process::variable(*pid, "SEGUE_LAUNCH").is_some_and(|value| value == launch);
+    process::all().into_iter().filter(belongs_to_launch).collect()
 }
 
-/// Sends a signal to exactly this process, if it is still alive.
+/// Sends a signal to a process if it is still alive.
 pub(crate) fn send(target: &ProcessRef, signal: Signal) {
     if let Some(handle) = ProcessHandle::open(target).unwrap() {
         handle.signal(signal).unwrap();
@@ -314,19 +316,19 @@ pub(crate) fn kill(process: &ProcessRef) {
     let target = process.clone();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        assert!(runtime.block_on(handle.gone_within(DEADLINE)).unwrap(), "{target:?} ends");
+        assert!(runtime.block_on(handle.gone_within(DEADLINE)).unwrap(), "{target:?} did not exit");
     })
     .join()
     .unwrap();
 }
 
 /// Waits until a process exits by itself.
-pub(crate) async fn gone(process: &ProcessRef) {
+pub(crate) async fn wait_for_exit(process: &ProcessRef) {
     if let Some(handle) = ProcessHandle::open(process).unwrap() {
-        assert!(handle.gone_within(DEADLINE).await.unwrap(), "{process:?} ends");
+        assert!(handle.gone_within(DEADLINE).await.unwrap(), "{process:?} did not exit");
     }
 }
 
-pub(crate) fn code(exit: i32) -> Exit {
+pub(crate) fn exit_code(exit: i32) -> Exit {
     Exit::Code(exit)
 }

@@ -1,4 +1,4 @@
-//! A user at a terminal: types into a pseudo-terminal and reads what it shows.
+//! A user at a terminal: writes keys to a pseudo-terminal and reads its output.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -18,7 +18,7 @@ use vt100::{Callbacks, Parser, Screen};
 
 use super::fixture::{DEADLINE, holder_program};
 
-/// What a terminal emulator records besides its screen.
+/// Records the window title of a terminal.
 #[derive(Debug, Default)]
 pub(crate) struct TitleRecorder {
     pub(crate) title: String,
@@ -30,16 +30,17 @@ impl Callbacks for TitleRecorder {
     }
 }
 
-/// A user who ran `attach` in their terminal.
+/// A user who runs `attach` in a terminal.
 pub(crate) struct Person {
     master: File,
-    /// Kept open, so that the terminal outlives the program in it, as under a shell.
+    /// Is kept open, so that the terminal outlives the program in it, as with a shell.
     slave: OwnedFd,
     child: Child,
     parser: Parser<TitleRecorder>,
-    /// Everything that was sent to the terminal.
-    pub(crate) seen: Vec<u8>,
-    before: Termios,
+    /// All output to the terminal.
+    pub(crate) output: Vec<u8>,
+    /// The terminal's settings before `attach`.
+    settings: Termios,
 }
 
 impl Person {
@@ -51,8 +52,9 @@ impl Person {
         unlockpt(&master).unwrap();
         let slave = ioctl_tiocgptpeer(&master, flags).unwrap();
         tcsetwinsize(&master, size(rows, cols)).unwrap();
-        let before = tcgetattr(&slave).unwrap();
-        // The step that gives an agent its terminal also gives one to this client.
+        let settings = tcgetattr(&slave).unwrap();
+        // `exec-agent` makes the pseudo-terminal the controlling terminal of the program, here of
+        // `attach`.
         let mut command = Command::new(holder_program());
         command
             .args(["exec-agent", "", "", "/", "0"])
@@ -67,19 +69,19 @@ impl Person {
         let non_zero = |number| NonZeroU16::new(number).unwrap();
         let parser =
             Parser::new_with_callbacks(non_zero(rows), non_zero(cols), 0, TitleRecorder::default());
-        Self { master: File::from(master), slave, child, parser, seen: Vec::new(), before }
+        Self { master: File::from(master), slave, child, parser, output: Vec::new(), settings }
     }
 
     pub(crate) fn process(&self) -> ProcessRef {
         process::find(self.child.id()).unwrap()
     }
 
-    pub(crate) fn types(&mut self, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn type_keys(&mut self, bytes: impl AsRef<[u8]>) {
         self.master.write_all(bytes.as_ref()).unwrap();
     }
 
     /// Changes the size of the terminal's window.
-    pub(crate) fn resizes(&mut self, rows: u16, cols: u16) {
+    pub(crate) fn resize(&mut self, rows: u16, cols: u16) {
         tcsetwinsize(&self.master, size(rows, cols)).unwrap();
         let non_zero = |number| NonZeroU16::new(number).unwrap();
         self.parser.set_size(non_zero(rows), non_zero(cols));
@@ -98,45 +100,45 @@ impl Person {
         self.screen().rows(0, cols.get()).map(|row| row.trim_end().to_owned()).collect()
     }
 
-    /// Waits until the terminal shows what is expected.
+    /// Waits until the condition holds. Fails with `expected` in its message.
     #[track_caller]
-    pub(crate) fn sees(&mut self, what: &str, mut is_there: impl FnMut(&Self) -> bool) {
+    pub(crate) fn wait_for(&mut self, expected: &str, mut condition: impl FnMut(&Self) -> bool) {
         let deadline = Instant::now() + DEADLINE;
-        while !is_there(self) {
+        while !condition(self) {
             let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero() && self.watches(left), "{what}: {:#?}", self.rows());
+            assert!(!left.is_zero() && self.read_output(left), "no {expected}: {:#?}", self.rows());
         }
     }
 
     #[track_caller]
-    pub(crate) fn sees_text(&mut self, text: &str) {
-        self.sees(text, |person| person.screen().contents().contains(text));
+    pub(crate) fn wait_for_text(&mut self, text: &str) {
+        self.wait_for(text, |person| person.screen().contents().contains(text));
     }
 
-    /// Reads the next output to the terminal. Returns whether there was any.
-    fn watches(&mut self, limit: std::time::Duration) -> bool {
+    /// Reads the next output to the terminal. Returns whether there was any in time.
+    fn read_output(&mut self, limit: std::time::Duration) -> bool {
         let limit = Timespec::try_from(limit).unwrap();
-        let mut waiting = [PollFd::new(&self.master, PollFlags::IN)];
-        match poll(&mut waiting, Some(&limit)) {
-            // A child has ended (SIGCHLD). The caller looks again.
+        let mut descriptors = [PollFd::new(&self.master, PollFlags::IN)];
+        match poll(&mut descriptors, Some(&limit)) {
+            // A signal such as SIGCHLD interrupted the wait. The caller repeats it.
             Err(Errno::INTR) => return true,
             ready if ready.unwrap() == 0 => return false,
             _ => {}
         }
         let mut buffer = [0; 65_536];
         let count = self.master.read(&mut buffer).unwrap();
-        self.seen.extend_from_slice(&buffer[..count]);
+        self.output.extend_from_slice(&buffer[..count]);
         self.parser.process(&buffer[..count]);
         true
     }
 
     /// Waits until the program in the terminal has ended, and checks that the terminal is restored.
     #[track_caller]
-    pub(crate) fn has_their_terminal_back(&mut self, last_line: &str) -> ExitStatus {
-        self.sees_text(last_line);
+    pub(crate) fn wait_for_restored_terminal(&mut self, last_line: &str) -> ExitStatus {
+        self.wait_for_text(last_line);
         let status = self.child.wait().unwrap();
         let after = tcgetattr(&self.slave).unwrap();
-        assert_eq!(format!("{after:?}"), format!("{:?}", self.before));
+        assert_eq!(format!("{after:?}"), format!("{:?}", self.settings));
         let screen = self.screen();
         assert!(!screen.alternate_screen());
         assert!(!screen.hide_cursor());
@@ -144,14 +146,14 @@ impl Person {
         assert!(!screen.application_cursor());
         assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
         assert_eq!(screen.cursor_style(), vt100::CursorStyle::Default);
-        for undone in ["\x1b[?1004l", "\x1b[?2031l", "\x1b[<1u", "\x1b[23;0t", "\x1b[>4m"] {
-            assert!(self.was_sent(undone.as_bytes()), "{undone:?}");
+        for reset in ["\x1b[?1004l", "\x1b[?2031l", "\x1b[<1u", "\x1b[23;0t", "\x1b[>4m"] {
+            assert!(self.has_received(reset.as_bytes()), "{reset:?}");
         }
         status
     }
 
-    pub(crate) fn was_sent(&self, bytes: &[u8]) -> bool {
-        self.seen.windows(bytes.len()).any(|window| window == bytes)
+    pub(crate) fn has_received(&self, bytes: &[u8]) -> bool {
+        self.output.windows(bytes.len()).any(|window| window == bytes)
     }
 }
 

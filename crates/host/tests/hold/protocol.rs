@@ -1,4 +1,4 @@
-//! Tests of the protocol: other versions, unknown messages and invalid data.
+//! Tests of the holder protocol: other versions, unknown messages and invalid data.
 
 use std::io::{BufRead as _, BufReader, Lines, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -22,7 +22,7 @@ pub(crate) fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     [&length[..], &[kind], payload].concat()
 }
 
-pub(crate) fn connect(fixture: &HoldFixture, launch: segue_core::model::LaunchId) -> UnixStream {
+pub(crate) fn connect(fixture: &HoldFixture, launch: LaunchId) -> UnixStream {
     let stream = UnixStream::connect(fixture.socket(launch)).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
     stream
@@ -49,14 +49,14 @@ async fn client_of_a_newer_version_can_use_this_holder() {
     let mut client = connect(&fixture, launch);
     let hello = br#"{"protocol":9,"oldest":1,"capabilities":["teleport"],"new":{"x":1}}"#;
     client.write_all(&frame(HELLO, hello)).unwrap();
-    let (kind, ours) = read_frame(&mut client);
+    let (kind, hello) = read_frame(&mut client);
     assert_eq!(kind, HELLO);
-    assert!(ours.starts_with(r#"{"protocol":1,"oldest":1"#), "{ours}");
+    assert!(hello.starts_with(r#"{"protocol":1,"oldest":1"#), "{hello}");
     // Unknown messages are skipped or refused, and the connection stays usable.
     client.write_all(&frame(200, b"\x00\xff")).unwrap();
     let (kind, answer) = ask(&mut client, r#"{"teleport":{"to":"mars"}}"#);
     assert_eq!(kind, ANSWER);
-    assert!(answer.contains("does not know what it was asked"), "{answer}");
+    assert!(answer.contains("does not support the request"), "{answer}");
     let (_, status) = ask(&mut client, r#""status""#);
     assert!(status.contains(&launch.to_string()), "{status}");
 }
@@ -71,16 +71,16 @@ async fn client_without_a_common_version_gets_an_error() {
     let (kind, answer) = read_frame(&mut client);
     assert_eq!(kind, ANSWER);
     assert!(answer.contains("5 to 9"), "{answer}");
-    assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "the connection is closed");
+    assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "the connection is still open");
 }
 
 #[tokio::test]
 async fn invalid_data_does_not_disturb_the_holder() {
     let fixture = HoldFixture::new();
     let (launch, held) = fixture.start(&fixture.shell("read line")).await;
-    for nonsense in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 4096], &frame(REQUEST, b"{"), b"\0"] {
+    for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 4096], &frame(REQUEST, b"{"), b"\0"] {
         let mut client = connect(&fixture, launch);
-        client.write_all(nonsense).unwrap();
+        client.write_all(bytes).unwrap();
     }
     let mut client = connect(&fixture, launch);
     client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
@@ -98,7 +98,7 @@ async fn invalid_data_does_not_disturb_the_holder() {
 }
 
 #[tokio::test]
-async fn client_that_never_reads_does_not_keep_a_holder_alive() {
+async fn client_that_never_reads_does_not_delay_the_end_of_a_holder() {
     let fixture = HoldFixture::new();
     let (launch, held) = fixture
         .start(&fixture.shell("read line; yes | head -c 3000000; title up; read line"))
@@ -107,13 +107,13 @@ async fn client_that_never_reads_does_not_keep_a_holder_alive() {
     client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
     client.write_all(&frame(REQUEST, br#"{"attach":{"rows":20,"cols":80}}"#)).unwrap();
     fixture.holders.inject(launch, b"\r").await.unwrap();
-    fixture.titled(launch, "up").await;
+    fixture.wait_for_title(launch, "up").await;
     assert!(fixture.holders.stop(launch, Duration::ZERO).await.unwrap().is_some());
-    super::fixture::gone(&held.holder).await;
+    super::fixture::wait_for_exit(&held.holder).await;
 }
 
-/// A holder of an older version, started as `perl hold FOLDER`. It sends three hellos, and reports
-/// how many bytes it received after each.
+/// A holder of an older version, started as `perl hold FOLDER`. It serves three clients: it sends a
+/// hello to each, and prints how many bytes it received from it afterwards.
 const OLD_HOLDER: &str = r#"
 use IO::Socket::UNIX;
 my $listener = IO::Socket::UNIX->new(Local => "$ARGV[0]/holder.sock", Listen => 5) or die $!;
@@ -132,8 +132,8 @@ for (1 .. 3) {
 }
 "#;
 
-/// Starts a script that behaves like a holder of an older version, for a new launch, and waits
-/// until it prints `up`. Returns the lines that it prints then.
+/// Starts a Perl script as the holder of a new launch, and waits until it prints `up`. Returns the
+/// lines that it prints afterwards.
 pub(crate) fn start_old_holder(
     fixture: &HoldFixture,
     script: &str,
@@ -161,29 +161,32 @@ async fn older_holder_is_not_sent_requests_that_it_does_not_know() {
         fixture.holders.type_message(launch, &order).await.unwrap_err(),
         fixture.holders.press(launch, b"x", 0).await.unwrap_err(),
     ];
-    for (error, word) in errors.iter().zip(["`screen`", "`type`", "`press`"]) {
+    for (error, request) in errors.iter().zip(["`screen`", "`type`", "`press`"]) {
         assert_eq!(error.kind, Kind::Unavailable);
-        assert!(error.message.contains("older version") && error.message.contains(word), "{error}");
+        assert!(
+            error.message.contains("older version") && error.message.contains(request),
+            "{error}"
+        );
     }
-    let heard: Vec<String> = lines.map(Result::unwrap).collect();
-    assert_eq!(heard, ["hello 1, then 0 bytes"; 3]);
+    let printed: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(printed, ["hello 1, then 0 bytes"; 3]);
     old.wait().unwrap();
 }
 
 #[tokio::test]
-async fn clients_talk_only_to_the_launchs_own_holder_at_its_socket() {
+async fn clients_send_nothing_to_a_process_that_is_not_the_launchs_holder() {
     let fixture = HoldFixture::new();
     let (other, _) = fixture.start(&fixture.shell("read line")).await;
     let own = LaunchId::new(Uuid::now_v7());
     std::fs::create_dir(fixture.paths.launch(own)).unwrap();
-    // A symlink to another launch's holder, as an agent could create it.
+    // An agent can create a symlink to another launch's holder.
     std::os::unix::fs::symlink(fixture.socket(other), fixture.socket(own)).unwrap();
     assert!(fixture.holders.find(own).await.unwrap().is_none());
     std::fs::remove_file(fixture.socket(own)).unwrap();
-    // A process that is not a holder: this one.
+    // This test process listens, and it is not a holder.
     let listener = UnixListener::bind(fixture.socket(own)).unwrap();
     assert!(fixture.holders.find(own).await.unwrap().is_none());
     let (mut client, _) = listener.accept().unwrap();
-    assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "nothing is sent to it");
+    assert_eq!(client.read(&mut [0; 8]).unwrap(), 0, "the client sent bytes");
     assert!(fixture.holders.find(other).await.unwrap().is_some());
 }

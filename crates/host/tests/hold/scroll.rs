@@ -1,4 +1,4 @@
-//! Tests of scroll mode, the list of keys and the notices on users' terminals.
+//! Tests of scroll mode, the help with all keys, and the notices in users' terminals.
 
 use rustix::process::Signal;
 use segue_core::model::LaunchId;
@@ -12,103 +12,110 @@ const COLS: u16 = 80;
 const WHEEL_UP: &[u8] = b"\x1b[<64;3;4M";
 const WHEEL_DOWN: &[u8] = b"\x1b[<65;3;4M";
 const PAGE_UP: &[u8] = b"\x1b[5~";
-const ENTER: &[u8] = b"\x1c[";
+const START_SCROLL_MODE: &[u8] = b"\x1c[";
 
-/// Writes numbers, and more of them after each typed line.
+/// Writes numbers, and further numbers after each typed line.
 const NUMBERS: &str = "stty -echo; seq 1 200; title ready; \
     while read line; do seq 1000 1100; title \"$line\"; done";
-/// Shows every typed byte.
-const BYTES: &str = "dd bs=1 count=10 2>/dev/null | od -An -c; title typed; exec sleep 600";
+/// Prints the next ten typed bytes.
+const PRINT_BYTES: &str = "dd bs=1 count=10 2>/dev/null | od -An -c; title typed; exec sleep 600";
 
-async fn started(fixture: &HoldFixture, script: &str) -> LaunchId {
+/// Starts a script and waits for its title `ready`.
+async fn start_ready(fixture: &HoldFixture, script: &str) -> LaunchId {
     let (launch, _) = fixture.start(&fixture.shell(script)).await;
-    fixture.titled(launch, "ready").await;
+    fixture.wait_for_title(launch, "ready").await;
     launch
 }
 
-fn attached(fixture: &HoldFixture, launch: LaunchId) -> Person {
+/// Attaches and waits for the last number.
+fn attach(fixture: &HoldFixture, launch: LaunchId) -> Person {
     let mut person = Person::attach(&fixture.socket(launch), ROWS, COLS);
-    person.sees("the end of the numbers", |person| person.rows().contains(&"200".to_owned()));
+    person.wait_for("last number", |person| person.rows().contains(&"200".to_owned()));
     person
 }
 
-fn scrolls(person: &Person) -> bool {
+fn is_in_scroll_mode(person: &Person) -> bool {
     person.rows().last().is_some_and(|row| row.starts_with(" scroll "))
 }
 
-fn sees_first(person: &mut Person, first: &str) {
-    person.sees(first, |person| scrolls(person) && person.rows()[0] == first);
+/// Waits until scroll mode shows this text in its first row.
+fn wait_for_first_row(person: &mut Person, row: &str) {
+    person.wait_for(row, |person| is_in_scroll_mode(person) && person.rows()[0] == row);
 }
 
 #[tokio::test]
 async fn scroll_mode_shows_earlier_lines_while_the_agent_continues() {
     let fixture = HoldFixture::new();
-    let launch = started(&fixture, NUMBERS).await;
-    let mut person = attached(&fixture, launch);
-    person.types(ENTER);
-    person.sees("scroll mode", scrolls);
-    person.types("g");
-    sees_first(&mut person, "1");
+    let launch = start_ready(&fixture, NUMBERS).await;
+    let mut person = attach(&fixture, launch);
+    person.type_keys(START_SCROLL_MODE);
+    person.wait_for("scroll mode", is_in_scroll_mode);
+    person.type_keys("g");
+    wait_for_first_row(&mut person, "1");
     assert!(person.screen().contents().contains("line 1/201"), "{:?}", person.rows());
-    // The agent writes more than a screen. The view stays unchanged.
+    // The agent writes more than a screen, but scroll mode shows the same lines.
     let before = person.rows();
     fixture.holders.inject(launch, b"later\r").await.unwrap();
-    fixture.titled(launch, "later").await;
-    person.types("j");
-    person.sees("line 2", |person| person.screen().contents().contains("line 2/201"));
+    fixture.wait_for_title(launch, "later").await;
+    person.type_keys("j");
+    person.wait_for("line 2", |person| person.screen().contents().contains("line 2/201"));
     assert_eq!(person.rows()[..23], before[..23]);
-    person.types("q");
-    person.sees("what was written meanwhile", |person| person.rows().contains(&"1100".to_owned()));
+    person.type_keys("q");
+    person.wait_for("numbers that were written meanwhile", |person| {
+        person.rows().contains(&"1100".to_owned())
+    });
     let rows = fixture.snapshot(launch).await.rows;
-    person.sees("the agent's screen", |person| person.rows() == rows);
-    // The new lines are part of the scrollback now.
-    person.types(b"\x1c[/1050\r");
-    person.sees_text("search: 1050");
-    person.types(b"\x1cd");
-    person.has_their_terminal_back("[detached]");
+    person.wait_for("the agent's screen", |person| person.rows() == rows);
+    // Scroll mode now finds the new lines too.
+    person.type_keys(b"\x1c[/1050\r");
+    person.wait_for_text("search: 1050");
+    person.type_keys(b"\x1cd");
+    person.wait_for_restored_terminal("[detached]");
 }
 
 #[tokio::test]
 async fn scroll_mode_neither_slows_nor_resizes_the_agent() {
     let fixture = HoldFixture::new();
     let script = "seq 1 200; title ready; read line; seq 1 300000; stty size; title end; read line";
-    let launch = started(&fixture, script).await;
-    let mut person = attached(&fixture, launch);
-    person.types(PAGE_UP);
-    person.sees("scroll mode", scrolls);
+    let launch = start_ready(&fixture, script).await;
+    let mut person = attach(&fixture, launch);
+    person.type_keys(PAGE_UP);
+    person.wait_for("scroll mode", is_in_scroll_mode);
     let before = person.rows();
     fixture.holders.inject(launch, b"\r").await.unwrap();
     // The user's terminal reads nothing while the test waits here.
-    fixture.titled(launch, "end").await;
+    fixture.wait_for_title(launch, "end").await;
     assert!(fixture.snapshot(launch).await.rows.contains(&format!("{ROWS} {COLS}")));
-    person.types("j");
-    person.sees("the cursor moves", |person| person.screen().cursor_position().0 == 1);
+    person.type_keys("j");
+    person.wait_for("cursor in the second row", |person| person.screen().cursor_position().0 == 1);
     assert_eq!(person.rows()[..23], before[..23]);
 }
 
 #[tokio::test]
-async fn page_up_and_wheel_enter_and_leave_without_reaching_the_agent() {
+async fn page_up_and_wheel_start_and_end_scroll_mode_without_reaching_the_agent() {
     let fixture = HoldFixture::new();
-    let script = format!("stty raw -echo; seq -s '\r\n' 1 200; title ready; {BYTES}");
-    let launch = started(&fixture, &script).await;
+    let script = format!("stty raw -echo; seq -s '\r\n' 1 200; title ready; {PRINT_BYTES}");
+    let launch = start_ready(&fixture, &script).await;
     let mut person = Person::attach(&fixture.socket(launch), ROWS, COLS);
-    person.sees("the wheel is reported", |person| {
+    person.wait_for("mouse mode that reports the wheel", |person| {
         let screen = person.screen();
         screen.mouse_protocol_mode() == vt100::MouseProtocolMode::PressRelease
             && screen.mouse_protocol_encoding() == vt100::MouseProtocolEncoding::Sgr
     });
-    for (enter, leave) in [(PAGE_UP, &b"\x1b[6~"[..]), (WHEEL_UP, WHEEL_DOWN)] {
-        person.types(enter);
-        person.sees("scroll mode", scrolls);
-        person.types(leave);
-        person.types(leave);
-        person.types(leave);
-        person.sees("the agent", |person| !scrolls(person) && person.rows()[22] == "200");
+    for (start, end) in [(PAGE_UP, &b"\x1b[6~"[..]), (WHEEL_UP, WHEEL_DOWN)] {
+        person.type_keys(start);
+        person.wait_for("scroll mode", is_in_scroll_mode);
+        person.type_keys(end);
+        person.type_keys(end);
+        person.type_keys(end);
+        person.wait_for("the agent's screen", |person| {
+            !is_in_scroll_mode(person) && person.rows()[22] == "200"
+        });
     }
-    // A click is dropped.
-    person.types(b"\x1b[<0;3;4M\x1b[<0;3;4m0123456789");
-    fixture.titled(launch, "typed").await;
-    person.sees_text("0   1   2   3   4   5   6   7   8   9");
+    // The agent does not get the click.
+    person.type_keys(b"\x1b[<0;3;4M\x1b[<0;3;4m0123456789");
+    fixture.wait_for_title(launch, "typed").await;
+    person.wait_for_text("0   1   2   3   4   5   6   7   8   9");
 }
 
 #[tokio::test]
@@ -116,44 +123,48 @@ async fn agent_with_mouse_and_alternate_screen_gets_wheel_and_page_up() {
     let fixture = HoldFixture::new();
     let script = format!(
         "stty raw -echo; printf '\\033[?1049h\\033[?1002h\\033[?1006h'; title ready; \
-         dd bs=1 count=14 2>/dev/null | od -An -c; printf '\\033[?1002l'; {BYTES}"
+         dd bs=1 count=14 2>/dev/null | od -An -c; printf '\\033[?1002l'; {PRINT_BYTES}"
     );
-    let launch = started(&fixture, &script).await;
+    let launch = start_ready(&fixture, &script).await;
     let mut person = Person::attach(&fixture.socket(launch), ROWS, COLS);
-    person.sees("the agent's mouse", |person| {
+    person.wait_for("the agent's mouse mode", |person| {
         person.screen().mouse_protocol_mode() == vt100::MouseProtocolMode::ButtonMotion
     });
-    person.types(WHEEL_UP);
-    person.types(PAGE_UP);
-    person.sees_text("033   [   <   6   4   ;   3   ;   4   M 033   [   5   ~");
-    // The agent does not use the mouse any more, but still the alternate screen.
-    person.sees("the wheel is reported", |person| {
+    person.type_keys(WHEEL_UP);
+    person.type_keys(PAGE_UP);
+    person.wait_for_text("033   [   <   6   4   ;   3   ;   4   M 033   [   5   ~");
+    // The agent has switched the mouse off, and still uses the alternate screen.
+    person.wait_for("mouse mode that reports the wheel", |person| {
         person.screen().mouse_protocol_mode() == vt100::MouseProtocolMode::PressRelease
     });
-    person.types(WHEEL_UP);
-    person.sees_text("its earlier screens are not kept");
-    person.types(b"q");
-    person.sees("the agent", |person| !scrolls(person));
-    person.types(b"\x1b[5~012345");
-    person.sees_text("033   [   5   ~   0   1   2   3   4   5");
-    person.types(b"\x1c\x1b[5~");
-    person.sees("scroll mode", scrolls);
+    person.type_keys(WHEEL_UP);
+    person.wait_for_text("its earlier screens are not kept");
+    person.type_keys(b"q");
+    person.wait_for("the agent's screen", |person| !is_in_scroll_mode(person));
+    person.type_keys(b"\x1b[5~012345");
+    person.wait_for_text("033   [   5   ~   0   1   2   3   4   5");
+    person.type_keys(b"\x1c\x1b[5~");
+    person.wait_for("scroll mode", is_in_scroll_mode);
 }
 
 #[tokio::test]
-async fn user_can_give_the_mouse_to_their_terminal() {
+async fn user_can_leave_the_mouse_to_their_terminal() {
     let fixture = HoldFixture::new();
-    let launch = started(&fixture, NUMBERS).await;
-    let mut person = attached(&fixture, launch);
+    let launch = start_ready(&fixture, NUMBERS).await;
+    let mut person = attach(&fixture, launch);
     let mode = |person: &Person| person.screen().mouse_protocol_mode();
-    person.sees("ours", |person| mode(person) == vt100::MouseProtocolMode::PressRelease);
-    person.types(b"\x1cm");
-    person.sees("the terminal's", |person| mode(person) == vt100::MouseProtocolMode::None);
-    person.types(ENTER);
-    person.sees("scroll mode", scrolls);
+    person.wait_for("mouse mode of `attach`", |person| {
+        mode(person) == vt100::MouseProtocolMode::PressRelease
+    });
+    person.type_keys(b"\x1cm");
+    person.wait_for("no mouse mode", |person| mode(person) == vt100::MouseProtocolMode::None);
+    person.type_keys(START_SCROLL_MODE);
+    person.wait_for("scroll mode", is_in_scroll_mode);
     assert_eq!(mode(&person), vt100::MouseProtocolMode::None);
-    person.types(b"q\x1cm");
-    person.sees("ours", |person| mode(person) == vt100::MouseProtocolMode::PressRelease);
+    person.type_keys(b"q\x1cm");
+    person.wait_for("mouse mode of `attach`", |person| {
+        mode(person) == vt100::MouseProtocolMode::PressRelease
+    });
 }
 
 #[tokio::test]
@@ -161,20 +172,21 @@ async fn search_marks_its_match_and_a_selection_is_copied() {
     let fixture = HoldFixture::new();
     let script = "printf 'one \\033[31mneedle\\033[m\\r\\n'; seq 1 200; \
                   printf '\\033]52;c;ZXZpbA==\\007'; title ready; read line";
-    let launch = started(&fixture, script).await;
-    let mut person = attached(&fixture, launch);
-    let sent = person.seen.len();
-    person.types(b"\x1c[?NEEDLE\r");
-    person.sees_text("not found: NEEDLE");
-    person.types(b"?needle\r");
-    sees_first(&mut person, "one needle");
+    let launch = start_ready(&fixture, script).await;
+    let mut person = attach(&fixture, launch);
+    let earlier_bytes = person.output.len();
+    person.type_keys(b"\x1c[?NEEDLE\r");
+    person.wait_for_text("not found: NEEDLE");
+    person.type_keys(b"?needle\r");
+    wait_for_first_row(&mut person, "one needle");
     assert_eq!(person.screen().cell(0, 4).unwrap().bgcolor(), vt100::Color::Idx(3));
-    person.types(b"vjjy");
-    person.sees_text("copied 3 lines");
-    // `one needle`, `1` and `2`, and no copy that the agent requested.
-    assert!(person.was_sent(b"\x1b]52;c;b25lIG5lZWRsZQoxCjI=\x1b\\"));
-    let since = &person.seen[sent..];
-    let copies = since.windows(5).filter(|window| window == b"\x1b]52;").count();
+    person.type_keys(b"vjjy");
+    person.wait_for_text("copied 3 lines");
+    // The terminal gets `one needle`, `1` and `2` to copy. The copy that the agent requested is not
+    // passed on.
+    assert!(person.has_received(b"\x1b]52;c;b25lIG5lZWRsZQoxCjI=\x1b\\"));
+    let new_output = &person.output[earlier_bytes..];
+    let copies = new_output.windows(5).filter(|window| window == b"\x1b]52;").count();
     assert_eq!(copies, 1);
 }
 
@@ -183,21 +195,23 @@ async fn scroll_mode_follows_the_size_of_the_users_terminal() {
     let fixture = HoldFixture::new();
     let script = "for n in $(seq 1 100); do printf '%03d %0100d\\r\\n' $n 0; done; seq 1 200; \
                   title ready; read line";
-    let launch = started(&fixture, script).await;
-    let mut person = attached(&fixture, launch);
-    person.types(b"\x1c[/050\r");
-    person
-        .sees("the line", |person| scrolls(person) && person.screen().contents().contains("050 0"));
+    let launch = start_ready(&fixture, script).await;
+    let mut person = attach(&fixture, launch);
+    person.type_keys(b"\x1c[/050\r");
+    person.wait_for("found line", |person| {
+        is_in_scroll_mode(person) && person.screen().contents().contains("050 0")
+    });
     for (rows, cols) in [(10, 40), (5, 20), (30, 120)] {
-        person.resizes(rows, cols);
-        person.sees("the same line", |person| {
+        person.resize(rows, cols);
+        person.wait_for("found line after a resize", |person| {
             let row = usize::from(person.screen().cursor_position().0);
-            scrolls(person) && person.rows()[row].starts_with("050 0")
+            is_in_scroll_mode(person) && person.rows()[row].starts_with("050 0")
         });
     }
-    person.types(b"q");
-    person
-        .sees("the agent", |person| !scrolls(person) && person.rows().contains(&"200".to_owned()));
+    person.type_keys(b"q");
+    person.wait_for("the agent's screen", |person| {
+        !is_in_scroll_mode(person) && person.rows().contains(&"200".to_owned())
+    });
     let size = fixture.snapshot(launch).await.size;
     assert_eq!((size.rows, size.cols), (30, 120));
 }
@@ -205,80 +219,84 @@ async fn scroll_mode_follows_the_size_of_the_users_terminal() {
 #[tokio::test]
 async fn any_key_closes_the_help_and_does_not_reach_the_agent() {
     let fixture = HoldFixture::new();
-    let script = format!("stty raw -echo; seq -s '\r\n' 1 200; title ready; {BYTES}");
-    let launch = started(&fixture, &script).await;
+    let script = format!("stty raw -echo; seq -s '\r\n' 1 200; title ready; {PRINT_BYTES}");
+    let launch = start_ready(&fixture, &script).await;
     let mut person = Person::attach(&fixture.socket(launch), ROWS, COLS);
-    person.sees_text("200");
+    person.wait_for_text("200");
     for key in [&b"x"[..], b"\x1b[A", b"\x1b", b"\r"] {
-        person.types(b"\x1c?");
-        person.sees_text("Any key closes this.");
-        person.types(key);
-        person.sees("the agent", |person| !person.screen().contents().contains("Any key closes"));
+        person.type_keys(b"\x1c?");
+        person.wait_for_text("Any key closes this.");
+        person.type_keys(key);
+        person.wait_for("the agent's screen", |person| {
+            !person.screen().contents().contains("Any key closes")
+        });
     }
-    person.types(b"0123456789");
-    person.sees_text("0   1   2   3   4   5   6   7   8   9");
+    person.type_keys(b"0123456789");
+    person.wait_for_text("0   1   2   3   4   5   6   7   8   9");
 }
 
 #[tokio::test]
 async fn terminal_is_restored_however_scroll_mode_ends() {
     let fixture = HoldFixture::new();
-    let detach: fn(&mut Person, &HoldFixture, LaunchId) = |person, _, _| person.types(b"\x1cd");
+    let detach: fn(&mut Person, &HoldFixture, LaunchId) = |person, _, _| person.type_keys(b"\x1cd");
     let terminate: fn(&mut Person, &HoldFixture, LaunchId) =
         |person, _, _| send(&person.process(), Signal::TERM);
-    for (leave, last) in [(detach, "[detached]"), (terminate, "[detached]")] {
-        let launch = started(&fixture, NUMBERS).await;
-        let mut person = attached(&fixture, launch);
-        person.types(b"\x1c[/x");
-        person.sees_text("/x");
-        leave(&mut person, &fixture, launch);
-        person.has_their_terminal_back(last);
+    for (end_scroll_mode, last_line) in [(detach, "[detached]"), (terminate, "[detached]")] {
+        let launch = start_ready(&fixture, NUMBERS).await;
+        let mut person = attach(&fixture, launch);
+        person.type_keys(b"\x1c[/x");
+        person.wait_for_text("/x");
+        end_scroll_mode(&mut person, &fixture, launch);
+        person.wait_for_restored_terminal(last_line);
     }
     let (launch, held) = fixture.start(&fixture.shell(NUMBERS)).await;
-    fixture.titled(launch, "ready").await;
-    let mut person = attached(&fixture, launch);
-    person.types(ENTER);
-    person.sees("scroll mode", scrolls);
+    fixture.wait_for_title(launch, "ready").await;
+    let mut person = attach(&fixture, launch);
+    person.type_keys(START_SCROLL_MODE);
+    person.wait_for("scroll mode", is_in_scroll_mode);
     kill(&held.holder);
-    person.has_their_terminal_back("[holder gone]");
+    person.wait_for_restored_terminal("[holder gone]");
 }
 
 #[tokio::test]
-async fn entry_notice_covers_no_input_line_and_the_first_key_removes_it() {
+async fn notice_after_attach_does_not_cover_the_input_line_and_the_first_key_removes_it() {
     let fixture = HoldFixture::new();
     let script = "stty -echo; printf '\\033[2J\\033[H'; seq 1 21; printf '> '; title ready; \
                   read line; echo got $line; read line";
     for (rows, cursor) in [(ROWS, 21), (30, 21)] {
-        let launch = started(&fixture, script).await;
+        let launch = start_ready(&fixture, script).await;
         let mut person = Person::attach(&fixture.socket(launch), rows, COLS);
-        person.sees_text("detach with Ctrl-\\ d, all keys with Ctrl-\\ ?");
+        person.wait_for_text("detach with Ctrl-\\ d, all keys with Ctrl-\\ ?");
         let shown = person.rows();
         assert_eq!(shown[cursor], ">", "{shown:?}");
         assert!(shown[0].starts_with("1 ") && shown[0].contains("detach with"), "{shown:?}");
         assert_eq!(person.screen().cursor_position(), (u16::try_from(cursor).unwrap(), 2));
-        person.types(b"x\r");
-        person.sees_text("got x");
-        person.sees("no notice", |person| !person.screen().contents().contains("detach with"));
+        person.type_keys(b"x\r");
+        person.wait_for_text("got x");
+        person.wait_for("screen without the notice", |person| {
+            !person.screen().contents().contains("detach with")
+        });
     }
 }
 
-/// Counts how often it is notified of its size.
-const TOLD: &str = "trap 'n=$((n+1)); echo told $n $(stty size)' WINCH; title ready; \
+/// Counts the notifications about its terminal's size.
+const COUNT_SIZES: &str = "trap 'n=$((n+1)); echo resized $n $(stty size)' WINCH; title ready; \
                     while :; do read line && echo got $line; done";
 
 #[tokio::test]
 async fn attach_notifies_the_agent_of_its_size_once_even_if_unchanged() {
     let fixture = HoldFixture::new();
-    let launch = started(&fixture, &format!("n=0; {TOLD}")).await;
+    let launch = start_ready(&fixture, &format!("n=0; {COUNT_SIZES}")).await;
     for (number, (rows, cols)) in
         [(40, 120), (40, 120), (30, 100), (30, 100)].into_iter().enumerate()
     {
         let mut person = Person::attach(&fixture.socket(launch), rows, cols);
-        person.sees_text(&format!("told {} {rows} {cols}", number + 1));
-        person.types(format!("round{number}\r"));
-        person.sees_text(&format!("got round{number}"));
+        person.wait_for_text(&format!("resized {} {rows} {cols}", number + 1));
+        person.type_keys(format!("round{number}\r"));
+        person.wait_for_text(&format!("got round{number}"));
         let shown = person.screen().contents();
-        assert!(!shown.contains(&format!("told {}", number + 2)), "{shown}");
-        person.types(b"\x1cd");
-        person.has_their_terminal_back("[detached]");
+        assert!(!shown.contains(&format!("resized {}", number + 2)), "{shown}");
+        person.type_keys(b"\x1cd");
+        person.wait_for_restored_terminal("[detached]");
     }
 }

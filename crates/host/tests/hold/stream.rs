@@ -1,4 +1,4 @@
-//! Tests of terminal streams: clients of a holder without a terminal of their own.
+//! Tests of terminal streams, through which clients without a terminal view and control an agent.
 
 use std::io::Write as _;
 use std::num::NonZeroU16;
@@ -13,7 +13,7 @@ use segue_core::{Error, Kind, Result};
 use segue_host::hold::LocalTerminals;
 use vt100::{Parser, Screen};
 
-use super::fixture::{DEADLINE, HoldFixture, TestLaunch, code, kill};
+use super::fixture::{DEADLINE, HoldFixture, TestLaunch, exit_code, kill};
 use super::person::Person;
 use super::protocol::{HELLO, INPUT, REQUEST, connect, frame, read_frame, start_old_holder};
 
@@ -21,7 +21,7 @@ const SMALL: TerminalSize = TerminalSize { rows: 20, cols: 60 };
 const MIDDLE: TerminalSize = TerminalSize { rows: 30, cols: 100 };
 const LARGE: TerminalSize = TerminalSize { rows: 50, cols: 150 };
 
-/// Echoes lines, and prints its size whenever it is notified of it.
+/// Echoes lines, and prints its terminal's size whenever it is notified of that.
 const ECHO: &str = "stty -echo; trap 'stty size' WINCH; echo ready; title ready; \
                     while :; do if read line; then echo \"got $line\"; fi; done";
 
@@ -34,25 +34,27 @@ fn terminals(fixture: &HoldFixture) -> LocalTerminals {
 }
 
 /// Starts a script in a terminal of [`MIDDLE`] size, and waits for its title `ready`.
-async fn started(fixture: &HoldFixture, script: &str) -> LaunchId {
-    let wanted = TestLaunch { size: MIDDLE, ..fixture.shell(script) };
-    let (launch, _) = fixture.start(&wanted).await;
-    fixture.titled(launch, "ready").await;
+async fn start_ready(fixture: &HoldFixture, script: &str) -> LaunchId {
+    let test_launch = TestLaunch { size: MIDDLE, ..fixture.shell(script) };
+    let (launch, _) = fixture.start(&test_launch).await;
+    fixture.wait_for_title(launch, "ready").await;
     launch
 }
 
-/// A program that shows a stream.
+/// A client that draws the events of a stream on a screen.
 struct StreamClient {
     stream: Box<dyn TerminalStream>,
     parser: Parser,
     /// The sizes of all snapshots.
     sizes: Vec<TerminalSize>,
     clients: TerminalClients,
-    refused: Vec<Error>,
+    refusals: Vec<Error>,
     end: Option<LaunchEnd>,
     pages: Vec<ScrollbackPage>,
+    /// How many bytes of snapshots and output were received.
     bytes: usize,
-    is_gone: bool,
+    /// Whether the stream has ended.
+    has_ended: bool,
 }
 
 impl StreamClient {
@@ -71,18 +73,19 @@ impl StreamClient {
             parser: Parser::new(NonZeroU16::MIN, NonZeroU16::MIN, 0),
             sizes: Vec::new(),
             clients: TerminalClients::default(),
-            refused: Vec::new(),
+            refusals: Vec::new(),
             end: None,
             pages: Vec::new(),
             bytes: 0,
-            is_gone: false,
+            has_ended: false,
         };
-        client.receives().await;
-        assert_eq!(client.sizes.len(), 1, "the first event is a snapshot");
+        client.receive().await;
+        assert_eq!(client.sizes.len(), 1, "the first event is not a snapshot");
         Ok(client)
     }
 
-    async fn receives(&mut self) {
+    /// Waits for the next event and applies it.
+    async fn receive(&mut self) {
         let event = tokio::time::timeout(DEADLINE, self.stream.next()).await.unwrap();
         match event {
             Some(TerminalEvent::Snapshot(snapshot)) => {
@@ -90,37 +93,39 @@ impl StreamClient {
                 let non_zero = |number| NonZeroU16::new(number).unwrap();
                 let (rows, cols) = (snapshot.size.rows, snapshot.size.cols);
                 self.parser.set_size(non_zero(rows), non_zero(cols));
-                self.draws(&snapshot.painted);
+                self.draw(&snapshot.painted);
             }
-            Some(TerminalEvent::Output(bytes)) => self.draws(&bytes),
+            Some(TerminalEvent::Output(bytes)) => self.draw(&bytes),
             Some(TerminalEvent::Uses(_)) => {}
             Some(TerminalEvent::Clients(clients)) => self.clients = clients,
             Some(TerminalEvent::Scrollback(page)) => self.pages.push(page),
-            Some(TerminalEvent::Refused(error)) => self.refused.push(error),
+            Some(TerminalEvent::Refused(error)) => self.refusals.push(error),
             Some(TerminalEvent::Ended(end)) => self.end = Some(end),
-            None => self.is_gone = true,
+            None => self.has_ended = true,
         }
     }
 
-    fn draws(&mut self, bytes: &[u8]) {
+    fn draw(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len();
         self.parser.process(bytes);
     }
 
-    async fn until(&mut self, what: &str, mut is_there: impl FnMut(&Self) -> bool) {
-        while !is_there(self) {
-            assert!(!self.is_gone, "{what}: {:#?}", self.rows());
-            self.receives().await;
+    /// Receives events until the condition holds. Fails with `expected` in its message if the stream
+    /// ends.
+    async fn wait_for(&mut self, expected: &str, mut condition: impl FnMut(&Self) -> bool) {
+        while !condition(self) {
+            assert!(!self.has_ended, "no {expected}: {:#?}", self.rows());
+            self.receive().await;
         }
     }
 
-    async fn sees(&mut self, text: &str) {
-        self.until(text, |client| client.screen().contents().contains(text)).await;
+    async fn wait_for_text(&mut self, text: &str) {
+        self.wait_for(text, |client| client.screen().contents().contains(text)).await;
     }
 
-    async fn page(&mut self, range: ScrollbackRange) -> ScrollbackPage {
+    async fn read_page(&mut self, range: ScrollbackRange) -> ScrollbackPage {
         self.stream.scrollback(range).await.unwrap();
-        self.until("a page", |client| !client.pages.is_empty()).await;
+        self.wait_for("page", |client| !client.pages.is_empty()).await;
         self.pages.remove(0)
     }
 
@@ -144,72 +149,74 @@ async fn viewer_shows_what_an_attached_terminal_shows_and_follows_it() {
     let script = "stty -echo; printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?2004h\\033[2;3H'; \
         printf '\\033[1;31mred\\033[m \\346\\274\\242\\345\\255\\227\\033[?25l\\033[7;9H'; \
         title ready; read line; printf '\\033[9;1Hmore\\033[?2004l'; read line";
-    let launch = started(&fixture, script).await;
+    let launch = start_ready(&fixture, script).await;
     let mut person = Person::attach(&fixture.socket(launch), MIDDLE.rows, MIDDLE.cols);
-    person.sees("no hint", |person| {
+    person.wait_for("screen without the hint", |person| {
         person.screen().hide_cursor() && !person.screen().contents().contains("detach with")
     });
     let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
-    assert_same(&viewer, &person);
+    assert_same_screen(&viewer, &person);
     assert!(viewer.screen().bracketed_paste());
-    person.types(b"\r");
-    person.sees_text("more");
-    viewer.sees("more").await;
-    viewer.until("the mode", |client| !client.screen().bracketed_paste()).await;
-    assert_same(&viewer, &person);
+    person.type_keys(b"\r");
+    person.wait_for_text("more");
+    viewer.wait_for_text("more").await;
+    viewer
+        .wait_for("switched-off bracketed paste", |client| !client.screen().bracketed_paste())
+        .await;
+    assert_same_screen(&viewer, &person);
 }
 
-fn assert_same(viewer: &StreamClient, person: &Person) {
-    let (shown, wanted) = (viewer.screen(), person.screen());
+fn assert_same_screen(viewer: &StreamClient, person: &Person) {
+    let (shown, expected) = (viewer.screen(), person.screen());
     assert_eq!(viewer.rows(), person.rows());
-    assert_eq!(shown.cursor_position(), wanted.cursor_position());
-    assert_eq!(shown.hide_cursor(), wanted.hide_cursor());
-    assert_eq!(shown.mouse_protocol_mode(), wanted.mouse_protocol_mode());
-    assert_eq!(shown.cell(1, 2), wanted.cell(1, 2));
+    assert_eq!(shown.cursor_position(), expected.cursor_position());
+    assert_eq!(shown.hide_cursor(), expected.hide_cursor());
+    assert_eq!(shown.mouse_protocol_mode(), expected.mouse_protocol_mode());
+    assert_eq!(shown.cell(1, 2), expected.cell(1, 2));
 }
 
 #[tokio::test]
 async fn controller_types_and_every_viewer_sees_the_answer() {
     let fixture = HoldFixture::new();
-    let launch = started(&fixture, ECHO).await;
+    let launch = start_ready(&fixture, ECHO).await;
     let mut first = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
     let mut second = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
     let mut controller = StreamClient::open(&fixture, launch, control(MIDDLE)).await;
     controller.stream.input(b"hello\r").await.unwrap();
     for client in [&mut controller, &mut first, &mut second] {
-        client.sees("got hello").await;
-        let wanted = TerminalClients { controllers: 1, viewers: 2 };
-        client.until("three clients", |client| client.clients == wanted).await;
+        client.wait_for_text("got hello").await;
+        let expected = TerminalClients { controllers: 1, viewers: 2 };
+        client.wait_for("three clients", |client| client.clients == expected).await;
     }
     controller.stream.close().await;
     drop(second);
-    let alone = TerminalClients { controllers: 0, viewers: 1 };
-    first.until("one client", |client| client.clients == alone).await;
+    let one_viewer = TerminalClients { controllers: 0, viewers: 1 };
+    first.wait_for("one client", |client| client.clients == one_viewer).await;
 }
 
 #[tokio::test]
 async fn viewer_changes_neither_the_size_nor_the_input_of_the_agent() {
     let fixture = HoldFixture::new();
-    let launch = started(&fixture, ECHO).await;
+    let launch = start_ready(&fixture, ECHO).await;
     let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
     assert_eq!(viewer.size(), MIDDLE);
-    let refused =
+    let refusals =
         [viewer.stream.input(b"typed\r").await, viewer.stream.resize(SMALL).await].map(Result::err);
-    for error in refused.map(Option::unwrap) {
+    for error in refusals.map(Option::unwrap) {
         assert_eq!(error.kind, Kind::Conflict);
         assert!(error.message.contains("only watches"), "{error}");
     }
     fixture.holders.inject(launch, b"injected\r").await.unwrap();
-    viewer.sees("got injected").await;
+    viewer.wait_for_text("got injected").await;
     let shown = viewer.screen().contents();
-    assert_eq!(shown.trim(), "ready\ngot injected", "no new size, no input");
+    assert_eq!(shown.trim(), "ready\ngot injected", "the agent got a new size or input");
     assert_eq!(fixture.snapshot(launch).await.size, MIDDLE);
 }
 
 #[tokio::test]
 async fn holder_refuses_what_a_viewer_may_not_do() {
     let fixture = HoldFixture::new();
-    let launch = started(&fixture, ECHO).await;
+    let launch = start_ready(&fixture, ECHO).await;
     let mut client = connect(&fixture, launch);
     client.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
     client.write_all(&frame(REQUEST, br#""view""#)).unwrap();
@@ -232,8 +239,8 @@ async fn holder_refuses_what_a_viewer_may_not_do() {
         r#"{"press":{"keys":[13],"revision":0}}"#,
     ];
     let requests = requests.map(|request| frame(REQUEST, request.as_bytes()));
-    for sent in [inject, input].into_iter().chain(requests) {
-        client.write_all(&sent).unwrap();
+    for message in [inject, input].into_iter().chain(requests) {
+        client.write_all(&message).unwrap();
         read_until(&mut client, "only watches the terminal");
     }
     client.write_all(&frame(REQUEST, br#""status""#)).unwrap();
@@ -241,95 +248,95 @@ async fn holder_refuses_what_a_viewer_may_not_do() {
     assert!(status.contains(r#""size":{"rows":30,"cols":100}"#), "{status}");
     fixture.holders.inject(launch, b"last\r").await.unwrap();
     let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
-    viewer.sees("got last").await;
+    viewer.wait_for_text("got last").await;
     assert_eq!(viewer.screen().contents().trim(), "ready\ngot last");
 }
 
 #[tokio::test]
 async fn viewer_gets_a_snapshot_of_every_new_size() {
     let fixture = HoldFixture::new();
-    let launch = started(&fixture, ECHO).await;
+    let launch = start_ready(&fixture, ECHO).await;
     let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
     let mut controller = StreamClient::open(&fixture, launch, control(SMALL)).await;
-    viewer.until("the size of the controller", |client| client.size() == SMALL).await;
-    viewer.sees("20 60").await;
+    viewer.wait_for("size of the controller", |client| client.size() == SMALL).await;
+    viewer.wait_for_text("20 60").await;
     controller.stream.resize(LARGE).await.unwrap();
-    viewer.until("the larger size", |client| client.size() == LARGE).await;
-    controller.until("the larger size", |client| client.size() == LARGE).await;
-    viewer.sees("50 150").await;
-    controller.sees("50 150").await;
+    viewer.wait_for("larger size", |client| client.size() == LARGE).await;
+    controller.wait_for("larger size", |client| client.size() == LARGE).await;
+    viewer.wait_for_text("50 150").await;
+    controller.wait_for_text("50 150").await;
     assert_eq!(viewer.rows(), controller.rows());
 }
 
 #[tokio::test]
 async fn two_controllers_share_the_smaller_size_until_one_closes() {
     let fixture = HoldFixture::new();
-    let launch = started(&fixture, ECHO).await;
+    let launch = start_ready(&fixture, ECHO).await;
     let mut large = StreamClient::open(&fixture, launch, control(LARGE)).await;
     let mut small = StreamClient::open(&fixture, launch, control(SMALL)).await;
-    large.until("the smaller size", |client| client.size() == SMALL).await;
+    large.wait_for("smaller size", |client| client.size() == SMALL).await;
     small.stream.input(b"one\r").await.unwrap();
-    small.sees("got one").await;
+    small.wait_for_text("got one").await;
     large.stream.input(b"two\r").await.unwrap();
     for client in [&mut large, &mut small] {
-        client.sees("got two").await;
+        client.wait_for_text("got two").await;
     }
     assert_eq!(large.rows(), small.rows());
     small.stream.close().await;
-    large.until("the old size", |client| client.size() == LARGE).await;
+    large.wait_for("old size", |client| client.size() == LARGE).await;
 }
 
 #[tokio::test]
-async fn scrollback_arrives_in_pages_of_one_copy() {
+async fn all_scrollback_pages_come_from_one_copy() {
     let fixture = HoldFixture::new();
     let script =
         "seq 1 500; printf '\\033[32mlast'; title ready; while read line; do seq 1 99; done";
-    let launch = started(&fixture, script).await;
+    let launch = start_ready(&fixture, script).await;
     let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
-    let newest = viewer.page(ScrollbackRange::Newest { count: 120 }).await;
+    let newest = viewer.read_page(ScrollbackRange::Newest { count: 120 }).await;
     assert_eq!((newest.lines.len(), newest.total), (120, newest.first + 120));
     assert!(!newest.has_forgotten && !newest.alternate);
     fixture.holders.inject(launch, b"\r").await.unwrap();
-    viewer.sees("99").await;
+    viewer.wait_for_text("99").await;
     let (mut lines, mut first) = (newest.lines, newest.first);
     while first > 0 {
-        let page = viewer.page(ScrollbackRange::Before { line: first, count: 120 }).await;
+        let page = viewer.read_page(ScrollbackRange::Before { line: first, count: 120 }).await;
         assert_eq!((page.first + page.lines.len(), page.total), (first, newest.total));
         first = page.first;
         lines.splice(0..0, page.lines);
     }
     let numbers = (1..=500).map(|number| number.to_string());
-    let wanted: Vec<String> = numbers.chain(["\x1b[0;32mlast\x1b[m".to_owned()]).collect();
-    assert_eq!(lines[..wanted.len()], wanted);
-    assert!(lines[wanted.len()..].iter().all(String::is_empty), "{lines:?}");
+    let expected: Vec<String> = numbers.chain(["\x1b[0;32mlast\x1b[m".to_owned()]).collect();
+    assert_eq!(lines[..expected.len()], expected);
+    assert!(lines[expected.len()..].iter().all(String::is_empty), "{lines:?}");
 }
 
 #[tokio::test]
-async fn viewer_that_does_not_read_neither_slows_the_agent_nor_gets_all_of_its_output() {
+async fn viewer_that_does_not_read_does_not_slow_the_agent_and_gets_a_snapshot_later() {
     let fixture = HoldFixture::new();
     let script = "echo ready; title ready; read line; seq 1 1000000; echo the end; title finished; \
                   read line";
-    let launch = started(&fixture, script).await;
+    let launch = start_ready(&fixture, script).await;
     let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
     fixture.holders.inject(launch, b"\r").await.unwrap();
-    fixture.titled(launch, "finished").await;
-    viewer.sees("the end").await;
+    fixture.wait_for_title(launch, "finished").await;
+    viewer.wait_for_text("the end").await;
     assert_eq!(viewer.rows(), fixture.snapshot(launch).await.rows);
-    assert!(viewer.sizes.len() > 1, "a snapshot replaces what was missed");
+    assert!(viewer.sizes.len() > 1, "no snapshot replaced the missed output");
     assert!(viewer.bytes < 3_000_000, "{} bytes for one screen", viewer.bytes);
 }
 
 #[tokio::test]
-async fn stream_reports_the_end_of_the_agent_also_to_late_viewers() {
+async fn stream_reports_the_end_of_the_agent_even_to_later_viewers() {
     let fixture = HoldFixture::new();
-    let launch = started(&fixture, "title ready; read line; printf 'bye'; exit 4").await;
+    let launch = start_ready(&fixture, "title ready; read line; printf 'bye'; exit 4").await;
     let mut viewer = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
     fixture.holders.inject(launch, b"\r").await.unwrap();
-    viewer.until("the end", |client| client.end.is_some()).await;
+    viewer.wait_for("end of the agent", |client| client.end.is_some()).await;
     let mut late = StreamClient::open(&fixture, launch, TerminalAccess::View).await;
-    late.until("the end", |client| client.end.is_some()).await;
+    late.wait_for("end of the agent", |client| client.end.is_some()).await;
     for client in [&viewer, &late] {
-        assert_eq!(client.end.unwrap().exit, code(4));
+        assert_eq!(client.end.unwrap().exit, exit_code(4));
         assert!(client.screen().contents().contains("bye"));
     }
 }
@@ -342,20 +349,20 @@ async fn stream_ends_when_the_holder_is_killed() {
     let mut controller = StreamClient::open(&fixture, launch, control(LARGE)).await;
     kill(&held.holder);
     for client in [&mut viewer, &mut controller] {
-        client.until("the end of the stream", |client| client.is_gone).await;
+        client.wait_for("end of the stream", |client| client.has_ended).await;
         assert_eq!(client.end, None);
         client.stream.repaint().await.unwrap();
         assert!(client.stream.next().await.is_none());
     }
-    let again = StreamClient::try_open(&fixture, launch, TerminalAccess::View).await.err().unwrap();
-    assert_eq!(again.kind, Kind::NotFound);
+    let error = StreamClient::try_open(&fixture, launch, TerminalAccess::View).await.err().unwrap();
+    assert_eq!(error.kind, Kind::NotFound);
 }
 
 #[tokio::test]
 async fn headless_agent_has_no_stream() {
     let fixture = HoldFixture::new();
-    let wanted = TestLaunch { headless: true, ..fixture.shell("exec sleep 600") };
-    let (launch, _) = fixture.start(&wanted).await;
+    let test_launch = TestLaunch { headless: true, ..fixture.shell("exec sleep 600") };
+    let (launch, _) = fixture.start(&test_launch).await;
     for access in [TerminalAccess::View, control(SMALL)] {
         let error = StreamClient::try_open(&fixture, launch, access).await.err().unwrap();
         assert!(error.message.contains("runs without a terminal"), "{error}");
@@ -363,8 +370,8 @@ async fn headless_agent_has_no_stream() {
     fixture.holders.stop(launch, Duration::ZERO).await.unwrap();
 }
 
-/// A holder of the first version, started as `perl hold FOLDER`. It serves two clients, and sends
-/// output before and after its answer to the second one's first request.
+/// A holder of the first version, started as `perl hold FOLDER`. It serves two clients. To a first
+/// request of a client, it sends output, an answer and more output.
 const OLD_HOLDER: &str = r#"
 use IO::Socket::UNIX;
 my $listener = IO::Socket::UNIX->new(Local => "$ARGV[0]/holder.sock", Listen => 5) or die $!;
@@ -396,10 +403,10 @@ async fn older_holder_gives_control_but_no_view() {
     let mut controller = StreamClient::open(&fixture, launch, control(SMALL)).await;
     assert_eq!(controller.rows()[0], "old screen");
     assert_eq!(controller.size(), SMALL);
-    controller.sees("old screen and more").await;
-    let all = ScrollbackRange::Newest { count: 1 };
-    assert_eq!(controller.stream.scrollback(all).await.err().unwrap().kind, Kind::Unavailable);
-    let heard: Vec<String> = lines.map(Result::unwrap).collect();
-    assert_eq!(heard, [r#"{"attach":{"rows":20,"cols":60}}"#]);
+    controller.wait_for_text("old screen and more").await;
+    let range = ScrollbackRange::Newest { count: 1 };
+    assert_eq!(controller.stream.scrollback(range).await.err().unwrap().kind, Kind::Unavailable);
+    let printed: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(printed, [r#"{"attach":{"rows":20,"cols":60}}"#]);
     old.wait().unwrap();
 }

@@ -10,20 +10,20 @@ use segue_core::model::{LaunchId, ProcessRef};
 use segue_core::ports::{Fault, Held, Holders as _, OpenLaunch};
 use segue_host::process;
 
-use super::fixture::{DEADLINE, HoldFixture, gone, marked, send};
+use super::fixture::{DEADLINE, HoldFixture, processes_of, send, wait_for_exit};
 use super::person::Person;
 
-/// Stops a process, and returns when it is stopped.
-fn stop(target: &ProcessRef) {
+/// Suspends a process, and waits until it is suspended.
+fn suspend(target: &ProcessRef) {
     send(target, Signal::STOP);
-    let end = Instant::now() + DEADLINE;
+    let deadline = Instant::now() + DEADLINE;
     while !process::is_stopped(target) {
-        assert!(Instant::now() < end, "{target:?} still runs");
+        assert!(Instant::now() < deadline, "{target:?} was not suspended");
         std::thread::yield_now();
     }
 }
 
-fn open(launch: LaunchId, held: &Held) -> OpenLaunch {
+fn open_launch(launch: LaunchId, held: &Held) -> OpenLaunch {
     let (holder, agent) = (Some(held.holder.clone()), held.agent.clone());
     OpenLaunch { id: launch, machine: None, holder, agent }
 }
@@ -36,14 +36,18 @@ async fn holder_with_a_deleted_socket_is_found_and_listens_again() {
     for round in 0..2 {
         fs::remove_file(&socket).unwrap();
         let missing = Fault::SocketMissing { pid: held.holder.pid };
-        assert_eq!(fixture.holders.fault(&open(launch, &held)), Some(missing), "round {round}");
+        assert_eq!(
+            fixture.holders.fault(&open_launch(launch, &held)),
+            Some(missing),
+            "round {round}"
+        );
         assert_eq!(fixture.holders.find(launch).await.unwrap(), Some(held.clone()));
-        let facts = fs::metadata(&socket).unwrap();
-        assert_eq!(facts.permissions().mode() & 0o777, 0o600);
-        assert_eq!(fixture.holders.fault(&open(launch, &held)), None);
+        let metadata = fs::metadata(&socket).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+        assert_eq!(fixture.holders.fault(&open_launch(launch, &held)), None);
     }
     fs::remove_file(&socket).unwrap();
-    Person::attach(&socket, 40, 120).sees_text("here");
+    Person::attach(&socket, 40, 120).wait_for_text("here");
 }
 
 #[tokio::test]
@@ -59,15 +63,15 @@ async fn holder_without_socket_and_record_is_found_by_its_command_line() {
 async fn record_that_names_another_process_does_not_harm_it() {
     let fixture = HoldFixture::new();
     let (launch, held) = fixture.start(&fixture.shell("read line")).await;
-    let (_, bystander) = fixture.start(&fixture.shell("read line")).await;
+    let (_, unrelated) = fixture.start(&fixture.shell("read line")).await;
     super::fixture::kill(&held.holder);
-    let agent = bystander.agent.clone().unwrap();
-    for other in [&bystander.holder, &agent] {
+    let agent = unrelated.agent.clone().unwrap();
+    for other in [&unrelated.holder, &agent] {
         let record = serde_json::json!({ "holder": other, "agent": other });
         let path = fixture.paths.launch(launch).join("live.json");
         fs::write(path, serde_json::to_vec(&record).unwrap()).unwrap();
         assert_eq!(fixture.holders.stop(launch, Duration::ZERO).await.unwrap(), None);
-        assert!(process::is_alive(&bystander.holder) && process::is_alive(&agent));
+        assert!(process::is_alive(&unrelated.holder) && process::is_alive(&agent));
     }
 }
 
@@ -75,14 +79,14 @@ async fn record_that_names_another_process_does_not_harm_it() {
 async fn stopped_holder_is_reported_without_waiting_for_it() {
     let fixture = HoldFixture::new();
     let (launch, held) = fixture.start(&fixture.shell("read line")).await;
-    stop(&held.holder);
+    suspend(&held.holder);
     let pid = held.holder.pid;
     let stopped = Fault::HolderStopped { pid };
-    assert_eq!(fixture.holders.fault(&open(launch, &held)), Some(stopped));
+    assert_eq!(fixture.holders.fault(&open_launch(launch, &held)), Some(stopped));
     let error = fixture.holders.find(launch).await.unwrap_err();
     assert_eq!((error.kind, error.message.clone()), (Kind::Unavailable, stopped.to_string()));
     assert!(error.hints[0].contains(&format!("kill -CONT {pid}")), "{error:?}");
-    // The same without its socket.
+    // The fault is the same without the socket.
     fs::remove_file(fixture.socket(launch)).unwrap();
     let error = fixture.holders.find(launch).await.unwrap_err();
     assert_eq!(error.message, stopped.to_string());
@@ -96,13 +100,13 @@ async fn stop_ends_the_agent_of_a_stopped_holder() {
     let mut ear = fixture.ear("up");
     let script = "setsid sh -c 'echo > up; exec sleep 600' & echo > up; exec sleep 600";
     let (launch, held) = fixture.start(&fixture.shell(script)).await;
-    ear.hears(2).await;
-    stop(&held.holder);
+    ear.read_lines(2).await;
+    suspend(&held.holder);
     fs::remove_file(fixture.socket(launch)).unwrap();
     let end = fixture.holders.stop(launch, DEADLINE).await.unwrap().unwrap();
     assert!(end.asked);
-    gone(&held.holder).await;
-    assert_eq!(marked(launch), Vec::<u32>::new());
+    wait_for_exit(&held.holder).await;
+    assert_eq!(processes_of(launch), Vec::<u32>::new());
     assert_eq!(fixture.recorded_end(launch), end);
 }
 
@@ -113,17 +117,17 @@ async fn holder_that_does_not_answer_is_ended_with_everything_below_it() {
     let script = "trap '' TERM; setsid sh -c 'echo > up; exec sleep 600' & echo > up; \
                   while :; do sleep 600; done";
     let (launch, held) = fixture.start(&fixture.shell(script)).await;
-    ear.hears(2).await;
-    // Another process listens in its place and never answers.
+    ear.read_lines(2).await;
+    // Another process listens at the socket and never answers.
     let socket = fixture.socket(launch);
     fs::remove_file(&socket).unwrap();
-    let deaf = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let silent_listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let end = fixture.holders.stop(launch, Duration::ZERO).await.unwrap().unwrap();
-    drop(deaf);
+    drop(silent_listener);
     assert!(end.asked);
     assert!(!process::is_alive(&held.holder));
-    assert_eq!(marked(launch), Vec::<u32>::new());
-    // The result is the same whatever the holder recorded about its agent before it was ended.
+    assert_eq!(processes_of(launch), Vec::<u32>::new());
+    // `stop` returns the recorded end, which the holder may have written before it was killed.
     assert_eq!(fixture.recorded_end(launch), end);
 }
 
@@ -134,13 +138,13 @@ async fn stopped_process_below_an_agent_is_reported_and_continued() {
     let below = "echo $$ > pid; read line; echo on > pid; read line";
     let script = format!("sh -c '{below}'; title over; read line");
     let (launch, held) = fixture.start(&fixture.shell(&script)).await;
-    let pid = ear.hears(1).await[0].parse().unwrap();
-    let open = open(launch, &held);
-    assert_eq!(fixture.holders.fault(&open), None);
-    stop(&process::find(pid).unwrap());
-    let fault = fixture.holders.fault(&open).unwrap();
+    let pid = ear.read_lines(1).await[0].parse().unwrap();
+    let open_launch = open_launch(launch, &held);
+    assert_eq!(fixture.holders.fault(&open_launch), None);
+    suspend(&process::find(pid).unwrap());
+    let fault = fixture.holders.fault(&open_launch).unwrap();
     assert_eq!(fault, Fault::AgentStopped { pid });
     fixture.holders.cure(launch, fault).await.unwrap();
     fixture.holders.inject(launch, b"\r").await.unwrap();
-    assert_eq!(ear.hears(1).await, ["on"]);
+    assert_eq!(ear.read_lines(1).await, ["on"]);
 }
