@@ -35,9 +35,9 @@ fn attach(socket: Option<OsString>) -> ExitCode {
         (_, Err(error)) => return fail(&error),
     };
     match ended {
-        Ok(AttachEnd::Detached) => say("[detached]"),
-        Ok(AttachEnd::AgentEnded(end)) => say(&format!("[ended: {}]", end.exit)),
-        Ok(AttachEnd::HolderGone) => say("[holder gone]"),
+        Ok(AttachEnd::Detached) => print("[detached]"),
+        Ok(AttachEnd::AgentEnded(end)) => print(&format!("[ended: {}]", end.exit)),
+        Ok(AttachEnd::HolderGone) => print("[holder gone]"),
         Err(error) => fail(&error),
     }
 }
@@ -48,7 +48,7 @@ fn launch_of(socket: &Path) -> Option<(PathBuf, LaunchId)> {
     Some((folder.parent()?.to_owned(), folder.file_name()?.to_str()?.parse().ok()?))
 }
 
-fn say(line: &str) -> ExitCode {
+fn print(line: &str) -> ExitCode {
     match writeln!(std::io::stdout(), "{line}") {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
@@ -57,6 +57,6 @@ fn say(line: &str) -> ExitCode {
 
 fn fail(error: &dyn std::fmt::Display) -> ExitCode {
     // If standard error cannot be written, the error cannot be reported.
-    let _said = writeln!(std::io::stderr(), "error: {error}");
+    let _written = writeln!(std::io::stderr(), "error: {error}");
     ExitCode::FAILURE
 }

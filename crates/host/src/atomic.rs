@@ -16,9 +16,9 @@ use crate::failure::cannot;
 pub struct Points {
     /// Hit before anything is written.
     pub before: &'static str,
-    /// Hit when the new content is on disk under a temporary name. The old file still has its name.
+    /// Hit when the new content is in a temporary file and the old file still has its name.
     pub written: &'static str,
-    /// Hit when the new file durably has the final name.
+    /// Hit when the new file has the final name.
     pub after: &'static str,
 }
 
@@ -36,21 +36,21 @@ macro_rules! points {
 
 /// Replaces the content of a file (mode 0600). The new content is on disk when this returns.
 pub fn write(path: &Path, content: &[u8], points: Points) -> Result<()> {
-    replace(path, content, points, Lasting::WithTheDisk)
+    replace(path, content, points, Lasting::MachineCrash)
 }
 
 /// Replaces the content of a file (mode 0600) without syncing it to disk. The content survives a
 /// crash of this process, but not a crash of the machine. Use it for facts about running processes,
-/// which are worthless after a reboot.
+/// which are useless after a reboot.
 pub fn write_while_running(path: &Path, content: &[u8], points: Points) -> Result<()> {
-    replace(path, content, points, Lasting::WithTheMachine)
+    replace(path, content, points, Lasting::ProcessCrash)
 }
 
-/// Which crash the content must survive.
+/// The crash that the content must survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lasting {
-    WithTheDisk,
-    WithTheMachine,
+    MachineCrash,
+    ProcessCrash,
 }
 
 fn replace(path: &Path, content: &[u8], points: Points, lasting: Lasting) -> Result<()> {
@@ -60,7 +60,7 @@ fn replace(path: &Path, content: &[u8], points: Points, lasting: Lasting) -> Res
     let replaced = put(&temporary, content, lasting).and_then(|()| {
         failpoint::hit(points.written);
         fs::rename(&temporary, path)?;
-        if lasting == Lasting::WithTheDisk { sync_folder(folder) } else { Ok(()) }
+        if lasting == Lasting::MachineCrash { sync_folder(folder) } else { Ok(()) }
     });
     if let Err(error) = replaced {
         // Report the failed write, not a failure of this cleanup.
@@ -76,7 +76,7 @@ fn replace(path: &Path, content: &[u8], points: Points, lasting: Lasting) -> Res
 pub fn create(path: &Path, content: &[u8], points: Points) -> io::Result<bool> {
     failpoint::hit(points.before);
     let temporary = temporary_name(path);
-    let created = put(&temporary, content, Lasting::WithTheDisk).and_then(|()| {
+    let created = put(&temporary, content, Lasting::MachineCrash).and_then(|()| {
         failpoint::hit(points.written);
         fs::hard_link(&temporary, path)
     });
@@ -98,8 +98,7 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
 /// Returns an unpredictable hidden file name in the same folder as `path`.
 pub(crate) fn temporary_name(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // Cut at a character boundary, so that a long name together with the suffix still fits into one
-    // file name.
+    // Shorten a long name, so that it fits into a file name together with the suffix.
     let short: String = name.chars().take(40).collect();
     path.with_file_name(format!(".{short}.{}.tmp", Uuid::new_v4().simple()))
 }
@@ -113,7 +112,7 @@ fn folder_of(path: &Path) -> Result<&Path> {
 fn put(temporary: &Path, content: &[u8], lasting: Lasting) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(temporary)?;
     file.write_all(content)?;
-    if lasting == Lasting::WithTheDisk { file.sync_all() } else { Ok(()) }
+    if lasting == Lasting::MachineCrash { file.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -143,7 +142,7 @@ mod tests {
     #[test]
     fn failed_write_keeps_the_old_entry_and_removes_the_temporary_file() {
         let temp = TempDir::new().unwrap();
-        // A folder has the name: the rename fails after the temporary file was written.
+        // A folder has this name, so the rename fails after the temporary file was written.
         let path = temp.path().join("taken");
         fs::create_dir(&path).unwrap();
         let error = write(&path, b"x", points!("test.write")).unwrap_err();

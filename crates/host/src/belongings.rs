@@ -6,13 +6,15 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
-/// Maximum depth of subfolders. No vendor nests its files deeper.
-const DEEPEST: usize = 6;
+use crate::files::is_absence;
+
+/// The maximum depth of subfolders. No vendor nests its files deeper.
+const MAX_DEPTH: usize = 6;
 
 /// Hard-links every regular file below `from` to the same relative path below `to`. Skips names
 /// that exist already and files on another filesystem.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
-    link_below(from, to, DEEPEST)
+    link_below(from, to, MAX_DEPTH)
 }
 
 fn link_below(from: &Path, to: &Path, depth: usize) -> io::Result<()> {
@@ -20,16 +22,16 @@ fn link_below(from: &Path, to: &Path, depth: usize) -> io::Result<()> {
         Err(error) if is_absence(&error) => return Ok(()),
         entries => entries?,
     };
-    let mut made = false;
+    let mut is_folder_made = false;
     for entry in entries {
         let entry = entry?;
         let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
         if kind.is_dir() && depth > 0 {
             link_below(&entry.path(), &target, depth - 1)?;
         } else if kind.is_file() {
-            if !made {
+            if !is_folder_made {
                 DirBuilder::new().recursive(true).mode(0o700).create(to)?;
-                made = true;
+                is_folder_made = true;
             }
             link_one(&entry.path(), &target)?;
         }
@@ -47,10 +49,6 @@ fn link_one(file: &Path, name: &Path) -> io::Result<()> {
 fn is_harmless(error: &io::Error) -> bool {
     let other_filesystem = error.kind() == io::ErrorKind::CrossesDevices;
     error.kind() == io::ErrorKind::AlreadyExists || other_filesystem || is_absence(error)
-}
-
-fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 #[cfg(test)]

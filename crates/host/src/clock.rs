@@ -1,4 +1,4 @@
-//! The system clock, and ids that are made from the time or at random.
+//! The system clock, and ids that are generated from the time or at random.
 
 use jiff::Timestamp;
 use segue_core::ports::Clock;

@@ -1,4 +1,4 @@
-//! Reads files below a folder. Symlinks cannot make it read a file outside that folder.
+//! Reads files below a folder. A symlink cannot lead to a file outside of that folder.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -14,17 +14,17 @@ const READ: OFlags =
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 
 /// Reads a text file below a folder. The file is opened once and read once, so that the caller
-/// checks and uses the same content. Returns an error if the path is absolute or leads out of the
-/// folder, or if the file is not regular, is longer than `longest` bytes or is not UTF-8.
-pub fn read_text(folder: &Path, path: &Path, longest: u64) -> io::Result<String> {
+/// checks and uses the same content. Fails if the path is absolute or leads out of the folder, or if
+/// the file is not regular, has more than `max_bytes` bytes or is not UTF-8.
+pub fn read_text(folder: &Path, path: &Path, max_bytes: u64) -> io::Result<String> {
     let file = File::from(open(folder, path).map_err(outside)?);
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
-    file.take(longest + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > longest {
-        return Err(io::Error::other(format!("it is larger than {longest} bytes")));
+    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(io::Error::other(format!("it is larger than {max_bytes} bytes")));
     }
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
 }

@@ -1,15 +1,15 @@
-//! The actions of failpoints (`segue_core::failpoint`), in builds for tests. All are configured
-//! with environment variables:
+//! The actions of failpoints (`segue_core::failpoint`) in test builds. Environment variables
+//! configure them:
 //!
 //! - `SEGUE_FAILPOINT=<name>[:n]` kills the process at the n-th hit of that name (default: the
 //!   first). `SEGUE_FAILPOINT=list` kills nothing.
-//! - `SEGUE_FAILPOINT_LOG` is a file to which both append lines of a role, a name and a process id.
-//!   `list` logs every hit; otherwise only the hit that kills the process is logged.
-//! - `SEGUE_FAILPOINT_ROLE` restricts this to `cli`, `daemon` or `holder`.
-//! - `SEGUE_FAILPOINT_GATE` is a file. Failpoints are active only while it exists. The process that
-//!   dies removes it.
-//! - `SEGUE_FAILPOINT_HOLD` is a named pipe. The process is not killed: it waits until another
-//!   process has opened that pipe and closed it.
+//! - `SEGUE_FAILPOINT_LOG` is a file. Each logged hit adds a line with a role, a name and a process
+//!   id. With `list`, every hit is logged; otherwise only the hit that kills the process.
+//! - `SEGUE_FAILPOINT_ROLE` restricts the failpoints to the role `cli`, `daemon` or `holder`.
+//! - `SEGUE_FAILPOINT_GATE` is a file. Failpoints are active only while it exists. The killed
+//!   process removes it.
+//! - `SEGUE_FAILPOINT_HOLD` is a named pipe. The process is not killed. Instead, it waits until
+//!   another process has opened and closed that pipe.
 //! - `SEGUE_FAILPOINT_CLOCK` is a file with the number of seconds by which the clock is set forward
 //!   or back.
 
@@ -27,13 +27,13 @@ pub enum ProcessRole {
 #[cfg(not(feature = "failpoints"))]
 pub fn arm(_environment: &Environment, _role: ProcessRole) {}
 
-/// Returns the difference between our clock and the machine's. Always zero in a normal build.
+/// Returns the offset that Segue adds to the system clock. Always zero in a normal build.
 #[cfg(not(feature = "failpoints"))]
 pub(crate) fn clock_offset() -> jiff::SignedDuration {
     jiff::SignedDuration::ZERO
 }
 
-/// Returns the difference between our clock and the machine's, which tests can set.
+/// Returns the offset that Segue adds to the system clock. Tests can set it.
 #[cfg(feature = "failpoints")]
 pub(crate) fn clock_offset() -> jiff::SignedDuration {
     armed::clock_offset()
@@ -64,7 +64,7 @@ mod armed {
     static ARMED: OnceLock<Armed> = OnceLock::new();
 
     struct Armed {
-        wanted: FailpointSetting,
+        setting: FailpointSetting,
         role: &'static str,
         log: Option<PathBuf>,
         gate: Option<PathBuf>,
@@ -75,7 +75,7 @@ mod armed {
         /// Log every name.
         List,
         /// Kill or hold the process at the `left`-th further hit of this name.
-        Strike { name: String, left: AtomicU32 },
+        Trigger { name: String, left: AtomicU32 },
     }
 
     static CLOCK: OnceLock<PathBuf> = OnceLock::new();
@@ -93,11 +93,11 @@ mod armed {
             let _set_already = CLOCK.set(PathBuf::from(clock));
         }
         let role = word(role);
-        let Some(wanted) = wanted(environment, role) else { return };
+        let Some(setting) = setting(environment, role) else { return };
         let path = |name| environment.get(name).map(PathBuf::from);
         let (log, gate) = (path("SEGUE_FAILPOINT_LOG"), path("SEGUE_FAILPOINT_GATE"));
         let hold = path("SEGUE_FAILPOINT_HOLD");
-        if ARMED.set(Armed { wanted, role, log, gate, hold }).is_ok() {
+        if ARMED.set(Armed { setting, role, log, gate, hold }).is_ok() {
             failpoint::install(on_hit);
         }
     }
@@ -110,7 +110,7 @@ mod armed {
         }
     }
 
-    pub(super) fn wanted(environment: &Environment, role: &str) -> Option<FailpointSetting> {
+    pub(super) fn setting(environment: &Environment, role: &str) -> Option<FailpointSetting> {
         if environment.get("SEGUE_FAILPOINT_ROLE").is_some_and(|only| only != role) {
             return None;
         }
@@ -122,24 +122,24 @@ mod armed {
             Some((name, hits)) => (name, hits.parse().ok()?),
             None => (value, 1),
         };
-        Some(FailpointSetting::Strike { name: name.to_owned(), left: AtomicU32::new(hits) })
+        Some(FailpointSetting::Trigger { name: name.to_owned(), left: AtomicU32::new(hits) })
     }
 
     fn on_hit(name: &str) {
-        let Some(armed) = ARMED.get().filter(|armed| armed.is_open()) else { return };
-        match &armed.wanted {
-            FailpointSetting::List => armed.write_down(name),
-            FailpointSetting::Strike { name: wanted, left } => {
+        let Some(armed) = ARMED.get().filter(|armed| armed.is_active()) else { return };
+        match &armed.setting {
+            FailpointSetting::List => armed.log(name),
+            FailpointSetting::Trigger { name: wanted, left } => {
                 if name == wanted && left.fetch_sub(1, Ordering::SeqCst) == 1 {
-                    armed.write_down(name);
-                    armed.strike();
+                    armed.log(name);
+                    armed.trigger();
                 }
             }
         }
     }
 
     impl Armed {
-        fn strike(&self) {
+        fn trigger(&self) {
             let Some(hold) = &self.hold else {
                 // Remove the gate, so that the process that replaces this one is not killed.
                 self.gate.iter().for_each(|gate| drop(std::fs::remove_file(gate)));
@@ -151,24 +151,23 @@ mod armed {
             }
         }
 
-        fn is_open(&self) -> bool {
+        fn is_active(&self) -> bool {
             self.gate.as_ref().is_none_or(|gate| gate.exists())
         }
 
-        fn write_down(&self, name: &str) {
+        fn log(&self, name: &str) {
             let Some(log) = &self.log else { return };
             let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(log);
             let line = format!("{} {name} {}\n", self.role, std::process::id());
             let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
             if let Err(error) = written {
-                tracing::error!(%error, log = %log.display(), "a failpoint cannot be written down");
+                tracing::error!(%error, log = %log.display(), "a failpoint cannot be logged");
             }
         }
     }
 
     fn die() -> ! {
-        // Killing the own process cannot fail. If it does fail, this process must not do anything
-        // else.
+        // Killing the own process cannot fail. If it does fail, this process must do nothing else.
         let _sent = kill_process(getpid(), Signal::KILL);
         loop {
             std::thread::park();
@@ -187,7 +186,7 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     use tempfile::TempDir;
 
-    use super::armed::{FailpointSetting, wanted};
+    use super::armed::{FailpointSetting, setting};
     use super::*;
     use crate::{ProcessContext, atomic, points};
 
@@ -287,10 +286,10 @@ mod tests {
 
     #[test]
     fn failpoints_are_armed_only_if_the_variable_is_set() {
-        assert!(wanted(&Environment::default(), "cli").is_none());
+        assert!(setting(&Environment::default(), "cli").is_none());
         let set = Environment::new([("SEGUE_FAILPOINT".to_owned(), "a.b:3".to_owned())]);
         assert!(
-            matches!(wanted(&set, "cli"), Some(FailpointSetting::Strike { name, .. }) if name == "a.b")
+            matches!(setting(&set, "cli"), Some(FailpointSetting::Trigger { name, .. }) if name == "a.b")
         );
     }
 }

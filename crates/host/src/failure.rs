@@ -6,27 +6,33 @@ use std::path::Path;
 pub use segue_core::rules::shell::quoted;
 use segue_core::{Error, Kind};
 
-/// Makes an error "cannot `action` `path`" from an I/O error, with a hint if the cause allows one.
-pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
-    let worded = Error::new(kind_of(error), format!("cannot {action} `{}`", path.display()))
-        .caused_by(error);
-    match error.kind() {
+/// Returns the error "cannot `action` `path`" with an I/O error as its cause. A full disk and a
+/// missing permission get a hint.
+pub(crate) fn cannot(action: &str, path: &Path, cause: &io::Error) -> Error {
+    let message = format!("cannot {action} `{}`", path.display());
+    let error = Error::new(kind_of(cause), message).caused_by(cause);
+    match cause.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            let there = path.ancestors().find(|path| path.exists()).unwrap_or(path);
-            worded
-                .hint(format!("free some space; `df -h {}` says how much there is", quoted(there)))
+            let existing = path.ancestors().find(|path| path.exists()).unwrap_or(path);
+            error.hint(format!(
+                "free some space; `df -h {}` shows how much is left",
+                quoted(existing)
+            ))
         }
-        io::ErrorKind::PermissionDenied => {
-            worded.hint(format!("run `namei -l {}` to see who may do what there", quoted(path)))
-        }
-        _ => worded,
+        io::ErrorKind::PermissionDenied => error.hint(permissions_hint(path)),
+        _ => error,
     }
+}
+
+/// Returns the hint for a missing permission.
+pub(crate) fn permissions_hint(path: &Path) -> String {
+    format!("run `namei -l {}` to see the permissions of each folder", quoted(path))
 }
 
 fn kind_of(error: &io::Error) -> Kind {
     match error.kind() {
-        // These errors are about our own folders. A missing one is not a wrong name in the user's
-        // request.
+        // These errors are about Segue's own folders. A missing folder is not a wrong name in the
+        // user's request.
         io::ErrorKind::NotFound
         | io::ErrorKind::PermissionDenied
         | io::ErrorKind::ReadOnlyFilesystem

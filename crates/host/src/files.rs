@@ -89,9 +89,9 @@ impl Files for LocalFiles {
         // resolved first.
         let Ok(real) = fs::canonicalize(folder) else { return Vec::new() };
         let pids = pid.map_or_else(process::all, |pid| vec![pid]);
-        let named = |path: &Path| path.parent() == Some(&*real);
+        let is_in_folder = |path: &Path| path.parent() == Some(&*real);
         let open = |pid: u32| {
-            let files = process::open_files(pid).into_iter().filter(|path| named(path));
+            let files = process::open_files(pid).into_iter().filter(|path| is_in_folder(path));
             files.filter_map(move |path| Some((pid, folder.join(path.file_name()?))))
         };
         pids.into_iter().flat_map(|pid| open(pid).collect::<Vec<_>>()).collect()
@@ -100,13 +100,7 @@ impl Files for LocalFiles {
     fn end_last_line(&self, path: &Path) -> io::Result<bool> {
         let mut options = OpenOptions::new();
         let mut file = open_regular_with(path, options.read(true).append(true))?;
-        if file.metadata()?.len() == 0 {
-            return Ok(false);
-        }
-        let mut last = [0];
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-        if last == *b"\n" {
+        if !has_incomplete_line(&mut file)? {
             return Ok(false);
         }
         failpoint::hit("transcript.end_line.before");
@@ -117,7 +111,7 @@ impl Files for LocalFiles {
     }
 }
 
-/// Opens a regular file for reading. Refuses other kinds: reading a pipe or a device could block or
+/// Opens a regular file for reading. Refuses pipes and devices, because reading them could block or
 /// have side effects.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     open_regular_with(path, OpenOptions::new().read(true))
@@ -125,8 +119,8 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 
 fn open_regular_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     refuse_irregular(&fs::metadata(path)?)?;
-    // The file may have been replaced since then. Open the replacement without blocking, and check
-    // it again.
+    // The file may have been replaced since this check. Open the replacement without blocking, and
+    // check it again.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
     refuse_irregular(&file.metadata()?)?;
@@ -140,6 +134,17 @@ fn refuse_irregular(facts: &fs::Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
 }
 
+/// Returns whether a file is not empty and does not end with a newline.
+pub(crate) fn has_incomplete_line(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
+}
+
 fn read_from(mut file: File, offset: u64, limit: usize) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(offset))?;
     let mut bytes = Vec::new();
@@ -147,7 +152,8 @@ fn read_from(mut file: File, offset: u64, limit: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn is_absence(error: &io::Error) -> bool {
+/// Returns whether an error means that a path does not exist.
+pub(crate) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

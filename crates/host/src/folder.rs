@@ -1,4 +1,4 @@
-//! Checks a folder in which an agent is to work, and reads its git state.
+//! Checks a folder in which an agent will work, and reads its git state.
 
 use std::fs;
 use std::io;
@@ -8,12 +8,12 @@ use rustix::fs::{Access, access};
 use segue_core::ports::Folder;
 use segue_core::{Error, Result};
 
-use crate::failure::quoted;
+use crate::failure::{permissions_hint, quoted};
 use crate::git;
 
-/// Checks that a folder exists and can be entered and read. Returns its real path, with its git
-/// commit and branch.
-pub(crate) fn look(path: &Path) -> Result<Folder> {
+/// Checks that a folder exists and can be entered and read. Returns its real path, its git commit
+/// and its branch.
+pub(crate) fn check(path: &Path) -> Result<Folder> {
     if !path.is_absolute() {
         return Err(Error::usage(format!("`{}` is not an absolute path", path.display())));
     }
@@ -32,12 +32,12 @@ fn refused(path: &Path, error: &io::Error) -> Error {
     let shown = path.display();
     match error.kind() {
         io::ErrorKind::NotFound => Error::not_found(format!("the folder `{shown}` does not exist"))
-            .hint(format!("make it with `mkdir -p {}`", quoted(path))),
+            .hint(format!("run `mkdir -p {}` to create it", quoted(path))),
         io::ErrorKind::NotADirectory => not_a_folder(path),
         io::ErrorKind::PermissionDenied => {
             Error::usage(format!("the folder `{shown}` may not be entered or read"))
                 .caused_by(error)
-                .hint(format!("run `namei -l {}` to see who may do what there", quoted(path)))
+                .hint(permissions_hint(path))
         }
         _ => Error::usage(format!("the folder `{shown}` cannot be used")).caused_by(error),
     }
@@ -45,7 +45,7 @@ fn refused(path: &Path, error: &io::Error) -> Error {
 
 fn not_a_folder(path: &Path) -> Error {
     Error::usage(format!("`{}` is not a folder", path.display()))
-        .hint("give the folder that it is in")
+        .hint("use the folder that contains it")
 }
 
 #[cfg(test)]
@@ -59,17 +59,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn look_returns_the_real_path_of_a_symlinked_folder() {
+    fn check_returns_the_real_path_of_a_symlinked_folder() {
         let temp = TempDir::new().unwrap();
         let real = temp.path().canonicalize().unwrap().join("real");
         fs::create_dir(&real).unwrap();
         symlink(&real, temp.path().join("link")).unwrap();
-        let folder = look(&temp.path().join("link/../link/.")).unwrap();
+        let folder = check(&temp.path().join("link/../link/.")).unwrap();
         assert_eq!(folder, Folder { real_path: real, git_commit: None, git_branch: None });
     }
 
     #[test]
-    fn look_refuses_an_unusable_folder_with_the_reason() {
+    fn check_refuses_an_unusable_folder_with_the_reason() {
         let temp = TempDir::new().unwrap();
         let file = temp.path().join("file");
         fs::write(&file, "").unwrap();
@@ -80,20 +80,20 @@ mod tests {
             (Path::new("relative").to_owned(), Kind::Usage, "is not an absolute path"),
         ];
         for (path, kind, words) in table {
-            let error = look(&path).unwrap_err();
+            let error = check(&path).unwrap_err();
             assert_eq!(error.kind, kind, "{error}");
             assert!(error.message.contains(words), "{error}");
         }
     }
 
     #[test]
-    fn look_refuses_a_folder_without_permission_as_a_usage_error() {
+    fn check_refuses_a_folder_without_permission_as_a_usage_error() {
         let temp = TempDir::new().unwrap();
         let locked = temp.path().join("locked");
         DirBuilder::new().mode(0o000).create(&locked).unwrap();
-        let error = match look(&locked) {
+        let error = match check(&locked) {
             Err(error) => error,
-            // Root may enter every folder. Check the error alone.
+            // Root may enter every folder. Create the error without a failed access.
             Ok(_) => refused(&locked, &io::ErrorKind::PermissionDenied.into()),
         };
         assert_eq!(error.kind, Kind::Usage);

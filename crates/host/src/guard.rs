@@ -1,7 +1,7 @@
 //! The guard: a hard link to a live transcript. It survives the deletion of the transcript.
 
 use std::fs::{self, DirBuilder, Metadata, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -11,29 +11,30 @@ use segue_core::{Error, Result, failpoint};
 
 use crate::atomic::{sync_folder, temporary_name};
 use crate::failure::{cannot, quoted};
+use crate::files::{has_incomplete_line, is_absence};
 
 /// Makes sure that the guard is a hard link to the current transcript file. The launch folder, two
-/// levels above the guard's own folder, must exist: a removed launch gets no new guard.
+/// levels above the guard's own folder, must exist. So a removed launch gets no new guard.
 pub(crate) fn keep(transcript: &Path, guard: &Path) -> Result<Guarded> {
     let failed = |error: &io::Error| cannot("guard", transcript, error);
     let Some((real, now)) = regular(transcript).map_err(|error| failed(&error))? else {
         return Ok(Guarded::NoTranscript);
     };
-    let kept = fs::symlink_metadata(guard).ok();
-    if kept.as_ref().is_some_and(|kept| is_same(kept, &now)) {
+    let guarded = fs::symlink_metadata(guard).ok();
+    if guarded.as_ref().is_some_and(|guarded| is_same(guarded, &now)) {
         return Ok(Guarded::Already);
     }
     failpoint::hit("guard.link.before");
     let linked = make_folder_of(guard)
-        .and_then(|()| match kept {
+        .and_then(|()| match guarded {
             // The vendor has started a new, shorter file. Keep the old content under another name.
-            Some(kept) if kept.len() > now.len() => set_aside(guard),
+            Some(guarded) if guarded.len() > now.len() => set_aside(guard),
             _ => Ok(()),
         })
         .and_then(|()| link(&real, guard));
     match linked {
         Ok(()) => {}
-        Err(error) if is_impossible(&error) => return Ok(Guarded::OtherFilesystem),
+        Err(error) if is_unsupported(&error) => return Ok(Guarded::OtherFilesystem),
         Err(error) => return Err(failed(&error)),
     }
     failpoint::hit("guard.link.after");
@@ -44,8 +45,8 @@ pub(crate) fn keep(transcript: &Path, guard: &Path) -> Result<Guarded> {
 /// an error.
 pub(crate) fn restore(guard: &Path, transcript: &Path) -> Result<()> {
     let failed = |error: &io::Error| cannot("restore", transcript, error);
-    let kept = fs::metadata(guard).map_err(|error| {
-        Error::not_found(format!("no guard holds `{}`", transcript.display())).caused_by(error)
+    let guarded = fs::metadata(guard).map_err(|error| {
+        Error::not_found(format!("`{}` has no guard", transcript.display())).caused_by(error)
     })?;
     let folder = transcript.parent().unwrap_or(Path::new("/"));
     failpoint::hit("transcript.restore.before");
@@ -53,9 +54,9 @@ pub(crate) fn restore(guard: &Path, transcript: &Path) -> Result<()> {
     match fs::hard_link(guard, transcript) {
         Ok(()) => sync_folder(folder).map_err(|error| failed(&error))?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let taken = fs::symlink_metadata(transcript).map_err(|error| failed(&error))?;
-            if !is_same(&kept, &taken) {
-                return Err(in_the_way(guard, transcript));
+            let existing = fs::symlink_metadata(transcript).map_err(|error| failed(&error))?;
+            if !is_same(&guarded, &existing) {
+                return Err(other_file(guard, transcript));
             }
         }
         Err(error) => return Err(failed(&error)),
@@ -75,8 +76,8 @@ pub(crate) fn lacks_beginning(guard: &Path, transcript: &Path) -> bool {
     }
 }
 
-/// Writes the guarded content in front of the transcript's current content. No content is missing
-/// at any time, and an interrupted call can be repeated.
+/// Writes the guarded content in front of the transcript's current content. Each part of the content
+/// is on disk at any time, and an interrupted call can be repeated.
 pub(crate) fn rejoin(guard: &Path, transcript: &Path) -> Result<()> {
     let failed = |error: io::Error| cannot("restore", transcript, &error);
     if lacks_beginning(guard, transcript) {
@@ -95,7 +96,7 @@ pub(crate) fn rejoin(guard: &Path, transcript: &Path) -> Result<()> {
     }
 }
 
-/// Keeps the guarded content under another name, behind content that was set aside before.
+/// Keeps the guarded content under another name, behind the content that was set aside before.
 fn set_aside(guard: &Path) -> io::Result<()> {
     let earlier = earlier(guard);
     if earlier.is_file() && !begin_alike(&earlier, guard) {
@@ -104,16 +105,17 @@ fn set_aside(guard: &Path) -> io::Result<()> {
     link(guard, &earlier)
 }
 
-/// How many bytes of two files are compared. This is enough, because every line of a transcript has
-/// its own id or timestamp.
-const BEGINNING: u64 = 4096;
+/// At most this many bytes of two files are compared. That is enough, because every line of a
+/// transcript has its own id or timestamp.
+const COMPARED_BYTES: u64 = 4096;
 
 /// Returns whether two files begin with the same bytes, up to the length of the shorter file.
 /// Returns `false` if a file is empty or cannot be read.
 fn begin_alike(one: &Path, other: &Path) -> bool {
     let beginning = |path: &Path| {
         let mut bytes = Vec::new();
-        fs::File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes)).ok()?;
+        let file = fs::File::open(path).ok()?;
+        file.take(COMPARED_BYTES).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     };
     let (Some(one), Some(other)) = (beginning(one), beginning(other)) else { return false };
@@ -126,7 +128,7 @@ fn join(parts: &[&Path], name: &Path) -> io::Result<()> {
     let temporary = temporary_name(name);
     let written = write_joined(parts, &temporary).and_then(|()| fs::rename(&temporary, name));
     if written.is_err() {
-        let _never_made = fs::remove_file(&temporary);
+        let _tidied = fs::remove_file(&temporary);
     }
     written?;
     name.parent().map_or(Ok(()), sync_folder)
@@ -137,13 +139,8 @@ fn write_joined(parts: &[&Path], name: &Path) -> io::Result<()> {
     for part in parts {
         let mut file = fs::File::open(part)?;
         io::copy(&mut file, &mut whole)?;
-        if file.metadata()?.len() > 0 {
-            file.seek(SeekFrom::End(-1))?;
-            let mut last = [0];
-            file.read_exact(&mut last)?;
-            if last != *b"\n" {
-                whole.write_all(b"\n")?;
-            }
+        if has_incomplete_line(&mut file)? {
+            whole.write_all(b"\n")?;
         }
     }
     whole.sync_all()
@@ -151,18 +148,15 @@ fn write_joined(parts: &[&Path], name: &Path) -> io::Result<()> {
 
 /// Returns the real path and the metadata of a regular file. `None` if there is no file.
 fn regular(path: &Path) -> io::Result<Option<(PathBuf, Metadata)>> {
-    let absent = |error: &io::Error| {
-        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-    };
     // A hard link to a symlink would guard only the symlink.
     let real = match fs::canonicalize(path) {
-        Err(error) if absent(&error) => return Ok(None),
+        Err(error) if is_absence(&error) => return Ok(None),
         real => real?,
     };
     match fs::symlink_metadata(&real) {
         Ok(facts) if facts.is_file() => Ok(Some((real, facts))),
         Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
-        Err(error) if absent(&error) => Ok(None),
+        Err(error) if is_absence(&error) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -192,7 +186,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the name of the content that was guarded before the vendor started a new file.
+/// Returns the path of the content that was guarded before the vendor started a new file.
 fn earlier(guard: &Path) -> PathBuf {
     let mut name = guard.as_os_str().to_owned();
     name.push(".earlier");
@@ -203,15 +197,16 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Returns whether the filesystems do not support such a link, as opposed to another failure.
-fn is_impossible(error: &io::Error) -> bool {
-    let never = [Errno::XDEV, Errno::PERM, Errno::OPNOTSUPP, Errno::NOSYS, Errno::MLINK];
-    never.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+/// Returns whether an error means that the filesystems do not support this hard link.
+fn is_unsupported(error: &io::Error) -> bool {
+    let codes = [Errno::XDEV, Errno::PERM, Errno::OPNOTSUPP, Errno::NOSYS, Errno::MLINK];
+    codes.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-fn in_the_way(guard: &Path, transcript: &Path) -> Error {
+fn other_file(guard: &Path, transcript: &Path) -> Error {
+    let (guard, path) = (quoted(guard), quoted(transcript));
     Error::conflict(format!("`{}` is another file than the guarded one", transcript.display()))
-        .hint(format!("compare them: `diff {} {}`", quoted(guard), quoted(transcript)))
+        .hint(format!("run `diff {guard} {path}` to compare them"))
 }
 
 #[cfg(test)]
@@ -244,7 +239,7 @@ mod tests {
         fs::write(&transcript, "one\ntwo\nthr").unwrap();
         keep(&transcript, &guard).unwrap();
         fs::remove_file(&transcript).unwrap();
-        assert!(!lacks_beginning(&guard, &transcript), "the guard alone has all content");
+        assert!(!lacks_beginning(&guard, &transcript), "there is no transcript");
         for (added, whole) in
             [("four\n", "one\ntwo\nthr\nfour\n"), ("5\n", "one\ntwo\nthr\nfour\n5\n")]
         {
@@ -255,7 +250,7 @@ mod tests {
             assert!(lacks_beginning(&guard, &transcript));
             if added == "four\n" {
                 keep(&transcript, &guard).unwrap();
-                assert!(lacks_beginning(&guard, &transcript), "the old content is set aside");
+                assert!(lacks_beginning(&guard, &transcript), "the old content was not set aside");
             }
             for _twice in 0..2 {
                 rejoin(&guard, &transcript).unwrap();

@@ -13,12 +13,11 @@ use crate::Paths;
 use crate::folders::HOOKS;
 use crate::process;
 
-/// Maximum number of bytes that are read of a payload. No useful payload is longer.
-const LONGEST_PAYLOAD: u64 = 4 * 1024 * 1024;
+/// At most this many bytes of a payload are read. No useful payload is longer.
+const MAX_PAYLOAD_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Maximum length of a text in a payload. Texts are for people: a signal needs only their
-/// beginning.
-const LONGEST_TEXT: usize = 2_000;
+/// Longer texts in a payload are cut. A signal needs only the beginning of a text.
+const MAX_TEXT_CHARS: usize = 2_000;
 
 /// One line of the hooks file.
 #[derive(Serialize, Deserialize)]
@@ -30,15 +29,15 @@ struct HookLine {
 
 /// Appends a payload of the vendor to the launch's hooks file. Fails if the payload is not JSON or
 /// the launch folder is missing.
-pub fn record(paths: &Paths, launch: LaunchId, said: impl Read) -> io::Result<()> {
-    let mut payload: Value = serde_json::from_reader(said.take(LONGEST_PAYLOAD))?;
+pub fn record(paths: &Paths, launch: LaunchId, payload: impl Read) -> io::Result<()> {
+    let mut payload: Value = serde_json::from_reader(payload.take(MAX_PAYLOAD_BYTES))?;
     shorten(&mut payload);
     let lineage = process::lineage(std::process::id());
     let from = lineage.members.iter().map(|member| member.process.pid).collect();
     let mut line = serde_json::to_vec(&HookLine { from, payload })?;
     line.push(b'\n');
     let path = paths.launch(launch).join(HOOKS);
-    // A single write in append mode: lines of concurrent hooks do not mix.
+    // A single write in append mode, so that lines of concurrent hooks do not mix.
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)?.write_all(&line)
 }
 
@@ -50,8 +49,8 @@ pub fn payload_of(line: &str, agent: u32) -> Option<String> {
 
 fn shorten(value: &mut Value) {
     match value {
-        Value::String(text) if text.len() > LONGEST_TEXT => {
-            *text = text.chars().take(LONGEST_TEXT).collect();
+        Value::String(text) if text.len() > MAX_TEXT_CHARS => {
+            *text = text.chars().take(MAX_TEXT_CHARS).collect();
         }
         Value::Array(items) => items.iter_mut().for_each(shorten),
         Value::Object(fields) => fields.values_mut().for_each(shorten),

@@ -1,5 +1,5 @@
-//! File descriptors that this process inherited from its caller. A daemon must not keep them open
-//! forever.
+//! Closes the file descriptors that this process inherited from its caller. A daemon must not keep
+//! them open.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -29,13 +29,13 @@ pub(crate) fn without_inherited(words: &[OsString]) -> Command {
     command
 }
 
-/// Returns a shell, and the descriptors that it can close. A plain `sh` can name only descriptors
-/// of one digit. If higher ones are open, the caller nearly always opened them with bash, so bash
-/// exists.
+/// Returns a shell, and the descriptors that it can close. A plain `sh` supports only descriptors of
+/// one digit. If higher descriptors are open, the caller nearly always opened them with bash, so
+/// bash is installed.
 fn closable(mut descriptors: Vec<u32>) -> (&'static str, Vec<u32>) {
-    let larger = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
-    let larger = larger.into_iter().find(|shell| Path::new(shell).exists());
-    match larger.filter(|_| descriptors.iter().any(|descriptor| *descriptor > 9)) {
+    let paths = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+    let bash = paths.into_iter().find(|shell| Path::new(shell).exists());
+    match bash.filter(|_| descriptors.iter().any(|descriptor| *descriptor > 9)) {
         Some(shell) => (shell, descriptors),
         None => {
             descriptors.retain(|descriptor| *descriptor <= 9);

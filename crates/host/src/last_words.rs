@@ -1,30 +1,30 @@
 //! The last output of an agent, in a file of its launch folder.
 //!
-//! It is not part of the end record. It is written on a best-effort basis and only explains the
-//! end.
+//! It only explains the end of the launch, and is not part of the end's record. It may be missing.
 
 use std::fs::OpenOptions;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use segue_core::model::Environment;
+use segue_core::ports::Files as _;
 use segue_core::rules::last_words::excerpt;
 use segue_core::rules::redaction::{KnownSecrets, Redactor};
 
-use crate::files::open_regular;
+use crate::files::{LocalFiles, open_regular};
 
 /// The name of the file.
 const FILE: &str = "last_output.txt";
-/// How many bytes at the end of an output are examined.
-pub(crate) const LOOKED_AT_BYTES: usize = 16 << 10;
+/// At most this many bytes at the end of an output are examined.
+pub(crate) const EXAMINED_BYTES: usize = 16 << 10;
 
 /// Returns the last output of a launch's agent. `None` if no useful output was recorded.
 pub fn read(launch_folder: &Path) -> Option<String> {
     let mut text = Vec::new();
     let file = open_regular(&launch_folder.join(FILE)).ok()?;
-    file.take(LOOKED_AT_BYTES as u64).read_to_end(&mut text).ok()?;
-    // The agent can write this file, too. So its content is filtered again.
+    file.take(EXAMINED_BYTES as u64).read_to_end(&mut text).ok()?;
+    // The agent can also write this file. So its content is filtered again.
     excerpt(&String::from_utf8_lossy(&text))
 }
 
@@ -43,12 +43,7 @@ pub(crate) fn write(
     file?.write_all(excerpt.as_bytes())
 }
 
-/// Returns the last [`LOOKED_AT_BYTES`] bytes of a file as text.
+/// Returns the last [`EXAMINED_BYTES`] bytes of a file as text.
 pub(crate) fn end_of(path: &Path) -> io::Result<String> {
-    let mut file = open_regular(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LOOKED_AT_BYTES as u64)))?;
-    let mut text = Vec::new();
-    file.take(LOOKED_AT_BYTES as u64).read_to_end(&mut text)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok(String::from_utf8_lossy(&LocalFiles.tail(path, EXAMINED_BYTES)?).into_owned())
 }

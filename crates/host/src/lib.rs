@@ -9,7 +9,10 @@ mod git;
 mod guard;
 mod inherited_descriptors;
 mod leftovers;
+mod notifier;
+mod removal;
 mod staged_file;
+mod variables;
 mod version;
 
 pub mod archive;
@@ -30,7 +33,6 @@ pub mod last_words;
 pub mod listener;
 pub mod lock;
 pub mod machine;
-mod notifier;
 pub mod orphans;
 pub mod pager;
 pub mod paths;
@@ -41,7 +43,6 @@ pub mod programs;
 pub mod scope;
 pub mod socket;
 pub mod tools;
-mod variables;
 pub mod watch;
 
 pub use clock::SystemClock;

@@ -24,7 +24,7 @@ pub struct Listener {
     /// its socket.
     watcher: Option<Watcher>,
     hangup: Signal,
-    /// The socket file is gone and could not be created again. This was logged.
+    /// Whether the socket file is gone, could not be created again, and this was logged.
     is_lost: bool,
 }
 
@@ -44,32 +44,31 @@ impl FileId {
 }
 
 impl Listener {
-    /// Listens at a path, with access for the owner only. The caller holds the lock that makes it
-    /// the only listener there. From now on, SIGHUP makes the listener check its socket.
+    /// Listens at a path, with access for the owner only. The caller must hold the lock that
+    /// prevents other listeners there. From now on, SIGHUP makes the listener check its socket.
     pub fn bind(path: &Path) -> Result<Self> {
         let hangup = signal(SignalKind::hangup())
-            .map_err(|error| Error::internal("cannot listen to signals").caused_by(error))?;
-        // Watch first: otherwise the deletion of a new socket file could be missed.
+            .map_err(|error| Error::internal("cannot receive signals").caused_by(error))?;
+        // Watch before binding. Otherwise the deletion of the new socket file could be missed.
         let watcher = watch(path);
         let (socket, file) = bind(path)?;
         Ok(Self { path: path.to_owned(), socket, file, watcher, hangup, is_lost: false })
     }
 
-    /// Accepts the next connection. The future may be dropped at any time without losing a
-    /// connection.
+    /// Accepts the next connection. Dropping the future loses no connection.
     pub async fn accept(&mut self) -> io::Result<UnixStream> {
         loop {
             let Self { socket, watcher, hangup, .. } = self;
             tokio::select! {
                 accepted = socket.accept() => return accepted.map(|(stream, _)| stream),
-                () = changed(watcher) => self.look_after(),
-                _ = hangup.recv() => self.look_after(),
+                () = changed(watcher) => self.restore_socket(),
+                _ = hangup.recv() => self.restore_socket(),
             }
         }
     }
 
     /// Listens at the path again if the socket file is missing or was replaced.
-    fn look_after(&mut self) {
+    fn restore_socket(&mut self) {
         if self.watcher.is_none() {
             self.watcher = watch(&self.path);
         }
@@ -79,14 +78,15 @@ impl Listener {
         match bind(&self.path) {
             Ok((socket, file)) => {
                 (self.socket, self.file, self.is_lost) = (socket, file, false);
-                tracing::warn!(path = %self.path.display(), "the socket was gone; it is there again");
+                let path = self.path.display();
+                tracing::warn!(%path, "the socket was deleted; it was created again");
             }
-            // Log this only once: the log may be in the same folder as the socket, and each write
-            // to it would wake this listener again.
+            // Log this only once. The log may be in the same folder as the socket, and each write to
+            // it would wake this listener again.
             Err(_) if self.is_lost => {}
             Err(error) => {
                 self.is_lost = true;
-                tracing::error!(%error, "the socket is gone");
+                tracing::error!(%error, "the socket was deleted, and cannot be created");
             }
         }
     }

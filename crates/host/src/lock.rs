@@ -13,7 +13,8 @@ use crate::failure::cannot;
 /// A lock on a file. It is released on drop, and by the kernel if the process dies. The file stays.
 #[derive(Debug)]
 pub struct FileLock {
-    /// Opened close-on-exec: programs that are started meanwhile do not inherit the lock.
+    /// The file is opened close-on-exec, so that programs that are started meanwhile do not inherit
+    /// the lock.
     file: File,
 }
 
@@ -34,9 +35,9 @@ impl FileLock {
         Self::attempt(path, || open(path))
     }
 
-    /// Takes the lock of an existing file or folder without opening it for writing. A process that
-    /// watches the folder is not notified of this attempt, but is still notified when another
-    /// process releases the lock.
+    /// Takes the lock of an existing file or folder without opening it for writing. So a process
+    /// that watches the folder is not notified of this attempt. It is only notified when a process
+    /// releases a lock that was opened for writing.
     pub fn try_acquire_unseen(path: &Path) -> Result<Option<Self>> {
         Self::attempt(path, || File::open(path).map_err(|error| cannot("lock", path, &error)))
     }
@@ -80,8 +81,8 @@ fn wait_for(file: &File) -> io::Result<()> {
     }
 }
 
-/// Returns whether the path still names the locked file. If it was replaced, another process could
-/// lock the new file at the same time.
+/// Returns whether the path still leads to the locked file. If the file was replaced, another process
+/// could lock the new file at the same time.
 fn is_named(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::metadata(path)) {
         (Ok(locked), Ok(named)) => (locked.dev(), locked.ino()) == (named.dev(), named.ino()),

@@ -1,4 +1,4 @@
-//! The `Machine` port for this machine.
+//! The implementation of the port `Machine` for this machine.
 
 mod ids;
 
@@ -19,7 +19,7 @@ pub struct LocalMachine {
 }
 
 impl LocalMachine {
-    /// Reads the ids of this machine from the state folder. Makes an id at the first call.
+    /// Reads the ids of this machine from the state folder. The first call generates an id.
     pub fn of(paths: &Paths) -> Result<Self> {
         Ok(Self { ids: ids::read_or_create(&paths.machine_ids())? })
     }
@@ -64,7 +64,7 @@ impl Machine for LocalMachine {
     }
 
     fn is_program(&self, name: &str, environment: &Environment) -> bool {
-        programs::is_there(name, environment)
+        programs::exists(name, environment)
     }
 
     fn folder_state(&self, path: &Path) -> FolderState {
@@ -76,7 +76,7 @@ impl Machine for LocalMachine {
     }
 
     fn folder(&self, path: &Path) -> Result<Folder> {
-        folder::look(path)
+        folder::check(path)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Calls the user's attention: shows a desktop notification and runs the user's own command.
+//! Notifies the user: shows a desktop notification and runs the user's own command.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use segue_core::ports::{Notification, Notifier};
 use tokio::process::Command;
 
-/// Timeout of the notification program and of the user's command.
-const AT_MOST: Duration = Duration::from_secs(10);
+/// The timeout of the notification program and of the user's command.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Notifies with `notify-send` and with the user's own command. Needs a runtime of tokio.
+/// Notifies the user with `notify-send` and with the user's own command. Needs a tokio runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalNotifier;
 
@@ -23,18 +23,18 @@ impl Notifier for LocalNotifier {
     }
 }
 
-/// Shows a desktop notification. Does nothing, except for a debug log entry, if `notify-send` is
-/// missing or fails.
+/// Shows a desktop notification. If `notify-send` is missing or fails, only a debug message is
+/// logged.
 async fn show(notification: Notification) {
     let Notification { title, text, .. } = notification;
     let mut command = Command::new("notify-send");
-    command.args(["--app-name=segue", "--", &title, &without_markup(&text)]);
+    command.args(["--app-name=segue", "--", &title, &escape_markup(&text)]);
     run(command).await.unwrap_or_else(|why| tracing::debug!(why, "no notification was shown"));
 }
 
 /// Escapes markup characters, because desktops may interpret markup and the text comes from an
 /// agent.
-fn without_markup(text: &str) -> String {
+fn escape_markup(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -51,11 +51,11 @@ async fn run_command(words: Vec<String>, notification: Notification) {
 async fn run(mut command: Command) -> Result<(), String> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
-    match tokio::time::timeout(AT_MOST, child.wait()).await {
+    match tokio::time::timeout(COMMAND_TIMEOUT, child.wait()).await {
         Ok(Ok(status)) if status.success() => Ok(()),
         Ok(Ok(status)) => Err(status.to_string()),
         Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("it took longer than {} seconds", AT_MOST.as_secs())),
+        Err(_) => Err(format!("it took longer than {} seconds", COMMAND_TIMEOUT.as_secs())),
     }
 }
 
@@ -67,6 +67,6 @@ mod tests {
     fn markup_characters_are_escaped_for_the_desktop() {
         let text = "Run <a href=\"x\">ls</a> && rm?";
         let shown = "Run &lt;a href=\"x\"&gt;ls&lt;/a&gt; &amp;&amp; rm?";
-        assert_eq!(without_markup(text), shown);
+        assert_eq!(escape_markup(text), shown);
     }
 }

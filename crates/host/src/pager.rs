@@ -10,7 +10,7 @@ use segue_core::model::Environment;
 use segue_core::{Error, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The environment variables that name the user's pager. The first one that is set counts.
+/// The environment variables that name the user's pager. The first variable that is set is used.
 const NAMES: [&str; 2] = ["SEGUE_PAGER", "PAGER"];
 
 /// Options of pagers, for users who have set none: show colours, exit at once if the text fits on
@@ -43,20 +43,20 @@ impl Size {
             return None;
         }
         let size = tcgetwinsize(terminal).ok();
-        // A terminal without a size is treated as one of the usual size.
+        // Some terminals report no size. They get the usual size.
         let known = size.filter(|size| size.ws_row > 0 && size.ws_col > 0);
         let (rows, columns) = known.map_or((24, 80), |size| (size.ws_row, size.ws_col));
         Some(Self { rows: rows.into(), columns: columns.into() })
     }
 }
 
-/// A running pager. A write blocks until the user wants to see more.
+/// A running pager. A write may block until the user scrolls on.
 #[derive(Debug)]
 pub struct Pager {
     child: Child,
     input: Option<ChildStdin>,
     name: String,
-    /// Catches SIGINT: Ctrl-C is meant for the pager, and this process must outlive the pager.
+    /// Catches SIGINT. Ctrl-C is meant for the pager, and this process must outlive the pager.
     _interrupts: Option<Signal>,
 }
 
@@ -89,8 +89,8 @@ impl Pager {
         }
     }
 
-    /// Closes the input of the pager and waits until the user quits it. Returns an error if the
-    /// shell could not run the pager.
+    /// Closes the input of the pager and waits until the user quits it. Fails if the shell could not
+    /// run the pager.
     pub fn finish(mut self) -> Result<()> {
         drop(self.input.take());
         let status = self.child.wait();
@@ -98,8 +98,8 @@ impl Pager {
         match status {
             Ok(status) if !status.code().is_some_and(not_run) => Ok(()),
             Ok(_) => Err(Error::config(format!("the pager `{}` cannot be run", self.name))
-                .hint("set `SEGUE_PAGER` to one that can, or use `--no-pager`")),
-            Err(error) => Err(Error::internal("the pager is lost").caused_by(error)),
+                .hint("set `SEGUE_PAGER` to another program, or use `--no-pager`")),
+            Err(error) => Err(Error::internal("cannot wait for the pager").caused_by(error)),
         }
     }
 }

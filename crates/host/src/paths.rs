@@ -67,7 +67,7 @@ impl Paths {
         self.state.join("launches")
     }
 
-    /// Returns the folder of conversations that a vendor's program has yet to import.
+    /// Returns the folder of conversations that a vendor's program will import at its next start.
     pub fn imports(&self) -> PathBuf {
         self.state.join("imports")
     }
@@ -141,9 +141,9 @@ impl Paths {
 /// The access that other users may have to a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Openness {
-    /// No access: the content is for the owner only.
+    /// No access.
     Private,
-    /// Read access: private content is deeper, in folders of its own.
+    /// Read access. Private content is in private folders below it.
     Readable,
 }
 
@@ -161,15 +161,15 @@ pub(crate) fn ensure_folder(folder: &Path, openness: Openness) -> Result<()> {
     match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make_folder(folder)?,
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            return Err(in_the_way(folder));
+            return Err(not_a_folder(folder));
         }
         _ => {}
     }
     check_folder(folder, openness)
 }
 
-/// Makes the error for a file in the place of a folder or of one of its parents.
-fn in_the_way(folder: &Path) -> Error {
+/// Returns the error for a file in the place of a folder or of one of its parents.
+fn not_a_folder(folder: &Path) -> Error {
     let file = folder.ancestors().find(|path| path.exists()).unwrap_or(folder);
     Error::config(format!("`{}` is not a folder", file.display()))
         .hint(format!("move it away: `mv {0} {0}.old`", quoted(file)))
@@ -192,7 +192,7 @@ fn make_folder(folder: &Path) -> Result<()> {
 fn check_folder(folder: &Path, openness: Openness) -> Result<()> {
     let facts = fs::metadata(folder).map_err(|error| cannot("use the folder", folder, &error))?;
     if !facts.is_dir() {
-        return Err(in_the_way(folder));
+        return Err(not_a_folder(folder));
     }
     check_owner(folder, facts.uid())?;
     check_mode(folder, facts.mode() & 0o777, openness)?;
@@ -200,8 +200,8 @@ fn check_folder(folder: &Path, openness: Openness) -> Result<()> {
         .map_err(|error| cannot("write into the folder", folder, &error.into()))
 }
 
-/// Checks the folder of the user's settings, because the settings define which programs are run.
-/// The folder need not exist, and root may own it.
+/// Checks the folder of the user's settings, because the settings define which programs are run. The
+/// folder may be missing, and root may own it.
 fn check_settings_folder(folder: &Path) -> Result<()> {
     let Ok(facts) = fs::metadata(folder) else { return Ok(()) };
     if facts.uid() != 0 {
@@ -216,10 +216,10 @@ fn check_owner(folder: &Path, owner: u32) -> Result<()> {
         return Ok(());
     }
     Err(Error::config(format!(
-        "the folder `{}` belongs to user {owner}, and this is user {me}",
+        "the folder `{}` belongs to user {owner}, but the current user is {me}",
         folder.display()
     ))
-    .hint(format!("give it back with `sudo chown -R {me} {}`", quoted(folder)))
+    .hint(format!("run `sudo chown -R {me} {}` to change its owner", quoted(folder)))
     .hint("or use a folder of your own: `export SEGUE_HOME=~/.segue`"))
 }
 
@@ -228,7 +228,7 @@ fn check_mode(folder: &Path, mode: u32, openness: Openness) -> Result<()> {
         return Ok(());
     }
     Err(Error::config(format!(
-        "the folder `{}` has mode {mode:04o}: others could reach what is in it",
+        "the folder `{}` has mode {mode:04o}: other users could access its content",
         folder.display()
     ))
     .hint(format!("run `chmod 700 {}`", quoted(folder))))
@@ -242,10 +242,12 @@ fn xdg(environment: &Environment, name: &str, default: &str) -> Result<PathBuf> 
     Ok(base.join("segue"))
 }
 
-fn home(environment: &Environment, wanted: &str) -> Result<PathBuf> {
+fn home(environment: &Environment, alternative: &str) -> Result<PathBuf> {
     absolute(environment, "HOME")?.ok_or_else(|| {
-        Error::config(format!("cannot tell where files belong: neither HOME nor {wanted} is set"))
-            .hint("say where everything goes: `export SEGUE_HOME=/some/folder`")
+        Error::config(format!(
+            "there is no folder for files: neither HOME nor {alternative} is set"
+        ))
+        .hint("run `export SEGUE_HOME=/some/folder` to set a folder for all files")
     })
 }
 
@@ -364,7 +366,7 @@ mod tests {
         let paths = paths_in(temp.path());
         paths.ensure().unwrap();
         if chown(paths.data(), Some(12345), None).is_err() {
-            // Only root can change the owner of a folder. Otherwise check the rule with `/`.
+            // Only root can change the owner of a folder. As another user, check the folder `/`.
             let error = check_folder(Path::new("/"), Openness::Readable).unwrap_err();
             assert!(error.message.contains("belongs to user 0"), "{error}");
             return;

@@ -1,4 +1,4 @@
-//! Finds programs: Segue itself and those of vendors.
+//! Finds the programs of Segue itself and of vendors.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -42,8 +42,8 @@ pub fn this_program() -> PathBuf {
     installed().unwrap_or_else(|| PathBuf::from(format!("/proc/{}/exe", std::process::id())))
 }
 
-/// Returns whether a program can be started by this name: an absolute path, or a name in `PATH`.
-pub fn is_there(name: &str, environment: &Environment) -> bool {
+/// Returns whether a program with this name exists: an absolute path, or a name in `PATH`.
+pub fn exists(name: &str, environment: &Environment) -> bool {
     in_path(name, environment).is_some()
 }
 
@@ -147,7 +147,7 @@ mod tests {
         ];
         for place in places {
             put(&place, 0o644);
-            assert_ne!(look().as_ref(), Some(&place), "it is not executable");
+            assert_ne!(look().as_ref(), Some(&place), "a file that is not executable was found");
             put(&place, 0o755);
             assert_eq!(look(), Some(place));
         }

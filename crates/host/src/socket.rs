@@ -19,10 +19,10 @@ use tokio::net::{UnixListener, UnixStream};
 use crate::failure::{cannot, quoted};
 
 /// The length of the longest path that fits into a socket address with its terminating zero.
-const LONGEST: usize = 107;
+const MAX_PATH_BYTES: usize = 107;
 
-/// Listens at a path, with access for the owner only. The caller holds the lock that makes it the
-/// only listener there. A socket file without a listener is replaced.
+/// Listens at a path, with access for the owner only. The caller must hold the lock that prevents
+/// other listeners there. A socket file without a listener is replaced.
 pub fn bind(path: &Path) -> Result<UnixListener> {
     let address = Address::of(path).map_err(|error| cannot("listen at", path, &error))?;
     remove_stale(path, &address)?;
@@ -43,8 +43,8 @@ pub async fn connect(path: &Path) -> io::Result<UnixStream> {
     })
 }
 
-/// Connects to the listener at a path. If the listener's queue is full, waits at most `limit` for
-/// room in it; then the error is [`io::ErrorKind::TimedOut`].
+/// Connects to the listener at a path. If the listener's queue is full, waits for room in it, at
+/// most for the time `limit`. After that, the error is [`io::ErrorKind::TimedOut`].
 pub async fn connect_within(path: &Path, limit: Duration) -> io::Result<UnixStream> {
     match connect(path).await {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -88,7 +88,7 @@ enum Address {
 
 impl Address {
     fn of(path: &Path) -> io::Result<Self> {
-        if path.as_os_str().as_bytes().len() <= LONGEST {
+        if path.as_os_str().as_bytes().len() <= MAX_PATH_BYTES {
             return Ok(Self::Short(path.to_owned()));
         }
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {

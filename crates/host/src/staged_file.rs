@@ -11,7 +11,7 @@ use segue_core::ports::{NewContents, Taken};
 use crate::atomic::{sync_folder, temporary_name};
 use crate::files::open_regular;
 
-const BUFFER: usize = 256 * 1024;
+const BUFFER_BYTES: usize = 256 * 1024;
 
 /// An unfinished file. Dropping it removes the temporary file.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl StagedFile {
         let temporary = temporary_name(path);
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
         failpoint::hit("contents.begin.after");
-        let file = BufWriter::with_capacity(BUFFER, file);
+        let file = BufWriter::with_capacity(BUFFER_BYTES, file);
         Ok(Self { path: path.to_owned(), temporary, file })
     }
 }
@@ -70,8 +70,8 @@ impl NewContents for StagedFile {
 
 impl Drop for StagedFile {
     fn drop(&mut self) {
-        // After a rename the name is gone already, after a hard link it is not needed any more, and
-        // without `finish` the content is discarded.
+        // After a rename, the temporary name does not exist any more. After a hard link, it is not
+        // needed any more. Without `finish`, the content is discarded.
         let _gone = fs::remove_file(&self.temporary);
     }
 }
@@ -93,14 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn file_appears_only_after_finish_and_a_dropped_one_leaves_nothing() {
+    fn file_appears_only_after_finish_and_a_dropped_file_is_removed() {
         let temp = TempDir::new().unwrap();
         let path = temp.path().join("below/a/file.jsonl");
         let mut contents = begun(&path);
         contents.write(b"one\n").unwrap();
         assert!(!path.exists());
         drop(contents);
-        assert_eq!(names(path.parent().unwrap()), 0, "a dropped file leaves nothing behind");
+        assert_eq!(names(path.parent().unwrap()), 0, "the temporary file was not removed");
         let mut contents = begun(&path);
         contents.write(b"one\n").unwrap();
         contents.finish(Taken::Refuse).unwrap();

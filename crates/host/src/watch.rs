@@ -1,11 +1,10 @@
-//! Watches folders for changes. The kernel reports them (inotify). Only `Lookout` polls, if no
-//! watch is available.
+//! Watches folders for changes with inotify. If no watch is available, a `Lookout` polls instead.
 //!
 //! If a folder does not exist yet, its nearest existing ancestor is watched until the folder
-//! appears. The rename of a folder *above* a watched one is not noticed.
+//! appears. If a folder above a watched one is renamed, that is not noticed.
 //!
-//! The kernel limits how many folders a user can watch. [`Error`]s about that have the kind
-//! [`Unavailable`](segue_core::Kind::Unavailable) and name the setting.
+//! The kernel limits how many folders a user can watch. If the limit is reached, the [`Error`] has
+//! the kind [`Unavailable`](segue_core::Kind::Unavailable), and its text names the kernel setting.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -25,11 +24,11 @@ use segue_core::{Error, Result};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::descriptor::watched;
+use crate::descriptor;
 use crate::failure::cannot;
 
 /// Polling interval of a [`Lookout`] without a watch.
-const UNWATCHED_LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Creates watchers for the folders of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,14 +44,14 @@ impl FolderWatchers for LocalWatchers {
 #[derive(Debug)]
 pub struct Watcher {
     inotify: AsyncFd<OwnedFd>,
-    /// Each wanted folder, and the folder that is watched for it.
-    aims: BTreeMap<PathBuf, WatchedFolder>,
-    /// The wanted folders that each inotify watch serves.
-    served: HashMap<i32, BTreeSet<PathBuf>>,
+    /// Each requested folder, and the folder that is watched for it.
+    watched: BTreeMap<PathBuf, WatchedFolder>,
+    /// For each inotify watch, the requested folders that need it.
+    requested: HashMap<i32, BTreeSet<PathBuf>>,
     changes: VecDeque<FolderChange>,
 }
 
-/// Waits for changes in a few folders. Polls them if the system has no watch left.
+/// Waits for changes in a few folders. Polls if the system has no watch left.
 #[derive(Debug)]
 pub(crate) struct Lookout(Option<Watcher>);
 
@@ -65,14 +64,14 @@ impl Lookout {
         Self(watcher.ok())
     }
 
-    /// Returns when something may have changed.
+    /// Returns when a folder may have changed. Without a watch, this is after the polling interval.
     pub(crate) async fn changed(&mut self) {
         match &mut self.0 {
             Some(watcher) => match watcher.next().await {
                 Ok(FolderChange::At { .. } | FolderChange::Overflow) => {}
                 Ok(FolderChange::Unwatched { .. }) | Err(_) => self.0 = None,
             },
-            None => tokio::time::sleep(UNWATCHED_LOOK).await,
+            None => tokio::time::sleep(POLL_INTERVAL).await,
         }
     }
 }
@@ -92,44 +91,45 @@ impl FolderWatcher for Watcher {
     }
 }
 
-/// The folder that is watched for a wanted folder: the wanted folder itself, or its nearest
+/// The folder that is watched for a requested folder: the requested folder itself, or its nearest
 /// existing ancestor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct WatchedFolder {
     watch: i32,
-    at: PathBuf,
+    path: PathBuf,
 }
 
 impl Watcher {
     pub fn new() -> Result<Self> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)
             .map_err(io::Error::from)
-            .and_then(|descriptor| watched(descriptor, Interest::READABLE))
-            .map_err(|error| too_many(&error, "instances"))?;
+            .and_then(|descriptor| descriptor::watched(descriptor, Interest::READABLE))
+            .map_err(|error| limit_reached(&error, "instances"))?;
         Ok(Self {
             inotify,
-            aims: BTreeMap::new(),
-            served: HashMap::new(),
+            watched: BTreeMap::new(),
+            requested: HashMap::new(),
             changes: VecDeque::new(),
         })
     }
 
     /// Starts to watch a folder. Does nothing if it is watched already. Existing files are not
-    /// reported: list them after this call, not before.
+    /// reported. A caller that needs them lists them after this call: if it did so before, it would
+    /// miss the files that are created in between.
     pub fn add(&mut self, folder: &Path) -> Result<()> {
         if !folder.is_absolute() {
             return Err(Error::internal(format!("`{}` is not absolute", folder.display())));
         }
-        if self.aims.contains_key(folder) {
+        if self.watched.contains_key(folder) {
             return Ok(());
         }
-        self.aim(folder)
+        self.watch(folder)
     }
 
     /// Stops watching a folder.
     pub fn remove(&mut self, folder: &Path) {
-        if let Some(aim) = self.aims.remove(folder) {
-            self.leave(folder, aim.watch);
+        if let Some(watched) = self.watched.remove(folder) {
+            self.release(folder, watched.watch);
         }
     }
 
@@ -139,99 +139,101 @@ impl Watcher {
             if let Some(change) = self.changes.pop_front() {
                 return Ok(change);
             }
-            let mut ready = self.inotify.readable().await.map_err(|error| lost(&error))?;
-            let happened = read(self.inotify.get_ref()).map_err(|error| lost(&error))?;
-            if happened.is_empty() {
+            let mut ready = self.inotify.readable().await.map_err(|error| watch_failure(&error))?;
+            let events = read(self.inotify.get_ref()).map_err(|error| watch_failure(&error))?;
+            if events.is_empty() {
                 ready.clear_ready();
             }
             drop(ready);
-            for event in happened {
-                self.take(&event);
+            for event in events {
+                self.handle(&event);
             }
         }
     }
 
-    fn take(&mut self, event: &Happened) {
+    fn handle(&mut self, event: &Happened) {
         if event.flags.contains(ReadFlags::QUEUE_OVERFLOW) {
             self.changes.push_back(FolderChange::Overflow);
-            let wanted: Vec<PathBuf> = self.aims.keys().cloned().collect();
-            wanted.iter().for_each(|folder| self.aim_again(folder));
+            let folders: Vec<PathBuf> = self.watched.keys().cloned().collect();
+            folders.iter().for_each(|folder| self.watch_again(folder));
             return;
         }
-        let Some(wanted) = self.served.get(&event.watch).cloned() else { return };
-        for folder in wanted {
-            self.take_for(&folder, event);
+        let Some(folders) = self.requested.get(&event.watch).cloned() else { return };
+        for folder in folders {
+            self.handle_for(&folder, event);
         }
     }
 
-    /// Applies one event to one of the folders that its watch serves.
-    fn take_for(&mut self, folder: &Path, event: &Happened) {
-        let Some(aim) = self.aims.get(folder) else { return };
-        let arrived = aim.at == folder;
+    /// Handles an event for one of the requested folders that need its watch.
+    fn handle_for(&mut self, folder: &Path, event: &Happened) {
+        let Some(watched) = self.watched.get(folder) else { return };
+        let exists = watched.path == folder;
         if event.flags.intersects(ReadFlags::IGNORED | ReadFlags::MOVE_SELF) {
-            if arrived {
+            if exists {
                 self.report(folder.to_owned(), true);
             }
-            self.aim_again(folder);
+            self.watch_again(folder);
         } else if let Some(name) = &event.name {
-            if arrived {
+            if exists {
                 let gone = event.flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM);
                 self.report(folder.join(name), gone);
-            } else if next_step(folder, &aim.at) == Some(name.as_os_str()) {
-                self.aim_again(folder);
+            } else if next_name(folder, &watched.path) == Some(name.as_os_str()) {
+                self.watch_again(folder);
             }
         }
     }
 
     /// Renews the watch of a folder. Reports the files that may have appeared while it was not
     /// watched.
-    fn aim_again(&mut self, folder: &Path) {
-        let before = self.aims.remove(folder);
-        if let Some(aim) = &before {
-            self.leave(folder, aim.watch);
+    fn watch_again(&mut self, folder: &Path) {
+        let before = self.watched.remove(folder);
+        if let Some(watched) = &before {
+            self.release(folder, watched.watch);
         }
-        if let Err(error) = self.aim(folder) {
+        if let Err(error) = self.watch(folder) {
             self.changes.push_back(FolderChange::Unwatched { folder: folder.to_owned(), error });
             return;
         }
-        let arrived = self.aims.get(folder).is_some_and(|aim| aim.at == folder);
-        if arrived && before.as_ref() != self.aims.get(folder) {
-            let found = fs::read_dir(folder).into_iter().flatten().flatten();
-            found.for_each(|entry| self.report(entry.path(), false));
+        let exists = self.watched.get(folder).is_some_and(|watched| watched.path == folder);
+        if exists && before.as_ref() != self.watched.get(folder) {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.for_each(|entry| self.report(entry.path(), false));
         }
     }
 
     /// Watches the folder, or its nearest existing ancestor.
-    fn aim(&mut self, folder: &Path) -> Result<()> {
+    fn watch(&mut self, folder: &Path) -> Result<()> {
         loop {
-            let at = nearest(folder);
-            let flags = if at == folder { inside() } else { above() };
-            let watch = match inotify::add_watch(self.inotify.get_ref(), at, flags) {
+            let path = nearest_existing(folder);
+            let flags = if path == folder { folder_flags() } else { ancestor_flags() };
+            let watch = match inotify::add_watch(self.inotify.get_ref(), path, flags) {
                 Ok(watch) => watch,
-                // The folder was deleted after `nearest` found it.
-                Err(Errno::NOENT | Errno::NOTDIR) if at != Path::new("/") => continue,
-                Err(Errno::NOSPC) => return Err(too_many(&Errno::NOSPC.into(), "watches")),
-                Err(error) => return Err(cannot("watch", at, &error.into())),
+                // The folder was deleted after `nearest_existing` found it.
+                Err(Errno::NOENT | Errno::NOTDIR) if path != Path::new("/") => continue,
+                Err(Errno::NOSPC) => return Err(limit_reached(&Errno::NOSPC.into(), "watches")),
+                Err(error) => return Err(cannot("watch", path, &error.into())),
             };
-            self.served.entry(watch).or_default().insert(folder.to_owned());
-            // A folder that was created before the watch existed would never be reported. So look
-            // again.
-            if nearest(folder) == at {
-                self.aims.insert(folder.to_owned(), WatchedFolder { watch, at: at.to_owned() });
+            self.requested.entry(watch).or_default().insert(folder.to_owned());
+            // The inotify watch does not report what was created before it. So check whether a
+            // nearer folder was created meanwhile.
+            if nearest_existing(folder) == path {
+                self.watched
+                    .insert(folder.to_owned(), WatchedFolder { watch, path: path.to_owned() });
                 return Ok(());
             }
-            self.leave(folder, watch);
+            self.release(folder, watch);
         }
     }
 
-    /// Removes a folder from a watch. Ends the watch if it serves no other folder.
-    fn leave(&mut self, folder: &Path, watch: i32) {
-        let Some(wanted) = self.served.get_mut(&watch) else { return };
-        wanted.remove(folder);
-        if wanted.is_empty() {
-            self.served.remove(&watch);
-            // The kernel may have ended the watch already, together with the folder.
-            let _gone_already = inotify::remove_watch(self.inotify.get_ref(), watch);
+    /// Records that a folder does not need a watch any more. Ends the watch if no other folder needs
+    /// it.
+    fn release(&mut self, folder: &Path, watch: i32) {
+        let Some(folders) = self.requested.get_mut(&watch) else { return };
+        folders.remove(folder);
+        if folders.is_empty() {
+            self.requested.remove(&watch);
+            // This fails if the folder was deleted: the kernel ended the watch then.
+            let _removed = inotify::remove_watch(self.inotify.get_ref(), watch);
         }
     }
 
@@ -254,32 +256,33 @@ struct Happened {
 fn read(descriptor: &OwnedFd) -> io::Result<Vec<Happened>> {
     let mut buffer = [MaybeUninit::uninit(); 16 << 10];
     let mut reader = inotify::Reader::new(descriptor, &mut buffer);
-    let mut happened = Vec::new();
+    let mut events = Vec::new();
     loop {
         match reader.next() {
-            Ok(event) => happened.push(Happened {
+            Ok(event) => events.push(Happened {
                 watch: event.wd(),
                 flags: event.events(),
                 name: event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()).to_owned()),
             }),
-            Err(Errno::AGAIN) => return Ok(happened),
+            Err(Errno::AGAIN) => return Ok(events),
             Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-fn inside() -> WatchFlags {
-    above()
+/// The events of a requested folder that exists.
+fn folder_flags() -> WatchFlags {
+    ancestor_flags()
         | WatchFlags::MODIFY
         | WatchFlags::CLOSE_WRITE
         | WatchFlags::DELETE
         | WatchFlags::MOVED_FROM
 }
 
-/// Only events that can make a wanted folder appear: other programs write to these folders all the
-/// time.
-fn above() -> WatchFlags {
+/// The events of an ancestor that can make a requested folder appear. Other programs may write to
+/// the ancestor often, so its other events are not requested.
+fn ancestor_flags() -> WatchFlags {
     WatchFlags::CREATE
         | WatchFlags::MOVED_TO
         | WatchFlags::MOVE_SELF
@@ -289,27 +292,28 @@ fn above() -> WatchFlags {
 }
 
 /// Returns the folder, or its nearest ancestor that exists.
-fn nearest(folder: &Path) -> &Path {
+fn nearest_existing(folder: &Path) -> &Path {
     folder.ancestors().find(|path| path.is_dir()).unwrap_or(Path::new("/"))
 }
 
-/// Returns the name that must appear in `at` before `folder` can exist.
-fn next_step<'a>(folder: &'a Path, at: &Path) -> Option<&'a OsStr> {
-    folder.strip_prefix(at).ok()?.iter().next()
+/// Returns the name that must appear in the ancestor before `folder` can exist.
+fn next_name<'a>(folder: &'a Path, ancestor: &Path) -> Option<&'a OsStr> {
+    folder.strip_prefix(ancestor).ok()?.iter().next()
 }
 
-/// Makes the error for a user who has no inotify `instances` or no `watches` left.
-fn too_many(error: &io::Error, what: &str) -> Error {
-    let setting = format!("fs.inotify.max_user_{what}");
-    let limit = fs::read_to_string(format!("/proc/sys/fs/inotify/max_user_{what}"));
+/// Returns the error for a user who has reached the limit of inotify objects. `objects` is
+/// `instances` or `watches`, as in the name of the kernel setting.
+fn limit_reached(error: &io::Error, objects: &str) -> Error {
+    let setting = format!("fs.inotify.max_user_{objects}");
+    let limit = fs::read_to_string(format!("/proc/sys/fs/inotify/max_user_{objects}"));
     let limit = limit.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0_u64);
-    let enough = limit.saturating_mul(2).max(if what == "watches" { 524_288 } else { 1024 });
+    let raised = limit.saturating_mul(2).max(if objects == "watches" { 524_288 } else { 1024 });
     Error::unavailable(format!("cannot watch files: the limit `{setting}` is reached"))
         .caused_by(error)
-        .hint(format!("raise the limit: `sudo sysctl -w {setting}={enough}`"))
+        .hint(format!("raise the limit: `sudo sysctl -w {setting}={raised}`"))
 }
 
-fn lost(error: &io::Error) -> Error {
+fn watch_failure(error: &io::Error) -> Error {
     Error::internal("cannot watch files any more").caused_by(error)
 }
 

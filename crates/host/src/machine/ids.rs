@@ -1,8 +1,8 @@
 //! The ids of this machine: the file `machine-id` in the state folder.
 //!
-//! The first id is random and is made once. `/etc/machine-id` is not used: it may be missing, and
-//! copies of one disk image share it. A user adds the id of a machine that does not exist any more
-//! as another line, and this machine takes over its launches.
+//! The first id is random and is generated once. `/etc/machine-id` is not used, because it may be
+//! missing, and copies of one disk image share it. If a user adds the id of another machine as a
+//! further line, this machine takes over the launches of that machine.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::failure::{cannot, quoted};
 use crate::{atomic, points};
 
-/// Reads the ids. Makes the file with a new id if it does not exist.
+/// Reads the ids. Creates the file with a new id if it does not exist.
 pub(super) fn read_or_create(file: &Path) -> Result<MachineIds> {
     let read = match fs::read_to_string(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => create(file),
@@ -24,7 +24,7 @@ pub(super) fn read_or_create(file: &Path) -> Result<MachineIds> {
     parse(&read.map_err(|error| cannot("read", file, &error))?, file)
 }
 
-/// Makes the file, unless another process has just made it. Returns its content.
+/// Creates the file, unless another process has just created it. Returns its content.
 fn create(file: &Path) -> io::Result<String> {
     let content = format!("{}\n", Uuid::new_v4());
     atomic::create(file, content.as_bytes(), points!("machine.create"))?;
@@ -41,12 +41,12 @@ fn parse(content: &str, file: &Path) -> Result<MachineIds> {
 
 fn unreadable(line: &str, file: &Path) -> Error {
     let shown = line.escape_debug();
-    Error::config(format!("`{}` has the line `{shown}` where a UUID must be", file.display()))
+    Error::config(format!("`{}` has the line `{shown}`, which is not a UUID", file.display()))
         .caused_by("it contains the ids of this machine, one on each line, its own first")
         .hint(format!("correct or delete that line of {}", quoted(file)))
         .hint(
-            "if no line is left, delete the file: Segue makes a new id, and names the line to add \
-             when it meets a launch of the old one",
+            "if no line is left, delete the file: Segue generates a new id, and prints the line to \
+             add when it finds a launch of the old id",
         )
 }
 
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn id_is_made_once_and_only_its_owner_can_read_it() {
+    fn id_is_generated_once_and_only_its_owner_can_read_it() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("machine-id");
         let first = read_or_create(&file).unwrap();

@@ -2,31 +2,31 @@ use tempfile::TempDir;
 
 use super::*;
 
-fn at(path: impl Into<PathBuf>) -> FolderChange {
+fn change_at(path: impl Into<PathBuf>) -> FolderChange {
     FolderChange::At { path: path.into(), gone: false }
 }
 
-fn gone(path: impl Into<PathBuf>) -> FolderChange {
+fn removal_of(path: impl Into<PathBuf>) -> FolderChange {
     FolderChange::At { path: path.into(), gone: true }
 }
 
 /// Waits until this change is reported.
-async fn until(watcher: &mut Watcher, wanted: &FolderChange) {
-    let look = async { while watcher.next().await.unwrap() != *wanted {} };
-    let in_time = tokio::time::timeout(Duration::from_secs(20), look).await;
+async fn wait_for(watcher: &mut Watcher, wanted: &FolderChange) {
+    let wait = async { while watcher.next().await.unwrap() != *wanted {} };
+    let in_time = tokio::time::timeout(Duration::from_secs(20), wait).await;
     assert!(in_time.is_ok(), "never reported: {wanted:?}");
 }
 
 /// Creates a marker file and returns all changes that are reported before it.
-async fn before_marker(watcher: &mut Watcher, folder: &Path) -> Vec<FolderChange> {
+async fn changes_before_marker(watcher: &mut Watcher, folder: &Path) -> Vec<FolderChange> {
     let marker = folder.join("marker");
     fs::write(&marker, "").unwrap();
-    let mut seen = Vec::new();
+    let mut changes = Vec::new();
     loop {
         let change = tokio::time::timeout(Duration::from_secs(20), watcher.next()).await;
         match change.unwrap().unwrap() {
-            change if change == at(&marker) => return seen,
-            change => seen.push(change),
+            change if change == change_at(&marker) => return changes,
+            change => changes.push(change),
         }
     }
 }
@@ -39,15 +39,15 @@ async fn created_changed_renamed_and_deleted_files_are_reported() {
     watcher.add(temp.path()).unwrap();
     let file = temp.path().join("file");
     fs::write(&file, "x").unwrap();
-    until(&mut watcher, &at(&file)).await;
-    before_marker(&mut watcher, temp.path()).await;
+    wait_for(&mut watcher, &change_at(&file)).await;
+    changes_before_marker(&mut watcher, temp.path()).await;
     fs::write(&file, "xy").unwrap();
-    until(&mut watcher, &at(&file)).await;
+    wait_for(&mut watcher, &change_at(&file)).await;
     fs::rename(&file, temp.path().join("renamed")).unwrap();
-    until(&mut watcher, &gone(&file)).await;
-    until(&mut watcher, &at(temp.path().join("renamed"))).await;
+    wait_for(&mut watcher, &removal_of(&file)).await;
+    wait_for(&mut watcher, &change_at(temp.path().join("renamed"))).await;
     fs::remove_file(temp.path().join("renamed")).unwrap();
-    until(&mut watcher, &gone(temp.path().join("renamed"))).await;
+    wait_for(&mut watcher, &removal_of(temp.path().join("renamed"))).await;
 }
 
 #[tokio::test]
@@ -56,27 +56,27 @@ async fn missing_folder_is_watched_as_soon_as_it_appears() {
     let deep = temp.path().join("a/b/c");
     let mut watcher = Watcher::new().unwrap();
     watcher.add(&deep).unwrap();
-    // Created at once, with its content: all of it may be there before the first event is read.
+    // The folder and its content may exist before the first event is read.
     fs::create_dir_all(&deep).unwrap();
     fs::write(deep.join("early"), "x").unwrap();
-    until(&mut watcher, &at(deep.join("early"))).await;
+    wait_for(&mut watcher, &change_at(deep.join("early"))).await;
     fs::write(deep.join("late"), "x").unwrap();
-    until(&mut watcher, &at(deep.join("late"))).await;
+    wait_for(&mut watcher, &change_at(deep.join("late"))).await;
 }
 
 #[tokio::test]
-async fn missing_folder_may_appear_step_by_step_and_by_a_rename() {
+async fn missing_folder_is_watched_when_it_appears_level_by_level_or_by_a_rename() {
     let temp = TempDir::new().unwrap();
     let deep = temp.path().join("a/b");
     let mut watcher = Watcher::new().unwrap();
     watcher.add(&deep).unwrap();
     watcher.add(temp.path()).unwrap();
     fs::create_dir(temp.path().join("a")).unwrap();
-    until(&mut watcher, &at(temp.path().join("a"))).await;
+    wait_for(&mut watcher, &change_at(temp.path().join("a"))).await;
     fs::create_dir(temp.path().join("elsewhere")).unwrap();
     fs::rename(temp.path().join("elsewhere"), &deep).unwrap();
     fs::write(deep.join("file"), "x").unwrap();
-    until(&mut watcher, &at(deep.join("file"))).await;
+    wait_for(&mut watcher, &change_at(deep.join("file"))).await;
 }
 
 #[tokio::test]
@@ -88,16 +88,16 @@ async fn deleted_folder_is_reported_and_watched_again_when_recreated() {
     watcher.add(&folder).unwrap();
     for _ in 0..3 {
         fs::remove_dir_all(&folder).unwrap();
-        until(&mut watcher, &gone(&folder)).await;
+        wait_for(&mut watcher, &removal_of(&folder)).await;
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("file"), "x").unwrap();
-        until(&mut watcher, &at(folder.join("file"))).await;
+        wait_for(&mut watcher, &change_at(folder.join("file"))).await;
     }
     fs::rename(&folder, temp.path().join("away")).unwrap();
-    until(&mut watcher, &gone(&folder)).await;
+    wait_for(&mut watcher, &removal_of(&folder)).await;
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("file"), "x").unwrap();
-    until(&mut watcher, &at(folder.join("file"))).await;
+    wait_for(&mut watcher, &change_at(folder.join("file"))).await;
 }
 
 #[tokio::test]
@@ -112,24 +112,24 @@ async fn writes_in_an_ancestor_of_a_missing_folder_are_not_reported() {
     watcher.add(&quiet).unwrap();
     fs::write(&busy, "xyz").unwrap();
     fs::remove_file(&busy).unwrap();
-    assert_eq!(before_marker(&mut watcher, &quiet).await, []);
+    assert_eq!(changes_before_marker(&mut watcher, &quiet).await, []);
     assert!(read(watcher.inotify.get_ref()).unwrap().len() <= 1);
 }
 
 #[tokio::test]
 async fn removed_folder_is_not_reported_any_more() {
     let temp = TempDir::new().unwrap();
-    let (kept, left) = (temp.path().join("kept"), temp.path().join("left"));
+    let (kept, removed) = (temp.path().join("kept"), temp.path().join("removed"));
     fs::create_dir(&kept).unwrap();
-    fs::create_dir(&left).unwrap();
+    fs::create_dir(&removed).unwrap();
     let mut watcher = Watcher::new().unwrap();
     watcher.add(&kept).unwrap();
-    watcher.add(&left).unwrap();
-    watcher.remove(&left);
-    watcher.remove(&left);
-    fs::write(left.join("file"), "x").unwrap();
-    assert_eq!(before_marker(&mut watcher, &kept).await, []);
-    assert_eq!(watcher.served.len(), 1);
+    watcher.add(&removed).unwrap();
+    watcher.remove(&removed);
+    watcher.remove(&removed);
+    fs::write(removed.join("file"), "x").unwrap();
+    assert_eq!(changes_before_marker(&mut watcher, &kept).await, []);
+    assert_eq!(watcher.requested.len(), 1);
 }
 
 #[tokio::test]
@@ -151,15 +151,15 @@ async fn overflow_is_reported_and_all_folders_stay_watched() {
     }
     // The event of this creation is lost, but the folder is noticed anyway.
     fs::create_dir(&late).unwrap();
-    until(&mut watcher, &FolderChange::Overflow).await;
+    wait_for(&mut watcher, &FolderChange::Overflow).await;
     fs::write(late.join("file"), "x").unwrap();
-    until(&mut watcher, &at(late.join("file"))).await;
-    until_written(&mut watcher, &busy.join("file")).await;
+    wait_for(&mut watcher, &change_at(late.join("file"))).await;
+    write_and_wait(&mut watcher, &busy.join("file")).await;
 }
 
-async fn until_written(watcher: &mut Watcher, file: &Path) {
+async fn write_and_wait(watcher: &mut Watcher, file: &Path) {
     fs::write(file, "x").unwrap();
-    until(watcher, &at(file)).await;
+    wait_for(watcher, &change_at(file)).await;
 }
 
 #[tokio::test]

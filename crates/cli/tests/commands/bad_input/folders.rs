@@ -38,7 +38,7 @@ fn run_in_a_removed_current_folder_is_refused() {
     shell.args(["-c", "rmdir \"$PWD\" && exec \"$0\" run -d hello"]).arg(world.program());
     shell.current_dir(&folder).env_clear().envs(world.environment()).stdin(Stdio::null());
     let outcome = CommandOutcome::of(&mut shell);
-    let expected = "cannot tell which folder this is: it was removed or may not be read\n";
+    let expected = "the working folder is unknown: it was removed or may not be read\n";
     assert_refused(&outcome, 2, expected);
     assert!(!world.state().exists());
 }
@@ -101,7 +101,7 @@ fn folder_whose_name_is_not_utf8_is_refused() {
     fs::create_dir(&folder).unwrap();
     for arguments in [&["run", "-d", "hello"][..], &["resume"], &["stop", "coder"]] {
         let outcome = CommandOutcome::of(world.command(arguments).current_dir(&folder));
-        let expected = "a folder whose name is not UTF-8 cannot be worked in\n";
+        let expected = "Segue cannot work in a folder whose path is not UTF-8\n";
         assert_refused(&outcome, 2, expected);
     }
     // Commands that do not use the current folder work there.

@@ -79,7 +79,7 @@ fn missing_home_variable_is_reported_with_the_variable_to_set() {
     let world = world();
     let mut command = world.command(["ls"]);
     let outcome = CommandOutcome::of(command.env_remove("HOME").env_remove("SEGUE_HOME"));
-    assert_refused(&outcome, 5, "cannot tell where files belong: neither HOME nor ");
+    assert_refused(&outcome, 5, "there is no folder for files: neither HOME nor ");
     assert!(outcome.stderr.contains("export SEGUE_HOME="), "{outcome:?}");
     // With `SEGUE_HOME`, `segue ls` needs no `HOME`. An agent that keeps its files there needs it.
     let mut command = world.command(["ls", "--json"]);

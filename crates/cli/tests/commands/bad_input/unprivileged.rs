@@ -42,6 +42,9 @@ fn one_users_segue_refuses_another_user() {
     command.args(["stop", "--all"]).current_dir(world.project()).env_clear().envs(privileged);
     let outcome = CommandOutcome::of(&mut command);
     assert_refused(&outcome, 5, "the folder `");
-    assert!(outcome.stderr.contains("belongs to user 65534, and this is user 0"), "{outcome:?}");
+    assert!(
+        outcome.stderr.contains("belongs to user 65534, but the current user is 0"),
+        "{outcome:?}"
+    );
     assert!(world.session("coder")["pid"].is_u64(), "{:#?}", world.sessions());
 }
