@@ -14,7 +14,6 @@ use segue_core::ports::{Place, ProgramSpec, Rehearsal, Transcripts, TrialSetup, 
 use segue_host::files::LocalFiles;
 use serde_json::Value;
 
-use crate::events::Events;
 use crate::expectation::{expect, quoted, unmet};
 use crate::model::{Exchange, Model};
 use crate::terminal::Terminal;
@@ -115,16 +114,10 @@ impl VendorTrial {
 
     /// Waits until `is_wanted` returns true for the session. Calls it again after each event.
     pub fn wait_session(&self, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
-        let mut events = Events::of(&self.world);
-        loop {
-            let session = self.world.session(name);
-            if is_wanted(&session) {
-                return session;
-            }
-            let more = events.wait_for(|_| true);
+        self.world.wait_session(name, is_wanted).unwrap_or_else(|session| {
             let expected = format!("session `{name}` reaches the awaited state");
-            expect(more.is_some(), expected, || format!("the daemon ended; {session:#}"));
-        }
+            unmet(expected, &format!("the daemon ended; {session:#}"))
+        })
     }
 
     /// Sends a message to a session and waits for the end of its turn. Returns the request that

@@ -13,6 +13,7 @@ use std::sync::mpsc;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::events::Events;
 use crate::expectation::{expect, unmet};
 use crate::processes;
 
@@ -208,6 +209,27 @@ impl World {
         let sessions = self.sessions();
         let found = sessions.iter().find(|it| it["name"] == name);
         found.unwrap_or_else(|| panic!("no session {name} in {sessions:#?}")).clone()
+    }
+
+    /// Waits until `is_wanted` returns true for a session. Calls it again after each event. If the
+    /// daemon ends first, the error is the session.
+    pub fn wait_session(
+        &self,
+        name: &str,
+        is_wanted: impl Fn(&Value) -> bool,
+    ) -> Result<Value, Value> {
+        let session = self.session(name);
+        if is_wanted(&session) {
+            return Ok(session);
+        }
+        let mut events = Events::of(self);
+        loop {
+            let session = self.session(name);
+            if is_wanted(&session) {
+                return Ok(session);
+            }
+            events.wait_for(|_| true).ok_or(session)?;
+        }
     }
 
     /// Returns the ids of all processes that belong to this world.

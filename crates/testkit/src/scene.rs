@@ -64,19 +64,8 @@ pub fn wait_first_turns_except(world: &World, others: &[&str]) {
 
 /// Waits until `is_wanted` accepts the session. Calls it again after each event.
 pub fn wait_session(world: &World, name: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
-    let session = world.session(name);
-    if is_wanted(&session) {
-        return session;
-    }
-    let mut events = Events::of(world);
-    loop {
-        let session = world.session(name);
-        if is_wanted(&session) {
-            return session;
-        }
-        let event = events.wait_for(|_| true);
-        assert!(event.is_some(), "the daemon ended; the session is {session:#}");
-    }
+    let waited = world.wait_session(name, is_wanted);
+    waited.unwrap_or_else(|session| panic!("the daemon ended; the session is {session:#}"))
 }
 
 /// Asks a session for its word, and asserts that it answers with this one. This proves that the
