@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::model::{
-    AgentName, Environment, FleetName, MachineId, Permission, ProcessRef, Project, ProjectAgent,
-    Restart, Session, SessionId, SessionName, Status, TrustClaim, VendorId, VendorSessionId,
+    AgentName, Environment, FleetName, Launch, LaunchId, LaunchMode, MachineId, Permission,
+    ProcessRef, Project, ProjectAgent, Restart, Session, SessionId, SessionName, Status,
+    TrustClaim, VendorId, VendorSessionId,
 };
 use uuid::Uuid;
 
@@ -64,6 +65,29 @@ pub fn session(number: u128, name: &str) -> Session {
         spoke: false,
         created_at: start(),
         updated_at: start(),
+    }
+}
+
+/// Returns the first launch of a session, before its processes are started.
+pub fn launch(session: &Session) -> Launch {
+    Launch {
+        id: LaunchId::new(Uuid::from_u128(1)),
+        session: session.id,
+        number: 1,
+        mode: LaunchMode::Fresh,
+        planned: None,
+        message: None,
+        program: PathBuf::from("/bin/tool"),
+        argv: vec!["tool".to_owned()],
+        cwd: session.cwd.clone(),
+        vendor_version: None,
+        git_commit: None,
+        environment: Vec::new(),
+        created_at: start(),
+        machine: None,
+        holder: None,
+        agent: None,
+        end: None,
     }
 }
 

@@ -1,11 +1,9 @@
-use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 
 use jiff::Timestamp;
-use segue_core::model::{
-    Exit, Launch, LaunchMode, Permission, Restart, Session, SessionName, Status, VendorId,
-};
+use segue_core::model::{Exit, Launch, Session};
 use segue_core::{Kind, model::Environment};
+use segue_fakes::samples;
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -20,51 +18,16 @@ fn disk() -> (TempDir, DiskFolders) {
 }
 
 fn session() -> Session {
-    Session {
-        id: SessionId::new(Uuid::now_v7()),
-        name: SessionName::parse("coder").unwrap(),
-        fleet: FleetName::parse("shop").unwrap(),
-        agent: None,
-        vendor: VendorId::new("x"),
-        description: None,
-        cwd: PathBuf::from("/work"),
-        config_dir: PathBuf::from("/config"),
-        model: None,
-        permission: Permission::Ask,
-        instructions: None,
-        headless: false,
-        restart: Restart::Never,
-        args: Vec::new(),
-        env: BTreeMap::new(),
-        parent: None,
-        archive: true,
-        spoke: false,
-        status: Status::Starting,
-        created_at: Timestamp::UNIX_EPOCH,
-        updated_at: Timestamp::UNIX_EPOCH,
-    }
+    let fleet = FleetName::parse("shop").unwrap();
+    Session { id: SessionId::new(Uuid::now_v7()), fleet, ..samples::session(1, "coder") }
 }
 
 fn record() -> LaunchRecord {
     let session = session();
     let launch = Launch {
         id: LaunchId::new(Uuid::now_v7()),
-        session: session.id,
-        number: 1,
-        mode: LaunchMode::Fresh,
-        planned: None,
         message: Some("hello".to_owned()),
-        program: PathBuf::from("/bin/true"),
-        argv: vec!["true".to_owned()],
-        cwd: PathBuf::from("/work"),
-        vendor_version: None,
-        git_commit: None,
-        environment: Vec::new(),
-        created_at: Timestamp::UNIX_EPOCH,
-        machine: None,
-        holder: None,
-        agent: None,
-        end: None,
+        ..samples::launch(&session)
     };
     LaunchRecord::new(session, launch, Vec::new())
 }
@@ -107,8 +70,8 @@ fn record_has_the_fields_that_scripts_rely_on() {
     assert_eq!(value["agent_id"], "coder");
     assert_eq!(value["session_name"], "shop/coder");
     assert_eq!(value["session_id"], serde_json::Value::Null);
-    assert_eq!(value["cli_command"][0], "true");
-    assert_eq!(value["spawned_at"], "1970-01-01T00:00:00Z");
+    assert_eq!(value["cli_command"][0], "tool");
+    assert_eq!(value["spawned_at"], "2030-01-02T03:04:05Z");
 }
 
 #[test]

@@ -1,21 +1,19 @@
 //! Segue in a temporary folder, one for each test. Its processes end with the test.
 
-use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::Signal;
 use segue_core::model::{
-    Environment, Exit, FleetName, Launch, LaunchEnd, LaunchId, LaunchMode, LaunchRecord,
-    Permission, ProcessRef, Restart, Session, SessionId, SessionName, Status, TerminalSize,
-    VendorId,
+    Environment, Exit, Launch, LaunchEnd, LaunchId, LaunchRecord, ProcessRef, Restart, Session,
+    SessionId, TerminalSize, VendorId,
 };
 use segue_core::ports::{Held, HolderEvent, Holders as _, StartOrder};
+use segue_fakes::samples;
 use segue_host::Paths;
 use segue_host::hold::{LocalHolders, Snapshot, socket_path};
 use segue_host::process::{self, ProcessHandle};
@@ -249,48 +247,21 @@ fn order(test_launch: &TestLaunch) -> StartOrder {
 fn session(test_launch: &TestLaunch) -> Session {
     Session {
         id: test_launch.session,
-        name: SessionName::parse("coder").unwrap(),
-        fleet: FleetName::parse("shop").unwrap(),
-        agent: None,
         vendor: VendorId::new("shell"),
-        description: None,
         cwd: test_launch.cwd.clone(),
         config_dir: test_launch.cwd.clone(),
-        model: None,
-        permission: Permission::Ask,
-        instructions: None,
         headless: test_launch.headless,
         restart: Restart::Never,
-        args: Vec::new(),
-        env: BTreeMap::new(),
-        parent: None,
-        status: Status::Starting,
-        archive: true,
-        spoke: false,
-        created_at: Timestamp::now(),
-        updated_at: Timestamp::now(),
+        ..samples::session(1, "coder")
     }
 }
 
 fn launch(test_launch: &TestLaunch) -> Launch {
     Launch {
         id: LaunchId::new(Uuid::now_v7()),
-        session: test_launch.session,
-        number: 1,
-        mode: LaunchMode::Fresh,
-        planned: None,
-        message: None,
         program: PathBuf::from(&test_launch.argv[0]),
         argv: test_launch.argv.clone(),
-        cwd: test_launch.cwd.clone(),
-        vendor_version: None,
-        git_commit: None,
-        environment: Vec::new(),
-        created_at: Timestamp::now(),
-        machine: None,
-        holder: None,
-        agent: None,
-        end: None,
+        ..samples::launch(&session(test_launch))
     }
 }
 
