@@ -1,8 +1,10 @@
 //! Tests of agents that a signal such as SIGSTOP suspends.
 
+use rustix::process::Signal;
+use segue_core::model::LaunchId;
+
 use super::fixture::{HoldFixture, exit_code, send};
 use super::person::Person;
-use rustix::process::Signal;
 
 #[tokio::test]
 async fn agent_that_stops_itself_is_continued() {
@@ -35,32 +37,39 @@ async fn process_group_that_stops_itself_is_continued() {
     fixture.wait_for_title(launch, "on").await;
 }
 
-#[tokio::test]
-async fn program_below_the_agent_that_stops_itself_on_ctrl_z_is_continued() {
-    let fixture = HoldFixture::new();
-    let program = "title raw; dd bs=1 count=1 >/dev/null 2>&1; kill -STOP $$; title on; read line";
-    let program = program.replace("title", "printf \"\\033]2;%s\\007\"");
-    let script = format!("stty raw -echo; sh -c '{program}'; title over; read line");
-    let (launch, _) = fixture.start(&fixture.shell(&script)).await;
-    fixture.wait_for_title(launch, "raw").await;
+/// Returns the command of another shell that runs a script. The script can call `title TEXT`.
+fn shell(script: &str) -> String {
+    let script = script.replace("title", "printf \"\\033]2;%s\\007\"");
+    format!("sh -c '{script}'")
+}
+
+/// Starts a script, waits for its title `ready`, attaches to it and presses ^Z.
+async fn start_and_press_ctrl_z(fixture: &HoldFixture, script: &str) -> (LaunchId, Person) {
+    let (launch, _) = fixture.start(&fixture.shell(script)).await;
+    fixture.wait_for_title(launch, "ready").await;
     let mut person = Person::attach(&fixture.socket(launch), 40, 120);
     person.wait_for_text("detach with");
     person.type_keys(b"\x1a");
+    (launch, person)
+}
+
+#[tokio::test]
+async fn program_below_the_agent_that_stops_itself_on_ctrl_z_is_continued() {
+    let fixture = HoldFixture::new();
+    let program =
+        shell("title ready; dd bs=1 count=1 >/dev/null 2>&1; kill -STOP $$; title on; read line");
+    let script = format!("stty raw -echo; {program}; title over; read line");
+    let (launch, _person) = start_and_press_ctrl_z(&fixture, &script).await;
     fixture.wait_for_title(launch, "on").await;
 }
 
 #[tokio::test]
 async fn ctrl_z_does_not_stop_a_program_that_reads_lines() {
     let fixture = HoldFixture::new();
-    let program = "title reads; read line; title done";
-    let program = program.replace("title", "printf \"\\033]2;%s\\007\"");
+    let program = shell("title ready; read line; title done");
     // With job control, the shell would continue if the program stopped.
-    let script = format!("set -m; sh -c '{program}'; echo \"status $?\"; title over; read line");
-    let (launch, _) = fixture.start(&fixture.shell(&script)).await;
-    fixture.wait_for_title(launch, "reads").await;
-    let mut person = Person::attach(&fixture.socket(launch), 40, 120);
-    person.wait_for_text("detach with");
-    person.type_keys(b"\x1a");
+    let script = format!("set -m; {program}; echo \"status $?\"; title over; read line");
+    let (launch, mut person) = start_and_press_ctrl_z(&fixture, &script).await;
     person.type_keys(b"x\r");
     fixture.wait_for_title(launch, "over").await;
     let rows = fixture.snapshot(launch).await.rows;
