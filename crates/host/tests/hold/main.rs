@@ -11,6 +11,7 @@ mod protocol;
 mod scroll;
 mod starts;
 mod stream;
+mod stream_client;
 mod suspended;
 mod typing;
 mod unreachable;

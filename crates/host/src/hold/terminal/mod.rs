@@ -14,6 +14,7 @@ mod modes;
 mod paint;
 mod plain;
 mod queries;
+mod resize;
 mod scanner;
 mod scrollback;
 mod sequence;
