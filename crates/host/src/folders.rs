@@ -18,7 +18,8 @@ use crate::guard;
 use crate::hold::socket_path;
 use crate::hook;
 use crate::last_words;
-use crate::paths::{Openness, Paths, ensure_folder};
+use crate::own_folder::{Openness, ensure_folder};
+use crate::paths::Paths;
 use crate::points;
 use crate::removal::{self, unless_absent};
 

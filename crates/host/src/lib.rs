@@ -10,6 +10,7 @@ mod guard;
 mod inherited_descriptors;
 mod leftovers;
 mod notifier;
+mod own_folder;
 mod removal;
 mod staged_file;
 mod variables;

@@ -2,27 +2,30 @@
 //! Each folder has a record (the manifest) and compressed copies. The record is written last. Copies
 //! that it does not list are invalid.
 
+mod copies;
+mod damage;
 mod frames;
 mod manifest;
 mod names;
 mod sources;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jiff::Timestamp;
 use segue_core::model::{Archived, Holding};
 use segue_core::ports::{Archive, ArchiveOrder, Content, DamagedCopy, RestoreOrder};
 use segue_core::{Error, Result, failpoint};
 
+use self::copies::{has_content, keep_document, keep_file, modified, tidy};
+use self::damage::{faulty, is_damage};
 use self::manifest::{FileRole, Manifest, StoredStream};
 use self::names::{fingerprint, folder_name};
-use self::sources::{SourceFile, below};
+use self::sources::below;
 use crate::failure::{cannot, quoted};
-use crate::files::open_regular;
-use crate::paths::{Openness, Paths, ensure_folder};
+use crate::own_folder::{Openness, ensure_folder};
+use crate::paths::Paths;
 use crate::removal;
 
 /// The number of locks. At most this many conversations can be processed at the same time.
@@ -292,118 +295,12 @@ impl Archive for DiskArchive {
     }
 }
 
-/// Returns a description of the damage of the copy in a folder. `None` if it is intact.
-fn faulty(folder: &Path) -> io::Result<Option<String>> {
-    let streams = match Manifest::read(folder) {
-        Ok(manifest) => manifest.map(|manifest| manifest.streams).unwrap_or_default(),
-        Err(error) if is_damage(&error) => return Ok(Some(error.to_string())),
-        Err(error) => return Err(error),
-    };
-    for stream in streams {
-        match frames::verify(folder, &stream) {
-            Err(error) if is_damage(&error) => {
-                return Ok(Some(format!("`{}`: {error}", stream.file)));
-            }
-            verified => verified?,
-        }
-    }
-    Ok(None)
-}
-
-/// Returns whether the error means that a copy is damaged. Other errors mean that the copy cannot be
-/// read now, for example because too many files are open or permissions are missing.
-fn is_damage(error: &io::Error) -> bool {
-    error.raw_os_error().is_none() || error.kind() == io::ErrorKind::NotFound
-}
-
-fn has_content(source: &SourceFile) -> bool {
-    source.role == FileRole::Transcript && fs::metadata(&source.path).is_ok_and(|it| it.len() > 0)
-}
-
-/// Copies the part of a file that its copy does not have yet. Returns the number of bytes added. A
-/// missing file adds none.
-fn keep_file(
-    source: &SourceFile,
-    (folder, config_dir): (&Path, &Path),
-    manifest: &mut Manifest,
-) -> io::Result<u64> {
-    let mut file = match open_regular(&source.path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-        file => file?,
-    };
-    let facts = file.metadata()?;
-    let (length, changed) = (facts.len(), modified(&facts)?);
-    let is_same = |it: &StoredStream| it.length == length && it.modified == Some(changed);
-    let newest = manifest.versions(&source.role).next();
-    if length == 0 || newest.is_some_and(|(_, newest)| is_same(newest)) {
-        return Ok(0);
-    }
-    let place = continued(&file, length, folder, manifest, &source.role);
-    let path = below(config_dir, &source.path);
-    let known = place.map(|place| manifest.streams[place].clone());
-    let mut stream = known.unwrap_or_else(|| StoredStream::new(source.role.clone(), path.clone()));
-    let before = stream.length;
-    if before < length {
-        frames::append(&mut file, length, folder, &mut stream)?;
-        (stream.modified, stream.path) = (Some(changed), path);
-    }
-    // The copy that the file continues becomes the newest copy.
-    if let Some(place) = place {
-        manifest.streams.remove(place);
-    }
-    let added = stream.length - before;
-    manifest.streams.push(stream);
-    Ok(added)
-}
-
-/// Returns the index of the copy that a file continues. If several match, the longest.
-fn continued(
-    file: &File,
-    length: u64,
-    folder: &Path,
-    manifest: &Manifest,
-    role: &FileRole,
-) -> Option<usize> {
-    let continues =
-        |(_, stream): &(usize, &StoredStream)| frames::continues(file, length, folder, stream);
-    let longest = manifest.versions(role).filter(continues).max_by_key(|(_, it)| it.length);
-    longest.map(|(place, _)| place)
-}
-
-/// Copies an exported document, unless it equals the last copied document.
-fn keep_document(document: &[u8], folder: &Path, manifest: &mut Manifest) -> io::Result<u64> {
-    let (length, end) = (document.len() as u64, fingerprint(document));
-    let newest = manifest.versions(&FileRole::Export).next();
-    if newest.is_some_and(|(_, it)| (it.length, it.end) == (length, end)) {
-        return Ok(0);
-    }
-    let mut stream = StoredStream::new(FileRole::Export, PathBuf::from(DOCUMENT));
-    stream.length = frames::write_frame(document, folder, &mut stream)?;
-    stream.end = end;
-    manifest.streams.push(stream);
-    Ok(length)
-}
-
 /// Returns the newest copy of the transcript at this path. If there is none, the newest copy from
 /// any path.
 fn newest_at<'a>(manifest: &'a Manifest, path: &Path) -> Option<&'a StoredStream> {
     let mut versions = manifest.versions(&FileRole::Transcript).map(|(_, stream)| stream);
     let newest = manifest.versions(&FileRole::Transcript).next().map(|(_, stream)| stream);
     versions.find(|stream| stream.path == path).or(newest)
-}
-
-/// Deletes copies that the record does not list. A copy that cannot be deleted only uses space.
-fn tidy(folder: &Path, before: &Manifest, now: &Manifest, superseded: &[StoredStream]) {
-    if before.streams.len() == now.streams.len() && superseded.is_empty() {
-        return;
-    }
-    let listed = |path: &Path| now.streams.iter().any(|it| path.ends_with(&it.file));
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|it| it == "zst") && !listed(&path) {
-            let _stays = fs::remove_file(path);
-        }
-    }
 }
 
 /// Returns the subfolders of a folder, without hidden ones.
@@ -427,10 +324,6 @@ fn stored(manifest: &Manifest) -> u64 {
 /// Returns a number that identifies a conversation.
 fn mark(conversation: &Archived) -> u64 {
     fingerprint(format!("{}\n{}", conversation.vendor, conversation.id).as_bytes())
-}
-
-fn modified(facts: &fs::Metadata) -> io::Result<Timestamp> {
-    Timestamp::try_from(facts.modified()?).map_err(io::Error::other)
 }
 
 fn no_transcript(conversation: &Archived) -> Error {

@@ -1,5 +1,6 @@
 use std::os::unix::fs::MetadataExt as _;
 
+use jiff::Timestamp;
 use segue_core::Kind;
 use segue_core::model::{Environment, VendorId, VendorSessionId};
 use segue_core::ports::Place;
