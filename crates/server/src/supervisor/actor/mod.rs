@@ -5,6 +5,7 @@ mod answers;
 mod archiving;
 mod delivery;
 mod dialogs;
+mod dispatch;
 mod ending;
 mod environment;
 mod evidence;
@@ -16,6 +17,7 @@ mod reports;
 mod screen;
 mod settings;
 mod start_queue;
+mod start_reports;
 mod starting;
 mod timer_schedule;
 mod turns;
@@ -44,7 +46,7 @@ pub(crate) use self::delivery::Outgoing;
 use self::dialogs::Asking;
 use self::evidence::PendingEvidence;
 pub(crate) use self::inbox::{ActorMessage, SessionObservation, SessionRequest, SessionTimeout};
-use self::start_queue::{FirstReply, StartQueue, StartRequest, StartStep};
+use self::start_queue::{StartQueue, StartStep};
 use self::timer_schedule::TimerSchedule;
 use self::unrecorded_events::UnrecordedEvents;
 pub(crate) use self::waiters::Waiter;
@@ -241,103 +243,6 @@ impl Actor {
             ActorWork::Message(ActorMessage::Timeout(timeout)) => self.time_out(timeout).await,
             ActorWork::Start(step) => self.proceed_with_start(step).await,
         }
-    }
-
-    /// Carries a request out. Returns only an error of recording. All other errors are sent to the
-    /// client.
-    async fn carry_out(&mut self, request: SessionRequest) -> Result<()> {
-        match request {
-            SessionRequest::Start { start, reply } => {
-                let reply = FirstReply::Started(reply);
-                self.starts.push(StartRequest::First { start, reply });
-            }
-            SessionRequest::StartVerified { start, reply } => {
-                let reply = FirstReply::Verified(reply);
-                self.starts.push(StartRequest::First { start, reply });
-            }
-            SessionRequest::Resume { environment, asked, fresh, trigger, reply } => {
-                let left = LeftBehind::Nothing;
-                let request =
-                    StartRequest::Resume { environment, asked, fresh, trigger, left, reply };
-                self.starts.push(request);
-            }
-            SessionRequest::StartHandedOver { launch, trigger, reply } => {
-                self.starts.push(StartRequest::Handoff { launch, trigger, reply });
-            }
-            SessionRequest::Stop { reply } => return self.stop_and_answer(reply).await,
-            SessionRequest::Remove { purge, along, reply } => {
-                let result = self.remove(purge, along).await;
-                self.removed = result.is_ok();
-                send_reply(reply, result);
-            }
-            SessionRequest::Reconcile { reply } => return self.reconcile_and_answer(reply).await,
-            SessionRequest::Plan { asked, reply } => send_reply(reply, self.plan(asked).await),
-            SessionRequest::WaitTurn { reply } => self.wait_turn(reply),
-            SessionRequest::Rename { name, reply } => send_reply(reply, self.rename(name).await),
-            SessionRequest::Configure { settings, reply } => {
-                send_reply(reply, self.configure(*settings).await);
-            }
-            SessionRequest::SetTimers { timers, reply } => {
-                send_reply(reply, self.set_timers(timers).await);
-            }
-            SessionRequest::Send { outgoing, reply } => {
-                send_reply(reply, self.send(outgoing).await)
-            }
-            SessionRequest::Cancel { message, along, reply } => {
-                send_reply(reply, self.cancel(message, along).await);
-            }
-            SessionRequest::Report { message, reply } => {
-                send_reply(reply, self.report(message).await)
-            }
-            SessionRequest::Answer { answer, question, request, reply } => {
-                self.hold_answer((answer, question), request, reply).await;
-            }
-            SessionRequest::Wait(waiter) => self.waiters.push(waiter),
-            SessionRequest::Archive => self.archive(),
-            // Handled in `run`.
-            SessionRequest::Retire => {}
-        }
-        Ok(())
-    }
-
-    async fn stop_and_answer(&mut self, reply: Reply<bool>) -> Result<()> {
-        let cancelled = self.cancel_starts().await;
-        let stopped = cancelled.and(self.stop().await);
-        let failed = stopped.as_ref().map(drop).map_err(Clone::clone);
-        send_reply(reply, stopped);
-        failed
-    }
-
-    async fn reconcile_and_answer(&mut self, reply: oneshot::Sender<()>) -> Result<()> {
-        let result = self.reconcile().await;
-        self.suppress_known_failure();
-        // The daemon may have stopped waiting.
-        let _gone = reply.send(());
-        result
-    }
-
-    async fn time_out(&mut self, timeout: SessionTimeout) -> Result<()> {
-        match timeout {
-            SessionTimeout::RetryRecording => return self.retry_recording().await,
-            SessionTimeout::RestartDue { after } => return self.restart(after).await,
-            SessionTimeout::Silent { launch, output_lines } => {
-                return self.end_silent_launch(launch, output_lines).await;
-            }
-            SessionTimeout::NoEvidence { launch } => {
-                return self.report_missing_evidence(launch).await;
-            }
-            SessionTimeout::TimerDue { launch, round } => {
-                return self.timer_due(launch, round).await;
-            }
-            SessionTimeout::CheckMessage { message } => return self.check_message(message).await,
-            SessionTimeout::Overdue { message } => return self.overdue(message).await,
-            SessionTimeout::EvidenceOverdue { launch } => self.give_up_waiting(launch),
-            SessionTimeout::StopBlocking { launch } => self.stop_blocking(launch),
-            SessionTimeout::ScoutTimeout { launch } => self.let_others_pass(launch),
-            SessionTimeout::RetryTyping => self.allow_typing(),
-            SessionTimeout::ReadDialog => self.asking.is_stale = true,
-        }
-        Ok(())
     }
 
     fn id(&self) -> SessionId {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use segue_core::api::{AgentOutcome, Outcome, PlannedDecision, PlannedOutcome, SessionRef};
+use segue_core::api::{Outcome, PlannedDecision, PlannedOutcome, SessionRef};
 use segue_core::flows::launch::{self, LaunchRequest};
 use segue_core::flows::look::{self, ObservedSession, SelectionMode};
 use segue_core::flows::restore::{self, Done};
@@ -17,8 +17,8 @@ use segue_core::{Error, Result, failpoint};
 
 use super::super::accounts::StartTrigger;
 use super::super::admission::{AdmissionRequest, StartPermits, admit};
-use super::start_queue::{FirstReply, PermitWait, StartRequest, StartStep};
-use super::{Actor, BroughtBack, ConversationRenewal, LeftBehind, Reply, first_launch, send_reply};
+use super::start_queue::{PermitWait, StartRequest, StartStep};
+use super::{Actor, ConversationRenewal, LeftBehind, first_launch};
 use crate::requests::step;
 
 /// The result of preparing a start.
@@ -236,54 +236,6 @@ impl Actor {
         restore::start_new_conversation(&self.ports, &mut self.state, environment, along).await?;
         let note = "a new conversation, as asked; the old one stays in the log".to_owned();
         Ok(Done::Launched { outcome: Outcome::Fresh, note: Some(note) })
-    }
-
-    /// Answers a request after its start was carried out, refused, or has failed.
-    async fn report_start(&mut self, request: StartRequest, done: Result<Done>) -> Result<()> {
-        if !matches!(done, Ok(Done::Launched { .. })) {
-            self.permits.clear();
-        }
-        match request {
-            StartRequest::First { reply, .. } => {
-                self.report_first(done, reply);
-                // If the first commit of a new session failed, the session does not exist.
-                self.removed = self.state.launches.is_empty();
-            }
-            StartRequest::Resume { left, reply, .. } => self.report_resume(done, left, reply),
-            StartRequest::Handoff { reply, .. } => {
-                self.report_resume(done, LeftBehind::Nothing, reply);
-                self.removed = self.state.launches.is_empty() && self.state.bindings.is_empty();
-            }
-            StartRequest::Restart { .. } => return self.report_restart(done).await,
-            StartRequest::NextTurn { .. } => self.report_next_turn(done),
-        }
-        Ok(())
-    }
-
-    fn report_first(&mut self, done: Result<Done>, reply: FirstReply) {
-        match (done, reply) {
-            (Ok(_), FirstReply::Started(reply)) => send_reply(reply, Ok(self.view())),
-            (Ok(_), FirstReply::Verified(reply)) => {
-                self.expect_evidence(BroughtBack::new(Outcome::Started, None), reply);
-            }
-            (Err(error), FirstReply::Started(reply)) => send_reply(reply, Err(error)),
-            (Err(error), FirstReply::Verified(reply)) => send_reply(reply, Err(error)),
-        }
-    }
-
-    fn report_resume(&mut self, done: Result<Done>, left: LeftBehind, reply: Reply<AgentOutcome>) {
-        match done {
-            Ok(Done::Settled { outcome, note }) => {
-                self.report_running(BroughtBack { left, ..BroughtBack::new(outcome, note) }, reply);
-            }
-            Ok(Done::Launched { outcome, note }) => {
-                self.expect_evidence(
-                    BroughtBack { left, ..BroughtBack::new(outcome, note) },
-                    reply,
-                );
-            }
-            Ok(Done::Refused { error }) | Err(error) => send_reply(reply, Ok(self.refused(&error))),
-        }
     }
 
     /// Ends the processes that closed launches of this session left running.
