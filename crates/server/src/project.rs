@@ -2,6 +2,7 @@
 
 mod settings;
 mod source;
+mod timers;
 mod variables;
 mod vendors;
 mod written;

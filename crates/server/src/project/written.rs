@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use jiff::SignedDuration;
 use segue_core::model::{
     AgentName, DescribedVendors, FleetName, FleetScale, Permission, PermissionEffect, Project,
     ProjectAgent, Restart, Timer, TrustClaim, VendorId,
@@ -17,6 +15,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::source::{ProjectSource, RESERVED_KEYS};
+use super::timers::WrittenTimer;
 use super::variables::VariableValues;
 use super::vendors::{self, WrittenVendor};
 
@@ -25,10 +24,6 @@ const MAX_KINDS: usize = 500;
 /// The longest instructions. They are passed as one command line argument, which cannot be much
 /// longer.
 const MAX_INSTRUCTIONS_BYTES: usize = 100_000;
-/// The shortest interval of a timer. With a shorter interval the agent would do nothing else.
-const MIN_TIMER: Duration = Duration::from_secs(1);
-const MAX_TIMER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenProject {
@@ -65,46 +60,6 @@ struct WrittenAgent {
     args: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     timers: Vec<WrittenTimer>,
-}
-
-/// A message that is sent to an agent at a regular interval.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenTimer {
-    every: Spanned<String>,
-    /// The path of a file, or the message itself.
-    prompt: Spanned<String>,
-    #[serde(default)]
-    interrupt: bool,
-}
-
-impl WrittenTimer {
-    fn every(&self, source: &ProjectSource) -> Result<Duration> {
-        let text = self.every.as_ref();
-        let every = text.parse::<SignedDuration>().ok().and_then(|it| Duration::try_from(it).ok());
-        every.filter(|it| (MIN_TIMER..=MAX_TIMER).contains(it)).ok_or_else(|| {
-            let error = Error::config(format!(
-                "`every` must be a duration between `1s` and `8760h`, got `{text}`"
-            ));
-            source.at(&self.every, error.hint("write it as `20m` or `1h 30m`"))
-        })
-    }
-
-    /// Returns the message, and the file that contains it. A prompt with white space, or without a
-    /// dot and a slash, is the message itself. Any other prompt is the path of a file.
-    fn message(&self, source: &ProjectSource) -> Result<(PathBuf, String)> {
-        let prompt = self.prompt.as_ref();
-        if prompt.trim().is_empty() {
-            let error = Error::config("the prompt of a timer is empty");
-            return Err(source.at(&self.prompt, error.hint("write a message, or name a file")));
-        }
-        let is_word = !prompt.contains(char::is_whitespace);
-        if is_word && (prompt.contains('.') || prompt.contains('/')) {
-            let file = Spanned::new(self.prompt.span(), PathBuf::from(prompt));
-            return source.text_file("prompt of a timer", &file);
-        }
-        Ok((source.path().to_owned(), prompt.clone()))
-    }
 }
 
 impl WrittenProject {
