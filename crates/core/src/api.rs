@@ -12,6 +12,7 @@ mod events;
 mod handoff;
 mod maybe_known;
 mod messages;
+mod note;
 mod plan;
 mod restore;
 mod resume;
@@ -39,6 +40,7 @@ pub use maybe_known::MaybeKnown;
 pub use messages::{
     CancelRequest, MessageList, MessageView, MessagesRequest, SendReport, SendRequest, Until,
 };
+pub use note::OutcomeNote;
 pub use plan::{PlanReport, PlannedDecision, PlannedOutcome};
 pub use restore::{AgentOutcome, Outcome, RestoreReport};
 pub use resume::{ResumeAnswer, ResumeCount, ResumeRequest};

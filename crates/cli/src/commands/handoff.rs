@@ -112,7 +112,7 @@ fn show(report: &HandoffReport, dry_run: DryRunArguments, context: &mut Context)
         }
         None => show_turns(report, context)?,
     }
-    if let Some(note) = &report.note {
+    if let Some(note) = &report.note.text {
         context.output.note(note);
     }
     let HandoffReport { from, to, mode, .. } = report;

@@ -7,7 +7,7 @@ mod reasons;
 
 use std::collections::BTreeMap;
 
-use segue_core::api::{AgentOutcome, Outcome, RestoreReport, SurplusSession};
+use segue_core::api::{AgentOutcome, Outcome, OutcomeNote, RestoreReport, SurplusSession};
 use segue_core::{Kind, Result};
 
 use super::targets;
@@ -27,7 +27,7 @@ pub(crate) fn show(
         context.output.json(report)?;
     } else {
         let explained = report.agents.iter().filter(|agent| is_explained(agent));
-        let explained = explained.map(|agent| (&*agent.of.address, own_note(agent)));
+        let explained = explained.map(|agent| (&*agent.of.address, &agent.note));
         reasons::print_table_and_notes(&table(report), explained, context)?;
         context.output.note(&summary(report));
         left_alone::print(&report.left_alone, command, context);
@@ -56,7 +56,7 @@ fn table(report: &RestoreReport) -> TextTable {
     let mut shown: BTreeMap<&str, &str> = BTreeMap::new();
     let mut above = "";
     for agent in &report.agents {
-        let own = if is_explained(agent) { "" } else { own_note(agent) };
+        let own = if is_explained(agent) { "" } else { text(&agent.note) };
         let first = shown.entry(own).or_insert(&agent.of.address);
         let note = or_reference(own, above, (*first != agent.of.address).then_some(first));
         above = own;
@@ -70,21 +70,17 @@ fn table(report: &RestoreReport) -> TextTable {
     table
 }
 
-fn own_note(agent: &AgentOutcome) -> &str {
-    agent.note.as_deref().unwrap_or_default()
+fn text(note: &OutcomeNote) -> &str {
+    note.text.as_deref().unwrap_or_default()
 }
 
 /// Returns whether the note of a session is printed below the table. The user has to act on such a
 /// note, and a cell of the table can be cut.
 fn is_explained(agent: &AgentOutcome) -> bool {
-    let note = own_note(agent);
     let needs_person =
         matches!(agent.outcome, Outcome::Refused | Outcome::Waiting | Outcome::Fresh);
-    !note.is_empty() && (needs_person || note.contains(COMMAND))
+    !text(&agent.note).is_empty() && (needs_person || !agent.note.hints.is_empty())
 }
-
-/// A note that contains this text has a command for the user to copy.
-const COMMAND: &str = "`segue ";
 
 /// Replaces a note that is the same as in the row above.
 const AS_ABOVE: &str = "(as above)";
@@ -181,7 +177,7 @@ shop/writer  demo    handed over
 
     fn explained(report: &RestoreReport) -> String {
         let explained = report.agents.iter().filter(|agent| is_explained(agent));
-        reasons::text(explained.map(|agent| (&*agent.of.address, own_note(agent))), Colour::Off)
+        reasons::text(explained.map(|agent| (&*agent.of.address, &agent.note)), Colour::Off)
     }
 
     #[test]
@@ -192,8 +188,8 @@ shop/writer  demo    handed over
                    archive has it";
         let fresh =
             "run `segue resume shop/tester --fresh shop/tester` to begin a new conversation";
-        let note = format!("{why}; {fresh}; run `segue adopt demo` to see others");
-        report.agents[1].note = Some(note);
+        let note = OutcomeNote::new(why).hint(fresh).hint("run `segue adopt demo` to see others");
+        report.agents[1].note = note;
         let table = table(&report).render(Colour::Off, Some(40));
         assert!(table.contains("shop/tester  demo    refused\n"), "{table}");
         let hint = "  hint: run `segue adopt demo` to see others\n";
@@ -205,10 +201,20 @@ shop/writer  demo    handed over
     fn sessions_with_the_same_reason_share_one_line() {
         let mut report = report(false);
         report.agents[0].outcome = Outcome::Fresh;
-        report.agents[0].note = Some("two conversations\nmight be it".to_owned());
+        report.agents[0].note = OutcomeNote::new("two conversations\nmight be it");
         assert_eq!(explained(&report), "shop/coder, shop/tester: two conversations might be it\n");
         let table = table(&report).render(Colour::Off, None);
         assert!(!table.contains("might be it"), "{table}");
+    }
+
+    #[test]
+    fn note_with_a_command_and_without_a_hint_stays_in_the_table() {
+        let mut report = report(false);
+        report.agents[0].note = OutcomeNote::new("`segue ls` ran in it");
+        report.agents.truncate(1);
+        assert_eq!(explained(&report), "");
+        let table = table(&report).render(Colour::Off, None);
+        assert!(table.contains("`segue ls` ran in it"), "{table}");
     }
 
     #[test]
@@ -216,7 +222,7 @@ shop/writer  demo    handed over
         let mut report = report(false);
         for agent in &mut report.agents {
             agent.outcome = Outcome::Resumed;
-            agent.note = Some("two conversations\nmight be it".to_owned());
+            agent.note = OutcomeNote::new("two conversations\nmight be it");
         }
         let text = table(&report).render(Colour::Off, None);
         assert_eq!(text.matches("might be it").count(), 1, "{text}");
@@ -226,8 +232,9 @@ shop/writer  demo    handed over
     #[test]
     fn note_that_is_repeated_later_refers_to_the_first_session_with_it() {
         let mut report = report(false);
-        report.agents[0].note = Some("the account is refused: sign in again".to_owned());
-        report.agents[2].note = Some("the account is refused: sign in again".to_owned());
+        let note = OutcomeNote::new("the account is refused: sign in again");
+        report.agents[0].note = note.clone();
+        report.agents[2].note = note;
         let expected = "\
 NAME         VENDOR  OUTCOME      NOTE
 shop/coder   demo    resumed      the account is refused: sign in again

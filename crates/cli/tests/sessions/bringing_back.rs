@@ -168,6 +168,10 @@ fn handed_over_session_is_resumed_only_if_it_is_named_and_the_flag_is_given() {
         for part in ["`shop/given-demo`", "segue handoff", "segue resume shop/given --stopped"] {
             assert!(note.contains(part), "{note}");
         }
+        let hints = report.agent("given")["hints"].as_array().unwrap();
+        let hints: Vec<&str> = hints.iter().filter_map(Value::as_str).collect();
+        assert_eq!(hints.len(), 3, "{hints:?}");
+        assert!(note.ends_with(&format!("; {}", hints.join("; "))), "{note}: {hints:?}");
     }
     assert!(world.session("given")["pid"].is_null());
     world.resume(["given", "--stopped"]).assert_back("given", "resumed");

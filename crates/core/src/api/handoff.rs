@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Caller, MaybeKnown, SessionRef};
+use super::{Caller, MaybeKnown, OutcomeNote, SessionRef};
 use crate::model::{Dialog, HandoffForm, Role, Tool, Turn, VendorId};
 use crate::rules::handoff::HandoffMode;
 use crate::word_enum::word_enum;
@@ -61,7 +61,8 @@ pub struct HandoffReport {
     /// `None` if the omitted turns were not counted.
     pub turns_left_out: Option<u64>,
     pub chars: u64,
-    pub note: Option<String>,
+    #[serde(flatten)]
+    pub note: OutcomeNote,
     /// The question that the next agent shows to the user before it continues.
     #[serde(default)]
     pub dialog: Option<Dialog>,

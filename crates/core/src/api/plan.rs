@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FailedTarget, LeftAlone, SessionRef};
+use super::{FailedTarget, LeftAlone, OutcomeNote, SessionRef};
 use crate::model::{VendorId, VendorSessionId};
 use crate::word_enum::word_enum;
 
@@ -29,8 +29,9 @@ pub struct PlannedOutcome {
     pub vendor: VendorId,
     pub decision: PlannedDecision,
     pub vendor_session_id: Option<VendorSessionId>,
-    /// One line for the user: what would be done, or why nothing would be done.
-    pub note: String,
+    /// What would be done, or why nothing would be done.
+    #[serde(flatten)]
+    pub note: OutcomeNote,
 }
 
 word_enum! {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FailedTarget, LeftAlone, SessionRef, SurplusSession};
+use super::{FailedTarget, LeftAlone, OutcomeNote, SessionRef, SurplusSession};
 use crate::model::{Dialog, VendorId, VendorSessionId};
 use crate::word_enum::word_enum;
 
@@ -44,7 +44,8 @@ pub struct AgentOutcome {
     pub vendor: VendorId,
     pub outcome: Outcome,
     pub vendor_session_id: Option<VendorSessionId>,
-    pub note: Option<String>,
+    #[serde(flatten)]
+    pub note: OutcomeNote,
     /// The question that the agent shows to the user.
     #[serde(default)]
     pub dialog: Option<Dialog>,

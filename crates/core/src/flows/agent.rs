@@ -1,6 +1,6 @@
 //! An agent of a project that `segue up` starts: its sessions, and the conversation that it continues.
 
-use crate::api::{AdoptCandidate, AgentOutcome, LeftAlone, Outcome, SessionRef};
+use crate::api::{AdoptCandidate, AgentOutcome, LeftAlone, Outcome, OutcomeNote, SessionRef};
 use crate::error::{Error, Result};
 use crate::flows::bringing_back::Sorter;
 use crate::flows::create::SessionBeginning;
@@ -157,7 +157,7 @@ impl AgentPlan {
             vendor: self.draft.vendor.clone(),
             outcome: Outcome::Refused,
             vendor_session_id: None,
-            note: Some(error.in_one_line()),
+            note: OutcomeNote::of_error(error),
             dialog: None,
             lost: true,
         }
@@ -175,13 +175,14 @@ impl AgentPlan {
         }
         let (keys, address) = (changed.join(", "), &outcome.of.address);
         let note = match was_open && !self.requested.is_fresh {
-            true => format!(
-                "the project file has other values: {keys}; `segue stop {address}` and `segue up \
-                 --stopped` start it with them"
-            ),
-            false => format!("now as in the project file: {keys}"),
+            true => {
+                let commands = format!("`segue stop {address}` and `segue up --stopped`");
+                OutcomeNote::new(format!("the project file has other values: {keys}"))
+                    .hint(format!("{commands} start it with them"))
+            }
+            false => OutcomeNote::new(format!("now as in the project file: {keys}")),
         };
-        with_note(outcome, &note)
+        with_note(outcome, note)
     }
 
     /// Adds a note about the conversations in the folder that were not continued to the outcome of a
@@ -191,7 +192,7 @@ impl AgentPlan {
         if !begins || found.is_empty() {
             return outcome;
         }
-        with_note(outcome, &ignored(&self.draft, found))
+        with_note(outcome, ignored(&self.draft, found))
     }
 }
 
@@ -239,23 +240,23 @@ fn has_former_name(draft: &Session, session: &Session) -> bool {
 pub fn adopted(outcome: AgentOutcome, only: &AdoptCandidate) -> AgentOutcome {
     let began = only.began_at;
     let begins = only.begins.as_deref().unwrap_or_default();
-    let note = format!(
+    let note = OutcomeNote::new(format!(
         "the only conversation in this folder, begun without Segue at {began:.0}: {begins}"
-    );
+    ));
     match outcome.outcome {
-        Outcome::Resumed => AgentOutcome { outcome: Outcome::Adopted, note: Some(note), ..outcome },
-        Outcome::Waiting => with_note(outcome, &note),
+        Outcome::Resumed => AgentOutcome { outcome: Outcome::Adopted, note, ..outcome },
+        Outcome::Waiting => with_note(outcome, note),
         _ => outcome,
     }
 }
 
-fn with_note(outcome: AgentOutcome, more: &str) -> AgentOutcome {
-    let note = outcome.note.map_or_else(|| more.to_owned(), |note| format!("{note}; {more}"));
-    AgentOutcome { note: Some(note), ..outcome }
+fn with_note(outcome: AgentOutcome, more: OutcomeNote) -> AgentOutcome {
+    AgentOutcome { note: outcome.note.and(more), ..outcome }
 }
 
-fn ignored(draft: &Session, found: &[AdoptCandidate]) -> String {
+fn ignored(draft: &Session, found: &[AdoptCandidate]) -> OutcomeNote {
     let (vendor, name) = (&draft.vendor, &draft.name);
+    let note = OutcomeNote::new("began a new conversation");
     match found {
         [only] => {
             let id = &only.vendor_session_id;
@@ -263,13 +264,13 @@ fn ignored(draft: &Session, found: &[AdoptCandidate]) -> String {
                 Some(pid) => format!("is open in process {pid}"),
                 None => format!("is in `{}`", only.config_dir.display()),
             };
-            format!("began a new conversation; {vendor}:{id} of this folder {why}")
+            note.and(OutcomeNote::new(format!("{vendor}:{id} of this folder {why}")))
         }
-        several => format!(
-            "began a new conversation; {} others are in this folder: `segue adopt {vendor}` lists \
-             them; run `segue rm {name}` before you adopt one under this name",
+        several => note.hint(format!(
+            "{} others are in this folder: `segue adopt {vendor}` lists them; run `segue rm \
+             {name}` before you adopt one under this name",
             several.len()
-        ),
+        )),
     }
 }
 

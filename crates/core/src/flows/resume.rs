@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::api::{
-    AgentOutcome, FailedTarget, LeftAlone, Outcome, PlannedDecision, PlannedOutcome, ResumeRequest,
-    SessionRef,
+    AgentOutcome, FailedTarget, LeftAlone, Outcome, OutcomeNote, PlannedDecision, PlannedOutcome,
+    ResumeRequest, SessionRef,
 };
 use crate::error::Result;
 use crate::flows::bringing_back::{Resting, Sorter};
@@ -191,12 +191,12 @@ impl SessionToResume {
     /// Completes the plan for the session with what this request decides.
     pub fn planned(&self, planned: PlannedOutcome) -> PlannedOutcome {
         if self.is_fresh {
-            let note = "begin a new conversation, as asked".to_owned();
+            let note = OutcomeNote::new("begin a new conversation, as asked");
             return PlannedOutcome { decision: PlannedDecision::Fresh, note, ..planned };
         }
         match &self.refused {
             Some(resting) => {
-                let note = resting.reason();
+                let note = OutcomeNote::new(resting.reason());
                 PlannedOutcome { decision: PlannedDecision::Refuse, note, ..planned }
             }
             None => planned,
@@ -213,7 +213,7 @@ pub fn refused(summary: &SessionSummary, resting: &Resting) -> AgentOutcome {
         vendor: session.vendor.clone(),
         outcome: Outcome::Refused,
         vendor_session_id: summary.binding.as_ref().map(|it| it.vendor_session.clone()),
-        note: Some(resting.refusal(session).in_one_line()),
+        note: OutcomeNote::of_error(&resting.refusal(session)),
         dialog: None,
         lost: true,
     }

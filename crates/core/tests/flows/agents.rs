@@ -97,7 +97,7 @@ async fn session_that_was_handed_over_or_runs_elsewhere_is_not_started() {
     let old = stored.summary(&old).await;
     let named = plan(&stored, &["coder"], by_name()).current(&stored.ports, &old).await.unwrap();
     let CurrentSession::Refused(outcome) = named else { panic!("{named:?}") };
-    assert!(outcome.note.unwrap().contains("shop/next"));
+    assert!(outcome.note.text.unwrap().contains("shop/next"));
     let far = MachineId::new(Uuid::from_u128(77));
     let far = stored.add_on(far, coder(3, "far", Status::Idle)).await;
     let far = stored.summary(&far).await;
@@ -168,5 +168,5 @@ async fn refused_account_is_reported_without_a_session() {
     let plan = plan(&stored, &["coder"], in_bulk());
     let outcome = plan.refused_account(&Error::new(Kind::Vendor, "log in first"));
     assert_eq!((outcome.outcome, outcome.of.session), (Outcome::Refused, None));
-    assert!(outcome.lost && outcome.note.unwrap().contains("log in first"));
+    assert!(outcome.lost && outcome.note.text.unwrap().contains("log in first"));
 }

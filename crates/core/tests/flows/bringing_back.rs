@@ -1,7 +1,9 @@
 //! Sessions whose conversations continue in other sessions, and resuming several sessions.
 
 use segue_core::Kind;
-use segue_core::api::{PlannedDecision, PlannedOutcome, ResumeRequest, Selection, SessionRef};
+use segue_core::api::{
+    OutcomeNote, PlannedDecision, PlannedOutcome, ResumeRequest, Selection, SessionRef,
+};
 use segue_core::flows::bringing_back::{self, Sorter};
 use segue_core::flows::resume::{self, ResumePlan};
 use segue_core::model::{AgentName, FleetName, How, Principal, Session, Status};
@@ -150,16 +152,17 @@ async fn plan_of_a_session_says_what_the_request_decides() {
             vendor: session.vendor.clone(),
             decision: PlannedDecision::Resume,
             vendor_session_id: None,
-            note: "resume".to_owned(),
+            note: OutcomeNote::new("resume"),
         };
         plan.sessions[at].planned(planned)
     };
     assert_eq!(names(&plan), ["old", "due", "new"]);
     assert_eq!(decided(0).decision, PlannedDecision::Refuse);
-    assert_eq!(decided(0).note, "its conversation goes on as `default/new`");
+    let note = OutcomeNote::new("its conversation goes on as `default/new`");
+    assert_eq!(decided(0).note, note);
     assert_eq!(
         (decided(1).decision, decided(1).note),
-        (PlannedDecision::Resume, "resume".to_owned())
+        (PlannedDecision::Resume, OutcomeNote::new("resume"))
     );
     assert_eq!(decided(2).decision, PlannedDecision::Fresh);
 }

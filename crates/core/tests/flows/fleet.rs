@@ -63,7 +63,7 @@ async fn session_that_was_handed_over_is_refused_with_its_successor() {
     let refused = plan.sessions[0].refused.as_ref().unwrap();
     assert_eq!(refused.why, LeftAloneReason::HandedOver);
     let outcome = resume::refused(&plan.sessions[0].summary, refused);
-    assert!(outcome.note.unwrap().contains("default/new"));
+    assert!(outcome.note.text.unwrap().contains("default/new"));
     assert_eq!(plan.to_start(), 0);
 }
 

@@ -106,7 +106,7 @@ fn every_refusal_and_restoration_has_a_description() {
     ];
     for (decision, text) in table {
         let described = restore::describe(&decision, "shop/fox");
-        assert!(described.contains(text), "{described}");
+        assert!(described.reason().contains(text), "{described:?}");
         let _word = restore::planned(&decision);
     }
 }

@@ -324,6 +324,7 @@ fn every_decision_has_a_word_and_a_description() {
     for (decision, word, text) in table {
         assert_eq!(restore::planned(&decision), word);
         let described = restore::describe(&decision, "shop/fox");
-        assert!(described.contains(text), "{described}");
+        let text_found = described.text.as_ref().is_some_and(|it| it.contains(text));
+        assert!(text_found, "{described:?}");
     }
 }

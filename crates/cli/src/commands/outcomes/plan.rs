@@ -20,7 +20,7 @@ pub(crate) fn show(
         context.output.json(report)?;
     } else {
         let explained = report.plan.iter().filter(|agent| short_form(agent).is_some());
-        let explained = explained.map(|agent| (&*agent.of.address, &*agent.note));
+        let explained = explained.map(|agent| (&*agent.of.address, &agent.note));
         reasons::print_table_and_notes(&table(report), explained, context)?;
         let sessions = counted(report.to_bring_back, "session");
         context.output.note(&format!("{sessions} would be brought back; nothing was changed"));
@@ -39,7 +39,7 @@ fn table(report: &PlanReport) -> TextTable {
             TableCell::toned(&agent.of.address, TextTone::Strong),
             TableCell::new(agent.vendor.as_str()),
             TableCell::new(conversation),
-            TableCell::new(short_form(agent).unwrap_or(&agent.note)),
+            TableCell::new(short_form(agent).unwrap_or(super::text(&agent.note))),
         ]);
     }
     table

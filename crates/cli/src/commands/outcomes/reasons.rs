@@ -1,6 +1,7 @@
 //! The reasons below a table of outcomes, with hints. A cell of the table could be cut.
 
 use segue_core::Result;
+use segue_core::api::OutcomeNote;
 
 use crate::context::Context;
 use crate::render::plain::one_line;
@@ -8,10 +9,10 @@ use crate::render::sessions::NAMED_SESSIONS;
 use crate::render::style::{Colour, TextTone};
 use crate::render::table::TextTable;
 
-/// Prints a table, and below it the notes of sessions. Each note has an address and a text.
+/// Prints a table, and below it the notes of sessions. Each note has the address of its session.
 pub(super) fn print_table_and_notes<'a>(
     table: &TextTable,
-    notes: impl Iterator<Item = (&'a str, &'a str)>,
+    notes: impl Iterator<Item = (&'a str, &'a OutcomeNote)>,
     context: &mut Context,
 ) -> Result<()> {
     context.output.table(table)?;
@@ -19,13 +20,13 @@ pub(super) fn print_table_and_notes<'a>(
     context.output.text(&reasons)
 }
 
-/// Begins the first hint of a note. The hints are separated by `; `.
-const HINT: &str = "; run `segue ";
-
 /// Returns the reason of each note on its own line, with its hints below it. Sessions with the same
-/// text share a line.
-pub(super) fn text<'a>(notes: impl Iterator<Item = (&'a str, &'a str)>, colour: Colour) -> String {
-    let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
+/// note share a line.
+pub(super) fn text<'a>(
+    notes: impl Iterator<Item = (&'a str, &'a OutcomeNote)>,
+    colour: Colour,
+) -> String {
+    let mut grouped: Vec<(&OutcomeNote, Vec<&str>)> = Vec::new();
     for (address, note) in notes {
         match grouped.iter_mut().find(|(known, _)| *known == note) {
             Some((_, addresses)) => addresses.push(address),
@@ -35,12 +36,11 @@ pub(super) fn text<'a>(notes: impl Iterator<Item = (&'a str, &'a str)>, colour: 
     grouped.iter().map(|(note, addresses)| reason(note, addresses, colour)).collect()
 }
 
-fn reason(note: &str, addresses: &[&str], colour: Colour) -> String {
-    let note = one_line(note);
-    let (reason, hints) = note.split_at(note.find(HINT).unwrap_or(note.len()));
+fn reason(note: &OutcomeNote, addresses: &[&str], colour: Colour) -> String {
+    let reason = one_line(&note.reason());
     let label = colour.paint(TextTone::Help, "hint:");
-    let hints = hints.split("; ").filter(|hint| !hint.is_empty());
-    let hints: String = hints.map(|hint| format!("  {label} {hint}\n")).collect();
+    let hints = note.hints.iter().map(|hint| format!("  {label} {}\n", one_line(hint)));
+    let hints: String = hints.collect();
     let names = colour.paint(TextTone::Strong, &first_names(addresses));
     format!("{names}: {reason}\n{hints}")
 }
@@ -61,17 +61,20 @@ mod tests {
     #[test]
     fn reason_of_many_sessions_names_the_first_and_counts_the_others() {
         let addresses: Vec<String> = (0..7).map(|number| format!("shop/a{number}")).collect();
-        let notes = addresses.iter().map(|address| (&**address, "the account is refused"));
+        let note = OutcomeNote::new("the account is refused");
+        let notes = addresses.iter().map(|address| (&**address, &note));
         let expected = "shop/a0, shop/a1, shop/a2, shop/a3, shop/a4 and 2 more: \
                         the account is refused\n";
         assert_eq!(text(notes, Colour::Off), expected);
     }
 
     #[test]
-    fn semicolon_in_a_reason_does_not_begin_a_hint() {
-        let notes = [("shop/a", "asks for permission: `ls; pwd`; run `segue answer shop/a yes`")];
-        let expected = "shop/a: asks for permission: `ls; pwd`\n  \
-                        hint: run `segue answer shop/a yes`\n";
-        assert_eq!(text(notes.into_iter(), Colour::Off), expected);
+    fn only_hints_of_the_answer_are_printed_as_hints() {
+        let asked = OutcomeNote::new("asks for permission: `ls; run `segue ls``");
+        let note = asked.hint("run `segue answer shop/a yes`, or `no`");
+        let note = note.and(OutcomeNote::new("restored from the archive"));
+        let expected = "shop/a: asks for permission: `ls; run `segue ls``; restored from the \
+                        archive\n  hint: run `segue answer shop/a yes`, or `no`\n";
+        assert_eq!(text([("shop/a", &note)].into_iter(), Colour::Off), expected);
     }
 }

@@ -105,7 +105,7 @@ fn outcome(outcome: Outcome, note: Option<&str>) -> AgentOutcome {
         vendor: draft().vendor,
         outcome,
         vendor_session_id: None,
-        note: note.map(str::to_owned),
+        note: note.map(str::to_owned).into(),
         dialog: None,
         lost: false,
     }
@@ -121,7 +121,7 @@ fn changed_settings_are_reported_unless_the_session_was_refused() {
     ];
     for ((of, was_open, is_fresh), expected) in table {
         let changed = (["model"].as_slice(), was_open);
-        let note = plan(is_fresh).with_changed_settings(outcome(of, None), changed).note;
+        let note = plan(is_fresh).with_changed_settings(outcome(of, None), changed).note.text;
         let is_expected = match (&note, expected) {
             (Some(note), Some(expected)) => note.contains(expected),
             (note, expected) => note.is_none() && expected.is_none(),
@@ -129,7 +129,7 @@ fn changed_settings_are_reported_unless_the_session_was_refused() {
         assert!(is_expected, "{of:?}: {note:?}");
     }
     let unchanged = plan(false).with_changed_settings(outcome(Outcome::Resumed, None), (&[], true));
-    assert_eq!(unchanged.note, None);
+    assert_eq!(unchanged.note.text, None);
 }
 
 fn found(number: u8, open_in: Option<u32>) -> AdoptCandidate {
@@ -147,26 +147,29 @@ fn found(number: u8, open_in: Option<u32>) -> AdoptCandidate {
 
 #[test]
 fn new_conversation_reports_the_conversations_that_it_does_not_continue() {
-    let note =
+    let ignored =
         |of, found: &[AdoptCandidate]| plan(false).with_ignored(outcome(of, None), found).note;
+    let note = |of, found: &[AdoptCandidate]| ignored(of, found).text;
     assert_eq!(note(Outcome::Started, &[]), None);
     assert_eq!(note(Outcome::Resumed, &[found(1, None)]), None);
     let one = note(Outcome::Started, &[found(1, Some(7))]).unwrap();
     assert!(one.ends_with("two:id-1 of this folder is open in process 7"), "{one}");
     let elsewhere = note(Outcome::Waiting, &[found(1, None)]).unwrap();
     assert!(elsewhere.ends_with("is in `/home/two`"), "{elsewhere}");
-    let several = note(Outcome::Started, &[found(1, None), found(2, None)]).unwrap();
-    assert!(several.contains("2 others") && several.contains("`segue adopt two`"), "{several}");
+    let several = ignored(Outcome::Started, &[found(1, None), found(2, None)]);
+    assert_eq!(several.reason(), "began a new conversation");
+    let hint = &several.hints[0];
+    assert!(hint.contains("2 others") && hint.contains("`segue adopt two`"), "{hint}");
 }
 
 #[test]
 fn adopted_conversation_is_reported_after_a_resume_and_beside_a_question() {
     let resumed = adopted(outcome(Outcome::Resumed, Some("x")), &found(1, None));
     assert_eq!(resumed.outcome, Outcome::Adopted);
-    assert!(resumed.note.unwrap().ends_with(": hello"));
+    assert!(resumed.note.text.unwrap().ends_with(": hello"));
     let waiting = adopted(outcome(Outcome::Waiting, Some("asks")), &found(1, None));
     assert_eq!(waiting.outcome, Outcome::Waiting);
-    assert!(waiting.note.unwrap().starts_with("asks; the only conversation"));
+    assert!(waiting.note.text.unwrap().starts_with("asks; the only conversation"));
     let refused = adopted(outcome(Outcome::Refused, Some("no")), &found(1, None));
-    assert_eq!((refused.outcome, refused.note.as_deref()), (Outcome::Refused, Some("no")));
+    assert_eq!((refused.outcome, refused.note.text.as_deref()), (Outcome::Refused, Some("no")));
 }

@@ -5,7 +5,7 @@ use super::{
     DigestMessage, HandoffPlan, SourceConversation, TargetSession, TransferSummary, digest_message,
     gather,
 };
-use crate::api::{CarriedTurn, DryRun, HandoffReport};
+use crate::api::{CarriedTurn, DryRun, HandoffReport, OutcomeNote};
 use crate::error::Result;
 use crate::model::{HandoffForm, Turn};
 use crate::ports::Ports;
@@ -21,7 +21,11 @@ pub fn preview(
 ) -> Result<HandoffReport> {
     let source = plan.source.conversation.as_ref().filter(|_| method != HandoffMethod::Plain);
     match source {
-        None => Ok(plan.report(target, &TransferSummary::empty(HandoffForm::Plain), None)),
+        None => Ok(plan.report(
+            target,
+            &TransferSummary::empty(HandoffForm::Plain),
+            OutcomeNote::default(),
+        )),
         Some(source) if method == HandoffMethod::Digest => {
             preview_digest(ports, plan, target, source)
         }
@@ -40,7 +44,7 @@ fn preview_digest(
     let characters = content.as_deref().map_or(0, |text| text.chars().count() as u64);
     let summary = TransferSummary { characters, ..TransferSummary::of(&excerpt, form) };
     let turns = carried(&excerpt.turns);
-    Ok(HandoffReport { content, turns, ..plan.report(target, &summary, None) })
+    Ok(HandoffReport { content, turns, ..plan.report(target, &summary, OutcomeNote::default()) })
 }
 
 fn preview_native(
@@ -53,7 +57,7 @@ fn preview_native(
         gather(ports, source, plan.limit(plan.context_characters()), &plan.known_secrets)?;
     let form = if excerpt.has_messages() { HandoffForm::Native } else { HandoffForm::Plain };
     let summary = TransferSummary::of(&excerpt, form);
-    let report = plan.report(target, &summary, None);
+    let report = plan.report(target, &summary, OutcomeNote::default());
     let written = match dry_run {
         DryRun::Raw => content_of(ports, &excerpt, &plan.destination(ports, target))?,
         DryRun::No | DryRun::Turns => None,

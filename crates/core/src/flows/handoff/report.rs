@@ -1,7 +1,7 @@
 //! The result of a handoff for the caller.
 
 use super::{ConversationExcerpt, HandoffPlan, TargetSession, WrittenConversation};
-use crate::api::{HandoffReport, SessionRef};
+use crate::api::{HandoffReport, OutcomeNote, SessionRef};
 use crate::model::HandoffForm;
 use crate::rules::redaction::Removed;
 
@@ -48,12 +48,11 @@ impl HandoffPlan {
         &self,
         target: &TargetSession,
         summary: &TransferSummary,
-        note: Option<String>,
+        note: OutcomeNote,
     ) -> HandoffReport {
         let (session, from) = (&target.session, self.source.session.address());
         let queued = self.source.queued;
         let left = (queued > 0).then(|| format!("{queued} messages wait for {from}"));
-        let notes: Vec<String> = note.into_iter().chain(left).collect();
         let of = SessionRef::of_draft(session);
         HandoffReport {
             from,
@@ -65,7 +64,7 @@ impl HandoffPlan {
             turns_carried: summary.turns,
             turns_left_out: summary.left_out,
             chars: summary.characters,
-            note: (!notes.is_empty()).then(|| notes.join("; ")),
+            note: note.and(left.into()),
             dialog: None,
             redacted: summary.removed.by_kind(),
             turns: Vec::new(),

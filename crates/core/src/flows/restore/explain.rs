@@ -1,6 +1,6 @@
 //! Describes decisions and refusals for the user.
 
-use crate::api::PlannedDecision;
+use crate::api::{OutcomeNote, PlannedDecision};
 use crate::error::Error;
 use crate::flows::SessionState;
 use crate::rules::recovery::{CopyLocation, Decision, ResumeCandidate, ResumeRefusal};
@@ -20,28 +20,30 @@ pub fn planned(decision: &Decision) -> PlannedDecision {
 }
 
 /// Describes in one line what a decision would do, for `--plan`.
-pub fn describe(decision: &Decision, name: &str) -> String {
-    match decision {
-        Decision::Attach => "runs: nothing to do".to_owned(),
-        Decision::Rest { .. } => "headless and between turns: nothing to start".to_owned(),
-        Decision::Resume { .. } => "resume".to_owned(),
+pub fn describe(decision: &Decision, name: &str) -> OutcomeNote {
+    OutcomeNote::new(match decision {
+        Decision::Attach => "runs: nothing to do",
+        Decision::Rest { .. } => "headless and between turns: nothing to start",
+        Decision::Resume { .. } => "resume",
         Decision::Restore { from: CopyLocation::Guard(_), .. } => {
-            "restore the transcript from its guard, then resume".to_owned()
+            "restore the transcript from its guard, then resume"
         }
         Decision::Restore { from: CopyLocation::Archive, .. } => {
-            "restore the transcript from the archive, then resume".to_owned()
+            "restore the transcript from the archive, then resume"
         }
-        Decision::Adopt { .. } => "adopt the only possible conversation, then resume".to_owned(),
-        Decision::StartAgain => "start: the conversation is empty".to_owned(),
-        Decision::Fresh => "start fresh: the vendor cannot resume".to_owned(),
-        Decision::Refuse(ResumeRefusal::DiedAtOnce) => {
-            format!(
-                "refuse: {}; `segue resume {name}` tries again",
-                reason(&ResumeRefusal::DiedAtOnce)
-            )
+        Decision::Adopt { .. } => "adopt the only possible conversation, then resume",
+        Decision::StartAgain => "start: the conversation is empty",
+        Decision::Fresh => "start fresh: the vendor cannot resume",
+        Decision::Refuse(refusal) => {
+            let note = OutcomeNote::new(format!("refuse: {}", reason(refusal)));
+            return match refusal {
+                ResumeRefusal::DiedAtOnce => {
+                    note.hint(format!("`segue resume {name}` tries again"))
+                }
+                _ => note,
+            };
         }
-        Decision::Refuse(refusal) => format!("refuse: {}", reason(refusal)),
-    }
+    })
 }
 
 fn reason(refusal: &ResumeRefusal) -> String {

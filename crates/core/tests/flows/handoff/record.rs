@@ -1,6 +1,7 @@
 //! Session, binding, step and request are recorded in one commit.
 
 use segue_core::Kind;
+use segue_core::api::OutcomeNote;
 use segue_core::flows::SessionState;
 use segue_core::flows::handoff::{HandoffOptions, HandoffPlan, TargetSession, TransferSummary};
 use segue_core::model::{
@@ -138,12 +139,12 @@ async fn report_names_an_unrecorded_session_without_its_id_and_counts_waiting_me
     let scene = talked().await;
     let (mut plan, mut target) = asked(&scene).await;
     let summary = TransferSummary::empty(HandoffForm::Plain);
-    let before = plan.report(&target, &summary, None);
-    assert_eq!((before.of.session, before.note), (None, None));
+    let before = plan.report(&target, &summary, OutcomeNote::default());
+    assert_eq!((before.of.session, before.note.text), (None, None));
     plan.source.queued = 2;
     plan.record(&scene.ports, &mut target, &summary).await.unwrap();
-    let after = plan.report(&target, &summary, Some("it asks".to_owned()));
+    let after = plan.report(&target, &summary, OutcomeNote::new("it asks"));
     assert_eq!(after.of.session, Some(target.session.id));
-    assert_eq!(after.note.as_deref(), Some("it asks; 2 messages wait for default/fox"));
+    assert_eq!(after.note.text.as_deref(), Some("it asks; 2 messages wait for default/fox"));
     assert_eq!((after.from.as_str(), after.to.as_str()), ("default/fox", "default/fox-other"));
 }

@@ -1,7 +1,7 @@
 //! A repeated request finds what its first attempt has recorded.
 
 use segue_core::Kind;
-use segue_core::api::{AgentOutcome, Outcome, SessionRef};
+use segue_core::api::{AgentOutcome, Outcome, OutcomeNote, SessionRef};
 use segue_core::flows::handoff::{HandoffOptions, RecordedHandoff};
 use segue_core::model::{Exit, HandoffForm, LaunchEnd, RequestId, RequestKey, Session};
 use segue_core::ports::{Change, Commit};
@@ -35,7 +35,7 @@ fn outcome(session: &Session) -> AgentOutcome {
         vendor: session.vendor.clone(),
         outcome: Outcome::Resumed,
         vendor_session_id: None,
-        note: Some("it goes on".to_owned()),
+        note: OutcomeNote::new("it goes on"),
         dialog: None,
         lost: false,
     }
@@ -49,7 +49,7 @@ async fn repeated_request_reports_the_handoff_of_its_first_attempt() {
     let report = recorded.report(outcome(&session));
     assert_eq!((report.from.as_str(), report.to.as_str()), ("default/fox", "default/fox-other"));
     assert_eq!((report.mode, report.turns_carried), (HandoffForm::Native.into(), 2));
-    assert_eq!((report.chars, report.note.as_deref()), (19, Some("it goes on")));
+    assert_eq!((report.chars, report.note.text.as_deref()), (19, Some("it goes on")));
 }
 
 #[tokio::test]

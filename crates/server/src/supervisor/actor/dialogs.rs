@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use segue_core::api::OutcomeNote;
 use segue_core::flows::messages;
 use segue_core::model::{Dialog, Screen, Showing, Status, WaitingFor};
 use segue_core::ports::{Answer, Interaction};
@@ -40,12 +41,13 @@ pub(super) struct UnansweredQuestion {
 }
 
 impl UnansweredQuestion {
-    /// Describes the question and the command that answers it in one line.
-    pub(super) fn note(&self) -> String {
+    /// Describes the question, with a hint how to answer it. The note begins with `prefix`.
+    pub(super) fn note(&self, prefix: &str) -> OutcomeNote {
         let described = dialog::describe(self.kind, self.dialog.as_ref());
+        let note = OutcomeNote::new(format!("{prefix}{described}"));
         match &self.dialog {
-            Some(dialog) => format!("{described}; {}", dialog::hint(dialog)),
-            None => described,
+            Some(dialog) => note.hint(dialog::hint(dialog)),
+            None => note,
         }
     }
 }

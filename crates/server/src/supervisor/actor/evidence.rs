@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use segue_core::api::{AgentOutcome, Outcome};
+use segue_core::api::{AgentOutcome, Outcome, OutcomeNote};
 use segue_core::model::{EventPayload, LaunchId, Status, WaitingFor};
 use segue_core::ports::Commit;
 use segue_core::{Error, Result};
@@ -45,9 +45,7 @@ impl Actor {
         let limit = vendor.as_ref().map(|vendor| vendor.signals().map(|it| it.evidence_timeout()));
         if let (Ok(None), Ok(vendor)) = (&limit, &vendor) {
             let unverified = vendor.transcripts().is_none().then(|| "unverified".to_owned());
-            let note =
-                [unverified, result.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
-            let note = Some(note).filter(|note| !note.is_empty());
+            let note = OutcomeNote::from(unverified).and(result.note);
             return send_reply(reply, Ok(self.outcome(BroughtBack { note, ..result })));
         }
         self.pending.push(PendingEvidence { launch, result, reply });
@@ -176,8 +174,7 @@ impl Actor {
 impl BroughtBack {
     /// Returns the result to report while a person has yet to answer the question.
     fn until_answered(self, question: &UnansweredQuestion) -> Self {
-        let note = [Some(question.note()), self.note].into_iter().flatten();
-        let note = Some(note.collect::<Vec<_>>().join("; "));
+        let note = question.note("").and(self.note);
         // Only a new conversation leaves an older one behind.
         let left = if self.outcome == Outcome::Fresh { self.left } else { LeftBehind::Nothing };
         Self { outcome: Outcome::Waiting, note, left, dialog: question.dialog.clone() }

@@ -27,7 +27,7 @@ mod waiters;
 use std::sync::Arc;
 use std::time::Duration;
 
-use segue_core::api::{AgentOutcome, Outcome, SessionRef, SessionView, TurnReport};
+use segue_core::api::{AgentOutcome, Outcome, OutcomeNote, SessionRef, SessionView, TurnReport};
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::{SessionState, view};
 use segue_core::model::{
@@ -80,15 +80,15 @@ pub(crate) struct ConversationRenewal(pub(crate) Option<RequestKey>);
 #[derive(Debug)]
 struct BroughtBack {
     outcome: Outcome,
-    note: Option<String>,
+    note: OutcomeNote,
     left: LeftBehind,
     /// The question that the agent asks a person first.
     dialog: Option<Dialog>,
 }
 
 impl BroughtBack {
-    fn new(outcome: Outcome, note: Option<String>) -> Self {
-        Self { outcome, note, left: LeftBehind::Nothing, dialog: None }
+    fn new(outcome: Outcome, note: impl Into<OutcomeNote>) -> Self {
+        Self { outcome, note: note.into(), left: LeftBehind::Nothing, dialog: None }
     }
 }
 
@@ -285,8 +285,7 @@ impl Actor {
     }
 
     fn refused(&self, error: &Error) -> AgentOutcome {
-        let note = Some(error.in_one_line());
-        self.outcome(BroughtBack::new(Outcome::Refused, note))
+        self.outcome(BroughtBack::new(Outcome::Refused, OutcomeNote::of_error(error)))
     }
 }
 

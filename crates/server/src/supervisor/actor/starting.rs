@@ -257,7 +257,7 @@ impl Actor {
         restore::record_look(&self.ports, &mut self.state, &decision).await?;
         let question = self.question().filter(|_| decision == Decision::Attach);
         let (decision, note) = match question {
-            Some(question) => (PlannedDecision::Waiting, format!("runs: {}", question.note())),
+            Some(question) => (PlannedDecision::Waiting, question.note("runs: ")),
             None => (
                 restore::planned(&decision),
                 restore::describe(&decision, &self.state.session.address()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use segue_core::Result;
-use segue_core::api::{AgentOutcome, HandoffReport, Outcome};
+use segue_core::api::{AgentOutcome, HandoffReport, Outcome, OutcomeNote};
 use segue_core::flows::handoff::{HandoffPlan, HandoffTarget};
 use segue_core::flows::naming;
 use segue_core::model::{Environment, Session, SessionId};
@@ -52,13 +52,12 @@ pub(in super::super) async fn hand_over_to_changed_vendor(
 fn outcome(report: &HandoffReport) -> AgentOutcome {
     let HandoffReport { from, mode, turns_carried, .. } = report;
     let carried = format!("from {from} ({mode}, {turns_carried} turns)");
-    let note = report.note.iter().fold(carried, |carried, note| format!("{carried}; {note}"));
     AgentOutcome {
         of: report.of.clone(),
         vendor: report.vendor.clone(),
         outcome: if report.dialog.is_some() { Outcome::Waiting } else { Outcome::HandedOver },
         vendor_session_id: None,
-        note: Some(note),
+        note: OutcomeNote::new(carried).and(report.note.clone()),
         dialog: report.dialog.clone(),
         lost: false,
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use segue_core::Result;
-use segue_core::api::{HandoffReport, Outcome};
+use segue_core::api::{HandoffReport, Outcome, OutcomeNote};
 use segue_core::flows::handoff::{DigestMessage, TransferSummary, digest_message};
 use segue_core::model::HandoffForm;
 
@@ -12,7 +12,7 @@ use crate::blocking::blocking;
 
 /// Starts the target with one message that contains the conversation as text. `why` states why the
 /// conversation was not transferred in the target's own format.
-pub(super) async fn send_digest(transfer: Transfer, why: Option<String>) -> Result<HandoffReport> {
+pub(super) async fn send_digest(transfer: Transfer, why: OutcomeNote) -> Result<HandoffReport> {
     let Some(source) = transfer.plan.source.conversation.clone() else {
         return start_without_message(transfer).await;
     };
@@ -28,7 +28,7 @@ pub(super) async fn send_digest(transfer: Transfer, why: Option<String>) -> Resu
 
 /// Starts the target without a message, because the conversation is empty.
 pub(super) async fn start_without_message(transfer: Transfer) -> Result<HandoffReport> {
-    let why = Some("the conversation was empty".to_owned());
+    let why = OutcomeNote::new("the conversation was empty");
     start(transfer, TransferSummary::empty(HandoffForm::Plain), None, why).await
 }
 
@@ -37,7 +37,7 @@ async fn start(
     mut transfer: Transfer,
     summary: TransferSummary,
     message: Option<String>,
-    note: Option<String>,
+    note: OutcomeNote,
 ) -> Result<HandoffReport> {
     let outcome = if !transfer.target.is_new {
         transfer.continue_earlier(&summary, message).await?
@@ -52,9 +52,8 @@ async fn start(
         // conversation.
         transfer.supervisor.end(transfer.target.session.id).await?;
         let (to, from) = (&transfer.target.session, &transfer.plan.source.session);
-        return Err(did_not_start(&to.address(), &from.address(), outcome.note));
+        return Err(did_not_start(&to.address(), &from.address(), outcome.note.text));
     }
-    let note = [note, outcome.note].into_iter().flatten().collect::<Vec<_>>().join("; ");
-    let report = transfer.report(&summary, Some(note).filter(|note| !note.is_empty()));
+    let report = transfer.report(&summary, note.and(outcome.note));
     Ok(HandoffReport { dialog: outcome.dialog, ..report })
 }

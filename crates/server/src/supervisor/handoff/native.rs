@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use segue_core::api::{HandoffReport, Outcome};
+use segue_core::api::{HandoffReport, Outcome, OutcomeNote};
 use segue_core::flows::handoff::{self, TransferSummary, WrittenConversation};
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::{Error, Result};
@@ -31,7 +31,7 @@ pub(super) async fn transfer_natively(transfer: &mut Transfer) -> Result<NativeR
         return Err(error);
     }
     if transfer.target.session.headless {
-        let note = Some("its next message begins its next turn".to_owned());
+        let note = OutcomeNote::new("its next message begins its next turn");
         return Ok(NativeResult::Confirmed(Box::new(transfer.report(&summary, note))));
     }
     let request = LaunchRequest {
@@ -49,7 +49,7 @@ pub(super) async fn transfer_natively(transfer: &mut Transfer) -> Result<NativeR
     undo(transfer, written).await?;
     let vendor = transfer.plan.target.vendor.id();
     let why = Error::vendor(format!("`{vendor}` did not continue the conversation"));
-    Ok(NativeResult::Failed(why.caused_by(outcome.note.unwrap_or_default())))
+    Ok(NativeResult::Failed(why.caused_by(outcome.note.text.unwrap_or_default())))
 }
 
 /// Gathers the turns, and writes them in the target's own format.

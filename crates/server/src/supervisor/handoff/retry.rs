@@ -28,7 +28,7 @@ pub(super) async fn finish_earlier_attempt(
     let environment = request.caller.environment.clone();
     let outcome = bring_back(supervisor, id, how, (environment, None)).await?;
     if outcome.outcome == Outcome::Refused {
-        return Err(did_not_start(&to, &recorded.from, outcome.note));
+        return Err(did_not_start(&to, &recorded.from, outcome.note.text));
     }
     Ok(Some(recorded.report(outcome)))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use segue_core::api::{AgentOutcome, HandoffReport};
+use segue_core::api::{AgentOutcome, HandoffReport, OutcomeNote};
 use segue_core::flows::SessionState;
 use segue_core::flows::handoff::{HandoffPlan, TargetSession, TransferSummary};
 use segue_core::flows::launch::LaunchRequest;
@@ -99,7 +99,7 @@ impl Transfer {
         }
     }
 
-    pub(super) fn report(&self, summary: &TransferSummary, note: Option<String>) -> HandoffReport {
+    pub(super) fn report(&self, summary: &TransferSummary, note: OutcomeNote) -> HandoffReport {
         self.plan.report(&self.target, summary, note)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use segue_core::Result;
-use segue_core::api::HandoffReport;
+use segue_core::api::{HandoffReport, OutcomeNote};
 use segue_core::flows::handoff::HandoffPlan;
 use segue_core::rules::handoff::HandoffMethod;
 
@@ -50,14 +50,16 @@ async fn run(supervisor: &Arc<Supervisor>, mut plan: HandoffPlan) -> Result<Hand
 async fn run_method(mut transfer: Transfer, method: HandoffMethod) -> Result<HandoffReport> {
     let else_digest = match method {
         HandoffMethod::Plain => return fall_back::start_without_message(transfer).await,
-        HandoffMethod::Digest => return fall_back::send_digest(transfer, None).await,
+        HandoffMethod::Digest => {
+            return fall_back::send_digest(transfer, OutcomeNote::default()).await;
+        }
         HandoffMethod::Native { else_digest } => else_digest,
     };
     match transfer_natively(&mut transfer).await? {
         NativeResult::Confirmed(report) => Ok(*report),
         NativeResult::NothingToWrite => fall_back::start_without_message(transfer).await,
         NativeResult::Failed(why) if else_digest => {
-            fall_back::send_digest(transfer, Some(why.in_one_line())).await
+            fall_back::send_digest(transfer, OutcomeNote::of_error(&why)).await
         }
         NativeResult::Failed(why) => {
             transfer.remove_new_session().await;
