@@ -259,8 +259,8 @@ fn doctor_finds_a_damaged_copy_and_makes_a_new_one_from_the_transcript_or_the_gu
             assert!(found.stdout.contains(part), "{found:#?}");
         }
         let fixed = world.segue(["doctor", "--fix"]);
-        assert!(fixed.stdout.contains("the damaged one is `"), "{fixed:#?}");
-        let damaged = fixed.stdout.split("the damaged one is `").nth(1).unwrap();
+        assert!(fixed.stdout.contains("the damaged copy is `"), "{fixed:#?}");
+        let damaged = fixed.stdout.split("the damaged copy is `").nth(1).unwrap();
         assert!(PathBuf::from(damaged.split('`').next().unwrap()).is_dir(), "{fixed:#?}");
         if !is_lost {
             assert!(world.ok(["doctor"]).starts_with("nothing is wrong\n"));

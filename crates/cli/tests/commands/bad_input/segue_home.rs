@@ -36,7 +36,11 @@ fn folder_that_is_open_to_other_users_is_refused_with_a_chmod_hint() {
         fs::set_permissions(folder, Permissions::from_mode(mode)).unwrap();
         let outcome = world.segue(["run", "-d", "hello"]);
         let shown = folder.display();
-        assert_refused(&outcome, 5, &format!("the folder `{shown}` has mode {mode:04o}: others"));
+        assert_refused(
+            &outcome,
+            5,
+            &format!("the folder `{shown}` has mode {mode:04o}: other users"),
+        );
         let hint = outcome.stderr.split("hint: run `").nth(1).unwrap().split('`').next().unwrap();
         assert_eq!(hint, format!("chmod 700 {shown}"));
         let run = std::process::Command::new("sh").args(["-c", hint]).status().unwrap();
