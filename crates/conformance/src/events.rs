@@ -30,10 +30,10 @@ impl Events {
     }
 
     /// Waits for an event. `None` if the daemon ends first.
-    pub fn wait_for(&mut self, wanted: impl Fn(&Value) -> bool) -> Option<Value> {
+    pub fn wait_for(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Option<Value> {
         loop {
             let event = self.next()?;
-            if wanted(&event) {
+            if is_wanted(&event) {
                 return Some(event);
             }
         }

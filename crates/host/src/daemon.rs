@@ -164,7 +164,7 @@ enum Heard {
 
 fn open_log(log: &Path) -> Result<File> {
     let failed = |error: io::Error| cannot("write", log, &error);
-    if fs::metadata(log).is_ok_and(|facts| facts.len() > MAX_LOG_BYTES) {
+    if fs::metadata(log).is_ok_and(|metadata| metadata.len() > MAX_LOG_BYTES) {
         fs::rename(log, log.with_extension("log.old")).map_err(failed)?;
     }
     OpenOptions::new().append(true).create(true).mode(0o600).open(log).map_err(failed)

@@ -129,8 +129,8 @@ mod armed {
         let Some(armed) = ARMED.get().filter(|armed| armed.is_active()) else { return };
         match &armed.setting {
             FailpointSetting::List => armed.log(name),
-            FailpointSetting::Trigger { name: wanted, left } => {
-                if name == wanted && left.fetch_sub(1, Ordering::SeqCst) == 1 {
+            FailpointSetting::Trigger { name: trigger, left } => {
+                if name == trigger && left.fetch_sub(1, Ordering::SeqCst) == 1 {
                     armed.log(name);
                     armed.trigger();
                 }

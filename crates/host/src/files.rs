@@ -19,14 +19,14 @@ pub struct LocalFiles;
 
 impl Files for LocalFiles {
     fn facts(&self, path: &Path) -> io::Result<Option<FileFacts>> {
-        let facts = match fs::metadata(path) {
-            Ok(facts) => facts,
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => metadata,
             Err(error) if is_absence(&error) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let nanoseconds = i32::try_from(facts.mtime_nsec()).unwrap_or_default();
-        let modified = Timestamp::new(facts.mtime(), nanoseconds).map_err(io::Error::other)?;
-        Ok(Some(FileFacts { length: facts.len(), modified, inode: facts.ino() }))
+        let nanoseconds = i32::try_from(metadata.mtime_nsec()).unwrap_or_default();
+        let modified = Timestamp::new(metadata.mtime(), nanoseconds).map_err(io::Error::other)?;
+        Ok(Some(FileFacts { length: metadata.len(), modified, inode: metadata.ino() }))
     }
 
     fn head(&self, path: &Path, limit: usize) -> io::Result<Vec<u8>> {
@@ -57,7 +57,7 @@ impl Files for LocalFiles {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let removed = match fs::symlink_metadata(path) {
-            Ok(facts) if facts.is_dir() => fs::remove_dir_all(path),
+            Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
             Ok(_) => fs::remove_file(path),
             Err(error) => Err(error),
         };
@@ -127,8 +127,8 @@ fn open_regular_with(path: &Path, options: &mut OpenOptions) -> io::Result<File>
     Ok(file)
 }
 
-fn refuse_irregular(facts: &fs::Metadata) -> io::Result<()> {
-    if facts.is_file() {
+fn refuse_irregular(metadata: &fs::Metadata) -> io::Result<()> {
+    if metadata.is_file() {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
@@ -231,9 +231,9 @@ mod tests {
         let own = std::process::id();
         assert_eq!(LocalFiles.opened_in(&link, Some(own)), []);
         let _open = File::open(&path).unwrap();
-        let wanted = [(own, link.join("transcript.jsonl"))];
-        assert_eq!(LocalFiles.opened_in(&link, Some(own)), wanted);
-        assert_eq!(LocalFiles.opened_in(&link, None), wanted);
+        let expected = [(own, link.join("transcript.jsonl"))];
+        assert_eq!(LocalFiles.opened_in(&link, Some(own)), expected);
+        assert_eq!(LocalFiles.opened_in(&link, None), expected);
         assert!(LocalFiles.is_open_in(&path, own));
     }
 

@@ -60,8 +60,8 @@ impl Repository {
 
     fn of(checkout: &Path) -> Option<Self> {
         let entry = checkout.join(".git");
-        let facts = fs::metadata(&entry).ok()?;
-        let folder = if facts.is_dir() {
+        let metadata = fs::metadata(&entry).ok()?;
+        let folder = if metadata.is_dir() {
             entry
         } else {
             checkout.join(first_line(&entry)?.strip_prefix("gitdir: ")?)

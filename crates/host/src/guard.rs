@@ -154,7 +154,7 @@ fn regular(path: &Path) -> io::Result<Option<(PathBuf, Metadata)>> {
         real => real?,
     };
     match fs::symlink_metadata(&real) {
-        Ok(facts) if facts.is_file() => Ok(Some((real, facts))),
+        Ok(metadata) if metadata.is_file() => Ok(Some((real, metadata))),
         Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
         Err(error) if is_absence(&error) => Ok(None),
         Err(error) => Err(error),
@@ -327,17 +327,17 @@ mod tests {
     #[test]
     fn restore_never_overwrites_and_can_be_repeated() {
         let (_temp, transcript, guard) = places();
-        fs::write(&transcript, "ours").unwrap();
+        fs::write(&transcript, "first").unwrap();
         keep(&transcript, &guard).unwrap();
         restore(&guard, &transcript).unwrap();
         fs::remove_file(&transcript).unwrap();
-        fs::write(&transcript, "theirs").unwrap();
+        fs::write(&transcript, "second").unwrap();
         assert_eq!(restore(&guard, &transcript).unwrap_err().kind, Kind::Conflict);
-        assert_eq!(fs::read(&transcript).unwrap(), b"theirs");
+        assert_eq!(fs::read(&transcript).unwrap(), b"second");
         fs::remove_file(&transcript).unwrap();
         restore(&guard, &transcript).unwrap();
         restore(&guard, &transcript).unwrap();
-        assert_eq!(fs::read(&transcript).unwrap(), b"ours");
+        assert_eq!(fs::read(&transcript).unwrap(), b"first");
     }
 
     #[test]

@@ -52,10 +52,10 @@ fn inherited() -> Vec<u32> {
 }
 
 fn is_passed_on(descriptor: u32) -> bool {
-    let Ok(facts) = fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}")) else {
+    let Ok(info) = fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}")) else {
         return false;
     };
-    let flags = facts.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
     flags.is_some_and(|flags| flags & OFlags::CLOEXEC.bits() == 0)
 }

@@ -38,8 +38,8 @@ struct FileId {
 impl FileId {
     /// Returns the id of the file at a path. `None` if no file is there.
     fn at(path: &Path) -> Option<Self> {
-        let facts = fs::symlink_metadata(path).ok()?;
-        Some(Self { device: facts.dev(), inode: facts.ino() })
+        let metadata = fs::symlink_metadata(path).ok()?;
+        Some(Self { device: metadata.dev(), inode: metadata.ino() })
     }
 }
 

@@ -64,14 +64,14 @@ impl Pager {
     /// Starts the user's pager, or `less`. Returns `None` if the user wants no pager (an empty
     /// value or `cat`) or if it cannot be spawned.
     pub fn start(environment: &Environment) -> Option<Self> {
-        let wanted = NAMES.into_iter().find_map(|name| environment.get(name)).map(str::trim);
-        let (name, mut command) = match wanted {
+        let chosen = NAMES.into_iter().find_map(|name| environment.get(name)).map(str::trim);
+        let (name, mut command) = match chosen {
             Some("" | "cat") => return None,
-            Some(wanted) => (wanted, Command::new("sh")),
+            Some(chosen) => (chosen, Command::new("sh")),
             None => ("less", Command::new("less")),
         };
-        match wanted {
-            Some(wanted) => command.args(["-c", wanted]),
+        match chosen {
+            Some(chosen) => command.args(["-c", chosen]),
             None => command.arg("-FRX"),
         };
         let unset = DEFAULTS.into_iter().filter(|(name, _)| environment.get(name).is_none());

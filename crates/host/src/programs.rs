@@ -59,7 +59,8 @@ pub(crate) fn in_path(name: &str, environment: &Environment) -> Option<PathBuf> 
 /// Returns the file that this program was started from. `None` if it was replaced or deleted.
 fn installed() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?;
-    let identity = |path: &Path| fs::metadata(path).map(|facts| (facts.dev(), facts.ino())).ok();
+    let identity =
+        |path: &Path| fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino())).ok();
     (identity(&path)? == identity(Path::new("/proc/self/exe"))?).then_some(path)
 }
 

@@ -108,12 +108,12 @@ impl Address {
 }
 
 fn remove_stale(path: &Path, address: &Address) -> Result<()> {
-    let facts = match fs::symlink_metadata(path) {
-        Ok(facts) => facts,
+    let metadata = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(cannot("listen at", path, &error)),
     };
-    if !facts.file_type().is_socket() {
+    if !metadata.file_type().is_socket() {
         return Err(Error::conflict(format!("`{}` is not a socket", path.display()))
             .hint(format!("move it away: `mv {0} {0}.old`", quoted(path))));
     }

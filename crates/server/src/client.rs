@@ -248,15 +248,15 @@ impl Client {
     }
 
     /// Returns events after a sequence number, oldest first.
-    pub async fn events(&self, wanted: &EventQuery) -> Result<Vec<Event>> {
-        let path = query("/v1/events", &EventsQuery::new(wanted))?;
+    pub async fn events(&self, events: &EventQuery) -> Result<Vec<Event>> {
+        let path = query("/v1/events", &EventsQuery::new(events))?;
         self.line.ask(Method::GET, &path, &()).await
     }
 
     /// Streams events after a sequence number as they happen.
     pub async fn follow(&self, sessions: &[SessionId], after: i64) -> Result<EventStream> {
-        let wanted = EventQuery { after, sessions: sessions.to_vec(), ..EventQuery::default() };
-        let path = query(FOLLOW_PATH, &EventsQuery::new(&wanted))?;
+        let events = EventQuery { after, sessions: sessions.to_vec(), ..EventQuery::default() };
+        let path = query(FOLLOW_PATH, &EventsQuery::new(&events))?;
         let connection = self.line.connection();
         let body = connection.follow(&path).await?;
         let resident = connection.resident().clone();

@@ -27,8 +27,8 @@ pub(super) fn keep_file(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         file => file?,
     };
-    let facts = file.metadata()?;
-    let (length, changed) = (facts.len(), modified(&facts)?);
+    let metadata = file.metadata()?;
+    let (length, changed) = (metadata.len(), modified(&metadata)?);
     let is_same = |it: &StoredStream| it.length == length && it.modified == Some(changed);
     let newest = manifest.versions(&source.role).next();
     if length == 0 || newest.is_some_and(|(_, newest)| is_same(newest)) {

@@ -7,7 +7,7 @@ use super::frames;
 use super::manifest::Manifest;
 
 /// Returns a description of the damage of the copy in a folder. `None` if it is intact.
-pub(super) fn faulty(folder: &Path) -> io::Result<Option<String>> {
+pub(super) fn find_damage(folder: &Path) -> io::Result<Option<String>> {
     let streams = match Manifest::read(folder) {
         Ok(manifest) => manifest.map(|manifest| manifest.streams).unwrap_or_default(),
         Err(error) if is_damage(&error) => return Ok(Some(error.to_string())),

@@ -75,7 +75,7 @@ pub(super) fn continues(source: &File, length: u64, folder: &Path, stream: &Stor
 
 /// Returns whether a copy has all bytes that its record lists.
 pub(super) fn is_complete(folder: &Path, stream: &StoredStream) -> bool {
-    fs::metadata(folder.join(&stream.file)).is_ok_and(|facts| facts.len() >= stream.stored)
+    fs::metadata(folder.join(&stream.file)).is_ok_and(|metadata| metadata.len() >= stream.stored)
 }
 
 /// Returns the fingerprint of the bytes of a file right before the offset `length`.

@@ -19,7 +19,7 @@ use segue_core::ports::{Archive, ArchiveOrder, Content, DamagedCopy, RestoreOrde
 use segue_core::{Error, Result, failpoint};
 
 use self::copies::{has_content, keep_document, keep_file, modified, tidy};
-use self::damage::{faulty, is_damage};
+use self::damage::{find_damage, is_damage};
 use self::manifest::{FileRole, Manifest, StoredStream};
 use self::names::{fingerprint, folder_name};
 use self::sources::below;
@@ -108,13 +108,13 @@ impl DiskArchive {
             }
             Err(error) => return Err(error),
         };
-        if faulty(&folder)?.is_none() {
+        if find_damage(&folder)?.is_none() {
             return Ok(None);
         }
         // The copy may have been extended, removed or replaced during the check. Check again while
         // the lock prevents that.
         let _guard = self.lock(&conversation);
-        let why = faulty(&folder)?;
+        let why = find_damage(&folder)?;
         let conversation = Some(conversation.clone());
         Ok(why.map(|why| DamagedCopy { conversation, folder, why }))
     }
@@ -175,12 +175,13 @@ impl Archive for DiskArchive {
     }
 
     fn lacks(&self, conversation: &Archived, transcript: &Path) -> bool {
-        let Ok(facts) = fs::metadata(transcript) else { return false };
+        let Ok(metadata) = fs::metadata(transcript) else { return false };
         let known = self.read(conversation);
         let newest = known.as_ref().and_then(|(_, manifest)| manifest.content());
-        let is_same =
-            |it: &StoredStream| it.length == facts.len() && it.modified == modified(&facts).ok();
-        facts.len() > 0 && !newest.is_some_and(is_same)
+        let is_same = |it: &StoredStream| {
+            it.length == metadata.len() && it.modified == modified(&metadata).ok()
+        };
+        metadata.len() > 0 && !newest.is_some_and(is_same)
     }
 
     fn ancestors(&self, conversation: &Archived) -> Vec<PathBuf> {
@@ -273,7 +274,7 @@ impl Archive for DiskArchive {
     fn set_aside(&self, copy: &DamagedCopy) -> Result<PathBuf> {
         let _guard = copy.conversation.as_ref().map(|conversation| self.lock(conversation));
         let folder = &copy.folder;
-        let damage = faulty(folder).map_err(|error| cannot("check", folder, &error))?;
+        let damage = find_damage(folder).map_err(|error| cannot("check", folder, &error))?;
         if damage.is_none() {
             let folder = folder.display();
             return Err(Error::conflict(format!("the copy in `{folder}` is intact by now")));

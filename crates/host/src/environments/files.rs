@@ -32,13 +32,13 @@ pub(super) fn read(path: &Path) -> Result<Vec<(String, String)>> {
     let file = open_regular(path).map_err(|error| {
         cannot(error.to_string()).hint("correct `files` under `[environment]` in config.toml")
     })?;
-    let facts = file.metadata().map_err(|error| cannot(error.to_string()))?;
-    if facts.uid() != geteuid().as_raw() {
+    let metadata = file.metadata().map_err(|error| cannot(error.to_string()))?;
+    if metadata.uid() != geteuid().as_raw() {
         return Err(cannot("it belongs to another user".to_owned())
             .hint("use a file of your own, because your agents get its variables"));
     }
-    if facts.mode() & OTHERS != 0 {
-        let mode = facts.mode() & 0o777;
+    if metadata.mode() & OTHERS != 0 {
+        let mode = metadata.mode() & 0o777;
         return Err(cannot(format!("others may read or write it (mode {mode:04o})"))
             .hint(format!("run `chmod 600 {}`", quoted(path))));
     }

@@ -95,7 +95,7 @@ impl HolderConnection {
     async fn greet(&mut self) -> Result<bool> {
         // A holder that refuses may have closed the connection already. Its messages can still be
         // read.
-        let _sent = self.send(&encode_message(kind::HELLO, &Hello::ours())).await;
+        let _sent = self.send(&encode_message(kind::HELLO, &Hello::own())).await;
         let Ok(Some(frame)) = self.frame().await else { return Ok(false) };
         let hello: Hello = serde_json::from_slice(&frame.payload)
             .map_err(|error| Error::internal("the holder sent no hello").caused_by(error))?;

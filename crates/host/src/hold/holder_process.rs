@@ -33,7 +33,7 @@ pub(super) fn holder(folder: &Path) -> Option<ProcessRef> {
 
 fn recorded(folder: &Path) -> Option<LiveProcesses> {
     let path = live_path(folder);
-    let is_small = fs::metadata(&path).is_ok_and(|facts| facts.len() <= MAX_RECORD_BYTES);
+    let is_small = fs::metadata(&path).is_ok_and(|metadata| metadata.len() <= MAX_RECORD_BYTES);
     let text = is_small.then(|| fs::read(&path).ok()).flatten()?;
     serde_json::from_slice(&text).ok()
 }

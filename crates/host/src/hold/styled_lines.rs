@@ -133,8 +133,8 @@ mod tests {
             ("漢\tx", vec!["漢      x"]),
             ("e\u{301}\u{1f600}", vec!["e\u{301}\u{1f600}"]),
         ];
-        for (given, wanted) in table {
-            assert_eq!(texts(given), wanted, "{given:?}");
+        for (given, expected) in table {
+            assert_eq!(texts(given), expected, "{given:?}");
             assert!(texts(given).iter().all(|it| it.chars().all(is_shown)));
         }
     }

@@ -11,10 +11,10 @@ fn removal_of(path: impl Into<PathBuf>) -> FolderChange {
 }
 
 /// Waits until this change is reported.
-async fn wait_for(watcher: &mut Watcher, wanted: &FolderChange) {
-    let wait = async { while watcher.next().await.unwrap() != *wanted {} };
+async fn wait_for(watcher: &mut Watcher, expected: &FolderChange) {
+    let wait = async { while watcher.next().await.unwrap() != *expected {} };
     let in_time = tokio::time::timeout(Duration::from_secs(20), wait).await;
-    assert!(in_time.is_ok(), "never reported: {wanted:?}");
+    assert!(in_time.is_ok(), "never reported: {expected:?}");
 }
 
 /// Creates a marker file and returns all changes that are reported before it.
@@ -108,7 +108,7 @@ async fn writes_in_an_ancestor_of_a_missing_folder_are_not_reported() {
     let quiet = temp.path().join("quiet");
     fs::create_dir(&quiet).unwrap();
     let mut watcher = Watcher::new().unwrap();
-    watcher.add(&temp.path().join("wanted/deep")).unwrap();
+    watcher.add(&temp.path().join("requested/deep")).unwrap();
     watcher.add(&quiet).unwrap();
     fs::write(&busy, "xyz").unwrap();
     fs::remove_file(&busy).unwrap();

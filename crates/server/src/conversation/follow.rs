@@ -134,10 +134,10 @@ impl Follower {
             (0..newest_first.len()).map(move |newer| FollowPosition { newer, gone })
         });
         let mut positions = positions.filter(|position| {
-            let (wanted, found) = (&returned[position.gone..], &newest_first[position.newer..]);
+            let (expected, found) = (&returned[position.gone..], &newest_first[position.newer..]);
             // The conversation may have fewer turns than are remembered.
-            let length = wanted.len().min(found.len());
-            wanted[..length] == found[..length] && (length == wanted.len() || whole)
+            let length = expected.len().min(found.len());
+            expected[..length] == found[..length] && (length == expected.len() || whole)
         });
         positions.next()
     }

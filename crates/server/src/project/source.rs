@@ -122,11 +122,11 @@ fn without_parser_terms(message: &str) -> (String, Vec<String>) {
 
 /// Reads a regular file. A device or a pipe might never end.
 fn read_file(path: &Path) -> io::Result<String> {
-    let facts = fs::metadata(path)?;
-    if !facts.is_file() {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    if facts.len() > MAX_TEXT_BYTES {
+    if metadata.len() > MAX_TEXT_BYTES {
         return Err(io::Error::other(format!("it is larger than {MAX_TEXT_BYTES} bytes")));
     }
     fs::read_to_string(path)

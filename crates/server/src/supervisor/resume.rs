@@ -73,8 +73,8 @@ pub(crate) async fn count(
     principal: &Principal,
     request: ResumeRequest,
 ) -> Result<ResumeCount> {
-    let wanted = resume::plan(&supervisor.ports, principal, &request).await?;
-    let due = wanted.sessions.into_iter().filter(SessionToResume::is_due);
+    let plan = resume::plan(&supervisor.ports, principal, &request).await?;
+    let due = plan.sessions.into_iter().filter(SessionToResume::is_due);
     let tasks = due.map(|SessionToResume { summary, asked, .. }| {
         let supervisor = Arc::clone(supervisor);
         async move {

@@ -83,7 +83,7 @@ impl Holder {
     }
 
     fn greet(&mut self, id: ClientId, frame: &Frame) {
-        self.clients.send(id, &encode_message(kind::HELLO, &Hello::ours()));
+        self.clients.send(id, &encode_message(kind::HELLO, &Hello::own()));
         let hello = Some(frame).filter(|frame| frame.kind == kind::HELLO);
         let hello = hello.and_then(|frame| serde_json::from_slice::<Hello>(&frame.payload).ok());
         let unknown = || Error::usage("the first message to a holder must be a hello");

@@ -172,7 +172,7 @@ fn refuse(stream: &UnixStream) {
     let error = segue_core::Error::conflict("a process of an agent may not use a holder")
         .hint("run the command outside of the agent");
     let frames = [
-        encode_message(kind::HELLO, &Hello::ours()),
+        encode_message(kind::HELLO, &Hello::own()),
         encode_message(kind::ANSWER, &WireAnswer::Failed(error)),
     ];
     // A new socket has room for two short frames. If not, the connection ends without an answer.

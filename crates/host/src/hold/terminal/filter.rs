@@ -176,11 +176,16 @@ mod tests {
         for answer in ANSWERS {
             for key in KEYS {
                 let stream = [b"x", answer, key, answer, b"y"].concat();
-                let wanted = [b"x", key, b"y"].concat();
+                let expected = [b"x", key, b"y"].concat();
                 for cut in 0..=stream.len() {
                     let (head, tail) = stream.split_at(cut);
                     let passed = pass(&[head, tail], NOTHING);
-                    assert_eq!(passed, wanted, "{:?} at {cut}", stream.escape_ascii().to_string());
+                    assert_eq!(
+                        passed,
+                        expected,
+                        "{:?} at {cut}",
+                        stream.escape_ascii().to_string()
+                    );
                 }
             }
         }
@@ -237,10 +242,10 @@ mod tests {
     #[test]
     fn pasted_text_is_passed_on_unchanged() {
         let pasted = b"\x1b[200~a\x1b]11;x\x07\x1b[?62c\x1b\xff\x1b[201~\x1b[?62c!";
-        let wanted = b"\x1b[200~a\x1b]11;x\x07\x1b[?62c\x1b\xff\x1b[201~!";
+        let expected = b"\x1b[200~a\x1b]11;x\x07\x1b[?62c\x1b\xff\x1b[201~!";
         for cut in 0..=pasted.len() {
             let (head, tail) = pasted.split_at(cut);
-            assert_eq!(pass(&[head, tail], NOTHING), wanted, "cut at {cut}");
+            assert_eq!(pass(&[head, tail], NOTHING), expected, "cut at {cut}");
         }
         let mut filter = InputFilter::default();
         let mut passed = Vec::new();
@@ -251,6 +256,6 @@ mod tests {
                 filter.after_long_pause();
             }
         }
-        assert_eq!(passed, wanted);
+        assert_eq!(passed, expected);
     }
 }

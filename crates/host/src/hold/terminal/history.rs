@@ -21,8 +21,8 @@ impl OutputHistory {
         self.bytes.drain(..excess);
         // The default growth could allocate up to twice the limit.
         if self.bytes.capacity() < self.bytes.len() + kept.len() {
-            let wanted = (self.bytes.capacity() * 2).clamp(kept.len(), self.limit);
-            self.bytes.reserve_exact(wanted.saturating_sub(self.bytes.len()));
+            let capacity = (self.bytes.capacity() * 2).clamp(kept.len(), self.limit);
+            self.bytes.reserve_exact(capacity.saturating_sub(self.bytes.len()));
         }
         self.bytes.extend(kept);
     }
@@ -73,8 +73,8 @@ mod tests {
             history.push(&[*byte]);
             let all = history.to_vec();
             for count in 0..12 {
-                let wanted = &all[all.len().saturating_sub(count)..];
-                assert_eq!(history.last(count).concat(), wanted);
+                let expected = &all[all.len().saturating_sub(count)..];
+                assert_eq!(history.last(count).concat(), expected);
             }
         }
     }

@@ -28,8 +28,8 @@ mod tests {
     #[test]
     fn text_cannot_end_its_own_paste() {
         let keys = keystrokes("a\x1b[201~\rb\u{9b}201~\x03\x7f\tc\r\nd é漢", true).unwrap();
-        let wanted = "\x1b[200~a[201~b201~\tc\rd é漢\x1b[201~";
-        assert_eq!(String::from_utf8(keys).unwrap(), wanted);
+        let expected = "\x1b[200~a[201~b201~\tc\rd é漢\x1b[201~";
+        assert_eq!(String::from_utf8(keys).unwrap(), expected);
     }
 
     #[test]

@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn stream_is_split_into_complete_tokens() {
         let tokens = scan(&[MIXED]);
-        let wanted: Vec<(TokenKind, &[u8])> = vec![
+        let expected: Vec<(TokenKind, &[u8])> = vec![
             (TokenKind::Text, "a\u{e9}漢😀\r\n".as_bytes()),
             (TokenKind::Csi, b"\x1b[1;31m"),
             (TokenKind::Text, b"red"),
@@ -226,7 +226,7 @@ mod tests {
         ];
         let found: Vec<(TokenKind, &[u8])> =
             tokens.iter().map(|(k, b)| (*k, b.as_slice())).collect();
-        assert_eq!(found, wanted);
+        assert_eq!(found, expected);
     }
 
     #[test]

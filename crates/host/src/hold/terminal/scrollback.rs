@@ -261,8 +261,8 @@ pub(super) mod tests {
     #[test]
     fn lines_that_have_scrolled_off_are_kept_before_the_screen() {
         let mut terminal = terminal(4, 20, &numbered(0..50));
-        let wanted: Vec<String> = (0..50).map(|number| format!("line {number}")).collect();
-        assert_eq!(lines(&mut terminal), wanted);
+        let expected: Vec<String> = (0..50).map(|number| format!("line {number}")).collect();
+        assert_eq!(lines(&mut terminal), expected);
         assert!(!terminal.scrollback().has_forgotten);
     }
 
@@ -285,11 +285,11 @@ pub(super) mod tests {
         let mut terminal = terminal(4, 20, "first\r\nsecond\r\n");
         let flood = numbered(0..3000);
         terminal.feed(flood.as_bytes(), &mut Effects::unseen());
-        let mut wanted = vec!["first".to_owned(), "second".to_owned()];
-        wanted.extend((0..3000).map(|number| format!("line {number}")));
+        let mut expected = vec!["first".to_owned(), "second".to_owned()];
+        expected.extend((0..3000).map(|number| format!("line {number}")));
         let kept = lines(&mut terminal);
-        let difference = kept.iter().zip(&wanted).find(|(kept, wanted)| kept != wanted);
-        assert_eq!((difference, kept.len()), (None, wanted.len()));
+        let difference = kept.iter().zip(&expected).find(|(kept, expected)| kept != expected);
+        assert_eq!((difference, kept.len()), (None, expected.len()));
     }
 
     #[test]

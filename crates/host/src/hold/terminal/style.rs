@@ -163,12 +163,12 @@ mod tests {
             ("\x1b[;1;;m", "\x1b[0m"),
             ("\x1b[9;53;99m", "\x1b[0m"),
         ];
-        for (given, wanted) in table {
+        for (given, expected) in table {
             let mut style = Style::default();
             style.change(&Sequence::parse(given.as_bytes()).unwrap());
             let mut written = String::new();
             style.write(&mut written);
-            assert_eq!(written, wanted, "{given:?}");
+            assert_eq!(written, expected, "{given:?}");
         }
     }
 }

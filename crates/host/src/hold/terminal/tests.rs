@@ -56,30 +56,30 @@ fn shared_modes(terminal: &VirtualTerminal) -> Vec<u16> {
 }
 
 #[track_caller]
-fn assert_same(agents: &VirtualTerminal, users: &VirtualTerminal, what: &str) {
+fn assert_same(agents: &VirtualTerminal, users: &VirtualTerminal, context: &str) {
     for row in 0..agents.size().rows {
         for col in 0..agents.size().cols {
             let (one, other) = (agents.screen().cell(row, col), users.screen().cell(row, col));
             let (one, other) = (one.map(visible), other.map(visible));
-            assert_eq!(one, other, "cell {row},{col} of {what:?}");
+            assert_eq!(one, other, "cell {row},{col} of {context:?}");
         }
     }
-    assert_same_state(agents, users, what);
+    assert_same_state(agents, users, context);
 }
 
 #[track_caller]
-fn assert_same_state(agents: &VirtualTerminal, users: &VirtualTerminal, what: &str) {
+fn assert_same_state(agents: &VirtualTerminal, users: &VirtualTerminal, context: &str) {
     let (one, other) = (agents.screen(), users.screen());
-    assert_eq!(one.cursor_position(), other.cursor_position(), "cursor of {what:?}");
-    assert_eq!(one.attributes_formatted(), other.attributes_formatted(), "pen of {what:?}");
-    assert_eq!(one.cursor_style(), other.cursor_style(), "{what:?}");
-    assert_eq!(one.application_keypad(), other.application_keypad(), "{what:?}");
-    assert_eq!(shared_modes(agents), shared_modes(users), "modes of {what:?}");
-    assert_eq!(agents.modes.modified_keys(), users.modes.modified_keys(), "{what:?}");
-    assert_eq!(agents.keyboard().flags(), users.keyboard().flags(), "keyboard of {what:?}");
-    assert_eq!(agents.title, users.title, "title of {what:?}");
-    assert_eq!(agents.charsets, users.charsets, "charsets of {what:?}");
-    assert_eq!(agents.page().region, users.page().region, "region of {what:?}");
+    assert_eq!(one.cursor_position(), other.cursor_position(), "cursor of {context:?}");
+    assert_eq!(one.attributes_formatted(), other.attributes_formatted(), "pen of {context:?}");
+    assert_eq!(one.cursor_style(), other.cursor_style(), "{context:?}");
+    assert_eq!(one.application_keypad(), other.application_keypad(), "{context:?}");
+    assert_eq!(shared_modes(agents), shared_modes(users), "modes of {context:?}");
+    assert_eq!(agents.modes.modified_keys(), users.modes.modified_keys(), "{context:?}");
+    assert_eq!(agents.keyboard().flags(), users.keyboard().flags(), "keyboard of {context:?}");
+    assert_eq!(agents.title, users.title, "title of {context:?}");
+    assert_eq!(agents.charsets, users.charsets, "charsets of {context:?}");
+    assert_eq!(agents.page().region, users.page().region, "region of {context:?}");
 }
 
 #[test]
@@ -121,10 +121,10 @@ fn terminal_of_another_size_shows_the_same_picture() {
         users.feed(&picture.update(&agents), &mut Effects::unseen());
         for row in 0..larger.rows {
             for col in 0..larger.cols {
-                let wanted = agents.screen().cell(row, col).map(visible);
+                let expected = agents.screen().cell(row, col).map(visible);
                 let blank = (String::new(), Color::Default, Color::Default, [false; 6]);
                 let found = users.screen().cell(row, col).map(visible).unwrap();
-                assert_eq!(wanted.unwrap_or(blank), found, "cell {row},{col} of {screen:?}");
+                assert_eq!(expected.unwrap_or(blank), found, "cell {row},{col} of {screen:?}");
             }
         }
         assert_eq!(users.keyboard().flags(), agents.keyboard().flags());

@@ -22,7 +22,7 @@ pub(crate) struct Hello {
 
 impl Hello {
     /// Returns the hello of this program.
-    pub(crate) fn ours() -> Self {
+    pub(crate) fn own() -> Self {
         let capabilities = capability::ALL.map(str::to_owned).to_vec();
         Self { protocol: PROTOCOL, oldest: OLDEST, capabilities }
     }

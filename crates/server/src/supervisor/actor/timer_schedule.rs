@@ -28,14 +28,14 @@ pub(super) struct TimerSchedule {
 
 impl Actor {
     /// Replaces the timers of the session.
-    pub(super) async fn set_timers(&mut self, wanted: Vec<Timer>) -> Result<()> {
-        if self.timers().await? == wanted {
+    pub(super) async fn set_timers(&mut self, timers: Vec<Timer>) -> Result<()> {
+        if self.timers().await? == timers {
             return Ok(());
         }
-        let change = Change::SetTimers { session: self.id(), timers: wanted.clone() };
+        let change = Change::SetTimers { session: self.id(), timers: timers.clone() };
         let commit = Commit { changes: vec![change], events: Vec::new() };
         self.state.commit(&self.ports, commit).await?;
-        self.timer_schedule.timers = Some(wanted);
+        self.timer_schedule.timers = Some(timers);
         self.schedule_timers().await
     }
 

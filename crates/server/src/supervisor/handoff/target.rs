@@ -19,15 +19,15 @@ pub(super) async fn find(
     let ports = &supervisor.ports;
     let cwd = ports.machine.folder(&request.caller.cwd)?.real_path;
     let project = ports.projects.around(&cwd)?;
-    let wanted = VendorId::new(whole_name(supervisor, project.as_ref(), &request.to)?);
-    let described = project.as_ref().and_then(|project| project.vendors.get(&wanted));
-    let agent = project.as_ref().and_then(|project| project.exact_agent(wanted.as_str()).ok());
-    let is_vendor = ports.vendors.get(&wanted).is_ok() || described.is_some();
+    let name = VendorId::new(whole_name(supervisor, project.as_ref(), &request.to)?);
+    let described = project.as_ref().and_then(|project| project.vendors.get(&name));
+    let agent = project.as_ref().and_then(|project| project.exact_agent(name.as_str()).ok());
+    let is_vendor = ports.vendors.get(&name).is_ok() || described.is_some();
     let (id, agent) = match agent {
-        _ if is_vendor => (wanted, None),
+        _ if is_vendor => (name, None),
         Some(agent) => (agent.vendor.clone(), Some(agent.clone())),
         // This lookup fails with an error that suggests similar names.
-        None => match ports.vendors.named(wanted.as_str()) {
+        None => match ports.vendors.named(name.as_str()) {
             Ok(vendor) => (vendor.id(), None),
             Err(error) => {
                 return Err(error.hint("or use the name of an agent of `segue.toml`"));

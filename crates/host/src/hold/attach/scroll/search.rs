@@ -68,8 +68,8 @@ impl Pattern {
     fn length_at(&self, text: &str) -> Option<usize> {
         let mut length = 0;
         let mut characters = text.chars();
-        for wanted in self.text.chars() {
-            let character = characters.next().filter(|it| self.is_same(*it, wanted))?;
+        for expected in self.text.chars() {
+            let character = characters.next().filter(|it| self.is_same(*it, expected))?;
             length += character.len_utf8();
         }
         Some(length)

@@ -100,14 +100,14 @@ fn text_end(bytes: &[u8]) -> Option<usize> {
 /// Returns how many bytes at the end begin a character whose rest is missing.
 fn torn_character(bytes: &[u8]) -> usize {
     for (back, byte) in bytes.iter().rev().take(3).enumerate() {
-        let wanted = match byte {
+        let length = match byte {
             0x80..=0xbf => continue,
             0xc2..=0xdf => 2,
             0xe0..=0xef => 3,
             0xf0..=0xf4 => 4,
             _ => return 0,
         };
-        return if wanted > back + 1 { back + 1 } else { 0 };
+        return if length > back + 1 { back + 1 } else { 0 };
     }
     0
 }

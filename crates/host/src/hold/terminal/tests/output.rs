@@ -117,9 +117,9 @@ fn visible_output_is_sent_to_users_terminals() {
         ("\x07", "\x07"),
         ("\u{9b}c", "c"),
     ];
-    for (written, wanted) in table {
+    for (written, expected) in table {
         let found = shown(written.as_bytes());
-        assert_eq!(String::from_utf8(found).unwrap(), wanted, "{written:?}");
+        assert_eq!(String::from_utf8(found).unwrap(), expected, "{written:?}");
     }
 }
 
