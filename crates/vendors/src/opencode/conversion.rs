@@ -5,31 +5,20 @@
 //! here sort before all ids that it makes later.
 
 use jiff::Timestamp;
+use segue_core::Result;
 use segue_core::model::{Role, Turn};
 use segue_core::ports::{Conversion, Target, Transcription, TranscriptionOrder, TurnWriter};
-use segue_core::{Error, Result};
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::OpenCode;
+use super::message_ids::{id, own};
 use super::model::{self, OpencodeModel};
-use super::rows::{MessagePages, MessageRow, RevertPoint};
-use super::{OpenCode, paths};
-use crate::shared::database::VendorDatabase;
-use crate::shared::reading::ReadDirection;
-use crate::shared::reading::arguments;
+use super::new_parts::{NewTextPart, NewToolPart, PartTime, Placed, ToolState};
+use super::tip::{OpencodeTip, tip};
 
 /// The default agent. It exists unless the user has removed it.
 const AGENT: &str = "build";
-
-/// Mask for the timestamp in an id.
-const CLOCK: u64 = 0xffff_ffff_ffff;
-
-/// How many characters of the conversation's id are part of each message's id.
-const OWN: usize = 14;
-
-/// The error of a tool call that has no result.
-const NO_RESULT: &str = "no result";
 
 impl Conversion for OpenCode {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
@@ -67,84 +56,6 @@ fn info(order: &TranscriptionOrder<'_>) -> Value {
         "title": order.title, "version": env!("CARGO_PKG_VERSION"),
         "time": {"created": now, "updated": now},
     })
-}
-
-/// The end of an existing conversation to which turns are added.
-#[derive(Debug, Default)]
-struct OpencodeTip {
-    /// The timestamp in the id of the newest message, and the time of that message.
-    clock: u64,
-    time: i64,
-    /// The latest time that an added message can have. Later messages are reverted, and OpenCode
-    /// deletes them with the next message. `None` if nothing is reverted.
-    latest: Option<i64>,
-    /// The id of the newest message of the user.
-    parent: Option<String>,
-    agent: Option<String>,
-    model: Option<OpencodeModel>,
-}
-
-fn tip(order: &TranscriptionOrder<'_>) -> Result<OpencodeTip> {
-    let session = order.id.as_str();
-    let gone = || Error::vendor(format!("the conversation `{session}` is gone"));
-    let database = paths::open_database(&order.place.config_dir)?.ok_or_else(gone)?;
-    if !is_there(&database, session)? {
-        return Err(gone());
-    }
-    let cut = RevertPoint::of(&database, session)?;
-    if cut.as_ref().is_some_and(|cut| cut.part.is_some()) {
-        return Err(Error::vendor(format!("cannot add turns to conversation `{session}`"))
-            .caused_by("it was reverted to the middle of a message")
-            .hint("send a message in it with OpenCode, then try again"));
-    }
-    let mut tip = OpencodeTip {
-        latest: cut.as_ref().map(|cut| cut.time().saturating_sub(1)),
-        ..OpencodeTip::default()
-    };
-    let mut messages = MessagePages::new(&database, session, ReadDirection::Back);
-    let mut is_newest = true;
-    while let Some(message) = messages.next()? {
-        if cut.as_ref().is_some_and(|cut| cut.takes(&message)) {
-            continue;
-        }
-        if is_newest {
-            (tip.clock, tip.time) = (clock(&message), message.time);
-        }
-        is_newest = false;
-        if message.is_users() {
-            tip.agent = message.data["agent"].as_str().map(str::to_owned);
-            tip.model = OpencodeModel::read(&message.data["model"]);
-            tip.parent = Some(message.id);
-            break;
-        }
-    }
-    Ok(tip)
-}
-
-fn is_there(database: &VendorDatabase, session: &str) -> Result<bool> {
-    let found = database.row("SELECT 1 FROM session WHERE id = ?1", [session], |_| Ok(()))?;
-    Ok(found.is_some())
-}
-
-/// Returns the timestamp in a message's id. If the id contains none, computes it from the message's
-/// time.
-fn clock(message: &MessageRow) -> u64 {
-    let digits = message.id.strip_prefix("msg_").and_then(|rest| rest.get(..12));
-    let told = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    let made = u64::try_from(message.time).unwrap_or_default().wrapping_mul(0x1000);
-    told.unwrap_or(made & CLOCK)
-}
-
-/// Returns the suffix that distinguishes the message ids of this conversation from those of all
-/// others.
-fn own(session: &str) -> String {
-    let plain: Vec<char> = session.chars().filter(char::is_ascii_alphanumeric).collect();
-    let end: String = plain[plain.len().saturating_sub(OWN)..].iter().collect();
-    format!("{end:0>OWN$}")
-}
-
-fn id(kind: &str, clock: u64, own: &str) -> String {
-    format!("{kind}_{:012x}{own}", clock & CLOCK)
 }
 
 #[derive(Debug)]
@@ -302,80 +213,6 @@ impl OpencodeWriter {
         });
         out.extend(format!("],\"info\":{info}}}").into_bytes());
     }
-}
-
-/// A text part.
-#[derive(Serialize)]
-struct NewTextPart<'a> {
-    r#type: &'static str,
-    text: &'a str,
-    time: PartTime,
-}
-
-impl<'a> NewTextPart<'a> {
-    fn new(text: &'a str, at: i64) -> Self {
-        Self { r#type: "text", text, time: PartTime { start: at, end: at } }
-    }
-}
-
-#[derive(Clone, Copy, Serialize)]
-struct PartTime {
-    start: i64,
-    end: i64,
-}
-
-/// A part with a tool call and its result.
-#[derive(Serialize)]
-struct NewToolPart<'a> {
-    r#type: &'static str,
-    tool: &'a str,
-    #[serde(rename = "callID")]
-    call: &'a str,
-    state: ToolState<'a>,
-}
-
-/// The outcome of a tool call.
-#[derive(Serialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-enum ToolState<'a> {
-    Completed {
-        input: Box<RawValue>,
-        output: &'a str,
-        title: &'a str,
-        metadata: Value,
-        time: PartTime,
-    },
-    Error {
-        input: Box<RawValue>,
-        error: &'a str,
-        time: PartTime,
-    },
-}
-
-impl<'a> ToolState<'a> {
-    fn new(call: &Turn, result: Option<&'a Turn>, time: PartTime) -> Self {
-        let is_call = call.role == Role::ToolCall;
-        let input = arguments(if is_call { &call.text } else { "{}" });
-        let failed = |result: &Turn| result.tool.as_ref().is_some_and(|tool| tool.failed);
-        match result {
-            Some(Turn { text: output, .. }) if !result.is_some_and(failed) => {
-                Self::Completed { input, output, title: "", metadata: json!({}), time }
-            }
-            _ => Self::Error { input, error: result.map_or(NO_RESULT, |it| &it.text), time },
-        }
-    }
-}
-
-/// A part with its id and the ids of its session and message.
-#[derive(Serialize)]
-struct Placed<'a, T> {
-    id: String,
-    #[serde(rename = "sessionID")]
-    session: &'a str,
-    #[serde(rename = "messageID")]
-    message: &'a str,
-    #[serde(flatten)]
-    part: T,
 }
 
 #[cfg(test)]

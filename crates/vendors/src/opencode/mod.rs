@@ -11,7 +11,9 @@ mod export;
 mod failures;
 mod launch;
 mod live;
+mod message_ids;
 mod model;
+mod new_parts;
 mod part;
 mod paths;
 #[cfg(test)]
@@ -20,6 +22,7 @@ mod rehearsal;
 mod rows;
 mod screen;
 mod signals;
+mod tip;
 mod transcript;
 mod turns;
 mod typing;
