@@ -1,11 +1,11 @@
-//! Classifies why a turn failed, from OpenClaw's error message.
+//! Classifies failed turns by OpenClaw's error message.
 
 use segue_core::model::{Failure, FailureClass};
 
 use crate::shared::failure_classes::of_words;
 
-/// Words that identify a failure class, the most reliable first.
-const WORDS: [(&str, FailureClass); 13] = [
+/// Texts in error messages, and their failure classes. The first match decides.
+const CLASS_OF_TEXT: [(&str, FailureClass); 13] = [
     ("http 401", FailureClass::Account),
     ("http 403", FailureClass::Account),
     ("http 429", FailureClass::UsageLimit),
@@ -21,20 +21,21 @@ const WORDS: [(&str, FailureClass); 13] = [
     ("econnrefused", FailureClass::Connection),
 ];
 
-/// The text before the reason why OpenClaw exits.
-const REASON: &str = "[openclaw] Reason: ";
+/// The beginning of the line with the error with which OpenClaw exits.
+const REASON_PREFIX: &str = "[openclaw] Reason: ";
 
 /// Classifies an error message of OpenClaw. OpenClaw does not report when a usage limit ends.
 pub(super) fn failure(message: &str) -> Failure {
-    let class = of_words(message, &WORDS).unwrap_or(FailureClass::Other);
+    let class = of_words(message, &CLASS_OF_TEXT).unwrap_or(FailureClass::Other);
     Failure { class, message: message.to_owned(), resets_at: None }
 }
 
-/// Finds the reason why OpenClaw exited without a report. `None` if there is none.
+/// Returns the error with which OpenClaw exited without a report. `None` if standard error contains
+/// no known message.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
-    let told = |line: &str| line.trim().strip_prefix(REASON).map(failure);
-    let refused = |line: &str| line.trim().strip_prefix("error: ").map(failure);
-    errors.lines().rev().find_map(told).or_else(|| errors.lines().rev().find_map(refused))
+    let reason = |line: &str| line.trim().strip_prefix(REASON_PREFIX).map(failure);
+    let argument_error = |line: &str| line.trim().strip_prefix("error: ").map(failure);
+    errors.lines().rev().find_map(reason).or_else(|| errors.lines().rev().find_map(argument_error))
 }
 
 #[cfg(test)]
@@ -50,8 +51,8 @@ mod tests {
         let found = last_words(errors).unwrap();
         assert_eq!(found.class, FailureClass::Account);
         assert!(found.message.contains("HTTP 401"), "{found:?}");
-        let refused = last_words("error: unknown option '--nope'\n").unwrap();
-        assert_eq!(refused.class, FailureClass::Settings);
+        let argument_error = last_words("error: unknown option '--nope'\n").unwrap();
+        assert_eq!(argument_error.class, FailureClass::Settings);
         assert_eq!(last_words("[agent/embedded] tool-search: cataloged 52 tools\n"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Arguments and files of one headless turn.
+//! The arguments and files of one headless turn.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ use uuid::Uuid;
 use super::{OpenClaw, paths};
 use crate::shared::launching;
 
-/// Arguments by which a session chooses its conversation itself. They are refused, because Segue
-/// could not find out which conversation that is.
-const CHOOSES: [&str; 4] = ["--session-id", "--session-key", "--to", "-t"];
+/// Flags that choose a conversation. They are refused, because Segue could not determine the id of
+/// that conversation.
+const CHOOSING_FLAGS: [&str; 4] = ["--session-id", "--session-key", "--to", "-t"];
 
 impl Launching for OpenClaw {
     fn program(&self) -> ProgramSpec {
@@ -35,9 +35,9 @@ impl Launching for OpenClaw {
     }
 
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
-        check(plan.session)?;
-        let id = identity(plan)?;
-        let message = message(plan)?;
+        refuse_unsupported(plan.session)?;
+        let id = conversation_id(plan)?;
+        let message = message_file(plan)?;
         // Without `--local`, OpenClaw's gateway would run the turn, in a process that Segue did not
         // start.
         let mut arguments = vec!["agent".to_owned(), "--local".to_owned()];
@@ -46,7 +46,7 @@ impl Launching for OpenClaw {
         }
         arguments.extend(plan.session.args.iter().cloned());
         arguments.extend(["--session-id".to_owned(), id.to_string()]);
-        // The message is in a file, because every user of the machine can see command-line
+        // The message is in a file, because every user of the machine can read command-line
         // arguments, and their length is limited.
         let path = message.path.display().to_string();
         arguments.extend(["--message-file".to_owned(), path, "--json".to_owned()]);
@@ -62,8 +62,8 @@ impl HeadlessLaunching for OpenClaw {}
 
 impl Interaction for OpenClaw {}
 
-/// Refuses sessions that OpenClaw does not support.
-fn check(session: &Session) -> Result<()> {
+/// Returns an error if OpenClaw does not support the session.
+fn refuse_unsupported(session: &Session) -> Result<()> {
     let address = session.address();
     if !session.headless {
         return Err(Error::usage(format!("session `{address}` cannot be interactive"))
@@ -71,36 +71,36 @@ fn check(session: &Session) -> Result<()> {
             .hint("run `segue run --headless PROMPT`"));
     }
     if session.instructions.is_some() {
-        return Err(Error::usage(format!("session `{address}` cannot be given instructions"))
-            .caused_by("OpenClaw reads them from its workspace only")
-            .hint("put them into `AGENTS.md` of OpenClaw's workspace"));
+        return Err(Error::usage(format!("session `{address}` cannot have instructions"))
+            .caused_by("OpenClaw reads instructions from its workspace only")
+            .hint("put the instructions into `AGENTS.md` of OpenClaw's workspace"));
     }
-    let flag = |word: &String| word.split('=').next().unwrap_or_default().to_owned();
-    match session.args.iter().map(flag).find(|flag| CHOOSES.contains(&flag.as_str())) {
+    let flag = |argument: &String| argument.split('=').next().unwrap_or_default().to_owned();
+    match session.args.iter().map(flag).find(|flag| CHOOSING_FLAGS.contains(&flag.as_str())) {
         Some(flag) => Err(Error::usage(format!("session `{address}` cannot have `{flag}`"))
-            .caused_by("its conversation is chosen by Segue")),
+            .caused_by("Segue chooses the conversation")),
         None => Ok(()),
     }
 }
 
-/// Returns the id of the conversation. A resume of an unknown conversation fails, because OpenClaw
-/// would begin a blank one under that id.
-fn identity<'a>(plan: &CommandPlan<'a>) -> Result<&'a VendorSessionId> {
+/// Returns the id of the conversation. A resume of an unknown conversation is an error, because
+/// OpenClaw would begin a new conversation with that id.
+fn conversation_id<'a>(plan: &CommandPlan<'a>) -> Result<&'a VendorSessionId> {
     let Some(id) = plan.id else {
         let address = plan.session.address();
-        let what = format!("cannot start session `{address}` without an id for its conversation");
-        return Err(Error::internal(what));
+        let text = format!("cannot start session `{address}` without an id for its conversation");
+        return Err(Error::internal(text));
     };
     let found = OpenClaw.conversation(plan.files, &Place::of(plan.session), id)?;
     if plan.mode == LaunchMode::Resume && found.is_none() {
         return Err(Error::vendor(format!("OpenClaw has no conversation `{id}`"))
-            .caused_by("it would begin a blank one under the same id")
-            .hint("restore its database if there is a copy"));
+            .caused_by("OpenClaw would begin a new conversation with the same id")
+            .hint("restore OpenClaw's database from a copy"));
     }
     Ok(id)
 }
 
-fn message(plan: &CommandPlan<'_>) -> Result<NewFile> {
+fn message_file(plan: &CommandPlan<'_>) -> Result<NewFile> {
     let message = plan.message.ok_or_else(|| launching::missing_prompt(plan.session))?;
     Ok(NewFile { path: plan.folder.join("message.txt"), contents: message.to_owned() })
 }

@@ -1,9 +1,8 @@
-//! OpenClaw, as its version 2026.9 behaves, one headless turn at a time.
+//! OpenClaw, version 2026.9, in headless turns only.
 //!
-//! Segue chooses the id of a conversation. OpenClaw continues the conversation with that id if its
-//! database has it. Otherwise OpenClaw begins one under that id without any notice, so Segue looks
-//! into the database first. Only the report at the end of a turn names the conversation of the
-//! turn.
+//! Segue chooses the id of a conversation. If OpenClaw's database has no conversation with that id,
+//! OpenClaw begins a new one without a notice. So Segue reads the database before a resume. Only
+//! the report at the end of a turn names the conversation of the turn.
 
 mod failures;
 mod launch;
@@ -37,17 +36,17 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
         tried: &["2026.9.6"],
         install: "npm install -g openclaw",
         notes: &[
-            "headless only: its interactive front end needs its gateway, and was not tried",
-            "it works in the workspace of its own configuration, whatever the session's folder is",
-            "its own configuration decides what it may do, whatever the session's permission is; it \
+            "headless only: its interactive front end needs its gateway, and is not tested",
+            "OpenClaw works in the workspace of its configuration and ignores the session's folder",
+            "OpenClaw's configuration sets its permissions; it ignores the session's permission and \
              accepts no instructions",
             "a start takes 20 seconds or more; only the report at the end of a turn names the \
              conversation",
-            "one turn at a time in one config dir: OpenClaw ends a second one with an error",
-            "after a refused key, it does not use that key for about a minute",
+            "only one turn can run in one config dir: OpenClaw ends a second one with an error",
+            "after an API key was rejected, OpenClaw does not use it for about a minute",
             "OpenClaw keeps the prompt of an interrupted turn only for the next turn",
-            "the tests do not run it, because it needs Node 24 and takes minutes to install; it was \
-             tried by hand, and the tests read recordings",
+            "the tests do not run OpenClaw, because it needs Node 24 and takes minutes to install; it \
+             was tested manually, and the tests read recordings",
         ],
     },
     rehearsal: None,

@@ -13,10 +13,10 @@ use crate::shared::{config_dir, files};
 /// The environment variable that names OpenClaw's config dir.
 const CONFIG_DIR_VARIABLE: &str = "OPENCLAW_STATE_DIR";
 
-/// Environment variables that OpenClaw sets for the programs that it starts.
-const NESTED: [&str; 2] = ["OPENCLAW_SHELL", "OPENCLAW_CLI"];
+/// The environment variables that OpenClaw sets for its tools.
+const NESTED_VARIABLES: [&str; 2] = ["OPENCLAW_SHELL", "OPENCLAW_CLI"];
 
-/// Returns OpenClaw's config dir, given an agent's environment.
+/// Returns OpenClaw's config dir for this environment.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let set = |name| environment.get(name).filter(|value| !value.trim().is_empty());
     let named = set(CONFIG_DIR_VARIABLE).map(PathBuf::from);
@@ -27,12 +27,12 @@ pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
 }
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
-    environment.retain(|name| !NESTED.contains(&name));
+    environment.retain(|name| !NESTED_VARIABLES.contains(&name));
     environment.set(CONFIG_DIR_VARIABLE, place.config_dir.to_string_lossy());
 }
 
-/// Returns the path of the default agent's database. This agent exists without any configuration.
-pub(super) fn usual_database(config_dir: &Path) -> PathBuf {
+/// Returns the path of the default agent's database. The file may be missing.
+pub(super) fn default_database(config_dir: &Path) -> PathBuf {
     database(&config_dir.join("agents/main"))
 }
 
@@ -53,7 +53,7 @@ mod tests {
     use crate::testing::{Home, environment};
 
     #[test]
-    fn config_dir_is_the_one_in_the_variable_or_else_the_default() {
+    fn config_dir_variable_overrides_the_default_folder() {
         for (named, wanted) in [("/srv/claw", "/srv/claw"), ("", "/home/u/.openclaw")] {
             let found =
                 config_dir(&environment(&[(CONFIG_DIR_VARIABLE, named), ("HOME", "/home/u")]));
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn environment_names_the_recorded_config_dir_and_drops_variables_of_an_outer_agent() {
+    fn environment_names_the_recorded_config_dir_and_omits_variables_of_an_outer_agent() {
         let place = Place { config_dir: "/recorded".into(), cwd: "/code".into() };
         let mut found =
             environment(&[(CONFIG_DIR_VARIABLE, "/elsewhere"), ("OPENCLAW_SHELL", "exec")]);
@@ -79,9 +79,9 @@ mod tests {
     fn databases_lists_the_existing_databases_of_all_agents() {
         let home = Home::new();
         assert!(databases(&home.disk, &home.place.config_dir).is_empty());
-        let usual = home.write("agents/main/agent/openclaw-agent.sqlite", "");
+        let default = home.write("agents/main/agent/openclaw-agent.sqlite", "");
         home.write("agents/empty/agent/other", "");
-        assert_eq!(usual_database(&home.place.config_dir), usual);
-        assert_eq!(databases(&home.disk, &home.place.config_dir), [usual]);
+        assert_eq!(default_database(&home.place.config_dir), default);
+        assert_eq!(databases(&home.disk, &home.place.config_dir), [default]);
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of a conversation. Rows that cannot be parsed are ignored.
+//! The rows of a conversation: the fields that Segue uses.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::shared::reading::MessageContent;
 
-/// The event that a row records.
+/// The content of a row.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum OpenclawEvent {
@@ -21,7 +21,7 @@ pub(super) enum OpenclawEvent {
         message: OpenclawMessage,
         timestamp: Option<Timestamp>,
     },
-    /// The summary that replaces earlier messages, or those of another branch.
+    /// A summary of earlier messages, or of the messages of another branch.
     #[serde(alias = "branch_summary")]
     Compaction {
         #[serde(default)]
@@ -55,7 +55,7 @@ pub(super) struct OpenclawMessage {
     pub(super) is_error: bool,
 }
 
-/// A part of a message: a text or a tool call. Thinking is neither, and is ignored.
+/// A part of a message, such as a text or a tool call.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct OpenclawPart {
@@ -89,14 +89,14 @@ impl OpenclawMessage {
         self.is_end() && !self.is_failed()
     }
 
-    /// Returns whether the answer failed or was interrupted. OpenClaw does not send such an answer
-    /// to the model again.
+    /// Returns whether the answer failed or was interrupted. OpenClaw does not send such answers to
+    /// the model.
     pub(super) fn is_failed(&self) -> bool {
         matches!(self.stop_reason.as_deref(), Some("error" | "aborted"))
     }
 }
 
-/// The place of a row in the conversation's tree.
+/// The position of a row in the conversation's tree.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Link {

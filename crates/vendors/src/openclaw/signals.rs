@@ -1,7 +1,7 @@
-//! Signals from OpenClaw's report about a turn.
+//! Reads signals from OpenClaw's report about a turn.
 //!
-//! The report comes at the end of the turn, as one JSON object on many lines. Each line is a field.
-//! Line breaks in a text are escaped, so a text never has a line of its own.
+//! OpenClaw prints the report at the end of the turn, as one JSON object on many lines. Each line
+//! is one field. Line breaks in a text are escaped, so a text is always on the line of its field.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use crate::shared::signals;
 
 impl SignalSources for OpenClaw {
     fn evidence_timeout(&self) -> Duration {
-        // The report comes at the end of a turn. A turn may take as long as OpenClaw allows.
+        // The report is the first evidence, and OpenClaw prints it at the end of the turn. This is
+        // OpenClaw's time limit for a turn.
         Duration::from_secs(600)
     }
 
-    /// Reads the signals in one line of a report.
     fn stream_signals(&self, line: &str) -> Vec<Signal> {
         let depth = line.len() - line.trim_start_matches(' ').len();
         let Some((name, value)) = field(line) else { return Vec::new() };
@@ -39,7 +39,8 @@ impl SignalSources for OpenClaw {
     }
 }
 
-/// Parses a line as a field whose value is on the same line.
+/// Parses a line as the name and the value of a field. `None` if the value is not complete on this
+/// line.
 fn field(line: &str) -> Option<(String, Value)> {
     let line = line.trim().trim_end_matches(',');
     let fields: Map<String, Value> = serde_json::from_str(&format!("{{{line}}}")).ok()?;

@@ -1,5 +1,5 @@
-//! Reads conversations from the databases of OpenClaw's agents. The queries read few rows and use
-//! an index.
+//! Reads conversations from the databases of OpenClaw's agents. All queries use an index and read
+//! few rows.
 
 use std::path::{Path, PathBuf};
 
@@ -15,16 +15,17 @@ use super::{OpenClaw, paths, turns};
 use crate::shared::database::VendorDatabase;
 use crate::shared::reading::ReadDirection;
 
-/// How many rows at each end of a conversation are read.
-const NEAR: u32 = 50;
+/// How many rows at the beginning of a conversation are read, and how many at its end.
+const END_ROWS: u32 = 50;
 
-const LENGTH: &str = "SELECT max(seq) + 1 FROM transcript_events WHERE session_id = ?1";
+const ROW_COUNT_QUERY: &str = "SELECT max(seq) + 1 FROM transcript_events WHERE session_id = ?1";
 
-/// Compressed rows have no `event_json`. They are old and not needed here.
-const FIRST: &str = "SELECT event_json FROM transcript_events
+/// Rows in the order of the conversation. Skips compressed rows, which are old and have no
+/// `event_json`.
+const FORWARD_QUERY: &str = "SELECT event_json FROM transcript_events
     WHERE session_id = ?1 AND seq >= ?2 AND event_json IS NOT NULL ORDER BY seq LIMIT ?3";
 
-const LAST: &str = "SELECT event_json FROM transcript_events
+const BACK_QUERY: &str = "SELECT event_json FROM transcript_events
     WHERE session_id = ?1 AND event_json IS NOT NULL ORDER BY seq DESC LIMIT ?2";
 
 impl Transcripts for OpenClaw {
@@ -32,11 +33,11 @@ impl Transcripts for OpenClaw {
         TranscriptStorage::Database(self)
     }
 
-    /// Returns a path that stands for a conversation in its database. If no database has the
-    /// conversation, the path is in the default one. No file has this path.
+    /// Returns the path of the conversation's database, joined with the id. No file has this path.
+    /// If no database contains the conversation, uses the path of the default database.
     fn transcript(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> PathBuf {
-        let found = find(files, &place.config_dir, id).ok().flatten();
-        let default = || paths::usual_database(&place.config_dir);
+        let found = find_database(files, &place.config_dir, id).ok().flatten();
+        let default = || paths::default_database(&place.config_dir);
         let database = found.map_or_else(default, |(path, _)| path);
         database.join(id.as_str())
     }
@@ -46,8 +47,8 @@ impl Transcripts for OpenClaw {
     }
 
     fn length(&self, files: &dyn Files, place: &Place, id: &VendorSessionId) -> Option<u64> {
-        let (_, database) = find(files, &place.config_dir, id).ok().flatten()?;
-        rows(&database, id).ok().flatten()
+        let (_, database) = find_database(files, &place.config_dir, id).ok().flatten()?;
+        row_count(&database, id).ok().flatten()
     }
 
     fn conversation(
@@ -56,15 +57,18 @@ impl Transcripts for OpenClaw {
         place: &Place,
         id: &VendorSessionId,
     ) -> Result<Option<Conversation>> {
-        let Some((path, database)) = find(files, &place.config_dir, id)? else { return Ok(None) };
-        let first = events(&database, FIRST, (id.as_str(), 0, NEAR))?;
-        let Some((cwd, began_at)) = first.iter().find_map(begun) else { return Ok(None) };
-        let first_message = messages(first).find(|it| it.role == "user").map(|it| it.text());
+        let Some((path, database)) = find_database(files, &place.config_dir, id)? else {
+            return Ok(None);
+        };
+        let first = events(&database, FORWARD_QUERY, (id.as_str(), 0, END_ROWS))?;
+        let Some((cwd, began_at)) = first.iter().find_map(cwd_and_start) else { return Ok(None) };
+        let first_message =
+            messages(first).find(|message| message.role == "user").map(|message| message.text());
         if first_message.is_none() {
             return Ok(None);
         }
         let last: Vec<OpenclawMessage> =
-            messages(events(&database, LAST, (id.as_str(), NEAR))?).collect();
+            messages(events(&database, BACK_QUERY, (id.as_str(), END_ROWS))?).collect();
         Ok(Some(Conversation {
             id: id.clone(),
             transcript: path.join(id.as_str()),
@@ -72,17 +76,16 @@ impl Transcripts for OpenClaw {
             began_at,
             first_message,
             turn_open: last.first().is_some_and(|message| !message.is_end()),
-            last_answer: last.iter().find(|it| it.is_answer()).map(OpenclawMessage::text),
+            last_answer: last.iter().find(|message| message.is_answer()).map(OpenclawMessage::text),
         }))
     }
 
-    /// Returns an empty list: OpenClaw's conversations belong to no folder, and Segue only looks
-    /// for known ids.
+    /// Returns an empty list, because OpenClaw's conversations belong to no folder.
     fn conversations(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Conversation>> {
         Ok(Vec::new())
     }
 
-    /// Returns an empty list: OpenClaw does not show which process has which conversation open.
+    /// Returns an empty list, because OpenClaw does not show which process has a conversation open.
     fn open_conversations(&self, _files: &dyn Files, _place: &Place) -> Result<Vec<Live>> {
         Ok(Vec::new())
     }
@@ -94,13 +97,13 @@ impl Transcripts for OpenClaw {
         id: &VendorSessionId,
         offset: u64,
     ) -> Result<Vec<String>> {
-        let Some((_, database)) = find(files, &place.config_dir, id)? else {
+        let Some((_, database)) = find_database(files, &place.config_dir, id)? else {
             return Ok(Vec::new());
         };
         let first = i64::try_from(offset).unwrap_or(i64::MAX);
-        let events = events(&database, FIRST, (id.as_str(), first, u32::MAX))?;
-        let said = messages(events).filter(|message| message.role == "user");
-        Ok(said.map(|message| message.text().trim().to_owned()).collect())
+        let events = events(&database, FORWARD_QUERY, (id.as_str(), first, u32::MAX))?;
+        let messages = messages(events).filter(|message| message.role == "user");
+        Ok(messages.map(|message| message.text().trim().to_owned()).collect())
     }
 
     fn turns_back(
@@ -119,19 +122,19 @@ impl Transcripts for OpenClaw {
 
 impl TranscriptDatabase for OpenClaw {}
 
-fn rows(database: &VendorDatabase, id: &VendorSessionId) -> Result<Option<u64>> {
-    let count = database.row(LENGTH, [id.as_str()], |row| row.get::<_, Option<i64>>(0))?;
+fn row_count(database: &VendorDatabase, id: &VendorSessionId) -> Result<Option<u64>> {
+    let count = database.row(ROW_COUNT_QUERY, [id.as_str()], |row| row.get::<_, Option<i64>>(0))?;
     Ok(count.flatten().and_then(|count| u64::try_from(count).ok()))
 }
 
-fn find(
+fn find_database(
     files: &dyn Files,
     config_dir: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<(PathBuf, VendorDatabase)>> {
     for path in paths::databases(files, config_dir) {
         if let Some(database) = VendorDatabase::open(&path)?
-            && rows(&database, id)?.is_some()
+            && row_count(&database, id)?.is_some()
         {
             return Ok(Some((path, database)));
         }
@@ -139,7 +142,7 @@ fn find(
     Ok(None)
 }
 
-fn begun(event: &OpenclawEvent) -> Option<(PathBuf, Timestamp)> {
+fn cwd_and_start(event: &OpenclawEvent) -> Option<(PathBuf, Timestamp)> {
     match event {
         OpenclawEvent::Session { cwd, timestamp } => Some((cwd.clone(), (*timestamp)?)),
         _ => None,
@@ -156,10 +159,10 @@ fn messages(events: Vec<OpenclawEvent>) -> impl Iterator<Item = OpenclawMessage>
 fn events(
     database: &VendorDatabase,
     query: &str,
-    given: impl rusqlite::Params,
+    parameters: impl rusqlite::Params,
 ) -> Result<Vec<OpenclawEvent>> {
-    let rows = database.rows(query, given, |row| row.get::<_, String>(0))?;
-    // Rows that cannot be parsed are ignored.
+    let rows = database.rows(query, parameters, |row| row.get::<_, String>(0))?;
+    // Skips rows that cannot be parsed.
     Ok(rows.iter().filter_map(|row| serde_json::from_str(row).ok()).collect())
 }
 

@@ -1,6 +1,6 @@
-//! Reads a conversation as turns.
+//! Converts a conversation to turns.
 //!
-//! The rows form a tree. The newest row is the current end of the conversation, and only its
+//! The rows form a tree. The last row is the current end of the conversation. Only this row and its
 //! ancestors belong to the conversation.
 
 use std::ops::ControlFlow;
@@ -17,14 +17,15 @@ use super::records::{Link, OpenclawEvent, OpenclawMessage, OpenclawPart, Tokens}
 use crate::shared::database::VendorDatabase;
 use crate::shared::reading::{self, MessageContent, ReadDirection};
 
-/// How many rows are held in memory at once.
-const PAGE: u32 = 16;
+/// How many rows one query returns.
+const PAGE_ROWS: u32 = 16;
 
-/// A compressed row has only `navigation_json`, which contains its place in the tree.
-const BEFORE: &str = "SELECT seq, event_json, navigation_json FROM transcript_events
+/// Rows from the end of the conversation. A compressed row has no `event_json`; its
+/// `navigation_json` contains its position in the tree.
+const BACK_QUERY: &str = "SELECT seq, event_json, navigation_json FROM transcript_events
     WHERE session_id = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3";
 
-const AFTER: &str = "SELECT seq, event_json, navigation_json FROM transcript_events
+const FORWARD_QUERY: &str = "SELECT seq, event_json, navigation_json FROM transcript_events
     WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
 
 /// Reads the turns of a conversation. The path of the transcript consists of the database's path
@@ -43,29 +44,31 @@ pub(super) fn read(
 
 fn read_back(database: &VendorDatabase, id: &str, each: &mut EachTurn<'_>) -> Result<()> {
     let mut branch = OpenclawBranch::default();
-    each_row(database, BEFORE, (id, i64::MAX), |row| {
-        if branch.has(row) {
-            ReadDirection::Back.visit(of_row(row), each)?;
+    each_row(database, BACK_QUERY, (id, i64::MAX), |row| {
+        if branch.contains(row) {
+            ReadDirection::Back.visit(row_turns(row), each)?;
         }
-        branch.told()
+        branch.flow()
     })
 }
 
 fn read_forward(database: &VendorDatabase, id: &str, each: &mut EachTurn<'_>) -> Result<()> {
-    let (mut branch, mut wanted) = (OpenclawBranch::default(), Vec::new());
-    each_row(database, BEFORE, (id, i64::MAX), |row| {
-        if branch.has(row) {
-            wanted.push(row.number);
+    let (mut branch, mut branch_rows) = (OpenclawBranch::default(), Vec::new());
+    each_row(database, BACK_QUERY, (id, i64::MAX), |row| {
+        if branch.contains(row) {
+            branch_rows.push(row.seq);
         }
-        branch.told()
+        branch.flow()
     })?;
-    let Some(first) = wanted.last() else { return Ok(()) };
-    each_row(database, AFTER, (id, first.saturating_sub(1)), |row| match wanted.last() {
-        None => ControlFlow::Break(()),
-        Some(next) if *next != row.number => ControlFlow::Continue(()),
-        Some(_) => {
-            wanted.pop();
-            ReadDirection::Forward.visit(of_row(row), each)
+    let Some(first) = branch_rows.last() else { return Ok(()) };
+    each_row(database, FORWARD_QUERY, (id, first.saturating_sub(1)), |row| {
+        match branch_rows.last() {
+            None => ControlFlow::Break(()),
+            Some(next) if *next != row.seq => ControlFlow::Continue(()),
+            Some(_) => {
+                branch_rows.pop();
+                ReadDirection::Forward.visit(row_turns(row), each)
+            }
         }
     })
 }
@@ -81,7 +84,7 @@ fn open(transcript: &Path) -> Result<Option<(VendorDatabase, String)>> {
 /// A row of a conversation.
 #[derive(Debug)]
 struct OpenclawRow {
-    number: i64,
+    seq: i64,
     /// `None` if the row is compressed.
     event: Option<String>,
     navigation: Option<String>,
@@ -94,29 +97,29 @@ impl OpenclawRow {
             _ => None,
         };
         let (event, navigation) = (text(row.get_ref(1)?), text(row.get_ref(2)?));
-        Ok(Self { number: row.get(0)?, event, navigation })
+        Ok(Self { seq: row.get(0)?, event, navigation })
     }
 }
 
-/// Calls back with each row that the query returns, page by page, starting at this number. Stops
-/// when the callback breaks.
+/// Calls `each` with the rows before or after this row, one page after the other. Stops if `each`
+/// breaks.
 fn each_row(
     database: &VendorDatabase,
     query: &str,
-    (id, mut number): (&str, i64),
+    (id, mut seq): (&str, i64),
     mut each: impl FnMut(&OpenclawRow) -> ControlFlow<()>,
 ) -> Result<()> {
     loop {
-        let rows = database.rows(query, (id, number, PAGE), OpenclawRow::read)?;
+        let rows = database.rows(query, (id, seq, PAGE_ROWS), OpenclawRow::read)?;
         let Some(last) = rows.last() else { return Ok(()) };
-        number = last.number;
+        seq = last.seq;
         if rows.iter().try_for_each(&mut each).is_break() {
             return Ok(());
         }
     }
 }
 
-/// Follows the conversation from its current end to its beginning.
+/// Follows the conversation from its end to its beginning.
 #[derive(Debug, Default)]
 struct OpenclawBranch {
     next: NextRow,
@@ -124,7 +127,7 @@ struct OpenclawBranch {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 enum NextRow {
-    /// Any row: nothing is known yet, or a row on the way could not be read.
+    /// Any row: no row was read yet, or the last row could not be parsed.
     #[default]
     Any,
     This(String),
@@ -132,8 +135,8 @@ enum NextRow {
 }
 
 impl OpenclawBranch {
-    /// Returns whether the next row from the end belongs to the conversation.
-    fn has(&mut self, row: &OpenclawRow) -> bool {
+    /// Returns whether the next row, on the way from the end, belongs to the conversation.
+    fn contains(&mut self, row: &OpenclawRow) -> bool {
         let text = row.event.as_deref().or(row.navigation.as_deref()).unwrap_or_default();
         let link = serde_json::from_str::<Link>(text).ok();
         if link.as_ref().is_some_and(|link| link.r#type == "session") {
@@ -150,7 +153,7 @@ impl OpenclawBranch {
         true
     }
 
-    fn told(&self) -> ControlFlow<()> {
+    fn flow(&self) -> ControlFlow<()> {
         if self.next == NextRow::Nothing {
             ControlFlow::Break(())
         } else {
@@ -159,21 +162,21 @@ impl OpenclawBranch {
     }
 }
 
-/// Returns the turns of a row, the oldest first.
-fn of_row(row: &OpenclawRow) -> Vec<Turn> {
+/// Returns the turns of a row, in the order of the conversation.
+fn row_turns(row: &OpenclawRow) -> Vec<Turn> {
     let event = row.event.as_deref().and_then(|text| serde_json::from_str(text).ok());
     match event {
         Some(OpenclawEvent::Compaction { summary, timestamp }) if !summary.is_empty() => {
             vec![Turn::new(Role::Summary, summary).at(timestamp)]
         }
-        Some(OpenclawEvent::Message { message, timestamp }) => of_message(message, timestamp),
+        Some(OpenclawEvent::Message { message, timestamp }) => message_turns(message, timestamp),
         _ => Vec::new(),
     }
 }
 
-fn of_message(message: OpenclawMessage, at: Option<Timestamp>) -> Vec<Turn> {
+fn message_turns(message: OpenclawMessage, at: Option<Timestamp>) -> Vec<Turn> {
     match message.role.as_str() {
-        "user" => said(Role::User, message.text(), at).into_iter().collect(),
+        "user" => text_turn(Role::User, message.text(), at).into_iter().collect(),
         "assistant" if !message.is_failed() => answer(message, at),
         "toolResult" => {
             let text = message.text();
@@ -185,16 +188,19 @@ fn of_message(message: OpenclawMessage, at: Option<Timestamp>) -> Vec<Turn> {
     }
 }
 
-fn said(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
+fn text_turn(role: Role, text: String, at: Option<Timestamp>) -> Option<Turn> {
     (!text.is_empty()).then(|| Turn::new(role, text).at(at))
 }
 
 fn answer(message: OpenclawMessage, at: Option<Timestamp>) -> Vec<Turn> {
-    let model = message.provider.zip(message.model).map(|(one, other)| format!("{one}/{other}"));
+    let model = message
+        .provider
+        .zip(message.model)
+        .map(|(provider, model_name)| format!("{provider}/{model_name}"));
     let mut turns: Vec<Turn> = match message.content {
-        MessageContent::Text(text) => said(Role::Assistant, text, at).into_iter().collect(),
+        MessageContent::Text(text) => text_turn(Role::Assistant, text, at).into_iter().collect(),
         MessageContent::Parts(parts) => {
-            parts.into_iter().filter_map(|part| of_part(part, at)).collect()
+            parts.into_iter().filter_map(|part| part_turn(part, at)).collect()
         }
     };
     for turn in &mut turns {
@@ -206,14 +212,14 @@ fn answer(message: OpenclawMessage, at: Option<Timestamp>) -> Vec<Turn> {
     turns
 }
 
-fn of_part(part: OpenclawPart, at: Option<Timestamp>) -> Option<Turn> {
+fn part_turn(part: OpenclawPart, at: Option<Timestamp>) -> Option<Turn> {
     match part.r#type.as_str() {
-        "text" => said(Role::Assistant, part.text?, at),
+        "text" => text_turn(Role::Assistant, part.text?, at),
         "toolCall" => {
             let tool = Tool { id: part.id, name: part.name, failed: false };
-            let given =
+            let arguments =
                 if part.arguments.is_null() { "{}".into() } else { part.arguments.to_string() };
-            Some(Turn::new(Role::ToolCall, given).at(at).with_tool(tool))
+            Some(Turn::new(Role::ToolCall, arguments).at(at).with_tool(tool))
         }
         _ => None,
     }

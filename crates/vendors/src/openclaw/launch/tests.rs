@@ -19,14 +19,14 @@ fn arguments_name_the_conversation_and_the_file_with_the_message() {
         ..headless(&home)
     };
     let id = VendorSessionId::new(ID);
-    let wish = (LaunchMode::Fresh, Some(&id), Some("--help\n/new"));
-    let made = OpenClaw.command(&plan(&session, &home.disk, wish)).unwrap();
+    let launch = (LaunchMode::Fresh, Some(&id), Some("--help\n/new"));
+    let command = OpenClaw.command(&plan(&session, &home.disk, launch)).unwrap();
     let wanted = format!(
         "agent --local --model scripted/scripted-2 --agent ops --session-id {ID} \
          --message-file /state/launches/one/message.txt --json"
     );
-    assert_eq!(made.arguments.join(" "), wanted);
-    assert_eq!(made.files[0].contents, "--help\n/new");
+    assert_eq!(command.arguments.join(" "), wanted);
+    assert_eq!(command.files[0].contents, "--help\n/new");
 }
 
 #[test]
@@ -53,15 +53,15 @@ fn resume_of_an_unknown_conversation_is_refused() {
 fn unsupported_sessions_are_usage_errors() {
     let home = Home::new();
     let id = VendorSessionId::new(ID);
-    let kind = |session: &Session, message| {
-        let wish = (LaunchMode::Fresh, Some(&id), message);
-        OpenClaw.command(&plan(session, &home.disk, wish)).unwrap_err().kind
+    let error_kind = |session: &Session, message| {
+        let launch = (LaunchMode::Fresh, Some(&id), message);
+        OpenClaw.command(&plan(session, &home.disk, launch)).unwrap_err().kind
     };
     let interactive = Session { headless: false, ..headless(&home) };
-    let told = Session { instructions: Some("Be brief.".to_owned()), ..headless(&home) };
-    let chosen = Session { args: vec!["--session-key=x".to_owned()], ..headless(&home) };
-    for session in [interactive, told, chosen] {
-        assert_eq!(kind(&session, Some("hi")), Kind::Usage);
+    let instructed = Session { instructions: Some("Be brief.".to_owned()), ..headless(&home) };
+    let with_session_key = Session { args: vec!["--session-key=x".to_owned()], ..headless(&home) };
+    for session in [interactive, instructed, with_session_key] {
+        assert_eq!(error_kind(&session, Some("hi")), Kind::Usage);
     }
-    assert_eq!(kind(&headless(&home), None), Kind::Usage);
+    assert_eq!(error_kind(&headless(&home), None), Kind::Usage);
 }

@@ -15,39 +15,39 @@ fn home() -> (Home, Connection) {
     (home, writer)
 }
 
-fn found(home: &Home, id: &str) -> Option<Conversation> {
+fn conversation(home: &Home, id: &str) -> Option<Conversation> {
     OpenClaw.conversation(&home.disk, &home.place, &VendorSessionId::new(id)).unwrap()
 }
 
 #[test]
 fn recorded_conversations_are_read_from_their_rows() {
     let (home, _writer) = home();
-    let it = found(&home, ANSWERED).unwrap();
-    assert_eq!(it.first_message.as_deref(), Some("hello one"));
-    assert_eq!(it.last_answer.as_deref(), Some("answer 3"));
-    assert_eq!(it.cwd, Path::new("/home/u/workspace"));
-    assert!(!it.turn_open);
-    let failed = found(&home, REFUSED).unwrap();
+    let answered = conversation(&home, ANSWERED).unwrap();
+    assert_eq!(answered.first_message.as_deref(), Some("hello one"));
+    assert_eq!(answered.last_answer.as_deref(), Some("answer 3"));
+    assert_eq!(answered.cwd, Path::new("/home/u/workspace"));
+    assert!(!answered.turn_open);
+    let failed = conversation(&home, REFUSED).unwrap();
     assert_eq!((failed.turn_open, failed.last_answer), (false, None));
 }
 
 #[test]
-fn a_turn_without_an_answer_is_open() {
+fn turn_without_an_answer_is_open() {
     let (home, writer) = home();
     writer.execute("DELETE FROM transcript_events WHERE seq >= 8", []).unwrap();
-    let it = found(&home, ANSWERED).unwrap();
-    assert!(it.turn_open);
-    assert_eq!(it.last_answer.as_deref(), Some("answer 2"));
+    let answered = conversation(&home, ANSWERED).unwrap();
+    assert!(answered.turn_open);
+    assert_eq!(answered.last_answer.as_deref(), Some("answer 2"));
 }
 
 #[test]
-fn unknown_conversation_or_one_without_messages_is_none() {
+fn conversation_is_none_if_it_is_unknown_or_has_no_message() {
     let (home, writer) = home();
-    assert_eq!(found(&home, "019a0000-0000-7000-8000-00000000000f"), None);
+    assert_eq!(conversation(&home, "019a0000-0000-7000-8000-00000000000f"), None);
     writer.execute("DELETE FROM transcript_events WHERE seq >= 4", []).unwrap();
     // The conversation exists and has no message.
-    assert_eq!(found(&home, ANSWERED), None);
-    assert_eq!(found(&Home::new(), ANSWERED), None);
+    assert_eq!(conversation(&home, ANSWERED), None);
+    assert_eq!(conversation(&Home::new(), ANSWERED), None);
 }
 
 #[test]
@@ -62,11 +62,12 @@ fn database_with_an_unknown_schema_is_an_error() {
 fn user_messages_since_returns_the_messages_from_the_given_row_on() {
     let (home, _writer) = home();
     let id = VendorSessionId::new(ANSWERED);
-    let since = |at| OpenClaw.user_messages_since(&home.disk, &home.place, &id, at).unwrap();
-    assert_eq!(since(0), ["hello one", "hello two"]);
-    assert_eq!(since(5), ["hello two"]);
+    let messages_since =
+        |at| OpenClaw.user_messages_since(&home.disk, &home.place, &id, at).unwrap();
+    assert_eq!(messages_since(0), ["hello one", "hello two"]);
+    assert_eq!(messages_since(5), ["hello two"]);
     assert_eq!(OpenClaw.length(&home.disk, &home.place, &id), Some(10));
-    assert_eq!(since(10), [""; 0]);
+    assert_eq!(messages_since(10), [""; 0]);
     let transcript = OpenClaw.transcript(&home.disk, &home.place, &id);
     assert!(transcript.ends_with(id.as_str()) && transcript.parent().unwrap().is_file());
 }

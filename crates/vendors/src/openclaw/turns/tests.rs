@@ -26,11 +26,11 @@ impl RecordedEvents {
         Self { home, writer }
     }
 
-    /// Adds a row to the conversation.
-    fn add(&self, number: i64, event: &serde_json::Value) {
+    /// Inserts a row into the answered conversation.
+    fn add(&self, seq: i64, event: &serde_json::Value) {
         let row = "INSERT INTO transcript_events (session_id, seq, event_json, created_at)
             VALUES (?1, ?2, ?3, 0)";
-        self.writer.execute(row, params![ANSWERED, number, event.to_string()]).unwrap();
+        self.writer.execute(row, params![ANSWERED, seq, event.to_string()]).unwrap();
     }
 
     fn transcript(&self, id: &str) -> PathBuf {
@@ -58,7 +58,8 @@ fn message(id: &str, parent: &str, message: &serde_json::Value) -> serde_json::V
 fn recorded_conversation_is_read_as_turns() {
     let recorded = RecordedEvents::new();
     let turns = recorded.turns(ANSWERED);
-    let said: Vec<_> = turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect();
+    let roles_and_texts: Vec<_> =
+        turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect();
     let (user, assistant) = (Role::User, Role::Assistant);
     let wanted = [
         (user, "hello one"),
@@ -66,7 +67,7 @@ fn recorded_conversation_is_read_as_turns() {
         (user, "hello two"),
         (assistant, "answer 3"),
     ];
-    assert_eq!(said, wanted);
+    assert_eq!(roles_and_texts, wanted);
     assert_eq!(turns[0].at, "2026-11-16T04:26:01.925Z".parse().ok());
     assert_eq!(turns[1].model.as_deref(), Some("scripted/scripted-1"));
     assert_eq!(turns[1].usage, Some(Usage { input: 11, output: 7 }));
@@ -90,20 +91,21 @@ fn tool_calls_results_and_summaries_are_turns_and_thinking_is_not() {
     recorded
         .add(22, &json!({"type": "compaction", "id": "x3", "parentId": "x2", "summary": "so far"}));
     let turns = recorded.turns(ANSWERED).split_off(4);
-    let said: Vec<_> = turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect();
+    let roles_and_texts: Vec<_> =
+        turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect();
     let wanted = [
         (Role::Assistant, "I look"),
         (Role::ToolCall, r#"{"command":"ls"}"#),
         (Role::ToolResult, "no"),
         (Role::Summary, "so far"),
     ];
-    assert_eq!(said, wanted);
+    assert_eq!(roles_and_texts, wanted);
     let tool = |failed| Some(Tool { id: "call_1".to_owned(), name: "exec".to_owned(), failed });
     assert_eq!((turns[1].tool.clone(), turns[2].tool.clone()), (tool(false), tool(true)));
 }
 
 #[test]
-fn abandoned_branch_is_left_out() {
+fn abandoned_branch_is_omitted() {
     let recorded = RecordedEvents::new();
     let answer = "33212237-e91f-4cad-88c3-bc663d2f9d6f";
     recorded.add(20, &message("x1", answer, &json!({"role": "user", "content": "rather this"})));
@@ -129,9 +131,9 @@ fn unreadable_rows_are_skipped_and_earlier_rows_are_read() {
 fn long_conversation_is_read_in_pages_until_the_caller_stops() {
     let recorded = RecordedEvents::new();
     let mut parent = TIP.to_owned();
-    for number in 20..120 {
-        let id = format!("x{number}");
-        recorded.add(number, &message(&id, &parent, &json!({"role": "user", "content": id})));
+    for seq in 20..120 {
+        let id = format!("x{seq}");
+        recorded.add(seq, &message(&id, &parent, &json!({"role": "user", "content": id})));
         parent = id;
     }
     assert_eq!(recorded.texts().len(), 104);
