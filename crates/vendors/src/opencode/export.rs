@@ -1,4 +1,4 @@
-//! Exports a conversation from the database as the document that `OpenCode` imports.
+//! Exports a conversation from the database as a document that `OpenCode` can import.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ use super::paths;
 use super::rows::{self, MessagePages};
 use crate::shared::reading::ReadDirection;
 
-/// Maximum size of an exported conversation in bytes. The whole document is held in memory.
-const LARGEST: f64 = 256.0 * 1024.0 * 1024.0;
+/// The maximum size of an exported conversation. The document is held in memory.
+const SIZE_LIMIT_BYTES: f64 = 256.0 * 1024.0 * 1024.0;
 
-const SESSION: &str = "SELECT * FROM session WHERE id = ?1";
+const SESSION_QUERY: &str = "SELECT * FROM session WHERE id = ?1";
 
-const SIZE: &str = "SELECT (SELECT total(length(data)) FROM part WHERE session_id = ?1)
+const SIZE_QUERY: &str = "SELECT (SELECT total(length(data)) FROM part WHERE session_id = ?1)
     + (SELECT total(length(data)) FROM message WHERE session_id = ?1)";
 
 /// Text columns of the session, and their names in the document.
-const TEXTS: [(&str, &str); 10] = [
+const TEXT_COLUMNS: [(&str, &str); 10] = [
     ("id", "id"),
     ("slug", "slug"),
     ("project_id", "projectID"),
@@ -35,20 +35,24 @@ const TEXTS: [(&str, &str); 10] = [
 ];
 
 /// Columns that contain JSON.
-const NESTED: [&str; 4] = ["model", "metadata", "permission", "revert"];
+const JSON_COLUMNS: [&str; 4] = ["model", "metadata", "permission", "revert"];
 
-/// Exports a whole conversation, including its reverted messages. `None` if it does not exist.
-/// Fails if it is too large.
+/// Exports a conversation with its reverted messages. `None` if the conversation does not exist.
+/// Fails if it is larger than `SIZE_LIMIT_BYTES`.
 pub(super) fn export(config_dir: &Path, id: &VendorSessionId) -> Result<Option<Vec<u8>>> {
-    bounded(config_dir, id, LARGEST)
+    export_up_to(config_dir, id, SIZE_LIMIT_BYTES)
 }
 
-fn bounded(config_dir: &Path, id: &VendorSessionId, largest: f64) -> Result<Option<Vec<u8>>> {
+fn export_up_to(
+    config_dir: &Path,
+    id: &VendorSessionId,
+    size_limit: f64,
+) -> Result<Option<Vec<u8>>> {
     let Some(database) = paths::open_database(config_dir)? else { return Ok(None) };
     let id = id.as_str();
-    let Some(columns) = database.row(SESSION, [id], columns)? else { return Ok(None) };
-    let size = database.row(SIZE, [id], |row| row.get::<_, f64>(0))?;
-    if size.is_some_and(|size| size > largest) {
+    let Some(columns) = database.row(SESSION_QUERY, [id], columns)? else { return Ok(None) };
+    let size = database.row(SIZE_QUERY, [id], |row| row.get::<_, f64>(0))?;
+    if size.is_some_and(|size| size > size_limit) {
         return Err(Error::vendor(format!("the conversation `{id}` is too large to be copied")));
     }
     let mut out = format!("{{\"info\":{},\"messages\":[", info(&columns)).into_bytes();
@@ -56,13 +60,13 @@ fn bounded(config_dir: &Path, id: &VendorSessionId, largest: f64) -> Result<Opti
     let mut separator = "\n";
     while let Some(message) = messages.next()? {
         let ids = [("id", message.id.as_str()), ("sessionID", id)];
-        // OpenCode could not import a message that cannot be parsed.
-        let Some(info) = placed(&message.data.to_string(), &ids) else { continue };
-        let of_part = |(part, text): &(String, String)| {
-            placed(text, &[("id", part), ("sessionID", id), ("messageID", &message.id)])
+        // Skips invalid messages, because OpenCode could not import them.
+        let Some(info) = with_ids(&message.data.to_string(), &ids) else { continue };
+        let part_with_ids = |(part, text): &(String, String)| {
+            with_ids(text, &[("id", part), ("sessionID", id), ("messageID", &message.id)])
         };
         let parts = message.written_parts(&database)?;
-        let parts: Vec<String> = parts.iter().filter_map(of_part).collect();
+        let parts: Vec<String> = parts.iter().filter_map(part_with_ids).collect();
         out.extend(separator.bytes());
         out.extend(format!("{{\"info\":{info},\"parts\":[{}]}}", parts.join(",")).bytes());
         separator = ",\n";
@@ -71,9 +75,9 @@ fn bounded(config_dir: &Path, id: &VendorSessionId, largest: f64) -> Result<Opti
     Ok(Some(out))
 }
 
-/// Adds ids to an object. The rest of the text stays as it is written, unless the object is empty
-/// or has one of the ids already. `None` if the text is not an object.
-fn placed(text: &str, ids: &[(&str, &str)]) -> Option<String> {
+/// Adds ids to the text of an object. Does not change the rest of the text, unless the object is
+/// empty or already has one of the ids. `None` if the text is not an object.
+fn with_ids(text: &str, ids: &[(&str, &str)]) -> Option<String> {
     let mut fields: Map<String, Value> = serde_json::from_str(text).ok()?;
     if fields.is_empty() || ids.iter().any(|(name, _)| fields.contains_key(*name)) {
         fields.extend(ids.iter().map(|(name, id)| ((*name).to_owned(), json!(id))));
@@ -83,16 +87,15 @@ fn placed(text: &str, ids: &[(&str, &str)]) -> Option<String> {
     Some(format!("{{{}{}", ids.collect::<String>(), text.trim_start().strip_prefix('{')?))
 }
 
-/// Returns the columns of a row by their names, because versions of `OpenCode` have different
-/// columns.
+/// Returns the columns of a row by name, because the columns differ between versions of `OpenCode`.
 fn columns(row: &Row<'_>) -> rusqlite::Result<Map<String, Value>> {
     let statement: &rusqlite::Statement<'_> = row.as_ref();
     let mut columns = Map::new();
     for (at, name) in statement.column_names().enumerate() {
         let value = match row.get_ref(at)? {
-            ValueRef::Integer(number) => json!(number),
-            ValueRef::Real(number) => json!(number),
-            column if NESTED.contains(&name) || name == "summary_diffs" => rows::json(column),
+            ValueRef::Integer(number_or_zero) => json!(number_or_zero),
+            ValueRef::Real(number_or_zero) => json!(number_or_zero),
+            column if JSON_COLUMNS.contains(&name) || name == "summary_diffs" => rows::json(column),
             ValueRef::Text(text) => json!(String::from_utf8_lossy(text)),
             ValueRef::Null | ValueRef::Blob(_) => Value::Null,
         };
@@ -102,38 +105,38 @@ fn columns(row: &Row<'_>) -> rusqlite::Result<Map<String, Value>> {
 }
 
 fn info(columns: &Map<String, Value>) -> Value {
-    let of = |name: &str| columns.get(name).cloned().unwrap_or_default();
-    let count = |name: &str| columns.get(name).filter(|it| it.is_number()).cloned();
-    let number = |name: &str| count(name).unwrap_or_else(|| json!(0));
+    let column = |name: &str| columns.get(name).cloned().unwrap_or_default();
+    let count = |name: &str| columns.get(name).filter(|database| database.is_number()).cloned();
+    let number_or_zero = |name: &str| count(name).unwrap_or_else(|| json!(0));
     let mut info = json!({
-        "cost": number("cost"),
+        "cost": number_or_zero("cost"),
         "tokens": {
-            "input": number("tokens_input"), "output": number("tokens_output"),
-            "reasoning": number("tokens_reasoning"),
-            "cache": {"read": number("tokens_cache_read"), "write": number("tokens_cache_write")},
+            "input": number_or_zero("tokens_input"), "output": number_or_zero("tokens_output"),
+            "reasoning": number_or_zero("tokens_reasoning"),
+            "cache": {"read": number_or_zero("tokens_cache_read"), "write": number_or_zero("tokens_cache_write")},
         },
         "time": {
-            "created": number("time_created"), "updated": number("time_updated"),
-            "archived": of("time_archived"),
+            "created": number_or_zero("time_created"), "updated": number_or_zero("time_updated"),
+            "archived": column("time_archived"),
         },
     });
-    for (column, name) in TEXTS {
-        info[name] = of(column);
+    for (column_name, name) in TEXT_COLUMNS {
+        info[name] = column(column_name);
     }
-    for name in NESTED {
-        info[name] = of(name);
+    for name in JSON_COLUMNS {
+        info[name] = column(name);
     }
     if count("summary_additions").is_some() {
         info["summary"] = without_nulls(json!({
-            "additions": number("summary_additions"), "deletions": number("summary_deletions"),
-            "files": number("summary_files"), "diffs": of("summary_diffs"),
+            "additions": number_or_zero("summary_additions"), "deletions": number_or_zero("summary_deletions"),
+            "files": number_or_zero("summary_files"), "diffs": column("summary_diffs"),
         }));
     }
     info["time"] = without_nulls(info["time"].take());
     without_nulls(info)
 }
 
-/// Removes null fields: a missing value has no name in the document.
+/// Removes fields with the value null, because `OpenCode` omits missing values.
 fn without_nulls(mut value: Value) -> Value {
     if let Some(fields) = value.as_object_mut() {
         fields.retain(|_, field| !field.is_null());

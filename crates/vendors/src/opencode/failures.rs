@@ -1,4 +1,4 @@
-//! Classifies why a turn failed, from the error that OpenCode reports.
+//! Classifies failed turns by the error that OpenCode reports.
 
 use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
@@ -21,11 +21,11 @@ struct Details {
     status_code: Option<u16>,
 }
 
-/// The name of the error if a person interrupted the turn.
-const ABORTED: &str = "MessageAbortedError";
+/// The name of the error if the user interrupted the turn.
+const ABORTED_NAME: &str = "MessageAbortedError";
 
-/// Words that identify a failure class, the most reliable first.
-const WORDS: [(&str, FailureClass); 22] = [
+/// Texts in error messages, and their failure classes. The first match decides.
+const CLASS_OF_TEXT: [(&str, FailureClass); 22] = [
     ("quota", FailureClass::UsageLimit),
     ("usage limit", FailureClass::UsageLimit),
     ("rate limit", FailureClass::UsageLimit),
@@ -51,10 +51,10 @@ const WORDS: [(&str, FailureClass); 22] = [
 ];
 
 impl OpencodeError {
-    /// Converts the error to a failure. `None` if a person interrupted the turn. `until` is used
-    /// only for a usage limit.
-    pub(super) fn failure(&self, until: Option<Timestamp>) -> Option<Failure> {
-        if self.name == ABORTED {
+    /// Converts the error to a failure. `None` if the user interrupted the turn. `resets_at` is
+    /// ignored unless the error is a usage limit.
+    pub(super) fn failure(&self, resets_at: Option<Timestamp>) -> Option<Failure> {
+        if self.name == ABORTED_NAME {
             return None;
         }
         let class = self.class();
@@ -62,7 +62,7 @@ impl OpencodeError {
             "" => self.name.clone(),
             message => message.to_owned(),
         };
-        let resets_at = until.filter(|_| class == FailureClass::UsageLimit);
+        let resets_at = resets_at.filter(|_| class == FailureClass::UsageLimit);
         Some(Failure { class, message, resets_at })
     }
 
@@ -71,31 +71,32 @@ impl OpencodeError {
             return FailureClass::Account;
         }
         let status = self.data.status_code.and_then(of_status);
-        status.unwrap_or_else(|| of_message(&self.data.message))
+        status.unwrap_or_else(|| class_of_message(&self.data.message))
     }
 }
 
-/// Finds the error with which OpenCode exited before it did anything. `None` if there is none.
+/// Returns the error with which OpenCode exited before its first turn. `None` if standard error
+/// contains no error.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
-    let told = errors.lines().rev().find_map(|line| line.trim().strip_prefix("Error: "))?;
-    let message = told.trim().to_owned();
-    Some(Failure { class: of_message(&message), message, resets_at: None })
+    let parse = errors.lines().rev().find_map(|line| line.trim().strip_prefix("Error: "))?;
+    let message = parse.trim().to_owned();
+    Some(Failure { class: class_of_message(&message), message, resets_at: None })
 }
 
-fn of_message(message: &str) -> FailureClass {
-    of_words(message, &WORDS).unwrap_or(FailureClass::Other)
+fn class_of_message(message: &str) -> FailureClass {
+    of_words(message, &CLASS_OF_TEXT).unwrap_or(FailureClass::Other)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn told(json: &str) -> OpencodeError {
+    fn parse(json: &str) -> OpencodeError {
         serde_json::from_str(json).unwrap()
     }
 
     #[test]
-    fn failure_class_comes_from_the_status_or_else_from_the_message() {
+    fn failure_class_comes_from_the_status_or_from_the_message() {
         for (json, wanted) in [
             (
                 r#"{"name":"APIError","data":{"message":"no","statusCode":401}}"#,
@@ -114,9 +115,9 @@ mod tests {
             (r#"{"data":{"message":"Unable to connect. Is it up?"}}"#, FailureClass::Connection),
             (r#"{"name":"UnknownError","data":{}}"#, FailureClass::Other),
         ] {
-            assert_eq!(told(json).failure(None).unwrap().class, wanted, "{json}");
+            assert_eq!(parse(json).failure(None).unwrap().class, wanted, "{json}");
         }
-        assert_eq!(told(r#"{"name":"MessageAbortedError","data":{}}"#).failure(None), None);
+        assert_eq!(parse(r#"{"name":"MessageAbortedError","data":{}}"#).failure(None), None);
     }
 
     #[test]

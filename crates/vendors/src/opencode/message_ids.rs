@@ -1,19 +1,19 @@
 //! The ids of written messages.
 
 /// Mask for the timestamp in an id.
-pub(super) const CLOCK: u64 = 0xffff_ffff_ffff;
+pub(super) const TIMESTAMP_MASK: u64 = 0xffff_ffff_ffff;
 
 /// How many characters of the conversation's id are part of each message's id.
-const OWN: usize = 14;
+const SUFFIX_CHARS: usize = 14;
 
-/// Returns the suffix that distinguishes the message ids of this conversation from those of all
-/// others.
-pub(super) fn own(session: &str) -> String {
-    let plain: Vec<char> = session.chars().filter(char::is_ascii_alphanumeric).collect();
-    let end: String = plain[plain.len().saturating_sub(OWN)..].iter().collect();
-    format!("{end:0>OWN$}")
+/// Returns the suffix of all message ids of a conversation. It differs between conversations.
+pub(super) fn suffix(session: &str) -> String {
+    let characters: Vec<char> = session.chars().filter(char::is_ascii_alphanumeric).collect();
+    let end: String = characters[characters.len().saturating_sub(SUFFIX_CHARS)..].iter().collect();
+    format!("{end:0>SUFFIX_CHARS$}")
 }
 
-pub(super) fn id(kind: &str, clock: u64, own: &str) -> String {
-    format!("{kind}_{:012x}{own}", clock & CLOCK)
+/// Returns an id that sorts by its timestamp.
+pub(super) fn id(kind: &str, timestamp: u64, suffix: &str) -> String {
+    format!("{kind}_{:012x}{suffix}", timestamp & TIMESTAMP_MASK)
 }

@@ -1,9 +1,9 @@
-//! `OpenCode`, as its version 1.18 behaves.
+//! `OpenCode`, version 1.18.
 //!
-//! Its conversations are rows of one database, which Segue only reads. Segue chooses the id of a
-//! conversation: it imports an empty conversation with that id before the first launch. A plugin of
-//! the launch reports which conversation its process is in and what the process does. The plugin
-//! also sends the first message; later messages are typed.
+//! `OpenCode`'s conversations are rows of one database, which Segue only reads. Segue chooses the
+//! id of a conversation: it imports an empty conversation with that id before the first launch. A
+//! plugin reports the conversation and the activity of the process. The plugin also sends the first
+//! message; later messages are typed.
 
 mod conversion;
 mod document;
@@ -51,13 +51,13 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
         tried: &["1.18.33"],
         install: "npm install -g opencode-ai",
         notes: &[
-            "its conversations are rows of one database: they have no guard, and `segue rm --purge` \
-             leaves them",
-            "its first start after an installation needs the network, because it installs \
+            "conversations are rows of one database: they have no guard, and `segue rm --purge` does \
+             not delete them",
+            "the first start after an installation needs the network, because OpenCode installs \
              `@opencode-ai/plugin`",
             "a text that begins with `/` or `!` is typed after a zero-width space; otherwise OpenCode \
              would run it",
-            "`OPENCODE_DB` is not used: the database is the one in `XDG_DATA_HOME`",
+            "`OPENCODE_DB` is ignored: the database is in `XDG_DATA_HOME`",
         ],
     },
     rehearsal: Some(rehearsal::rehearsal),

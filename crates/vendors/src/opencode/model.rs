@@ -1,5 +1,5 @@
-//! Chooses the model that continues an imported conversation: `OpenCode` uses the model that the
-//! last message names.
+//! Chooses the model of an imported conversation. `OpenCode` continues with the model of the last
+//! message.
 
 use std::path::{Path, PathBuf};
 
@@ -11,16 +11,16 @@ use super::paths;
 use super::rows::json as read_json;
 use crate::shared::files;
 
-const LARGEST_SETTINGS: usize = 1024 * 1024;
+const SETTINGS_LIMIT_BYTES: usize = 1024 * 1024;
 
 /// The settings files of a folder, the one with the highest precedence first.
-const OF_FOLDER: [&str; 4] =
+const FOLDER_SETTINGS: [&str; 4] =
     [".opencode/opencode.jsonc", ".opencode/opencode.json", "opencode.jsonc", "opencode.json"];
 
 /// The settings files of a user, the one with the highest precedence first.
-const OF_USER: [&str; 3] = ["opencode.jsonc", "opencode.json", "config.json"];
+const USER_SETTINGS: [&str; 3] = ["opencode.jsonc", "opencode.json", "config.json"];
 
-const NEWEST: &str =
+const LAST_MODEL_QUERY: &str =
     "SELECT model FROM session WHERE model IS NOT NULL ORDER BY time_updated DESC LIMIT 1";
 
 /// A model and its provider.
@@ -31,12 +31,12 @@ pub(super) struct OpencodeModel {
 }
 
 impl OpencodeModel {
-    /// Parses the name that a user writes, `provider/model`.
-    fn named(text: &str) -> Option<Self> {
+    /// Parses a name such as `provider/model`.
+    fn parse(text: &str) -> Option<Self> {
         let (provider, name) = text.split_once('/')?;
-        // OpenCode replaces text in braces, so the final name is unknown.
-        let is_plain = !provider.is_empty() && !name.is_empty() && !text.contains('{');
-        is_plain.then(|| Self { provider: provider.to_owned(), name: name.to_owned() })
+        // OpenCode replaces text in braces, so Segue does not know the final name.
+        let is_literal = !provider.is_empty() && !name.is_empty() && !text.contains('{');
+        is_literal.then(|| Self { provider: provider.to_owned(), name: name.to_owned() })
     }
 
     /// Reads the model of a message or of a conversation.
@@ -45,84 +45,84 @@ impl OpencodeModel {
         Some(Self { provider: value["providerID"].as_str()?.to_owned(), name: name.to_owned() })
     }
 
-    /// Returns the model as a message of the user contains it.
-    pub(super) fn written(&self) -> Value {
+    /// Returns the JSON of the model in a message of the user.
+    pub(super) fn as_json(&self) -> Value {
         json!({"providerID": self.provider, "modelID": self.name})
     }
 }
 
-/// Returns the requested model, or else the one that `OpenCode` would use.
+/// Returns the requested model, or the model that `OpenCode` would use.
 pub(super) fn of(order: &TranscriptionOrder<'_>) -> Result<OpencodeModel> {
     let (files, place) = (order.files, order.place);
-    let asked = order.model.and_then(OpencodeModel::named);
-    let found = asked.or_else(|| set(files, &place.cwd, &place.config_dir));
-    let found = found.or_else(|| recent(files, &place.config_dir));
+    let requested = order.model.and_then(OpencodeModel::parse);
+    let found = requested.or_else(|| model_in_settings(files, &place.cwd, &place.config_dir));
+    let found = found.or_else(|| last_chosen(files, &place.config_dir));
     match found {
         Some(model) => Ok(model),
-        None => newest(&place.config_dir)?.ok_or_else(unknown),
+        None => last_used(&place.config_dir)?.ok_or_else(no_model),
     }
 }
 
-fn unknown() -> Error {
+fn no_model() -> Error {
     Error::config("cannot determine which model OpenCode would use")
         .caused_by("its settings name no model, and no conversation has used one")
         .hint("give the agent a model: `model = \"provider/model\"`")
 }
 
-/// Returns the model in the settings: those of the working folder and the folders above it up to
-/// the repository's root, then those of the user.
-fn set(files: &dyn Files, cwd: &Path, config_dir: &Path) -> Option<OpencodeModel> {
+/// Returns the model in the settings. Searches the working folder and its parents up to the
+/// repository's root, and then the user's settings.
+fn model_in_settings(files: &dyn Files, cwd: &Path, config_dir: &Path) -> Option<OpencodeModel> {
     let mut candidates: Vec<PathBuf> = Vec::new();
     for folder in cwd.ancestors() {
-        candidates.extend(OF_FOLDER.map(|name| folder.join(name)));
+        candidates.extend(FOLDER_SETTINGS.map(|name| folder.join(name)));
         if files::exists(files, &folder.join(".git")) {
             break;
         }
     }
     if let Some(home) = user_home(config_dir) {
-        candidates.extend(OF_USER.map(|name| home.join(".config/opencode").join(name)));
+        candidates.extend(USER_SETTINGS.map(|name| home.join(".config/opencode").join(name)));
     }
     candidates
         .iter()
-        .find_map(|path| OpencodeModel::named(settings(files, path)?["model"].as_str()?))
+        .find_map(|path| OpencodeModel::parse(settings(files, path)?["model"].as_str()?))
 }
 
 /// Returns the model that the user chose last.
-fn recent(files: &dyn Files, config_dir: &Path) -> Option<OpencodeModel> {
+fn last_chosen(files: &dyn Files, config_dir: &Path) -> Option<OpencodeModel> {
     let path = user_home(config_dir)?.join(".local/state/opencode/model.json");
     OpencodeModel::read(&settings(files, &path)?["recent"][0])
 }
 
 /// Returns the model of the conversation that was updated last.
-fn newest(config_dir: &Path) -> Result<Option<OpencodeModel>> {
+fn last_used(config_dir: &Path) -> Result<Option<OpencodeModel>> {
     let Some(database) = paths::open_database(config_dir)? else { return Ok(None) };
-    let model = database.row(NEWEST, [], |row| Ok(read_json(row.get_ref(0)?)))?;
+    let model = database.row(LAST_MODEL_QUERY, [], |row| Ok(read_json(row.get_ref(0)?)))?;
     Ok(model.as_ref().and_then(OpencodeModel::read))
 }
 
-/// Returns the user's home folder. `None` if the conversations are not in their default folder.
+/// Returns the user's home. `None` if the config dir is not the default one.
 fn user_home(config_dir: &Path) -> Option<&Path> {
-    let is_usual = config_dir.ends_with(".local/share/opencode");
-    config_dir.ancestors().nth(3).filter(|_| is_usual)
+    let is_default = config_dir.ends_with(".local/share/opencode");
+    config_dir.ancestors().nth(3).filter(|_| is_default)
 }
 
 fn settings(files: &dyn Files, path: &Path) -> Option<Value> {
-    let bytes = files.head(path, LARGEST_SETTINGS).ok()?;
+    let bytes = files.head(path, SETTINGS_LIMIT_BYTES).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    serde_json::from_str(&text).ok().or_else(|| serde_json::from_str(&plain(&text)).ok())
+    serde_json::from_str(&text).ok().or_else(|| serde_json::from_str(&without_comments(&text)).ok())
 }
 
 /// Removes comments and trailing commas from JSON.
-fn plain(text: &str) -> String {
-    let mut plain = String::new();
+fn without_comments(text: &str) -> String {
+    let mut output = String::new();
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         match (c, rest.peek()) {
             ('"', _) => {
-                plain.push(c);
+                output.push(c);
                 let mut is_escaped = false;
                 for inside in rest.by_ref() {
-                    plain.push(inside);
+                    output.push(inside);
                     if inside == '"' && !is_escaped {
                         break;
                     }
@@ -137,14 +137,14 @@ fn plain(text: &str) -> String {
                     rest.by_ref().find(|c| std::mem::replace(&mut last, *c) == '*' && *c == '/');
             }
             ('}' | ']', _) => {
-                let kept = plain.trim_end().trim_end_matches(',').len();
-                plain.truncate(kept);
-                plain.push(c);
+                let length = output.trim_end().trim_end_matches(',').len();
+                output.truncate(length);
+                output.push(c);
             }
-            _ => plain.push(c),
+            _ => output.push(c),
         }
     }
-    plain
+    output
 }
 
 #[cfg(test)]
@@ -158,34 +158,35 @@ mod tests {
 
     const DATA: &str = ".local/share/opencode";
 
-    fn chosen(home: &Home, asked: Option<&str>) -> Result<String> {
+    fn choose(home: &Home, requested: Option<&str>) -> Result<String> {
         let root = home.folder.path();
         let place = Place { config_dir: root.join(DATA), cwd: root.join("code/a") };
         let id = VendorSessionId::new("ses_1");
-        let order = TranscriptionOrder { place: &place, model: asked, ..order(home, &id, None) };
+        let order =
+            TranscriptionOrder { place: &place, model: requested, ..order(home, &id, None) };
         of(&order).map(|model| format!("{} {}", model.provider, model.name))
     }
 
     #[test]
-    fn model_is_the_requested_one_or_else_the_one_opencode_would_use() {
+    fn requested_model_overrides_the_model_that_opencode_would_use() {
         let home = Home::new();
-        let error = chosen(&home, None).unwrap_err();
+        let error = choose(&home, None).unwrap_err();
         assert_eq!(error.kind, segue_core::Kind::Config);
         let database = home.write(&format!("{DATA}/opencode.db"), "");
         let writer = rusqlite::Connection::open(database).unwrap();
         writer.execute_batch(include_str!("fixtures/recorded.sql")).unwrap();
-        assert_eq!(chosen(&home, None).unwrap(), "fake fake-1");
+        assert_eq!(choose(&home, None).unwrap(), "fake fake-1");
         let recent = r#"{"recent": [{"providerID": "p", "modelID": "m"}]}"#;
         home.write(".local/state/opencode/model.json", recent);
-        assert_eq!(chosen(&home, None).unwrap(), "p m");
+        assert_eq!(choose(&home, None).unwrap(), "p m");
         let of_user =
             "{ // mine\n \"x\": \"a // b\\\"\", /* and * / */ \"model\": \"u/v/w\",\n},\n";
         home.write(".config/opencode/opencode.json", of_user.trim_end_matches(",\n"));
-        assert_eq!(chosen(&home, None).unwrap(), "u v/w");
+        assert_eq!(choose(&home, None).unwrap(), "u v/w");
         home.write("code/opencode.json", r#"{"model": "{env:MODEL}/x"}"#);
-        assert_eq!(chosen(&home, None).unwrap(), "u v/w");
+        assert_eq!(choose(&home, None).unwrap(), "u v/w");
         home.write("code/a/opencode.jsonc", r#"{"model": "near/by"}"#);
-        assert_eq!(chosen(&home, None).unwrap(), "near by");
-        assert_eq!(chosen(&home, Some("asked/for")).unwrap(), "asked for");
+        assert_eq!(choose(&home, None).unwrap(), "near by");
+        assert_eq!(choose(&home, Some("asked/for")).unwrap(), "asked for");
     }
 }

@@ -40,7 +40,7 @@ pub(super) struct NewToolPart<'a> {
     pub(super) state: ToolState<'a>,
 }
 
-/// The outcome of a tool call.
+/// The input and the outcome of a tool call.
 #[derive(Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub(super) enum ToolState<'a> {
@@ -67,7 +67,9 @@ impl<'a> ToolState<'a> {
             Some(Turn { text: output, .. }) if !result.is_some_and(failed) => {
                 Self::Completed { input, output, title: "", metadata: json!({}), time }
             }
-            _ => Self::Error { input, error: result.map_or(NO_RESULT, |it| &it.text), time },
+            _ => {
+                Self::Error { input, error: result.map_or(NO_RESULT, |result| &result.text), time }
+            }
         }
     }
 }

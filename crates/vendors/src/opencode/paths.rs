@@ -1,4 +1,4 @@
-//! Where `OpenCode` keeps its conversations.
+//! The paths of `OpenCode`'s files.
 
 use std::path::{Path, PathBuf};
 
@@ -12,40 +12,41 @@ use crate::shared::database::VendorDatabase;
 /// The environment variable that names the parent of `OpenCode`'s data folder.
 const DATA_VARIABLE: &str = "XDG_DATA_HOME";
 
-const FOLDER: &str = "opencode";
-const DATABASE: &str = "opencode.db";
+const FOLDER_NAME: &str = "opencode";
+const DATABASE_NAME: &str = "opencode.db";
 
-/// The environment variable that names another database. It is removed, because the database in the
-/// session's config dir counts.
+/// The environment variable that names another database. It is removed, because Segue reads the
+/// database in the session's config dir.
 const DATABASE_VARIABLE: &str = "OPENCODE_DB";
 
-/// Environment variables that `OpenCode` sets for its tools.
-const NESTED: [&str; 5] =
+/// The environment variables that `OpenCode` sets for its tools.
+const NESTED_VARIABLES: [&str; 5] =
     ["AGENT", "OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID", "OPENCODE_TERMINAL"];
 
 /// The prefix of every conversation id.
 const ID_PREFIX: &str = "ses_";
-const LONGEST_ID: usize = 64;
+const ID_LIMIT_BYTES: usize = 64;
 
-/// Returns `OpenCode`'s data folder, given an agent's environment.
+/// Returns `OpenCode`'s data folder for this environment. It serves as the config dir.
 pub(super) fn config_dir(environment: &Environment) -> Result<PathBuf> {
     let absolute = |name| environment.get(name).map(Path::new).filter(|path| path.is_absolute());
     let data = absolute(DATA_VARIABLE).map(Path::to_owned);
     let data = data.or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
-    data.map(|data| data.join(FOLDER)).ok_or_else(|| config_dir::unknown("OpenCode", DATA_VARIABLE))
+    data.map(|data| data.join(FOLDER_NAME))
+        .ok_or_else(|| config_dir::unknown("OpenCode", DATA_VARIABLE))
 }
 
 pub(super) fn prepare_environment(place: &Place, environment: &mut Environment) {
-    environment.retain(|name| !NESTED.contains(&name) && name != DATABASE_VARIABLE);
-    let is_there = config_dir(environment).is_ok_and(|folder| folder == place.config_dir);
-    if let Some(data) = place.config_dir.parent().filter(|_| !is_there) {
+    environment.retain(|name| !NESTED_VARIABLES.contains(&name) && name != DATABASE_VARIABLE);
+    let is_default = config_dir(environment).is_ok_and(|folder| folder == place.config_dir);
+    if let Some(data) = place.config_dir.parent().filter(|_| !is_default) {
         environment.set(DATA_VARIABLE, data.to_string_lossy());
     }
 }
 
 /// Returns the path of the database with all conversations.
 pub(super) fn database(config_dir: &Path) -> PathBuf {
-    config_dir.join(DATABASE)
+    config_dir.join(DATABASE_NAME)
 }
 
 /// Opens the database with all conversations. `None` if the file does not exist.
@@ -53,17 +54,16 @@ pub(super) fn open_database(config_dir: &Path) -> Result<Option<VendorDatabase>>
     VendorDatabase::open(&database(config_dir))
 }
 
-/// Returns a path that stands for one conversation in the database. No file has this path, so that
-/// code which tries to open it as a file finds nothing.
+/// Returns the path of the database, joined with the conversation id. No file has this path.
 pub(super) fn transcript(config_dir: &Path, id: &VendorSessionId) -> PathBuf {
     database(config_dir).join(id.as_str())
 }
 
-/// Returns whether a text can be the id of a conversation.
+/// Returns whether a text is a valid conversation id.
 pub(super) fn is_id(text: &str) -> bool {
     let rest = text.strip_prefix(ID_PREFIX).unwrap_or_default();
-    let plain = rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    !rest.is_empty() && plain && text.len() <= LONGEST_ID
+    let is_alphanumeric = rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    !rest.is_empty() && is_alphanumeric && text.len() <= ID_LIMIT_BYTES
 }
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ mod tests {
     use crate::testing::environment;
 
     #[test]
-    fn config_dir_is_below_xdg_data_home_or_else_below_home() {
+    fn config_dir_is_in_xdg_data_home_or_in_home() {
         for (variables, wanted) in [
             (vec![("HOME", "/h")], Some("/h/.local/share/opencode")),
             (vec![("HOME", "/h"), ("XDG_DATA_HOME", "/d")], Some("/d/opencode")),

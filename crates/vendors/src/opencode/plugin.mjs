@@ -1,32 +1,33 @@
-// Reports to Segue which conversation this process is in and what it does. Sends the first message,
-// and sets the permission rules of the session. The line before this file defines `given`.
+// Reports the conversation and the activity of this process to Segue. Sends the first message, and
+// sets the permission rules of the session. Segue writes a line before this file that defines
+// `launch`.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-// These environment variables limit OpenCode's own installations. Tools that it starts must not
-// inherit them.
+// These environment variables limit OpenCode's own installations. OpenCode's tools must not inherit
+// them.
 for (const name of (process.env.SEGUE_INSTALL_LIMITS ?? "").split(" ")) {
   if (name) delete process.env[name];
 }
 delete process.env.SEGUE_INSTALL_LIMITS;
 
-// OpenCode retries forever after errors that it considers temporary. At the third attempt, or
-// before a long pause, report the failure. A headless turn ends there.
-const ENOUGH = 3;
-const LONG_MS = 60_000;
+// OpenCode retries temporary errors without a limit. The plugin reports a failure at the third
+// attempt, or before a long pause. A headless turn then ends.
+const MAX_ATTEMPTS = 3;
+const LONG_PAUSE_MS = 60_000;
 
-// The tools that need permission in each mode, unless the user has configured them in another way.
-const ASKED = {
+// The tools that need permission in each mode, unless the user has configured other rules.
+const TOOLS_THAT_ASK = {
   ask: ["edit", "bash", "webfetch", "websearch", "external_directory"],
   "accept-edits": ["bash", "webfetch", "websearch", "external_directory"],
   auto: [],
 };
 
-// An OpenCode that the agent starts as a tool has the same environment. It must not report
-// anything.
+// Returns whether this process is the agent. An OpenCode process that the agent starts as a tool
+// loads the same plugin, and must not report.
 function isAgent() {
-  const file = join(given.folder, "plugin.pid");
+  const file = join(launch.folder, "plugin.pid");
   try {
     writeFileSync(file, String(process.pid), { flag: "wx", mode: 0o600 });
     return true;
@@ -35,53 +36,53 @@ function isAgent() {
   }
 }
 
-function tell(said) {
-  const input = JSON.stringify(said);
-  spawnSync("/bin/sh", ["-c", given.hook], { input, stdio: ["pipe", "ignore", "ignore"], timeout: 5000 });
+function report(payload) {
+  const input = JSON.stringify(payload);
+  spawnSync("/bin/sh", ["-c", launch.hook], { input, stdio: ["pipe", "ignore", "ignore"], timeout: 5000 });
 }
 
-function ask(config) {
-  const known = typeof config.permission === "string" ? { "*": config.permission } : config.permission;
-  const rules = { ...known };
-  for (const tool of ASKED[given.permission]) {
+function addPermissionRules(config) {
+  const configured = typeof config.permission === "string" ? { "*": config.permission } : config.permission;
+  const rules = { ...configured };
+  for (const tool of TOOLS_THAT_ASK[launch.permission]) {
     if (rules[tool] !== undefined && rules[tool] !== "allow") continue;
-    // The last matching rule counts, so move this rule to the end.
+    // The last matching rule applies, so move this rule to the end.
     delete rules[tool];
     rules[tool] = rules["*"] === "deny" ? "deny" : "ask";
   }
   config.permission = rules;
 }
 
-let begun = false;
+let hasBegun = false;
 
 async function begin(client) {
-  const path = { id: given.session };
+  const path = { id: launch.session };
   const found = await client.session.get({ path });
   if (!found.data) return;
-  tell({ event: given.message || given.headless ? "working" : "idle", session: given.session });
-  if (!given.message) return;
-  const body = { parts: [{ type: "text", text: given.message }] };
-  if (given.model) body.model = given.model;
-  const said = await client.session.promptAsync({ path, body });
-  if (said.error) {
-    tell({ event: "ended", session: given.session, error: { data: { message: JSON.stringify(said.error) } } });
+  report({ event: launch.message || launch.headless ? "working" : "idle", session: launch.session });
+  if (!launch.message) return;
+  const body = { parts: [{ type: "text", text: launch.message }] };
+  if (launch.model) body.model = launch.model;
+  const sent = await client.session.promptAsync({ path, body });
+  if (sent.error) {
+    report({ event: "ended", session: launch.session, error: { data: { message: JSON.stringify(sent.error) } } });
   }
 }
 
 export const Segue = async ({ client }) => {
   if (!isAgent()) return {};
-  let current = given.session;
-  let busy = false;
+  let current = launch.session;
+  let isBusy = false;
   let failed;
   let answer = "";
   const children = new Map();
-  const users = new Set();
+  const userMessages = new Set();
   const questions = new Set();
 
-  if (!begun && given.session) setTimeout(() => begin(client), 0);
-  begun = true;
+  if (!hasBegun && launch.session) setTimeout(() => begin(client), 0);
+  hasBegun = true;
 
-  const is_current = (session) => {
+  const isCurrent = (session) => {
     let root = session;
     while (children.has(root)) root = children.get(root);
     return root === current;
@@ -89,60 +90,60 @@ export const Segue = async ({ client }) => {
 
   const enter = (session) => {
     current = session;
-    busy = false;
+    isBusy = false;
     questions.clear();
-    tell({ event: "entered", session });
+    report({ event: "entered", session });
   };
 
-  const trouble = (status) => {
+  const reportRetry = (status) => {
     const wait = (status.next ?? 0) - Date.now();
-    if (status.attempt < ENOUGH && wait < LONG_MS) return;
+    if (status.attempt < MAX_ATTEMPTS && wait < LONG_PAUSE_MS) return;
     const error = { data: { message: status.message } };
-    const until = wait < LONG_MS ? undefined : status.next;
-    if (!failed) tell({ event: "failing", session: current, error, until });
+    const until = wait < LONG_PAUSE_MS ? undefined : status.next;
+    if (!failed) report({ event: "failing", session: current, error, until });
     failed = error;
-    if (given.headless) client.session.abort({ path: { id: current } }).finally(() => process.exit(1));
+    if (launch.headless) client.session.abort({ path: { id: current } }).finally(() => process.exit(1));
   };
 
   const status = (properties) => {
     if (properties.sessionID !== current) return;
-    if (properties.status.type === "retry") trouble(properties.status);
-    if (properties.status.type !== "busy" || busy) return;
-    busy = true;
+    if (properties.status.type === "retry") reportRetry(properties.status);
+    if (properties.status.type !== "busy" || isBusy) return;
+    isBusy = true;
     failed = undefined;
     answer = "";
-    tell({ event: "working", session: current });
+    report({ event: "working", session: current });
   };
 
   const idle = (properties) => {
-    if (properties.sessionID !== current || !busy) return;
-    busy = false;
-    tell({ event: "ended", session: current, text: answer, error: failed });
+    if (properties.sessionID !== current || !isBusy) return;
+    isBusy = false;
+    report({ event: "ended", session: current, text: answer, error: failed });
   };
 
-  const part = ({ part: it }) => {
-    if (it.type !== "text" || it.synthetic) return;
-    if (!users.has(it.messageID)) {
-      if (it.sessionID === current && it.time?.end) answer = it.text;
-    } else if (!children.has(it.sessionID) && it.sessionID !== current) {
-      enter(it.sessionID);
+  const part = ({ part: changed }) => {
+    if (changed.type !== "text" || changed.synthetic) return;
+    if (!userMessages.has(changed.messageID)) {
+      if (changed.sessionID === current && changed.time?.end) answer = changed.text;
+    } else if (!children.has(changed.sessionID) && changed.sessionID !== current) {
+      enter(changed.sessionID);
     }
   };
 
   const asked = (reason) => (properties) => {
-    if (!is_current(properties.sessionID)) return;
+    if (!isCurrent(properties.sessionID)) return;
     questions.add(properties.id);
-    tell({ event: "waiting", session: current, reason });
+    report({ event: "waiting", session: current, reason });
   };
 
   const answered = (properties) => {
     if (!questions.delete(properties.requestID) || questions.size > 0) return;
-    tell({ event: "working", session: current });
+    report({ event: "working", session: current });
   };
 
-  const heard = {
+  const handlers = {
     "session.created": ({ info }) => info.parentID && children.set(info.id, info.parentID),
-    "message.updated": ({ info }) => info.role === "user" && users.add(info.id),
+    "message.updated": ({ info }) => info.role === "user" && userMessages.add(info.id),
     "message.part.updated": part,
     "session.status": status,
     "session.error": (properties) => {
@@ -157,7 +158,7 @@ export const Segue = async ({ client }) => {
   };
 
   return {
-    config: async (config) => ask(config),
-    event: async ({ event }) => heard[event.type]?.(event.properties),
+    config: async (config) => addPermissionRules(config),
+    event: async ({ event }) => handlers[event.type]?.(event.properties),
   };
 };

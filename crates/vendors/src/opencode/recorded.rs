@@ -15,7 +15,7 @@ use super::{OpenCode, paths};
 use crate::testing::turns::read_turns;
 
 /// Recorded with version 1.18.33. The first conversation has an answer, a tool call, a slow answer,
-/// an interrupted answer and a failed one. A second conversation was begun in the same process.
+/// an interrupted answer and a failed answer. The second conversation began in the same process.
 const RECORDED: &str = include_str!("fixtures/recorded.sql");
 
 pub(super) const FIRST_ID: &str = "ses_01980000000070008000000000000001";
@@ -64,7 +64,7 @@ impl RecordedDatabase {
         path
     }
 
-    /// Imports a document as `OpenCode` does: existing rows stay unchanged.
+    /// Imports a document as `OpenCode` does. Does not change existing rows.
     pub(super) fn import(&self, bytes: &[u8]) {
         let document: Value = serde_json::from_slice(bytes).unwrap();
         let info = &document["info"];
@@ -72,24 +72,24 @@ impl RecordedDatabase {
         let row = "INSERT OR IGNORE INTO session (id, project_id, slug, directory, title, version,
             time_created, time_updated, revert) VALUES (?1, '', '', ?2, '', '', 0, 0, ?3)";
         let revert = info.get("revert").map(Value::to_string);
-        let given = params![text(&info["id"]), text(&info["directory"]), revert];
-        self.writer.execute(row, given).unwrap();
+        let values = params![text(&info["id"]), text(&info["directory"]), revert];
+        self.writer.execute(row, values).unwrap();
         for message in document["messages"].as_array().unwrap() {
             let (info, session) = (&message["info"], text(&info["id"]));
             let row = "INSERT OR IGNORE INTO message VALUES (?1, ?2, ?3, 0, ?4)";
             let time = info["time"]["created"].as_i64().unwrap();
-            let given = params![text(&info["id"]), session, time, info.to_string()];
-            self.writer.execute(row, given).unwrap();
+            let values = params![text(&info["id"]), session, time, info.to_string()];
+            self.writer.execute(row, values).unwrap();
         }
-        // Store the parts as they are written, because the order of arguments counts.
+        // Store the text of the parts unchanged, because the order of arguments matters.
         let document: Parts = serde_json::from_slice(bytes).unwrap();
         for message in &document.messages {
-            for written in &message.parts {
+            for part_text in &message.parts {
                 let row = "INSERT OR IGNORE INTO part VALUES (?1, ?2, ?3, 0, 0, ?4)";
-                let part: Value = serde_json::from_str(written.get()).unwrap();
+                let part: Value = serde_json::from_str(part_text.get()).unwrap();
                 let ids = (text(&part["id"]), text(&part["messageID"]));
-                let given = params![ids.0, ids.1, text(&part["sessionID"]), written.get()];
-                self.writer.execute(row, given).unwrap();
+                let values = params![ids.0, ids.1, text(&part["sessionID"]), part_text.get()];
+                self.writer.execute(row, values).unwrap();
             }
         }
     }

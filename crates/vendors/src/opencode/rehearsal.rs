@@ -1,10 +1,11 @@
-//! Configuration that lets `OpenCode` run without an account, for trials.
+//! The configuration with which `OpenCode` runs against a fake model, for trials without an
+//! account.
 
 use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;
 
 /// Environment variables that switch off requests to the network.
-const QUIET: [&str; 3] = [
+const OFFLINE_VARIABLES: [&str; 3] = [
     "OPENCODE_DISABLE_AUTOUPDATE",
     "OPENCODE_DISABLE_MODELS_FETCH",
     "OPENCODE_DISABLE_LSP_DOWNLOAD",
@@ -27,7 +28,7 @@ pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
         "model": "scripted/scripted-1", "small_model": "scripted/scripted-1",
         "provider": {"scripted": provider},
     });
-    // The package that OpenCode would install before it loads a plugin. Without a network the
+    // OpenCode would install this package before it loads a plugin. Without a network, the
     // installation would fail.
     let installed = json!({"packages": {"": {"dependencies": {"@opencode-ai/plugin": "1.18.33"}}}});
     let file = |name: &str, contents: String| NewFile {
@@ -35,7 +36,7 @@ pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
         contents,
     };
     Rehearsal {
-        environment: QUIET.map(|name| (name, "1".to_owned())).to_vec(),
+        environment: OFFLINE_VARIABLES.map(|name| (name, "1".to_owned())).to_vec(),
         files: vec![
             file("opencode.json", settings.to_string()),
             file("package-lock.json", installed.to_string()),

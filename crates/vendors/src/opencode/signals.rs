@@ -1,4 +1,4 @@
-//! Signals from the plugin and the output of a launch.
+//! Reads signals from the plugin's reports and from the output of a headless turn.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use super::failures::{self, OpencodeError};
 use super::{OpenCode, paths};
 use crate::shared::signals;
 
-/// Nothing is watched, because the plugin reports every change.
+/// No file is watched, because the plugin reports every change.
 impl SignalSources for OpenCode {
     fn evidence_timeout(&self) -> Duration {
-        // The very first start installs a package.
+        // The first start after an installation installs a package.
         Duration::from_secs(120)
     }
 
-    /// Reads the signals in one line of a headless turn's output. The last line does not contain
-    /// the agent's answer; only the database does.
+    /// Reads signals from one line. No line contains the whole answer, so the signal of its end has
+    /// no text.
     fn stream_signals(&self, line: &str) -> Vec<Signal> {
         let Ok(line) = serde_json::from_str::<OpencodeStreamLine>(line) else { return Vec::new() };
         if !paths::is_id(&line.session) {
@@ -40,14 +40,13 @@ impl SignalSources for OpenCode {
         found
     }
 
-    /// Reads the signals in a report of the plugin.
     fn hook_signals(&self, payload: &str) -> Vec<Signal> {
         let Ok(payload) = serde_json::from_str::<PluginReport>(payload) else { return Vec::new() };
         if !paths::is_id(&payload.session) {
             return Vec::new();
         }
         let mut found = vec![signals::conversation(payload.session.as_str(), Evidence::Hook)];
-        found.extend(meaning(payload));
+        found.extend(signals_of_report(payload));
         found
     }
 
@@ -69,7 +68,7 @@ struct PluginReport {
     until: Option<f64>,
 }
 
-fn meaning(payload: PluginReport) -> Vec<Signal> {
+fn signals_of_report(payload: PluginReport) -> Vec<Signal> {
     let active = |activity| signals::activity(activity, Source::Hook);
     match payload.event.as_str() {
         "idle" => vec![active(Activity::Idle)],
@@ -78,18 +77,19 @@ fn meaning(payload: PluginReport) -> Vec<Signal> {
             vec![active(Activity::Waiting(WaitingFor::Question))]
         }
         "waiting" => vec![active(Activity::Waiting(WaitingFor::Permission))],
-        "ended" => vec![ended(payload), active(Activity::Idle)],
-        // OpenCode keeps trying, so the agent is not idle.
-        "failing" => vec![ended(payload)],
+        "ended" => vec![turn_ended(payload), active(Activity::Idle)],
+        // OpenCode retries, so the agent is not idle.
+        "failing" => vec![turn_ended(payload)],
         _ => Vec::new(),
     }
 }
 
-fn ended(payload: PluginReport) -> Signal {
+fn turn_ended(payload: PluginReport) -> Signal {
     #[expect(clippy::cast_possible_truncation, reason = "a time in milliseconds")]
-    let until = payload.until.and_then(|until| Timestamp::from_millisecond(until as i64).ok());
+    let resets_at =
+        payload.until.and_then(|until| Timestamp::from_millisecond(until as i64).ok());
     let ok = payload.error.is_none();
-    let failure = payload.error.and_then(|error| error.failure(until));
+    let failure = payload.error.and_then(|error| error.failure(resets_at));
     Signal::TurnEnded { ok, text: payload.text, failure }
 }
 

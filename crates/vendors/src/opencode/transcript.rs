@@ -1,4 +1,4 @@
-//! Reads conversations from the database. The queries read few rows and use the database's indexes.
+//! Reads conversations from the database. All queries use an index and read few rows.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,30 +20,31 @@ use crate::shared::reading::ReadDirection;
 use crate::shared::transcripts;
 
 /// How many of the newest conversations are read.
-const NEWEST: u32 = 200;
+const MOST_CONVERSATIONS: u32 = 200;
 
-/// How many messages at the beginning are searched for the first text of a person.
-const FIRST: u32 = 20;
+/// How many messages at the beginning are searched for the first text of the user.
+const FIRST_MESSAGES: u32 = 20;
 
-/// A conversation's own row. Conversations with a parent belong to subagents.
-const HEADER: &str = "SELECT directory, time_created FROM session WHERE id = ?1";
+/// The folder and the start time of a conversation.
+const HEADER_QUERY: &str = "SELECT directory, time_created FROM session WHERE id = ?1";
 
-const OF_FOLDER: &str = "SELECT id FROM session WHERE directory = ?1 AND parent_id IS NULL
+/// The newest conversations of a folder. Conversations with a parent belong to subagents.
+const FOLDER_QUERY: &str = "SELECT id FROM session WHERE directory = ?1 AND parent_id IS NULL
     ORDER BY time_updated DESC LIMIT ?2";
 
-const ALL: &str = "SELECT id, time_updated FROM session WHERE parent_id IS NULL";
+const ALL_QUERY: &str = "SELECT id, time_updated FROM session WHERE parent_id IS NULL";
 
-const LENGTH: &str = "SELECT count(*) FROM message WHERE session_id = ?1";
+const COUNT_QUERY: &str = "SELECT count(*) FROM message WHERE session_id = ?1";
 
-/// The messages after an offset, the oldest first.
-const MESSAGES: &str = "SELECT id, data, time_created FROM message WHERE session_id = ?1
+/// The messages after an offset, in the order of the conversation.
+const MESSAGES_QUERY: &str = "SELECT id, data, time_created FROM message WHERE session_id = ?1
     ORDER BY time_created, id LIMIT ?2 OFFSET ?3";
 
-const LAST_MESSAGE: &str = "SELECT id, data, time_created FROM message WHERE session_id = ?1
+const LAST_MESSAGE_QUERY: &str = "SELECT id, data, time_created FROM message WHERE session_id = ?1
     ORDER BY time_created DESC, id DESC LIMIT 1";
 
-/// Beginning of the error of a tool call that the user has refused.
-const REFUSED: &str = "The user rejected permission to use this specific tool call";
+/// The beginning of the error of a tool call that the user has refused.
+const REFUSED_PREFIX: &str = "The user rejected permission to use this specific tool call";
 
 impl Transcripts for OpenCode {
     fn storage(&self) -> TranscriptStorage<'_> {
@@ -69,27 +70,31 @@ impl Transcripts for OpenCode {
         id: &VendorSessionId,
     ) -> Result<Option<Conversation>> {
         match paths::open_database(&place.config_dir)? {
-            Some(database) => read(&database, &place.config_dir, id),
+            Some(database) => read_conversation(&database, &place.config_dir, id),
             None => Ok(None),
         }
     }
 
-    /// Lists the newest conversations of a folder, the oldest of them first.
     fn conversations(&self, _files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
         let Some(database) = paths::open_database(&place.config_dir)? else {
             return Ok(Vec::new());
         };
         let cwd = place.cwd.display().to_string();
-        let ids = database.rows(OF_FOLDER, (cwd, NEWEST), |row| row.get::<_, String>(0))?;
+        let ids = database
+            .rows(FOLDER_QUERY, (cwd, MOST_CONVERSATIONS), |row| row.get::<_, String>(0))?;
         let mut found = Vec::new();
         for id in ids {
-            found.extend(read(&database, &place.config_dir, &VendorSessionId::new(id))?);
+            found.extend(read_conversation(
+                &database,
+                &place.config_dir,
+                &VendorSessionId::new(id),
+            )?);
         }
         Ok(transcripts::oldest_first(found))
     }
 
     fn list(&self, _files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
-        kept_in(config_dir).map_err(io::Error::other)
+        list_in(config_dir).map_err(io::Error::other)
     }
 
     fn beginning(
@@ -115,12 +120,12 @@ impl Transcripts for OpenCode {
             return Ok(Vec::new());
         };
         let count = i64::try_from(offset).unwrap_or(i64::MAX);
-        let messages = database.rows(MESSAGES, (id.as_str(), -1, count), MessageRow::read)?;
-        let mut said = Vec::new();
-        for message in messages.iter().filter(|message| message.is_users()) {
-            said.extend(message.words(&database)?.map(|words| typing::normal(&words)));
+        let rows = database.rows(MESSAGES_QUERY, (id.as_str(), -1, count), MessageRow::read)?;
+        let mut messages = Vec::new();
+        for row in rows.iter().filter(|row| row.is_from_user()) {
+            messages.extend(row.text(&database)?.map(|text| typing::normalize(&text)));
         }
-        Ok(said)
+        Ok(messages)
     }
 
     fn turns_back(
@@ -144,7 +149,7 @@ impl TranscriptDatabase for OpenCode {
 }
 
 impl MessageRow {
-    /// Returns whether an answer is complete, successful or not.
+    /// Returns whether this answer is the complete or failed end of a turn.
     fn is_ended(&self, database: &VendorDatabase) -> Result<bool> {
         let has_failed = !self.data["error"].is_null();
         let calls_tools = self.data["finish"] == "tool-calls";
@@ -152,18 +157,19 @@ impl MessageRow {
         Ok(is_complete && (has_failed || !calls_tools || self.is_refused(database)?))
     }
 
-    /// Returns whether the user has refused one of its tool calls. No further answer follows then.
+    /// Returns whether the user has refused a tool call of this answer. A refusal ends the turn.
     fn is_refused(&self, database: &VendorDatabase) -> Result<bool> {
         let is_refused = |(_, part): &(String, OpencodePart)| {
             let part = &part.data;
             let error = part["state"]["error"].as_str().unwrap_or_default();
-            part["type"] == "tool" && error.starts_with(REFUSED)
+            part["type"] == "tool" && error.starts_with(REFUSED_PREFIX)
         };
         Ok(self.parts(database)?.iter().any(is_refused))
     }
 
-    /// Returns its text, without the parts that OpenCode has added. `None` if it has no text.
-    fn words(&self, database: &VendorDatabase) -> Result<Option<String>> {
+    /// Returns the text of this message, without the parts that OpenCode has added. `None` if there
+    /// is no text.
+    fn text(&self, database: &VendorDatabase) -> Result<Option<String>> {
         let parts = self.parts(database)?.into_iter().map(|(_, part)| part.data);
         let texts = parts.filter(|part| part["type"] == "text" && part["synthetic"] != true);
         let texts: Vec<String> =
@@ -172,31 +178,31 @@ impl MessageRow {
     }
 }
 
-/// Lists the conversations of all folders, without those of subagents.
-fn kept_in(config_dir: &Path) -> Result<Vec<StoredConversation>> {
+/// Lists the conversations of all folders, except conversations of subagents.
+fn list_in(config_dir: &Path) -> Result<Vec<StoredConversation>> {
     let Some(database) = paths::open_database(config_dir)? else {
         return Ok(Vec::new());
     };
-    let one = |row: &Row<'_>| {
+    let read_row = |row: &Row<'_>| {
         let id = VendorSessionId::new(row.get::<_, String>(0)?);
         let transcript = paths::transcript(config_dir, &id);
         Ok(StoredConversation { id, transcript, modified: time(row.get(1)?) })
     };
-    database.rows(ALL, [], one)
+    database.rows(ALL_QUERY, [], read_row)
 }
 
-/// Reads the beginning of a conversation. `None` if it does not exist or has no message of a
-/// person.
+/// Reads the beginning of a conversation. `None` if it does not exist or has no message of the
+/// user.
 fn beginning_of(kept: &StoredConversation) -> Result<Option<Beginning>> {
     let path = kept.transcript.parent().unwrap_or(&kept.transcript);
     let Some(database) = VendorDatabase::open(path)? else { return Ok(None) };
     let Some((cwd, began_at)) = header(&database, &kept.id)? else { return Ok(None) };
-    let first_message = first_words(&database, &kept.id)?;
-    let said = first_message.is_some();
-    Ok(said.then_some(Beginning { cwd, began_at, first_message }))
+    let first_message = first_text(&database, &kept.id)?;
+    let messages = first_message.is_some();
+    Ok(messages.then_some(Beginning { cwd, began_at, first_message }))
 }
 
-/// Returns how many messages a conversation has. `None` if it does not exist.
+/// Returns the number of messages in a conversation. `None` if the conversation does not exist.
 fn count_messages(config_dir: &Path, id: &VendorSessionId) -> Result<Option<u64>> {
     let Some(database) = paths::open_database(config_dir)? else {
         return Ok(None);
@@ -204,24 +210,24 @@ fn count_messages(config_dir: &Path, id: &VendorSessionId) -> Result<Option<u64>
     if header(&database, id)?.is_none() {
         return Ok(None);
     }
-    let count = database.row(LENGTH, [id.as_str()], |row| row.get::<_, i64>(0))?;
+    let count = database.row(COUNT_QUERY, [id.as_str()], |row| row.get::<_, i64>(0))?;
     Ok(count.and_then(|count| u64::try_from(count).ok()))
 }
 
-fn read(
+fn read_conversation(
     database: &VendorDatabase,
     config_dir: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
     let Some((cwd, began_at)) = header(database, id)? else { return Ok(None) };
-    let Some(first_message) = first_words(database, id)? else { return Ok(None) };
-    let last = database.row(LAST_MESSAGE, [id.as_str()], MessageRow::read)?;
+    let Some(first_message) = first_text(database, id)? else { return Ok(None) };
+    let last = database.row(LAST_MESSAGE_QUERY, [id.as_str()], MessageRow::read)?;
     let ended = match last {
-        Some(last) if !last.is_users() && last.is_ended(database)? => Some(last),
+        Some(last) if !last.is_from_user() && last.is_ended(database)? => Some(last),
         _ => None,
     };
     let last_answer = match &ended {
-        Some(last) => last.words(database)?,
+        Some(last) => last.text(database)?,
         None => None,
     };
     Ok(Some(Conversation {
@@ -237,14 +243,15 @@ fn read(
 
 fn header(database: &VendorDatabase, id: &VendorSessionId) -> Result<Option<(PathBuf, Timestamp)>> {
     let read = |row: &Row<'_>| Ok((PathBuf::from(row.get::<_, String>(0)?), time(row.get(1)?)));
-    database.row(HEADER, [id.as_str()], read)
+    database.row(HEADER_QUERY, [id.as_str()], read)
 }
 
-fn first_words(database: &VendorDatabase, id: &VendorSessionId) -> Result<Option<String>> {
-    let first = database.rows(MESSAGES, (id.as_str(), FIRST, 0), MessageRow::read)?;
-    for message in first.iter().filter(|message| message.is_users()) {
-        if let Some(words) = message.words(database)? {
-            return Ok(Some(words));
+fn first_text(database: &VendorDatabase, id: &VendorSessionId) -> Result<Option<String>> {
+    let first =
+        database.rows(MESSAGES_QUERY, (id.as_str(), FIRST_MESSAGES, 0), MessageRow::read)?;
+    for message in first.iter().filter(|message| message.is_from_user()) {
+        if let Some(text) = message.text(database)? {
+            return Ok(Some(text));
         }
     }
     Ok(None)

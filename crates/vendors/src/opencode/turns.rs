@@ -1,4 +1,4 @@
-//! Reads a conversation as turns, from the database or from a document.
+//! Converts a conversation to turns, from the database or from a document.
 
 use std::path::Path;
 
@@ -14,11 +14,11 @@ use super::rows::{MessagePages, RevertPoint};
 use crate::shared::database::VendorDatabase;
 use crate::shared::reading::{self, ReadDirection};
 
-/// The error of an interrupted answer. The text before the interruption counts.
-const BROKEN_OFF: &str = "MessageAbortedError";
+/// The name of the error of an interrupted answer. Its text before the interruption is a turn.
+const INTERRUPTED_ERROR: &str = "MessageAbortedError";
 
-/// Reads the turns of a conversation. The path is that of a document, or stands for a conversation
-/// in the database.
+/// Reads the turns of a conversation. The path is that of a document, or that of the database
+/// joined with a conversation id.
 pub(super) fn read(
     files: &dyn Files,
     path: &Path,
@@ -26,39 +26,38 @@ pub(super) fn read(
     each: &mut EachTurn<'_>,
 ) -> Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-    // If the parent of the path is a file, that file is the database, and the name is a
-    // conversation's id.
+    // If the parent of the path is a file, it is the database.
     match VendorDatabase::open(folder)? {
-        Some(database) => of_database(&database, &name.to_string_lossy(), direction, each),
-        None => of_document(files, path, direction, each),
+        Some(database) => read_database(&database, &name.to_string_lossy(), direction, each),
+        None => read_document(files, path, direction, each),
     }
 }
 
-fn of_database(
+fn read_database(
     database: &VendorDatabase,
     session: &str,
     direction: ReadDirection,
     each: &mut EachTurn<'_>,
 ) -> Result<()> {
-    let cut = RevertPoint::of(database, session)?;
+    let revert = RevertPoint::of(database, session)?;
     let mut messages = MessagePages::new(database, session, direction);
     while let Some(message) = messages.next()? {
-        if cut.as_ref().is_some_and(|cut| cut.takes(&message)) {
+        if revert.as_ref().is_some_and(|revert| revert.reverts(&message)) {
             continue;
         }
         let mut parts = message.parts(database)?;
-        if let Some(cut) = &cut {
-            parts.retain(|(id, _)| !cut.takes_part(&message, id));
+        if let Some(revert) = &revert {
+            parts.retain(|(id, _)| !revert.reverts_part(&message, id));
         }
         let parts = parts.into_iter().map(|(_, part)| part);
-        if direction.visit(of_message(&message.data, parts), each).is_break() {
+        if direction.visit(message_turns(&message.data, parts), each).is_break() {
             break;
         }
     }
     Ok(())
 }
 
-fn of_document(
+fn read_document(
     files: &dyn Files,
     path: &Path,
     direction: ReadDirection,
@@ -68,62 +67,67 @@ fn of_document(
         return Ok(());
     }
     let failed = |error| reading::unreadable(path, error);
-    let read = |span: &(u64, u64)| document::read(files, path, *span).map_err(failed);
-    let Document { info, messages: mut spans } = Document::survey(files, path).map_err(failed)?;
+    let read = |range: &(u64, u64)| document::read(files, path, *range).map_err(failed);
+    let Document { info, messages: mut ranges } =
+        Document::find_ranges(files, path).map_err(failed)?;
     let info = info.as_ref().map_or(Ok(Value::Null), read)?;
     let revert = &info["revert"];
-    let mut cut_part = None;
+    let mut reverted_part = None;
     if let Some(id) = revert["messageID"].as_str() {
-        let place = position(&spans, |span| Ok(read(span)?["info"]["id"] == id))?;
-        cut_part = revert["partID"].as_str().zip(place);
-        spans.truncate(place.map_or(spans.len(), |at| at + usize::from(cut_part.is_some())));
+        let reverted = position(&ranges, |range| Ok(read(range)?["info"]["id"] == id))?;
+        reverted_part = revert["partID"].as_str().zip(reverted);
+        ranges.truncate(
+            reverted.map_or(ranges.len(), |index| index + usize::from(reverted_part.is_some())),
+        );
     }
     let order: Box<dyn Iterator<Item = usize>> = match direction {
-        ReadDirection::Forward => Box::new(0..spans.len()),
-        ReadDirection::Back => Box::new((0..spans.len()).rev()),
+        ReadDirection::Forward => Box::new(0..ranges.len()),
+        ReadDirection::Back => Box::new((0..ranges.len()).rev()),
     };
-    for at in order {
+    for index in order {
         let DocumentItem { info, mut parts } =
-            DocumentItem::read(files, path, spans[at]).map_err(failed)?;
-        if let Some((part, _)) = cut_part.filter(|(_, place)| *place == at) {
-            parts.retain(|it| it.data["id"].as_str().is_none_or(|id| id < part));
+            DocumentItem::read(files, path, ranges[index]).map_err(failed)?;
+        if let Some((first, _)) = reverted_part.filter(|(_, message)| *message == index) {
+            parts.retain(|part| part.data["id"].as_str().is_none_or(|id| id < first));
         }
-        if direction.visit(of_message(&info, parts), each).is_break() {
+        if direction.visit(message_turns(&info, parts), each).is_break() {
             break;
         }
     }
     Ok(())
 }
 
-fn position<T>(all: &[T], is_it: impl Fn(&T) -> Result<bool>) -> Result<Option<usize>> {
-    for (at, one) in all.iter().enumerate() {
-        if is_it(one)? {
+fn position<T>(all: &[T], matches: impl Fn(&T) -> Result<bool>) -> Result<Option<usize>> {
+    for (at, item) in all.iter().enumerate() {
+        if matches(item)? {
             return Ok(Some(at));
         }
     }
     Ok(None)
 }
 
-/// Returns the turns of one message, the oldest first.
-fn of_message(info: &Value, parts: impl IntoIterator<Item = OpencodePart>) -> Vec<Turn> {
+/// Returns the turns of one message, in the order of the conversation.
+fn message_turns(info: &Value, parts: impl IntoIterator<Item = OpencodePart>) -> Vec<Turn> {
     let at = time(&info["time"]["created"]);
     match info["role"].as_str() {
-        Some("user") => words(parts, Role::User, at).into_iter().collect(),
+        Some("user") => text_of_message(parts, Role::User, at).into_iter().collect(),
         Some("assistant") if info["summary"] == true => {
-            // A summary that failed or is incomplete replaces nothing.
-            let is_whole = info["error"].is_null() && !info["finish"].is_null();
-            let turn = words(parts, Role::Summary, at).filter(|_| is_whole);
+            // OpenCode ignores a failed or incomplete summary.
+            let is_complete = info["error"].is_null() && !info["finish"].is_null();
+            let turn = text_of_message(parts, Role::Summary, at).filter(|_| is_complete);
             turn.map(|turn| Turn { model: model(info), ..turn }).into_iter().collect()
         }
-        Some("assistant") if info["error"].is_null() || info["error"]["name"] == BROKEN_OFF => {
-            answer(info, parts, at)
+        Some("assistant")
+            if info["error"].is_null() || info["error"]["name"] == INTERRUPTED_ERROR =>
+        {
+            answer_turns(info, parts, at)
         }
         _ => Vec::new(),
     }
 }
 
-/// Returns the text of a message as one turn. Text that OpenCode has added is left out.
-fn words(
+/// Returns the text of a message as one turn, without text that OpenCode has added.
+fn text_of_message(
     parts: impl IntoIterator<Item = OpencodePart>,
     role: Role,
     at: Option<Timestamp>,
@@ -139,7 +143,7 @@ fn words(
     turn
 }
 
-fn answer(
+fn answer_turns(
     info: &Value,
     parts: impl IntoIterator<Item = OpencodePart>,
     at: Option<Timestamp>,
@@ -148,7 +152,7 @@ fn answer(
     let mut turns = Vec::new();
     for OpencodePart { data: mut part, input } in parts {
         if part["type"] == "tool" {
-            turns.extend(of_tool(&mut part, input, at));
+            turns.extend(tool_turns(&mut part, input, at));
         } else if let Some(text) = text(&mut part) {
             let at = time(&part["time"]["start"]).or(at);
             turns.push(Turn::new(Role::Assistant, text).at(at));
@@ -157,15 +161,15 @@ fn answer(
     for turn in turns.iter_mut().filter(|turn| turn.role != Role::ToolResult) {
         turn.model.clone_from(&model);
     }
-    // One message is one request to the model, so only its last turn gets the token usage.
+    // A message is one request to the model, so only its last turn has the token usage.
     if let Some(last) = turns.iter_mut().rfind(|turn| turn.role != Role::ToolResult) {
         last.usage = usage(&info["tokens"]);
     }
     turns
 }
 
-/// Takes the text out of a part. `None` if the part is not text, is empty, or was added by
-/// OpenCode.
+/// Removes the text from a part and returns it. `None` if the part is not a text, is empty, or was
+/// added by OpenCode.
 fn text(part: &mut Value) -> Option<String> {
     if part["type"] != "text" || part["synthetic"] == true || part["ignored"] == true {
         return None;
@@ -176,19 +180,19 @@ fn text(part: &mut Value) -> Option<String> {
     }
 }
 
-/// Returns the turn of a tool call and, if the call has ended, the turn of its result.
-fn of_tool(part: &mut Value, input: Option<String>, at: Option<Timestamp>) -> Vec<Turn> {
-    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let tool = Tool { id: word(&part["callID"]), name: word(&part["tool"]), failed: false };
+/// Returns the turn of a tool call, and the turn of its result if the call has ended.
+fn tool_turns(part: &mut Value, input: Option<String>, at: Option<Timestamp>) -> Vec<Turn> {
+    let text_of = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let tool = Tool { id: text_of(&part["callID"]), name: text_of(&part["tool"]), failed: false };
     let state = &mut part["state"];
-    let told = |input: &Value| if input.is_null() { "{}".to_owned() } else { input.to_string() };
-    let input = input.unwrap_or_else(|| told(&state["input"]));
+    let as_text = |input: &Value| if input.is_null() { "{}".to_owned() } else { input.to_string() };
+    let input = input.unwrap_or_else(|| as_text(&state["input"]));
     let (start, end) = (time(&state["time"]["start"]), time(&state["time"]["end"]));
     let call = Turn::new(Role::ToolCall, input).at(start.or(at)).with_tool(tool.clone());
     let failed = state["status"] == "error";
-    let given = match state["status"].as_str() {
+    let output = match state["status"].as_str() {
         Some("completed") => state["output"].take(),
-        // The model receives the output that an interrupted tool had until then.
+        // The model gets the output of an interrupted tool before the interruption.
         Some("error") if state["metadata"]["interrupted"] == true => {
             let output = state["metadata"]["output"].take();
             if output.is_string() { output } else { state["error"].take() }
@@ -196,12 +200,12 @@ fn of_tool(part: &mut Value, input: Option<String>, at: Option<Timestamp>) -> Ve
         Some("error") => state["error"].take(),
         _ => return vec![call],
     };
-    let text = if let Value::String(text) = given { text } else { String::new() };
+    let text = if let Value::String(text) = output { text } else { String::new() };
     let result = Turn::new(Role::ToolResult, text).at(end.or(start).or(at));
     vec![call, result.with_tool(Tool { failed, ..tool })]
 }
 
-/// Returns the model as a user writes it, `provider/model`.
+/// Returns the name of the model, such as `provider/model`.
 fn model(info: &Value) -> Option<String> {
     let (provider, model) = (info["providerID"].as_str()?, info["modelID"].as_str()?);
     Some(format!("{provider}/{model}"))

@@ -32,7 +32,7 @@ fn turns() -> Vec<Turn> {
     all.into_iter().zip(seconds).map(|(turn, second)| turn.at(at(second))).collect()
 }
 
-fn written(recorded: &RecordedDatabase, id: &str, onto: bool, turns: &[Turn]) -> Result<Vec<u8>> {
+fn write(recorded: &RecordedDatabase, id: &str, onto: bool, turns: &[Turn]) -> Result<Vec<u8>> {
     let (place, id) = (recorded.place(), VendorSessionId::new(id));
     let onto = onto.then(|| recorded.transcript(id.as_str()));
     let home = Home::new();
@@ -48,39 +48,46 @@ fn written(recorded: &RecordedDatabase, id: &str, onto: bool, turns: &[Turn]) ->
 }
 
 /// Returns the properties of turns that must be the same when they are read again.
-fn essence(turns: &[Turn]) -> Vec<(Role, String, Option<Tool>, Option<Timestamp>)> {
-    turns.iter().map(|it| (it.role, it.text.clone(), it.tool.clone(), it.at)).collect()
+fn comparable(turns: &[Turn]) -> Vec<(Role, String, Option<Tool>, Option<Timestamp>)> {
+    turns.iter().map(|turn| (turn.role, turn.text.clone(), turn.tool.clone(), turn.at)).collect()
 }
 
 fn ids(document: &[u8]) -> Vec<(i64, String)> {
     let document: Value = serde_json::from_slice(document).unwrap();
-    let of = |message: &Value| {
+    let time_and_id = |message: &Value| {
         let info = &message["info"];
         (info["time"]["created"].as_i64().unwrap(), info["id"].as_str().unwrap().to_owned())
     };
-    document["messages"].as_array().unwrap().iter().map(of).collect()
+    document["messages"].as_array().unwrap().iter().map(time_and_id).collect()
 }
 
 #[test]
 fn written_turns_read_back_from_the_document_and_after_its_import() {
     let recorded = RecordedDatabase::new();
-    let document = written(&recorded, NEW_ID, false, &turns()).unwrap();
-    assert_eq!(essence(&read_turns(&OpenCode, &recorded.write(&document))), essence(&turns()));
+    let document = write(&recorded, NEW_ID, false, &turns()).unwrap();
+    assert_eq!(
+        comparable(&read_turns(&OpenCode, &recorded.write(&document))),
+        comparable(&turns())
+    );
     let others = recorded.turns(FIRST_ID);
     for _ in 0..2 {
         recorded.import(&document);
-        assert_eq!(essence(&recorded.turns(NEW_ID)), essence(&turns()));
+        assert_eq!(comparable(&recorded.turns(NEW_ID)), comparable(&turns()));
     }
-    let second = written(&recorded, "ses_0198aaaaaaaa70008000000000000abd", false, &turns());
+    let second = write(&recorded, "ses_0198aaaaaaaa70008000000000000abd", false, &turns());
     recorded.import(&second.unwrap());
-    assert_eq!(essence(&recorded.turns(NEW_ID)), essence(&turns()), "ids of conversations differ");
+    assert_eq!(
+        comparable(&recorded.turns(NEW_ID)),
+        comparable(&turns()),
+        "ids of conversations differ"
+    );
     assert_eq!(recorded.turns(FIRST_ID), others);
 }
 
 #[test]
 fn messages_are_in_order_whatever_their_times_and_have_the_expected_form() {
     let recorded = RecordedDatabase::new();
-    let document = written(&recorded, NEW_ID, false, &turns()).unwrap();
+    let document = write(&recorded, NEW_ID, false, &turns()).unwrap();
     let ids = ids(&document);
     assert!(ids.is_sorted() && ids.iter().map(|(_, id)| id).is_sorted(), "{ids:?}");
     // Some turns are later than now, because another clock recorded them.
@@ -90,7 +97,9 @@ fn messages_are_in_order_whatever_their_times_and_have_the_expected_form() {
     let messages = document["messages"].as_array().unwrap();
     let shape: Vec<(&str, usize)> = messages
         .iter()
-        .map(|it| (it["info"]["role"].as_str().unwrap(), it["parts"].as_array().unwrap().len()))
+        .map(|turn| {
+            (turn["info"]["role"].as_str().unwrap(), turn["parts"].as_array().unwrap().len())
+        })
         .collect();
     let (user, assistant) = ("user", "assistant");
     assert_eq!(
@@ -117,12 +126,12 @@ fn arguments_that_are_no_object_and_calls_without_results_are_written() {
     let tool = Tool { id: "1".to_owned(), name: "t".to_owned(), failed: false };
     let call = Turn::new(Role::ToolCall, "plain words").with_tool(tool.clone());
     let lone = Turn::new(Role::ToolResult, "lone").with_tool(tool);
-    let document = written(&recorded, NEW_ID, false, &[call.clone(), call, lone.clone(), lone]);
+    let document = write(&recorded, NEW_ID, false, &[call.clone(), call, lone.clone(), lone]);
     let read = read_turns(&OpenCode, &recorded.write(document.unwrap()));
     let texts: Vec<&str> = read.iter().map(|turn| turn.text.as_str()).collect();
     let input = r#"{"input":"plain words"}"#;
     assert_eq!(texts, [input, "no result", input, "lone", "{}", "lone"]);
-    let nothing = written(&recorded, NEW_ID, false, &[]).unwrap();
+    let nothing = write(&recorded, NEW_ID, false, &[]).unwrap();
     assert!(read_turns(&OpenCode, &recorded.write(nothing)).is_empty());
 }
 
@@ -131,34 +140,35 @@ fn added_turns_follow_the_existing_turns() {
     let recorded = RecordedDatabase::new();
     let before = recorded.turns(OTHER_ID);
     // These turns are older than the existing ones.
-    let old: Vec<Turn> = turns().into_iter().map(|it| it.at(Some(Timestamp::UNIX_EPOCH))).collect();
+    let old: Vec<Turn> =
+        turns().into_iter().map(|turn| turn.at(Some(Timestamp::UNIX_EPOCH))).collect();
     for (round, added) in [old, turns()].into_iter().enumerate() {
-        let there = recorded.turns(OTHER_ID);
-        let document = written(&recorded, OTHER_ID, true, &added).unwrap();
+        let existing = recorded.turns(OTHER_ID);
+        let document = write(&recorded, OTHER_ID, true, &added).unwrap();
         let ids = ids(&document);
         assert!(ids.iter().map(|(_, id)| id).is_sorted(), "{ids:?}");
         assert!(ids.iter().all(|(_, id)| id.as_str() > "msg_1e26a1ded001Ll7SWjl9uIs4ii"));
         assert!(ids.iter().all(|(_, id)| id.as_str() < "msg_1e26a1df0"), "{ids:?}");
         recorded.import(&document);
-        let all = [there, added].concat();
-        assert_eq!(essence(&recorded.turns(OTHER_ID)), essence(&all), "{round}");
+        let all = [existing, added].concat();
+        assert_eq!(comparable(&recorded.turns(OTHER_ID)), comparable(&all), "{round}");
     }
     assert_eq!(recorded.turns(OTHER_ID).len(), before.len() + 2 * turns().len());
-    let gone = written(&recorded, "ses_gone", true, &turns());
-    assert!(gone.unwrap_err().message.contains("gone"));
+    let missing = write(&recorded, "ses_gone", true, &turns());
+    assert!(missing.unwrap_err().message.contains("does not exist"));
 }
 
 #[test]
 fn reverted_messages_stay_reverted_when_turns_are_added() {
     let recorded = RecordedDatabase::new();
-    let take_back = |revert: &str| {
+    let revert_to = |revert: &str| {
         recorded.change(&format!("UPDATE session SET revert = '{revert}' WHERE id = '{FIRST_ID}'"));
     };
-    take_back(r#"{"messageID":"msg_1e269920f001R2z6TBK4EBFjLk"}"#);
-    let there = recorded.turns(FIRST_ID);
-    recorded.import(&written(&recorded, FIRST_ID, true, &turns()).unwrap());
-    assert_eq!(essence(&recorded.turns(FIRST_ID)), essence(&[there, turns()].concat()));
-    take_back(r#"{"messageID":"msg_1e2699251001nrkyPlUrQQ6qM7","partID":"prt_1"}"#);
-    let error = written(&recorded, FIRST_ID, true, &turns()).unwrap_err();
+    revert_to(r#"{"messageID":"msg_1e269920f001R2z6TBK4EBFjLk"}"#);
+    let existing = recorded.turns(FIRST_ID);
+    recorded.import(&write(&recorded, FIRST_ID, true, &turns()).unwrap());
+    assert_eq!(comparable(&recorded.turns(FIRST_ID)), comparable(&[existing, turns()].concat()));
+    revert_to(r#"{"messageID":"msg_1e2699251001nrkyPlUrQQ6qM7","partID":"prt_1"}"#);
+    let error = write(&recorded, FIRST_ID, true, &turns()).unwrap_err();
     assert!(error.hints[0].contains("send a message"), "{error:?}");
 }

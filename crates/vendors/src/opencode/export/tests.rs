@@ -8,8 +8,9 @@ fn exported_conversation_is_the_same_after_an_import() {
     recorded.change(&format!(
         "UPDATE session SET revert = '{revert}', permission = '[]' WHERE id = '{FIRST_ID}'"
     ));
-    let exported =
-        |it: &RecordedDatabase| export(it.folder.path(), &VendorSessionId::new(FIRST_ID));
+    let exported = |database: &RecordedDatabase| {
+        export(database.folder.path(), &VendorSessionId::new(FIRST_ID))
+    };
     let first = exported(&recorded).unwrap().unwrap();
     let document: Value = serde_json::from_slice(&first).unwrap();
     let info = &document["info"];
@@ -39,7 +40,7 @@ fn export_is_none_without_a_database_and_fails_above_the_size_limit() {
     let recorded = RecordedDatabase::new();
     let id = VendorSessionId::new(OTHER_ID);
     assert_eq!(export(&recorded.folder.path().join("nowhere"), &id).unwrap(), None);
-    assert!(bounded(recorded.folder.path(), &id, 10_000.0).unwrap().is_some());
-    let error = bounded(recorded.folder.path(), &id, 100.0).unwrap_err();
+    assert!(export_up_to(recorded.folder.path(), &id, 10_000.0).unwrap().is_some());
+    let error = export_up_to(recorded.folder.path(), &id, 100.0).unwrap_err();
     assert!(error.message.contains("too large"), "{error:?}");
 }

@@ -17,7 +17,7 @@ const PERMISSION: &str = include_str!("../fixtures/screen-permission.txt");
 
 #[test]
 fn recorded_screens_are_recognized() {
-    let asks = Showing::Dialog(WaitingFor::Permission);
+    let permission = Showing::Dialog(WaitingFor::Permission);
     for (name, text, cursor, wanted) in [
         ("empty", EMPTY, Some((34, 5)), Showing::Ready),
         ("draft", DRAFT, Some((34, 15)), Showing::Draft),
@@ -26,7 +26,7 @@ fn recorded_screens_are_recognized() {
         ("retry", RETRY, Some((34, 5)), Showing::Busy),
         ("slash", SLASH, Some((34, 9)), Showing::Draft),
         ("new", NEW, Some((20, 26)), Showing::Ready),
-        ("permission", PERMISSION, None, asks),
+        ("permission", PERMISSION, None, permission),
         ("a list over it", EMPTY, Some((10, 40)), Showing::Busy),
         ("nothing yet", "", None, Showing::Busy),
         ("nothing yet, with a cursor", "", Some((0, 0)), Showing::Busy),
@@ -36,18 +36,18 @@ fn recorded_screens_are_recognized() {
 }
 
 #[test]
-fn text_beside_or_above_the_input_is_not_part_of_it() {
+fn text_beside_or_above_the_input_is_ignored() {
     let beside: String = EMPTY.lines().map(|row| format!("{row:<124}Context 3%\n")).collect();
     assert_eq!(OpenCode.read_screen(&screen(&beside, Some((34, 5)))), Some(Showing::Ready));
-    let said =
+    let text =
         EMPTY.replacen('\n', "\n  ┃  △ Permission required\n  ┃   Allow once   Reject\n\n", 1);
-    assert_eq!(OpenCode.read_screen(&screen(&said, Some((37, 5)))), Some(Showing::Ready));
-    assert_eq!(OpenCode.answer(&screen(&said, Some((37, 5))), &Answer::Yes), None);
+    assert_eq!(OpenCode.read_screen(&screen(&text, Some((37, 5)))), Some(Showing::Ready));
+    assert_eq!(OpenCode.answer(&screen(&text, Some((37, 5))), &Answer::Yes), None);
 }
 
 #[test]
 fn permission_question_is_answered_with_arrow_keys_and_enter() {
-    let keys = |given: Answer| OpenCode.answer(&screen(PERMISSION, None), &given);
+    let keys = |answer: Answer| OpenCode.answer(&screen(PERMISSION, None), &answer);
     assert_eq!(keys(Answer::Yes).as_deref(), Some(&b"\r"[..]));
     assert_eq!(keys(Answer::No).as_deref(), Some(&b"\x1b[C\x1b[C\r"[..]));
     let choice = |text: &str| keys(Answer::Choice(text.to_owned()));
@@ -59,21 +59,21 @@ fn permission_question_is_answered_with_arrow_keys_and_enter() {
 }
 
 #[test]
-fn permission_question_without_its_command_is_still_being_drawn() {
-    let half = PERMISSION.replace("$ echo hi", "");
-    assert_ne!(half, PERMISSION);
-    assert_eq!(OpenCode.read_screen(&screen(&half, None)), Some(Showing::Busy));
-    assert_eq!(OpenCode.answer(&screen(&half, None), &Answer::Yes), None);
+fn permission_question_without_its_command_is_busy() {
+    let incomplete = PERMISSION.replace("$ echo hi", "");
+    assert_ne!(incomplete, PERMISSION);
+    assert_eq!(OpenCode.read_screen(&screen(&incomplete, None)), Some(Showing::Busy));
+    assert_eq!(OpenCode.answer(&screen(&incomplete, None), &Answer::Yes), None);
 }
 
 #[test]
 fn permission_question_does_not_include_text_of_the_agent() {
     let rows = include_str!("../fixtures/screen-permission.txt");
-    let said =
+    let text =
         rows.replace("     $ echo hi\n", "     1. Reject it and stop\n     2. Run it once\n");
-    let asks = screen(&said, None);
-    let DialogText { question, choices, .. } = OpenCode.dialog_text(&asks).unwrap();
+    let permission = screen(&text, None);
+    let DialogText { question, choices, .. } = OpenCode.dialog_text(&permission).unwrap();
     assert_eq!(question, "△ Permission required # Shell command $ echo hi");
     assert_eq!(choices, CHOICES);
-    assert_eq!(OpenCode.answer(&asks, &Answer::Choice("1".to_owned())), Some(ENTER.to_vec()));
+    assert_eq!(OpenCode.answer(&permission, &Answer::Choice("1".to_owned())), Some(ENTER.to_vec()));
 }

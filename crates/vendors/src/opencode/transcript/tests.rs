@@ -25,12 +25,12 @@ fn recorded_conversations_are_read_and_listed() {
     assert_eq!((failed.turn_open, failed.last_answer), (false, None), "a failed turn has ended");
     assert_eq!(recorded.conversation("ses_unknown"), None);
     let listed = OpenCode.conversations(&CountingFiles::default(), &recorded.place()).unwrap();
-    let ids: Vec<&str> = listed.iter().map(|it| it.id.as_str()).collect();
+    let ids: Vec<&str> = listed.iter().map(|conversation| conversation.id.as_str()).collect();
     assert_eq!(ids, [FIRST_ID, OTHER_ID]);
 }
 
 #[test]
-fn turn_is_open_until_an_answer_is_complete_or_a_tool_call_refused() {
+fn turn_is_open_until_an_answer_is_complete_or_a_tool_call_is_refused() {
     let recorded = RecordedDatabase::new();
     let last = "id = (SELECT max(id) FROM message)";
     recorded.change(&format!(
@@ -54,36 +54,36 @@ fn turn_is_open_until_an_answer_is_complete_or_a_tool_call_refused() {
 #[test]
 fn conversation_without_text_is_none_and_its_id_is_free() {
     let recorded = RecordedDatabase::new();
-    let free = |id: &str| {
+    let is_free = |id: &str| {
         OpenCode.is_free(&CountingFiles::default(), &recorded.place(), &VendorSessionId::new(id))
     };
-    assert!(!free(OTHER_ID) && free("ses_unknown"));
+    assert!(!is_free(OTHER_ID) && is_free("ses_unknown"));
     // OpenCode writes the row of a message before the rows of its parts.
     recorded.change(&format!("DELETE FROM part WHERE session_id = '{OTHER_ID}'"));
     assert_eq!(recorded.conversation(OTHER_ID), None);
-    assert!(free(OTHER_ID));
+    assert!(is_free(OTHER_ID));
     recorded.change("ALTER TABLE message RENAME COLUMN data TO told");
-    assert!(!free(FIRST_ID), "the database cannot be read");
+    assert!(!is_free(FIRST_ID), "the database cannot be read");
 }
 
 #[test]
 fn user_messages_since_returns_the_messages_after_the_given_count() {
     let recorded = RecordedDatabase::new();
     let (folder, id) = (recorded.folder.path(), VendorSessionId::new(FIRST_ID));
-    let since = |place: &Place, offset| {
+    let messages_since = |place: &Place, offset| {
         OpenCode.user_messages_since(&CountingFiles::default(), place, &id, offset).unwrap()
     };
     let place = recorded.place();
     let all = count_messages(folder, &id).unwrap().unwrap();
-    let said = since(&place, 0);
-    assert_eq!(said.len(), 5, "{said:?}");
-    assert_eq!(said[..2], ["hello ALPHA", "run it [[tool: echo hi]]"]);
-    assert_eq!(since(&place, 2), said[1..]);
-    assert!(since(&place, all).is_empty());
+    let messages = messages_since(&place, 0);
+    assert_eq!(messages.len(), 5, "{messages:?}");
+    assert_eq!(messages[..2], ["hello ALPHA", "run it [[tool: echo hi]]"]);
+    assert_eq!(messages_since(&place, 2), messages[1..]);
+    assert!(messages_since(&place, all).is_empty());
     assert_eq!(count_messages(folder, &VendorSessionId::new("ses_unknown")).unwrap(), None);
     let nowhere = Place { config_dir: folder.join("nowhere"), ..place };
     assert_eq!(count_messages(&nowhere.config_dir, &id).unwrap(), None);
-    assert!(since(&nowhere, 0).is_empty());
+    assert!(messages_since(&nowhere, 0).is_empty());
 }
 
 #[test]
@@ -91,21 +91,21 @@ fn text_added_by_opencode_is_not_a_message_of_the_user() {
     let recorded = RecordedDatabase::new();
     recorded.change("UPDATE part SET data = json_set(data, '$.synthetic', json('true')) WHERE data LIKE '%hello ALPHA\"}'");
     let (place, id) = (recorded.place(), VendorSessionId::new(FIRST_ID));
-    let said = OpenCode.user_messages_since(&CountingFiles::default(), &place, &id, 0).unwrap();
-    assert_eq!(said.len(), 4, "{said:?}");
+    let messages = OpenCode.user_messages_since(&CountingFiles::default(), &place, &id, 0).unwrap();
+    assert_eq!(messages.len(), 4, "{messages:?}");
 }
 
 #[test]
-fn kept_lists_all_conversations_except_those_of_subagents() {
+fn list_omits_conversations_of_subagents() {
     let recorded = RecordedDatabase::new();
     recorded
         .change(&format!("UPDATE session SET parent_id = '{FIRST_ID}' WHERE id = '{OTHER_ID}'"));
-    let [only] = kept_in(recorded.folder.path()).unwrap().try_into().unwrap();
+    let [only] = list_in(recorded.folder.path()).unwrap().try_into().unwrap();
     assert_eq!(only.id.as_str(), FIRST_ID);
-    let begins = beginning_of(&only).unwrap().unwrap();
-    assert_eq!(begins.first_message.as_deref(), Some("hello ALPHA"));
-    assert_eq!(begins.cwd, Path::new("/code/a"));
-    assert!(kept_in(&recorded.folder.path().join("nowhere")).unwrap().is_empty());
+    let beginning = beginning_of(&only).unwrap().unwrap();
+    assert_eq!(beginning.first_message.as_deref(), Some("hello ALPHA"));
+    assert_eq!(beginning.cwd, Path::new("/code/a"));
+    assert!(list_in(&recorded.folder.path().join("nowhere")).unwrap().is_empty());
     assert!(fs::metadata(only.transcript).is_err(), "no file has this path");
 }
 
@@ -117,7 +117,7 @@ fn queries_for_a_long_conversation_use_an_index() {
          INSERT INTO message SELECT 'msg_0' || i, '{OTHER_ID}', 1794799967726 + i, 0,
          '{{\"role\":\"assistant\",\"time\":{{\"completed\":1}}}}' FROM n"
     ));
-    for query in [LAST_MESSAGE, MESSAGES, LENGTH] {
+    for query in [LAST_MESSAGE_QUERY, MESSAGES_QUERY, COUNT_QUERY] {
         let explain = format!("EXPLAIN QUERY PLAN {query}");
         let mut statement = recorded.writer.prepare(&explain).unwrap();
         let count = statement.parameter_count();

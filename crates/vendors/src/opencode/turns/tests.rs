@@ -9,7 +9,7 @@ use super::*;
 use crate::testing::CountingFiles;
 use crate::testing::turns::{assert_damage_is_tolerated, read_turns};
 
-fn said(turns: &[Turn]) -> Vec<(Role, &str)> {
+fn roles_and_texts(turns: &[Turn]) -> Vec<(Role, &str)> {
     turns.iter().map(|turn| (turn.role, turn.text.as_str())).collect()
 }
 
@@ -17,19 +17,19 @@ fn exported(recorded: &RecordedDatabase, id: &str) -> Vec<u8> {
     export(recorded.folder.path(), &VendorSessionId::new(id)).unwrap().unwrap()
 }
 
-/// SQL conditions for parts of the first conversation: its first message, the answer, and a tool
-/// call.
+/// SQL conditions for parts of the first conversation: its first message, the first answer, and a
+/// tool call.
 const QUESTION: &str = "id = 'prt_1e2696103001kjRTq67RT5mgL2'";
 const ANSWER: &str = "id = 'prt_1e2698518001Np0VDNV9Y9naH0'";
 const TOOL: &str = "id = 'prt_1e2699412001bWTpiIdX62OEr5'";
 
 #[test]
-fn a_conversation_is_read_as_turns_from_the_database_and_from_a_document() {
+fn database_and_document_give_the_same_turns() {
     let recorded = RecordedDatabase::new();
     let turns = recorded.turns(FIRST_ID);
     let input = r#"{"command":"echo hi","description":"x"}"#;
     assert_eq!(
-        said(&turns),
+        roles_and_texts(&turns),
         [
             (Role::User, "hello ALPHA"),
             (Role::Assistant, "hmm turns=1 first=hello ALPHA"),
@@ -106,7 +106,7 @@ fn complete_compaction_becomes_one_summary() {
                    WHERE id = 'msg_1e2696209001hf250DKKb1V5Dx'";
     recorded.change(summary);
     let turns = recorded.turns(FIRST_ID);
-    assert_eq!(said(&turns)[0], (Role::Summary, "hmm turns=1 first=hello ALPHA"));
+    assert_eq!(roles_and_texts(&turns)[0], (Role::Summary, "hmm turns=1 first=hello ALPHA"));
     assert_eq!(turns.len(), 9);
     recorded.change(&summary.replace("'$.summary', json('true')", "'$.finish', NULL"));
     assert_eq!(recorded.turns(FIRST_ID).len(), 8, "the summary is incomplete");
@@ -115,21 +115,21 @@ fn complete_compaction_becomes_one_summary() {
 #[test]
 fn reverted_messages_and_parts_are_no_turns() {
     let recorded = RecordedDatabase::new();
-    let take_back = |revert: &str| {
+    let revert_to = |revert: &str| {
         recorded.change(&format!("UPDATE session SET revert = '{revert}' WHERE id = '{FIRST_ID}'"));
         let turns = recorded.turns(FIRST_ID);
         let document = recorded.write(exported(&recorded, FIRST_ID));
         assert_eq!(read_turns(&OpenCode, &document), turns, "{revert}");
         turns
     };
-    let whole = take_back("{}").len();
-    assert_eq!(take_back(r#"{"messageID":"msg_unknown"}"#).len(), whole);
-    let turns = take_back(r#"{"messageID":"msg_1e269920f001R2z6TBK4EBFjLk"}"#);
+    let all = revert_to("{}").len();
+    assert_eq!(revert_to(r#"{"messageID":"msg_unknown"}"#).len(), all);
+    let turns = revert_to(r#"{"messageID":"msg_1e269920f001R2z6TBK4EBFjLk"}"#);
     assert_eq!(turns.last().unwrap().text, "hmm turns=1 first=hello ALPHA");
     let tool = r#"{"messageID":"msg_1e2699251001nrkyPlUrQQ6qM7","partID":"prt_1e2699412001bWTpiIdX62OEr5"}"#;
-    assert_eq!(take_back(tool).last().unwrap().text, "run it [[tool: echo hi]]");
+    assert_eq!(revert_to(tool).last().unwrap().text, "run it [[tool: echo hi]]");
     let behind = r#"{"messageID":"msg_1e2699251001nrkyPlUrQQ6qM7","partID":"prt_1e2699cfb001BI7jPcUj4JjqUf"}"#;
-    assert_eq!(take_back(behind).last().unwrap().text, "hi\n");
+    assert_eq!(revert_to(behind).last().unwrap().text, "hi\n");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn long_conversation_is_read_in_pages_until_the_caller_stops() {
 }
 
 #[test]
-fn damaged_document_or_database_is_read_without_a_failure() {
+fn damaged_document_or_database_is_read_without_an_error() {
     let recorded = RecordedDatabase::new();
     let document = exported(&recorded, FIRST_ID);
     assert_damage_is_tolerated(&OpenCode, "document.json", str::from_utf8(&document).unwrap());
