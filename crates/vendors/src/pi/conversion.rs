@@ -1,4 +1,4 @@
-//! Writes turns as a transcript.
+//! Writes turns as a Pi transcript.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -21,13 +21,12 @@ use crate::shared::writing::write_line;
 pub(super) const UNKNOWN: &str = "none";
 
 /// How many bytes from the end are searched for the model of a conversation.
-const LOOKED_AT: usize = 1024 * 1024;
+const SEARCHED_BYTES: usize = 1024 * 1024;
 
 /// How many bytes of the settings file are read.
-const SETTINGS: usize = 1024 * 1024;
+const SETTINGS_LIMIT_BYTES: usize = 1024 * 1024;
 
 impl Conversion for Pi {
-    /// Prepares to write turns as a new transcript, or after the end of an existing one.
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
         let place = order.place;
         let (path, parent, model) = match order.onto {
@@ -37,11 +36,12 @@ impl Conversion for Pi {
             None => {
                 let path = paths::transcript(order.files, place, order.id.as_str());
                 let tip = Some(launch::PREPARED_TIP.to_owned());
-                (path, tip, usual_model(order.files, &place.config_dir))
+                (path, tip, default_model(order.files, &place.config_dir))
             }
         };
         let began = paths::began_at(order.id.as_str()).unwrap_or(order.now);
-        let beginning = order.onto.is_none().then(|| launch::prepared(order.id, &place.cwd, began));
+        let beginning =
+            order.onto.is_none().then(|| launch::prepared_transcript(order.id, &place.cwd, began));
         let writer = PiWriter {
             seed: format!(
                 "{}\n{}\n{}\n",
@@ -54,7 +54,7 @@ impl Conversion for Pi {
             title: beginning.is_some().then(|| order.title.to_owned()),
             beginning,
             model: model.filter(|_| order.model.is_none()),
-            called: String::new(),
+            called_tool: String::new(),
             now: order.now,
         };
         Ok(Transcription {
@@ -65,20 +65,21 @@ impl Conversion for Pi {
     }
 }
 
-/// Returns the provider and the model that a conversation has used last.
+/// Returns the last provider and model of a conversation.
 fn model_of(files: &dyn Files, path: &Path) -> Result<Option<(String, String)>> {
-    let (mut found, mut left) = (None, LOOKED_AT);
-    let take = |line: TranscriptLine<'_>| {
-        left = left.saturating_sub(line.bytes.len());
+    let (mut found, mut bytes_left) = (None, SEARCHED_BYTES);
+    let check = |line: TranscriptLine<'_>| {
+        bytes_left = bytes_left.saturating_sub(line.bytes.len());
         let model = PiRecord::read(line.bytes).and_then(PiRecord::model);
         found = model.filter(|(provider, _)| provider != UNKNOWN);
-        if found.is_some() || left == 0 {
+        if found.is_some() || bytes_left == 0 {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     };
-    reading::each_line_back(files, path, take).map_err(|error| reading::unreadable(path, error))?;
+    reading::each_line_back(files, path, check)
+        .map_err(|error| reading::unreadable(path, error))?;
     Ok(found)
 }
 
@@ -90,26 +91,27 @@ struct PiModelSettings {
 }
 
 /// Returns the user's default provider and model.
-fn usual_model(files: &dyn Files, config_dir: &Path) -> Option<(String, String)> {
-    let bytes = files.head(&config_dir.join("settings.json"), SETTINGS).ok()?;
+fn default_model(files: &dyn Files, config_dir: &Path) -> Option<(String, String)> {
+    let bytes = files.head(&config_dir.join("settings.json"), SETTINGS_LIMIT_BYTES).ok()?;
     let settings: PiModelSettings = serde_json::from_slice(&bytes).ok()?;
     Some((settings.default_provider, settings.default_model))
 }
 
+/// Writes turns as entries of a transcript.
 #[derive(Debug)]
 struct PiWriter {
-    /// Makes the entry ids of this writer differ from those of every other writer.
+    /// Makes the entry ids of this writer unique.
     seed: String,
     count: u64,
-    /// The id of the last entry, which is the parent of the next one.
+    /// The id of the last entry, which is the parent of the next entry.
     parent: Option<String>,
     beginning: Option<String>,
     title: Option<String>,
-    /// The model that the conversation continues with. Without it Pi would use the model of the
-    /// last answer, which it may not know.
+    /// The model with which the conversation continues. Otherwise, Pi would use the model of the
+    /// last answer, which may be unknown to Pi.
     model: Option<(String, String)>,
-    /// The name of the tool that was called last.
-    called: String,
+    /// The name of the last tool call.
+    called_tool: String,
     now: Timestamp,
 }
 
@@ -117,56 +119,61 @@ impl TurnWriter for PiWriter {
     fn begin(&mut self, out: &mut Vec<u8>) {
         out.extend(self.beginning.take().unwrap_or_default().bytes());
         if let Some(name) = self.title.take().filter(|title| !title.is_empty()) {
-            self.entry("session_info", self.now, NewPiBody::Other(json!({ "name": name })), out);
+            self.write_entry(
+                "session_info",
+                self.now,
+                NewPiBody::Other(json!({ "name": name })),
+                out,
+            );
         }
     }
 
     fn turn(&mut self, turn: &Turn, out: &mut Vec<u8>) {
         let at = turn.at.unwrap_or(self.now);
-        let says = matches!(turn.role, Role::User | Role::Summary | Role::Assistant);
+        let is_text = matches!(turn.role, Role::User | Role::Summary | Role::Assistant);
         // Services reject empty messages.
-        if says && turn.text.trim().is_empty() {
+        if is_text && turn.text.trim().is_empty() {
             return;
         }
         let text = [NewPiPart::Text { text: &turn.text }];
         let timestamp = at.as_millisecond();
         match (turn.role, &turn.tool) {
             (Role::ToolCall, Some(tool)) => {
-                self.called.clone_from(&tool.name);
+                self.called_tool.clone_from(&tool.name);
                 let arguments = reading::arguments(&turn.text);
                 let call =
                     [NewPiPart::ToolCall { id: &tool.id, name: &tool.name, arguments: &arguments }];
-                self.entry("message", at, answer(turn, call, timestamp), out);
+                self.write_entry("message", at, answer_body(turn, call, timestamp), out);
             }
             (Role::ToolResult, Some(tool)) => {
-                let named = Some(&tool.name).filter(|name| !name.is_empty()).cloned();
+                let name = Some(&tool.name).filter(|name| !name.is_empty()).cloned();
                 let result = NewPiMessage::ToolResult {
                     tool_call_id: &tool.id,
-                    tool_name: &named.unwrap_or_else(|| self.called.clone()),
+                    tool_name: &name.unwrap_or_else(|| self.called_tool.clone()),
                     content: text,
                     is_error: tool.failed,
                     timestamp,
                 };
-                self.entry("message", at, NewPiBody::Message { message: result }, out);
+                self.write_entry("message", at, NewPiBody::Message { message: result }, out);
             }
             (Role::User | Role::Summary, _) => {
                 let message = NewPiMessage::User { content: text, timestamp };
-                self.entry("message", at, NewPiBody::Message { message }, out);
+                self.write_entry("message", at, NewPiBody::Message { message }, out);
             }
-            _ => self.entry("message", at, answer(turn, text, timestamp), out),
+            _ => self.write_entry("message", at, answer_body(turn, text, timestamp), out),
         }
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
         if let Some((provider, model)) = self.model.take().filter(|_| self.count > 0) {
             let change = json!({ "provider": provider, "modelId": model });
-            self.entry("model_change", self.now, NewPiBody::Other(change), out);
+            self.write_entry("model_change", self.now, NewPiBody::Other(change), out);
         }
     }
 }
 
 impl PiWriter {
-    fn entry(&mut self, kind: &str, at: Timestamp, body: NewPiBody<'_>, out: &mut Vec<u8>) {
+    fn write_entry(&mut self, kind: &str, at: Timestamp, body: NewPiBody<'_>, out: &mut Vec<u8>) {
         self.count += 1;
         let id = format!("{:016x}", fnv1a(format!("{}{}", self.seed, self.count).as_bytes()));
         let parent_id = self.parent.as_deref();
@@ -176,7 +183,7 @@ impl PiWriter {
     }
 }
 
-fn answer<'a>(turn: &'a Turn, content: [NewPiPart<'a>; 1], timestamp: i64) -> NewPiBody<'a> {
+fn answer_body<'a>(turn: &'a Turn, content: [NewPiPart<'a>; 1], timestamp: i64) -> NewPiBody<'a> {
     let model = turn.model.as_deref().filter(|model| !model.is_empty()).unwrap_or(UNKNOWN);
     let stop_reason = if turn.role == Role::ToolCall { "toolUse" } else { "stop" };
     let message = NewPiMessage::Assistant {

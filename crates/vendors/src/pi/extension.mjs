@@ -1,34 +1,34 @@
-// Reports to Segue which conversation this process is in and what it does. Changes nothing. The
-// line before this file defines `given`: the hook command to report to, if any, and whether the
-// start includes a prompt.
+// Reports the conversation and the activity of this process to Segue. Segue writes a line before
+// this file that defines `launch`: the hook command (null if nothing is reported), and whether the
+// launch has a prompt.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-// The errors after which Pi retries automatically, copied from Pi.
-const TRIED_AGAIN =
+// The errors after which Pi retries. Copied from Pi.
+const RETRIED_ERRORS =
   /overloaded|provider.?returned.?error|rate.?limit|too many requests|429|500|502|503|504|service.?unavailable|server.?error|internal.?error|network.?error|connection.?error|connection.?refused|connection.?lost|websocket.?closed|websocket.?error|other side closed|fetch failed|upstream.?connect|reset before headers|socket hang up|ended without|http2 request did not get a response|timed? out|timeout|terminated|retry delay/i;
 
-// A retry may begin this much later than planned. After that it counts as cancelled by the user.
-const SPARE_MS = 5000;
+// A retry that is later than this counts as cancelled by the user.
+const RETRY_TOLERANCE_MS = 5000;
 
-// Timeout of the hook command. Pi waits for it.
-const PATIENCE_MS = 5000;
+// The timeout of the hook command. Pi waits for the hook command.
+const HOOK_TIMEOUT_MS = 5000;
 
-// Returns the user's retry settings. The project's settings override them.
+// Returns the retry settings. The project's settings override the user's settings.
 function retrySettings(cwd) {
   let found = { enabled: true, maxRetries: 3, baseDelayMs: 2000 };
   for (const folder of [process.env.PI_CODING_AGENT_DIR, join(cwd, ".pi")]) {
     try {
       found = { ...found, ...JSON.parse(readFileSync(join(folder, "settings.json"), "utf8")).retry };
     } catch {
-      // The file is missing, or Pi itself reports its error.
+      // The file is missing, or Pi reports its error.
     }
   }
   return found;
 }
 
-function brief(message) {
+function summarize(message) {
   const { role, stopReason, errorMessage, content } = message;
   const texts = Array.isArray(content) ? content.filter((part) => part.type === "text") : [];
   return { role, stopReason, errorMessage, content: texts.map(({ text }) => ({ text })) };
@@ -37,99 +37,98 @@ function brief(message) {
 export default function (pi) {
   let session;
   let file;
-  let held = [];
-  let busy = false;
-  let tries = 0;
-  let called_off;
-  let told = Promise.resolve();
+  let openFiles = [];
+  let isBusy = false;
+  let retries = 0;
+  let cancelTimer;
+  let lastReport = Promise.resolve();
 
-  const run = (payload) =>
+  const runHook = (payload) =>
     new Promise((done) => {
-      const options = { stdio: ["pipe", "ignore", "ignore"], timeout: PATIENCE_MS };
-      const hook = spawn("/bin/sh", ["-c", given.hook], options);
+      const options = { stdio: ["pipe", "ignore", "ignore"], timeout: HOOK_TIMEOUT_MS };
+      const hook = spawn("/bin/sh", ["-c", launch.hook], options);
       hook.on("error", done);
       hook.on("close", done);
       hook.stdin.on("error", () => {});
       hook.stdin.end(payload);
     });
   // Run the hooks one after the other, because their order matters.
-  const tell = (said) => {
-    busy = said.event === "working";
-    const payload = JSON.stringify({ session, ...said });
-    if (given.hook) told = told.then(() => run(payload));
+  const report = (fields) => {
+    isBusy = fields.event === "working";
+    const payload = JSON.stringify({ session, ...fields });
+    if (launch.hook) lastReport = lastReport.then(() => runHook(payload));
   };
-  const work = () => {
-    clearTimeout(called_off);
-    if (!busy) tell({ event: "working" });
-    return told;
+  const reportWork = () => {
+    clearTimeout(cancelTimer);
+    if (!isBusy) report({ event: "working" });
+    return lastReport;
   };
 
-  const release = (files) => files.splice(0).forEach((open) => closeSync(open));
-  // Segue finds the process of this conversation by its open files. The open folder distinguishes
-  // it from a process that only reads the transcript. The transcript may have been deleted and
-  // created again since it was opened.
-  const hold = () => {
-    const before = held;
-    held = [];
+  const closeFiles = (files) => files.splice(0).forEach((open) => closeSync(open));
+  // Segue finds the process of a conversation by its open files. A process that only reads the
+  // transcript does not have the folder open. The files are opened again after each turn, because
+  // the transcript may have been deleted and created again.
+  const reopenFiles = () => {
+    const before = openFiles;
+    openFiles = [];
     for (const path of file ? [dirname(file), file] : []) {
       try {
-        held.push(openSync(path, "r"));
+        openFiles.push(openSync(path, "r"));
       } catch {
-        // Pi creates the file of a conversation that it started itself with the first answer.
+        // Without a prepared file, Pi creates the transcript with the first answer.
       }
     }
-    release(before);
+    closeFiles(before);
   };
 
-  // Returns how long to wait for Pi's retry. 0 if Pi does not retry.
+  // Returns how long to wait for Pi's retry, or 0 if Pi does not retry.
   const delay = (message, cwd) => {
-    if (message?.stopReason !== "error" || !TRIED_AGAIN.test(message.errorMessage ?? "")) return 0;
+    if (message?.stopReason !== "error" || !RETRIED_ERRORS.test(message.errorMessage ?? "")) return 0;
     const { enabled, maxRetries, baseDelayMs } = retrySettings(cwd);
-    return enabled && tries < maxRetries ? baseDelayMs * 2 ** tries++ + SPARE_MS : 0;
+    return enabled && retries < maxRetries ? baseDelayMs * 2 ** retries++ + RETRY_TOLERANCE_MS : 0;
   };
 
-  // Pi waits for event handlers, so none of them may take long. A headless Pi does not wait for
-  // this one.
+  // Pi waits for event handlers, so they must be fast. A headless Pi does not wait for this one.
   pi.on("session_start", (event, ctx) => {
     session = ctx.sessionManager.getSessionId();
     file = ctx.sessionManager.getSessionFile();
-    hold();
-    tell({ event: event.reason === "startup" && given.prompted ? "working" : "idle" });
+    reopenFiles();
+    report({ event: event.reason === "startup" && launch.prompted ? "working" : "idle" });
   });
   pi.on("session_shutdown", async () => {
-    clearTimeout(called_off);
-    release(held);
-    await told;
+    clearTimeout(cancelTimer);
+    closeFiles(openFiles);
+    await lastReport;
   });
-  if (!given.hook) return;
+  if (!launch.hook) return;
 
   pi.on("input", (_event, ctx) => {
     const { model } = ctx;
-    if (!model) tell({ event: "ended", error: "No model selected." });
+    if (!model) report({ event: "ended", error: "No model selected." });
     else if (!ctx.modelRegistry.hasConfiguredAuth(model))
-      tell({ event: "ended", error: `No API key found for ${model.provider}.` });
+      report({ event: "ended", error: `No API key found for ${model.provider}.` });
   });
-  // Pi sends the request to the model and writes the transcript after this event. The agent must
-  // not count as idle until the turn has ended.
+  // After this event, Pi sends the request to the model and writes the transcript. The agent must
+  // count as working until the turn has ended.
   pi.on("before_agent_start", async () => {
-    await work();
+    await reportWork();
   });
-  // This event comes without a prompt if Pi retries or another extension sends a message.
+  // Pi also sends this event without a prompt, after a retry or a message of another extension.
   pi.on("agent_start", async () => {
-    await work();
+    await reportWork();
   });
   pi.on("message_end", (event) => {
-    if (event.message.role === "assistant" && event.message.stopReason !== "error") tries = 0;
+    if (event.message.role === "assistant" && event.message.stopReason !== "error") retries = 0;
   });
   pi.on("agent_end", (event, ctx) => {
-    hold();
+    reopenFiles();
     const last = event.messages.at(-1);
     const end = () => {
-      tries = 0;
-      tell({ event: "ended", message: last && brief(last) });
+      retries = 0;
+      report({ event: "ended", message: last && summarize(last) });
     };
     const wait = delay(last, ctx.cwd);
-    if (wait) called_off = setTimeout(end, wait);
+    if (wait) cancelTimer = setTimeout(end, wait);
     else end();
   });
 }

@@ -1,12 +1,12 @@
-//! Classifies why a turn failed, from Pi's error message.
+//! Classifies failed turns by Pi's error message.
 
 use segue_core::model::{Failure, FailureClass};
 
 use crate::shared::failure_classes::{of_status, of_words};
 
-/// Words that identify a failure class, the most reliable first. Most come from the services, whose
-/// messages Pi repeats.
-const WORDS: [(&str, FailureClass); 26] = [
+/// Texts in error messages, and their failure classes. The first match decides. Pi repeats the
+/// error messages of the services.
+const CLASS_OF_TEXT: [(&str, FailureClass); 26] = [
     ("usage limit", FailureClass::UsageLimit),
     ("quota", FailureClass::UsageLimit),
     ("rate limit", FailureClass::UsageLimit),
@@ -35,8 +35,8 @@ const WORDS: [(&str, FailureClass); 26] = [
     ("context", FailureClass::Request),
 ];
 
-/// How the lines begin that Pi prints when it exits before a turn.
-const LAST_WORDS: [&str; 5] = [
+/// The beginnings of the errors with which Pi exits before its first turn.
+const START_ERRORS: [&str; 5] = [
     "Error: ",
     "No models available",
     "No API key found",
@@ -49,19 +49,20 @@ pub(super) fn failure(message: &str) -> Failure {
     Failure { class: class(message), message: message.to_owned(), resets_at: None }
 }
 
-/// Finds the error with which Pi exited before a turn. `None` if there is none.
+/// Returns the error with which Pi exited before its first turn. `None` if standard error contains
+/// no known message.
 pub(super) fn last_words(errors: &str) -> Option<Failure> {
-    let is_told = |line: &&str| LAST_WORDS.iter().any(|begin| line.starts_with(begin));
-    let line = errors.lines().map(str::trim).rev().find(is_told)?;
-    Some(failure(line.strip_prefix(LAST_WORDS[0]).unwrap_or(line)))
+    let is_error = |line: &&str| START_ERRORS.iter().any(|start| line.starts_with(start));
+    let line = errors.lines().map(str::trim).rev().find(is_error)?;
+    Some(failure(line.strip_prefix(START_ERRORS[0]).unwrap_or(line)))
 }
 
 fn class(message: &str) -> FailureClass {
     let by_status = status(message).and_then(of_status);
-    by_status.or_else(|| of_words(message, &WORDS)).unwrap_or(FailureClass::Other)
+    by_status.or_else(|| of_words(message, &CLASS_OF_TEXT)).unwrap_or(FailureClass::Other)
 }
 
-/// Returns the status code of the service's response. Pi puts it at the beginning of the message.
+/// Parses the HTTP status at the beginning of the message.
 fn status(message: &str) -> Option<u16> {
     let word = message.split(|c: char| !c.is_ascii_digit()).next()?;
     word.parse().ok().filter(|_| word.len() == 3)
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failure_class_comes_from_the_status_or_else_from_the_message() {
+    fn failure_class_comes_from_the_status_or_from_the_message() {
         let table = [
             ("400 {\"error\":{\"message\":\"rate limit\"}}", FailureClass::Request),
             ("401 {\"type\":\"error\"}", FailureClass::Account),

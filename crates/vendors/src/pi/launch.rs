@@ -1,9 +1,8 @@
-//! Arguments of a launch, and the file that gives a conversation its id.
+//! Prepares a launch: its arguments, and the transcript of a new conversation.
 //!
-//! Pi has no permissions: it asks for nothing and does whatever the model requests, with the rights
-//! of its user. So a session's `permission` has no effect, neither at the start nor on a resume.
-//! What Pi can do at all is limited by the session's own arguments, such as
-//! `--tools read,grep,find,ls`.
+//! Pi has no permissions: it runs all tools that the model requests, with the rights of the user.
+//! So a session's `permission` has no effect. The session's additional arguments can limit the
+//! tools: `--tools read,grep,find,ls`.
 
 use std::path::{Path, PathBuf};
 
@@ -19,8 +18,8 @@ use uuid::Uuid;
 use super::{Pi, extension, paths, transcript, typing};
 use crate::shared::{files, launch_files, launching};
 
-/// Arguments by which a session chooses its conversation itself, and whether a value follows.
-const CHOOSES: [(&str, bool); 7] = [
+/// Flags that choose a conversation, and whether a value follows the flag.
+const CHOOSING_FLAGS: [(&str, bool); 7] = [
     ("--session", true),
     ("--fork", true),
     ("--continue", false),
@@ -30,11 +29,11 @@ const CHOOSES: [(&str, bool); 7] = [
     ("--no-session", false),
 ];
 
-const APPEND: &str = "--append-system-prompt";
+const APPEND_FLAG: &str = "--append-system-prompt";
 
 impl Launching for Pi {
     fn program(&self) -> ProgramSpec {
-        // The script is the program itself: it starts no other process.
+        // The script does not start another program.
         ProgramSpec::Named { name: "pi".to_owned(), native: &[] }
     }
 
@@ -46,27 +45,28 @@ impl Launching for Pi {
         paths::prepare_environment(place, environment);
     }
 
-    /// Returns the id of a new conversation. `None` if the session's own arguments choose a
+    /// Returns the id of a new conversation. `None` if the session's additional arguments choose a
     /// conversation.
     fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
-        let chooses = session.args.iter().any(|word| is_choice(word).is_some());
+        let chooses =
+            session.args.iter().any(|argument| value_of_choosing_flag(argument).is_some());
         (!chooses).then(|| VendorSessionId::new(unique.to_string()))
     }
 
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         let session = plan.session;
         let extension = extension::file(plan);
-        let mut arguments = given(plan);
+        let mut arguments = session_arguments(plan);
         arguments.extend(own_arguments(plan));
-        // These follow the session's own arguments, because Pi takes the last one of a repeated
-        // argument. Pi does not take any of these flags for the value of an unknown flag before it.
+        // These flags follow the session's additional arguments, because Pi uses the last one of a
+        // repeated flag. Pi does not parse a flag as the value of an unknown flag before it.
         if session.headless {
             arguments.extend(["--mode", "json"].map(String::from));
         }
         arguments.extend(["--extension".to_owned(), extension.path.display().to_string()]);
-        let (words, prepared) = identity(plan)?;
-        arguments.extend(words);
-        arguments.extend(message(plan)?);
+        let (conversation, prepared) = conversation_arguments(plan)?;
+        arguments.extend(conversation);
+        arguments.extend(message_argument(plan)?);
         let files = prepared
             .into_iter()
             .chain([extension])
@@ -83,27 +83,27 @@ impl Launching for Pi {
 impl HeadlessLaunching for Pi {}
 
 /// Returns the arguments for the session's model and instructions.
-fn given(plan: &CommandPlan<'_>) -> Vec<String> {
+fn session_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     let session = plan.session;
-    let mut words = Vec::new();
+    let mut arguments = Vec::new();
     if let Some(model) = &session.model {
-        words.extend(["--model".to_owned(), model.clone()]);
+        arguments.extend(["--model".to_owned(), model.clone()]);
     }
-    if let Some(own) = launch_files::instructions(plan) {
-        // Pi does not read the user's own file if any other is given.
-        let users = users_instructions(plan);
-        let all = users.into_iter().chain([own.path.display().to_string()]);
-        words.extend(all.flat_map(|path| [APPEND.to_owned(), path]));
+    if let Some(instructions) = launch_files::instructions(plan) {
+        // Pi does not read the user's file if the arguments name another file.
+        let user_file = user_instructions(plan);
+        let all = user_file.into_iter().chain([instructions.path.display().to_string()]);
+        arguments.extend(all.flat_map(|path| [APPEND_FLAG.to_owned(), path]));
     }
-    words
+    arguments
 }
 
-/// Returns the file with the user's own additions to the system prompt. Searches the same folders
-/// as Pi, in the same order. `None` if there is no such file, or if the session's arguments replace
-/// it.
-fn users_instructions(plan: &CommandPlan<'_>) -> Option<String> {
+/// Returns the file with the user's additions to the system prompt. Searches the same folders as
+/// Pi, in the same order. `None` if there is no such file, or if the session's arguments name
+/// another file.
+fn user_instructions(plan: &CommandPlan<'_>) -> Option<String> {
     let session = plan.session;
-    if session.args.iter().any(|word| word == APPEND) {
+    if session.args.iter().any(|argument| argument == APPEND_FLAG) {
         return None;
     }
     let places = [session.cwd.join(".pi"), session.config_dir.clone()];
@@ -112,67 +112,65 @@ fn users_instructions(plan: &CommandPlan<'_>) -> Option<String> {
     Some(found.display().to_string())
 }
 
-/// Returns the session's own arguments. A resume leaves out the arguments that chose the first
-/// conversation.
+/// Returns the session's additional arguments. A resume omits the flags that choose a conversation.
 fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
-    let mut kept = Vec::new();
-    let mut words = plan.session.args.iter();
-    while let Some(word) = words.next() {
-        match is_choice(word).filter(|_| plan.mode == LaunchMode::Resume) {
+    let mut remaining = Vec::new();
+    let mut arguments = plan.session.args.iter();
+    while let Some(argument) = arguments.next() {
+        match value_of_choosing_flag(argument).filter(|_| plan.mode == LaunchMode::Resume) {
             Some(true) => {
-                // Drop the value of the argument, too.
-                let _value = words.next();
+                // Also omit the value of the flag.
+                let _value = arguments.next();
             }
             Some(false) => {}
-            None => kept.push(word.clone()),
+            None => remaining.push(argument.clone()),
         }
     }
-    kept
+    remaining
 }
 
-/// Checks whether an argument chooses a conversation. Returns whether a value follows it; `None` if
-/// it chooses none.
-fn is_choice(word: &str) -> Option<bool> {
-    CHOOSES.iter().find(|(flag, _)| word == *flag).map(|(_, has_value)| *has_value)
+/// Returns whether a value follows this flag. `None` if the argument does not choose a
+/// conversation.
+fn value_of_choosing_flag(argument: &str) -> Option<bool> {
+    CHOOSING_FLAGS.iter().find(|(flag, _)| argument == *flag).map(|(_, has_value)| *has_value)
 }
 
-/// Returns the arguments that name the conversation, and the file that has to exist for it. Pi
-/// finds a file by its path from every folder, and works in the folder that the file names.
-fn identity(plan: &CommandPlan<'_>) -> Result<(Vec<String>, Option<NewFile>)> {
+/// Returns the arguments that name the conversation, and the transcript to prepare. The transcript
+/// is named by its path, and Pi works in the folder that the transcript names.
+fn conversation_arguments(plan: &CommandPlan<'_>) -> Result<(Vec<String>, Option<NewFile>)> {
     let session = plan.session;
     let place = Place::of(session);
-    let folder = paths::transcripts(&place).display().to_string();
-    let mut words = vec!["--session-dir".to_owned(), folder];
+    let folder = paths::transcripts_folder(&place).display().to_string();
+    let mut arguments = vec!["--session-dir".to_owned(), folder];
     let id = match (plan.mode, plan.id) {
         (_, Some(id)) => id,
-        (LaunchMode::Fresh, None) => return Ok((words, None)),
+        (LaunchMode::Fresh, None) => return Ok((arguments, None)),
         (LaunchMode::Resume, None) => return Err(launching::missing_id(session)),
     };
     let path = paths::transcript(plan.files, &place, id.as_str());
-    words.extend(["--session".to_owned(), path.display().to_string()]);
+    arguments.extend(["--session".to_owned(), path.display().to_string()]);
     if plan.mode == LaunchMode::Fresh {
         let began = paths::began_at(id.as_str()).unwrap_or(plan.now);
-        let contents = prepared(id, &session.cwd, began);
-        return Ok((words, Some(NewFile { path, contents })));
+        let contents = prepared_transcript(id, &session.cwd, began);
+        return Ok((arguments, Some(NewFile { path, contents })));
     }
     transcript::check(plan.files, &path, id)?;
-    Ok((words, None))
+    Ok((arguments, None))
 }
 
-/// The id of the last line of a conversation without messages.
+/// The id of the last line of a prepared transcript.
 pub(super) const PREPARED_TIP: &str = "00000002";
 
-/// Returns the transcript of a conversation without messages.
+/// Returns the contents of a prepared transcript.
 ///
-/// Pi keeps everything in memory until the file contains an answer, so it would lose the first
-/// prompt if its process died. That is why the file contains an empty answer, on a branch that is
-/// left at once. Pi continues from the last line, and neither shows nor sends lines that are not
-/// its ancestors.
-pub(super) fn prepared(id: &VendorSessionId, cwd: &Path, began: Timestamp) -> String {
+/// Pi writes no message until the file contains an answer, and would lose the first prompt in a
+/// crash. So the prepared file contains an empty answer on an abandoned branch. Pi continues from
+/// the last line, and neither shows nor sends lines that are not its ancestors.
+pub(super) fn prepared_transcript(id: &VendorSessionId, cwd: &Path, began: Timestamp) -> String {
     let at = format!("{began:.3}");
-    let free = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});
+    let zero_cost = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});
     let usage = json!({
-        "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": free,
+        "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": zero_cost,
     });
     let header = json!({
         "type": "session", "version": 3, "id": id, "timestamp": at, "cwd": cwd,
@@ -191,7 +189,7 @@ pub(super) fn prepared(id: &VendorSessionId, cwd: &Path, began: Timestamp) -> St
     format!("{header}\n{answer}\n{tip}\n")
 }
 
-fn message(plan: &CommandPlan<'_>) -> Result<Option<String>> {
+fn message_argument(plan: &CommandPlan<'_>) -> Result<Option<String>> {
     match plan.message {
         Some(message) => Ok(Some(typing::argument(message))),
         None if plan.session.headless => Err(launching::missing_prompt(plan.session)),

@@ -1,7 +1,7 @@
-//! Finds out which process has a conversation open.
+//! Finds the processes that have a conversation open, by their open files.
 //!
-//! A Pi without our extension shows nothing. One with the extension has the transcript and its
-//! folder open. A process that only reads a transcript does not have the folder open.
+//! The extension keeps the transcript and its folder open. A process that only reads a transcript
+//! does not have the folder open. A Pi process without the extension is not found.
 
 use segue_core::model::VendorSessionId;
 use segue_core::ports::{Files, Live, Place};
@@ -9,9 +9,9 @@ use segue_core::ports::{Files, Live, Place};
 use super::paths;
 use crate::shared::live;
 
-/// Lists which process has which conversation open. Finds only processes that run our extension.
+/// Lists the processes that have a conversation open and run the extension.
 pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
-    let folder = paths::transcripts(place);
+    let folder = paths::transcripts_folder(place);
     let open = files.opened_in(&folder, None).into_iter();
     let by_extension = open.filter(|(pid, _)| files.is_open_in(&folder, *pid));
     live::sorted(by_extension.filter_map(|(pid, path)| {
@@ -31,7 +31,7 @@ mod tests {
         let write = |id| home.write(&format!("sessions/--code-a--/2026_{id}.jsonl"), "");
         let paths = ids.map(write);
         assert_eq!(live(&home.disk, &home.place), []);
-        home.disk.open_in(paths::transcripts(&home.place), 7);
+        home.disk.open_in(paths::transcripts_folder(&home.place), 7);
         home.disk.open_in(&paths[1], 7);
         home.disk.open_in(home.write("sessions/--code-a--/notes.jsonl", ""), 7);
         home.disk.open_in(&paths[0], 8);

@@ -1,9 +1,9 @@
-//! Pi, as its version 0.73 behaves.
+//! Pi, version 0.73.
 //!
-//! Segue chooses the id of a conversation: Pi continues a file that Segue prepared. Pi keeps no
-//! list of its processes, locks nothing, hides its arguments and has no file open. So an extension
-//! reports which conversation a process is in and what the process does. The extension is in no
-//! folder of the user.
+//! Segue chooses the id of a conversation: it prepares a transcript, and Pi continues it. Pi has no
+//! registry of its processes and no locks, hides its arguments and keeps no file open. So an
+//! extension reports the conversation and the activity of the process. The extension is in the
+//! launch folder, and not in a folder of the user.
 
 mod conversion;
 mod extension;
@@ -43,9 +43,9 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
         tried: &["0.73.1"],
         install: "npm install -g @mariozechner/pi-coding-agent",
         notes: &[
-            "it asks nothing and may do everything, whatever the session's permission is; limit it \
-             with `args = [\"--tools\", \"read,grep,find,ls\"]`",
-            "a Pi that was started without Segue does not show which conversation it has open",
+            "Pi never asks for permission and ignores the session's permission; limit its tools with \
+             `args = [\"--tools\", \"read,grep,find,ls\"]`",
+            "Segue cannot find the conversation of a Pi process that was started without Segue",
         ],
     },
     rehearsal: Some(rehearsal::rehearsal),

@@ -1,5 +1,4 @@
-//! The lines of a transcript, as far as decisions need them. Lines that cannot be parsed are
-//! ignored.
+//! The lines of a transcript: the fields that Segue uses.
 
 use std::path::PathBuf;
 
@@ -9,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::shared::reading::{self, MessageContent};
 
-/// Placeholder for an image.
+/// The placeholder for an image in a text.
 const IMAGE: &str = "[image]";
 
 /// One line of a transcript, or of a headless turn's output.
@@ -22,7 +21,7 @@ pub(super) struct PiRecord {
     pub(super) timestamp: Option<Timestamp>,
     cwd: Option<PathBuf>,
     pub(super) message: Option<PiMessage>,
-    /// The summary that replaces earlier messages, or those of another branch.
+    /// A summary of earlier messages, or of the messages of another branch.
     pub(super) summary: Option<String>,
     provider: Option<String>,
     model_id: Option<String>,
@@ -33,7 +32,7 @@ pub(super) struct PiRecord {
 pub(super) enum PiRecordKind {
     Session,
     Message,
-    /// Only in a headless turn's output.
+    /// The end of a message. Occurs only in the output of a headless turn.
     MessageEnd,
     Compaction,
     BranchSummary,
@@ -50,7 +49,7 @@ pub(super) struct Header {
     pub(super) cwd: PathBuf,
 }
 
-/// A message, in a transcript, in Pi's output or in a report of our extension.
+/// A message in a transcript, in Pi's output, or in a report of the extension.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PiMessage {
@@ -90,26 +89,26 @@ pub(super) struct PiUsage {
     pub(super) cache_write: u64,
 }
 
-/// What a message means for its turn.
+/// The effect of a message on its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PiMeaning {
-    Said(String),
-    /// The agent continues: it called a tool, or a tool returned a result.
+    UserMessage(String),
+    /// The turn continues: the agent called a tool, or a tool returned a result.
     Continues,
     Answered(String),
-    /// The turn ended without an answer, with this error message of Pi.
+    /// The turn failed with this error message.
     Failed(String),
     Interrupted,
-    Nothing,
+    NoEffect,
 }
 
 impl PiRecord {
-    /// Parses a line. `None` if it is truncated or not valid JSON.
+    /// Parses a line. `None` if the line is truncated or invalid.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         reading::parse_json(line)
     }
 
-    /// Returns the header. `None` if this is not a header line, or if it has no id.
+    /// Returns the header. `None` if the line is not a header or has no id.
     pub(super) fn header(self) -> Option<Header> {
         let id = self.id.filter(|_| self.kind == PiRecordKind::Session)?;
         Some(Header { id, timestamp: self.timestamp, cwd: self.cwd.unwrap_or_default() })
@@ -118,12 +117,11 @@ impl PiRecord {
     pub(super) fn meaning(&self) -> PiMeaning {
         match (self.kind, &self.message) {
             (PiRecordKind::Message, Some(message)) => message.meaning(),
-            _ => PiMeaning::Nothing,
+            _ => PiMeaning::NoEffect,
         }
     }
 
-    /// Returns the provider and the model that are used from this line on. `None` if the line names
-    /// none.
+    /// Returns the provider and the model of this line. `None` if the line names no model.
     pub(super) fn model(self) -> Option<(String, String)> {
         match (self.kind, self.message) {
             (PiRecordKind::ModelChange, _) => Some((self.provider?, self.model_id?)),
@@ -141,7 +139,7 @@ impl PiMessage {
 
     pub(super) fn meaning(&self) -> PiMeaning {
         match self.role.as_str() {
-            "user" => PiMeaning::Said(self.text()),
+            "user" => PiMeaning::UserMessage(self.text()),
             "toolResult" => PiMeaning::Continues,
             "assistant" => match self.stop_reason.as_deref() {
                 Some("toolUse") => PiMeaning::Continues,
@@ -150,7 +148,7 @@ impl PiMessage {
                 _ => PiMeaning::Answered(self.text()),
             },
             // Shell commands of the user, and messages of extensions.
-            _ => PiMeaning::Nothing,
+            _ => PiMeaning::NoEffect,
         }
     }
 
@@ -158,7 +156,7 @@ impl PiMessage {
         self.content.join("", |part| part.text.as_deref())
     }
 
-    /// Returns all texts on lines of their own, with a placeholder for each image.
+    /// Returns all texts joined with line breaks, with a placeholder for each image.
     pub(super) fn text_with_images(&self) -> String {
         self.content.join("\n", |part| match part.kind.as_deref() {
             Some("image") => Some(IMAGE),

@@ -1,4 +1,4 @@
-//! Signals from our extension and from a headless turn's output.
+//! Reads signals from the extension's reports and from the output of a headless turn.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,47 +11,51 @@ use super::records::{Header, PiMeaning, PiMessage, PiRecord, PiRecordKind};
 use super::{Pi, failures, paths};
 use crate::shared::signals;
 
-/// Files give no signals, because a transcript does not show which process has written it.
+/// Files give no signals, because a transcript does not name the process that writes it.
 impl SignalSources for Pi {
     fn evidence_timeout(&self) -> Duration {
         Duration::from_secs(60)
     }
 
     fn watched(&self, place: &Place) -> Vec<PathBuf> {
-        vec![paths::transcripts(place)]
+        vec![paths::transcripts_folder(place)]
     }
 
-    /// Reads the signals in one line of a headless turn's output. After some failures Pi retries by
-    /// itself, so the last signal counts. The line about the end of the run can be missing, because
-    /// Pi exits without waiting until it is written.
+    /// Reads signals from one line. After some failures Pi retries, so the last signal counts. The
+    /// line about the end of the run is not used, because Pi may exit before it has written it.
     fn stream_signals(&self, line: &str) -> Vec<Signal> {
-        if line.starts_with(REPEATS) {
+        if line.starts_with(UPDATE_PREFIX) {
             return Vec::new();
         }
         let Some(record) = PiRecord::read(line.as_bytes()) else { return Vec::new() };
         match (record.kind, &record.message) {
             (PiRecordKind::MessageEnd, Some(message)) => match message.meaning() {
-                PiMeaning::Said(_) | PiMeaning::Continues | PiMeaning::Nothing => Vec::new(),
+                PiMeaning::UserMessage(_) | PiMeaning::Continues | PiMeaning::NoEffect => {
+                    Vec::new()
+                }
                 _ => vec![turn_end(message)],
             },
-            _ => record.header().map_or_else(Vec::new, |header| begun(&header)),
+            _ => record.header().map_or_else(Vec::new, |header| start_signals(&header)),
         }
     }
 
-    /// Reads the signals in a report of our extension.
     fn hook_signals(&self, payload: &str) -> Vec<Signal> {
-        let Ok(told) = serde_json::from_str::<ExtensionReport>(payload) else { return Vec::new() };
-        if !paths::is_id(&told.session) {
+        let Ok(report) = serde_json::from_str::<ExtensionReport>(payload) else {
+            return Vec::new();
+        };
+        if !paths::is_id(&report.session) {
             return Vec::new();
         }
-        let mut found = vec![signals::conversation(told.session, Evidence::Hook)];
-        let activity = match told.event {
+        let mut found = vec![signals::conversation(report.session, Evidence::Hook)];
+        let activity = match report.event {
             ExtensionEvent::In => return found,
             ExtensionEvent::Working => Activity::Working,
             ExtensionEvent::Idle => Activity::Idle,
             ExtensionEvent::Ended => {
-                let refused = told.error.map(|error| failed(&error));
-                found.extend(refused.or_else(|| told.message.map(|message| turn_end(&message))));
+                let request_error = report.error.map(|error| failed(&error));
+                found.extend(
+                    request_error.or_else(|| report.message.map(|message| turn_end(&message))),
+                );
                 Activity::Idle
             }
         };
@@ -64,7 +68,7 @@ impl SignalSources for Pi {
     }
 }
 
-/// A report of our extension.
+/// A report of the extension.
 #[derive(Deserialize)]
 struct ExtensionReport {
     session: String,
@@ -72,7 +76,7 @@ struct ExtensionReport {
     /// The last message of a turn that has ended.
     #[serde(default)]
     message: Option<PiMessage>,
-    /// Why Pi sent no request to the model.
+    /// The reason why Pi sent no request to the model.
     #[serde(default)]
     error: Option<String>,
 }
@@ -80,18 +84,18 @@ struct ExtensionReport {
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ExtensionEvent {
-    /// The process is in this conversation. Its activity is unknown.
+    /// The process is in this conversation, and its activity is unknown.
     In,
     Idle,
     Working,
     Ended,
 }
 
-/// The beginning of lines that are frequent and long and give no signals: each repeats the whole
-/// message so far.
-const REPEATS: &str = r#"{"type":"message_update","#;
+/// The beginning of lines that are skipped before they are parsed. Such lines are frequent and
+/// long, because each one repeats the whole message.
+const UPDATE_PREFIX: &str = r#"{"type":"message_update","#;
 
-fn begun(header: &Header) -> Vec<Signal> {
+fn start_signals(header: &Header) -> Vec<Signal> {
     if !paths::is_id(&header.id) {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! Reads transcripts: a limited part of the beginning and a limited part of the end.
+//! Reads transcripts: a limited number of bytes at the beginning, and at the end.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,15 @@ use super::{Pi, live, paths, turns, typing};
 use crate::shared::reading::{self, ReadDirection, TurnMark};
 use crate::shared::transcripts;
 
-/// How many bytes of the beginning are read, one attempt after the other. The first attempt is
-/// small, because the first message is nearly always near the beginning.
-const BEGINNINGS: [usize; 3] = [16 * 1024, 256 * 1024, 4 * 1024 * 1024];
+/// How many bytes of the beginning are read. The next limit applies if the first message is not
+/// found.
+const BEGINNING_LIMITS_BYTES: [usize; 3] = [16 * 1024, 256 * 1024, 4 * 1024 * 1024];
 
-/// Maximum length of the first line in bytes. It contains paths and no messages.
-const HEADER: usize = 16 * 1024;
+/// How many bytes of the first line are read. It contains paths and no messages.
+const HEADER_LIMIT_BYTES: usize = 16 * 1024;
 
 /// How many of the newest conversations are read.
-const NEWEST: usize = 200;
+const MOST_CONVERSATIONS: usize = 200;
 
 impl Transcripts for Pi {
     fn storage(&self) -> TranscriptStorage<'_> {
@@ -48,23 +48,22 @@ impl Transcripts for Pi {
     }
 
     fn conversations(&self, files: &dyn Files, place: &Place) -> Result<Vec<Conversation>> {
-        let paths = files.list(&paths::transcripts(place)).unwrap_or_default();
-        // The names begin with the time at which the conversation began.
+        let paths = files.list(&paths::transcripts_folder(place)).unwrap_or_default();
+        // The file names begin with the start time of the conversation.
         let newest_first = transcripts::last_name_first(paths);
         let with_id = newest_first.iter().filter(|path| paths::id_of(path).is_some());
-        let read = |path: &PathBuf| match PiBeginning::read(files, path) {
-            // Two working folders can share one folder of transcripts.
+        let read = |path: &PathBuf| match PiBeginning::read_conversation(files, path) {
+            // Two working folders can have the same folder of transcripts.
             Ok(PiBeginning::Header(header)) if header.cwd == place.cwd => {
-                read(files, path, header).ok()?
+                read_conversation(files, path, header).ok()?
             }
             _ => None,
         };
-        Ok(transcripts::oldest_first(with_id.take(NEWEST).filter_map(read)))
+        Ok(transcripts::oldest_first(with_id.take(MOST_CONVERSATIONS).filter_map(read)))
     }
 
-    /// Lists the transcripts of all working folders.
     fn list(&self, files: &dyn Files, config_dir: &Path) -> io::Result<Vec<StoredConversation>> {
-        let paths = transcripts::paths_in_subfolders(files, &paths::sessions(config_dir))?;
+        let paths = transcripts::paths_in_subfolders(files, &paths::sessions_folder(config_dir))?;
         Ok(transcripts::kept(files, paths, |path| paths::id_of(path).map(VendorSessionId::new)))
     }
 
@@ -74,7 +73,9 @@ impl Transcripts for Pi {
         kept: &StoredConversation,
     ) -> io::Result<Option<Beginning>> {
         let path = &kept.transcript;
-        let PiBeginning::Header(header) = PiBeginning::read(files, path)? else { return Ok(None) };
+        let PiBeginning::Header(header) = PiBeginning::read_conversation(files, path)? else {
+            return Ok(None);
+        };
         let (Some(first), Some(began_at)) = (first_message(files, path)?, header.timestamp) else {
             return Ok(None);
         };
@@ -119,20 +120,19 @@ impl TranscriptFiles for Pi {
 #[derive(Clone, Debug)]
 pub(super) enum PiBeginning {
     Header(Header),
-    /// The first line is missing: the file was deleted, and Pi continued to write.
+    /// The first line is not the header: the file was deleted, and Pi continued to write.
     Later,
-    /// Pi would not understand the first line. It would empty the file and begin a new
-    /// conversation.
+    /// The first line is invalid. Pi would truncate the file and begin a new conversation.
     Damaged,
     Absent,
 }
 
 impl PiBeginning {
-    pub(super) fn read(files: &dyn Files, path: &Path) -> io::Result<Self> {
+    pub(super) fn read_conversation(files: &dyn Files, path: &Path) -> io::Result<Self> {
         if files.facts(path)?.is_none() {
             return Ok(Self::Absent);
         }
-        let bytes = files.head(path, HEADER)?;
+        let bytes = files.head(path, HEADER_LIMIT_BYTES)?;
         let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
         Ok(match PiRecord::read(first) {
             Some(record) if record.kind != PiRecordKind::Session => Self::Later,
@@ -142,46 +142,50 @@ impl PiBeginning {
     }
 }
 
-/// Checks that Pi would not empty a transcript. Pi empties every file that does not begin with the
-/// line that it expects. Fails if the file is missing or begins in any other way.
+/// Returns an error if the file is missing, or if it does not begin with a valid header. Pi would
+/// truncate such a file.
 pub(super) fn check(files: &dyn Files, path: &Path, id: &VendorSessionId) -> Result<()> {
-    match PiBeginning::read(files, path).map_err(|error| reading::unreadable(path, error))? {
+    match PiBeginning::read_conversation(files, path)
+        .map_err(|error| reading::unreadable(path, error))?
+    {
         PiBeginning::Header(header) if header.id == id.as_str() => Ok(()),
-        PiBeginning::Absent => Err(Error::vendor(format!("`{}` is not there", path.display()))),
+        PiBeginning::Absent => {
+            Err(Error::vendor(format!("the transcript `{}` is missing", path.display())))
+        }
         _ => Err(damaged(path, id)),
     }
 }
 
 fn damaged(path: &Path, id: &VendorSessionId) -> Error {
     Error::vendor(format!("the first line of `{}` is damaged", path.display()))
-        .caused_by("Pi would empty the file and begin a new conversation in it")
+        .caused_by("Pi would truncate the file and begin a new conversation in it")
         .hint(format!(
-            "repair its first line, which must name the conversation `{id}` and its folder"
+            "repair the first line, which must name the conversation `{id}` and its folder"
         ))
 }
 
-/// Reads what decisions need about one conversation. `None` if the file is missing, has no message,
-/// or lacks its first line. Fails if the first line is damaged.
+/// Reads the facts of one conversation. `None` if the file is missing, has no header or has no
+/// message. Fails if the header is damaged.
 pub(super) fn conversation_at(
     files: &dyn Files,
     path: &Path,
     id: &VendorSessionId,
 ) -> Result<Option<Conversation>> {
     let failed = |error: io::Error| reading::unreadable(path, error);
-    match PiBeginning::read(files, path).map_err(failed)? {
-        PiBeginning::Header(header) => read(files, path, header).map_err(failed),
+    match PiBeginning::read_conversation(files, path).map_err(failed)? {
+        PiBeginning::Header(header) => read_conversation(files, path, header).map_err(failed),
         PiBeginning::Damaged => Err(damaged(path, id)),
         PiBeginning::Later | PiBeginning::Absent => Ok(None),
     }
 }
 
-/// Returns whether a conversation can begin under this id: there is no file, or only a prepared one
-/// without messages.
+/// Returns whether a conversation can begin with this id: its transcript is missing or has no
+/// message.
 fn is_free_at(files: &dyn Files, path: &Path, id: &VendorSessionId) -> bool {
-    match PiBeginning::read(files, path) {
+    match PiBeginning::read_conversation(files, path) {
         Ok(PiBeginning::Absent) => true,
         Ok(PiBeginning::Header(header)) if header.id == id.as_str() => {
-            matches!(read(files, path, header), Ok(None))
+            matches!(read_conversation(files, path, header), Ok(None))
         }
         _ => false,
     }
@@ -190,17 +194,21 @@ fn is_free_at(files: &dyn Files, path: &Path, id: &VendorSessionId) -> bool {
 /// Returns the messages of the user from this byte offset on.
 fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match PiRecord::read(line)?.meaning() {
-        PiMeaning::Said(text) => Some(typing::normal(&text)),
+        PiMeaning::UserMessage(text) => Some(typing::normalize(&text)),
         _ => None,
     })
 }
 
-fn read(files: &dyn Files, path: &Path, header: Header) -> io::Result<Option<Conversation>> {
+fn read_conversation(
+    files: &dyn Files,
+    path: &Path,
+    header: Header,
+) -> io::Result<Option<Conversation>> {
     let Some(facts) = files.facts(path)? else { return Ok(None) };
     let first_message = first_message(files, path)?;
-    // A transcript in which the first message was not found within the read limit is not an empty
-    // one.
-    if first_message.is_none() && facts.length <= BEGINNINGS[2] as u64 {
+    // If the transcript is longer than the read limit, its first message was not found, but it is
+    // not empty.
+    if first_message.is_none() && facts.length <= BEGINNING_LIMITS_BYTES[2] as u64 {
         return Ok(None);
     }
     let (turn_open, last_answer) = reading::read_end(files, path, facts.length, mark)?;
@@ -216,19 +224,19 @@ fn read(files: &dyn Files, path: &Path, header: Header) -> io::Result<Option<Con
 }
 
 fn first_message(files: &dyn Files, path: &Path) -> io::Result<Option<String>> {
-    reading::find_in_beginning(files, path, &BEGINNINGS, |lines| {
+    reading::find_in_beginning(files, path, &BEGINNING_LIMITS_BYTES, |lines| {
         lines.filter_map(PiRecord::read).find_map(|record| match record.meaning() {
-            // Without the space that stopped Pi from treating the message as a flag or a command.
-            PiMeaning::Said(text) => Some(typing::given(&text)),
+            // Segue may have added a space, so that Pi does not parse the message as a flag.
+            PiMeaning::UserMessage(text) => Some(typing::without_space(&text)),
             _ => None,
         })
     })
 }
 
 fn mark(line: &[u8]) -> TurnMark {
-    match PiRecord::read(line).map_or(PiMeaning::Nothing, |record| record.meaning()) {
-        PiMeaning::Nothing => TurnMark::Nothing,
-        PiMeaning::Said(_) | PiMeaning::Continues => TurnMark::Open,
+    match PiRecord::read(line).map_or(PiMeaning::NoEffect, |record| record.meaning()) {
+        PiMeaning::NoEffect => TurnMark::Nothing,
+        PiMeaning::UserMessage(_) | PiMeaning::Continues => TurnMark::Open,
         PiMeaning::Failed(_) | PiMeaning::Interrupted => TurnMark::Ended,
         PiMeaning::Answered(text) => TurnMark::Answered(text),
     }

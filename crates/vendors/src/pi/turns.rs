@@ -1,4 +1,4 @@
-//! Reads a transcript as turns.
+//! Converts a transcript to turns.
 
 use std::path::Path;
 
@@ -23,11 +23,11 @@ pub(super) fn read(
 }
 
 /// Returns the turns of a line.
-pub(super) fn of_line(line: &[u8]) -> Vec<Turn> {
+pub(super) fn line_turns(line: &[u8]) -> Vec<Turn> {
     let Some(record) = PiRecord::read(line) else { return Vec::new() };
     let at = record.timestamp;
     match (record.kind, record.message, record.summary) {
-        (PiRecordKind::Message, Some(message), _) => of_message(message, at),
+        (PiRecordKind::Message, Some(message), _) => message_turns(message, at),
         (PiRecordKind::Compaction | PiRecordKind::BranchSummary, _, Some(summary)) => {
             text_turn(Role::Summary, summary, at).into_iter().collect()
         }
@@ -35,22 +35,22 @@ pub(super) fn of_line(line: &[u8]) -> Vec<Turn> {
     }
 }
 
-fn of_message(message: PiMessage, at: Option<Timestamp>) -> Vec<Turn> {
+fn message_turns(message: PiMessage, at: Option<Timestamp>) -> Vec<Turn> {
     if message.is_result() {
-        return result(message, at).into_iter().collect();
+        return result_turn(message, at).into_iter().collect();
     }
     match message.meaning() {
-        PiMeaning::Said(_) => {
-            let text = typing::meant(&message.text_with_images());
+        PiMeaning::UserMessage(_) => {
+            let text = typing::unescaped(&message.text_with_images());
             text_turn(Role::User, text, at).into_iter().collect()
         }
-        PiMeaning::Continues | PiMeaning::Answered(_) => answers(message, at),
+        PiMeaning::Continues | PiMeaning::Answered(_) => answer_turns(message, at),
         // Pi does not send failed or interrupted answers to the model.
-        PiMeaning::Failed(_) | PiMeaning::Interrupted | PiMeaning::Nothing => Vec::new(),
+        PiMeaning::Failed(_) | PiMeaning::Interrupted | PiMeaning::NoEffect => Vec::new(),
     }
 }
 
-fn result(message: PiMessage, at: Option<Timestamp>) -> Option<Turn> {
+fn result_turn(message: PiMessage, at: Option<Timestamp>) -> Option<Turn> {
     let text = message.text_with_images();
     let tool = Tool {
         id: message.tool_call_id?,
@@ -60,30 +60,31 @@ fn result(message: PiMessage, at: Option<Timestamp>) -> Option<Turn> {
     Some(Turn::new(Role::ToolResult, text).at(at).with_tool(tool))
 }
 
-fn answers(message: PiMessage, at: Option<Timestamp>) -> Vec<Turn> {
-    let model = message.model.filter(|it| it != conversion::UNKNOWN);
+fn answer_turns(message: PiMessage, at: Option<Timestamp>) -> Vec<Turn> {
+    let model = message.model.filter(|value| value != conversion::UNKNOWN);
     let usage = message.usage.map(|usage| {
         let cached = [usage.cache_read, usage.cache_write];
         reading::usage_with_cache(usage.input, cached, usage.output)
     });
     let usage = usage.filter(|usage| *usage != Usage::default());
-    let known = |turn: Turn| Turn { model: model.clone(), usage, ..turn };
+    let with_model = |turn: Turn| Turn { model: model.clone(), usage, ..turn };
     match message.content {
         MessageContent::Text(text) => {
-            text_turn(Role::Assistant, text, at).map(known).into_iter().collect()
+            text_turn(Role::Assistant, text, at).map(with_model).into_iter().collect()
         }
         MessageContent::Parts(parts) => {
-            parts.into_iter().filter_map(|part| answer(part, at)).map(known).collect()
+            parts.into_iter().filter_map(|part| part_turn(part, at)).map(with_model).collect()
         }
     }
 }
 
-fn answer(part: PiPart, at: Option<Timestamp>) -> Option<Turn> {
+fn part_turn(part: PiPart, at: Option<Timestamp>) -> Option<Turn> {
     match part.kind.as_deref() {
         Some("text") => text_turn(Role::Assistant, part.text?, at),
         Some("toolCall") => {
             let tool = Tool { id: part.id?, name: part.name?, failed: false };
-            let arguments = part.arguments.map_or_else(|| "{}".into(), |it| it.get().to_owned());
+            let arguments =
+                part.arguments.map_or_else(|| "{}".into(), |value| value.get().to_owned());
             Some(Turn::new(Role::ToolCall, arguments).at(at).with_tool(tool))
         }
         _ => None,

@@ -1,42 +1,42 @@
-//! How a message is typed so that it arrives as text, and how the transcript records it.
+//! Escapes messages so that Pi accepts them as text.
 
 use segue_core::ports::Typing;
 
 use crate::shared::typed_text::{self, ZERO_WIDTH_SPACE};
 
-/// Returns how a message is typed. The space at the end closes the list of files that the last word
-/// may have opened. After a backslash, it stops Enter from beginning another line. Pi removes the
-/// space.
+/// Returns the text to type for a message, and the text that the transcript records. The space at
+/// the end closes a list of files that the last word may have opened. After a backslash, the space
+/// stops Enter from inserting a line break. Pi removes the space.
 pub(super) fn typing(message: &str) -> Typing {
-    let recorded_as = normal(message);
-    let guard = recorded_as.starts_with(['/', '!']).then_some(ZERO_WIDTH_SPACE);
-    let text = guard.into_iter().chain(recorded_as.chars()).chain([' ']).collect();
+    let recorded_as = normalize(message);
+    let prefix = recorded_as.starts_with(['/', '!']).then_some(ZERO_WIDTH_SPACE);
+    let text = prefix.into_iter().chain(recorded_as.chars()).chain([' ']).collect();
     Typing { text, recorded_as }
 }
 
-/// Returns a message as a command-line argument. A leading space stops Pi from treating it as a
-/// flag, a file or a command.
+/// Returns a message as a command-line argument. A leading space stops Pi from parsing the message
+/// as a flag, a file or a command.
 pub(super) fn argument(message: &str) -> String {
-    let special = message.starts_with(['-', '@', '/']);
-    if special { format!(" {message}") } else { message.to_owned() }
+    let is_special = message.starts_with(['-', '@', '/']);
+    if is_special { format!(" {message}") } else { message.to_owned() }
 }
 
-/// Returns a message without the space that `argument` added.
-pub(super) fn given(text: &str) -> String {
-    let before = text.strip_prefix(' ').filter(|message| argument(message) == text);
-    before.unwrap_or(text).to_owned()
+/// Removes the space that `argument` has added.
+pub(super) fn without_space(text: &str) -> String {
+    let without = text.strip_prefix(' ').filter(|message| argument(message) == text);
+    without.unwrap_or(text).to_owned()
 }
 
-/// Returns a recorded message without the character that stopped Pi from treating it as a command.
-pub(super) fn meant(text: &str) -> String {
+/// Removes the character that `typing` or `argument` has put before a recorded message.
+pub(super) fn unescaped(text: &str) -> String {
     match text.strip_prefix(ZERO_WIDTH_SPACE) {
         Some(typed) => typed.to_owned(),
-        None => given(text),
+        None => without_space(text),
     }
 }
 
-/// Normalizes a text, so that a typed message and its record compare equal.
-pub(super) fn normal(text: &str) -> String {
+/// Normalizes a text, so that a message equals its record in a transcript.
+pub(super) fn normalize(text: &str) -> String {
     typed_text::normalize_with_tabs_as_spaces(text)
 }
 
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn message_that_looks_like_a_command_is_typed_as_text() {
+    fn message_that_looks_like_a_command_is_escaped() {
         let table = [
             ("hello", "hello "),
             ("/new", "\u{200b}/new "),
@@ -58,7 +58,7 @@ mod tests {
         ];
         for (message, typed) in table {
             assert_eq!(typing(message).text, typed, "{message}");
-            assert_eq!(normal(&typing(message).text), typing(message).recorded_as, "{message}");
+            assert_eq!(normalize(&typing(message).text), typing(message).recorded_as, "{message}");
         }
     }
 
@@ -66,13 +66,13 @@ mod tests {
     fn tabs_line_ends_and_control_characters_are_normalized_as_pi_records_them() {
         let typed = typing("\ta\r\nb\x1b[201~\x07  ");
         assert_eq!(typed.recorded_as, "a\nb[201~");
-        assert_eq!(normal("    a\nb[201~"), typed.recorded_as);
-        assert_eq!(normal("a\tb"), "a    b");
+        assert_eq!(normalize("    a\nb[201~"), typed.recorded_as);
+        assert_eq!(normalize("a\tb"), "a    b");
     }
 
     #[test]
-    fn leading_space_of_the_user_is_kept() {
-        assert_eq!(given(" a"), " a");
+    fn without_space_keeps_a_leading_space_of_the_user() {
+        assert_eq!(without_space(" a"), " a");
     }
 
     #[test]
@@ -80,8 +80,8 @@ mod tests {
         for (message, word) in [("--help", " --help"), ("@x", " @x"), ("/new", " /new"), ("!", "!")]
         {
             assert_eq!(argument(message), word);
-            assert_eq!(normal(word), message);
-            assert_eq!(given(word), message);
+            assert_eq!(normalize(word), message);
+            assert_eq!(without_space(word), message);
         }
     }
 }

@@ -40,7 +40,7 @@ fn written_transcript_reads_back_as_the_same_turns() {
 }
 
 #[test]
-fn added_entries_follow_the_last_line_and_keep_the_model() {
+fn appended_entries_follow_the_last_line_and_keep_the_model() {
     let home = Home::new();
     let path = home.write("transcript.jsonl", RECORDED);
     let before = read_turns(&Pi, &path);

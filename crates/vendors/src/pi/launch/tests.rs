@@ -21,8 +21,8 @@ fn resume(home: &Home, session: &Session, message: Option<&str>) -> Result<Comma
     Pi.command(&plan(session, &home.disk, (LaunchMode::Resume, Some(&id), message)))
 }
 
-/// Writes the prepared transcript to its path.
-fn put(home: &Home, line: &CommandLine) {
+/// Writes the prepared transcript of a launch.
+fn write_prepared(home: &Home, line: &CommandLine) {
     let file = &line.files[0];
     home.write(file.path.to_str().unwrap(), &file.contents);
 }
@@ -56,15 +56,18 @@ fn prepared_transcript_has_the_id_and_an_abandoned_branch() {
 }
 
 #[test]
-fn extension_contains_the_hook_and_whether_there_is_a_prompt() {
+fn extension_defines_the_hook_and_whether_there_is_a_prompt() {
     let home = Home::new();
     let mut session = at_home(&home);
     let first = |line: &CommandLine| line.files[1].contents.lines().next().unwrap().to_owned();
-    let given = first(&prepare(&home, &session, Some("hello")));
-    assert_eq!(given, r#"const given = {"hook":"'/bin/segue' hook","prompted":true};"#);
+    let first_line_of_extension = first(&prepare(&home, &session, Some("hello")));
+    assert_eq!(
+        first_line_of_extension,
+        r#"const launch = {"hook":"'/bin/segue' hook","prompted":true};"#
+    );
     session.headless = true;
-    let given = first(&prepare(&home, &session, Some("hello")));
-    assert_eq!(given, r#"const given = {"hook":null,"prompted":true};"#);
+    let first_line_of_extension = first(&prepare(&home, &session, Some("hello")));
+    assert_eq!(first_line_of_extension, r#"const launch = {"hook":null,"prompted":true};"#);
 }
 
 #[test]
@@ -75,7 +78,7 @@ fn headless_turn_prints_json_and_requires_a_prompt() {
     session.args = vec!["--thinking".into(), "high".into()];
     let line = prepare(&home, &session, Some("go"));
     assert_eq!(line.arguments[..4], ["--thinking", "high", "--mode", "json"]);
-    put(&home, &line);
+    write_prepared(&home, &line);
     assert_eq!(resume(&home, &session, None).unwrap_err().kind, Kind::Usage);
 }
 
@@ -86,23 +89,26 @@ fn model_and_instructions_are_passed_and_the_users_instructions_are_kept() {
     session.model = Some("scripted/one".into());
     session.instructions = Some("be kind".into());
     let line = prepare(&home, &session, None);
-    let own = "/state/launches/one/instructions.md";
+    let instructions = "/state/launches/one/instructions.md";
     assert_eq!(line.files.last().unwrap().contents, "be kind");
-    let wanted = ["--model", "scripted/one", APPEND, own];
+    let wanted = ["--model", "scripted/one", APPEND_FLAG, instructions];
     assert_eq!(line.arguments[..4], wanted);
-    let users = home.write("APPEND_SYSTEM.md", "be brief");
+    let user_file = home.write("APPEND_SYSTEM.md", "be brief");
     let line = prepare(&home, &session, None);
-    assert_eq!(line.arguments[2..6], [APPEND, users.to_str().unwrap(), APPEND, own]);
-    session.args = vec![APPEND.into(), "mine".into()];
+    assert_eq!(
+        line.arguments[2..6],
+        [APPEND_FLAG, user_file.to_str().unwrap(), APPEND_FLAG, instructions]
+    );
+    session.args = vec![APPEND_FLAG.into(), "mine".into()];
     let line = prepare(&home, &session, None);
-    assert!(!line.arguments.contains(&users.display().to_string()));
+    assert!(!line.arguments.contains(&user_file.display().to_string()));
 }
 
 #[test]
 fn arguments_that_choose_a_conversation_apply_to_the_first_launch_only() {
     let home = Home::new();
     let mut session = at_home(&home);
-    put(&home, &prepare(&home, &session, None));
+    write_prepared(&home, &prepare(&home, &session, None));
     let unique = Uuid::nil();
     assert!(Pi.preset_id(&session, unique).is_some());
     session.args = ["--fork", "abc", "-c", "--tools", "read"].map(String::from).to_vec();
@@ -123,12 +129,12 @@ fn resume_of_a_transcript_that_pi_would_empty_is_refused() {
     let session = at_home(&home);
     assert!(resume(&home, &session, None).is_err(), "the file is missing");
     let line = prepare(&home, &session, None);
-    put(&home, &line);
+    write_prepared(&home, &line);
     assert_eq!(resume(&home, &session, None).unwrap().files.len(), 1, "only the extension");
-    let whole = &line.files[0].contents;
-    let beheaded = whole.split_once('\n').unwrap().1;
-    let another = whole.replace(ID, "01a1e1fd-1e0a-7538-9b35-d40b3e394bc5");
-    for damaged in ["", "\n", &whole[1..], beheaded, &another] {
+    let complete = &line.files[0].contents;
+    let without_header = complete.split_once('\n').unwrap().1;
+    let another = complete.replace(ID, "01a1e1fd-1e0a-7538-9b35-d40b3e394bc5");
+    for damaged in ["", "\n", &complete[1..], without_header, &another] {
         home.write(line.files[0].path.to_str().unwrap(), damaged);
         let error = resume(&home, &session, None).unwrap_err();
         assert!(error.message.contains("is damaged"), "{damaged}: {error:?}");

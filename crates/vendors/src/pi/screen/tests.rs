@@ -1,6 +1,6 @@
 use super::*;
 
-/// Makes a screen of 40 columns from its rows. A row `=` becomes a border of the input.
+/// Returns a screen of 40 columns with these rows. A row `=` becomes a border of the input.
 fn screen(text: &str) -> Screen {
     let rows: Vec<String> = text
         .lines()
@@ -12,7 +12,7 @@ fn screen(text: &str) -> Screen {
 const FOOTER: &str = "/code/a\n↑2 ↓14 0.0%/200k (auto)      fake-1";
 
 #[test]
-fn an_empty_input_is_ready() {
+fn empty_input_is_ready() {
     let ready = format!(" hello SLOW\n\n\n turns=4 last=<<hello SLOW>>\n\n=\n\n=\n{FOOTER}\n\n");
     assert_eq!(read(&screen(&ready)), Showing::Ready);
     let behind_shell = format!("=\n $ sleep 3\n=\n\n=\n\n=\n{FOOTER}");

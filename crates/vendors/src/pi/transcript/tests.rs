@@ -1,8 +1,8 @@
 use super::*;
 use crate::testing::Home;
 
-/// A transcript that Segue prepared, with five turns. The first one was killed, the second
-/// succeeded, the third was refused, the fourth succeeded, and the fifth failed three times.
+/// A prepared transcript with five turns. The first turn was killed, the second and the fourth
+/// succeeded, the third had a rejected API key, and the fifth failed three times.
 const RECORDED: &str = include_str!("../fixtures/recorded.jsonl");
 const ID: &str = "01a1e1b4-9591-7600-96ed-7294b417ca9a";
 
@@ -10,7 +10,7 @@ fn write(home: &Home, text: &str) -> PathBuf {
     home.write(&format!("sessions/--code-a--/2026_{ID}.jsonl"), text)
 }
 
-fn look(text: &str) -> Option<Conversation> {
+fn read_written(text: &str) -> Option<Conversation> {
     let home = Home::new();
     conversation_at(&home.disk, &write(&home, text), &VendorSessionId::new(ID)).unwrap()
 }
@@ -21,8 +21,8 @@ fn lines(count: usize) -> String {
 }
 
 #[test]
-fn a_conversation_is_read_from_both_ends() {
-    let found = look(RECORDED).unwrap();
+fn conversation_is_read_from_both_ends() {
+    let found = read_written(RECORDED).unwrap();
     assert_eq!(found.id.as_str(), ID);
     assert_eq!(found.cwd, Path::new("/code/a"));
     assert_eq!(found.began_at.to_string(), "2026-11-16T00:00:00Z");
@@ -47,50 +47,50 @@ fn prepared_transcript_without_messages_is_none_and_its_id_is_free() {
 }
 
 #[test]
-fn a_turn_is_open_until_it_is_answered_or_has_failed() {
+fn turn_is_open_until_it_is_answered_or_has_failed() {
     let table = [(6, true), (7, true), (8, false), (9, true), (10, false), (11, true)];
     for (count, open) in table {
-        assert_eq!(look(&lines(count)).unwrap().turn_open, open, "{count}");
+        assert_eq!(read_written(&lines(count)).unwrap().turn_open, open, "{count}");
     }
     let tool = |reason: &str| {
         let call = r#"{"type":"message","id":"1","message":{"role":"assistant","content":[{"type":"toolCall","id":"t","name":"bash","arguments":{}}],"stopReason":"REASON"}}"#;
         format!("{}{}\n", lines(9), call.replace("REASON", reason))
     };
-    assert!(look(&tool("toolUse")).unwrap().turn_open);
-    assert!(!look(&tool("aborted")).unwrap().turn_open);
+    assert!(read_written(&tool("toolUse")).unwrap().turn_open);
+    assert!(!read_written(&tool("aborted")).unwrap().turn_open);
     let result = r#"{"type":"message","id":"2","message":{"role":"toolResult","toolCallId":"t","content":[{"type":"text","text":"x"}]}}"#;
-    assert!(look(&format!("{}{result}\n", tool("toolUse"))).unwrap().turn_open);
-    let torn = format!("{}{{\"type\":\"mess", lines(8));
-    assert!(!look(&torn).unwrap().turn_open);
+    assert!(read_written(&format!("{}{result}\n", tool("toolUse"))).unwrap().turn_open);
+    let truncated = format!("{}{{\"type\":\"mess", lines(8));
+    assert!(!read_written(&truncated).unwrap().turn_open);
     let shell = r#"{"type":"message","id":"3","message":{"role":"bashExecution","command":"ls"}}"#;
-    assert!(!look(&format!("{}{shell}\n", lines(8))).unwrap().turn_open);
+    assert!(!read_written(&format!("{}{shell}\n", lines(8))).unwrap().turn_open);
 }
 
 #[test]
 fn user_messages_since_returns_the_messages_after_the_offset() {
     let home = Home::new();
     let path = write(&home, RECORDED);
-    let said = |offset: usize| messages_since(&home.disk, &path, offset as u64).unwrap();
+    let messages_after = |offset: usize| messages_since(&home.disk, &path, offset as u64).unwrap();
     let all = ["first HANG", "second", "third STATUS401", "hello SLOW", "now STATUS500"];
-    assert_eq!(said(0), all);
-    assert_eq!(said(lines(9).len()), all[3..]);
+    assert_eq!(messages_after(0), all);
+    assert_eq!(messages_after(lines(9).len()), all[3..]);
 }
 
 #[test]
-fn a_damaged_beginning_is_an_error_and_a_missing_one_is_no_conversation() {
+fn damaged_header_is_an_error_and_a_missing_header_is_no_conversation() {
     let home = Home::new();
     let id = VendorSessionId::new(ID);
     let path = write(&home, &RECORDED[1..]);
     let error = conversation_at(&home.disk, &path, &id).unwrap_err();
     assert!(error.message.contains("is damaged"), "{error:?}");
     assert!(!is_free_at(&home.disk, &path, &id));
-    let beheaded = &RECORDED[lines(6).len()..];
-    assert_eq!(look(beheaded), None);
+    let without_header = &RECORDED[lines(6).len()..];
+    assert_eq!(read_written(without_header), None);
     assert_eq!(conversation_at(&home.disk, &home.folder.path().join("no"), &id).unwrap(), None);
 }
 
 #[test]
-fn conversations_lists_only_those_of_the_folder_and_reads_few_bytes() {
+fn conversations_of_other_folders_are_not_listed_and_few_bytes_are_read() {
     let home = Home::new();
     write(&home, RECORDED);
     let other = "01a1e1fd-1e0a-7538-9b35-d40b3e394bc5";
@@ -98,13 +98,13 @@ fn conversations_lists_only_those_of_the_folder_and_reads_few_bytes() {
     home.write(&format!("sessions/--code-a--/2027_{other}.jsonl"), elsewhere);
     home.write("sessions/--code-a--/notes.jsonl", RECORDED);
     let found = Pi.conversations(&home.disk, &home.place).unwrap();
-    assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), [ID]);
+    assert_eq!(found.iter().map(|conversation| conversation.id.as_str()).collect::<Vec<_>>(), [ID]);
     let kept = Pi.list(&home.disk, home.folder.path()).unwrap();
     assert_eq!(kept.len(), 2, "{kept:?}");
-    let own = kept.iter().find(|it| it.id.as_str() == ID).unwrap();
-    let begins = Pi.beginning(&home.disk, own).unwrap().unwrap();
+    let own = kept.iter().find(|conversation| conversation.id.as_str() == ID).unwrap();
+    let beginning = Pi.beginning(&home.disk, own).unwrap().unwrap();
     assert_eq!(
-        (begins.cwd.as_path(), begins.first_message.as_deref()),
+        (beginning.cwd.as_path(), beginning.first_message.as_deref()),
         (Path::new("/code/a"), Some("first HANG"))
     );
     let middle = "{\"type\":\"custom\"}\n".repeat(600_000);

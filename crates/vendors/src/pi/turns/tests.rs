@@ -69,9 +69,9 @@ fn recorded_conversation_is_read_without_failed_answers() {
         "assistant: turns=4 last=<<hello SLOW>>",
     ];
     let turns = read_formatted(RECORDED);
-    assert_eq!(turns[..6], wanted, "the prepared answer is on a branch that was left");
+    assert_eq!(turns[..6], wanted, "the prepared answer is on an abandoned branch");
     assert!(
-        turns[6..].iter().all(|it| it.starts_with("user: ")),
+        turns[6..].iter().all(|turn| turn.starts_with("user: ")),
         "no error is an answer: {turns:?}"
     );
 }
@@ -100,7 +100,7 @@ fn messages_tool_calls_and_results_are_turns_but_failed_answers_are_not() {
 }
 
 #[test]
-fn abandoned_branch_is_left_out_and_summaries_are_turns() {
+fn abandoned_branch_is_omitted_and_summaries_are_turns() {
     let entries = [
         user("q", ""),
         user("left", "q"),
@@ -117,8 +117,8 @@ fn abandoned_branch_is_left_out_and_summaries_are_turns() {
     let wanted =
         ["user: says q", "summary: tried", "user: says q2", "summary: all", "user: says q3"];
     assert_eq!(read_formatted(transcript(&entries)), wanted);
-    let torn = transcript(&entries) + "{\"type\":\"message\",\"id\":\"torn";
-    assert_eq!(read_formatted(torn), wanted);
+    let truncated = transcript(&entries) + "{\"type\":\"message\",\"id\":\"torn";
+    assert_eq!(read_formatted(truncated), wanted);
 }
 
 #[test]
@@ -135,18 +135,18 @@ fn all_entries_of_a_first_version_file_are_read() {
 fn damaged_line_is_skipped_and_the_others_are_read() {
     let all = [user("q", ""), user("q2", "q"), user("q3", "q2")];
     let line = all[1].to_string();
-    let hurt = "{\"type\":\"message\",\"id\":\"q2\",\"parentId\":\"q\",\"message\":{\"role";
+    let damaged = "{\"type\":\"message\",\"id\":\"q2\",\"parentId\":\"q\",\"message\":{\"role";
     assert_eq!(
-        read_formatted(transcript(&all).replace(&line, hurt)),
+        read_formatted(transcript(&all).replace(&line, damaged)),
         ["user: says q", "user: says q3"]
     );
 }
 
 #[test]
-fn damaged_transcript_is_read_without_a_failure() {
-    let made =
+fn damaged_transcript_is_read_without_an_error() {
+    let built =
         transcript(&[user("q", ""), model("a", "q", "toolUse"), result("r", "a"), user("x", "q")]);
-    for fixture in [made.as_str(), RECORDED] {
+    for fixture in [built.as_str(), RECORDED] {
         assert_damage_is_tolerated(&Pi, PATH, fixture);
     }
 }
