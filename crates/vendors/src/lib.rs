@@ -1,10 +1,11 @@
 //! Support for agent CLIs, one folder per vendor: command lines, and readers for the files and the
 //! output of the vendor's program. This crate spawns no process.
 //!
-//! A vendor's folder has a file for each topic: `home` (paths), `launch` (arguments), `transcript`
-//! and `turns` (reading), `signals`, `screen`, `typing`, `failures`, `conversion` (writing). Code
-//! that several vendors share is in `shared`. `described` is a vendor that a project file
-//! describes.
+//! A vendor's folder has a file for each topic: `mod` (the table of the vendor, and how well it is
+//! supported), `paths`, `launch` (arguments), `records`, `transcript` and `turns` (reading),
+//! `signals`, `screen`, `typing`, `failures`, `conversion` (writing), `rehearsal` (how to try the
+//! vendor without an account). Code that several vendors share is in `shared`. `described` is a
+//! vendor that a project file describes.
 
 mod claude;
 mod codex;
@@ -45,8 +46,8 @@ pub fn all() -> BuiltInVendors {
     }
 }
 
-/// Reads a file that contains one line of JSON, and cuts the middle out of long strings, as for a
-/// line that is too long to hold in memory. Returns `None` if the result is still too long.
+/// Reads a file that contains one line of JSON, and removes the middle of long strings. `None` if
+/// the result is still too long.
 pub fn clipped(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<u8>>> {
     let length = files.facts(path)?.map_or(0, |facts| facts.length);
     shared::reading::read_clipped(files, path, (0, length))
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_vendor_is_found_by_its_own_name() {
+    fn get_finds_every_vendor_by_its_id() {
         let known = all();
         for vendor in known.all() {
             assert_eq!(known.get(&vendor.id()).unwrap().id(), vendor.id());
@@ -98,20 +99,21 @@ mod tests {
     }
 
     #[test]
-    fn every_vendor_that_takes_over_conversations_can_read_them() {
+    fn every_vendor_with_a_conversion_has_transcripts() {
         for vendor in all().all() {
-            let takes_over = vendor.conversion().is_some();
-            assert!(!takes_over || vendor.transcripts().is_some(), "{}", vendor.id());
+            let has_conversion = vendor.conversion().is_some();
+            assert!(!has_conversion || vendor.transcripts().is_some(), "{}", vendor.id());
         }
     }
 
     #[test]
-    fn an_unknown_vendor_is_a_usage_error_that_lists_the_known() {
+    fn unknown_vendor_is_a_usage_error_that_lists_the_known_vendors() {
         let known = all();
         let error = known.get(&VendorId::new("nobody\u{1b}")).unwrap_err();
         assert_eq!(error.kind, Kind::Usage);
         assert_eq!(error.message, "there is no vendor `nobody\\u{1b}`");
-        let names = known.all().iter().map(|it| format!("`{}`", it.id())).collect::<Vec<_>>();
+        let names =
+            known.all().iter().map(|vendor| format!("`{}`", vendor.id())).collect::<Vec<_>>();
         assert_eq!(error.hints, [format!("use one of the known vendors: {}", names.join(", "))]);
     }
 }

@@ -1,10 +1,10 @@
-//! An agent CLI that a project file describes.
+//! A vendor that a project file describes.
 
 mod content;
 mod document;
+mod fields;
 mod message;
 mod turns;
-mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ use crate::shared::reading::{self, ReadDirection};
 /// The placeholder for the id of a conversation in a description.
 const ID: &str = "{id}";
 
-/// An agent CLI of which only the description in a project file is known.
+/// An agent CLI that is known only by its description in a project file.
 #[derive(Clone, Debug)]
 pub(crate) struct DescribedVendor {
     id: VendorId,
@@ -44,13 +44,13 @@ impl DescribedVendor {
         Self { id, description, transcripts }
     }
 
-    fn identity(&self, plan: &CommandPlan<'_>) -> Vec<String> {
-        let words = match plan.mode {
+    fn conversation_arguments(&self, plan: &CommandPlan<'_>) -> Vec<String> {
+        let arguments = match plan.mode {
             LaunchMode::Fresh => self.description.new.as_deref(),
             LaunchMode::Resume => self.description.resume.as_deref(),
         };
         let id = plan.id.map_or("", VendorSessionId::as_str);
-        words.unwrap_or_default().iter().map(|word| word.replace(ID, id)).collect()
+        arguments.unwrap_or_default().iter().map(|word| word.replace(ID, id)).collect()
     }
 }
 
@@ -74,8 +74,10 @@ impl Vendor for DescribedVendor {
             title: "described in the project file",
             proof: Proof::Description,
             tried: &[],
-            install: "its project file names the command",
-            notes: &["what a resume brings back is unverified unless it names a transcript"],
+            install: "the project file names the command",
+            notes: &[
+                "without the path of a transcript, Segue cannot verify what a resume restores",
+            ],
         }
     }
 
@@ -116,7 +118,7 @@ impl Launching for DescribedVendor {
 
     fn command(&self, plan: &CommandPlan<'_>) -> Result<CommandLine> {
         let mut arguments: Vec<String> = self.description.command.iter().skip(1).cloned().collect();
-        arguments.extend(self.identity(plan));
+        arguments.extend(self.conversation_arguments(plan));
         arguments.extend(plan.session.args.iter().cloned());
         arguments.extend(plan.message.map(argument));
         Ok(CommandLine { arguments, files: Vec::new() })
@@ -166,16 +168,16 @@ impl Transcripts for TranscriptPattern {
         offset: u64,
     ) -> Result<Vec<String>> {
         let path = self.transcript(files, place, id);
-        let mut said = Vec::new();
+        let mut texts = Vec::new();
         let read = reading::each_complete_line(files, &path, offset, |line| {
             if let Ok(record) = serde_json::from_slice(line) {
-                collect_said(&record, false, &mut said);
+                collect_user_texts(&record, false, &mut texts);
             }
         });
         read.map_err(|error| {
             Error::vendor(format!("cannot read `{}`", path.display())).caused_by(error)
         })?;
-        Ok(said)
+        Ok(texts)
     }
 
     fn turns_back(
@@ -195,8 +197,8 @@ impl Transcripts for TranscriptPattern {
 impl TranscriptFiles for TranscriptPattern {}
 
 impl Interaction for DescribedVendor {
-    /// Always returns `Ready`: nothing shows when such an agent has finished. If the agent has
-    /// drawn something and is quiet, a message can be typed.
+    /// Returns `Ready` for every screen, because the look of a ready screen is unknown. The caller
+    /// waits until the agent has drawn a screen and draws no more.
     fn read_screen(&self, _screen: &Screen) -> Option<Showing> {
         Some(Showing::Ready)
     }
@@ -206,22 +208,25 @@ impl Interaction for DescribedVendor {
     }
 }
 
-/// Returns a message as a command-line argument. It is unknown what such a program parses as an
-/// option, so a message that begins with a dash gets a leading space.
+/// Returns a message as a command-line argument. A message that begins with a dash gets a leading
+/// space, so that the program does not parse it as an option.
 fn argument(message: &str) -> String {
     if message.starts_with('-') { format!(" {message}") } else { message.to_owned() }
 }
 
-/// Collects every text of the user in a record of unknown format: all texts below an object that is
-/// marked as the user's.
-fn collect_said(record: &Value, is_users: bool, said: &mut Vec<String>) {
+/// Collects the texts of the user in a record of unknown format: all strings inside an object whose
+/// author is the user.
+fn collect_user_texts(record: &Value, is_from_user: bool, texts: &mut Vec<String>) {
     match record {
-        Value::String(text) if is_users => said.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| collect_said(item, is_users, said)),
+        Value::String(text) if is_from_user => texts.push(text.clone()),
+        Value::Array(items) => {
+            items.iter().for_each(|item| collect_user_texts(item, is_from_user, texts))
+        }
         Value::Object(fields) => {
-            let says = |key: &str| fields.get(key).and_then(Value::as_str) == Some("user");
-            let is_users = is_users || ["role", "type", "author", "sender"].into_iter().any(says);
-            fields.values().for_each(|value| collect_said(value, is_users, said));
+            let is_user = |key: &str| fields.get(key).and_then(Value::as_str) == Some("user");
+            let is_from_user =
+                is_from_user || ["role", "type", "author", "sender"].into_iter().any(is_user);
+            fields.values().for_each(|value| collect_user_texts(value, is_from_user, texts));
         }
         _ => {}
     }

@@ -4,11 +4,12 @@ use super::*;
 use crate::testing::{CountingFiles, Home, plan, session};
 
 fn described(transcript: Option<&str>) -> DescribedVendor {
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let to_strings =
+        |to_strings: &[&str]| to_strings.iter().map(|word| (*word).to_owned()).collect();
     let description = VendorDescription {
-        command: words(&["mytool", "chat"]),
-        new: Some(words(&["--session", "{id}"])),
-        resume: Some(words(&["--resume={id}"])),
+        command: to_strings(&["mytool", "chat"]),
+        new: Some(to_strings(&["--session", "{id}"])),
+        resume: Some(to_strings(&["--resume={id}"])),
         transcript: transcript.map(str::to_owned),
     };
     DescribedVendor::new(VendorId::new("mytool"), description)
@@ -62,7 +63,7 @@ fn transcript_is_found_below_home_and_read_in_any_format() {
     let path = home.write(".mytool/an-id.jsonl", text);
     assert_eq!(transcripts.transcript(&home.disk, &home.place, &id), path);
     assert!(transcripts.conversation(&home.disk, &home.place, &id).unwrap().is_some());
-    let said = transcripts.user_messages_since(&home.disk, &home.place, &id, 0).unwrap();
-    assert!(said.contains(&"one".to_owned()) && said.contains(&"two".to_owned()), "{said:?}");
-    assert!(!said.contains(&"no".to_owned()), "{said:?}");
+    let texts = transcripts.user_messages_since(&home.disk, &home.place, &id, 0).unwrap();
+    assert!(texts.contains(&"one".to_owned()) && texts.contains(&"two".to_owned()), "{texts:?}");
+    assert!(!texts.contains(&"no".to_owned()), "{texts:?}");
 }

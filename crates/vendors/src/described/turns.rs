@@ -1,5 +1,5 @@
-//! Reads a transcript of unknown format as turns. It is one JSON document, or has one record per
-//! line.
+//! Converts a transcript of unknown format to turns. The transcript is one JSON document, or has
+//! one record per line.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -27,7 +27,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Returns the turns of a line, which is one message.
+/// Returns the turns of a line. Each line is one message.
 fn turns_of_line(line: &[u8]) -> Vec<Turn> {
     reading::parse_json(line).as_ref().and_then(message::turns).unwrap_or_default()
 }
@@ -41,21 +41,26 @@ fn turns_of_document(files: &dyn Files, path: &Path) -> Result<Option<Vec<Turn>>
     Ok(document.as_ref().map(document::turns))
 }
 
-/// Returns whether a file seems to be one document. That is so if neither its first nor its last
-/// line is valid JSON, or if its only line is not a message.
+/// Returns whether a file is one document: neither its first nor its last line is valid JSON, or
+/// its only line is not a message.
 fn is_document(files: &dyn Files, path: &Path) -> io::Result<bool> {
     let (mut first, mut last) = (None, None);
-    reading::each_line(files, path, 0, |line| take(line, &mut first))?;
+    reading::each_line(files, path, 0, |line| read_first(line, &mut first))?;
     let Some((start, first)) = first else { return Ok(false) };
-    reading::each_line_back(files, path, |line| take(line, &mut last))?;
+    reading::each_line_back(files, path, |line| read_first(line, &mut last))?;
     Ok(match (first, last) {
-        (Some(first), Some((of_last, _))) if of_last == start => message::turns(&first).is_none(),
+        (Some(first), Some((last_start, _))) if last_start == start => {
+            message::turns(&first).is_none()
+        }
         (None, Some((_, None))) => true,
         _ => false,
     })
 }
 
-fn take(line: TranscriptLine<'_>, into: &mut Option<(u64, Option<Value>)>) -> ControlFlow<()> {
+fn read_first(
+    line: TranscriptLine<'_>,
+    into: &mut Option<(u64, Option<Value>)>,
+) -> ControlFlow<()> {
     *into = Some((line.start, reading::parse_json(line.bytes)));
     ControlFlow::Break(())
 }

@@ -16,16 +16,16 @@ fn read_formatted(bytes: impl AsRef<[u8]>) -> Vec<String> {
     with_roles(&read_all(bytes))
 }
 
-/// Writes the records one per line, and as a document with each field on a line of its own.
+/// Returns the records as JSON lines, and as a document with one field per line.
 fn in_both_forms(records: &[Value]) -> [String; 2] {
     [to_json_lines(records), serde_json::to_string_pretty(records).unwrap()]
 }
 
-const NOTHING: [String; 0] = [];
+const NO_TURNS: [String; 0] = [];
 
 #[test]
-fn transcripts_of_other_agents_are_read_and_an_empty_one_has_no_turns() {
-    let of_claude = [
+fn transcripts_of_other_agents_are_read_and_an_empty_transcript_has_no_turns() {
+    let claude = [
         json!({"type": "user", "isMeta": true, "message": {"role": "user", "content": "aside"}}),
         json!({"type": "user", "message": {"role": "user", "content": "one"}, "uuid": "1",
                "timestamp": "2026-11-16T01:00:00Z"}),
@@ -38,7 +38,7 @@ fn transcripts_of_other_agents_are_read_and_an_empty_one_has_no_turns() {
              "is_error": true}]}}),
         json!({"type": "system", "content": "compacted"}),
     ];
-    let of_pi = [
+    let pi = [
         json!({"type": "session", "version": 3, "id": "x", "cwd": "/code"}),
         json!({"type": "message", "id": "1", "timestamp": "2026-11-16T01:00:00Z",
                "message": {"role": "user", "content": [{"type": "text", "text": "one"}]}}),
@@ -51,7 +51,7 @@ fn transcripts_of_other_agents_are_read_and_an_empty_one_has_no_turns() {
     ];
     let wanted =
         ["user: one", "assistant: two", r#"tool_call: {"command":"ls"}"#, "tool_result: a b"];
-    for records in [&of_claude[..], &of_pi] {
+    for records in [&claude[..], &pi] {
         for text in in_both_forms(records) {
             assert_eq!(read_formatted(&text), wanted, "{text}");
             let turns = read_all(&text);
@@ -65,9 +65,9 @@ fn transcripts_of_other_agents_are_read_and_an_empty_one_has_no_turns() {
     }
     let system = vec![json!({"role": "system", "content": "be good"}); 3];
     for text in in_both_forms(&system) {
-        assert_eq!(read_formatted(text), NOTHING);
+        assert_eq!(read_formatted(text), NO_TURNS);
     }
-    assert_eq!(read_formatted(""), NOTHING);
+    assert_eq!(read_formatted(""), NO_TURNS);
     let absent = Path::new("/absent/transcript");
     assert_eq!(read_turns(&TranscriptPattern(String::new()), absent), []);
 }
@@ -106,10 +106,10 @@ fn messages_are_found_in_json_of_any_layout() {
         read_formatted(r#"{"messages":[{"role":"user","content":"alone"}]}"#),
         ["user: alone"]
     );
-    assert_eq!(read_formatted(r#"{"x":{"y":[{"role":"user","content":"alone"}]}}"#), NOTHING);
+    assert_eq!(read_formatted(r#"{"x":{"y":[{"role":"user","content":"alone"}]}}"#), NO_TURNS);
     for empty in ["", "[]", "{}", "{\n}", "[\n]\n", r#"{"messages":[]}"#, "null", "garbage", "{\n"]
     {
-        assert_eq!(read_formatted(empty), NOTHING, "{empty}");
+        assert_eq!(read_formatted(empty), NO_TURNS, "{empty}");
     }
 }
 
@@ -154,17 +154,18 @@ fn times_are_read_as_text_seconds_or_milliseconds() {
 
 #[test]
 fn truncated_lines_are_skipped() {
-    let whole = "{\"role\":\"user\",\"content\":\"one\"}\n{\"role\":\"ai\",\"content\":\"two\"}\n";
+    let complete =
+        "{\"role\":\"user\",\"content\":\"one\"}\n{\"role\":\"ai\",\"content\":\"two\"}\n";
     assert_eq!(
-        read_formatted(format!("tent\":\"torn\"}}\n{whole}{{\"role\":\"us")),
+        read_formatted(format!("tent\":\"torn\"}}\n{complete}{{\"role\":\"us")),
         ["user: one", "assistant: two"]
     );
-    for cut in 0..whole.len() {
-        read_all(&whole[..cut]);
-        read_all(&whole[cut..]);
+    for cut in 0..complete.len() {
+        read_all(&complete[..cut]);
+        read_all(&complete[cut..]);
     }
-    let mut bytes = whole.as_bytes().to_vec();
-    bytes[whole.find("one").unwrap()] = 0xff;
+    let mut bytes = complete.as_bytes().to_vec();
+    bytes[complete.find("one").unwrap()] = 0xff;
     assert_eq!(read_all(&bytes)[0].text, "\u{fffd}ne");
 }
 
