@@ -1,4 +1,4 @@
-//! Configuration that lets Claude Code run without an account, for trials.
+//! The configuration with which Claude Code runs against a fake model, for trials without an account.
 
 use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Configuration that lets Codex run without an account, for trials.
+//! The configuration with which Codex runs against a fake model, for trials without an account.
 
 use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;
