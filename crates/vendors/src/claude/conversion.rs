@@ -51,7 +51,7 @@ impl Conversion for Claude {
 
 #[derive(Debug)]
 struct ClaudeWriter {
-    /// Distinguishes the UUIDs of this writer from those of any other writer.
+    /// Makes the UUIDs of this writer unique.
     seed: String,
     /// How many records were written.
     count: u64,
@@ -100,9 +100,9 @@ impl TurnWriter for ClaudeWriter {
             is_sidechain: false,
             kind: if is_from_model(turn.role) { "assistant" } else { "user" },
             message: self.message(turn, &uuid, content),
-            // Marks the text as a person's message, even if it looks like text that Claude Code
-            // adds.
-            origin: is_from_person(turn.role).then_some(NewClaudeOrigin { kind: "human" }),
+            // Marks the text as a message of the user, even if it looks like a text that Claude
+            // Code adds.
+            origin: is_from_user(turn.role).then_some(NewClaudeOrigin { kind: "human" }),
             uuid: &uuid,
             timestamp: format!("{:.3}", turn.at.unwrap_or(self.now)),
             user_type: "external",
@@ -126,7 +126,8 @@ impl ClaudeWriter {
         if !is_from_model(turn.role) {
             return NewClaudeMessage { role: "user", content: [content], author: None };
         }
-        let model = turn.model.as_deref().filter(|it| !it.is_empty() && *it != SYNTHETIC_MODEL);
+        let model =
+            turn.model.as_deref().filter(|model| !model.is_empty() && *model != SYNTHETIC_MODEL);
         let author = Author {
             id: format!("msg_{}", uuid.replace('-', "")),
             kind: "message",
@@ -141,7 +142,7 @@ fn is_from_model(role: Role) -> bool {
     matches!(role, Role::Assistant | Role::ToolCall)
 }
 
-fn is_from_person(role: Role) -> bool {
+fn is_from_user(role: Role) -> bool {
     matches!(role, Role::User | Role::Summary)
 }
 

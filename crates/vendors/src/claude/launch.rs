@@ -125,9 +125,9 @@ fn conversation_arguments(plan: &CommandPlan<'_>) -> Result<Vec<String>> {
     match (plan.mode, plan.id) {
         (LaunchMode::Fresh, None) => Ok(named.to_vec()),
         (LaunchMode::Fresh, Some(id)) => {
-            let mut words = vec!["--session-id".to_owned(), id.to_string()];
-            words.extend(named);
-            Ok(words)
+            let mut arguments = vec!["--session-id".to_owned(), id.to_string()];
+            arguments.extend(named);
+            Ok(arguments)
         }
         (LaunchMode::Resume, Some(id)) => Ok(vec!["--resume".to_owned(), id.to_string()]),
         (LaunchMode::Resume, None) => Err(launching::missing_id(plan.session)),

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::shared::reading::{self, MessageContent};
 
-/// Beginning of the text that Claude Code records when a person interrupts a turn.
+/// The beginning of the text that Claude Code records when the user interrupts a turn.
 const INTERRUPTED_PREFIX: &str = "[Request interrupted by user";
 
 /// Beginnings of texts that Claude Code adds itself but records as messages of the user.
@@ -102,13 +102,13 @@ pub(super) struct ClaudeBlock {
 /// What a record means for the turn that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ClaudeMeaning {
-    /// A person sent this text.
+    /// The user sent this text.
     Said(String),
     /// The result of a tool. The model has not answered it yet.
     ToolResult,
-    /// A person interrupted the turn.
+    /// The user interrupted the turn.
     Interrupted,
-    /// The model wrote something, and its turn continues.
+    /// The model sent a message, and its turn continues.
     Continues,
     /// The model's turn is over. The text is that of its last message.
     Answered(String),
@@ -155,7 +155,7 @@ impl ClaudeRecord {
             Some("human") => ClaudeMeaning::Said(text),
             Some(_) => ClaudeMeaning::Nothing,
             None if text.starts_with(INTERRUPTED_PREFIX) => ClaudeMeaning::Interrupted,
-            None if ADDED_TEXT_PREFIXES.iter().any(|it| text.starts_with(it)) => {
+            None if ADDED_TEXT_PREFIXES.iter().any(|prefix| text.starts_with(prefix)) => {
                 ClaudeMeaning::Nothing
             }
             None => ClaudeMeaning::Said(text),

@@ -1,16 +1,17 @@
-//! The configuration with which Claude Code runs against a fake model, for trials without an account.
+//! The configuration with which Claude Code runs against a fake model, for trials without an
+//! account.
 
 use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;
 
-/// How many characters at the end of an API key are recorded in the settings when a person approves
-/// the key.
+/// How many characters at the end of an API key Claude Code records in its settings when the user
+/// approves the key.
 const APPROVED_KEY_CHARACTERS: usize = 20;
 
 /// Environment variables that turn off long retries, and features that a conversation does not
 /// need.
 const QUIET_VARIABLES: [(&str, &str); 6] = [
-    // Makes Claude Code accept the permission `auto` even as root: a trial has nothing to protect.
+    // Makes Claude Code accept the permission `auto` even as root.
     ("IS_SANDBOX", "1"),
     ("CLAUDE_CODE_MAX_RETRIES", "1"),
     ("DISABLE_AUTOUPDATER", "1"),

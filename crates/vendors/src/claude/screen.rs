@@ -80,8 +80,8 @@ impl Interaction for Claude {
         typing::typing(message)
     }
 
-    /// In a numbered list, the number of a choice selects it at once, whichever choice is marked.
-    /// In a list without numbers, the keys move the mark to the choice.
+    /// In a numbered list, the key is the number of the choice, without Enter. In a list without
+    /// numbers, the keys move the mark to the choice.
     fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
         if input(screen).is_some() {
             return None;
@@ -192,9 +192,9 @@ fn waits_for(question: &[String], choices: &[String]) -> WaitingFor {
     }
 }
 
-/// Returns the rows in which a dialog can be: those below the last rule. Newer versions draw the
-/// rule with the name of the session below a dialog; then the rows above that rule are returned.
-/// The first start has a heading and no rule.
+/// Returns the rows that may contain a dialog: the rows below the last horizontal line. Newer
+/// versions draw a line with the name of the session below a dialog; in this case, returns the rows
+/// above that line. The screen of the first start has a heading and no line.
 fn dialog_rows(screen: &Screen) -> &[String] {
     let is_edge = |row: &String| is_rule(row) || row.starts_with(PANEL_EDGE);
     let last_rule = |rows: &[String]| rows.iter().rposition(is_edge);

@@ -32,7 +32,8 @@ impl SignalSources for Claude {
         if entry.started() != Some(agent.started) {
             return Vec::new();
         }
-        let activity = entry.activity().map(|it| signals::activity(it, Source::Registry));
+        let activity =
+            entry.activity().map(|activity| signals::activity(activity, Source::Registry));
         [signals::conversation(entry.session_id, Evidence::Registry)]
             .into_iter()
             .chain(activity)

@@ -21,7 +21,7 @@ pub(super) fn find(files: &dyn Files, path: &Path) -> Result<Option<String>> {
     let mut bytes_left = SEARCHED_BYTES;
     let take = |line: TranscriptLine<'_>| {
         let flow =
-            ClaudeNode::read(line.bytes).map_or(ControlFlow::Continue(()), |it| end.take(&it));
+            ClaudeNode::read(line.bytes).map_or(ControlFlow::Continue(()), |node| end.take(&node));
         bytes_left = bytes_left.saturating_sub(line.bytes.len());
         if bytes_left == 0 && !end.records.is_empty() { ControlFlow::Break(()) } else { flow }
     };
@@ -44,9 +44,9 @@ struct LastRecords {
 enum Noted {
     /// Claude Code noted this record. The conversation may have continued from it since.
     Tip(String),
-    /// A person went back to this record.
+    /// The user went back to this record.
     WentBackTo(String),
-    /// A person went back to before the first record.
+    /// The user went back to before the first record.
     WentBackToStart,
     /// Later records make the note invalid.
     Invalid,
@@ -56,7 +56,7 @@ impl LastRecords {
     fn take(&mut self, node: &ClaudeNode<'_>) -> ControlFlow<()> {
         if let Some(name) = node.record_uuid() {
             let is_noted_record =
-                matches!(&self.note, Some(Noted::Tip(it) | Noted::WentBackTo(it)) if it == name);
+                matches!(&self.note, Some(Noted::Tip(id) | Noted::WentBackTo(id)) if id == name);
             self.records.push((name.to_owned(), node.parent().map(str::to_owned)));
             if node.is_compaction() && self.note.is_none() {
                 self.note = Some(Noted::Invalid);
@@ -84,8 +84,8 @@ impl LastRecords {
         };
         match (&self.note, &found) {
             (None, _) => self.note = Some(found),
-            // When a process exits, it notes the same tip again, without the mark that a person
-            // went back to it.
+            // When a process exits, it records the same tip again, without the information that the
+            // user went back to it.
             (Some(Noted::Tip(at)), Noted::WentBackTo(back)) if at == back => {
                 self.note = Some(found);
             }
@@ -108,13 +108,13 @@ impl LastRecords {
 
     /// Returns whether the file may contain this record.
     fn may_contain(&self, name: &str) -> bool {
-        !self.is_complete || self.records.iter().any(|(it, _)| it == name)
+        !self.is_complete || self.records.iter().any(|(id, _)| id == name)
     }
 
     /// Returns whether one record descends from another, as far as the records were read.
     fn descends_from(&self, name: &str, ancestor: &str) -> bool {
         let parents: HashMap<&str, Option<&str>> =
-            self.records.iter().map(|(it, parent)| (it.as_str(), parent.as_deref())).collect();
+            self.records.iter().map(|(id, parent)| (id.as_str(), parent.as_deref())).collect();
         let mut next = Some(name);
         for _ in 0..=self.records.len() {
             match next {

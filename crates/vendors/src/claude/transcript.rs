@@ -112,7 +112,7 @@ fn id_of(path: &Path) -> Option<VendorSessionId> {
     ids::of_jsonl(path, paths::is_id)
 }
 
-/// Returns the messages that a person sent, from this byte offset on.
+/// Returns the user's messages from this byte offset on.
 pub(super) fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match ClaudeRecord::read(line)?.meaning() {
         ClaudeMeaning::Said(text) => Some(typing::normalize(&text)),

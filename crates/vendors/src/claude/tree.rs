@@ -97,7 +97,9 @@ impl ClaudeBranch {
 
     fn take(&mut self, name: &str, parent: Option<&str>) -> Belongs {
         self.wanted = parent.map(str::to_owned);
-        while let Some(skipped) = self.wanted.as_deref().and_then(|it| self.skipped.remove(it)) {
+        while let Some(skipped) =
+            self.wanted.as_deref().and_then(|wanted| self.skipped.remove(wanted))
+        {
             self.moved_bytes += skipped.line.len();
             if self.moved_bytes > LARGEST_MOVED_BYTES {
                 break;

@@ -73,7 +73,8 @@ fn answer_turns(record: ClaudeRecord) -> Vec<Turn> {
     if record.is_not_from_model() {
         return Vec::new();
     }
-    let (at, model) = (record.timestamp, record.message.model.filter(|it| it != SYNTHETIC_MODEL));
+    let (at, model) =
+        (record.timestamp, record.message.model.filter(|model| model != SYNTHETIC_MODEL));
     let usage = record.message.usage.map(|usage| {
         let cached = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
         reading::usage_with_cache(usage.input_tokens, cached, usage.output_tokens)
@@ -107,7 +108,7 @@ fn turn_of_block(block: ClaudeBlock, at: Option<Timestamp>) -> Option<Turn> {
     }
 }
 
-/// A message that a person typed while the agent worked. The agent received it in the middle of its
+/// A message that the user typed while the agent worked. The agent received it in the middle of its
 /// turn.
 #[derive(Deserialize)]
 struct QueuedMessage {

@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::shared::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
 
-/// Words that end the program if nothing else is typed, even with spaces around them.
+/// Messages that end the program, even with spaces around them.
 const EXIT_WORDS: [&str; 6] = ["exit", "quit", ":q", ":q!", ":wq", ":wq!"];
 
 /// Extensions of image files. Claude Code replaces a line that ends with the path of such a file by

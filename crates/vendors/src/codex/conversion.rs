@@ -141,26 +141,22 @@ impl CodexWriter {
     fn end_turn(&mut self, out: &mut Vec<u8>) {
         let Some(open_turn) = self.open_turn.take() else { return };
         let payload = json!({
-            "type": "task_complete", "turn_id": self.turn_id(), "last_agent_message": open_turn.answer,
+            "type": "task_complete", "turn_id": self.turn_id(),
+            "last_agent_message": open_turn.answer,
             "started_at": open_turn.began.as_second(), "completed_at": open_turn.last.as_second(),
         });
         self.write(open_turn.last, "event_msg", &payload, out);
     }
 
     /// Writes the record of a message as the screen shows it.
-    fn write_shown_message(
-        &mut self,
-        at: Timestamp,
-        shown_messages: CodexContent<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    fn write_shown_message(&mut self, at: Timestamp, content: CodexContent<'_>, out: &mut Vec<u8>) {
         self.shown_messages += 1;
         let payload = match &self.ordinals {
-            None => shown_messages.as_event(),
+            None => content.as_event(),
             Some(ordinals) => json!({
                 "type": "item_completed", "thread_id": ordinals.conversation,
                 "turn_id": self.turn_id(),
-                "item": shown_messages.as_item(&format!("{}-{}", self.turn_id(), self.shown_messages)),
+                "item": content.as_item(&format!("{}-{}", self.turn_id(), self.shown_messages)),
                 "started_at_ms": at.as_millisecond(), "completed_at_ms": at.as_millisecond(),
             }),
         };

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 
-use crate::shared::failure_classes::{of_status_or_timeout as of_status, of_words};
+use crate::shared::failure_classes::{class_of_text, of_status_or_timeout as of_status};
 
 /// Texts in error messages, and the class of each text. The most reliable text is the first.
-const CLASSES_BY_WORDS: [(&str, FailureClass); 20] = [
+const CLASSES_BY_TEXT: [(&str, FailureClass); 20] = [
     ("usage limit", FailureClass::UsageLimit),
     ("quota exceeded", FailureClass::UsageLimit),
     ("out of credits", FailureClass::UsageLimit),
@@ -56,7 +56,7 @@ fn class(message: &str) -> FailureClass {
     if let Some(class) = status(message).and_then(of_status) {
         return class;
     }
-    of_words(message, &CLASSES_BY_WORDS).unwrap_or(FailureClass::Other)
+    class_of_text(message, &CLASSES_BY_TEXT).unwrap_or(FailureClass::Other)
 }
 
 fn status(message: &str) -> Option<u16> {

@@ -25,7 +25,7 @@ const NATIVE_PATHS: [&str; 4] = [
 ];
 
 /// Settings of an interactive launch. Codex does not ask about updates at its start. Its title
-/// shows the activity, whatever title the user has configured.
+/// shows the activity, and not the title that the user has configured.
 const INTERACTIVE_SETTINGS: [&str; 2] =
     ["check_for_update_on_startup=false", r#"tui.terminal_title=["activity","project-name"]"#];
 
@@ -135,8 +135,8 @@ fn permission_arguments(session: &Session) -> Vec<String> {
     arguments.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the user's own instructions, followed by those of the session. Without the user's
-/// instructions, those of the session would replace them.
+/// Returns the user's instructions, followed by the session's instructions. The argument replaces
+/// the user's instructions, so it must contain them.
 fn instructions(plan: &CommandPlan<'_>) -> Option<String> {
     let session = plan.session;
     let own = session.instructions.as_deref()?;

@@ -18,10 +18,10 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Vec<Live> {
     }))
 }
 
-/// Returns the conversation that a process is in. A process keeps the locks of conversations that
-/// it has left, and takes locks for its own helpers. So the newest conversation with a person
-/// counts. A process that holds only one lock is in that conversation, unless the lock is that of a
-/// helper.
+/// Returns the current conversation of a process: the newest conversation with the user whose lock
+/// the process holds. A process keeps the locks of its earlier conversations, and also locks the
+/// conversations of its helpers. If a process holds one lock, that is its conversation, unless it
+/// belongs to a helper.
 pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<VendorSessionId> {
     let open = files.opened_in(&paths::locks(config_dir), Some(pid));
     let mut locks: Vec<_> = open
@@ -31,12 +31,11 @@ pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<
         .collect();
     locks.sort();
     if let [(_, only)] = locks.as_slice() {
-        return Some(only.clone())
-            .filter(|id| is_with_person(files, config_dir, id) != Some(false));
+        return Some(only.clone()).filter(|id| is_with_user(files, config_dir, id) != Some(false));
     }
-    let is_with_person =
-        |(_, id): &&(_, VendorSessionId)| is_with_person(files, config_dir, id) == Some(true);
-    locks.iter().rev().find(is_with_person).map(|(_, id)| id.clone())
+    let is_with_user =
+        |(_, id): &&(_, VendorSessionId)| is_with_user(files, config_dir, id) == Some(true);
+    locks.iter().rev().find(is_with_user).map(|(_, id)| id.clone())
 }
 
 /// Returns when a lock was taken: its modification time, because Codex creates the file anew each
@@ -45,10 +44,10 @@ pub(super) fn taken_at(files: &dyn Files, path: &Path) -> Option<jiff::Timestamp
     files.facts(path).ok().flatten().map(|facts| facts.modified)
 }
 
-/// Returns whether a conversation is one with a person. `None` if its rollout does not exist yet.
-fn is_with_person(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> Option<bool> {
+/// Returns whether this is a conversation with the user. `None` if its rollout does not exist yet.
+fn is_with_user(files: &dyn Files, config_dir: &Path, id: &VendorSessionId) -> Option<bool> {
     let rollout = paths::rollout(files, config_dir, id);
-    transcript::header(files, &rollout).map(|header| header.is_with_person())
+    transcript::header(files, &rollout).map(|header| header.is_with_user())
 }
 
 #[cfg(test)]

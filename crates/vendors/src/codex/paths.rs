@@ -118,7 +118,7 @@ fn last_id(stem: &str) -> Option<Uuid> {
 pub(super) fn rollout_with_own_id(files: &dyn Files, beside: &Path, id: Uuid) -> Option<PathBuf> {
     let has_id = |path: &PathBuf| own_id_of_rollout(path) == Some(id);
     let in_folder = |folder: &Path| files.list(folder).unwrap_or_default().into_iter().find(has_id);
-    let config_dir = || beside.ancestors().find(|it| it.ends_with(SESSIONS))?.parent();
+    let config_dir = || beside.ancestors().find(|folder| folder.ends_with(SESSIONS))?.parent();
     let in_days_around_its_creation = |config_dir: &Path| {
         let created = created_at(&id.to_string())?;
         days_around(config_dir, created).iter().find_map(|day| in_folder(day))

@@ -95,9 +95,9 @@ pub(super) struct RolloutHeader {
 }
 
 impl RolloutHeader {
-    /// Returns whether this is a conversation with a person. Codex has other conversations for
-    /// titles and for its own helpers.
-    pub(super) fn is_with_person(&self) -> bool {
+    /// Returns whether this is a conversation with the user. Codex has other conversations for
+    /// titles and for its helpers.
+    pub(super) fn is_with_user(&self) -> bool {
         let by_user = self.thread_source.as_deref().is_none_or(|source| source == "user");
         by_user && (self.source.is_string() || self.source.is_null())
     }
@@ -179,8 +179,8 @@ fn event(payload: &Value) -> RolloutRecord {
 /// Returns the end of the used-up limit that ends last. `None` if no limit is used up.
 fn end_of_used_up_limits(limits: &Value) -> Option<Timestamp> {
     let windows = ["primary", "secondary"].map(|window| &limits[window]);
-    let full = windows.iter().filter(|it| it["used_percent"].as_f64() >= Some(100.0));
-    let ends = full.filter_map(|it| Timestamp::from_second(it["resets_at"].as_i64()?).ok());
+    let full = windows.iter().filter(|window| window["used_percent"].as_f64() >= Some(100.0));
+    let ends = full.filter_map(|window| Timestamp::from_second(window["resets_at"].as_i64()?).ok());
     ends.max()
 }
 
@@ -204,11 +204,11 @@ fn history_item(payload: &Value) -> RolloutRecord {
 /// that Codex added are recognized by their beginnings.
 fn history_user_message(payload: &Value) -> RolloutRecord {
     let kinds = payload[METADATA_FIELD]["content_item_kinds"].as_array();
-    let is_with_person =
+    let is_user_part =
         |kind: &Value| kind.as_str().is_some_and(|kind| kind.starts_with(USER_KIND_PREFIX));
-    if let Some(kinds) = kinds.filter(|kinds| kinds.iter().any(is_with_person)) {
+    if let Some(kinds) = kinds.filter(|kinds| kinds.iter().any(is_user_part)) {
         let parts = payload["content"].as_array().into_iter().flatten().zip(kinds);
-        let own = parts.filter(|(_, kind)| is_with_person(kind));
+        let own = parts.filter(|(_, kind)| is_user_part(kind));
         return RolloutRecord::HistoryUserMessage(
             own.filter_map(|(part, _)| part["text"].as_str()).collect(),
         );
@@ -239,7 +239,7 @@ fn tool_call(payload: &Value) -> CodexToolCall {
 fn tool_result(payload: &Value) -> CodexToolResult {
     let output = &payload["output"];
     let text = text_of_output(output);
-    let success = [payload, output].iter().find_map(|it| it["success"].as_bool());
+    let success = [payload, output].iter().find_map(|value| value["success"].as_bool());
     let failed = success.map_or_else(|| has_failed(&text), |success| !success);
     let id = payload["call_id"].as_str().unwrap_or_default().to_owned();
     CodexToolResult { id, text, failed }

@@ -54,11 +54,11 @@ impl Interaction for Codex {
         }
         let activity = title_activity(&screen.title);
         if let Some(question) = CodexQuestion::find_on(screen) {
-            let asked = question.waits_for.or(match activity {
+            let reason = question.waits_for.or(match activity {
                 Some(Activity::Waiting(reason)) => Some(reason),
                 _ => None,
             });
-            return Some(Showing::Dialog(asked.unwrap_or(WaitingFor::Question)));
+            return Some(Showing::Dialog(reason.unwrap_or(WaitingFor::Question)));
         }
         match activity? {
             Activity::Waiting(reason) => Some(Showing::Dialog(reason)),
@@ -117,7 +117,7 @@ impl<'a> CodexQuestion<'a> {
         }
         let choices = dialog::numbered(&screen.rows, &[MARK])?;
         let above = &screen.rows[..choices.rows.start];
-        let known_question = |row: &String| QUESTIONS.iter().find(|(words, _)| row.contains(words));
+        let known_question = |row: &String| QUESTIONS.iter().find(|(text, _)| row.contains(text));
         let waits_for = above
             .iter()
             .rev()
@@ -126,7 +126,7 @@ impl<'a> CodexQuestion<'a> {
             .map(|(_, waits_for)| *waits_for);
         // The first possible heading counts: the command below it can contain the same words.
         let is_heading =
-            |row: &String| QUESTIONS.iter().any(|(words, _)| row.trim_start().starts_with(words));
+            |row: &String| QUESTIONS.iter().any(|(text, _)| row.trim_start().starts_with(text));
         let first = above.iter().position(is_heading).unwrap_or(0);
         // The subject of the question can be above its heading.
         let first = above[..first].iter().rposition(|row| row.trim().is_empty()).unwrap_or(0);

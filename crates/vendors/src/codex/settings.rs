@@ -14,24 +14,26 @@ const DEFAULT_PROVIDER: &str = "openai";
 /// Returns the model provider that a launch with these arguments uses. Codex refuses a conversation
 /// that names another provider or no provider.
 pub(super) fn provider(files: &dyn Files, config_dir: &Path, arguments: &[String]) -> String {
-    let given = GivenSettings::read(arguments);
-    let local = given.local.filter(|_| given.is_local);
-    let overridden = given.overridden("model_provider");
+    let from_arguments = GivenSettings::read(arguments);
+    let local = from_arguments.local.filter(|_| from_arguments.is_local);
+    let overridden = from_arguments.overridden("model_provider");
     let chosen = local.map(str::to_owned).or(overridden);
     chosen
-        .or_else(|| in_files(files, config_dir, given.profile, "model_provider"))
+        .or_else(|| in_files(files, config_dir, from_arguments.profile, "model_provider"))
         .unwrap_or_else(|| DEFAULT_PROVIDER.to_owned())
 }
 
-/// Returns the user's own instructions for the agent. Segue adds those of the session to them.
+/// Returns the user's instructions for the agent, without the instructions of the session.
 pub(super) fn instructions(
     files: &dyn Files,
     config_dir: &Path,
     arguments: &[String],
 ) -> Option<String> {
     const KEY: &str = "developer_instructions";
-    let given = GivenSettings::read(arguments);
-    given.overridden(KEY).or_else(|| in_files(files, config_dir, given.profile, KEY))
+    let from_arguments = GivenSettings::read(arguments);
+    from_arguments
+        .overridden(KEY)
+        .or_else(|| in_files(files, config_dir, from_arguments.profile, KEY))
 }
 
 /// Looks up a key in the file of the profile, and then in the settings file.
@@ -66,28 +68,28 @@ struct GivenSettings<'a> {
 
 impl<'a> GivenSettings<'a> {
     fn read(arguments: &'a [String]) -> Self {
-        let mut given = Self::default();
-        let mut words = arguments.iter().map(String::as_str);
-        while let Some(word) = words.next() {
-            let (flag, value) = match word.split_once('=') {
+        let mut from_arguments = Self::default();
+        let mut rest = arguments.iter().map(String::as_str);
+        while let Some(argument) = rest.next() {
+            let (flag, value) = match argument.split_once('=') {
                 Some((flag, value)) if flag.starts_with("--") => (flag, Some(value)),
-                _ => (word, None),
+                _ => (argument, None),
             };
             match flag {
-                "-c" | "--config" => given.overrides.extend(value.or_else(|| words.next())),
-                "-p" | "--profile" => given.profile = value.or_else(|| words.next()),
-                "--local-provider" => given.local = value.or_else(|| words.next()),
-                "--oss" => given.is_local = true,
+                "-c" | "--config" => from_arguments.overrides.extend(value.or_else(|| rest.next())),
+                "-p" | "--profile" => from_arguments.profile = value.or_else(|| rest.next()),
+                "--local-provider" => from_arguments.local = value.or_else(|| rest.next()),
+                "--oss" => from_arguments.is_local = true,
                 _ => {}
             }
         }
-        given
+        from_arguments
     }
 
     /// Returns the last value that was given for a key. A value that is no TOML string is used as
     /// it is.
     fn overridden(&self, key: &str) -> Option<String> {
-        let values = self.overrides.iter().rev().filter_map(|it| it.split_once('='));
+        let values = self.overrides.iter().rev().filter_map(|setting| setting.split_once('='));
         let (_, value) = values.into_iter().find(|(name, _)| name.trim() == key)?;
         let table: Option<Table> = format!("value = {value}").parse().ok();
         let parsed = table.and_then(|table| table.get("value").cloned());
@@ -109,15 +111,15 @@ mod tests {
     use super::*;
     use crate::testing::Home;
 
-    fn words(line: &str) -> Vec<String> {
-        line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    fn split(line: &str) -> Vec<String> {
+        line.split(' ').filter(|argument| !argument.is_empty()).map(str::to_owned).collect()
     }
 
     #[test]
     fn provider_comes_from_arguments_then_profile_then_settings() {
         let home = Home::new();
-        let asked = |line: &str| provider(&home.disk, home.folder.path(), &words(line));
-        assert_eq!(asked(""), "openai", "no settings");
+        let provider_for = |line: &str| provider(&home.disk, home.folder.path(), &split(line));
+        assert_eq!(provider_for(""), "openai", "no settings");
         home.write("config.toml", "model_provider = \"mine\"\n[tui]\nx = 1\n");
         home.write("work.config.toml", "model_provider = \"works\"\n");
         home.write("plain.config.toml", "model = \"m\"\n");
@@ -135,20 +137,21 @@ mod tests {
             ("--oss --local-provider ollama", "ollama"),
             ("--local-provider ollama", "mine"),
         ] {
-            assert_eq!(asked(line), wanted, "{line}");
+            assert_eq!(provider_for(line), wanted, "{line}");
         }
         home.write("config.toml", "model_provider = [broken");
-        assert_eq!(asked(""), "openai");
+        assert_eq!(provider_for(""), "openai");
     }
 
     #[test]
     fn user_instructions_come_from_arguments_or_settings() {
         let home = Home::new();
-        let asked = |line: &str| instructions(&home.disk, home.folder.path(), &words(line));
-        assert_eq!(asked(""), None);
+        let instructions_for =
+            |line: &str| instructions(&home.disk, home.folder.path(), &split(line));
+        assert_eq!(instructions_for(""), None);
         home.write("config.toml", "developer_instructions = \"be\\nkind\"\n");
-        assert_eq!(asked("").as_deref(), Some("be\nkind"));
-        assert_eq!(asked("-c developer_instructions=other").as_deref(), Some("other"));
+        assert_eq!(instructions_for("").as_deref(), Some("be\nkind"));
+        assert_eq!(instructions_for("-c developer_instructions=other").as_deref(), Some("other"));
     }
 
     #[test]

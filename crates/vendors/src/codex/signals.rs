@@ -80,7 +80,8 @@ impl SignalSources for Codex {
     /// The title has a spinner while Codex works, a blinking mark while it waits for an answer, and
     /// otherwise the name of the folder. There is no title before the input is ready.
     fn title_signals(&self, title: &str) -> Vec<Signal> {
-        let activity = title_activity(title).map(|it| signals::activity(it, Source::Title));
+        let activity =
+            title_activity(title).map(|activity| signals::activity(activity, Source::Title));
         activity.into_iter().collect()
     }
 
@@ -124,7 +125,7 @@ fn turn_signals(tail: RolloutEnd, since: Option<jiff::Timestamp>) -> Vec<Signal>
 }
 
 fn turn_ended(end: CodexTurnEnd) -> Signal {
-    let failure = end.error.as_deref().map(|words| failures::failure(words, end.resets_at));
+    let failure = end.error.as_deref().map(|message| failures::failure(message, end.resets_at));
     let ok = failure.is_none() && !end.aborted;
     Signal::TurnEnded { ok, text: end.answer.unwrap_or_default(), failure }
 }

@@ -51,7 +51,7 @@ impl Transcripts for Codex {
         let rollouts = paths::newest_rollouts(files, &place.config_dir, MOST_CONVERSATIONS);
         let read = |path: &PathBuf| {
             let header = header(files, path)
-                .filter(|header| header.is_with_person() && header.cwd == place.cwd)?;
+                .filter(|header| header.is_with_user() && header.cwd == place.cwd)?;
             read(files, path, &VendorSessionId::new(header.id)).ok().flatten()
         };
         Ok(transcripts::oldest_first(rollouts.iter().filter_map(read)))
@@ -70,7 +70,7 @@ impl Transcripts for Codex {
         kept: &StoredConversation,
     ) -> io::Result<Option<Beginning>> {
         let path = &kept.transcript;
-        let Some(header) = header(files, path).filter(RolloutHeader::is_with_person) else {
+        let Some(header) = header(files, path).filter(RolloutHeader::is_with_user) else {
             return Ok(None);
         };
         let first_message = first_message(files, path)?;

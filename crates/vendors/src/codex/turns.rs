@@ -43,8 +43,8 @@ struct Items {
     end: Option<u64>,
     /// How many earlier messages of the user, each with everything after it, are rolled back.
     rolled_back: u64,
-    /// The text of the compaction that was read last. The end of this text repeats the model's
-    /// answer right before the compaction, so that answer is left out.
+    /// The text of the last compaction that was read. The end of this text repeats the model's
+    /// answer before the compaction, so that answer is omitted.
     summary: Option<String>,
 }
 
@@ -87,12 +87,16 @@ impl Items {
     /// Returns whether an item of the model's history belongs.
     fn is_in_history(&mut self, line: &[u8]) -> bool {
         if self.rolled_back > 0 {
-            let is_with_person = matches!(record(line), Some(RolloutRecord::HistoryUserMessage(_)));
-            self.rolled_back -= u64::from(is_with_person);
+            let is_user_message =
+                matches!(record(line), Some(RolloutRecord::HistoryUserMessage(_)));
+            self.rolled_back -= u64::from(is_user_message);
             return false;
         }
         let Some(summary) = self.summary.take() else { return true };
-        !matches!(record(line), Some(RolloutRecord::ModelMessage(text)) if summary.ends_with(text.trim_end()))
+        match record(line) {
+            Some(RolloutRecord::ModelMessage(text)) => !summary.ends_with(text.trim_end()),
+            _ => true,
+        }
     }
 
     fn belongs_if_in_history(&mut self, line: &[u8]) -> Belongs {

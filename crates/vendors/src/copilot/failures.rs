@@ -34,7 +34,7 @@ pub(super) fn last_words(errors: &str) -> Option<Failure> {
     let line = errors
         .lines()
         .map(str::trim)
-        .find(|line| prefixes.iter().any(|it| line.starts_with(it)))?;
+        .find(|line| prefixes.iter().any(|prefix| line.starts_with(prefix)))?;
     let class = class_of_text(line);
     Some(Failure { class, message: line.to_owned(), resets_at: None })
 }
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn last_words_are_the_first_line_that_is_an_error() {
-        let told = "\nError: No session, task, or name matched '49999999'.\n\nTo resume by name:";
-        let failure = last_words(told).unwrap();
+        let errors = "\nError: No session, task, or name matched '49999999'.\n\nTo resume by name:";
+        let failure = last_words(errors).unwrap();
         assert_eq!(failure.message, "Error: No session, task, or name matched '49999999'.");
         assert_eq!(failure.class, FailureClass::Other);
         let wrong = last_words("error: unexpected argument '--nonsense' found").unwrap();

@@ -26,8 +26,7 @@ const NATIVE_PATHS: [&str; 6] = [
 ];
 
 /// Environment variables that are removed before a launch. Copilot sets them for its own tools,
-/// with one exception: `COPILOT_ALLOW_ALL` would allow everything, whatever the session's
-/// permission is.
+/// with one exception: `COPILOT_ALLOW_ALL` would override the session's permission.
 const REMOVED_VARIABLES: [&str; 5] = [
     "COPILOT_AGENT_SESSION_ID",
     "COPILOT_ALLOW_ALL",

@@ -34,7 +34,7 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
         let own = paths::pid_of_log(&log).filter(|named| *named == pid);
         let foreground = own.and_then(|_| last_foreground(files, &log));
         let foreground = foreground.map(|id| Live { pid, started: None, id });
-        found.extend(foreground.filter(|it| !found.contains(it)));
+        found.extend(foreground.filter(|live| !found.contains(live)));
     }
     Ok(live::sorted(found.into_iter()))
 }
@@ -56,7 +56,7 @@ pub(super) fn holds(files: &dyn Files, folder: &Path, pid: u32) -> bool {
     files.is_open_in(&hold_file(folder, pid), pid)
 }
 
-/// Returns the conversation that a process is in, out of those that are open on any screen. `None`
+/// Returns the current conversation of a process, from Copilot's list of open conversations. `None`
 /// if the process holds no conversation, or more than one.
 pub(super) fn current(files: &dyn Files, config_dir: &Path, pid: u32) -> Option<VendorSessionId> {
     let bytes = files.head(&paths::open_conversations(config_dir), LARGEST_LIST_BYTES).ok()?;

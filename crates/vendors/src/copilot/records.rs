@@ -24,7 +24,7 @@ pub(super) enum CopilotEvent {
     Began(Option<PathBuf>),
     /// A process resumed the conversation.
     Resumed,
-    /// A person sent this message.
+    /// The user sent this message.
     UserMessage(String),
     /// A request to the model begins. One turn of the user can have several requests.
     RequestBegan,
@@ -42,7 +42,7 @@ pub(super) enum CopilotEvent {
     Aborted,
     /// The turn failed.
     Failed(Failure),
-    /// Copilot waits for a person's answer to the request with this id.
+    /// Copilot waits for the user's answer to the request with this id.
     InputRequested(String, WaitingFor),
     /// The request with this id was answered or withdrawn.
     InputCompleted(String),
@@ -138,7 +138,7 @@ fn event(line: &CopilotLine<'_>) -> CopilotEvent {
     }
 }
 
-/// Returns the message if a person sent it. A message from a skill or another agent has another
+/// Returns the message if the user sent it. A message from a skill or another agent has another
 /// `source` than `user`. A message from Copilot's own loop is marked as a continuation.
 fn user_message(data: &Value) -> CopilotEvent {
     let is_from_user = data["source"].as_str().is_none_or(|source| source == "user");

@@ -1,4 +1,5 @@
-//! The configuration with which Copilot CLI runs against a fake model, for trials without an account.
+//! The configuration with which Copilot CLI runs against a fake model, for trials without an
+//! account.
 
 use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;

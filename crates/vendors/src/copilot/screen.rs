@@ -70,8 +70,8 @@ impl Interaction for Copilot {
         typing::typing(message)
     }
 
-    /// The number of a choice confirms it at once, whichever choice is selected. Escape confirms
-    /// the choice that means no.
+    /// The key is the number of the choice, without Enter. For the choice that means no, the key is
+    /// Escape.
     fn answer(&self, screen: &Screen, answer: &Answer) -> Option<Vec<u8>> {
         if input(screen).is_some() {
             return None;

@@ -113,7 +113,7 @@ fn last_turn_signals(files: &dyn Files, path: &Path) -> Vec<Signal> {
 /// What the records at the end of a transcript show about the last turn.
 #[derive(Default)]
 struct Newest {
-    /// The ids of requests to a person that were answered or withdrawn.
+    /// The ids of requests to the user that were answered or withdrawn.
     answered_requests: HashSet<String>,
     /// The last request to the model has ended.
     has_request_ended: bool,

@@ -127,7 +127,7 @@ fn conversation_begun_in(
     read(files, &path, id).ok()?
 }
 
-/// Returns the messages that a person sent, from this byte offset on.
+/// Returns the user's messages from this byte offset on.
 fn messages_since(files: &dyn Files, path: &Path, offset: u64) -> Result<Vec<String>> {
     reading::messages_since(files, path, offset, |line| match CopilotRecord::read(line)?.event {
         CopilotEvent::UserMessage(text) => {
@@ -143,7 +143,7 @@ pub(super) fn with_pastes(files: &dyn Files, transcript: &Path, text: &str) -> S
     let (mut whole, mut rest) = (String::new(), text);
     while let Some((before, element)) = rest.split_once(PASTE_ELEMENT_PREFIX) {
         let parts =
-            element.split_once('"').and_then(|(file, it)| Some((file, it.split_once("/>")?)));
+            element.split_once('"').and_then(|(file, rest)| Some((file, rest.split_once("/>")?)));
         let pastes_folder = paths::pastes(transcript);
         let Some((file, (_, after))) = parts else { break };
         let is_own = pastes_folder

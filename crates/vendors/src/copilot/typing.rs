@@ -5,7 +5,7 @@ use segue_core::ports::Typing;
 
 use crate::shared::typed_text::{ZERO_WIDTH_SPACE, terminal_text};
 
-/// Words that end the program if the message contains nothing else.
+/// Messages that end the program.
 const EXIT_WORDS: [&str; 3] = ["exit", "quit", "bye"];
 
 pub(super) fn typing(message: &str) -> Typing {

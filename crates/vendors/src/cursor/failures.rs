@@ -2,11 +2,11 @@
 
 use segue_core::model::{Failure, FailureClass};
 
-use crate::shared::failure_classes::of_words;
+use crate::shared::failure_classes::class_of_text;
 
 /// Texts in error messages, and the class of each text. The most reliable text is the first. Texts
 /// in brackets are error codes of Cursor's service.
-const CLASSES_BY_WORDS: [(&str, FailureClass); 17] = [
+const CLASSES_BY_TEXT: [(&str, FailureClass); 17] = [
     ("[unauthenticated]", FailureClass::Account),
     ("[permission_denied]", FailureClass::Account),
     ("[resource_exhausted]", FailureClass::UsageLimit),
@@ -45,7 +45,7 @@ pub(super) fn last_words(errors: &str) -> Option<Failure> {
 }
 
 fn class_of(message: &str) -> Option<FailureClass> {
-    of_words(message, &CLASSES_BY_WORDS)
+    class_of_text(message, &CLASSES_BY_TEXT)
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ use uuid::Uuid;
 use super::{CursorVendor, paths, plugin, transcript, typing};
 use crate::shared::launching::{self, FlagValue};
 
-/// Arguments of a headless turn, whose output Segue reads. `--trust` is needed because no person
-/// can be asked whether the folder is trusted. The user chose the folder by starting a session in
-/// it. An interactive Cursor does not accept `--trust`.
+/// Arguments of a headless turn, whose output Segue reads. `--trust` is needed because Cursor
+/// cannot ask the user whether the folder is trusted. The user has started a session in the folder,
+/// which counts as trust. An interactive Cursor does not accept `--trust`.
 const HEADLESS_ARGUMENTS: [&str; 4] = ["-p", "--output-format", "stream-json", "--trust"];
 
 /// Flags among a session's own arguments that decide what Cursor may do without asking.

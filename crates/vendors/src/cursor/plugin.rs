@@ -21,13 +21,14 @@ pub(super) fn files(plan: &CommandPlan<'_>) -> Vec<NewFile> {
     let folder = folder(plan.folder);
     let file = |below: &str, contents| NewFile { path: folder.join(below), contents };
     let hooks = (!plan.session.headless).then(|| file("hooks/hooks.json", hooks(plan).to_string()));
-    let rule = plan.session.instructions.as_deref().map(|it| file("rules/segue.mdc", rule(it)));
+    let rule = plan.session.instructions.as_deref().map(|text| file("rules/segue.mdc", rule(text)));
     let optional_files: Vec<NewFile> = hooks.into_iter().chain(rule).collect();
     if optional_files.is_empty() {
         return optional_files;
     }
     let manifest = json!({
-        "name": "segue", "version": "1.0.0", "description": "Reports to Segue what this session does.",
+        "name": "segue", "version": "1.0.0",
+        "description": "Reports to Segue what this session does.",
     });
     optional_files
         .into_iter()

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::shared::reading;
 
-/// The tags that Cursor puts around a person's message.
+/// The tags that Cursor puts around a message of the user.
 const QUERY_TAGS: (&str, &str) = ("<user_query>", "</user_query>");
 
 /// The text that Cursor records in place of thoughts.
@@ -70,7 +70,7 @@ pub(super) enum CursorMeaning {
     Nothing,
 }
 
-/// Reads what a line means for its turn. A truncated or invalid line means nothing.
+/// Returns the effect of a line on its turn. A truncated or invalid line has no effect.
 pub(super) fn meaning(line: &[u8]) -> CursorMeaning {
     match read(line) {
         Some(CursorRecord::Message { role, message }) if role == "user" => {
@@ -119,8 +119,8 @@ fn assistant_meaning(message: &CursorMessage) -> CursorMeaning {
 /// Returns an answer without the placeholder for thoughts.
 fn answer_text(message: &CursorMessage) -> String {
     let text = text(message);
-    let told = text.trim_end();
-    told.strip_suffix(REDACTED_THOUGHTS).unwrap_or(told).trim_end().to_owned()
+    let trimmed = text.trim_end();
+    trimmed.strip_suffix(REDACTED_THOUGHTS).unwrap_or(trimmed).trim_end().to_owned()
 }
 
 fn text(message: &CursorMessage) -> String {

@@ -15,8 +15,8 @@ const EMPTY_LIMIT_BYTES: u64 = 1024 * 1024;
 
 /// Lists the transcripts that a start of Gemini would delete although they are needed. Gemini
 /// deletes all transcripts whose names have the same ending as the name of a transcript without
-/// messages. Needed ones belong to a conversation that was resumed, or that a live process has just
-/// begun.
+/// messages. A transcript is needed if its conversation was resumed, or if a live process has just
+/// begun it.
 pub(super) fn endangered(files: &dyn Files, place: &Place) -> Vec<PathBuf> {
     let mut all = files.list(&paths::chats(files, place)).unwrap_or_default();
     all.retain(|path| paths::generated_ending(path).is_some());

@@ -3,11 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 use segue_core::model::{Failure, FailureClass};
 
-use crate::shared::failure_classes::{of_status, of_words};
+use crate::shared::failure_classes::{class_of_text, of_status};
 
 /// Texts in error messages without an HTTP status, and their failure classes. The first match
 /// decides.
-const CLASS_OF_TEXT: [(&str, FailureClass); 18] = [
+const CLASSES_BY_TEXT: [(&str, FailureClass); 18] = [
     ("quota", FailureClass::UsageLimit),
     ("exhausted", FailureClass::UsageLimit),
     ("fetch failed", FailureClass::Connection),
@@ -61,7 +61,7 @@ fn class(message: &str) -> FailureClass {
     if let Some(class) = status(message).and_then(of_status) {
         return class;
     }
-    of_words(message, &CLASS_OF_TEXT).unwrap_or(FailureClass::Other)
+    class_of_text(message, &CLASSES_BY_TEXT).unwrap_or(FailureClass::Other)
 }
 
 /// Parses the HTTP status in the service's response.

@@ -40,8 +40,8 @@ fn pids(files: &dyn Files) -> Vec<u32> {
     paths.iter().filter_map(|path| path.file_name()?.to_str()?.parse().ok()).collect()
 }
 
-/// Returns the current conversation of a process: the last one that it began, or the one on its
-/// command line.
+/// Returns the current conversation of a process: the last conversation that it began, or the
+/// conversation on its command line.
 pub(super) fn current_conversation(
     files: &dyn Files,
     chats: &Path,

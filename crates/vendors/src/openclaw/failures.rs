@@ -2,10 +2,10 @@
 
 use segue_core::model::{Failure, FailureClass};
 
-use crate::shared::failure_classes::of_words;
+use crate::shared::failure_classes::class_of_text;
 
 /// Texts in error messages, and their failure classes. The first match decides.
-const CLASS_OF_TEXT: [(&str, FailureClass); 13] = [
+const CLASSES_BY_TEXT: [(&str, FailureClass); 13] = [
     ("http 401", FailureClass::Account),
     ("http 403", FailureClass::Account),
     ("http 429", FailureClass::UsageLimit),
@@ -26,7 +26,7 @@ const REASON_PREFIX: &str = "[openclaw] Reason: ";
 
 /// Classifies an error message of OpenClaw. OpenClaw does not report when a usage limit ends.
 pub(super) fn failure(message: &str) -> Failure {
-    let class = of_words(message, &CLASS_OF_TEXT).unwrap_or(FailureClass::Other);
+    let class = class_of_text(message, &CLASSES_BY_TEXT).unwrap_or(FailureClass::Other);
     Failure { class, message: message.to_owned(), resets_at: None }
 }
 

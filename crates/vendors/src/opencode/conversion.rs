@@ -215,7 +215,8 @@ impl OpencodeWriter {
         self.write_tool_call(None, out);
         let Some(open_answer) = self.open_answer.take() else { return };
         let info = json!({
-            "id": open_answer.id, "sessionID": self.session, "role": "assistant", "parentID": self.last_user_message,
+            "id": open_answer.id, "sessionID": self.session, "role": "assistant",
+            "parentID": self.last_user_message,
             "mode": self.agent, "agent": self.agent,
             "providerID": self.model.provider, "modelID": self.model.name,
             "path": {"cwd": self.cwd, "root": self.cwd}, "cost": 0,

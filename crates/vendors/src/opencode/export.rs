@@ -93,8 +93,8 @@ fn columns(row: &Row<'_>) -> rusqlite::Result<Map<String, Value>> {
     let mut columns = Map::new();
     for (at, name) in statement.column_names().enumerate() {
         let value = match row.get_ref(at)? {
-            ValueRef::Integer(number_or_zero) => json!(number_or_zero),
-            ValueRef::Real(number_or_zero) => json!(number_or_zero),
+            ValueRef::Integer(number) => json!(number),
+            ValueRef::Real(number) => json!(number),
             column if JSON_COLUMNS.contains(&name) || name == "summary_diffs" => rows::json(column),
             ValueRef::Text(text) => json!(String::from_utf8_lossy(text)),
             ValueRef::Null | ValueRef::Blob(_) => Value::Null,
@@ -106,17 +106,17 @@ fn columns(row: &Row<'_>) -> rusqlite::Result<Map<String, Value>> {
 
 fn info(columns: &Map<String, Value>) -> Value {
     let column = |name: &str| columns.get(name).cloned().unwrap_or_default();
-    let count = |name: &str| columns.get(name).filter(|database| database.is_number()).cloned();
-    let number_or_zero = |name: &str| count(name).unwrap_or_else(|| json!(0));
+    let number_in = |name: &str| columns.get(name).filter(|value| value.is_number()).cloned();
+    let number = |name: &str| number_in(name).unwrap_or_else(|| json!(0));
     let mut info = json!({
-        "cost": number_or_zero("cost"),
+        "cost": number("cost"),
         "tokens": {
-            "input": number_or_zero("tokens_input"), "output": number_or_zero("tokens_output"),
-            "reasoning": number_or_zero("tokens_reasoning"),
-            "cache": {"read": number_or_zero("tokens_cache_read"), "write": number_or_zero("tokens_cache_write")},
+            "input": number("tokens_input"), "output": number("tokens_output"),
+            "reasoning": number("tokens_reasoning"),
+            "cache": {"read": number("tokens_cache_read"), "write": number("tokens_cache_write")},
         },
         "time": {
-            "created": number_or_zero("time_created"), "updated": number_or_zero("time_updated"),
+            "created": number("time_created"), "updated": number("time_updated"),
             "archived": column("time_archived"),
         },
     });
@@ -126,10 +126,10 @@ fn info(columns: &Map<String, Value>) -> Value {
     for name in JSON_COLUMNS {
         info[name] = column(name);
     }
-    if count("summary_additions").is_some() {
+    if number_in("summary_additions").is_some() {
         info["summary"] = without_nulls(json!({
-            "additions": number_or_zero("summary_additions"), "deletions": number_or_zero("summary_deletions"),
-            "files": number_or_zero("summary_files"), "diffs": column("summary_diffs"),
+            "additions": number("summary_additions"), "deletions": number("summary_deletions"),
+            "files": number("summary_files"), "diffs": column("summary_diffs"),
         }));
     }
     info["time"] = without_nulls(info["time"].take());

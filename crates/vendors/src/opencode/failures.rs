@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use segue_core::model::{Failure, FailureClass};
 use serde::Deserialize;
 
-use crate::shared::failure_classes::{of_status_or_timeout as of_status, of_words};
+use crate::shared::failure_classes::{class_of_text, of_status_or_timeout as of_status};
 
 /// An error as it appears in OpenCode's events, output and database.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -25,7 +25,7 @@ struct Details {
 const ABORTED_NAME: &str = "MessageAbortedError";
 
 /// Texts in error messages, and their failure classes. The first match decides.
-const CLASS_OF_TEXT: [(&str, FailureClass); 22] = [
+const CLASSES_BY_TEXT: [(&str, FailureClass); 22] = [
     ("quota", FailureClass::UsageLimit),
     ("usage limit", FailureClass::UsageLimit),
     ("rate limit", FailureClass::UsageLimit),
@@ -84,7 +84,7 @@ pub(super) fn last_words(errors: &str) -> Option<Failure> {
 }
 
 fn class_of_message(message: &str) -> FailureClass {
-    of_words(message, &CLASS_OF_TEXT).unwrap_or(FailureClass::Other)
+    class_of_text(message, &CLASSES_BY_TEXT).unwrap_or(FailureClass::Other)
 }
 
 #[cfg(test)]

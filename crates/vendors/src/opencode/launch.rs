@@ -69,9 +69,9 @@ impl Launching for OpenCode {
 
     /// Adds the plugin and the session's instructions to the settings in the environment.
     fn add_settings(&self, session: &Session, folder: &Path, environment: &mut Environment) {
-        let launch =
+        let configured =
             environment.get(SETTINGS_VARIABLE).and_then(|text| serde_json::from_str(text).ok());
-        let mut settings: Value = launch.filter(Value::is_object).unwrap_or_else(|| json!({}));
+        let mut settings: Value = configured.filter(Value::is_object).unwrap_or_else(|| json!({}));
         replace_file(&mut settings["plugin"], Some(&folder.join(PLUGIN_FILE)));
         let instructions =
             session.instructions.as_ref().map(|_| folder.join(launch_files::INSTRUCTIONS_FILE));
@@ -225,8 +225,9 @@ fn empty_conversation(plan: &CommandPlan<'_>, id: &VendorSessionId) -> String {
 /// Sets the limits of an installation, except limits that the user has set.
 fn limit_installation(environment: &mut Environment) {
     let earlier_limits = environment.get(LIMITS_VARIABLE).unwrap_or_default().to_owned();
-    environment
-        .retain(|name| name != LIMITS_VARIABLE && earlier_limits.split(' ').all(|it| it != name));
+    environment.retain(|name| {
+        name != LIMITS_VARIABLE && earlier_limits.split(' ').all(|limit| limit != name)
+    });
     let is_set =
         |limit: &str| environment.names().iter().any(|name| name.eq_ignore_ascii_case(limit));
     let missing_limits: Vec<(&str, &str)> =

@@ -13,11 +13,11 @@ use crate::shared::files;
 
 const SETTINGS_LIMIT_BYTES: usize = 1024 * 1024;
 
-/// The settings files of a folder, the one with the highest precedence first.
+/// The settings files of a folder, the highest precedence first.
 const FOLDER_SETTINGS: [&str; 4] =
     [".opencode/opencode.jsonc", ".opencode/opencode.json", "opencode.jsonc", "opencode.json"];
 
-/// The settings files of a user, the one with the highest precedence first.
+/// The settings files of the user, the highest precedence first.
 const USER_SETTINGS: [&str; 3] = ["opencode.jsonc", "opencode.json", "config.json"];
 
 const LAST_MODEL_QUERY: &str =

@@ -81,11 +81,11 @@ fn shown_question(screen: &Screen) -> Option<WaitingFor> {
     }
     let has_text = |text: &str| screen.rows.iter().any(|row| row.contains(text));
     let (_, reason) = QUESTIONS.iter().find(|(text, _)| has_text(text))?;
-    (!is_missing_command(screen)).then_some(*reason)
+    (!is_command_missing(screen)).then_some(*reason)
 }
 
 /// Returns whether a question about a command is drawn without the command.
-fn is_missing_command(screen: &Screen) -> bool {
+fn is_command_missing(screen: &Screen) -> bool {
     let text = |row: &String| row.trim_start().trim_start_matches(LEFT_BORDER).trim().to_owned();
     let mut texts = above_choices(screen).unwrap_or_default().iter().map(text);
     texts.rfind(|text| !text.is_empty()).is_some_and(|last| last == COMMAND_HEADING)

@@ -86,8 +86,7 @@ fn signals_of_report(payload: PluginReport) -> Vec<Signal> {
 
 fn turn_ended(payload: PluginReport) -> Signal {
     #[expect(clippy::cast_possible_truncation, reason = "a time in milliseconds")]
-    let resets_at =
-        payload.until.and_then(|until| Timestamp::from_millisecond(until as i64).ok());
+    let resets_at = payload.until.and_then(|until| Timestamp::from_millisecond(until as i64).ok());
     let ok = payload.error.is_none();
     let failure = payload.error.and_then(|error| error.failure(resets_at));
     Signal::TurnEnded { ok, text: payload.text, failure }

@@ -2,11 +2,11 @@
 
 use segue_core::model::{Failure, FailureClass};
 
-use crate::shared::failure_classes::{of_status, of_words};
+use crate::shared::failure_classes::{class_of_text, of_status};
 
 /// Texts in error messages, and their failure classes. The first match decides. Pi repeats the
 /// error messages of the services.
-const CLASS_OF_TEXT: [(&str, FailureClass); 26] = [
+const CLASSES_BY_TEXT: [(&str, FailureClass); 26] = [
     ("usage limit", FailureClass::UsageLimit),
     ("quota", FailureClass::UsageLimit),
     ("rate limit", FailureClass::UsageLimit),
@@ -59,7 +59,7 @@ pub(super) fn last_words(errors: &str) -> Option<Failure> {
 
 fn class(message: &str) -> FailureClass {
     let by_status = status(message).and_then(of_status);
-    by_status.or_else(|| of_words(message, &CLASS_OF_TEXT)).unwrap_or(FailureClass::Other)
+    by_status.or_else(|| class_of_text(message, &CLASSES_BY_TEXT)).unwrap_or(FailureClass::Other)
 }
 
 /// Parses the HTTP status at the beginning of the message.

@@ -49,7 +49,7 @@ impl Launching for Pi {
     /// conversation.
     fn preset_id(&self, session: &Session, unique: Uuid) -> Option<VendorSessionId> {
         let chooses =
-            session.args.iter().any(|argument| value_of_choosing_flag(argument).is_some());
+            session.args.iter().any(|argument| choosing_flag_has_value(argument).is_some());
         (!chooses).then(|| VendorSessionId::new(unique.to_string()))
     }
 
@@ -117,7 +117,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
     let mut remaining = Vec::new();
     let mut arguments = plan.session.args.iter();
     while let Some(argument) = arguments.next() {
-        match value_of_choosing_flag(argument).filter(|_| plan.mode == LaunchMode::Resume) {
+        match choosing_flag_has_value(argument).filter(|_| plan.mode == LaunchMode::Resume) {
             Some(true) => {
                 // Also omit the value of the flag.
                 let _value = arguments.next();
@@ -131,7 +131,7 @@ fn own_arguments(plan: &CommandPlan<'_>) -> Vec<String> {
 
 /// Returns whether a value follows this flag. `None` if the argument does not choose a
 /// conversation.
-fn value_of_choosing_flag(argument: &str) -> Option<bool> {
+fn choosing_flag_has_value(argument: &str) -> Option<bool> {
     CHOOSING_FLAGS.iter().find(|(flag, _)| argument == *flag).map(|(_, has_value)| *has_value)
 }
 
@@ -170,7 +170,8 @@ pub(super) fn prepared_transcript(id: &VendorSessionId, cwd: &Path, began: Times
     let at = format!("{began:.3}");
     let zero_cost = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});
     let usage = json!({
-        "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": zero_cost,
+        "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0,
+        "cost": zero_cost,
     });
     let header = json!({
         "type": "session", "version": 3, "id": id, "timestamp": at, "cwd": cwd,

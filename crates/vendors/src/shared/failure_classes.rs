@@ -1,4 +1,4 @@
-//! Classifies failures by the HTTP status of the service, and by words in the error message.
+//! Classifies failures by the HTTP status of the service, and by texts in the error message.
 
 use segue_core::model::FailureClass;
 
@@ -18,9 +18,12 @@ pub(crate) fn of_status_or_timeout(status: u16) -> Option<FailureClass> {
     if status == 408 { Some(FailureClass::Connection) } else { of_status(status) }
 }
 
-/// Returns the class of the first entry whose words are in the message. The words of an entry must
+/// Returns the class of the first entry whose text is in the message. The text of an entry must
 /// be in lower case. The case of the message does not matter.
-pub(crate) fn of_words(message: &str, entries: &[(&str, FailureClass)]) -> Option<FailureClass> {
+pub(crate) fn class_of_text(
+    message: &str,
+    entries: &[(&str, FailureClass)],
+) -> Option<FailureClass> {
     let message = message.to_lowercase();
-    entries.iter().find(|(words, _)| message.contains(words)).map(|(_, class)| *class)
+    entries.iter().find(|(text, _)| message.contains(text)).map(|(_, class)| *class)
 }

@@ -17,7 +17,8 @@ pub(crate) fn length(files: &dyn Files, path: &Path) -> u64 {
     files.facts(path).ok().flatten().map_or(0, |facts| facts.length)
 }
 
-/// Lists the paths in a folder. `contents` says what the folder contains, for the error message.
+/// Lists the paths in a folder. `contents` describes the contents of the folder in the error
+/// message.
 pub(crate) fn list(files: &dyn Files, folder: &Path, contents: &str) -> Result<Vec<PathBuf>> {
     files.list(folder).map_err(|error| {
         Error::vendor(format!("cannot list the {contents} in `{}`", folder.display()))

@@ -95,10 +95,10 @@ mod tests {
             ("--never x", "x"),
             ("--alwaysx x", "--alwaysx x"),
         ] {
-            let words: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
-            assert_eq!(without_flags(&words, &flags).join(" "), wanted, "{arguments}");
+            let arguments_list: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
+            assert_eq!(without_flags(&arguments_list, &flags).join(" "), wanted, "{arguments}");
         }
-        let words = ["--x=1".to_owned(), "y".to_owned()];
-        assert!(has_flag(&words, &["--x"]) && !has_flag(&words, &["-x", "--"]));
+        let arguments_list = ["--x=1".to_owned(), "y".to_owned()];
+        assert!(has_flag(&arguments_list, &["--x"]) && !has_flag(&arguments_list, &["-x", "--"]));
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn failed(text: impl Into<String>, failure: Failure) -> Signal {
     Signal::TurnEnded { ok: false, text: text.into(), failure: Some(failure) }
 }
 
-/// A person interrupted a turn.
+/// The user interrupted a turn.
 pub(crate) fn interrupted() -> Signal {
     Signal::TurnEnded { ok: false, text: String::new(), failure: None }
 }

@@ -120,7 +120,8 @@ fn a_model_is_never_an_option_of_any_vendors_program() {
     assert!(TEXTS.iter().all(|text| check_model(text).is_err()));
     // Even without that check, most programs get the model and its flag as one argument.
     let takes_two_arguments = ["cursor", "openclaw", "pi"];
-    let takes_one = |it: &&Arc<dyn Vendor>| !takes_two_arguments.contains(&it.id().as_str());
+    let takes_one =
+        |vendor: &&Arc<dyn Vendor>| !takes_two_arguments.contains(&vendor.id().as_str());
     for vendor in vendors().iter().filter(takes_one) {
         for (session, mode) in sessions() {
             assert_same_options(vendor.as_ref(), "some/model", |text| {

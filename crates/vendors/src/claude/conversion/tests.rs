@@ -20,7 +20,7 @@ fn plain(turns: Vec<Turn>) -> Vec<Turn> {
 fn wanted() -> Vec<Turn> {
     let mut turns = as_read_back(&sample_turns());
     // Only tool calls have the name of the tool.
-    for tool in turns.iter_mut().filter(|it| it.role == Role::ToolResult) {
+    for tool in turns.iter_mut().filter(|turn| turn.role == Role::ToolResult) {
         tool.tool.as_mut().unwrap().name.clear();
     }
     turns
@@ -47,8 +47,8 @@ fn user_text_that_looks_like_text_of_claude_code_stays_user_text() {
     let (_, bytes) = write_turns(&Claude, &home, (ID, None), &turns);
     let path = home.write("written.jsonl", bytes);
     assert_eq!(read_turns(&Claude, &path), turns);
-    let said = crate::claude::transcript::messages_since(&home.disk, &path, 0).unwrap();
-    assert_eq!(said, texts);
+    let messages = crate::claude::transcript::messages_since(&home.disk, &path, 0).unwrap();
+    assert_eq!(messages, texts);
 }
 
 /// In large files, Claude Code finds UUIDs by searching for bytes.
@@ -93,7 +93,7 @@ fn added_turns_continue_from_the_tip() {
     let all = plain(read_turns(&Claude, &path));
     assert_eq!(all, [plain(before), wanted()].concat());
     let (_, more) = write_turns(&Claude, &home, (ID, Some(&path)), &sample_turns());
-    let of = |bytes: &[u8]| json_lines(bytes).into_iter().map(|it| it["uuid"].to_string());
-    let names: BTreeSet<String> = of(&bytes).chain(of(&more)).collect();
+    let uuids = |bytes: &[u8]| json_lines(bytes).into_iter().map(|line| line["uuid"].to_string());
+    let names: BTreeSet<String> = uuids(&bytes).chain(uuids(&more)).collect();
     assert_eq!(names.len(), 2 * sample_turns().len(), "every UUID is unique");
 }

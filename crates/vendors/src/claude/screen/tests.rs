@@ -120,9 +120,9 @@ fn first_start_asks_for_a_theme_and_then_shows_security_notes() {
     for screen in [screen!("2.1.325/theme-120"), screen!("2.1.325/theme-80")] {
         assert_eq!(Claude.read_screen(&screen), Some(Showing::Dialog(WaitingFor::Question)));
         let DialogText { question, choices, .. } = Claude.dialog_text(&screen).unwrap();
-        let asked = "Let's get started. Choose the text style that looks best with your terminal \
+        let wanted = "Let's get started. Choose the text style that looks best with your terminal \
                      To change this later, run /theme";
-        assert_eq!(question, asked);
+        assert_eq!(question, wanted);
         assert_eq!(choices[..3], ["Auto (match terminal)", "Dark mode", "Light mode"]);
         assert_eq!(choices.len(), 7);
         let light = Answer::Choice("light mode".to_owned());
@@ -153,8 +153,8 @@ fn panels_without_choices_and_empty_screens_are_none() {
 
 #[test]
 fn answer_is_the_number_of_the_choice_or_moves_the_mark_to_it() {
-    let keys = |screen: &Screen, given: Answer| {
-        Claude.answer(screen, &given).map(|keys| String::from_utf8(keys).unwrap())
+    let keys = |screen: &Screen, answer: Answer| {
+        Claude.answer(screen, &answer).map(|keys| String::from_utf8(keys).unwrap())
     };
     let table = [
         (screen!("trust-80"), "1", "2"),

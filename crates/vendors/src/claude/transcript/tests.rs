@@ -107,7 +107,7 @@ fn torn_and_invalid_lines_are_ignored() {
 fn messages_since_returns_user_messages_without_texts_that_claude_code_added() {
     let home = Home::new();
     let path = write(&home, ID, INTERACTIVE);
-    let said = messages_since(&home.disk, &path, 0).unwrap();
+    let messages = messages_since(&home.disk, &path, 0).unwrap();
     let wanted = [
         "first ALPHA",
         "second [[hold: a]]",
@@ -119,7 +119,7 @@ fn messages_since_returns_user_messages_without_texts_that_claude_code_added() {
         "# remember this",
         "?",
     ];
-    assert_eq!(said, wanted);
+    assert_eq!(messages, wanted);
     let since = up_to(12).len() as u64;
     assert_eq!(messages_since(&home.disk, &path, since).unwrap(), wanted[1..]);
     let path = write(&home, ID, CLEARED);
@@ -130,7 +130,7 @@ fn messages_since_returns_user_messages_without_texts_that_claude_code_added() {
 fn typed_messages_equal_their_recorded_form() {
     let home = Home::new();
     let path = write(&home, ID, TYPED);
-    let said = messages_since(&home.disk, &path, 0).unwrap();
+    let messages = messages_since(&home.disk, &path, 0).unwrap();
     let typed = [
         "/cost",
         "/help x",
@@ -149,8 +149,8 @@ fn typed_messages_equal_their_recorded_form() {
         "~tilde",
     ];
     let wanted: Vec<String> = typed.map(|text| typing::typing(text).recorded_as).to_vec();
-    assert_eq!(said[..wanted.len()], wanted);
-    assert!(said.iter().all(|text| !text.contains("bash-")), "{said:?}");
+    assert_eq!(messages[..wanted.len()], wanted);
+    assert!(messages.iter().all(|text| !text.contains("bash-")), "{messages:?}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn conversations_lists_only_those_that_began_in_the_folder() {
     write(&home, "22222222-4a8e-4c83-9a53-0f1f7f9b2a11", "");
     write(&home, "no-id", INTERACTIVE);
     let found = Claude.conversations(&home.disk, &home.place).unwrap();
-    let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
+    let ids: Vec<&str> = found.iter().map(|conversation| conversation.id.as_str()).collect();
     assert_eq!(ids, [ID, other]);
 }
 

@@ -113,7 +113,7 @@ fn recorded_conversation_yields_messages_calls_and_results() {
     assert_eq!(words(Role::User), wanted);
     assert_eq!(words(Role::Assistant).len(), 7, "with an interrupted answer, without errors");
     assert_eq!(words(Role::ToolCall), [r#"{"command":"touch x"}"#]);
-    let results: Vec<&Turn> = turns.iter().filter(|it| it.role == Role::ToolResult).collect();
+    let results: Vec<&Turn> = turns.iter().filter(|turn| turn.role == Role::ToolResult).collect();
     assert!(results[0].tool.as_ref().unwrap().failed);
     let last = turns.last().unwrap();
     assert_eq!(last.text, "turns=9 first=<<first ALPHA>> last=<<?>>");
@@ -146,21 +146,20 @@ fn turns_before_a_compaction_are_read_and_the_summary_is_one_turn() {
 
 #[test]
 fn abandoned_branch_is_not_read() {
-    let [first, left] = [user("q", ""), model("a", "q")].map(|it| it);
-    let old = [first, left, user("old", "a"), model("old_a", "old")];
+    let old = [user("q", ""), model("a", "q"), user("old", "a"), model("old_a", "old")];
     let new = [user("new", "a"), model("new_a", "new")];
     let all = [&old[..], &new].concat();
-    let [told, by_old] = [["says new", "answers new_a"], ["says old", "answers old_a"]]
+    let [new_branch, old_branch] = [["says new", "answers new_a"], ["says old", "answers old_a"]]
         .map(|end| [["says q", "answers a"], end].concat());
-    assert_eq!(read(&all), told, "the last record counts");
+    assert_eq!(read(&all), new_branch, "the last record counts");
     let noted = [&all[..], &[tip(Some("old_a"), false)]].concat();
-    assert_eq!(read(&noted), by_old, "the noted record counts");
+    assert_eq!(read(&noted), old_branch, "the noted record counts");
     let noted = [&old[..], &[tip(Some("old_a"), false)], &new].concat();
-    assert_eq!(read(&noted), by_old, "records that do not descend from it are not read");
+    assert_eq!(read(&noted), old_branch, "records that do not descend from it are not read");
     let noted = [&old[..], &[tip(Some("a"), false)], &new].concat();
-    assert_eq!(read(&noted), told, "records that descend from it are read");
-    let gone = [&all[..], &[tip(Some("absent"), false)]].concat();
-    assert_eq!(read(&gone), told, "a missing record does not count");
+    assert_eq!(read(&noted), new_branch, "records that descend from it are read");
+    let with_missing_tip = [&all[..], &[tip(Some("absent"), false)]].concat();
+    assert_eq!(read(&with_missing_tip), new_branch, "a missing record does not count");
 }
 
 #[test]
@@ -256,18 +255,18 @@ fn damaged_line_loses_only_its_own_turn() {
     let all: Vec<String> = records.iter().map(Value::to_string).collect();
     let hurt = all[1].replace("\"model\"", "model\"");
     let text = [&all[0], &hurt, &all[2], &all[3]].map(|line| format!("{line}\n")).concat();
-    let texts = |turns: Vec<Turn>| turns.into_iter().map(|it| it.text).collect::<Vec<_>>();
+    let texts = |turns: Vec<Turn>| turns.into_iter().map(|turn| turn.text).collect::<Vec<_>>();
     assert_eq!(texts(both_ways(text)), ["says q", "says q2", "answers a2"]);
     let torn = all[1][..60].to_owned() + &all[2].replace("\"a\"", "\"q\"");
     let text = [&all[0], &torn, &all[3], "{\"torn"].map(|line| format!("{line}\n")).concat();
     let glued = [String::from("says q"), "answers a2".to_owned()];
     let read = texts(both_ways(&text));
-    assert!(glued.iter().all(|it| read.contains(it)), "{read:?}");
+    assert!(glued.iter().all(|text| read.contains(text)), "{read:?}");
 }
 
 #[test]
 fn both_directions_agree_on_damaged_and_reordered_files() {
-    let made = to_json_lines(&[
+    let built = to_json_lines(&[
         model("a", "n"),
         user("q", ""),
         note("attachment", "n", "q"),
@@ -284,7 +283,7 @@ fn both_directions_agree_on_damaged_and_reordered_files() {
         tip(Some("q2"), true),
     ]);
 
-    for fixture in [&made, INTERACTIVE, CLEARED, TYPED] {
+    for fixture in [&built, INTERACTIVE, CLEARED, TYPED] {
         assert_damage_is_tolerated(&Claude, PATH, fixture);
         let lines: Vec<&str> = fixture.split_inclusive('\n').collect();
         for shift in 1..lines.len() {
@@ -300,7 +299,8 @@ fn reading_the_last_turns_costs_the_same_for_any_file_length() {
     let cost = |count: usize| {
         let home = Home::new();
         let mut records = vec![user("0", "")];
-        records.extend((1..count).map(|it| model(&it.to_string(), &(it - 1).to_string())));
+        records
+            .extend((1..count).map(|number| model(&number.to_string(), &(number - 1).to_string())));
         let path = home.write("a.jsonl", to_json_lines(&records));
         let mut left = 100;
         Claude

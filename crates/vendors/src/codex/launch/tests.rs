@@ -104,15 +104,16 @@ fn instructions_are_added_to_those_of_the_user() {
     session.config_dir = home.folder.path().to_owned();
     session.instructions = Some("say \"yes\"\n".into());
     let id = VendorSessionId::new(ID);
-    let told = || {
+    let instructions_argument = || {
         let plan = plan(&session, &home.disk, (LaunchMode::Fresh, Some(&id), None));
         let arguments = Codex.command(&plan).unwrap().arguments;
-        let found = arguments.into_iter().find(|it| it.starts_with("developer_instructions="));
+        let found =
+            arguments.into_iter().find(|argument| argument.starts_with("developer_instructions="));
         found.unwrap()
     };
-    assert_eq!(told(), r#"developer_instructions="say \"yes\"\n""#);
+    assert_eq!(instructions_argument(), r#"developer_instructions="say \"yes\"\n""#);
     home.write("config.toml", "developer_instructions = \"be kind\"\n");
-    assert_eq!(told(), r#"developer_instructions="be kind\n\nsay \"yes\"\n""#);
+    assert_eq!(instructions_argument(), r#"developer_instructions="be kind\n\nsay \"yes\"\n""#);
 }
 
 #[test]

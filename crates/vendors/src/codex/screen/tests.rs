@@ -139,7 +139,7 @@ fn trust_and_permission_questions_are_distinguished() {
 
 #[test]
 fn answer_moves_the_mark_down_to_its_choice() {
-    let keys = |text: &str, given: Answer| Codex.answer(&screen("a", None, text), &given);
+    let keys = |text: &str, answer: Answer| Codex.answer(&screen("a", None, text), &answer);
     let choice = |text: &str| Answer::Choice(text.to_owned());
     let down = |times: usize| Some([DOWN.repeat(times), ENTER.to_vec()].concat());
     assert_eq!(keys(PERMISSION, Answer::Yes), down(0));

@@ -105,7 +105,7 @@ fn title_reports_the_activity() {
         ("[my-folder]", Some(Activity::Idle)),
     ] {
         let wanted: Vec<Signal> =
-            wanted.map(|it| signals::activity(it, Source::Title)).into_iter().collect();
+            wanted.map(|activity| signals::activity(activity, Source::Title)).into_iter().collect();
         assert_eq!(Codex.title_signals(title), wanted, "{title}");
     }
 }

@@ -21,7 +21,7 @@ fn look(text: &str) -> Option<Conversation> {
     conversation_at(&home.disk, &write(&home, text), &id_in(text)).unwrap()
 }
 
-fn said(text: &str, offset: u64) -> Vec<String> {
+fn messages_from(text: &str, offset: u64) -> Vec<String> {
     let home = Home::new();
     messages_since(&home.disk, &write(&home, text), offset).unwrap()
 }
@@ -41,14 +41,18 @@ fn rollout_without_ordinals_is_read() {
     assert_eq!(found.first_message.as_deref(), Some("--help is not a flag"));
     assert_eq!(found.last_answer.as_deref(), Some("turns=2 last=<<second>>"));
     assert!(!found.turn_open);
-    assert_eq!(said(PREPARED, 0), ["--help is not a flag", "second"]);
+    assert_eq!(messages_from(PREPARED, 0), ["--help is not a flag", "second"]);
 }
 
 #[test]
 fn rollout_with_ordinals_is_read() {
     let found = look(TOOL).unwrap();
     assert_eq!(found.first_message.as_deref(), Some("[[tool: env | sort]]"));
-    assert_eq!(said(TOOL, 0), ["[[tool: env | sort]]"], "once, without texts that Codex added");
+    assert_eq!(
+        messages_from(TOOL, 0),
+        ["[[tool: env | sort]]"],
+        "once, without texts that Codex added"
+    );
     assert!(!found.turn_open);
     let failed = look(FAILED).unwrap();
     assert!(!failed.turn_open, "it failed, and is over");
@@ -70,9 +74,12 @@ fn rollout_without_a_message_is_no_conversation_and_its_id_is_free() {
         assert!(!is_free_at(&home.disk, &absent, &other), "another conversation has this file");
     }
     // A message is in the model's history before Codex records that it has accepted it.
-    let heard = up_to(PREPARED, "\"--help is not a flag\"");
-    assert_eq!(look(&heard).unwrap().first_message.as_deref(), Some("--help is not a flag"));
-    assert!(!is_free_at(&home.disk, &write(&home, &heard), &id));
+    let up_to_first_message = up_to(PREPARED, "\"--help is not a flag\"");
+    assert_eq!(
+        look(&up_to_first_message).unwrap().first_message.as_deref(),
+        Some("--help is not a flag")
+    );
+    assert!(!is_free_at(&home.disk, &write(&home, &up_to_first_message), &id));
     assert!(!is_free_at(&home.disk, &home.write("x.jsonl", "no rollout"), &id));
     let fork = up_to(FORK, "session_meta");
     assert!(look(&fork).is_some(), "its messages are in another rollout");
@@ -96,7 +103,7 @@ fn a_turn_without_an_end_is_open() {
 fn invalid_lines_are_skipped() {
     let at = PREPARED.rfind("{\"timestamp\":\"2026-11-16T00:15:06.820Z\"").unwrap();
     let mended = format!("{}{}\n{}", &PREPARED[..at], "{\"timestamp\":\"2026-11", &PREPARED[at..]);
-    assert_eq!(said(&mended, 0), ["--help is not a flag", "second"]);
+    assert_eq!(messages_from(&mended, 0), ["--help is not a flag", "second"]);
     assert_eq!(look(&mended).unwrap().last_answer.as_deref(), Some("turns=2 last=<<second>>"));
 }
 
@@ -104,8 +111,8 @@ fn invalid_lines_are_skipped() {
 fn messages_since_returns_the_messages_after_a_byte_offset() {
     let end = PREPARED.find("task_complete").unwrap();
     let next = end + PREPARED[end..].find('\n').unwrap() + 1;
-    assert_eq!(said(PREPARED, next as u64), ["second"]);
-    assert_eq!(said(PREPARED, PREPARED.len() as u64), Vec::<String>::new());
+    assert_eq!(messages_from(PREPARED, next as u64), ["second"]);
+    assert_eq!(messages_from(PREPARED, PREPARED.len() as u64), Vec::<String>::new());
     let home = Home::new();
     let absent = home.folder.path().join("absent.jsonl");
     assert_eq!(messages_since(&home.disk, &absent, 0).unwrap(), Vec::<String>::new());
@@ -138,6 +145,6 @@ fn conversations_lists_those_of_people_in_the_folder() {
     write(&home, &FORK.replace("\"thread_source\":\"user\"", "\"thread_source\":\"subagent\""));
     write(&home, &FAILED.replace("/code/a", "/code/b"));
     let found = Codex.conversations(&home.disk, &home.place).unwrap();
-    let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
+    let ids: Vec<&str> = found.iter().map(|conversation| conversation.id.as_str()).collect();
     assert_eq!(ids, [id_in(PREPARED).as_str(), id_in(TOOL).as_str()]);
 }

@@ -16,7 +16,7 @@ const PREPARED: &str = include_str!("../fixtures/prepared-two-turns.jsonl");
 const TOOL: &str = include_str!("../fixtures/paginated-tool.jsonl");
 const FAILED: &str = include_str!("../fixtures/paginated-failed.jsonl");
 
-/// A conversation of which two turns were rolled back, and a fork that was made after that.
+/// A conversation, the same conversation after two turns were rolled back, and a later fork.
 const FIRST: &str = include_str!("../fixtures/lineage-first.jsonl");
 const TAKEN_BACK: &str = include_str!("../fixtures/lineage-taken-back.jsonl");
 const FORK: &str = include_str!("../fixtures/lineage-fork.jsonl");
@@ -45,7 +45,7 @@ fn lineage(home: &Home, folders: [&str; 3]) -> [PathBuf; 3] {
 }
 
 /// Returns the messages of the user.
-fn said(turns: &[String]) -> Vec<&str> {
+fn user_texts(turns: &[String]) -> Vec<&str> {
     turns.iter().filter_map(|turn| turn.strip_prefix("user: ")).collect()
 }
 
@@ -83,7 +83,7 @@ fn turns_have_timestamps_and_the_ids_of_tool_calls() {
     let turns = read_turns(&Codex, &home.write("rollout.jsonl", TOOL));
     assert_eq!(turns[0].at, "2026-11-16T00:25:10.807Z".parse().ok());
     let ids: Vec<&str> =
-        turns.iter().filter_map(|it| Some(it.tool.as_ref()?.id.as_str())).collect();
+        turns.iter().filter_map(|turn| Some(turn.tool.as_ref()?.id.as_str())).collect();
     assert_eq!(ids, ["call_1972fec4aa1b4a9fa5efb58c9c15200e"; 2]);
 }
 
@@ -96,12 +96,12 @@ fn rolled_back_turns_are_left_out_and_a_fork_includes_its_origin() {
         let home = Home::new();
         let [first, later, fork] = lineage(&home, folders);
         let whole = read_formatted(&first);
-        assert_eq!(said(&whole), ["one ü TOOL", "two", "three TOOL FAIL"]);
+        assert_eq!(user_texts(&whole), ["one ü TOOL", "two", "three TOOL FAIL"]);
         let after = ["one ü TOOL", "after", "TOOL FAIL again", "in parent, after the fork"];
-        assert_eq!(said(&read_formatted(&later)), after);
+        assert_eq!(user_texts(&read_formatted(&later)), after);
         let forked = read_formatted(&fork);
         let in_fork = ["one ü TOOL", "after", "TOOL FAIL again", "in fork", "after compaction"];
-        assert_eq!(said(&forked), in_fork, "{folders:?}");
+        assert_eq!(user_texts(&forked), in_fork, "{folders:?}");
         assert_eq!(Codex.ancestors(&home.disk, &first), Vec::<PathBuf>::new());
         assert_eq!(Codex.ancestors(&home.disk, &fork), [later, first], "{folders:?}");
         let failed = |turn: &&String| turn.starts_with("tool_result !: Chunk ID");
@@ -115,7 +115,7 @@ fn fork_without_its_origin_has_its_own_turns() {
     let [first, later, fork] = lineage(&home, ["a/sessions/x"; 3]);
     fs::remove_file(first).unwrap();
     let own = ["after", "TOOL FAIL again", "in fork", "after compaction"];
-    assert_eq!(said(&read_formatted(&fork)), own);
+    assert_eq!(user_texts(&read_formatted(&fork)), own);
     fs::write(later, FORK).unwrap();
     assert_eq!(Codex.ancestors(&home.disk, &fork).len(), 1, "a self-reference ends the chain");
 }

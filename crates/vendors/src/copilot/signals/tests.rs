@@ -126,7 +126,7 @@ fn interrupted_headless_turn_fails_although_its_exit_code_is_zero() {
     let signals: Vec<Signal> =
         ABORTED.lines().flat_map(|line| Copilot.stream_signals(line)).collect();
     let ends: Vec<&Signal> =
-        signals.iter().filter(|it| matches!(it, Signal::TurnEnded { .. })).collect();
+        signals.iter().filter(|signal| matches!(signal, Signal::TurnEnded { .. })).collect();
     assert_eq!(ends, [&signals::interrupted()]);
     let failed = FAILED.lines().last().map(|line| Copilot.stream_signals(line)).unwrap();
     assert!(matches!(&failed[..], [Signal::TurnEnded { failure: Some(_), .. }]), "{failed:?}");

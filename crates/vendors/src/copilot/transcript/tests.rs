@@ -61,7 +61,7 @@ fn conversations_lists_only_those_of_the_working_folder() {
     home.write(&at("named"), PERMISSION);
     home.write("session-state/41111111-2222-4333-8444-555555555555/workspace.yaml", "");
     let found = Copilot.conversations(&home.disk, &home.place).unwrap();
-    let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
+    let ids: Vec<&str> = found.iter().map(|conversation| conversation.id.as_str()).collect();
     assert_eq!(ids, [ID]);
 }
 
@@ -72,7 +72,7 @@ fn kept_lists_the_conversations_of_all_folders_without_reading_them() {
     home.write(&at("named"), PERMISSION);
     home.write("session-state/41111111-2222-4333-8444-555555555555/workspace.yaml", "");
     let kept = Copilot.list(&home.disk, home.folder.path()).unwrap();
-    let ids: Vec<&str> = kept.iter().map(|it| it.id.as_str()).collect();
+    let ids: Vec<&str> = kept.iter().map(|conversation| conversation.id.as_str()).collect();
     assert_eq!((ids, home.disk.bytes_read()), (vec![ID], 0), "only names and times");
     let begun = Copilot.beginning(&home.disk, &kept[0]).unwrap().unwrap();
     assert_eq!(begun.cwd, Path::new("/code/b"));
@@ -86,11 +86,11 @@ fn kept_lists_the_conversations_of_all_folders_without_reading_them() {
 fn messages_since_returns_messages_after_the_offset_with_their_pasted_texts() {
     let home = Home::new();
     let path = home.write(&at(ID), PERMISSION);
-    let said = |offset| messages_since(&home.disk, &path, offset).unwrap();
+    let messages_from = |offset| messages_since(&home.disk, &path, offset).unwrap();
     let all = ["go [[slow: 6]]", "do [[tool: touch made.txt]]", "do [[tool: touch made2.txt]]"];
-    assert_eq!(said(0), all);
+    assert_eq!(messages_from(0), all);
     let offset = PERMISSION.len() as u64;
-    assert!(said(offset).is_empty());
+    assert!(messages_from(offset).is_empty());
     let pasted = home.write(&format!("session-state/{ID}/files/paste-1.txt"), "long\ntext\n");
     let other = home.write("secret.txt", "not theirs");
     let line = |file: &Path, more: &str| {
@@ -101,7 +101,7 @@ fn messages_since_returns_messages_after_the_offset_with_their_pasted_texts() {
     };
     let text = line(&pasted, "user") + &line(&other, "user") + &line(&pasted, "skill-x");
     home.write(&at(ID), PERMISSION.to_owned() + &text);
-    let [first, second] = said(offset).try_into().unwrap();
+    let [first, second] = messages_from(offset).try_into().unwrap();
     assert_eq!(first, "long\ntext");
     assert!(second.starts_with("<pasted_content"), "{second}");
 }

@@ -56,7 +56,7 @@ fn turn_has_its_time_its_model_and_the_id_of_its_tool_call() {
     let models: Vec<bool> = turns.iter().map(|turn| turn.model.is_some()).collect();
     assert_eq!(models, [false, true, false, true, false, true, false, true]);
     let ids: Vec<&str> =
-        turns[3..5].iter().map(|it| it.tool.as_ref().unwrap().id.as_str()).collect();
+        turns[3..5].iter().map(|turn| turn.tool.as_ref().unwrap().id.as_str()).collect();
     assert_eq!(ids, ["call_1794792607285174315"; 2]);
 }
 

@@ -35,7 +35,7 @@ fn written_transcript_reads_back_as_the_same_turns() {
     let last = json_lines(&bytes).pop().unwrap();
     assert_eq!((&last["type"], &last["modelId"]), (&"model_change".into(), &"scripted-1".into()));
     let names: BTreeSet<String> =
-        json_lines(&bytes).iter().map(|it| it["id"].to_string()).collect();
+        json_lines(&bytes).iter().map(|line| line["id"].to_string()).collect();
     assert_eq!(names.len(), json_lines(&bytes).len());
 }
 

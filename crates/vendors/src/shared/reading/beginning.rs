@@ -60,7 +60,7 @@ impl FirstRecords {
         with_message.map(|_| found)
     }
 
-    /// Returns the beginning of a conversation. `None` if it has no message from a person, or no
+    /// Returns the beginning of a conversation. `None` if it has no message of the user, or no
     /// working folder.
     pub(crate) fn into_beginning(self, kept: &StoredConversation) -> Option<Beginning> {
         let Self { cwd, began_at, first_message } = self;

@@ -69,7 +69,7 @@ impl Clipper {
 struct JsonString {
     /// How many bytes of the beginning were written.
     written: usize,
-    /// How many bytes of the middle were left out.
+    /// How many bytes of the middle were omitted.
     left_out: u64,
     /// The unit that is being read.
     unit: Vec<u8>,

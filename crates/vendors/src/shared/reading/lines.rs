@@ -15,7 +15,7 @@ use super::clip;
 const FIRST_READ_BYTES: u64 = 64 * 1024;
 const LARGEST_READ_BYTES: u64 = 1024 * 1024;
 
-/// A longer line is never held as a whole: the middle of its long strings is left out.
+/// A longer line is read without the middle of its long strings.
 const LONGEST_WHOLE_LINE_BYTES: usize = 4 * 1024 * 1024;
 
 /// A line, and the byte offset at which it begins.

@@ -40,8 +40,8 @@ fn message_is_recorded_before_its_answer_and_the_turn_ends() {
     let mut engine = interactive();
     let effects = send(&mut engine, "remember the word fox");
     assert_eq!(effects, answered("remember the word fox", "I will remember fox."));
-    let asked = send(&mut engine, "what is the word?");
-    assert_eq!(asked, answered("what is the word?", "The word is fox."));
+    let effects = send(&mut engine, "what is the word?");
+    assert_eq!(effects, answered("what is the word?", "The word is fox."));
 }
 
 #[test]
@@ -175,8 +175,8 @@ fn next_turn_reads_the_file_that_an_interrupted_turn_left_unread() {
         [record(LineAuthor::ToolCall, "read /p"), DemoEffect::Read("/p".into())]
     );
     engine.handle(DemoEvent::FileRead(Ok("remember the word fox".into())));
-    let asked = send(&mut engine, "what is the word?");
-    assert_eq!(asked, answered("what is the word?", "The word is fox."));
+    let effects = send(&mut engine, "what is the word?");
+    assert_eq!(effects, answered("what is the word?", "The word is fox."));
 }
 
 #[test]
