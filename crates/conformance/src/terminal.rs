@@ -83,6 +83,19 @@ impl Terminal {
         }
     }
 
+    /// Types a text behind the text `before` in the input: one key at a time, each after the screen
+    /// shows the previous one. Some programs treat keys that arrive together as a paste, which they
+    /// may draw only at their next event.
+    pub fn type_keys(&mut self, before: &str, text: &str) {
+        let mut typed = before.to_owned();
+        for key in text.chars() {
+            typed.push(key);
+            self.write(key.encode_utf8(&mut [0; 4]));
+            // A space at the end of a row cannot be told from an empty cell.
+            self.wait_for(typed.trim_end());
+        }
+    }
+
     /// Returns the screen as text.
     pub fn contents(&self) -> String {
         self.screen().contents()

@@ -121,15 +121,12 @@ pub(super) fn draft(trial: &mut VendorTrial) {
     trial.start_and_settle("a", "remember ALPHA");
     let mut person = trial.attach("a");
     person.wait_for("remember ALPHA");
-    person.write("half a thou");
-    person.wait_for("half a thou");
+    person.type_keys("", "half a thou");
     let early = trial.world.segue(["send", "a", "--timeout", "2s", "sent during the draft"]);
     let was_sent = trial.model.conversation_of("sent during the draft").is_some();
     let expected = "a message waits while a person's draft is in the input (exit status 4)";
     expect(early.status == QUEUED && !was_sent, expected, || early.to_string());
-    // Vendors treat text that arrives all at once as a paste, and an Enter in it as a new line.
-    person.write("ght");
-    person.wait_for("half a thought");
+    person.type_keys("half a thou", "ght");
     person.press_enter();
     let sent = trial.wait_answered("a", "sent during the draft");
     let expected = ["remember ALPHA", "half a thought", "sent during the draft"];
