@@ -220,7 +220,7 @@ fn collect_user_texts(record: &Value, is_from_user: bool, texts: &mut Vec<String
     match record {
         Value::String(text) if is_from_user => texts.push(text.clone()),
         Value::Array(items) => {
-            items.iter().for_each(|item| collect_user_texts(item, is_from_user, texts))
+            items.iter().for_each(|item| collect_user_texts(item, is_from_user, texts));
         }
         Value::Object(fields) => {
             let is_user = |key: &str| fields.get(key).and_then(Value::as_str) == Some("user");

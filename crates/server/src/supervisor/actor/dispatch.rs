@@ -45,13 +45,13 @@ impl Actor {
                 send_reply(reply, self.set_timers(timers).await);
             }
             SessionRequest::Send { outgoing, reply } => {
-                send_reply(reply, self.send(outgoing).await)
+                send_reply(reply, self.send(outgoing).await);
             }
             SessionRequest::Cancel { message, along, reply } => {
                 send_reply(reply, self.cancel(message, along).await);
             }
             SessionRequest::Report { message, reply } => {
-                send_reply(reply, self.report(message).await)
+                send_reply(reply, self.report(message).await);
             }
             SessionRequest::Answer { answer, question, request, reply } => {
                 self.hold_answer((answer, question), request, reply).await;
