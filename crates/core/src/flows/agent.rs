@@ -2,9 +2,9 @@
 
 use crate::api::{AdoptCandidate, AgentOutcome, LeftAlone, Outcome, OutcomeNote, SessionRef};
 use crate::error::{Error, Result};
-use crate::flows::bringing_back::Sorter;
+use crate::flows::bringing_back::BringBackDecider;
 use crate::flows::create::SessionBeginning;
-use crate::flows::resume::{RequestedStart, refused};
+use crate::flows::resume::{RequestedStart, refused_outcome};
 use crate::flows::{adopt, naming, projects};
 use crate::model::{Environment, Project, ProjectAgent, Session, SessionId, SessionName, Timer};
 use crate::ports::{Ports, SessionQuery, SessionSummary};
@@ -80,15 +80,18 @@ impl AgentPlan {
     /// Decides whether the agent's session is brought back. A session that was ended on purpose is
     /// not brought back.
     pub async fn current(&self, ports: &Ports, own: &SessionSummary) -> Result<CurrentSession> {
-        let asked = self.requested.asked_for();
-        let resting = Sorter::new(ports).await?.resting(own, asked).await?;
-        if let Some(resting) = resting.as_ref().filter(|it| it.why == LeftAloneReason::OtherMachine)
+        let selection = self.requested.user_selection();
+        let exclusion = BringBackDecider::new(ports).await?.exclusion(own, selection).await?;
+        if let Some(exclusion) =
+            exclusion.as_ref().filter(|it| it.why == LeftAloneReason::OtherMachine)
         {
-            return Ok(CurrentSession::OnOtherMachine(resting.report(&own.session)));
+            return Ok(CurrentSession::OnOtherMachine(exclusion.report(&own.session)));
         }
-        Ok(match resting.filter(|it| it.why.is_deliberate()) {
-            Some(resting) if asked.by_name => CurrentSession::Refused(refused(own, &resting)),
-            Some(resting) => CurrentSession::LeftAlone(resting.report(&own.session)),
+        Ok(match exclusion.filter(|it| it.why.is_deliberate()) {
+            Some(exclusion) if selection.by_name => {
+                CurrentSession::Refused(refused_outcome(own, &exclusion))
+            }
+            Some(exclusion) => CurrentSession::LeftAlone(exclusion.report(&own.session)),
             None => CurrentSession::BroughtBack,
         })
     }

@@ -1,4 +1,5 @@
-//! Collects the facts that `rules::bringing_back` needs for its decision.
+//! Decides whether sessions are brought back, explains why a session is not, and finds the session in
+//! which a conversation continues. The decision itself is in `rules::bringing_back`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,12 +8,12 @@ use crate::error::{Error, Result};
 use crate::flows::machines;
 use crate::model::{Handoff, Session, SessionId};
 use crate::ports::{MessageQuery, Ports, SessionSummary};
-use crate::rules::bringing_back::{self, AskedFor, BringingBack, LastSeen, LeftAloneReason};
+use crate::rules::bringing_back::{self, BringingBack, LastSeen, LeftAloneReason, UserSelection};
 
 /// Decides for several sessions whether they are brought back. Reads the unsettled messages once
 /// for all of them.
 #[derive(Debug)]
-pub struct Sorter<'a> {
+pub struct BringBackDecider<'a> {
     ports: &'a Ports,
     /// Sessions that have unsettled messages.
     with_messages: BTreeSet<SessionId>,
@@ -20,12 +21,12 @@ pub struct Sorter<'a> {
 
 /// Why a session is not brought back, and the session in which its conversation continues.
 #[derive(Clone, Debug)]
-pub struct Resting {
+pub struct Exclusion {
     pub why: LeftAloneReason,
     pub successor: Option<Session>,
 }
 
-impl<'a> Sorter<'a> {
+impl<'a> BringBackDecider<'a> {
     pub async fn new(ports: &'a Ports) -> Result<Self> {
         let query = MessageQuery { session: None, open: true };
         let open = ports.store.messages(&query).await?;
@@ -51,14 +52,14 @@ impl<'a> Sorter<'a> {
     }
 
     /// Returns why a session is not brought back. `None` if it runs or is brought back.
-    pub async fn resting(
+    pub async fn exclusion(
         &self,
         summary: &SessionSummary,
-        asked: AskedFor,
-    ) -> Result<Option<Resting>> {
+        selection: UserSelection,
+    ) -> Result<Option<Exclusion>> {
         match self.decide(summary).await? {
-            (BringingBack::Left(why), successor) if why.prevents(asked) => {
-                Ok(Some(Resting { why, successor }))
+            (BringingBack::Left(why), successor) if why.prevents(selection) => {
+                Ok(Some(Exclusion { why, successor }))
             }
             _ => Ok(None),
         }
@@ -71,8 +72,8 @@ pub async fn successor(ports: &Ports, summary: &SessionSummary) -> Result<Option
     if summary.open.is_some() {
         return Ok(None);
     }
-    let steps = ports.store.handoffs(summary.session.id).await?;
-    successor_after(ports, &steps, summary.session.id).await
+    let handoffs = ports.store.handoffs(summary.session.id).await?;
+    successor_after(ports, &handoffs, summary.session.id).await
 }
 
 /// Returns the successors of many sessions, with one query for their handoffs.
@@ -80,17 +81,17 @@ pub async fn successors(
     ports: &Ports,
     sessions: &[SessionSummary],
 ) -> Result<HashMap<SessionId, Session>> {
-    let mut steps: HashMap<SessionId, Vec<Handoff>> = HashMap::new();
-    let resting = sessions.iter().filter(|it| it.open.is_none()).map(|it| it.session.id);
-    let resting: Vec<SessionId> = resting.collect();
-    for step in ports.store.handoffs_of(&resting).await? {
-        steps.entry(step.to).or_default().push(step.clone());
-        steps.entry(step.from).or_default().push(step);
+    let mut handoffs: HashMap<SessionId, Vec<Handoff>> = HashMap::new();
+    let not_running = sessions.iter().filter(|it| it.open.is_none()).map(|it| it.session.id);
+    let not_running: Vec<SessionId> = not_running.collect();
+    for handoff in ports.store.handoffs_of(&not_running).await? {
+        handoffs.entry(handoff.to).or_default().push(handoff.clone());
+        handoffs.entry(handoff.from).or_default().push(handoff);
     }
     let mut successors = HashMap::new();
-    for id in resting {
-        if let Some(steps) = steps.get(&id)
-            && let Some(next) = successor_after(ports, steps, id).await?
+    for id in not_running {
+        if let Some(handoffs) = handoffs.get(&id)
+            && let Some(next) = successor_after(ports, handoffs, id).await?
         {
             successors.insert(id, next);
         }
@@ -100,15 +101,15 @@ pub async fn successors(
 
 async fn successor_after(
     ports: &Ports,
-    steps: &[Handoff],
+    handoffs: &[Handoff],
     session: SessionId,
 ) -> Result<Option<Session>> {
-    if steps.is_empty() {
+    if handoffs.is_empty() {
         return Ok(None);
     }
     let launches = ports.store.launches(session).await?;
     let launched_at = launches.last().map(|launch| launch.created_at);
-    match bringing_back::successor(steps, session, launched_at) {
+    match bringing_back::successor(handoffs, session, launched_at) {
         Some(id) => ports.store.session(id).await,
         None => Ok(None),
     }
@@ -129,7 +130,7 @@ pub async fn refuse_handed_over(
         .hint(format!("run `segue {command} {next}`")))
 }
 
-impl Resting {
+impl Exclusion {
     /// Returns the entry for a report.
     pub fn report(&self, session: &Session) -> LeftAlone {
         LeftAlone {
@@ -145,7 +146,7 @@ impl Resting {
 
     /// Returns the error for a resume of this session. If its conversation continues in another
     /// session, the error lists the alternatives.
-    pub fn refusal(&self, session: &Session) -> Error {
+    pub fn error(&self, session: &Session) -> Error {
         let address = session.address();
         let error = Error::conflict(format!("cannot resume `{address}`: {}", self.reason()));
         let Some(successor) = &self.successor else { return error };

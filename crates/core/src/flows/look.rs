@@ -35,7 +35,7 @@ pub struct ObservedSession {
 pub async fn look(
     ports: &Ports,
     state: &SessionState,
-    asked: SelectionMode,
+    selection: SelectionMode,
 ) -> Result<ObservedSession> {
     let vendor = ports.vendors.of(&state.session)?;
     let proven = state.vendor_session().cloned();
@@ -63,7 +63,7 @@ pub async fn look(
         unproven,
         vendor: vendor.capabilities().resume,
         turn: turn(state, conversation.as_ref()),
-        history: history(state, asked),
+        history: history(state, selection),
     };
     Ok(ObservedSession { facts, conversation })
 }
@@ -184,9 +184,13 @@ pub(crate) fn turn(state: &SessionState, conversation: Option<&Conversation>) ->
     if cut || failed { TurnState::Cut } else { TurnState::Over }
 }
 
-fn history(state: &SessionState, asked: SelectionMode) -> History {
+fn history(state: &SessionState, selection: SelectionMode) -> History {
     let gave_up = state.session.status == Status::Waiting(WaitingFor::Choice);
-    if gave_up && asked == SelectionMode::InBulk { History::GaveUp } else { History::Unremarkable }
+    if gave_up && selection == SelectionMode::InBulk {
+        History::GaveUp
+    } else {
+        History::Unremarkable
+    }
 }
 
 async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> Result<Unproven> {

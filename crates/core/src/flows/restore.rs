@@ -89,7 +89,7 @@ pub async fn carry_out(
         Decision::Refuse(refusal) => {
             let error = refusal_error(state, &refusal);
             let error = match refusal {
-                ResumeRefusal::DiedAtOnce => {
+                ResumeRefusal::GaveUp => {
                     let causes = last_words::why_not_running(ports, state);
                     causes.into_iter().fold(error, Error::caused_by)
                 }

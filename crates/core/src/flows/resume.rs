@@ -7,12 +7,12 @@ use crate::api::{
     ResumeRequest, SessionRef,
 };
 use crate::error::Result;
-use crate::flows::bringing_back::{Resting, Sorter};
+use crate::flows::bringing_back::{BringBackDecider, Exclusion};
 use crate::flows::look::SelectionMode;
 use crate::flows::select::{self, Chosen, Selected};
 use crate::model::{FleetName, Principal, Session, SessionId};
 use crate::ports::{Ports, SessionSummary};
-use crate::rules::bringing_back::{AskedFor, LeftAloneReason};
+use crate::rules::bringing_back::{LeftAloneReason, UserSelection};
 use crate::rules::scale;
 
 /// What a resume does with the sessions of a request.
@@ -29,17 +29,17 @@ pub struct ResumePlan {
 #[derive(Clone, Debug)]
 pub struct SessionToResume {
     pub summary: SessionSummary,
-    pub asked: SelectionMode,
+    pub selection: SelectionMode,
     /// Whether a new conversation starts.
     pub is_fresh: bool,
-    /// Why the session is refused although the request names it.
-    pub refused: Option<Resting>,
+    /// Why the session is refused although the request names it. `None` if it is brought back.
+    pub exclusion: Option<Exclusion>,
 }
 
 /// How a request wants one session to be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestedStart {
-    pub asked: SelectionMode,
+    pub selection: SelectionMode,
     /// Whether a new conversation starts.
     pub is_fresh: bool,
     /// Whether a session that was stopped on purpose is started, too.
@@ -49,9 +49,9 @@ pub struct RequestedStart {
 impl RequestedStart {
     /// Returns how the user selected the session. A session that starts a new conversation was
     /// named.
-    pub fn asked_for(self) -> AskedFor {
-        AskedFor {
-            by_name: self.asked == SelectionMode::ByName || self.is_fresh,
+    pub fn user_selection(self) -> UserSelection {
+        UserSelection {
+            by_name: self.selection == SelectionMode::ByName || self.is_fresh,
             with_stopped: self.with_stopped || self.is_fresh,
         }
     }
@@ -72,7 +72,7 @@ pub async fn plan(
         let id = summary.session.id;
         fresh.push(id);
         if chosen.sessions.iter().all(|it| it.summary.session.id != id) {
-            chosen.sessions.push(Selected { summary, asked: SelectionMode::ByName });
+            chosen.sessions.push(Selected { summary, selection: SelectionMode::ByName });
         }
     }
     split(ports, chosen, &fresh, request.stopped).await
@@ -85,23 +85,25 @@ async fn split(
     fresh: &[SessionId],
     with_stopped: bool,
 ) -> Result<ResumePlan> {
-    let sorter = Sorter::new(ports).await?;
+    let decider = BringBackDecider::new(ports).await?;
     let mut plan = ResumePlan { failed: chosen.failed, ..ResumePlan::default() };
-    for Selected { summary, asked } in chosen.sessions {
+    for Selected { summary, selection } in chosen.sessions {
         let is_fresh = fresh.contains(&summary.session.id);
-        let requested = RequestedStart { asked, is_fresh, with_stopped };
-        let resting = sorter.resting(&summary, requested.asked_for()).await?;
-        match Fate::of(resting, asked) {
-            Fate::BroughtBack => {
-                let refused = None;
-                plan.sessions.push(SessionToResume { summary, asked, is_fresh, refused });
+        let requested = RequestedStart { selection, is_fresh, with_stopped };
+        let exclusion = decider.exclusion(&summary, requested.user_selection()).await?;
+        match ResumeAction::of(exclusion, selection) {
+            ResumeAction::BroughtBack => {
+                let exclusion = None;
+                plan.sessions.push(SessionToResume { summary, selection, is_fresh, exclusion });
             }
-            Fate::Refused(resting) => {
-                let refused = Some(resting);
-                plan.sessions.push(SessionToResume { summary, asked, is_fresh, refused });
+            ResumeAction::Refused(exclusion) => {
+                let exclusion = Some(exclusion);
+                plan.sessions.push(SessionToResume { summary, selection, is_fresh, exclusion });
             }
-            Fate::LeftAlone(resting) => plan.left_alone.push(resting.report(&summary.session)),
-            Fate::Skipped => {}
+            ResumeAction::LeftAlone(exclusion) => {
+                plan.left_alone.push(exclusion.report(&summary.session))
+            }
+            ResumeAction::Skipped => {}
         }
     }
     Ok(plan)
@@ -109,21 +111,21 @@ async fn split(
 
 /// What a resume does with one session.
 #[derive(Clone, Debug)]
-enum Fate {
+enum ResumeAction {
     BroughtBack,
     /// The session is not started although the request names it.
-    Refused(Resting),
+    Refused(Exclusion),
     /// The session is not started, and the report mentions it.
-    LeftAlone(Resting),
+    LeftAlone(Exclusion),
     Skipped,
 }
 
-impl Fate {
-    fn of(resting: Option<Resting>, asked: SelectionMode) -> Self {
-        match resting {
+impl ResumeAction {
+    fn of(exclusion: Option<Exclusion>, selection: SelectionMode) -> Self {
+        match exclusion {
             None => Self::BroughtBack,
-            Some(resting) if asked == SelectionMode::ByName => Self::Refused(resting),
-            Some(resting) if resting.why.is_reported() => Self::LeftAlone(resting),
+            Some(exclusion) if selection == SelectionMode::ByName => Self::Refused(exclusion),
+            Some(exclusion) if exclusion.why.is_reported() => Self::LeftAlone(exclusion),
             Some(_) => Self::Skipped,
         }
     }
@@ -139,7 +141,7 @@ async fn remove_surplus(ports: &Ports, chosen: &mut Vec<Selected>) -> Result<()>
         chosen.retain(|it| {
             let Session { fleet: own, agent, .. } = &it.summary.session;
             let too_many = |agent| scale::exceeds_count(&counts, agent);
-            it.asked == SelectionMode::ByName
+            it.selection == SelectionMode::ByName
                 || *own != fleet
                 || !agent.as_ref().is_some_and(too_many)
         });
@@ -162,30 +164,30 @@ impl ResumePlan {
     /// Returns the sessions that do not run. A handoff that is in progress may decide which of them
     /// continues a conversation.
     pub fn not_running(&self) -> Vec<SessionId> {
-        let resting = self.sessions.iter().filter(|it| it.summary.open.is_none());
-        resting.map(|it| it.summary.session.id).collect()
+        let not_running = self.sessions.iter().filter(|it| it.summary.open.is_none());
+        not_running.map(|it| it.summary.session.id).collect()
     }
 
     /// Returns how many sessions are started, or joined if they run.
     pub fn to_start(&self) -> usize {
-        self.sessions.iter().filter(|it| it.refused.is_none()).count()
+        self.sessions.iter().filter(|it| it.exclusion.is_none()).count()
     }
 }
 
 impl SessionToResume {
     fn is_elsewhere(&self) -> bool {
-        self.refused.as_ref().is_some_and(|it| it.why == LeftAloneReason::OtherMachine)
+        self.exclusion.as_ref().is_some_and(|it| it.why == LeftAloneReason::OtherMachine)
     }
 
     fn failure(&self) -> Option<FailedTarget> {
         let session = &self.summary.session;
-        let error = self.refused.as_ref()?.refusal(session);
+        let error = self.exclusion.as_ref()?.error(session);
         Some(FailedTarget { target: session.address(), error })
     }
 
     /// Returns whether the session does not run and is not refused.
     pub fn is_due(&self) -> bool {
-        self.refused.is_none() && self.summary.open.is_none()
+        self.exclusion.is_none() && self.summary.open.is_none()
     }
 
     /// Completes the plan for the session with what this request decides.
@@ -194,9 +196,9 @@ impl SessionToResume {
             let note = OutcomeNote::new("begin a new conversation, as asked");
             return PlannedOutcome { decision: PlannedDecision::Fresh, note, ..planned };
         }
-        match &self.refused {
-            Some(resting) => {
-                let note = OutcomeNote::new(resting.reason());
+        match &self.exclusion {
+            Some(exclusion) => {
+                let note = OutcomeNote::new(exclusion.reason());
                 PlannedOutcome { decision: PlannedDecision::Refuse, note, ..planned }
             }
             None => planned,
@@ -204,16 +206,16 @@ impl SessionToResume {
     }
 }
 
-/// Reports a session that is not started although the request names it: another session continues
-/// its conversation.
-pub fn refused(summary: &SessionSummary, resting: &Resting) -> AgentOutcome {
+/// Reports a session that is not started although the request names it: its conversation continues
+/// in another session, or it runs on another machine.
+pub fn refused_outcome(summary: &SessionSummary, exclusion: &Exclusion) -> AgentOutcome {
     let session = &summary.session;
     AgentOutcome {
         of: SessionRef::of(session),
         vendor: session.vendor.clone(),
         outcome: Outcome::Refused,
         vendor_session_id: summary.binding.as_ref().map(|it| it.vendor_session.clone()),
-        note: OutcomeNote::of_error(&resting.refusal(session)),
+        note: OutcomeNote::of_error(&exclusion.error(session)),
         dialog: None,
         lost: true,
     }
@@ -235,15 +237,15 @@ mod tests {
             (Some(LeftAloneReason::BetweenTurns), SelectionMode::InBulk, "skipped"),
             (Some(LeftAloneReason::TurnFailed), SelectionMode::InBulk, "skipped"),
         ];
-        for (why, asked, expected) in table {
-            let resting = why.map(|why| Resting { why, successor: None });
-            let fate = match Fate::of(resting, asked) {
-                Fate::BroughtBack => "brought back",
-                Fate::Refused(_) => "refused",
-                Fate::LeftAlone(_) => "left alone",
-                Fate::Skipped => "skipped",
+        for (why, selection, expected) in table {
+            let exclusion = why.map(|why| Exclusion { why, successor: None });
+            let action = match ResumeAction::of(exclusion, selection) {
+                ResumeAction::BroughtBack => "brought back",
+                ResumeAction::Refused(_) => "refused",
+                ResumeAction::LeftAlone(_) => "left alone",
+                ResumeAction::Skipped => "skipped",
             };
-            assert_eq!(fate, expected, "{why:?} {asked:?}");
+            assert_eq!(action, expected, "{why:?} {selection:?}");
         }
     }
 
@@ -256,10 +258,10 @@ mod tests {
             ((SelectionMode::ByName, false, false), (true, false)),
             ((SelectionMode::ByName, false, true), (true, true)),
         ];
-        for ((asked, is_fresh, with_stopped), (by_name, stopped)) in table {
-            let expected = AskedFor { by_name, with_stopped: stopped };
-            let requested = RequestedStart { asked, is_fresh, with_stopped };
-            assert_eq!(requested.asked_for(), expected, "{requested:?}");
+        for ((selection, is_fresh, with_stopped), (by_name, stopped)) in table {
+            let expected = UserSelection { by_name, with_stopped: stopped };
+            let requested = RequestedStart { selection, is_fresh, with_stopped };
+            assert_eq!(requested.user_selection(), expected, "{requested:?}");
         }
     }
 }

@@ -40,7 +40,7 @@ pub async fn plan(
     let to_stop = surplus_sessions(ports, &fleet, Counts::from([(kind.clone(), *count)])).await?;
     // A request for this number of agents includes those that were stopped.
     let requested =
-        RequestedStart { asked: SelectionMode::InBulk, is_fresh: false, with_stopped: true };
+        RequestedStart { selection: SelectionMode::InBulk, is_fresh: false, with_stopped: true };
     let is_own = |it: &&ProjectAgent| scale::number(kind.as_str(), it.name.as_str()).is_some();
     let own = project.agents.iter().filter(is_own);
     let agents =

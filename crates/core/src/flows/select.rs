@@ -6,12 +6,12 @@ use std::path::Path;
 
 use crate::api::{FailedTarget, LeftAlone, SelectRequest, Selection};
 use crate::error::{Error, Result};
-use crate::flows::bringing_back::Sorter;
+use crate::flows::bringing_back::BringBackDecider;
 use crate::flows::look::SelectionMode;
 use crate::model::{Dialog, FleetName, How, Principal, SessionId, Status};
 use crate::ports::{Ports, SessionQuery, SessionSummary};
 use crate::rules::address::Precision;
-use crate::rules::bringing_back::AskedFor;
+use crate::rules::bringing_back::UserSelection;
 use crate::rules::dialog;
 use crate::rules::scope::RestrictedAction;
 
@@ -21,7 +21,7 @@ use selectable::{Finished, Meant, SelectableSessions};
 #[derive(Clone, Debug)]
 pub struct Selected {
     pub summary: SessionSummary,
-    pub asked: SelectionMode,
+    pub selection: SelectionMode,
 }
 
 /// The sessions of a selection, oldest first, and the names that match no session.
@@ -146,7 +146,7 @@ pub async fn selected(
         Selection::Here => sessions_here(ports, cwd).await?,
     };
     principal.allow(RestrictedAction::Everything)?;
-    let in_bulk = |summary| Selected { summary, asked: SelectionMode::InBulk };
+    let in_bulk = |summary| Selected { summary, selection: SelectionMode::InBulk };
     Ok(Chosen { sessions: sessions.into_iter().map(in_bulk).collect(), failed: Vec::new() })
 }
 
@@ -167,16 +167,16 @@ pub async fn select(
 /// Removes the sessions that were stopped on purpose or handed off, unless they were named. Returns
 /// them as the second value.
 pub async fn without_resting(ports: &Ports, chosen: Chosen) -> Result<(Chosen, Vec<LeftAlone>)> {
-    let sorter = Sorter::new(ports).await?;
-    let asked = AskedFor { by_name: false, with_stopped: false };
+    let decider = BringBackDecider::new(ports).await?;
+    let selection = UserSelection { by_name: false, with_stopped: false };
     let (mut sessions, mut left_out) = (Vec::new(), Vec::new());
     for selected in chosen.sessions {
-        let resting = match selected.asked {
+        let exclusion = match selected.selection {
             SelectionMode::ByName => None,
-            SelectionMode::InBulk => sorter.resting(&selected.summary, asked).await?,
+            SelectionMode::InBulk => decider.exclusion(&selected.summary, selection).await?,
         };
-        match resting.filter(|it| it.why.is_deliberate()) {
-            Some(resting) => left_out.push(resting.report(&selected.summary.session)),
+        match exclusion.filter(|it| it.why.is_deliberate()) {
+            Some(exclusion) => left_out.push(exclusion.report(&selected.summary.session)),
             None => sessions.push(selected),
         }
     }
@@ -201,7 +201,7 @@ impl Selected {
     /// Returns whether a command that ends processes skips the session, because it ended by itself
     /// and was not named.
     pub fn is_finished(&self) -> bool {
-        self.asked == SelectionMode::InBulk && ended_by_itself(&self.summary)
+        self.selection == SelectionMode::InBulk && ended_by_itself(&self.summary)
     }
 }
 

@@ -34,12 +34,12 @@ pub async fn plan(ports: &Ports, principal: &Principal, request: &UpRequest) -> 
     trust::require(ports, &project).await?;
     ensure_fleet(ports, Some(&project)).await?;
     let is_whole_project = request.agents.is_empty();
-    let asked = if is_whole_project { SelectionMode::InBulk } else { SelectionMode::ByName };
+    let selection = if is_whole_project { SelectionMode::InBulk } else { SelectionMode::ByName };
     let mut agents = Vec::new();
     // Create the drafts in order, so that new sessions are listed in the order of the file.
     for agent in wanted {
         let is_fresh = request.fresh.iter().any(|name| name == agent.name.as_str());
-        let requested = RequestedStart { asked, is_fresh, with_stopped: request.stopped };
+        let requested = RequestedStart { selection, is_fresh, with_stopped: request.stopped };
         let environment = &request.caller.environment;
         agents.push(AgentPlan::new(ports, (&project, agent), environment, requested)?);
     }

@@ -57,7 +57,7 @@ word_enum! {
 
 /// How the user selected a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AskedFor {
+pub struct UserSelection {
     /// By its own name, as opposed to a fleet, a folder or all sessions.
     pub by_name: bool,
     /// With the option `--stopped`.
@@ -95,11 +95,11 @@ impl LeftAloneReason {
     /// Returns whether this reason prevents a session from being brought back. A conversation that
     /// continues in another session is resumed in this one only if the user names this session and
     /// gives `--stopped`.
-    pub fn prevents(self, asked: AskedFor) -> bool {
+    pub fn prevents(self, selection: UserSelection) -> bool {
         match self {
-            Self::HandedOver => !(asked.by_name && asked.with_stopped),
-            Self::Stopped | Self::Quit => !asked.by_name && !asked.with_stopped,
-            Self::NeverRan | Self::BetweenTurns | Self::TurnFailed => !asked.by_name,
+            Self::HandedOver => !(selection.by_name && selection.with_stopped),
+            Self::Stopped | Self::Quit => !selection.by_name && !selection.with_stopped,
+            Self::NeverRan | Self::BetweenTurns | Self::TurnFailed => !selection.by_name,
             Self::OtherMachine => true,
         }
     }

@@ -138,7 +138,7 @@ pub enum ResumeRefusal {
     Ambiguous {
         candidates: Vec<ResumeCandidate>,
     },
-    DiedAtOnce,
+    GaveUp,
 }
 
 /// Decides how a session is brought back.
@@ -152,7 +152,7 @@ pub fn decide(facts: &RecoveryFacts) -> Decision {
         return Decision::Refuse(ResumeRefusal::FolderGone);
     }
     if facts.history == History::GaveUp {
-        return Decision::Refuse(ResumeRefusal::DiedAtOnce);
+        return Decision::Refuse(ResumeRefusal::GaveUp);
     }
     match (&facts.proven, facts.vendor) {
         (_, Resumes::No) if facts.spoke => Decision::Fresh,

@@ -15,11 +15,11 @@ use uuid::Uuid;
 use crate::stored::Stored;
 
 fn in_bulk() -> RequestedStart {
-    RequestedStart { asked: SelectionMode::InBulk, is_fresh: false, with_stopped: false }
+    RequestedStart { selection: SelectionMode::InBulk, is_fresh: false, with_stopped: false }
 }
 
 fn by_name() -> RequestedStart {
-    RequestedStart { asked: SelectionMode::ByName, ..in_bulk() }
+    RequestedStart { selection: SelectionMode::ByName, ..in_bulk() }
 }
 
 /// Plans to bring up the agent `coder` of a project in the sample folder.

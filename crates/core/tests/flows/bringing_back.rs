@@ -4,11 +4,11 @@ use segue_core::Kind;
 use segue_core::api::{
     OutcomeNote, PlannedDecision, PlannedOutcome, ResumeRequest, Selection, SessionRef,
 };
-use segue_core::flows::bringing_back::{self, Sorter};
+use segue_core::flows::bringing_back::{self, BringBackDecider};
 use segue_core::flows::resume::{self, ResumePlan};
 use segue_core::model::{AgentName, FleetName, How, Principal, Session, Status};
 use segue_core::ports::Change;
-use segue_core::rules::bringing_back::AskedFor;
+use segue_core::rules::bringing_back::UserSelection;
 use segue_fakes::samples;
 
 use crate::stored::{Stored, caller};
@@ -80,19 +80,19 @@ async fn command_on_a_session_that_was_handed_over_names_the_next_one() {
 #[tokio::test]
 async fn reason_and_refusal_name_the_successor_if_there_is_one() {
     let (stored, old, _) = handed_over().await;
-    let asked = AskedFor { by_name: false, with_stopped: false };
+    let selection = UserSelection { by_name: false, with_stopped: false };
     let stopped = stored.add(3, "stopped", Status::Ended(How::Stopped)).await;
-    let sorter = Sorter::new(&stored.ports).await.unwrap();
-    let resting = async |session: &Session| {
+    let decider = BringBackDecider::new(&stored.ports).await.unwrap();
+    let exclusion = async |session: &Session| {
         let summary = stored.summary(session).await;
-        sorter.resting(&summary, asked).await.unwrap().unwrap()
+        decider.exclusion(&summary, selection).await.unwrap().unwrap()
     };
-    let old_one = resting(&old).await;
+    let old_one = exclusion(&old).await;
     assert_eq!(old_one.reason(), "its conversation goes on as `default/new`");
-    assert_eq!(old_one.refusal(&old).hints.len(), 3);
-    let stopped_one = resting(&stopped).await;
+    assert_eq!(old_one.error(&old).hints.len(), 3);
+    let stopped_one = exclusion(&stopped).await;
     assert_eq!(stopped_one.reason(), "stopped");
-    assert!(stopped_one.refusal(&stopped).hints.is_empty());
+    assert!(stopped_one.error(&stopped).hints.is_empty());
 }
 
 #[tokio::test]

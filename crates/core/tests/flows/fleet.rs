@@ -60,9 +60,9 @@ async fn session_that_was_handed_over_is_refused_with_its_successor() {
     let to = stored.add(2, "new", Status::Idle).await;
     stored.hand_over(&from, &to, 0).await;
     let plan = resume(&stored, named(&["old"]), false).await;
-    let refused = plan.sessions[0].refused.as_ref().unwrap();
-    assert_eq!(refused.why, LeftAloneReason::HandedOver);
-    let outcome = resume::refused(&plan.sessions[0].summary, refused);
+    let exclusion = plan.sessions[0].exclusion.as_ref().unwrap();
+    assert_eq!(exclusion.why, LeftAloneReason::HandedOver);
+    let outcome = resume::refused_outcome(&plan.sessions[0].summary, exclusion);
     assert!(outcome.note.text.unwrap().contains("default/new"));
     assert_eq!(plan.to_start(), 0);
 }
@@ -73,7 +73,7 @@ async fn launch_of_another_machine_is_never_started_here() {
     let far = Session { status: Status::Idle, ..samples::session(1, "far") };
     stored.add_on(MachineId::new(Uuid::from_u128(77)), far).await;
     let plan = resume(&stored, named(&["far"]), false).await;
-    assert_eq!(plan.sessions[0].refused.as_ref().unwrap().why, LeftAloneReason::OtherMachine);
+    assert_eq!(plan.sessions[0].exclusion.as_ref().unwrap().why, LeftAloneReason::OtherMachine);
     let planned = plan.without_other_machines();
     assert!(planned.sessions.is_empty());
     assert_eq!(planned.failed[0].error.kind, Kind::Conflict);

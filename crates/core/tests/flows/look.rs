@@ -147,7 +147,7 @@ async fn headless_session_rests_between_turns_and_goes_on_in_a_cut_one() {
 async fn session_that_gave_up_is_refused_in_bulk_and_tried_by_name() {
     let mut scene = interrupted().await;
     scene.state.session.status = Status::Waiting(WaitingFor::Choice);
-    let refused = Decision::Refuse(ResumeRefusal::DiedAtOnce);
+    let refused = Decision::Refuse(ResumeRefusal::GaveUp);
     assert_eq!(scene.decide_when(SelectionMode::InBulk).await, refused);
     assert_eq!(scene.decide().await, Decision::Resume { id: scene.id() });
 }

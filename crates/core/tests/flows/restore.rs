@@ -227,7 +227,7 @@ async fn session_that_gave_up_is_refused_with_its_last_output() {
     scene.world.folders.record_last_words(scene.launch(), "no such model");
     let observed = look(&scene.ports, &scene.state, SelectionMode::InBulk).await.unwrap();
     let decision = decide(&observed.facts);
-    assert_eq!(decision, Decision::Refuse(ResumeRefusal::DiedAtOnce));
+    assert_eq!(decision, Decision::Refuse(ResumeRefusal::GaveUp));
     let environment = samples::environment();
     let done =
         restore::carry_out(&scene.ports, &mut scene.state, &observed, decision, environment).await;
@@ -315,11 +315,7 @@ fn every_decision_has_a_word_and_a_description() {
         (Decision::StartAgain, PlannedDecision::Start, "the conversation is empty"),
         (Decision::Fresh, PlannedDecision::Fresh, "cannot resume"),
         (Decision::Refuse(ResumeRefusal::FolderGone), PlannedDecision::Refuse, "folder"),
-        (
-            Decision::Refuse(ResumeRefusal::DiedAtOnce),
-            PlannedDecision::Refuse,
-            "segue resume shop/fox",
-        ),
+        (Decision::Refuse(ResumeRefusal::GaveUp), PlannedDecision::Refuse, "segue resume shop/fox"),
     ];
     for (decision, word, text) in table {
         assert_eq!(restore::planned(&decision), word);

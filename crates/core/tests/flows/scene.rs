@@ -78,7 +78,7 @@ impl FlowScene {
     /// Ends the open launch.
     pub(crate) async fn end(&mut self, exit: Exit) -> Vec<observe::FollowUp> {
         let launch = self.launch();
-        let end = LaunchEnd { exit, asked: false, at: self.ports.clock.now() };
+        let end = LaunchEnd { exit, selection: false, at: self.ports.clock.now() };
         self.world.holders.kill(launch);
         let no_environment = EnvironmentKept::No;
         observe::ended(&self.ports, &mut self.state, launch, end, no_environment).await.unwrap()
@@ -110,8 +110,8 @@ impl FlowScene {
         self.decide_when(SelectionMode::ByName).await
     }
 
-    pub(crate) async fn decide_when(&self, asked: SelectionMode) -> Decision {
-        decide(&look(&self.ports, &self.state, asked).await.unwrap().facts)
+    pub(crate) async fn decide_when(&self, selection: SelectionMode) -> Decision {
+        decide(&look(&self.ports, &self.state, selection).await.unwrap().facts)
     }
 
     /// Returns what the agent of the newest launch was started with, without the program.

@@ -174,7 +174,7 @@ async fn selection_of_a_folder_has_its_fleets_and_what_works_in_it() {
     let cwd = samples::CWD.as_ref();
     let chosen = select::selected(&stored.ports, &user, &Selection::Here, cwd).await.unwrap();
     assert_eq!(addresses(&chosen), ["shop/coder", "shop/writer", "default/here"]);
-    assert!(chosen.sessions.iter().all(|it| it.asked == SelectionMode::InBulk));
+    assert!(chosen.sessions.iter().all(|it| it.selection == SelectionMode::InBulk));
     let all = select::selected(&stored.ports, &user, &Selection::All, cwd).await.unwrap();
     assert_eq!(all.sessions.len(), 4);
     let finished = all.sessions.iter().filter(|it| it.is_finished());
@@ -196,7 +196,7 @@ async fn names_select_each_session_once_and_a_fleet_leaves_finished_ones_out() {
     };
     let twice = select(&["coder", "shop", "shop/coder"], false).await;
     assert_eq!(addresses(&twice), ["shop/coder"]);
-    assert_eq!(twice.sessions[0].asked, SelectionMode::ByName);
+    assert_eq!(twice.sessions[0].selection, SelectionMode::ByName);
     let all = select(&["shop"], true).await;
     assert_eq!(addresses(&all), ["shop/coder", "shop/writer"]);
     let named = select(&["writer", "nobody"], false).await;

@@ -188,7 +188,7 @@ impl AgentStart {
         let was_open = self.is_open(id).await?;
         let changed = self.configure(id).await?;
         let how = (self.plan.environment.clone(), self.fresh);
-        let start = (self.plan.requested.asked, self.trigger);
+        let start = (self.plan.requested.selection, self.trigger);
         let outcome = bring_back(&self.supervisor, id, start, how).await?;
         Ok(self.plan.with_changed_settings(outcome, (&changed, was_open)))
     }

@@ -29,25 +29,28 @@ pub(crate) async fn resume(
     let sent = request.caller.environment;
     let environment = caller_environment::environment(&supervisor.ports, principal, sent).await?;
     let trigger = trigger(plan.to_start());
-    let tasks =
-        plan.sessions.into_iter().map(|SessionToResume { summary, asked, is_fresh, refused }| {
+    let tasks = plan.sessions.into_iter().map(
+        |SessionToResume { summary, selection, is_fresh, exclusion }| {
             let environment = environment.clone();
             let fresh = is_fresh.then_some(ConversationRenewal(key));
             let supervisor = Arc::clone(supervisor);
             async move {
-                match refused {
-                    Some(resting) => Ok(resume::refused(&summary, &resting)),
+                match exclusion {
+                    Some(exclusion) => Ok(resume::refused_outcome(&summary, &exclusion)),
                     None => {
                         let id = summary.session.id;
-                        bring_back(&supervisor, id, (asked, trigger), (environment, fresh)).await
+                        bring_back(&supervisor, id, (selection, trigger), (environment, fresh))
+                            .await
                     }
                 }
             }
-        });
+        },
+    );
     Ok(RestoreReport::new(all(tasks).await?, plan.left_alone, plan.failed))
 }
 
-/// Returns what a resume would do, and changes nothing.
+/// Returns what a resume would do. Starts nothing. The plan of a session may record that its
+/// conversation is lost, or was found again.
 pub(crate) async fn plan(
     supervisor: &Arc<Supervisor>,
     principal: &Principal,
@@ -57,8 +60,8 @@ pub(crate) async fn plan(
     let ResumePlan { sessions, left_alone, failed } = plan.without_other_machines();
     let mut plan = Vec::new();
     for session in sessions {
-        let (id, asked) = (session.summary.session.id, session.asked);
-        let planned = supervisor.ask(id, |reply| SessionRequest::Plan { asked, reply }).await?;
+        let (id, selection) = (session.summary.session.id, session.selection);
+        let planned = supervisor.ask(id, |reply| SessionRequest::Plan { selection, reply }).await?;
         plan.push(session.planned(planned));
     }
     let to_bring_back = plan.iter().filter(|it| it.decision.brings_back()).count();
@@ -75,10 +78,10 @@ pub(crate) async fn count(
 ) -> Result<ResumeCount> {
     let plan = resume::plan(&supervisor.ports, principal, &request).await?;
     let due = plan.sessions.into_iter().filter(SessionToResume::is_due);
-    let tasks = due.map(|SessionToResume { summary, asked, .. }| {
+    let tasks = due.map(|SessionToResume { summary, selection, .. }| {
         let supervisor = Arc::clone(supervisor);
         async move {
-            let plan = |reply| SessionRequest::Plan { asked, reply };
+            let plan = |reply| SessionRequest::Plan { selection, reply };
             let planned = timeout(COUNT_TIMEOUT, supervisor.ask(summary.session.id, plan)).await;
             planned.map_or(Ok(true), |planned| Ok(planned?.decision.brings_back()))
         }
@@ -112,10 +115,10 @@ pub(super) fn trigger(sessions: usize) -> StartTrigger {
 pub(super) async fn bring_back(
     supervisor: &Arc<Supervisor>,
     id: SessionId,
-    (asked, trigger): (SelectionMode, StartTrigger),
+    (selection, trigger): (SelectionMode, StartTrigger),
     (environment, fresh): (Environment, Option<ConversationRenewal>),
 ) -> Result<AgentOutcome> {
     supervisor
-        .ask(id, |reply| SessionRequest::Resume { environment, asked, fresh, trigger, reply })
+        .ask(id, |reply| SessionRequest::Resume { environment, selection, fresh, trigger, reply })
         .await
 }

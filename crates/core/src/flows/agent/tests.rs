@@ -94,7 +94,11 @@ fn plan(is_fresh: bool) -> AgentPlan {
         prompt: None,
         timers: Vec::new(),
         environment: Environment::default(),
-        requested: RequestedStart { asked: SelectionMode::InBulk, is_fresh, with_stopped: false },
+        requested: RequestedStart {
+            selection: SelectionMode::InBulk,
+            is_fresh,
+            with_stopped: false,
+        },
         is_only_of_vendor: true,
     }
 }

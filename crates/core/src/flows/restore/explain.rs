@@ -37,9 +37,7 @@ pub fn describe(decision: &Decision, name: &str) -> OutcomeNote {
         Decision::Refuse(refusal) => {
             let note = OutcomeNote::new(format!("refuse: {}", reason(refusal)));
             return match refusal {
-                ResumeRefusal::DiedAtOnce => {
-                    note.hint(format!("`segue resume {name}` tries again"))
-                }
+                ResumeRefusal::GaveUp => note.hint(format!("`segue resume {name}` tries again")),
                 _ => note,
             };
         }
@@ -63,7 +61,7 @@ fn reason(refusal: &ResumeRefusal) -> String {
         ResumeRefusal::Ambiguous { candidates } => {
             format!("it is unknown which of {} conversations is its own", candidates.len())
         }
-        ResumeRefusal::DiedAtOnce => "it gave up after failures".to_owned(),
+        ResumeRefusal::GaveUp => "Segue gave up after failures".to_owned(),
     }
 }
 
@@ -83,7 +81,7 @@ pub(super) fn refusal_error(state: &SessionState, refusal: &ResumeRefusal) -> Er
         ResumeRefusal::Ambiguous { candidates } => {
             candidates.iter().fold(error, with_candidate).hint(fresh)
         }
-        ResumeRefusal::DiedAtOnce => error
+        ResumeRefusal::GaveUp => error
             .hint(format!("run `segue log {name}` to see why"))
             .hint(format!("run `segue resume {name}` to try again"))
             .hint(fresh),

@@ -62,7 +62,7 @@ impl<'a> SelectableSessions<'a> {
             match self.find(name) {
                 Ok(Meant::Session(summary)) if known.insert(summary.session.id) => {
                     let summary = summary.clone();
-                    chosen.sessions.push(Selected { summary, asked: SelectionMode::ByName });
+                    chosen.sessions.push(Selected { summary, selection: SelectionMode::ByName });
                 }
                 Ok(Meant::Session(_)) => {}
                 Ok(Meant::Fleet(members)) => {
@@ -73,7 +73,7 @@ impl<'a> SelectableSessions<'a> {
                     let new = new.filter(|it| known.insert(it.session.id));
                     let new = new.map(|it| Selected {
                         summary: (*it).clone(),
-                        asked: SelectionMode::InBulk,
+                        selection: SelectionMode::InBulk,
                     });
                     chosen.sessions.extend(new);
                 }

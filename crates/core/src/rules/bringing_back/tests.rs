@@ -94,10 +94,11 @@ fn naming_a_session_or_the_stopped_flag_includes_sessions_ended_on_purpose() {
         (LeftAloneReason::TurnFailed, [true, true, false, false]),
         (LeftAloneReason::OtherMachine, [true, true, true, true]),
     ];
-    let asked = [(false, false), (false, true), (true, false), (true, true)];
-    let asked = asked.map(|(by_name, with_stopped)| AskedFor { by_name, with_stopped });
+    let selection = [(false, false), (false, true), (true, false), (true, true)];
+    let selection =
+        selection.map(|(by_name, with_stopped)| UserSelection { by_name, with_stopped });
     for (reason, expected) in table {
-        assert_eq!(asked.map(|asked| reason.prevents(asked)), expected, "{reason:?}");
+        assert_eq!(selection.map(|selection| reason.prevents(selection)), expected, "{reason:?}");
     }
 }
 

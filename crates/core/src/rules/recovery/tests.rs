@@ -124,7 +124,7 @@ fn decision_with_a_proven_id_follows_the_table() {
         (
             "died at once three times",
             RecoveryFacts { history: History::GaveUp, ..facts() },
-            Decision::Refuse(ResumeRefusal::DiedAtOnce),
+            Decision::Refuse(ResumeRefusal::GaveUp),
         ),
         (
             "headless, between turns",

@@ -19,10 +19,10 @@ impl Actor {
                 let reply = FirstReply::Verified(reply);
                 self.starts.push(StartRequest::First { start, reply });
             }
-            SessionRequest::Resume { environment, asked, fresh, trigger, reply } => {
+            SessionRequest::Resume { environment, selection, fresh, trigger, reply } => {
                 let left = LeftBehind::Nothing;
                 let request =
-                    StartRequest::Resume { environment, asked, fresh, trigger, left, reply };
+                    StartRequest::Resume { environment, selection, fresh, trigger, left, reply };
                 self.starts.push(request);
             }
             SessionRequest::StartHandedOver { launch, trigger, reply } => {
@@ -35,7 +35,9 @@ impl Actor {
                 send_reply(reply, result);
             }
             SessionRequest::Reconcile { reply } => return self.reconcile_and_answer(reply).await,
-            SessionRequest::Plan { asked, reply } => send_reply(reply, self.plan(asked).await),
+            SessionRequest::Plan { selection, reply } => {
+                send_reply(reply, self.plan(selection).await)
+            }
             SessionRequest::WaitTurn { reply } => self.wait_turn(reply),
             SessionRequest::Rename { name, reply } => send_reply(reply, self.rename(name).await),
             SessionRequest::Configure { settings, reply } => {

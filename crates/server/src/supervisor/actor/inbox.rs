@@ -58,7 +58,7 @@ pub(crate) enum SessionRequest {
     },
     Resume {
         environment: Environment,
-        asked: SelectionMode,
+        selection: SelectionMode,
         /// `Some` starts a new conversation.
         fresh: Option<ConversationRenewal>,
         trigger: StartTrigger,
@@ -75,7 +75,7 @@ pub(crate) enum SessionRequest {
         reply: Reply<()>,
     },
     Plan {
-        asked: SelectionMode,
+        selection: SelectionMode,
         reply: Reply<PlannedOutcome>,
     },
     Stop {

@@ -45,7 +45,7 @@ pub(super) enum StartRequest {
     /// Brings the session back.
     Resume {
         environment: Environment,
-        asked: SelectionMode,
+        selection: SelectionMode,
         /// `Some` starts a new conversation.
         fresh: Option<ConversationRenewal>,
         trigger: StartTrigger,

@@ -71,7 +71,7 @@ impl Actor {
                 self.account_reporting.trigger = start.trigger;
                 Ok(Preparation::NeedsPermits { finds_own_id: self.finds_own_id()? })
             }
-            StartRequest::Resume { environment, asked, fresh, trigger, left, .. } => {
+            StartRequest::Resume { environment, selection, fresh, trigger, left, .. } => {
                 self.account_reporting.trigger = *trigger;
                 *left = if self.state.session.spoke {
                     LeftBehind::Conversation
@@ -80,11 +80,11 @@ impl Actor {
                 };
                 self.want_turn(environment.clone());
                 if self.has_renewed(*fresh).await? {
-                    (*fresh, *asked) = (None, SelectionMode::ByName);
+                    (*fresh, *selection) = (None, SelectionMode::ByName);
                 }
                 match fresh {
                     Some(_) => self.prepare_new_conversation().await,
-                    None => self.prepare_to_bring_back(*asked).await,
+                    None => self.prepare_to_bring_back(*selection).await,
                 }
             }
             StartRequest::Handoff { launch, trigger, .. } => {
@@ -106,9 +106,9 @@ impl Actor {
         }
     }
 
-    async fn prepare_to_bring_back(&mut self, asked: SelectionMode) -> Result<Preparation> {
+    async fn prepare_to_bring_back(&mut self, selection: SelectionMode) -> Result<Preparation> {
         self.close_if_dead().await?;
-        let (observed, decision) = self.decide(asked).await?;
+        let (observed, decision) = self.decide(selection).await?;
         if !starts_process(&decision) && self.state.outbox.is_empty() {
             return Ok(Preparation::NeedsNoProcess(Box::new(observed), decision));
         }
@@ -191,8 +191,8 @@ impl Actor {
             StartRequest::Resume { environment, fresh: Some(renewal), .. } => {
                 self.launch_new_conversation(environment.clone(), *renewal).await
             }
-            StartRequest::Resume { environment, asked, fresh: None, .. } => {
-                let (observed, decision) = self.decide(*asked).await?;
+            StartRequest::Resume { environment, selection, fresh: None, .. } => {
+                let (observed, decision) = self.decide(*selection).await?;
                 self.bring_back(&observed, decision, environment.clone()).await
             }
             StartRequest::Handoff { launch, .. } => {
@@ -252,8 +252,8 @@ impl Actor {
         self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
     }
 
-    pub(super) async fn plan(&mut self, asked: SelectionMode) -> Result<PlannedOutcome> {
-        let (_, decision) = self.decide(asked).await?;
+    pub(super) async fn plan(&mut self, selection: SelectionMode) -> Result<PlannedOutcome> {
+        let (_, decision) = self.decide(selection).await?;
         restore::record_look(&self.ports, &mut self.state, &decision).await?;
         let question = self.question().filter(|_| decision == Decision::Attach);
         let (decision, note) = match question {
@@ -302,8 +302,11 @@ impl Actor {
         error
     }
 
-    pub(super) async fn decide(&self, asked: SelectionMode) -> Result<(ObservedSession, Decision)> {
-        let observed = look::look(&self.ports, &self.state, asked).await?;
+    pub(super) async fn decide(
+        &self,
+        selection: SelectionMode,
+    ) -> Result<(ObservedSession, Decision)> {
+        let observed = look::look(&self.ports, &self.state, selection).await?;
         let decision = recovery::decide(&observed.facts);
         Ok((observed, decision))
     }

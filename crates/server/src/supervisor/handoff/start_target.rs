@@ -77,10 +77,16 @@ impl Transfer {
         } else {
             self.record(summary).await?;
         }
-        let (asked, fresh, trigger) =
+        let (selection, fresh, trigger) =
             (SelectionMode::ByName, None, StartTrigger::now(StartRequester::One));
         self.supervisor
-            .ask(id, |reply| SessionRequest::Resume { environment, asked, fresh, trigger, reply })
+            .ask(id, |reply| SessionRequest::Resume {
+                environment,
+                selection,
+                fresh,
+                trigger,
+                reply,
+            })
             .await
     }
 
