@@ -62,7 +62,7 @@ pub fn session(number: u128, name: &str) -> Session {
         env: BTreeMap::new(),
         parent: None,
         status: Status::Starting,
-        spoke: false,
+        has_content: false,
         created_at: start(),
         updated_at: start(),
     }

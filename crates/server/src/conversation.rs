@@ -48,7 +48,7 @@ pub struct ConversationReading {
     name: String,
     transcript: Option<PathBuf>,
     /// Whether the conversation is known to have had a message.
-    spoke: bool,
+    has_content: bool,
     window: Window,
 }
 
@@ -106,14 +106,14 @@ impl ConversationReading {
             id,
             name,
             transcript: part.transcript.clone(),
-            spoke: part.spoke,
+            has_content: part.has_content,
             window,
         })
     }
 
     /// Returns an error if the conversation is not empty but cannot be read.
     pub fn check(&self) -> Result<()> {
-        if self.path().is_some() || !self.spoke && self.vendor.transcripts().is_some() {
+        if self.path().is_some() || !self.has_content && self.vendor.transcripts().is_some() {
             return Ok(());
         }
         let Self { name, vendor, .. } = self;

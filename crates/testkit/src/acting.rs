@@ -60,13 +60,13 @@ impl Acting {
         scene::wait_session(&self.world, name, is_wanted)
     }
 
-    /// Waits until the record of the session's newest launch has `spoke` set. The daemon sets it
+    /// Waits until the record of the session's newest launch has `has_content` set. The daemon sets it
     /// when it has seen and guarded the transcript.
     pub fn wait_spoke(&self, name: &str) -> Value {
         let session = self.world.session(name);
         let newest = || launches::newest(&self.world, &session);
         let (folder, _) = newest();
-        launches::wait_until(&[&folder], "`spoke` is set", || newest().1.session.spoke);
+        launches::wait_until(&[&folder], "`has_content` is set", || newest().1.session.has_content);
         session
     }
 

@@ -54,16 +54,17 @@ pub fn all(world: &World) -> Vec<(PathBuf, LaunchRecord)> {
 }
 
 /// Waits until the newest launch has a guard (a hard link) of the session's transcript, and its
-/// record has `spoke` set. From then on, Segue notices if the transcript is lost.
+/// record has `has_content` set. From then on, Segue notices if the transcript is lost.
 pub fn wait_guarded(world: &World, session: &Value) {
     let id = session["vendor_session_id"].as_str().expect("a conversation");
     let (folder, _) = newest(world, session);
     let name = format!("{id}.jsonl");
     let transcript = files::below(&world.home()).into_iter().find(|path| path.ends_with(&name));
     let guard = guard(&folder, &transcript.expect("a transcript"));
-    let spoke = || of(world, session).pop().is_some_and(|(_, record)| record.session.spoke);
+    let has_content =
+        || of(world, session).pop().is_some_and(|(_, record)| record.session.has_content);
     let watched = [folder.as_path(), guard.parent().expect("a folder")];
-    wait_until(&watched, "a guard", || guard.is_file() && spoke());
+    wait_until(&watched, "a guard", || guard.is_file() && has_content());
 }
 
 /// Returns the path at which the launch with this folder keeps its guard of a transcript.

@@ -40,7 +40,8 @@ pub struct ConversationPart {
     /// `None` if there is no transcript to read.
     pub transcript: Option<PathBuf>,
     /// The conversation has content. If its transcript is missing, it is lost.
-    pub spoke: bool,
+    #[serde(rename = "spoke", alias = "has_content")]
+    pub has_content: bool,
     /// How the previous part was handed over to this one. `None` for the first part.
     pub taken_over: Option<TakenOver>,
 }

@@ -307,7 +307,7 @@ pub async fn create_bound_session(
     let mut changes = vec![
         Change::CreateSession(Box::new(state.session.clone())),
         Change::AddBinding(binding),
-        Change::MarkSpoke { session: state.session.id },
+        Change::MarkHasContent { session: state.session.id },
     ];
     changes.extend(along);
     let (vendor_session, evidence) = (id.clone(), Evidence::Adopted);

@@ -44,7 +44,7 @@ pub async fn part(
         transcript,
         config_dir: place.config_dir,
         cwd: place.cwd,
-        spoke: session.spoke || id != newest,
+        has_content: session.has_content || id != newest,
         taken_over: None,
     })
 }
@@ -127,7 +127,7 @@ fn part_without_session(
         config_dir,
         cwd: beginning.map(|beginning| beginning.cwd).unwrap_or_default(),
         transcript: Some(kept.transcript),
-        spoke: true,
+        has_content: true,
         taken_over: None,
     }
 }

@@ -39,12 +39,12 @@ pub enum SessionBeginning {
 impl SessionBeginning {
     /// Returns a new session with the initial status for this beginning.
     pub fn begin(self, session: Session) -> Session {
-        let (status, spoke) = match self {
+        let (status, has_content) = match self {
             Self::Launch => (Status::Starting, false),
             Self::Adoption => (Status::Ended(How::Quit), true),
             Self::Handoff => (Status::Ended(How::NeverStarted), false),
         };
-        Session { status, spoke, ..session }
+        Session { status, has_content, ..session }
     }
 }
 
@@ -71,7 +71,7 @@ pub fn create(ports: &Ports, draft: SessionDraft) -> Session {
         env: settings.env,
         parent: draft.parent,
         status: Status::Starting,
-        spoke: false,
+        has_content: false,
         created_at: now,
         updated_at: now,
     })

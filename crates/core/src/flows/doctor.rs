@@ -136,8 +136,8 @@ async fn insert_session(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()>
             changes.push(Change::AddBinding(binding.clone()));
         }
     }
-    if newest.session.spoke {
-        changes.push(Change::MarkSpoke { session: newest.session.id });
+    if newest.session.has_content {
+        changes.push(Change::MarkHasContent { session: newest.session.id });
     }
     let events = vec![NewEvent {
         at: ports.clock.now(),
@@ -225,7 +225,9 @@ async fn lost_transcripts(ports: &Ports) -> Result<Vec<Finding>> {
         if machines::other_machine(ports, summary.open.as_ref()).is_some() {
             continue;
         }
-        let Some(binding) = summary.binding.filter(|_| summary.session.spoke) else { continue };
+        let Some(binding) = summary.binding.filter(|_| summary.session.has_content) else {
+            continue;
+        };
         let Ok(vendor) = ports.vendors.of(&summary.session) else { continue };
         let Some(transcripts) = vendor.transcripts() else { continue };
         let place = Place::of(&summary.session);

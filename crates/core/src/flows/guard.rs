@@ -17,7 +17,7 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let Some(transcripts) = vendor.transcripts() else { return Ok(()) };
     // A vendor process that was killed right after its start leaves a transcript without content.
     // That is no conversation. A transcript that cannot be read is still guarded.
-    if !state.session.spoke
+    if !state.session.has_content
         && let Ok(None) = transcripts.conversation(ports.files.as_ref(), &state.place(), &id)
     {
         return Ok(());
@@ -27,11 +27,11 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
         TranscriptStorage::Files(own) => link(ports, state, own, (launch, &id, &transcript))?,
         TranscriptStorage::Database(_) => Guarded::Already,
     };
-    if guarded == Guarded::NoTranscript || state.session.spoke {
+    if guarded == Guarded::NoTranscript || state.session.has_content {
         return Ok(());
     }
     let mut commit = Commit::default();
-    commit.changes.push(Change::MarkSpoke { session: state.session.id });
+    commit.changes.push(Change::MarkHasContent { session: state.session.id });
     if guarded == Guarded::OtherFilesystem {
         let path = transcript.display().to_string();
         commit.events.push(state.event(ports, EventPayload::TranscriptUnguarded { path }));

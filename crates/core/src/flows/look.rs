@@ -49,16 +49,16 @@ pub async fn look(
         None => unproven(ports, state, vendor.as_ref()).await?,
     };
     // Without transcripts it is unknown whether a conversation has content.
-    let may_have_spoken = proven.is_some() && vendor.transcripts().is_none();
+    let may_have_content = proven.is_some() && vendor.transcripts().is_none();
     // A symlink to another folder counts as missing: the vendor would not find the conversation
     // there.
-    let there = ports.machine.folder(&state.session.cwd);
-    let there = there.is_ok_and(|folder| folder.real_path == state.session.cwd);
+    let folder = ports.machine.folder(&state.session.cwd);
+    let has_folder = folder.is_ok_and(|folder| folder.real_path == state.session.cwd);
     let facts = RecoveryFacts {
         process,
-        folder: if there { FolderPresence::There } else { FolderPresence::Gone },
+        folder: if has_folder { FolderPresence::There } else { FolderPresence::Gone },
         transcript: transcript(ports, state, vendor.as_ref(), conversation.as_ref()),
-        spoke: state.session.spoke || conversation.is_some() || may_have_spoken,
+        has_content: state.session.has_content || conversation.is_some() || may_have_content,
         proven,
         unproven,
         vendor: vendor.capabilities().resume,
@@ -168,20 +168,20 @@ fn guarded(
     (!is_there || lacks()).then_some(newest)
 }
 
-/// Returns whether a headless session's turn was interrupted or is over. Interactive sessions have
-/// no such state.
+/// Returns whether the last turn of a headless session was interrupted or is over. An interactive
+/// session is started in both cases, so the difference does not matter.
 pub(crate) fn turn(state: &SessionState, conversation: Option<&Conversation>) -> TurnState {
     if !state.session.headless {
         return TurnState::Interactive;
     }
-    let cut = conversation.is_none_or(|conversation| conversation.turn_open);
+    let is_interrupted = conversation.is_none_or(|conversation| conversation.turn_open);
     // If the end of the process was not observed, the transcript decides. A turn that is known to
     // have failed counts as interrupted, so that it is tried again.
-    let failed = matches!(
+    let has_failed = matches!(
         state.session.status,
         Status::Ended(How::TurnFailed | How::Failed(_) | How::Crashed(_))
     );
-    if cut || failed { TurnState::Cut } else { TurnState::Over }
+    if is_interrupted || has_failed { TurnState::Interrupted } else { TurnState::Over }
 }
 
 fn history(state: &SessionState, selection: SelectionMode) -> History {

@@ -382,7 +382,7 @@ fn search_conversation(
     let length = transcripts.length(files, &state.place(), conversation);
     // A missing transcript is no evidence: the message may have been recorded before the file was
     // deleted.
-    let is_gone = length.is_none() && state.session.spoke;
+    let is_gone = length.is_none() && state.session.has_content;
     if is_gone || length.unwrap_or(0) < offset {
         return TranscriptEvidence::Unknown;
     }

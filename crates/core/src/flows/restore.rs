@@ -29,7 +29,7 @@ const NUDGE: &str = "Your process ended in the middle of this turn and was start
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Done {
     /// No process had to be started.
-    Settled {
+    NothingStarted {
         outcome: Outcome,
         note: Option<String>,
     },
@@ -52,10 +52,13 @@ pub async fn carry_out(
     environment: Environment,
 ) -> Result<Done> {
     match decision {
-        Decision::Attach => Ok(settled(Outcome::Running, None)),
+        Decision::Attach => Ok(nothing_started(Outcome::Running, None)),
         Decision::Rest { .. } => {
             set_idle(ports, state).await?;
-            Ok(settled(Outcome::Resumed, Some("headless and between turns: nothing to start")))
+            Ok(nothing_started(
+                Outcome::Resumed,
+                Some("headless and between turns: nothing to start"),
+            ))
         }
         Decision::Resume { id } => {
             resume(ports, state, observed, (id, None), environment).await?;
@@ -67,7 +70,7 @@ pub async fn carry_out(
             let observed = with_conversation(ports, state, observed, &id)?;
             if is_between_turns(state, &observed, import.as_deref()) {
                 set_idle(ports, state).await?;
-                return Ok(settled(Outcome::Restored, note));
+                return Ok(nothing_started(Outcome::Restored, note));
             }
             resume(ports, state, &observed, (id, import), environment).await?;
             Ok(launched(Outcome::Restored, note))
@@ -114,8 +117,9 @@ pub async fn next_turn(
     environment: Environment,
 ) -> Result<Done> {
     let next = state.outbox.first().filter(|message| message.state == MessageState::Queued);
-    let Some((carries, text)) = next.map(|message| (message.id, message.text.clone())) else {
-        return Ok(settled(Outcome::Resumed, None));
+    let Some((queued_message, text)) = next.map(|message| (message.id, message.text.clone()))
+    else {
+        return Ok(nothing_started(Outcome::Resumed, None));
     };
     let mut import = None;
     let (mode, id) = match decision {
@@ -136,7 +140,7 @@ pub async fn next_turn(
     let request = LaunchRequest {
         message: Some(text),
         import,
-        queued_message: Some(carries),
+        queued_message: Some(queued_message),
         ..LaunchRequest::new(mode, id, environment)
     };
     launch::start(ports, state, request).await?;
@@ -144,7 +148,8 @@ pub async fn next_turn(
 }
 
 /// Returns whether a headless session whose conversation was restored is between turns. A
-/// conversation that is not imported yet cannot be read, so that the session's last status decides.
+/// conversation that the vendor's program has yet to import cannot be read. Then the last status of
+/// the session decides.
 fn is_between_turns(
     state: &SessionState,
     observed: &ObservedSession,
@@ -182,8 +187,8 @@ async fn set_status(ports: &Ports, state: &mut SessionState, status: Status) -> 
     state.commit(ports, Commit { changes: vec![change], events: vec![event] }).await
 }
 
-fn settled(outcome: Outcome, note: Option<&str>) -> Done {
-    Done::Settled { outcome, note: note.map(str::to_owned) }
+fn nothing_started(outcome: Outcome, note: Option<&str>) -> Done {
+    Done::NothingStarted { outcome, note: note.map(str::to_owned) }
 }
 
 fn launched(outcome: Outcome, note: Option<&str>) -> Done {
@@ -199,13 +204,10 @@ async fn resume(
 ) -> Result<()> {
     repair_transcript(ports, state, &id)?;
     let message = message_for(state, observed);
-    let carries = message.as_deref().and_then(|message| queued_message_with_text(state, message));
-    let request = LaunchRequest {
-        message,
-        import,
-        queued_message: carries,
-        ..LaunchRequest::resume(id, environment)
-    };
+    let queued_message =
+        message.as_deref().and_then(|message| queued_message_with_text(state, message));
+    let request =
+        LaunchRequest { message, import, queued_message, ..LaunchRequest::resume(id, environment) };
     launch::start(ports, state, request).await?;
     Ok(())
 }
@@ -221,7 +223,7 @@ fn repair_transcript(ports: &Ports, state: &SessionState, id: &VendorSessionId) 
         Error::internal(format!("cannot end the last line of `{}`", transcript.display()))
             .caused_by(error)
     })?;
-    failpoint::hit("resume.mend.after");
+    failpoint::hit("resume.repair.after");
     rename_transcript(ports, state, own, (id, &transcript))
 }
 
@@ -286,15 +288,15 @@ async fn adopt(ports: &Ports, state: &mut SessionState, id: &VendorSessionId) ->
     let (vendor_session, evidence) = (id.clone(), Evidence::Discovered);
     let events = vec![state.event(ports, EventPayload::Bound { vendor_session, evidence })];
     let changes =
-        vec![Change::AddBinding(binding), Change::MarkSpoke { session: state.session.id }];
+        vec![Change::AddBinding(binding), Change::MarkHasContent { session: state.session.id }];
     state.commit(ports, Commit { changes, events }).await?;
     failpoint::hit("adopt.commit.after");
     Ok(())
 }
 
-/// Starts a conversation that is still empty, with the message and the id of the launch that should
-/// have started it. No message is sent if the agent had switched to this conversation from an
-/// earlier one: the message belongs to the earlier one.
+/// Starts an empty conversation again, with the message and the id of the launch that began it. If
+/// the agent had switched to this conversation from another one, no message is sent, because the
+/// message belongs to the other conversation.
 async fn start_again(
     ports: &Ports,
     state: &mut SessionState,

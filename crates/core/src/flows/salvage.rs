@@ -105,7 +105,7 @@ async fn insert_session(ports: &Ports, salvaged: SalvagedSession, lost: &mut Los
     if ports.store.session(session.id).await?.is_some() {
         return Ok(());
     }
-    let (id, address, spoke) = (session.id, session.address(), session.spoke);
+    let (id, address, has_content) = (session.id, session.address(), session.has_content);
     let mut changes = vec![Change::CreateSession(Box::new(session))];
     for mut launch in launches {
         let (launch_id, end) = (launch.id, launch.end.take());
@@ -113,7 +113,7 @@ async fn insert_session(ports: &Ports, salvaged: SalvagedSession, lost: &mut Los
         changes.extend(end.map(|end| Change::EndLaunch { launch: launch_id, end }));
     }
     changes.extend(bindings.into_iter().map(Change::AddBinding));
-    changes.extend(spoke.then_some(Change::MarkSpoke { session: id }));
+    changes.extend(has_content.then_some(Change::MarkHasContent { session: id }));
     failpoint::hit("salvage.session.before");
     if let Err(error) = ports.store.commit(Commit { changes, events: Vec::new() }).await {
         lost.add(&format!("session `{address}`"), error)?;

@@ -31,7 +31,7 @@ pub(crate) fn session(number: u128, name: &str) -> Session {
         env: BTreeMap::new(),
         parent: None,
         status: Status::Starting,
-        spoke: false,
+        has_content: false,
         created_at: Timestamp::UNIX_EPOCH,
         updated_at: Timestamp::UNIX_EPOCH,
     }

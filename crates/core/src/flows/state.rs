@@ -149,7 +149,7 @@ impl SessionState {
                 self.session.status = status;
                 self.session.updated_at = at;
             }
-            Change::MarkSpoke { session } if session == own => self.session.spoke = true,
+            Change::MarkHasContent { session } if session == own => self.session.has_content = true,
             Change::RenameSession { session, name } if session == own => self.session.name = name,
             Change::Configure { session, settings } if session == own => {
                 self.session.configure(*settings);
@@ -168,13 +168,13 @@ impl SessionState {
             }
             Change::AddBinding(binding) if binding.session == own => {
                 let is_same_conversation = self.vendor_session() == Some(&binding.vendor_session);
-                self.session.spoke &= is_same_conversation;
+                self.session.has_content &= is_same_conversation;
                 self.bindings.push(binding);
             }
             Change::AddMessage(message) if message.session == own => self.outbox.push(*message),
             Change::SetMessage { message, state, at } => self.set_message(message, state, at),
             Change::SetStatus { .. }
-            | Change::MarkSpoke { .. }
+            | Change::MarkHasContent { .. }
             | Change::RenameSession { .. }
             | Change::Configure { .. }
             | Change::CreateLaunch(_)
@@ -243,7 +243,7 @@ mod tests {
         let changes = |session: SessionId| {
             [
                 Change::SetStatus { session, status: Status::Idle, at },
-                Change::MarkSpoke { session },
+                Change::MarkHasContent { session },
                 Change::RenameSession { session, name: SessionName::parse("new").unwrap() },
                 Change::Configure { session, settings: Box::new(unarchived.clone()) },
             ]
@@ -251,7 +251,7 @@ mod tests {
         changes(other.id).into_iter().for_each(|change| state.apply(change));
         assert_eq!(state.session, own);
         changes(own.id).into_iter().for_each(|change| state.apply(change));
-        assert_eq!((state.session.status, state.session.spoke), (Status::Idle, true));
+        assert_eq!((state.session.status, state.session.has_content), (Status::Idle, true));
         assert_eq!((state.session.name.as_str(), state.session.archive), ("new", false));
     }
 }

@@ -46,8 +46,9 @@ pub struct Session {
     pub parent: Option<SessionId>,
     pub status: Status,
     /// The bound conversation has content: its transcript was seen once. A transcript that is
-    /// missing later is lost.
-    pub spoke: bool,
+    /// missing later is lost. Records of earlier versions have the name `spoke`.
+    #[serde(rename = "spoke", alias = "has_content")]
+    pub has_content: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }

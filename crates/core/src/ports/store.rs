@@ -107,8 +107,8 @@ pub enum Change {
         status: Status,
         at: Timestamp,
     },
-    /// Sets `Session::spoke`. It stays set until the session is bound to another conversation.
-    MarkSpoke {
+    /// Sets `Session::has_content`. It stays set until the session is bound to another conversation.
+    MarkHasContent {
         session: SessionId,
     },
     /// Replaces the settings that a session has from the project file.
@@ -135,7 +135,7 @@ pub enum Change {
         end: LaunchEnd,
     },
     /// Appends a binding. An id that belongs to another session is a conflict. If the id differs
-    /// from the newest binding, the conversation is new and `Session::spoke` is reset.
+    /// from the newest binding, the conversation is new and `Session::has_content` is reset.
     AddBinding(Binding),
     /// Deletes a session with its launches and bindings. Its events stay. An open launch is a
     /// conflict.

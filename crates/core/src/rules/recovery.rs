@@ -11,7 +11,7 @@ pub struct RecoveryFacts {
     pub proven: Option<VendorSessionId>,
     pub transcript: TranscriptLocation,
     /// The conversation has content. If its transcript is missing, it is lost.
-    pub spoke: bool,
+    pub has_content: bool,
     pub unproven: Unproven,
     pub vendor: Resumes,
     pub turn: TurnState,
@@ -75,7 +75,7 @@ pub struct ResumeCandidate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnState {
     Interactive,
-    Cut,
+    Interrupted,
     Over,
 }
 
@@ -155,7 +155,7 @@ pub fn decide(facts: &RecoveryFacts) -> Decision {
         return Decision::Refuse(ResumeRefusal::GaveUp);
     }
     match (&facts.proven, facts.vendor) {
-        (_, Resumes::No) if facts.spoke => Decision::Fresh,
+        (_, Resumes::No) if facts.has_content => Decision::Fresh,
         (_, Resumes::No) => Decision::StartAgain,
         (Some(id), Resumes::Yes) => with_id(facts, id.clone()),
         (None, Resumes::Yes) => without_id(facts),
@@ -195,7 +195,7 @@ fn with_id(facts: &RecoveryFacts, id: VendorSessionId) -> Decision {
             Decision::Restore { id, from: CopyLocation::Guard(from) }
         }
         (TranscriptLocation::Archived, _) => Decision::Restore { id, from: CopyLocation::Archive },
-        (TranscriptLocation::Gone, _) if facts.spoke => {
+        (TranscriptLocation::Gone, _) if facts.has_content => {
             Decision::Refuse(ResumeRefusal::TranscriptGone { id })
         }
         (TranscriptLocation::Gone, _) => Decision::StartAgain,
@@ -212,7 +212,7 @@ fn without_id(facts: &RecoveryFacts) -> Decision {
             OpeningProcess::Foreign { pid, command } => open_elsewhere(*pid, command),
             OpeningProcess::None | OpeningProcess::Ours => Decision::Adopt { id: only.id.clone() },
         },
-        [] if !facts.spoke => Decision::StartAgain,
+        [] if !facts.has_content => Decision::StartAgain,
         _ => Decision::Refuse(ResumeRefusal::Ambiguous { candidates: candidates.clone() }),
     }
 }

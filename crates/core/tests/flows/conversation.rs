@@ -23,7 +23,7 @@ async fn session_is_read_from_its_transcript_its_guard_or_the_archive() {
         conversation::of_session(&scene.ports, &summary).await.unwrap()
     };
     let part = read(&scene).await;
-    assert_eq!((part.transcript, part.spoke), (Some(scene.transcript()), true));
+    assert_eq!((part.transcript, part.has_content), (Some(scene.transcript()), true));
     assert_eq!(part.session.unwrap().session, scene.state.session.id);
     scene.world.disk.remove(scene.transcript());
     let guard = scene.ports.folders.guarded(scene.launch(), &scene.transcript());
@@ -46,7 +46,7 @@ async fn session_without_a_conversation_has_no_transcript() {
     let session = stored.add(1, "fox", Status::Idle).await;
     let part = conversation::of_session(&stored.ports, &stored.summary(&session).await).await;
     let part = part.unwrap();
-    assert_eq!((part.transcript, part.vendor_session_id, part.spoke), (None, None, false));
+    assert_eq!((part.transcript, part.vendor_session_id, part.has_content), (None, None, false));
 }
 
 #[tokio::test]
@@ -56,11 +56,11 @@ async fn earlier_conversation_of_a_session_counts_as_begun() {
     stored.bind(&session, "one").await;
     stored.bind(&session, "two").await;
     let summary = stored.summary(&session).await;
-    let spoke = async |of: &str| {
+    let has_content = async |of: &str| {
         let of = id(of);
-        conversation::part(&stored.ports, &summary, Some(&of)).await.unwrap().spoke
+        conversation::part(&stored.ports, &summary, Some(&of)).await.unwrap().has_content
     };
-    assert_eq!((spoke("one").await, spoke("two").await), (true, false));
+    assert_eq!((has_content("one").await, has_content("two").await), (true, false));
 }
 
 #[tokio::test]

@@ -55,7 +55,7 @@ async fn store_is_rebuilt_from_launch_folders_with_launches_and_bindings() {
     assert_eq!(state.vendor_session(), scene.state.vendor_session());
     assert_eq!(state.launches.len(), 2);
     assert!(state.launches[0].end.is_some() && state.open().is_some());
-    assert!(state.session.spoke, "a missing transcript must count as a loss");
+    assert!(state.session.has_content, "a missing transcript must count as a loss");
     let again = doctor::rebuild(&ports).await.unwrap();
     assert_eq!(again.0, 0, "it is known by now");
 }

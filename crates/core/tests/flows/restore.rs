@@ -33,7 +33,7 @@ async fn next_turn(scene: &mut FlowScene) -> Done {
 
 fn outcome(done: &Done) -> Option<Outcome> {
     match done {
-        Done::Settled { outcome, .. } | Done::Launched { outcome, .. } => Some(*outcome),
+        Done::NothingStarted { outcome, .. } | Done::Launched { outcome, .. } => Some(*outcome),
         Done::Refused { .. } => None,
     }
 }
@@ -207,7 +207,7 @@ async fn adopted_conversation_is_bound_as_discovered_and_resumed() {
     assert_eq!(outcome(&done), Some(Outcome::Adopted));
     assert_eq!(scene.state.bound().unwrap().evidence, Evidence::Discovered);
     assert_eq!(scene.arguments(), ["--resume", "found"]);
-    assert!(scene.state.session.spoke);
+    assert!(scene.state.session.has_content);
 }
 
 #[tokio::test]
@@ -240,7 +240,7 @@ async fn running_agent_is_reported_as_running_and_nothing_starts() {
     let mut scene = FlowScene::new();
     scene.talk().await;
     let done = bring_back(&mut scene).await;
-    assert_eq!(done, Done::Settled { outcome: Outcome::Running, note: None });
+    assert_eq!(done, Done::NothingStarted { outcome: Outcome::Running, note: None });
     assert_eq!(scene.world.holders.started().len(), 1);
 }
 
@@ -249,7 +249,7 @@ async fn headless_session_between_turns_becomes_idle_without_a_process() {
     let mut scene = interrupted(FlowScene::headless()).await;
     scene.state.session.status = Status::Working;
     let done = bring_back(&mut scene).await;
-    assert!(matches!(done, Done::Settled { outcome: Outcome::Resumed, .. }), "{done:?}");
+    assert!(matches!(done, Done::NothingStarted { outcome: Outcome::Resumed, .. }), "{done:?}");
     assert_eq!(scene.status(), Status::Idle);
     assert_eq!(scene.world.holders.started().len(), 1);
     // It is idle already: nothing is written.
@@ -263,7 +263,7 @@ async fn next_turn_of_a_headless_session_carries_its_queued_message() {
     let mut scene = interrupted(FlowScene::headless()).await;
     scene.state.session.status = Status::Idle;
     let none = next_turn(&mut scene).await;
-    assert_eq!(none, Done::Settled { outcome: Outcome::Resumed, note: None });
+    assert_eq!(none, Done::NothingStarted { outcome: Outcome::Resumed, note: None });
     let text = "what is the word?".to_owned();
     let message = segue_core::flows::messages::add(
         &scene.ports,

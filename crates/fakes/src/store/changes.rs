@@ -30,7 +30,7 @@ impl Tables {
                 session.status = status;
                 session.updated_at = at;
             }
-            Change::MarkSpoke { session } => self.session_mut(session)?.spoke = true,
+            Change::MarkHasContent { session } => self.session_mut(session)?.has_content = true,
             Change::Configure { session, settings } => {
                 self.session_mut(session)?.configure(*settings);
             }
@@ -183,7 +183,7 @@ impl Tables {
         }
         let newest = self.bindings.iter().rfind(|it| it.session == binding.session);
         if newest.is_none_or(|it| it.vendor_session != id) {
-            self.session_mut(binding.session)?.spoke = false;
+            self.session_mut(binding.session)?.has_content = false;
         }
         self.bindings.push(binding);
         Ok(())

@@ -56,7 +56,7 @@ impl Sample {
             config_dir: self.folder.path().join("config"),
             cwd: PathBuf::from("/nowhere"),
             transcript: Some(self.path()),
-            spoke: true,
+            has_content: true,
             taken_over: None,
         };
         ConversationReading::of(&part, window).unwrap()

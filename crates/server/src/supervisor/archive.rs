@@ -155,7 +155,7 @@ impl Supervisor {
 fn behind(ports: &Ports, sessions: &[SessionSummary]) -> Vec<SessionId> {
     let is_behind = |it: &&SessionSummary| {
         let id = it.binding.as_ref().map(|binding| &binding.vendor_session);
-        let id = id.filter(|_| it.session.spoke);
+        let id = id.filter(|_| it.session.has_content);
         id.is_some_and(|id| archive::is_outdated(ports, &it.session, id))
     };
     sessions.iter().filter(is_behind).map(|it| it.session.id).collect()

@@ -29,7 +29,7 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::SetStatus { session, status, at } => {
             sessions::set_status(transaction, *session, *status, *at)
         }
-        Change::MarkSpoke { session } => sessions::mark_spoke(transaction, *session),
+        Change::MarkHasContent { session } => sessions::mark_has_content(transaction, *session),
         Change::Configure { session, settings } => {
             sessions::configure(transaction, *session, settings)
         }

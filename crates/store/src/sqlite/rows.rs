@@ -46,7 +46,7 @@ fn read_session(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Session> {
         env: columns.json()?,
         parent: columns.optional_word()?,
         status: columns.json()?,
-        spoke: columns.plain()?,
+        has_content: columns.plain()?,
         created_at: columns.word()?,
         updated_at: columns.word()?,
         description: columns.optional_json()?,

@@ -18,7 +18,7 @@ const STARTING: [&str; 6] = [
 
 /// Failpoints at which the daemon dies while it resumes an agent.
 const RESUMING: [&str; 4] =
-    ["resume.mend.after", "launch.commit.after", "holders.start.after", "launch.started.after"];
+    ["resume.repair.after", "launch.commit.after", "holders.start.after", "launch.started.after"];
 
 /// The first message of the session.
 const MESSAGE: &str = "the word is heron";
@@ -47,8 +47,8 @@ fn wait_recorded(world: &World) {
     world.ok(["wait", "a", "--for", "idle", "--timeout", "170s"]);
     let session = world.session("a");
     let (folder, _) = launches::newest(world, &session);
-    let spoke = || launches::newest(world, &session).1.session.spoke;
-    launches::wait_until(&[&folder], "the transcript has the first turn", spoke);
+    let has_content = || launches::newest(world, &session).1.session.has_content;
+    launches::wait_until(&[&folder], "the transcript has the first turn", has_content);
 }
 
 /// Checks that there is one session, that it got its first message once, and that it continues its

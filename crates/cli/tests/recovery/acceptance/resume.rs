@@ -88,12 +88,12 @@ fn resume_uses_the_stored_id_although_another_transcript_was_touched_later() {
 /// an id to resume.
 #[test]
 fn vendor_that_cannot_resume_starts_without_an_id() {
-    let facts = |spoke| RecoveryFacts {
+    let facts = |has_content| RecoveryFacts {
         process: OpeningProcess::None,
         folder: FolderPresence::There,
         proven: None,
         transcript: TranscriptLocation::Gone,
-        spoke,
+        has_content,
         unproven: Unproven::default(),
         vendor: Resumes::No,
         turn: TurnState::Interactive,

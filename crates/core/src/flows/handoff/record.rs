@@ -94,7 +94,7 @@ fn bind(ports: &Ports, target: &TargetSession, commit: &mut Commit) {
     };
     let (vendor_session, evidence) = (target.conversation.clone(), binding.evidence);
     commit.changes.push(Change::AddBinding(binding));
-    commit.changes.push(Change::MarkSpoke { session });
+    commit.changes.push(Change::MarkHasContent { session });
     let state = SessionState::new(target.session.clone());
     commit.events.push(state.event(ports, EventPayload::Bound { vendor_session, evidence }));
 }

@@ -19,7 +19,7 @@ fn facts() -> RecoveryFacts {
         folder: FolderPresence::There,
         proven: Some(id("a")),
         transcript: TranscriptLocation::There,
-        spoke: true,
+        has_content: true,
         unproven: Unproven::default(),
         vendor: Resumes::Yes,
         turn: TurnState::Interactive,
@@ -107,13 +107,13 @@ fn decision_with_a_proven_id_follows_the_table() {
         ),
         (
             "the conversation is empty",
-            RecoveryFacts { transcript: TranscriptLocation::Gone, spoke: false, ..facts() },
+            RecoveryFacts { transcript: TranscriptLocation::Gone, has_content: false, ..facts() },
             Decision::StartAgain,
         ),
         ("vendor cannot resume", RecoveryFacts { vendor: Resumes::No, ..facts() }, Decision::Fresh),
         (
             "vendor cannot resume, the conversation is empty",
-            RecoveryFacts { vendor: Resumes::No, spoke: false, ..facts() },
+            RecoveryFacts { vendor: Resumes::No, has_content: false, ..facts() },
             Decision::StartAgain,
         ),
         (
@@ -133,7 +133,7 @@ fn decision_with_a_proven_id_follows_the_table() {
         ),
         (
             "headless, in a turn",
-            RecoveryFacts { turn: TurnState::Cut, ..facts() },
+            RecoveryFacts { turn: TurnState::Interrupted, ..facts() },
             Decision::Resume { id: id("a") },
         ),
     ]);
@@ -171,7 +171,7 @@ fn decision_without_a_proven_id_follows_the_table() {
         ),
         (
             "no content, no candidate",
-            RecoveryFacts { spoke: false, ..unbound(true, vec![]) },
+            RecoveryFacts { has_content: false, ..unbound(true, vec![]) },
             Decision::StartAgain,
         ),
         ("content, but no candidate", unbound(true, vec![]), ambiguous(vec![])),
@@ -181,11 +181,15 @@ fn decision_without_a_proven_id_follows_the_table() {
 #[test]
 fn missing_transcript_without_a_guard_is_restored_from_the_archive() {
     let restored = Decision::Restore { id: id("a"), from: CopyLocation::Archive };
-    for turn in [TurnState::Interactive, TurnState::Cut, TurnState::Over] {
-        for spoke in [true, false] {
-            let facts =
-                RecoveryFacts { transcript: TranscriptLocation::Archived, turn, spoke, ..facts() };
-            assert_eq!(decide(&facts), restored, "{turn:?} {spoke}");
+    for turn in [TurnState::Interactive, TurnState::Interrupted, TurnState::Over] {
+        for has_content in [true, false] {
+            let facts = RecoveryFacts {
+                transcript: TranscriptLocation::Archived,
+                turn,
+                has_content,
+                ..facts()
+            };
+            assert_eq!(decide(&facts), restored, "{turn:?} {has_content}");
         }
     }
 }
@@ -210,7 +214,11 @@ fn any_facts() -> impl Strategy<Value = RecoveryFacts> {
         any::<bool>(),
         any::<bool>(),
         prop_oneof![Just(Resumes::Yes), Just(Resumes::No)],
-        prop_oneof![Just(TurnState::Interactive), Just(TurnState::Cut), Just(TurnState::Over)],
+        prop_oneof![
+            Just(TurnState::Interactive),
+            Just(TurnState::Interrupted),
+            Just(TurnState::Over)
+        ],
         prop_oneof![3 => Just(History::Unremarkable), 1 => Just(History::GaveUp)],
     );
     let proven = prop::option::of("[ab]".prop_map(|text| id(&text)));
@@ -220,14 +228,14 @@ fn any_facts() -> impl Strategy<Value = RecoveryFacts> {
             proven,
             transcript,
             candidates,
-            (spoke, is_only_session, vendor, turn, history),
+            (has_content, is_only_session, vendor, turn, history),
         )| {
             RecoveryFacts {
                 process,
                 folder: FolderPresence::There,
                 proven,
                 transcript,
-                spoke,
+                has_content,
                 unproven: Unproven { is_only_session, candidates },
                 vendor,
                 turn,
@@ -268,7 +276,7 @@ proptest! {
     #[test]
     fn conversation_with_content_is_never_started_again_empty(facts in any_facts()) {
         let blank = matches!(decide(&facts), Decision::StartAgain);
-        prop_assert!(!(blank && facts.spoke));
+        prop_assert!(!(blank && facts.has_content));
     }
 }
 

@@ -39,7 +39,7 @@ async fn native_handoff_binds_the_new_session_to_the_written_conversation() {
     let state = load(&scene, &target.session).await;
     assert_eq!(state.vendor_session(), Some(&target.conversation));
     assert_eq!(state.bound().unwrap().evidence, Evidence::Import);
-    assert!(state.session.spoke, "a missing transcript must count as a loss");
+    assert!(state.session.has_content, "a missing transcript must count as a loss");
     assert_eq!(state.session.status, Status::Ended(How::NeverStarted));
     let [step] = &scene.ports.store.handoffs(target.session.id).await.unwrap()[..] else {
         panic!()
@@ -65,7 +65,7 @@ async fn digest_is_recorded_without_a_binding() {
     let summary = TransferSummary::empty(HandoffForm::Digest);
     plan.record(&scene.ports, &mut target, &summary).await.unwrap();
     let state = load(&scene, &target.session).await;
-    assert!(state.bound().is_none() && !state.session.spoke);
+    assert!(state.bound().is_none() && !state.session.has_content);
     let steps = scene.ports.store.handoffs(target.session.id).await.unwrap();
     assert_eq!(steps[0].to_conversation, None, "its vendor has not chosen an id yet");
 }

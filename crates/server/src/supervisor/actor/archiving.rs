@@ -68,7 +68,7 @@ impl Actor {
     /// Queues a copy of the current conversation, behind the copy in progress.
     pub(super) fn archive(&mut self) {
         self.archiving.copied = self.archiving.length;
-        let current = self.state.vendor_session().filter(|_| self.state.session.spoke);
+        let current = self.state.vendor_session().filter(|_| self.state.session.has_content);
         self.archiving.waiting.extend(current.cloned());
         self.archive_next();
     }

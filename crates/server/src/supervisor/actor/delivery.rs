@@ -255,7 +255,7 @@ impl Actor {
     pub(super) fn report_next_turn(&mut self, done: Result<Done>) {
         self.delivery.failed_start = match done {
             Ok(Done::Refused { error }) | Err(error) => Some(error),
-            Ok(Done::Launched { .. } | Done::Settled { .. }) => None,
+            Ok(Done::Launched { .. } | Done::NothingStarted { .. }) => None,
         };
     }
 }

@@ -47,7 +47,7 @@ impl Actor {
 
     fn report_resume(&mut self, done: Result<Done>, left: LeftBehind, reply: Reply<AgentOutcome>) {
         match done {
-            Ok(Done::Settled { outcome, note }) => {
+            Ok(Done::NothingStarted { outcome, note }) => {
                 self.report_running(BroughtBack { left, ..BroughtBack::new(outcome, note) }, reply);
             }
             Ok(Done::Launched { outcome, note }) => {

@@ -73,7 +73,7 @@ impl Actor {
             }
             StartRequest::Resume { environment, selection, fresh, trigger, left, .. } => {
                 self.account_reporting.trigger = *trigger;
-                *left = if self.state.session.spoke {
+                *left = if self.state.session.has_content {
                     LeftBehind::Conversation
                 } else {
                     LeftBehind::Nothing

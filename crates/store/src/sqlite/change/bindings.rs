@@ -17,7 +17,7 @@ pub(super) fn add(transaction: &Transaction<'_>, binding: &Binding) -> Result<()
         check_launch(transaction, binding.session, launch)?;
     }
     claim(transaction, &vendor, binding)?;
-    reset_spoke(transaction, binding)?;
+    reset_has_content(transaction, binding)?;
     transaction
         .prepare_cached(
             "INSERT INTO bindings (session, launch, vendor_session, evidence, at)
@@ -33,9 +33,9 @@ pub(super) fn add(transaction: &Transaction<'_>, binding: &Binding) -> Result<()
     Ok(())
 }
 
-/// Resets `spoke` if the conversation of the binding differs from that of the newest binding: a new
-/// conversation has no content yet.
-fn reset_spoke(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), SqliteFault> {
+/// Resets `Session::has_content` (column `spoke`) if the conversation of the binding differs from
+/// that of the newest binding: a new conversation has no content yet.
+fn reset_has_content(transaction: &Transaction<'_>, binding: &Binding) -> Result<(), SqliteFault> {
     let sql = "UPDATE sessions SET spoke = 0 WHERE id = ?1 AND ?2 IS NOT (
                    SELECT vendor_session FROM bindings WHERE session = ?1 ORDER BY seq DESC LIMIT 1
                )";

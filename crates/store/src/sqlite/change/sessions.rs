@@ -38,7 +38,7 @@ pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result
         ":restart": Word(&session.restart),
         ":parent": Word(&session.parent),
         ":status": Json(&session.status),
-        ":spoke": session.spoke,
+        ":spoke": session.has_content,
         ":created_at": Time(session.created_at),
         ":updated_at": Time(session.updated_at),
         ":args": Json(&session.args),
@@ -65,7 +65,8 @@ pub(super) fn set_status(
     Ok(())
 }
 
-pub(super) fn mark_spoke(
+/// Sets `Session::has_content` (column `spoke`).
+pub(super) fn mark_has_content(
     transaction: &Transaction<'_>,
     session: SessionId,
 ) -> Result<(), SqliteFault> {

@@ -86,7 +86,7 @@ fn past_session(samples: &Samples, world: &World, number: usize) -> Vec<Change> 
     session.vendor = VendorId::new("demo");
     session.cwd = world.project();
     session.config_dir = world.home().join(".segue-demo");
-    session.spoke = true;
+    session.has_content = true;
     (session.status, session.headless) = match number % 3 {
         0 => (Status::Ended(How::Quit), false),
         1 => (Status::Ended(How::Stopped), false),

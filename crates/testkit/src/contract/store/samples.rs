@@ -49,7 +49,7 @@ impl Samples {
             env: BTreeMap::new(),
             parent: None,
             status: Status::Starting,
-            spoke: false,
+            has_content: false,
             created_at: now,
             updated_at: now,
         }

@@ -29,7 +29,7 @@ pub async fn every_field_of_a_session_is_read_back_unchanged(backend: &impl Back
         env: BTreeMap::from([("EXAMPLE".to_owned(), "1=2".to_owned())]),
         parent: Some(plain.id),
         status: Status::Ended(How::Crashed(Exit::Signal(9))),
-        spoke: true,
+        has_content: true,
         updated_at: samples.time(),
         ..samples.session("shop", "full")
     };
@@ -86,11 +86,11 @@ pub async fn spoke_of_one_session_stays_set_after_a_status_change(backend: &impl
     let (store, samples) = (backend.open().await, Samples::default());
     let silent = samples.stored_session(&*store, "shop", "silent").await;
     let created = samples.stored_session(&*store, "shop", "coder").await;
-    let spoke = || Change::MarkSpoke { session: created.id };
+    let has_content = || Change::MarkHasContent { session: created.id };
     let at = samples.time();
     let later = Change::SetStatus { session: created.id, status: Status::Starting, at };
-    store.commit(commit([spoke(), spoke(), later])).await.unwrap();
-    let expected = Session { spoke: true, updated_at: at, ..created.clone() };
+    store.commit(commit([has_content(), has_content(), later])).await.unwrap();
+    let expected = Session { has_content: true, updated_at: at, ..created.clone() };
     assert_eq!(store.session(created.id).await.unwrap(), Some(expected));
     assert_eq!(store.session(silent.id).await.unwrap(), Some(silent));
 }
@@ -125,21 +125,21 @@ pub async fn binding_another_conversation_resets_spoke(backend: &impl Backend) {
     let session = samples.stored_session(&*store, "shop", "coder").await.id;
     let other = samples.stored_session(&*store, "shop", "other").await.id;
     let bind = |id, evidence| Change::AddBinding(samples.binding(session, id, evidence));
-    let spoke = |session| Change::MarkSpoke { session };
+    let has_content = |session| Change::MarkHasContent { session };
     let steps = [
         (vec![bind("id-1", Evidence::Preset)], false),
-        (vec![spoke(session), spoke(other)], true),
+        (vec![has_content(session), has_content(other)], true),
         (vec![bind("id-1", Evidence::Hook)], true),
         (vec![bind("id-2", Evidence::Hook)], false),
-        (vec![spoke(session)], true),
+        (vec![has_content(session)], true),
         (vec![bind("id-1", Evidence::Hook)], false),
     ];
     for (number, (changes, expected)) in steps.into_iter().enumerate() {
         store.commit(commit(changes)).await.unwrap();
-        let found = store.session(session).await.unwrap().map(|session| session.spoke);
+        let found = store.session(session).await.unwrap().map(|session| session.has_content);
         assert_eq!(found, Some(expected), "step {number}");
     }
-    let untouched = store.session(other).await.unwrap().map(|session| session.spoke);
+    let untouched = store.session(other).await.unwrap().map(|session| session.has_content);
     assert_eq!(untouched, Some(true));
 }
 
@@ -237,7 +237,7 @@ pub async fn changes_to_an_unknown_session_fail_with_not_found(backend: &impl Ba
     let session = SessionId::new(Uuid::now_v7());
     let changes = [
         Change::SetStatus { session, status: Status::Idle, at: samples.time() },
-        Change::MarkSpoke { session },
+        Change::MarkHasContent { session },
         Change::Configure { session, settings: Box::new(samples.session("shop", "x").settings()) },
         Change::CreateLaunch(Box::new(samples.launch(session, 1))),
         Change::AddBinding(samples.binding(session, "id-1", Evidence::Hook)),
