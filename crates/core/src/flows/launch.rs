@@ -226,8 +226,8 @@ async fn record(
     if let Some(message) = request.queued_message {
         let vendor = ports.vendors.of(&state.session)?;
         let found_in = (launch.id, request.id.as_ref());
-        let trace = messages::trace(ports, state, vendor.as_ref(), found_in);
-        let (change, event) = messages::typing_change(ports, state, message, trace);
+        let record = messages::typing_record(ports, state, vendor.as_ref(), found_in);
+        let (change, event) = messages::typing_change(ports, state, message, record);
         commit.changes.push(change);
         commit.events.push(event);
     }

@@ -6,11 +6,11 @@ use crate::failpoint;
 use crate::flows::{SessionState, launch};
 use crate::model::{
     EventPayload, LaunchId, Message, MessageId, MessageState, RequestKey, RequestRecord,
-    RequestStep, Screen, Status, Trace, VendorSessionId,
+    RequestStep, Screen, Status, TypingRecord, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Conflict, Ports, TypeOrder, Typed, Vendor};
 use crate::rules::delivery::{
-    self, DeliveryFacts, LaunchState, Patience, TranscriptEvidence, Verdict,
+    self, AgentWait, DeliveryFacts, LaunchState, TranscriptEvidence, Verdict,
 };
 
 /// A revision that no screen has. An order with this revision types nothing; it only asks whether
@@ -133,8 +133,8 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
             Ok(Attempt::Disturbed)
         }
         Ok(Typed::Now | Typed::Before) => {
-            let patience = delivery::patience_after_typing(vendor.transcripts().is_some());
-            if patience == Patience::Over && settle(ports, state, patience).await? {
+            let wait = delivery::wait_after_typing(vendor.transcripts().is_some());
+            if wait == AgentWait::Over && settle(ports, state, wait).await? {
                 return Ok(Attempt::Unconfirmed);
             }
             Ok(Attempt::Typed(id))
@@ -162,17 +162,17 @@ pub async fn press_enter_again(ports: &Ports, state: &SessionState, id: MessageI
 
 /// Determines whether the message that was being typed has arrived, and records the result. Returns
 /// whether the message's state changed.
-pub async fn settle(ports: &Ports, state: &mut SessionState, patience: Patience) -> Result<bool> {
+pub async fn settle(ports: &Ports, state: &mut SessionState, wait: AgentWait) -> Result<bool> {
     let typing = state.outbox.iter().find_map(|message| match &message.state {
-        MessageState::Typing(trace) => Some((message.id, message.text.clone(), trace.clone())),
+        MessageState::Typing(record) => Some((message.id, message.text.clone(), record.clone())),
         _ => None,
     });
-    let Some((id, text, trace)) = typing else { return Ok(false) };
+    let Some((id, text, record)) = typing else { return Ok(false) };
     let vendor = ports.vendors.of(&state.session)?;
     let facts = DeliveryFacts {
-        transcript: find_after_typing(ports, state, vendor.as_ref(), (id, &text, &trace)),
-        launch: launch_state(state, trace.launch),
-        patience,
+        transcript: find_after_typing(ports, state, vendor.as_ref(), (id, &text, &record)),
+        launch: launch_state(state, record.launch),
+        wait,
     };
     match delivery::decide(facts) {
         Verdict::Wait => return Ok(false),
@@ -214,7 +214,7 @@ fn launch_state(state: &SessionState, launch: LaunchId) -> LaunchState {
 /// again.
 pub async fn settle_interrupted_typing(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let Some(open) = state.open().map(|launch| launch.id) else { return Ok(()) };
-    let typing = |message: &&Message| matches!(&message.state, MessageState::Typing(trace) if trace.launch == open);
+    let typing = |message: &&Message| matches!(&message.state, MessageState::Typing(record) if record.launch == open);
     let Some(id) = state.outbox.iter().find(typing).map(|message| message.id) else {
         return Ok(());
     };
@@ -226,8 +226,8 @@ pub async fn settle_interrupted_typing(ports: &Ports, state: &mut SessionState) 
         Typed::Changed => queue_again(ports, state, id, "it was not typed").await,
         Typed::Before | Typed::Now => {
             let vendor = ports.vendors.of(&state.session)?;
-            let patience = delivery::patience_after_typing(vendor.transcripts().is_some());
-            settle(ports, state, patience).await.map(drop)
+            let wait = delivery::wait_after_typing(vendor.transcripts().is_some());
+            settle(ports, state, wait).await.map(drop)
         }
     }
 }
@@ -245,24 +245,24 @@ pub(crate) fn typing_change(
     ports: &Ports,
     state: &SessionState,
     message: MessageId,
-    trace: Trace,
+    record: TypingRecord,
 ) -> (Change, crate::model::NewEvent) {
     let event = state.event(ports, EventPayload::MessageTyped { message });
-    let state = MessageState::Typing(trace);
+    let state = MessageState::Typing(record);
     (Change::SetMessage { message, state, at: event.at }, event)
 }
 
 /// Returns where a message that is about to be sent will appear: the launch, the conversation and
 /// the current length of its transcript.
-pub(crate) fn trace(
+pub(crate) fn typing_record(
     ports: &Ports,
     state: &SessionState,
     vendor: &dyn Vendor,
     (launch, conversation): (LaunchId, Option<&VendorSessionId>),
-) -> Trace {
+) -> TypingRecord {
     let length = |id| vendor.transcripts()?.length(ports.files.as_ref(), &state.place(), id);
     let offset = conversation.and_then(length);
-    Trace { launch, conversation: conversation.cloned(), offset: offset.unwrap_or(0) }
+    TypingRecord { launch, conversation: conversation.cloned(), offset: offset.unwrap_or(0) }
 }
 
 async fn record_typing(
@@ -271,8 +271,8 @@ async fn record_typing(
     vendor: &dyn Vendor,
     (id, launch): (MessageId, LaunchId),
 ) -> Result<()> {
-    let trace = trace(ports, state, vendor, (launch, state.vendor_session()));
-    let (change, event) = typing_change(ports, state, id, trace);
+    let record = typing_record(ports, state, vendor, (launch, state.vendor_session()));
+    let (change, event) = typing_change(ports, state, id, record);
     failpoint::hit("message.typing.before");
     state.commit(ports, Commit { changes: vec![change], events: vec![event] }).await?;
     failpoint::hit("message.typing.after");
@@ -321,23 +321,23 @@ fn find_after_typing(
     ports: &Ports,
     state: &SessionState,
     vendor: &dyn Vendor,
-    (id, text, trace): (MessageId, &str, &Trace),
+    (id, text, record): (MessageId, &str, &TypingRecord),
 ) -> TranscriptEvidence {
     let now = state.vendor_session();
-    let Some(then) = trace.conversation.as_ref().or(now) else {
+    let Some(then) = record.conversation.as_ref().or(now) else {
         return TranscriptEvidence::Unknown;
     };
     let sent = if state.session.headless {
-        Ok(launch::command_line_text(ports, trace.launch, text))
+        Ok(launch::command_line_text(ports, record.launch, text))
     } else {
-        launch::typed_text(ports, trace.launch, id, text)
+        launch::typed_text(ports, record.launch, id, text)
     };
     let Ok(sent) = sent else { return TranscriptEvidence::Unknown };
     // The transcript contains a message from the command line either unchanged or in the form of a
     // typed message.
     let mut wanted = vec![vendor.interaction().typing(&sent).recorded_as];
     wanted.extend(Some(sent).filter(|_| state.session.headless));
-    let found = search_conversation(ports, state, vendor, ((then, trace.offset), &wanted));
+    let found = search_conversation(ports, state, vendor, ((then, record.offset), &wanted));
     // The agent may have switched to a new conversation that became known only when this message
     // was recorded in it.
     let next = now.filter(|now| *now != then && found != TranscriptEvidence::Contains);

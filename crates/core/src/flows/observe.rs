@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::Result;
 use crate::failpoint;
-use crate::flows::state::TurnWord;
+use crate::flows::state::TurnResult;
 use crate::flows::{SessionState, conversation, last_words};
 use crate::model::{
     Activity, Binding, EventPayload, Evidence, Failure, LaunchEnd, LaunchId, Screen, Signal,
@@ -42,7 +42,7 @@ pub async fn signal(
     signal: Signal,
 ) -> Result<Vec<FollowUp>> {
     if let Signal::TurnEnded { ok, text, failure } = &signal {
-        let report = TurnWord { ok: *ok, text: text.clone(), failure: failure.clone() };
+        let report = TurnResult { ok: *ok, text: text.clone(), failure: failure.clone() };
         let report = report.after(state.turn.as_ref());
         let known = state.turn.replace(report).and_then(|turn| turn.failure);
         // Two sources can report the same failure, and one source can report it twice. It is
@@ -102,7 +102,7 @@ async fn complete_turn(
 ) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
     match (&state.turn, state.vendor_session()) {
-        (Some(TurnWord { ok: true, text, .. }), Some(id)) if text.is_empty() => {
+        (Some(TurnResult { ok: true, text, .. }), Some(id)) if text.is_empty() => {
             let conversation = conversation::read(ports, vendor.as_ref(), &state.place(), id);
             // The turn succeeded, even if its transcript cannot be read.
             let answer = conversation.ok().flatten().and_then(|it| it.last_answer);
@@ -160,7 +160,7 @@ async fn apply(
     launch: LaunchId,
     observation: &Observation,
 ) -> Result<Vec<FollowUp>> {
-    let actions = lifecycle::next(&state.standing(), launch, observation);
+    let actions = lifecycle::next(&state.lifecycle_facts(), launch, observation);
     if actions.contains(&Action::EndLeftovers) {
         end_leftovers(ports, state, launch).await?;
     }

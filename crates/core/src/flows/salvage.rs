@@ -9,7 +9,7 @@ use crate::flows::{SessionState, messages};
 use crate::model::{EventKind, Message, MessageState, NewEvent, RequestRecord, SessionId};
 use crate::ports::{Change, Commit, Ports, Salvaged, SalvagedSession, SessionQuery};
 use crate::rules::delivery::TranscriptEvidence;
-use crate::rules::salvage::{Typist, message_state};
+use crate::rules::salvage::{TypingProcess, message_state};
 
 /// At most this many changes or events are committed together.
 const MAX_BATCH: usize = 500;
@@ -17,43 +17,50 @@ const MAX_BATCH: usize = 500;
 /// Adds all data that the store does not have yet. The caller must add the launch folders first.
 /// Returns findings for the user, or an error if the store cannot be written.
 pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> {
-    let mut lost = Lost::default();
+    let mut not_restored = NotRestored::default();
     let removed = removed(&salvaged.events);
-    put(ports, "fleets", salvaged.fleets.into_iter().map(Change::PutFleet), &mut lost).await?;
+    put(ports, "fleets", salvaged.fleets.into_iter().map(Change::PutFleet), &mut not_restored)
+        .await?;
     for session in salvaged.sessions.into_iter().filter(|it| !removed.contains(&it.session.id)) {
-        insert_session(ports, session, &mut lost).await?;
+        insert_session(ports, session, &mut not_restored).await?;
     }
     let counts = salvaged.counts.into_iter();
     let counts = counts.map(|(fleet, agent, count)| Change::SetCount { fleet, agent, count });
-    put(ports, "counts", counts, &mut lost).await?;
-    put(ports, "trusted folders", salvaged.trusts.into_iter().map(Change::PutTrust), &mut lost)
-        .await?;
+    put(ports, "counts", counts, &mut not_restored).await?;
+    put(
+        ports,
+        "trusted folders",
+        salvaged.trusts.into_iter().map(Change::PutTrust),
+        &mut not_restored,
+    )
+    .await?;
     let known = known(ports).await?;
     let timers = salvaged.timers.into_iter().filter(|(session, _)| known.contains(session));
     let timers = timers.map(|(session, timers)| Change::SetTimers { session, timers });
-    put(ports, "timers", timers, &mut lost).await?;
+    put(ports, "timers", timers, &mut not_restored).await?;
     let handoffs = salvaged.handoffs.into_iter();
     let handoffs = handoffs.filter(|it| known.contains(&it.from) && known.contains(&it.to));
-    put(ports, "handoffs", handoffs.map(|it| Change::AddHandoff(Box::new(it))), &mut lost).await?;
+    put(ports, "handoffs", handoffs.map(|it| Change::AddHandoff(Box::new(it))), &mut not_restored)
+        .await?;
     let messages_to_keep =
         salvaged.messages.into_iter().filter(|it| !removed.contains(&it.session));
-    let uncertain = put_messages(ports, messages_to_keep, &known, &mut lost).await?;
+    let uncertain = put_messages(ports, messages_to_keep, &known, &mut not_restored).await?;
     let requests = salvaged.requests.into_iter();
     let requests = requests.map(|it: RequestRecord| Change::RecordRequest(Box::new(it)));
-    put(ports, "requests", requests, &mut lost).await?;
+    put(ports, "requests", requests, &mut not_restored).await?;
     for events in salvaged.events.chunks(MAX_BATCH) {
         let commit = Commit { changes: Vec::new(), events: events.to_vec() };
         ports.store.commit(commit).await?;
     }
     let read = (salvaged.unreadable.as_slice(), salvaged.from_backup.as_slice());
-    Ok(report(read, uncertain, lost))
+    Ok(report(read, uncertain, not_restored))
 }
 
 /// Data that could be read but not added to the new store.
 #[derive(Debug, Default)]
-struct Lost(Vec<String>);
+struct NotRestored(Vec<String>);
 
-impl Lost {
+impl NotRestored {
     /// Adds data that the store refuses. An error of a store that cannot be written ends the
     /// restoration, so that it can be repeated without a loss.
     fn add(&mut self, what: &str, error: Error) -> Result<()> {
@@ -80,7 +87,7 @@ async fn put(
     ports: &Ports,
     what: &str,
     changes: impl Iterator<Item = Change>,
-    lost: &mut Lost,
+    not_restored: &mut NotRestored,
 ) -> Result<()> {
     let changes: Vec<Change> = changes.collect();
     for batch in changes.chunks(MAX_BATCH) {
@@ -90,7 +97,7 @@ async fn put(
             for change in batch {
                 let commit = Commit { changes: vec![change.clone()], events: Vec::new() };
                 if let Err(error) = ports.store.commit(commit).await {
-                    lost.add(what, error)?;
+                    not_restored.add(what, error)?;
                 }
             }
         }
@@ -100,7 +107,11 @@ async fn put(
 }
 
 /// Creates a session unless it was already created from its launch folders.
-async fn insert_session(ports: &Ports, salvaged: SalvagedSession, lost: &mut Lost) -> Result<()> {
+async fn insert_session(
+    ports: &Ports,
+    salvaged: SalvagedSession,
+    not_restored: &mut NotRestored,
+) -> Result<()> {
     let SalvagedSession { session, launches, bindings } = salvaged;
     if ports.store.session(session.id).await?.is_some() {
         return Ok(());
@@ -116,7 +127,7 @@ async fn insert_session(ports: &Ports, salvaged: SalvagedSession, lost: &mut Los
     changes.extend(has_content.then_some(Change::MarkHasContent { session: id }));
     failpoint::hit("salvage.session.before");
     if let Err(error) = ports.store.commit(Commit { changes, events: Vec::new() }).await {
-        lost.add(&format!("session `{address}`"), error)?;
+        not_restored.add(&format!("session `{address}`"), error)?;
     }
     failpoint::hit("salvage.session.after");
     Ok(())
@@ -127,14 +138,16 @@ async fn put_messages(
     ports: &Ports,
     salvaged: impl Iterator<Item = Message>,
     known: &BTreeSet<SessionId>,
-    lost: &mut Lost,
+    not_restored: &mut NotRestored,
 ) -> Result<usize> {
     let mut uncertain = 0;
     let mut changes = Vec::new();
     for mut message in salvaged {
         if !known.contains(&message.session) {
             if !message.state.is_settled() {
-                lost.0.push(format!("message {}: its session is not known any more", message.id));
+                not_restored
+                    .0
+                    .push(format!("message {}: its session is not known any more", message.id));
             }
             continue;
         }
@@ -147,7 +160,7 @@ async fn put_messages(
         message.state = state;
         changes.push(Change::AddMessage(Box::new(message)));
     }
-    put(ports, "messages", changes.into_iter(), lost).await?;
+    put(ports, "messages", changes.into_iter(), not_restored).await?;
     Ok(uncertain)
 }
 
@@ -156,24 +169,24 @@ async fn state_of(ports: &Ports, message: &Message) -> Result<MessageState> {
         return Ok(message.state.clone());
     }
     let state = SessionState::load(ports, message.session).await?;
-    let typist = match state.launches.last() {
-        None => Typist::None,
+    let process = match state.launches.last() {
+        None => TypingProcess::None,
         Some(launch) => match ports.holders.find(launch.id).await {
-            Ok(Some(held)) if held.end.is_none() => Typist::Alive,
-            _ => Typist::Gone,
+            Ok(Some(held)) if held.end.is_none() => TypingProcess::Alive,
+            _ => TypingProcess::Gone,
         },
     };
-    let transcript = match typist {
-        Typist::None => TranscriptEvidence::Unknown,
+    let transcript = match process {
+        TypingProcess::None => TranscriptEvidence::Unknown,
         _ => messages::find_in_all_conversations(ports, &state, message)?,
     };
-    Ok(message_state(&message.state, typist, transcript))
+    Ok(message_state(&message.state, process, transcript))
 }
 
 fn report(
     (unreadable, from_backup): (&[&str], &[&str]),
     uncertain: usize,
-    lost: Lost,
+    not_restored: NotRestored,
 ) -> Vec<Finding> {
     let note = |what: String, cure: Option<&str>| Finding {
         severity: Severity::Note,
@@ -196,6 +209,6 @@ fn report(
         let what = format!("{uncertain} messages may have been typed, and are not typed again");
         findings.push(note(what, Some("run `segue messages` to see which")));
     }
-    findings.extend(lost.0.into_iter().map(|what| note(format!("lost: {what}"), None)));
+    findings.extend(not_restored.0.into_iter().map(|what| note(format!("lost: {what}"), None)));
     findings
 }

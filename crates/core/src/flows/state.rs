@@ -11,7 +11,7 @@ use crate::model::{
     VendorSessionId,
 };
 use crate::ports::{Change, Commit, MessageQuery, Place, Ports};
-use crate::rules::lifecycle::{OpenStanding, Standing};
+use crate::rules::lifecycle::{LifecycleFacts, OpenLaunchFacts};
 
 /// A session, its launches and its bindings.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct SessionState {
     pub launches: Vec<Launch>,
     pub bindings: Vec<Binding>,
     /// The result of the last turn that the newest launch reported.
-    pub turn: Option<TurnWord>,
+    pub turn: Option<TurnResult>,
     /// The source of the open launch's current activity.
     pub source: Option<Source>,
     /// Messages that are not settled yet, oldest first.
@@ -32,13 +32,13 @@ pub struct SessionState {
 
 /// What a launch reported about its last turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnWord {
+pub struct TurnResult {
     pub ok: bool,
     pub text: String,
     pub failure: Option<Failure>,
 }
 
-impl TurnWord {
+impl TurnResult {
     fn class(&self) -> Option<FailureClass> {
         self.failure.as_ref().map(|failure| failure.class)
     }
@@ -115,15 +115,15 @@ impl SessionState {
     }
 
     /// Returns the facts that `rules::lifecycle` needs.
-    pub fn standing(&self) -> Standing {
-        Standing {
+    pub fn lifecycle_facts(&self) -> LifecycleFacts {
+        LifecycleFacts {
             status: self.session.status,
-            open: self.open().map(|launch| OpenStanding {
+            open: self.open().map(|launch| OpenLaunchFacts {
                 launch: launch.id,
                 mode: launch.mode,
                 confirmed: self.is_confirmed(launch.id),
                 turn: self.turn.as_ref().map(|turn| turn.ok),
-                failure: self.turn.as_ref().and_then(TurnWord::class),
+                failure: self.turn.as_ref().and_then(TurnResult::class),
             }),
             source: self.source,
             bound: self.bound().map(|it| (it.vendor_session.clone(), it.evidence)),

@@ -24,7 +24,7 @@ pub enum MessageState {
     Queued,
     /// The holder was asked to type the message. From now on only the transcript shows whether it
     /// arrived.
-    Typing(Trace),
+    Typing(TypingRecord),
     Delivered,
     /// It is unknown whether the message arrived. It is not sent again.
     Uncertain,
@@ -46,7 +46,7 @@ word_enum! {
 /// The launch that a message is being typed to, and where to search for the message in the
 /// transcript.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trace {
+pub struct TypingRecord {
     pub launch: LaunchId,
     /// The conversation that gets the message. `None` if the vendor chooses the id. Then it is the
     /// conversation that the launch is bound to later.
@@ -89,7 +89,7 @@ mod tests {
         let launch = LaunchId::new(Uuid::from_u128(1));
         let all = [
             MessageState::Queued,
-            MessageState::Typing(Trace { launch, conversation: None, offset: 0 }),
+            MessageState::Typing(TypingRecord { launch, conversation: None, offset: 0 }),
             MessageState::Delivered,
             MessageState::Uncertain,
             MessageState::Cancelled,

@@ -51,7 +51,7 @@ pub use ids::{
 };
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use machine::MachineIds;
-pub use message::{Message, MessageState, MessageStateKind, Trace};
+pub use message::{Message, MessageState, MessageStateKind, TypingRecord};
 pub use permission_effect::PermissionEffect;
 pub use principal::{AccessToken, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};

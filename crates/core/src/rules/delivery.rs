@@ -29,7 +29,7 @@ pub fn is_left_in_input(showing: Option<Showing>, screen: &Screen, text: &str) -
 pub struct DeliveryFacts {
     pub transcript: TranscriptEvidence,
     pub launch: LaunchState,
-    pub patience: Patience,
+    pub wait: AgentWait,
 }
 
 /// Whether the transcript contains the message.
@@ -53,15 +53,15 @@ pub enum LaunchState {
 
 /// Whether to wait longer for the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
-    Left,
+pub enum AgentWait {
+    Continues,
     Over,
 }
 
 /// Returns whether to wait for the confirmation of a typed message. A vendor without a transcript
 /// never confirms one.
-pub fn patience_after_typing(has_transcripts: bool) -> Patience {
-    if has_transcripts { Patience::Left } else { Patience::Over }
+pub fn wait_after_typing(has_transcripts: bool) -> AgentWait {
+    if has_transcripts { AgentWait::Continues } else { AgentWait::Over }
 }
 
 /// The decision about a message that was being typed.
@@ -76,12 +76,12 @@ pub enum Verdict {
 
 /// Decides whether a message that was being typed has arrived.
 pub fn decide(facts: DeliveryFacts) -> Verdict {
-    match (facts.transcript, facts.launch, facts.patience) {
+    match (facts.transcript, facts.launch, facts.wait) {
         (TranscriptEvidence::Contains, _, _) | (_, LaunchState::Answered, _) => Verdict::Delivered,
         (TranscriptEvidence::Lacks, LaunchState::Over, _) => Verdict::QueueAgain,
         (TranscriptEvidence::Unknown, LaunchState::Over, _)
-        | (_, LaunchState::Alive, Patience::Over) => Verdict::Uncertain,
-        (_, LaunchState::Alive, Patience::Left) => Verdict::Wait,
+        | (_, LaunchState::Alive, AgentWait::Over) => Verdict::Uncertain,
+        (_, LaunchState::Alive, AgentWait::Continues) => Verdict::Wait,
     }
 }
 
@@ -137,24 +137,24 @@ mod tests {
         use LaunchState::{Alive, Answered, Over};
         use TranscriptEvidence::{Contains, Lacks, Unknown};
         let table = [
-            (Contains, Alive, Patience::Left, Verdict::Delivered),
-            (Contains, Alive, Patience::Over, Verdict::Delivered),
-            (Contains, Over, Patience::Left, Verdict::Delivered),
-            (Contains, Over, Patience::Over, Verdict::Delivered),
-            (Lacks, Alive, Patience::Left, Verdict::Wait),
-            (Lacks, Alive, Patience::Over, Verdict::Uncertain),
-            (Lacks, Over, Patience::Left, Verdict::QueueAgain),
-            (Lacks, Over, Patience::Over, Verdict::QueueAgain),
-            (Unknown, Alive, Patience::Left, Verdict::Wait),
-            (Unknown, Alive, Patience::Over, Verdict::Uncertain),
-            (Unknown, Over, Patience::Left, Verdict::Uncertain),
-            (Unknown, Over, Patience::Over, Verdict::Uncertain),
-            (Contains, Answered, Patience::Left, Verdict::Delivered),
-            (Lacks, Answered, Patience::Left, Verdict::Delivered),
-            (Unknown, Answered, Patience::Over, Verdict::Delivered),
+            (Contains, Alive, AgentWait::Continues, Verdict::Delivered),
+            (Contains, Alive, AgentWait::Over, Verdict::Delivered),
+            (Contains, Over, AgentWait::Continues, Verdict::Delivered),
+            (Contains, Over, AgentWait::Over, Verdict::Delivered),
+            (Lacks, Alive, AgentWait::Continues, Verdict::Wait),
+            (Lacks, Alive, AgentWait::Over, Verdict::Uncertain),
+            (Lacks, Over, AgentWait::Continues, Verdict::QueueAgain),
+            (Lacks, Over, AgentWait::Over, Verdict::QueueAgain),
+            (Unknown, Alive, AgentWait::Continues, Verdict::Wait),
+            (Unknown, Alive, AgentWait::Over, Verdict::Uncertain),
+            (Unknown, Over, AgentWait::Continues, Verdict::Uncertain),
+            (Unknown, Over, AgentWait::Over, Verdict::Uncertain),
+            (Contains, Answered, AgentWait::Continues, Verdict::Delivered),
+            (Lacks, Answered, AgentWait::Continues, Verdict::Delivered),
+            (Unknown, Answered, AgentWait::Over, Verdict::Delivered),
         ];
-        for (transcript, launch, patience, wanted) in table {
-            let facts = DeliveryFacts { transcript, launch, patience };
+        for (transcript, launch, wait, wanted) in table {
+            let facts = DeliveryFacts { transcript, launch, wait };
             assert_eq!(decide(facts), wanted, "{facts:?}");
         }
     }

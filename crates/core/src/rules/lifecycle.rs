@@ -20,9 +20,9 @@ const RESTART_EXPIRES: Duration = Duration::from_secs(600);
 
 /// What is known about a session when an observation arrives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct LifecycleFacts {
     pub status: Status,
-    pub open: Option<OpenStanding>,
+    pub open: Option<OpenLaunchFacts>,
     /// The newest binding.
     pub bound: Option<(VendorSessionId, Evidence)>,
     /// The source of the open launch's current status.
@@ -33,7 +33,7 @@ pub struct Standing {
 
 /// What is known about the launch without a recorded end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenStanding {
+pub struct OpenLaunchFacts {
     pub launch: LaunchId,
     pub mode: LaunchMode,
     /// Whether evidence from this launch's own process has confirmed the expected conversation.
@@ -104,24 +104,24 @@ pub enum Action {
 
 /// Returns the actions for an observation about `launch`. An observation about any launch but the
 /// open one is too late and has no effect.
-pub fn next(standing: &Standing, launch: LaunchId, observation: &Observation) -> Vec<Action> {
-    let Some(open) = standing.open.as_ref().filter(|open| open.launch == launch) else {
+pub fn next(facts: &LifecycleFacts, launch: LaunchId, observation: &Observation) -> Vec<Action> {
+    let Some(open) = facts.open.as_ref().filter(|open| open.launch == launch) else {
         return Vec::new();
     };
     match observation {
-        Observation::Signal(_) if was_refused(standing) => Vec::new(),
-        Observation::Ended { end, .. } if was_refused(standing) => {
+        Observation::Signal(_) if was_refused(facts) => Vec::new(),
+        Observation::Ended { end, .. } if was_refused(facts) => {
             vec![Action::EndLeftovers, Action::CloseLaunch { end: *end }, Action::ReleaseHolder]
         }
         Observation::Signal(Signal::Conversation { id, evidence }) => {
-            conversation(standing, open, id, *evidence)
+            conversation(facts, open, id, *evidence)
         }
         Observation::Signal(Signal::Activity { activity, source }) => {
-            active(standing, *activity, *source)
+            active(facts, *activity, *source)
         }
         Observation::Signal(Signal::TurnEnded { ok, .. }) => vec![Action::NoteTurn { ok: *ok }],
         Observation::Ended { end, environment, failures } => {
-            ended(standing, open, *end, *environment, *failures)
+            ended(facts, open, *end, *environment, *failures)
         }
     }
 }
@@ -129,18 +129,18 @@ pub fn next(standing: &Standing, launch: LaunchId, observation: &Observation) ->
 /// Returns whether the open launch was refused because it started in the wrong conversation. Its
 /// signals are ignored, and the session waits for the user. The same status with another cause never
 /// occurs together with an open launch.
-fn was_refused(standing: &Standing) -> bool {
-    standing.status == Status::Waiting(WaitingFor::Choice)
+fn was_refused(facts: &LifecycleFacts) -> bool {
+    facts.status == Status::Waiting(WaitingFor::Choice)
 }
 
 fn conversation(
-    standing: &Standing,
-    open: &OpenStanding,
+    facts: &LifecycleFacts,
+    open: &OpenLaunchFacts,
     id: &VendorSessionId,
     evidence: Evidence,
 ) -> Vec<Action> {
     let bind = || vec![Action::Bind { id: id.clone(), evidence }];
-    match &standing.bound {
+    match &facts.bound {
         // The first evidence of this launch for the requested id is recorded.
         Some((bound, _)) if bound == id && !open.confirmed => bind(),
         Some((bound, _)) if bound == id => Vec::new(),
@@ -154,13 +154,13 @@ fn conversation(
     }
 }
 
-fn active(standing: &Standing, activity: Activity, source: Source) -> Vec<Action> {
-    if standing.source.is_some_and(|known| outranks(known, source)) {
+fn active(facts: &LifecycleFacts, activity: Activity, source: Source) -> Vec<Action> {
+    if facts.source.is_some_and(|known| outranks(known, source)) {
         return Vec::new();
     }
     // A growing transcript does not prove that a question was answered: its new lines may have been
     // written before the question appeared.
-    let asks = matches!(standing.status, Status::Waiting(_));
+    let asks = matches!(facts.status, Status::Waiting(_));
     if asks && source == Source::Transcript && activity == Activity::Working {
         return Vec::new();
     }
@@ -169,7 +169,7 @@ fn active(standing: &Standing, activity: Activity, source: Source) -> Vec<Action
         Activity::Idle => Status::Idle,
         Activity::Waiting(reason) => Status::Waiting(reason),
     };
-    let is_unchanged = status == standing.status;
+    let is_unchanged = status == facts.status;
     if is_unchanged { Vec::new() } else { vec![Action::SetActivity { status, source }] }
 }
 
@@ -184,8 +184,8 @@ pub fn outranks(known: Source, other: Source) -> bool {
 }
 
 fn ended(
-    standing: &Standing,
-    open: &OpenStanding,
+    facts: &LifecycleFacts,
+    open: &OpenLaunchFacts,
     end: LaunchEnd,
     environment: EnvironmentKept,
     failures: Failures,
@@ -193,10 +193,10 @@ fn ended(
     let mut actions = vec![Action::EndLeftovers, Action::CloseLaunch { end }];
     // The service would refuse the account again right after a restart.
     let is_refused = open.failure == Some(FailureClass::Account);
-    if has_crashed(standing, end) && standing.restart == Restart::OnCrash && !is_refused {
+    if has_crashed(facts, end) && facts.restart == Restart::OnCrash && !is_refused {
         actions.extend(after_crash(end, environment, failures));
     } else {
-        actions.push(Action::SetStatus(status_after_end(standing, open, end)));
+        actions.push(Action::SetStatus(status_after_end(facts, open, end)));
         actions.push(Action::ReleaseHolder);
     }
     actions
@@ -204,28 +204,28 @@ fn ended(
 
 /// Returns whether an interactive agent crashed. An agent that exits while it asks whether the folder
 /// is trusted did not crash: the user answered no.
-fn has_crashed(standing: &Standing, end: LaunchEnd) -> bool {
+fn has_crashed(facts: &LifecycleFacts, end: LaunchEnd) -> bool {
     let declined_trust =
-        standing.status == Status::Waiting(WaitingFor::Trust) && matches!(end.exit, Exit::Code(_));
+        facts.status == Status::Waiting(WaitingFor::Trust) && matches!(end.exit, Exit::Code(_));
     let failed = !end.exit.is_clean() && end.exit != Exit::NeverStarted;
-    !standing.headless && !end.asked && failed && !declined_trust
+    !facts.headless && !end.asked && failed && !declined_trust
 }
 
 /// Returns whether a session whose launch has ended must be restarted automatically. A daemon that
 /// did not observe the end uses this.
-pub fn must_restart(standing: &Standing) -> bool {
-    let crashed = matches!(standing.status, Status::Ended(How::Crashed(_)) | Status::Interrupted);
-    let restarts = !standing.headless && standing.restart == Restart::OnCrash;
-    crashed && restarts && standing.open.is_none()
+pub fn must_restart(facts: &LifecycleFacts) -> bool {
+    let crashed = matches!(facts.status, Status::Ended(How::Crashed(_)) | Status::Interrupted);
+    let restarts = !facts.headless && facts.restart == Restart::OnCrash;
+    crashed && restarts && facts.open.is_none()
 }
 
 /// Returns whether a new daemon that finds no holder of the last launch must read the login shell.
 /// This is the case if a restart was due when the last daemon ended, or if the session waits for
 /// variables. `settled_for` is the time since the last change of the status.
-pub fn must_read_login_shell(standing: &Standing, settled_for: Duration) -> bool {
-    match standing.status {
-        Status::Interrupted => must_restart(standing) && settled_for < RESTART_EXPIRES,
-        Status::Waiting(WaitingFor::Environment) => standing.open.is_none(),
+pub fn must_read_login_shell(facts: &LifecycleFacts, settled_for: Duration) -> bool {
+    match facts.status {
+        Status::Interrupted => must_restart(facts) && settled_for < RESTART_EXPIRES,
+        Status::Waiting(WaitingFor::Environment) => facts.open.is_none(),
         _ => false,
     }
 }
@@ -255,18 +255,18 @@ fn after_crash(end: LaunchEnd, environment: EnvironmentKept, failures: Failures)
 }
 
 /// Returns the status of a session whose launch has ended and is not restarted.
-fn status_after_end(standing: &Standing, open: &OpenStanding, end: LaunchEnd) -> Status {
+fn status_after_end(facts: &LifecycleFacts, open: &OpenLaunchFacts, end: LaunchEnd) -> Status {
     if end.asked {
         return Status::Ended(How::Stopped);
     }
-    match (standing.headless, end.exit, open.turn) {
+    match (facts.headless, end.exit, open.turn) {
         (true, Exit::Code(0), Some(true)) => Status::Idle,
         (true, Exit::Code(_), Some(false)) => {
             Status::Ended(open.failure.map_or(How::TurnFailed, How::Failed))
         }
         (true, Exit::Code(0), None) => Status::Ended(How::TurnFailed),
         (false, Exit::Code(0), _) => Status::Ended(How::Quit),
-        (false, Exit::Code(_), _) if standing.status == Status::Waiting(WaitingFor::Trust) => {
+        (false, Exit::Code(_), _) if facts.status == Status::Waiting(WaitingFor::Trust) => {
             Status::Ended(How::Quit)
         }
         (_, exit, _) => status_after_exit(exit),

@@ -5,7 +5,7 @@ use crate::rules::delivery::TranscriptEvidence;
 
 /// What is known about the process to which a message may have been typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Typist {
+pub enum TypingProcess {
     /// The holder is alive and types no message twice.
     Alive,
     /// The process is gone, so that the transcript is final.
@@ -19,19 +19,19 @@ pub enum Typist {
 /// uncertain.
 pub fn message_state(
     stored: &MessageState,
-    typist: Typist,
+    process: TypingProcess,
     transcript: TranscriptEvidence,
 ) -> MessageState {
     if stored.is_settled() {
         return stored.clone();
     }
-    match (typist, transcript) {
-        (Typist::None, _) | (_, TranscriptEvidence::Lacks) => MessageState::Queued,
+    match (process, transcript) {
+        (TypingProcess::None, _) | (_, TranscriptEvidence::Lacks) => MessageState::Queued,
         // The same text may have been sent before, so its presence in the transcript proves
         // nothing.
         (_, TranscriptEvidence::Contains) => MessageState::Uncertain,
-        (Typist::Alive, TranscriptEvidence::Unknown) => MessageState::Queued,
-        (Typist::Gone, TranscriptEvidence::Unknown) => MessageState::Uncertain,
+        (TypingProcess::Alive, TranscriptEvidence::Unknown) => MessageState::Queued,
+        (TypingProcess::Gone, TranscriptEvidence::Unknown) => MessageState::Uncertain,
     }
 }
 
@@ -44,21 +44,21 @@ mod tests {
     fn only_messages_that_may_have_been_typed_become_uncertain() {
         let (queued, uncertain) = (MessageState::Queued, MessageState::Uncertain);
         let table = [
-            (Typist::None, Unknown, &queued),
-            (Typist::None, Contains, &queued),
-            (Typist::Alive, Lacks, &queued),
-            (Typist::Alive, Unknown, &queued),
-            (Typist::Alive, Contains, &uncertain),
-            (Typist::Gone, Lacks, &queued),
-            (Typist::Gone, Unknown, &uncertain),
-            (Typist::Gone, Contains, &uncertain),
+            (TypingProcess::None, Unknown, &queued),
+            (TypingProcess::None, Contains, &queued),
+            (TypingProcess::Alive, Lacks, &queued),
+            (TypingProcess::Alive, Unknown, &queued),
+            (TypingProcess::Alive, Contains, &uncertain),
+            (TypingProcess::Gone, Lacks, &queued),
+            (TypingProcess::Gone, Unknown, &uncertain),
+            (TypingProcess::Gone, Contains, &uncertain),
         ];
-        for (typist, transcript, wanted) in table {
-            let state = message_state(&MessageState::Queued, typist, transcript);
-            assert_eq!(state, *wanted, "{typist:?} {transcript:?}");
+        for (process, transcript, wanted) in table {
+            let state = message_state(&MessageState::Queued, process, transcript);
+            assert_eq!(state, *wanted, "{process:?} {transcript:?}");
         }
         for settled in [MessageState::Delivered, MessageState::Cancelled, uncertain] {
-            assert_eq!(message_state(&settled, Typist::Gone, Unknown), settled);
+            assert_eq!(message_state(&settled, TypingProcess::Gone, Unknown), settled);
         }
     }
 }

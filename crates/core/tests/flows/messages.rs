@@ -6,7 +6,7 @@ use segue_core::model::{
     Status,
 };
 use segue_core::ports::{Change, Commit};
-use segue_core::rules::delivery::Patience;
+use segue_core::rules::delivery::AgentWait;
 use segue_core::{Kind, model::Source};
 use segue_fakes::{FakeVendor, Storage, samples};
 
@@ -39,8 +39,8 @@ async fn type_next(scene: &mut FlowScene) -> Attempt {
     messages::type_next(&scene.ports, &mut scene.state).await.unwrap()
 }
 
-async fn settle(scene: &mut FlowScene, patience: Patience) -> bool {
-    messages::settle(&scene.ports, &mut scene.state, patience).await.unwrap()
+async fn settle(scene: &mut FlowScene, wait: AgentWait) -> bool {
+    messages::settle(&scene.ports, &mut scene.state, wait).await.unwrap()
 }
 
 async fn state_of(scene: &FlowScene, message: MessageId) -> MessageStateKind {
@@ -131,14 +131,14 @@ async fn message_that_the_holder_has_typed_is_not_typed_again() {
 async fn message_is_settled_by_the_transcript_the_process_and_the_patience() {
     use MessageStateKind::{Delivered, Queued, Typing, Uncertain};
     let table = [
-        // In the transcript, process alive, patience, result
-        (true, true, Patience::Left, Delivered),
-        (true, false, Patience::Left, Delivered),
-        (false, true, Patience::Left, Typing),
-        (false, true, Patience::Over, Uncertain),
-        (false, false, Patience::Left, Queued),
+        // In the transcript, process alive, wait, result
+        (true, true, AgentWait::Continues, Delivered),
+        (true, false, AgentWait::Continues, Delivered),
+        (false, true, AgentWait::Continues, Typing),
+        (false, true, AgentWait::Over, Uncertain),
+        (false, false, AgentWait::Continues, Queued),
     ];
-    for (is_recorded, is_alive, patience, expected) in table {
+    for (is_recorded, is_alive, wait, expected) in table {
         let mut scene = idle().await;
         let message = add(&mut scene, "what is the word?").await;
         type_next(&mut scene).await;
@@ -148,10 +148,10 @@ async fn message_is_settled_by_the_transcript_the_process_and_the_patience() {
         if !is_alive {
             scene.end(Exit::Signal(9)).await;
         }
-        let changed = settle(&mut scene, patience).await;
+        let changed = settle(&mut scene, wait).await;
         assert_eq!(changed, expected != Typing);
         let found = state_of(&scene, message).await;
-        assert_eq!(found, expected, "recorded {is_recorded}, alive {is_alive}, {patience:?}");
+        assert_eq!(found, expected, "recorded {is_recorded}, alive {is_alive}, {wait:?}");
         scene.assert_stored().await;
     }
 }
@@ -162,7 +162,7 @@ async fn same_text_from_before_the_message_is_no_confirmation() {
     scene.say("user", "again");
     let message = add(&mut scene, "again").await;
     type_next(&mut scene).await;
-    settle(&mut scene, Patience::Left).await;
+    settle(&mut scene, AgentWait::Continues).await;
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Typing);
 }
 
@@ -174,7 +174,7 @@ async fn deleted_transcript_confirms_nothing() {
     type_next(&mut scene).await;
     scene.world.disk.remove(scene.transcript());
     scene.end(Exit::Signal(9)).await;
-    settle(&mut scene, Patience::Left).await;
+    settle(&mut scene, AgentWait::Continues).await;
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Uncertain);
 }
 
@@ -203,7 +203,7 @@ async fn message_that_cannot_be_typed_goes_into_a_file() {
         assert_eq!(typed, format!("Read the file {} and do what it says.", path.display()));
         assert_eq!(scene.world.disk.text(&path), Some(text));
         scene.say("user", &typed);
-        settle(&mut scene, Patience::Left).await;
+        settle(&mut scene, AgentWait::Continues).await;
         assert_eq!(state_of(&scene, message).await, MessageStateKind::Delivered);
     }
 }
@@ -235,7 +235,7 @@ async fn only_a_queued_message_can_be_cancelled() {
     let error = cancel(&mut scene).await.unwrap_err();
     assert!(error.to_string().contains("is being typed"), "{error}");
     scene.say("user", "hi");
-    settle(&mut scene, Patience::Left).await;
+    settle(&mut scene, AgentWait::Continues).await;
     let error = cancel(&mut scene).await.unwrap_err();
     assert_eq!(error.kind, Kind::Conflict);
     assert!(error.to_string().contains("settled already"), "{error}");
@@ -286,7 +286,7 @@ async fn headless_message_is_delivered_when_its_turn_has_succeeded() {
     scene.signal(Signal::TurnEnded { ok: true, text: "amber".to_owned(), failure: None }).await;
     scene.end(Exit::Code(0)).await;
     assert_eq!(scene.status(), Status::Idle);
-    settle(&mut scene, Patience::Left).await;
+    settle(&mut scene, AgentWait::Continues).await;
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Delivered);
 }
 

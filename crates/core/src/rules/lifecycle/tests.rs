@@ -8,10 +8,10 @@ fn id(text: &str) -> VendorSessionId {
     VendorSessionId::new(text)
 }
 
-fn standing() -> Standing {
-    Standing {
+fn facts() -> LifecycleFacts {
+    LifecycleFacts {
         status: Status::Starting,
-        open: Some(OpenStanding {
+        open: Some(OpenLaunchFacts {
             launch: launch_id(1),
             mode: LaunchMode::Fresh,
             confirmed: false,
@@ -25,12 +25,12 @@ fn standing() -> Standing {
     }
 }
 
-fn resumed(confirmed: bool) -> Standing {
-    let mut standing = standing();
-    let open = standing.open.as_mut().unwrap();
+fn resumed(confirmed: bool) -> LifecycleFacts {
+    let mut facts = facts();
+    let open = facts.open.as_mut().unwrap();
     open.mode = LaunchMode::Resume;
     open.confirmed = confirmed;
-    standing
+    facts
 }
 
 fn seen(text: &str) -> Observation {
@@ -46,37 +46,37 @@ fn over(exit: Exit, asked: bool, environment: EnvironmentKept) -> Observation {
     Observation::Ended { end: end(exit, asked), environment, failures }
 }
 
-fn act(standing: &Standing, observation: &Observation) -> Vec<Action> {
-    next(standing, launch_id(1), observation)
+fn act(facts: &LifecycleFacts, observation: &Observation) -> Vec<Action> {
+    next(facts, launch_id(1), observation)
 }
 
 #[test]
 fn evidence_of_a_conversation_binds_or_refuses_the_launch() {
     let bind = |text: &str| vec![Action::Bind { id: id(text), evidence: Evidence::Registry }];
-    let mut unbound = standing();
+    let mut unbound = facts();
     unbound.bound = None;
-    let mut confirmed = standing();
+    let mut confirmed = facts();
     confirmed.open.as_mut().unwrap().confirmed = true;
     let refuse = vec![Action::RefuseConversation { found: id("b") }];
     let table = [
-        ("a preset id is confirmed once", standing(), "a", bind("a")),
+        ("a preset id is confirmed once", facts(), "a", bind("a")),
         ("a confirmed id is not bound again", confirmed.clone(), "a", vec![]),
         ("an unbound launch is bound", unbound, "b", bind("b")),
-        ("a fresh launch is bound to the id that its vendor chose", standing(), "b", bind("b")),
+        ("a fresh launch is bound to the id that its vendor chose", facts(), "b", bind("b")),
         ("the conversation was cleared inside the process", confirmed, "b", bind("b")),
         ("a resume is confirmed", resumed(false), "a", bind("a")),
         ("a resume in another conversation is refused", resumed(false), "b", refuse),
         ("the conversation was cleared after the resume", resumed(true), "b", bind("b")),
     ];
-    for (what, standing, found, expected) in table {
-        assert_eq!(act(&standing, &seen(found)), expected, "{what}");
+    for (what, facts, found, expected) in table {
+        assert_eq!(act(&facts, &seen(found)), expected, "{what}");
     }
 }
 
 #[test]
 fn agent_whose_account_was_refused_is_not_restarted() {
     for (failure, restarts) in [(FailureClass::Account, false), (FailureClass::Service, true)] {
-        let mut failed = standing();
+        let mut failed = facts();
         failed.open.as_mut().unwrap().failure = Some(failure);
         let actions = act(&failed, &over(Exit::Code(1), false, EnvironmentKept::Yes));
         let again = actions.iter().any(|action| matches!(action, Action::Restart { .. }));
@@ -112,8 +112,8 @@ fn signals_of_a_refused_launch_are_ignored_and_its_end_is_not_a_stop() {
 #[test]
 fn observations_about_another_launch_are_ignored() {
     for observation in [seen("b"), over(Exit::Code(1), false, EnvironmentKept::Yes)] {
-        assert_eq!(next(&standing(), launch_id(2), &observation), []);
-        let mut closed = standing();
+        assert_eq!(next(&facts(), launch_id(2), &observation), []);
+        let mut closed = facts();
         closed.open = None;
         assert_eq!(act(&closed, &observation), []);
     }
@@ -142,7 +142,7 @@ fn status_and_restart_of_an_interactive_agent_depend_on_its_exit() {
         (Exit::NeverStarted, false, EnvironmentKept::No, Status::Ended(How::NeverStarted), false),
     ];
     for (exit, asked, kept, status, restarts) in table {
-        let actions = act(&standing(), &over(exit, asked, kept));
+        let actions = act(&facts(), &over(exit, asked, kept));
         let what = format!("{exit:?} asked {asked} {kept:?}");
         assert_eq!(last_status(&actions), status, "{what}");
         let restart = Action::Restart { after: Duration::from_millis(500) };
@@ -154,9 +154,9 @@ fn status_and_restart_of_an_interactive_agent_depend_on_its_exit() {
 
 #[test]
 fn agent_without_restart_is_interrupted_if_its_exit_is_unknown() {
-    let mut standing = standing();
-    standing.restart = Restart::Never;
-    let actions = act(&standing, &over(Exit::Unknown, false, EnvironmentKept::No));
+    let mut facts = facts();
+    facts.restart = Restart::Never;
+    let actions = act(&facts, &over(Exit::Unknown, false, EnvironmentKept::No));
     assert_eq!(last_status(&actions), Status::Interrupted);
 }
 
@@ -169,19 +169,19 @@ fn agent_killed_with_its_holder_is_restarted_from_the_login_shell_unless_that_ha
     };
     let restart = Action::Restart { after: USER_FIRST };
     for (killed, restarts) in [(1, true), (2, true), (3, false)] {
-        let actions = act(&standing(), &ended(killed));
+        let actions = act(&facts(), &ended(killed));
         assert_eq!(last_status(&actions), Status::Interrupted, "{killed}");
         assert_eq!(actions.contains(&restart), restarts, "{killed}");
     }
-    let never = Standing { restart: Restart::Never, ..standing() };
+    let never = LifecycleFacts { restart: Restart::Never, ..facts() };
     assert!(!act(&never, &ended(1)).contains(&restart));
 }
 
 #[test]
 fn new_daemon_reads_the_login_shell_for_a_restart_that_was_due_recently() {
     let (soon, late) = (Duration::from_secs(30), RESTART_EXPIRES);
-    let closed = |status| Standing { status, open: None, ..standing() };
-    let never = Standing { restart: Restart::Never, ..closed(Status::Interrupted) };
+    let closed = |status| LifecycleFacts { status, open: None, ..facts() };
+    let never = LifecycleFacts { restart: Restart::Never, ..closed(Status::Interrupted) };
     let table = [
         (closed(Status::Interrupted), soon, true),
         (closed(Status::Interrupted), late, false),
@@ -191,8 +191,8 @@ fn new_daemon_reads_the_login_shell_for_a_restart_that_was_due_recently() {
         (closed(Status::Lost), soon, false),
         (never, soon, false),
     ];
-    for (standing, settled_for, expected) in table {
-        assert_eq!(must_read_login_shell(&standing, settled_for), expected, "{standing:?}");
+    for (facts, settled_for, expected) in table {
+        assert_eq!(must_read_login_shell(&facts, settled_for), expected, "{facts:?}");
     }
 }
 
@@ -201,7 +201,7 @@ fn third_immediate_crash_gives_up_and_waits_for_the_user() {
     let failures = Failures { fast_in_a_row: 3, in_window: 3, ..Failures::default() };
     let environment = EnvironmentKept::Yes;
     let observation = Observation::Ended { end: end(Exit::Code(1), false), environment, failures };
-    let actions = act(&standing(), &observation);
+    let actions = act(&facts(), &observation);
     assert_eq!(last_status(&actions), Status::Waiting(WaitingFor::Choice));
     assert!(
         actions.contains(&Action::GiveUp { failures }) && actions.contains(&Action::ReleaseHolder)
@@ -218,10 +218,10 @@ fn headless_turn_succeeds_only_if_exit_code_and_report_agree() {
         (Exit::Unknown, Some(true), Status::Interrupted),
     ];
     for (exit, turn, status) in table {
-        let mut standing = standing();
-        standing.headless = true;
-        standing.open.as_mut().unwrap().turn = turn;
-        let actions = act(&standing, &over(exit, false, EnvironmentKept::Yes));
+        let mut facts = facts();
+        facts.headless = true;
+        facts.open.as_mut().unwrap().turn = turn;
+        let actions = act(&facts, &over(exit, false, EnvironmentKept::Yes));
         assert_eq!(last_status(&actions), status, "{exit:?} {turn:?}");
     }
 }
@@ -266,7 +266,7 @@ fn any_observation() -> impl Strategy<Value = Observation> {
 
 /// Applies actions as the supervisor does, and records the data that the properties check.
 struct Simulation {
-    standing: Standing,
+    facts: LifecycleFacts,
     ledger: Vec<VendorSessionId>,
     live: usize,
     launches: u128,
@@ -276,22 +276,22 @@ impl Simulation {
     fn apply(&mut self, action: Action) {
         match action {
             Action::SetStatus(status) | Action::SetActivity { status, .. } => {
-                self.standing.status = status;
+                self.facts.status = status;
             }
             Action::Bind { id, evidence } => {
                 self.ledger.push(id.clone());
-                self.standing.bound = Some((id, evidence));
-                if let Some(open) = &mut self.standing.open {
+                self.facts.bound = Some((id, evidence));
+                if let Some(open) = &mut self.facts.open {
                     open.confirmed = true;
                 }
             }
             Action::CloseLaunch { .. } => {
-                assert!(self.standing.open.take().is_some(), "closed twice");
+                assert!(self.facts.open.take().is_some(), "closed twice");
                 self.live -= 1;
             }
             Action::Restart { .. } => self.start(LaunchMode::Resume),
             Action::NoteTurn { ok } => {
-                if let Some(open) = &mut self.standing.open {
+                if let Some(open) = &mut self.facts.open {
                     open.turn = Some(ok);
                 }
             }
@@ -306,17 +306,17 @@ impl Simulation {
         self.launches += 1;
         self.live += 1;
         let launch = launch_id(self.launches);
-        self.standing.open =
-            Some(OpenStanding { launch, mode, confirmed: false, turn: None, failure: None });
+        self.facts.open =
+            Some(OpenLaunchFacts { launch, mode, confirmed: false, turn: None, failure: None });
     }
 }
 
 #[test]
 fn growing_transcript_does_not_end_a_question_but_its_source_does() {
-    let asking = Standing {
+    let asking = LifecycleFacts {
         status: Status::Waiting(WaitingFor::Permission),
         source: Some(Source::Title),
-        ..standing()
+        ..facts()
     };
     let works =
         |source| Observation::Signal(Signal::Activity { activity: Activity::Working, source });
@@ -339,10 +339,10 @@ fn signals_of_lower_ranked_sources_are_ignored() {
         (Some(Source::Screen), Source::Hook, true),
     ];
     for (known, source, is_applied) in table {
-        let standing = Standing { source: known, ..standing() };
+        let facts = LifecycleFacts { source: known, ..facts() };
         let expected = Action::SetActivity { status: Status::Idle, source };
         let expected = if is_applied { vec![expected] } else { Vec::new() };
-        assert_eq!(act(&standing, &idle(source)), expected, "{known:?} {source:?}");
+        assert_eq!(act(&facts, &idle(source)), expected, "{known:?} {source:?}");
     }
 }
 
@@ -353,13 +353,13 @@ proptest! {
     fn at_most_one_launch_is_live_and_a_resume_never_changes_the_conversation(
         observations in prop::collection::vec((any_observation(), 0..3_u128), 1..60)
     ) {
-        let mut simulation = Simulation { standing: standing(), ledger: vec![id("a")], live: 1, launches: 1 };
+        let mut simulation = Simulation { facts: facts(), ledger: vec![id("a")], live: 1, launches: 1 };
         for (observation, late) in observations {
             let before = simulation.ledger.clone();
-            let asked = simulation.standing.open.clone();
-            let bound = simulation.standing.bound.clone();
+            let asked = simulation.facts.open.clone();
+            let bound = simulation.facts.bound.clone();
             let about = launch_id(simulation.launches.saturating_sub(late));
-            for action in next(&simulation.standing.clone(), about, &observation) {
+            for action in next(&simulation.facts.clone(), about, &observation) {
                 simulation.apply(action);
             }
             prop_assert!(simulation.live <= 1);
@@ -378,7 +378,7 @@ proptest! {
 #[test]
 fn new_daemon_restarts_only_crashed_or_interrupted_sessions() {
     let crashed = Status::Ended(How::Crashed(Exit::Signal(11)));
-    let over = |status| Standing { status, open: None, ..standing() };
+    let over = |status| LifecycleFacts { status, open: None, ..facts() };
     let table = [
         (over(crashed), true),
         (over(Status::Interrupted), true),
@@ -386,11 +386,11 @@ fn new_daemon_restarts_only_crashed_or_interrupted_sessions() {
         (over(Status::Ended(How::Stopped)), false),
         (over(Status::Ended(How::NeverStarted)), false),
         (over(Status::Waiting(WaitingFor::Choice)), false),
-        (Standing { headless: true, ..over(crashed) }, false),
-        (Standing { restart: Restart::Never, ..over(crashed) }, false),
-        (Standing { status: crashed, ..standing() }, false),
+        (LifecycleFacts { headless: true, ..over(crashed) }, false),
+        (LifecycleFacts { restart: Restart::Never, ..over(crashed) }, false),
+        (LifecycleFacts { status: crashed, ..facts() }, false),
     ];
-    for (standing, restarts) in table {
-        assert_eq!(must_restart(&standing), restarts, "{standing:?}");
+    for (facts, restarts) in table {
+        assert_eq!(must_restart(&facts), restarts, "{facts:?}");
     }
 }

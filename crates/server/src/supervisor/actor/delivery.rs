@@ -9,7 +9,7 @@ use segue_core::flows::restore::Done;
 use segue_core::model::{Environment, MessageId, MessageState, RequestKey, Status};
 use segue_core::ports::{self, Change, Commit};
 use segue_core::rules::accounts::StartRequester;
-use segue_core::rules::delivery::Patience;
+use segue_core::rules::delivery::AgentWait;
 use segue_core::{Error, Result};
 use tokio::time::Instant;
 
@@ -156,7 +156,7 @@ impl Actor {
     }
 
     async fn try_to_deliver(&mut self) -> Result<()> {
-        messages::settle(&self.ports, &mut self.state, Patience::Left).await?;
+        messages::settle(&self.ports, &mut self.state, AgentWait::Continues).await?;
         // Report the end of a turn before the next turn begins.
         self.answer_waiters().await;
         if self.state.session.headless {
@@ -187,7 +187,7 @@ impl Actor {
 
     /// Checks a message that should have been accepted by now. If it was not, presses Enter again.
     pub(super) async fn check_message(&mut self, message: MessageId) -> Result<()> {
-        messages::settle(&self.ports, &mut self.state, Patience::Left).await?;
+        messages::settle(&self.ports, &mut self.state, AgentWait::Continues).await?;
         if self.is_typing_into_terminal(message) {
             messages::press_enter_again(&self.ports, &self.state, message).await?;
             self.send_later(USUAL_ACCEPT_TIME, SessionTimeout::CheckMessage { message });
@@ -219,7 +219,7 @@ impl Actor {
         if self.is_typing_into_terminal(message) && self.delivery.typed.is_some_and(is_overdue) {
             // The holder knows whether it has typed the message.
             messages::settle_interrupted_typing(&self.ports, &mut self.state).await?;
-            messages::settle(&self.ports, &mut self.state, Patience::Over).await?;
+            messages::settle(&self.ports, &mut self.state, AgentWait::Over).await?;
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ impl Actor {
         let session = &self.state.session;
         let settled_for = self.ports.clock.now().duration_since(session.updated_at);
         let settled_for = Duration::try_from(settled_for).unwrap_or_default();
-        let is_due = lifecycle::must_read_login_shell(&self.state.standing(), settled_for);
+        let is_due = lifecycle::must_read_login_shell(&self.state.lifecycle_facts(), settled_for);
         let Some(last) = self.state.launches.last().map(|launch| launch.id) else { return };
         if !is_due || !self.environment_settings().has_source() {
             return;

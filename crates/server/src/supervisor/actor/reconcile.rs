@@ -41,7 +41,7 @@ impl Actor {
 
     pub(super) async fn take_up_restart(&mut self) -> Result<()> {
         match self.keeper {
-            Some(keeper) if lifecycle::must_restart(&self.state.standing()) => {
+            Some(keeper) if lifecycle::must_restart(&self.state.lifecycle_facts()) => {
                 self.send_later(Duration::ZERO, SessionTimeout::RestartDue { after: keeper });
                 Ok(())
             }

@@ -1,7 +1,7 @@
 //! Messages to agents: stored in order, and unchangeable once they are delivered.
 
 use segue_core::model::{
-    LaunchId, Message, MessageId, MessageState, SessionId, Trace, VendorSessionId,
+    LaunchId, Message, MessageId, MessageState, SessionId, TypingRecord, VendorSessionId,
 };
 use segue_core::ports::{Change, MessageQuery, Store};
 use uuid::Uuid;
@@ -53,14 +53,14 @@ pub async fn a_message_can_change_its_state_until_it_is_delivered(backend: &impl
         Change::AddMessage(Box::new(sent.clone())),
     ];
     store.commit(commit(changes)).await.unwrap();
-    let trace = Trace {
+    let record = TypingRecord {
         launch: LaunchId::new(Uuid::now_v7()),
         conversation: Some(VendorSessionId::new("an-id")),
         offset: 77,
     };
     let at = samples.time();
     let set = |state| Change::SetMessage { message: sent.id, state, at };
-    for state in [MessageState::Typing(trace), MessageState::Queued] {
+    for state in [MessageState::Typing(record), MessageState::Queued] {
         store.commit(commit(vec![set(state.clone())])).await.unwrap();
         let found = all(&*store, Some(session.id), true).await;
         assert_eq!(found, [Message { state, updated_at: at, ..sent.clone() }]);
