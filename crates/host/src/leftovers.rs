@@ -20,7 +20,7 @@ use crate::process::{self, ProcessHandle};
 pub const LAUNCH_MARK: &str = "SEGUE_LAUNCH";
 
 /// How long a process has to exit after SIGTERM.
-const GRACE: Duration = Duration::from_millis(500);
+const EXIT_GRACE: Duration = Duration::from_millis(500);
 /// How long the kernel may take to end a killed process.
 const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of passes. Passes after the first do not wait, so no process can escape that
@@ -66,7 +66,7 @@ pub(crate) async fn end_marked(dead: &[LaunchId]) -> Result<Vec<EndedProcess>> {
         }
         // Only the first pass sends SIGTERM. Processes that are found later were started by
         // processes that had received it.
-        let grace = if ended.is_empty() { Some(GRACE) } else { None };
+        let grace = if ended.is_empty() { Some(EXIT_GRACE) } else { None };
         end(&leftovers, &marks, grace).await?;
         ended.extend(leftovers.into_iter().map(|leftover| leftover.ended));
     }

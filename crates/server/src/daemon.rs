@@ -18,7 +18,7 @@ use crate::requests::Requests;
 use crate::supervisor::Supervisor;
 use crate::wiring::{self, Local};
 
-pub(crate) use serving::{CLOSE, GRACE};
+pub(crate) use serving::{CLOSE, REQUEST_GRACE};
 
 /// The state that all routes share.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ pub(crate) use command::pending_import;
 pub(crate) use message_text::{command_line_text, file_instructions, typed_text};
 
 /// How long an agent that runs although its start failed may take to exit.
-const GRACE: Duration = Duration::from_secs(2);
+const FAILED_START_GRACE: Duration = Duration::from_secs(2);
 
 /// A request to start a launch.
 #[derive(Clone, Debug)]
@@ -311,7 +311,7 @@ async fn end_of_failed_start(
     let mut end = ports.folders.end(launch)?;
     if end.is_none() {
         end = match ports.holders.abandon(state.session.id, launch).await? {
-            Some(_) => ports.holders.stop(launch, GRACE).await?,
+            Some(_) => ports.holders.stop(launch, FAILED_START_GRACE).await?,
             None => None,
         };
     }

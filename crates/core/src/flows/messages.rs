@@ -134,7 +134,7 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
         }
         Ok(Typed::Now | Typed::Before) => {
             let wait = delivery::wait_after_typing(vendor.transcripts().is_some());
-            if wait == AgentWait::Over && settle(ports, state, wait).await? {
+            if wait == AgentWait::Over && record_result(ports, state, wait).await? {
                 return Ok(Attempt::Unconfirmed);
             }
             Ok(Attempt::Typed(id))
@@ -162,7 +162,11 @@ pub async fn press_enter_again(ports: &Ports, state: &SessionState, id: MessageI
 
 /// Determines whether the message that was being typed has arrived, and records the result. Returns
 /// whether the message's state changed.
-pub async fn settle(ports: &Ports, state: &mut SessionState, wait: AgentWait) -> Result<bool> {
+pub async fn record_result(
+    ports: &Ports,
+    state: &mut SessionState,
+    wait: AgentWait,
+) -> Result<bool> {
     let typing = state.outbox.iter().find_map(|message| match &message.state {
         MessageState::Typing(record) => Some((message.id, message.text.clone(), record.clone())),
         _ => None,
@@ -212,7 +216,7 @@ fn launch_state(state: &SessionState, launch: LaunchId) -> LaunchState {
 /// Asks the holder whether it typed the message that is recorded as being typed. A new daemon calls
 /// this, because the last one may have crashed in between. A message that was not typed is queued
 /// again.
-pub async fn settle_interrupted_typing(ports: &Ports, state: &mut SessionState) -> Result<()> {
+pub async fn resolve_interrupted_typing(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let Some(open) = state.open().map(|launch| launch.id) else { return Ok(()) };
     let typing = |message: &&Message| matches!(&message.state, MessageState::Typing(record) if record.launch == open);
     let Some(id) = state.outbox.iter().find(typing).map(|message| message.id) else {
@@ -227,7 +231,7 @@ pub async fn settle_interrupted_typing(ports: &Ports, state: &mut SessionState) 
         Typed::Before | Typed::Now => {
             let vendor = ports.vendors.of(&state.session)?;
             let wait = delivery::wait_after_typing(vendor.transcripts().is_some());
-            settle(ports, state, wait).await.map(drop)
+            record_result(ports, state, wait).await.map(drop)
         }
     }
 }

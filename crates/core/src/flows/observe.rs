@@ -16,7 +16,7 @@ use crate::rules::lifecycle::{self, Action, EnvironmentKept, Observation};
 use crate::rules::restarts::Failures;
 
 /// How long an agent that started in the wrong conversation may take to exit.
-const GRACE: Duration = Duration::from_secs(2);
+const WRONG_CONVERSATION_GRACE: Duration = Duration::from_secs(2);
 
 /// At most this many bytes at the end of standard error are read.
 const MAX_ERROR_OUTPUT_BYTES: usize = 16 * 1024;
@@ -167,7 +167,7 @@ async fn apply(
     if actions.iter().any(|action| matches!(action, Action::RefuseConversation { .. })) {
         // The process is ended before the refusal is recorded, because it is not checked again
         // after that.
-        ports.holders.stop(launch, GRACE).await?;
+        ports.holders.stop(launch, WRONG_CONVERSATION_GRACE).await?;
         failpoint::hit("observe.refuse.after");
     }
     let mut commit = Commit::default();

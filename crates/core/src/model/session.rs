@@ -135,7 +135,7 @@ impl Session {
 
     /// Returns whether nothing happens in the session until a request names it: its user ended it,
     /// or it is headless and its last turn is over.
-    pub fn is_settled(&self) -> bool {
+    pub fn is_at_rest(&self) -> bool {
         match self.status {
             Status::Ended(How::Quit | How::Stopped | How::TurnFailed | How::Failed(_)) => true,
             Status::Idle => self.headless,

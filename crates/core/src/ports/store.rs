@@ -201,7 +201,7 @@ pub struct SessionPage {
 pub enum SessionActivity {
     /// The session has a launch without a recorded end.
     Open,
-    /// The session is open, has messages without a final state, or is not [`Session::is_settled`].
+    /// The session is open, has messages without a final state, or is not [`Session::is_at_rest`].
     Unsettled,
     /// The session is unsettled, or was changed at this time or later.
     UnsettledOrChangedSince(Timestamp),

@@ -221,10 +221,10 @@ pub fn must_restart(facts: &LifecycleFacts) -> bool {
 
 /// Returns whether a new daemon that finds no holder of the last launch must read the login shell.
 /// This is the case if a restart was due when the last daemon ended, or if the session waits for
-/// variables. `settled_for` is the time since the last change of the status.
-pub fn must_read_login_shell(facts: &LifecycleFacts, settled_for: Duration) -> bool {
+/// variables. `unchanged_for` is the time since the last change of the status.
+pub fn must_read_login_shell(facts: &LifecycleFacts, unchanged_for: Duration) -> bool {
     match facts.status {
-        Status::Interrupted => must_restart(facts) && settled_for < RESTART_EXPIRES,
+        Status::Interrupted => must_restart(facts) && unchanged_for < RESTART_EXPIRES,
         Status::Waiting(WaitingFor::Environment) => facts.open.is_none(),
         _ => false,
     }

@@ -41,7 +41,7 @@ pub fn visibility(session: &Session, filter: &Filter, now: Timestamp) -> Visibil
         && (vendors.is_empty() || vendors.contains(&session.vendor))
         && (statuses.is_empty() || statuses.contains(&session.status.kind()))
         && folder.as_ref().is_none_or(|folder| session.cwd.starts_with(folder));
-    let is_over = matches!(session.status, Status::Ended(_)) || session.is_settled();
+    let is_over = matches!(session.status, Status::Ended(_)) || session.is_at_rest();
     let is_old = now.duration_since(session.updated_at) > RECENT;
     if !is_wanted {
         Visibility::LeftOut

@@ -39,8 +39,8 @@ async fn type_next(scene: &mut FlowScene) -> Attempt {
     messages::type_next(&scene.ports, &mut scene.state).await.unwrap()
 }
 
-async fn settle(scene: &mut FlowScene, wait: AgentWait) -> bool {
-    messages::settle(&scene.ports, &mut scene.state, wait).await.unwrap()
+async fn record_result(scene: &mut FlowScene, wait: AgentWait) -> bool {
+    messages::record_result(&scene.ports, &mut scene.state, wait).await.unwrap()
 }
 
 async fn state_of(scene: &FlowScene, message: MessageId) -> MessageStateKind {
@@ -113,7 +113,7 @@ async fn holder_that_does_not_answer_leaves_the_message_as_typing() {
     assert!(matches!(attempt, Attempt::Unanswered(id, _) if id == message), "{attempt:?}");
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Typing);
     // The next daemon asks the holder, which never got the message.
-    messages::settle_interrupted_typing(&scene.ports, &mut scene.state).await.unwrap();
+    messages::resolve_interrupted_typing(&scene.ports, &mut scene.state).await.unwrap();
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Queued);
 }
 
@@ -122,13 +122,13 @@ async fn message_that_the_holder_has_typed_is_not_typed_again() {
     let mut scene = idle().await;
     let message = add(&mut scene, "hi").await;
     type_next(&mut scene).await;
-    messages::settle_interrupted_typing(&scene.ports, &mut scene.state).await.unwrap();
+    messages::resolve_interrupted_typing(&scene.ports, &mut scene.state).await.unwrap();
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Typing);
     assert_eq!(scene.world.holders.typed().len(), 1);
 }
 
 #[tokio::test]
-async fn message_is_settled_by_the_transcript_the_process_and_the_patience() {
+async fn message_is_settled_by_the_transcript_the_process_and_the_wait() {
     use MessageStateKind::{Delivered, Queued, Typing, Uncertain};
     let table = [
         // In the transcript, process alive, wait, result
@@ -148,7 +148,7 @@ async fn message_is_settled_by_the_transcript_the_process_and_the_patience() {
         if !is_alive {
             scene.end(Exit::Signal(9)).await;
         }
-        let changed = settle(&mut scene, wait).await;
+        let changed = record_result(&mut scene, wait).await;
         assert_eq!(changed, expected != Typing);
         let found = state_of(&scene, message).await;
         assert_eq!(found, expected, "recorded {is_recorded}, alive {is_alive}, {wait:?}");
@@ -162,7 +162,7 @@ async fn same_text_from_before_the_message_is_no_confirmation() {
     scene.say("user", "again");
     let message = add(&mut scene, "again").await;
     type_next(&mut scene).await;
-    settle(&mut scene, AgentWait::Continues).await;
+    record_result(&mut scene, AgentWait::Continues).await;
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Typing);
 }
 
@@ -174,7 +174,7 @@ async fn deleted_transcript_confirms_nothing() {
     type_next(&mut scene).await;
     scene.world.disk.remove(scene.transcript());
     scene.end(Exit::Signal(9)).await;
-    settle(&mut scene, AgentWait::Continues).await;
+    record_result(&mut scene, AgentWait::Continues).await;
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Uncertain);
 }
 
@@ -203,7 +203,7 @@ async fn message_that_cannot_be_typed_goes_into_a_file() {
         assert_eq!(typed, format!("Read the file {} and do what it says.", path.display()));
         assert_eq!(scene.world.disk.text(&path), Some(text));
         scene.say("user", &typed);
-        settle(&mut scene, AgentWait::Continues).await;
+        record_result(&mut scene, AgentWait::Continues).await;
         assert_eq!(state_of(&scene, message).await, MessageStateKind::Delivered);
     }
 }
@@ -235,7 +235,7 @@ async fn only_a_queued_message_can_be_cancelled() {
     let error = cancel(&mut scene).await.unwrap_err();
     assert!(error.to_string().contains("is being typed"), "{error}");
     scene.say("user", "hi");
-    settle(&mut scene, AgentWait::Continues).await;
+    record_result(&mut scene, AgentWait::Continues).await;
     let error = cancel(&mut scene).await.unwrap_err();
     assert_eq!(error.kind, Kind::Conflict);
     assert!(error.to_string().contains("settled already"), "{error}");
@@ -286,7 +286,7 @@ async fn headless_message_is_delivered_when_its_turn_has_succeeded() {
     scene.signal(Signal::TurnEnded { ok: true, text: "amber".to_owned(), failure: None }).await;
     scene.end(Exit::Code(0)).await;
     assert_eq!(scene.status(), Status::Idle);
-    settle(&mut scene, AgentWait::Continues).await;
+    record_result(&mut scene, AgentWait::Continues).await;
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Delivered);
 }
 

@@ -49,13 +49,11 @@ impl Tables {
 
     fn is_active(&self, it: &Session, activity: SessionActivity) -> bool {
         let is_open = self.has_open_launch(it.id);
-        let is_unsettled = || is_open || self.queued_messages(it.id) > 0 || !it.is_settled();
+        let is_active = || is_open || self.queued_messages(it.id) > 0 || !it.is_at_rest();
         match activity {
             SessionActivity::Open => is_open,
-            SessionActivity::Unsettled => is_unsettled(),
-            SessionActivity::UnsettledOrChangedSince(time) => {
-                is_unsettled() || it.updated_at >= time
-            }
+            SessionActivity::Unsettled => is_active(),
+            SessionActivity::UnsettledOrChangedSince(time) => is_active() || it.updated_at >= time,
         }
     }
 

@@ -25,7 +25,7 @@ use crate::routes::{self, PeerInfo};
 
 /// How long requests in progress may take after the daemon was asked to stop. Requests that only
 /// wait are ended at once.
-pub(crate) const GRACE: Duration = Duration::from_secs(2);
+pub(crate) const REQUEST_GRACE: Duration = Duration::from_secs(2);
 
 /// How long connections may take to finish their responses after the daemon was asked to stop.
 /// Then it drops the connections that remain: their clients have sent half a request, or do not

@@ -10,7 +10,7 @@ use segue_core::{Error, Result};
 use tokio::time::{sleep, timeout};
 
 use super::{App, ErrorResponse, MAX_REQUEST_BYTES};
-use crate::daemon::GRACE;
+use crate::daemon::REQUEST_GRACE;
 
 /// How long the body of a request may take to arrive after its headers.
 const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -48,7 +48,7 @@ impl Sort {
     fn grace(self) -> Duration {
         match self {
             Self::Wait => Duration::ZERO,
-            _ => GRACE,
+            _ => REQUEST_GRACE,
         }
     }
 

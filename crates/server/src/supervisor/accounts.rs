@@ -66,7 +66,7 @@ impl AccountRecord {
         *self.scout.insert(self.scouts)
     }
 
-    fn settle(&mut self, status: AccountStatus) {
+    fn end_scouting(&mut self, status: AccountStatus) {
         self.status = status;
         self.scout = None;
     }
@@ -81,12 +81,13 @@ pub(crate) struct Scout {
 }
 
 impl Scout {
-    /// Lets the other sessions start, because the service did not refuse the account.
-    pub(crate) fn let_others_pass(self) {
+    /// Ends the role of scout, because the service did not refuse the account. The sessions that wait
+    /// for the scout start.
+    pub(crate) fn finish(self) {
         self.account.send_if_modified(|known| {
             let is_out = known.scout == Some(self.number);
             if is_out {
-                known.settle(AccountStatus::Accepted);
+                known.end_scouting(AccountStatus::Accepted);
             }
             is_out
         });
@@ -154,7 +155,7 @@ impl Accounts {
             known.refusal = failure
                 .filter(|_| status == AccountStatus::Refused)
                 .map(|failure| (Instant::now(), failure.clone()));
-            known.settle(status);
+            known.end_scouting(status);
         });
     }
 
@@ -235,7 +236,7 @@ mod tests {
         let trigger = StartTrigger::now(StartRequester::Many);
         drop(accounts.enter(&account(), trigger).await.unwrap());
         let second = accounts.enter(&account(), trigger).await.unwrap().unwrap();
-        second.let_others_pass();
+        second.finish();
         assert!(accounts.enter(&account(), trigger).await.unwrap().is_none());
     }
 }

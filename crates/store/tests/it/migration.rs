@@ -83,7 +83,7 @@ async fn migration_to_version_8_settles_the_sessions_that_rest() {
     let all = store.sessions(&SessionQuery::default()).await.unwrap();
     assert_eq!(all.len(), 1 + 2 * statuses.len());
     let is_unsettled = |it: &SessionSummary| {
-        !it.session.is_settled() || it.open.is_some() || it.queued_messages > 0
+        !it.session.is_at_rest() || it.open.is_some() || it.queued_messages > 0
     };
     assert_eq!(found, names(all.into_iter().filter(is_unsettled).collect()));
     assert_eq!(store.resting_places(9).await.unwrap().len(), 1);

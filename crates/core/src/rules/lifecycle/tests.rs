@@ -191,8 +191,8 @@ fn new_daemon_reads_the_login_shell_for_a_restart_that_was_due_recently() {
         (closed(Status::Lost), soon, false),
         (never, soon, false),
     ];
-    for (facts, settled_for, expected) in table {
-        assert_eq!(must_read_login_shell(&facts, settled_for), expected, "{facts:?}");
+    for (facts, unchanged_for, expected) in table {
+        assert_eq!(must_read_login_shell(&facts, unchanged_for), expected, "{facts:?}");
     }
 }
 

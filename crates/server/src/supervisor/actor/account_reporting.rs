@@ -54,10 +54,10 @@ impl Actor {
         }
     }
 
-    /// Lets the other sessions of the account start, if this launch is the scout.
-    pub(super) fn let_others_pass(&mut self, launch: LaunchId) {
+    /// Ends the role of scout, if this launch has it. The sessions that wait for the scout start.
+    pub(super) fn end_scouting(&mut self, launch: LaunchId) {
         if self.is_open(launch) {
-            self.account_reporting.scout.take().into_iter().for_each(Scout::let_others_pass);
+            self.account_reporting.scout.take().into_iter().for_each(Scout::finish);
         }
     }
 
@@ -93,7 +93,7 @@ impl Actor {
             _ => false,
         };
         if expects_none {
-            self.let_others_pass(open.id);
+            self.end_scouting(open.id);
         }
     }
 }

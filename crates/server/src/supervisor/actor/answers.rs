@@ -111,7 +111,7 @@ impl Actor {
             };
             self.begin_answer(held).await?;
             if self.ports.holders.press(launch, &keys, screen.revision).await? {
-                self.delivery.answered =
+                self.delivery.answered_question =
                     Some(AnsweredQuestion { rows: screen.rows, at: Instant::now() });
                 failpoint::hit("answer.press.after");
                 let report = AnswerReport { answered: true, dialog: self.dialog().cloned() };
@@ -130,7 +130,7 @@ impl Actor {
     /// short time.
     fn is_answered(&self, screen: &Screen) -> bool {
         let is_idle = self.state.session.status == Status::Idle;
-        self.delivery.answered.as_ref().is_some_and(|answered| {
+        self.delivery.answered_question.as_ref().is_some_and(|answered| {
             let is_fresh = answered.at.elapsed() < DISTURBANCE_TIMEOUT;
             let is_same = answered.rows == screen.rows && answered.at.elapsed() < REMOVAL_TIMEOUT;
             is_same || (is_idle && is_fresh)
@@ -140,7 +140,7 @@ impl Actor {
     /// Forgets the question that was answered in an earlier launch. The new launch may show the
     /// same question again.
     pub(super) fn forget_answer(&mut self) {
-        self.delivery.answered = None;
+        self.delivery.answered_question = None;
     }
 
     /// Fails if the request names another question than the question on the screen.

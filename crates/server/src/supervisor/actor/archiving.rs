@@ -83,9 +83,9 @@ impl Actor {
         let (inbox, round) = (self.inbox.clone(), self.archiving.round);
         let (ports, session) = (self.ports.clone(), self.state.session.clone());
         self.archiving.running = Some(tokio::task::spawn_blocking(move || {
-            let kept = ids.iter().map(|id| archive::keep(&ports, &session, id)).sum();
+            let copied_bytes = ids.iter().map(|id| archive::keep(&ports, &session, id)).sum();
             send_if_alive(&inbox, SessionObservation::Archived { round });
-            kept
+            copied_bytes
         }));
     }
 
@@ -93,15 +93,15 @@ impl Actor {
     pub(super) async fn archived(&mut self, round: u64) {
         // Another function may have awaited this copy already.
         if self.archiving.round == round {
-            self.archive_settled().await;
+            self.finish_copies().await;
         }
     }
 
     /// Waits until all queued copies are finished.
-    pub(super) async fn archive_settled(&mut self) {
+    pub(super) async fn finish_copies(&mut self) {
         while let Some(running) = self.archiving.running.take() {
-            let kept = running.await;
-            self.note_kept(kept);
+            let copied_bytes = running.await;
+            self.handle_copied(copied_bytes);
             self.archive_next();
         }
     }
@@ -110,15 +110,15 @@ impl Actor {
     pub(super) async fn archive_now(&mut self) {
         self.archive();
         while let Some(running) = &mut self.archiving.running {
-            let Ok(kept) = timeout(COPY_TIMEOUT, running).await else { return };
+            let Ok(copied_bytes) = timeout(COPY_TIMEOUT, running).await else { return };
             self.archiving.running = None;
-            self.note_kept(kept);
+            self.handle_copied(copied_bytes);
             self.archive_next();
         }
     }
 
-    fn note_kept(&self, kept: Result<Result<u64>, JoinError>) {
-        match kept.map_err(failed).flatten() {
+    fn handle_copied(&self, copied_bytes: Result<Result<u64>, JoinError>) {
+        match copied_bytes.map_err(failed).flatten() {
             Ok(0) => {}
             Ok(_) => self.supervisor.make_room_in_archive(),
             Err(error) => {

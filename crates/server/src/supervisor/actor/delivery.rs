@@ -26,8 +26,8 @@ const ACCEPT_TIMEOUT: Duration = Duration::from_secs(30);
 /// pressed again.
 const USUAL_ACCEPT_TIME: Duration = Duration::from_secs(3);
 
-/// The longest pause of typing after the screen has changed meanwhile. It ends earlier if the
-/// holder reports that the screen has settled.
+/// The longest pause of typing after the screen changed while a message was about to be typed. The
+/// pause ends earlier if the holder reports that the agent has stopped drawing.
 pub(super) const DISTURBANCE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long an answer waits until its question is on the screen and accepts keys.
@@ -49,11 +49,12 @@ pub(crate) struct Outgoing {
 #[derive(Debug, Default)]
 pub(super) struct DeliveryState {
     /// The environment of the last command that sent a message. It is kept in memory only.
-    pub(super) sender: Option<Environment>,
-    /// Whether a user requested the next headless turn. After a failed turn the next one does not
+    pub(super) sender_environment: Option<Environment>,
+    /// Whether a user requested the next headless turn. After a failed turn, the next turn does not
     /// start without such a request.
-    pub(super) turn_wanted: bool,
-    /// Whether the screen was changing at the last attempt. Nothing is typed until it has settled.
+    pub(super) is_turn_requested: bool,
+    /// Whether the screen was changing at the last attempt. Nothing is typed until the agent has
+    /// stopped drawing.
     is_disturbed: bool,
     /// The message that was typed last, and when. An `Instant` is not affected if the system clock
     /// is set.
@@ -64,13 +65,13 @@ pub(super) struct DeliveryState {
     pub(super) last_failure: Option<String>,
     /// Answers that wait until the agent has drawn its question.
     pub(super) answers: Vec<HeldAnswer>,
-    /// The question that was answered last.
-    pub(super) answered: Option<AnsweredQuestion>,
+    /// The question that was answered last, as the screen showed it.
+    pub(super) answered_question: Option<AnsweredQuestion>,
 }
 
 impl Actor {
     /// Answers the agent's question as soon as the question is drawn.
-    pub(super) async fn hold_answer(
+    pub(super) async fn answer_when_drawn(
         &mut self,
         (answer, question): (ports::Answer, Option<String>),
         request: Option<RequestKey>,
@@ -91,7 +92,7 @@ impl Actor {
         if !self.state.outbox.iter().any(is_queued) {
             return Ok(id);
         }
-        self.want_turn(environment);
+        self.request_turn(environment);
         self.account_reporting.trigger = StartTrigger::now(StartRequester::One);
         if interrupt
             && self.state.session.status == Status::Working
@@ -103,21 +104,21 @@ impl Actor {
         Ok(id)
     }
 
-    /// Allows typing again, because the screen has settled.
+    /// Allows typing again, because the agent has stopped drawing.
     pub(super) fn allow_typing(&mut self) {
         self.delivery.is_disturbed = false;
     }
 
     /// Allows the next turn of a headless session, with this environment.
-    pub(super) fn want_turn(&mut self, environment: Environment) {
-        self.delivery.sender = Some(environment);
-        self.delivery.turn_wanted = true;
+    pub(super) fn request_turn(&mut self, environment: Environment) {
+        self.delivery.sender_environment = Some(environment);
+        self.delivery.is_turn_requested = true;
     }
 
     /// Stops the queue of a headless session: its next turn needs a new request of a user.
-    pub(super) fn want_no_turn(&mut self) {
-        self.delivery.sender = None;
-        self.delivery.turn_wanted = false;
+    pub(super) fn withdraw_turn_request(&mut self) {
+        self.delivery.sender_environment = None;
+        self.delivery.is_turn_requested = false;
     }
 
     pub(super) async fn interrupt(&mut self) -> Result<()> {
@@ -156,7 +157,7 @@ impl Actor {
     }
 
     async fn try_to_deliver(&mut self) -> Result<()> {
-        messages::settle(&self.ports, &mut self.state, AgentWait::Continues).await?;
+        messages::record_result(&self.ports, &mut self.state, AgentWait::Continues).await?;
         // Report the end of a turn before the next turn begins.
         self.answer_waiters().await;
         if self.state.session.headless {
@@ -187,7 +188,7 @@ impl Actor {
 
     /// Checks a message that should have been accepted by now. If it was not, presses Enter again.
     pub(super) async fn check_message(&mut self, message: MessageId) -> Result<()> {
-        messages::settle(&self.ports, &mut self.state, AgentWait::Continues).await?;
+        messages::record_result(&self.ports, &mut self.state, AgentWait::Continues).await?;
         if self.is_typing_into_terminal(message) {
             messages::press_enter_again(&self.ports, &self.state, message).await?;
             self.send_later(USUAL_ACCEPT_TIME, SessionTimeout::CheckMessage { message });
@@ -211,22 +212,22 @@ impl Actor {
         self.send_later(ACCEPT_TIMEOUT, SessionTimeout::Overdue { message });
     }
 
-    /// Settles a message that is overdue.
+    /// Records the result of a message that is overdue.
     pub(super) async fn overdue(&mut self, message: MessageId) -> Result<()> {
         // The message may have been typed again since this check was scheduled.
         let is_overdue =
             |(typed, at): (MessageId, Instant)| typed == message && at.elapsed() >= ACCEPT_TIMEOUT;
         if self.is_typing_into_terminal(message) && self.delivery.typed.is_some_and(is_overdue) {
             // The holder knows whether it has typed the message.
-            messages::settle_interrupted_typing(&self.ports, &mut self.state).await?;
-            messages::settle(&self.ports, &mut self.state, AgentWait::Over).await?;
+            messages::resolve_interrupted_typing(&self.ports, &mut self.state).await?;
+            messages::record_result(&self.ports, &mut self.state, AgentWait::Over).await?;
         }
         Ok(())
     }
 
     /// Continues to follow a message that was being typed while no daemon ran.
     pub(super) async fn track_typed_message(&mut self) -> Result<()> {
-        messages::settle_interrupted_typing(&self.ports, &mut self.state).await?;
+        messages::resolve_interrupted_typing(&self.ports, &mut self.state).await?;
         let is_typing =
             |it: &&segue_core::model::Message| matches!(it.state, MessageState::Typing(_));
         if let Some(message) = self.state.outbox.iter().find(is_typing).map(|it| it.id) {
@@ -237,16 +238,17 @@ impl Actor {
 
     /// Requests the next turn of a headless session if a message is queued.
     fn begin_next_turn(&mut self) -> Result<()> {
-        let wanted = self.delivery.turn_wanted || self.state.session.status == Status::Idle;
+        let is_requested =
+            self.delivery.is_turn_requested || self.state.session.status == Status::Idle;
         let can_begin = self.state.open().is_none() && self.starts.is_empty();
-        if !self.has_queued_message() || !wanted || !can_begin {
+        if !self.has_queued_message() || !is_requested || !can_begin {
             return Ok(());
         }
-        let Some(environment) = self.delivery.sender.clone() else {
+        let Some(environment) = self.delivery.sender_environment.clone() else {
             return Err(Error::conflict("its next turn needs the environment of a command")
                 .hint(format!("run `segue resume {}`", self.state.session.address())));
         };
-        self.delivery.turn_wanted = false;
+        self.delivery.is_turn_requested = false;
         self.starts.push(StartRequest::NextTurn { environment });
         Ok(())
     }

@@ -1,4 +1,15 @@
 //! Tracks the question that the agent asks on its screen.
+//!
+//! Four functions return it, at different stages of a question:
+//!
+//! | function | the agent waits | the question is drawn | it was answered, and is still drawn |
+//! |---|---|---|---|
+//! | `waits_for` | the kind of question | the kind of question | the kind of question |
+//! | `dialog` | `None` | the question | the question |
+//! | `question` | without a text | the question | `None` |
+//! | `drawn_question` | `None` until [`DRAW_TIMEOUT`] | the question | `None` |
+//!
+//! A question that is still drawn [`REMOVAL_TIMEOUT`] after its answer counts as asked again.
 
 use std::time::Duration;
 

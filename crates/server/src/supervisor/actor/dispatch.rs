@@ -56,7 +56,7 @@ impl Actor {
                 send_reply(reply, self.report(message).await);
             }
             SessionRequest::Answer { answer, question, request, reply } => {
-                self.hold_answer((answer, question), request, reply).await;
+                self.answer_when_drawn((answer, question), request, reply).await;
             }
             SessionRequest::Wait(waiter) => self.waiters.push(waiter),
             SessionRequest::Archive => self.archive(),
@@ -98,8 +98,8 @@ impl Actor {
             SessionTimeout::CheckMessage { message } => return self.check_message(message).await,
             SessionTimeout::Overdue { message } => return self.overdue(message).await,
             SessionTimeout::EvidenceOverdue { launch } => self.give_up_waiting(launch),
-            SessionTimeout::StopBlocking { launch } => self.stop_blocking(launch),
-            SessionTimeout::ScoutTimeout { launch } => self.let_others_pass(launch),
+            SessionTimeout::StopBlocking { launch } => self.return_permits_if_open(launch),
+            SessionTimeout::ScoutTimeout { launch } => self.end_scouting(launch),
             SessionTimeout::RetryTyping => self.allow_typing(),
             SessionTimeout::ReadDialog => self.asking.is_stale = true,
         }

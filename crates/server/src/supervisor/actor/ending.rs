@@ -14,14 +14,14 @@ use segue_core::{Error, Result, failpoint};
 use super::Actor;
 
 /// How long an agent has to exit by itself before it is killed.
-pub(super) const GRACE: Duration = Duration::from_secs(5);
+pub(super) const STOP_GRACE: Duration = Duration::from_secs(5);
 
 impl Actor {
     /// Ends the session's process. Returns whether there was one.
     pub(super) async fn stop(&mut self) -> Result<bool> {
-        self.release_keeper().await;
+        self.cancel_restart().await;
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
-            self.settle_as_stopped().await?;
+            self.record_as_stopped().await?;
             self.archive_now().await;
             return Ok(false);
         };
@@ -39,11 +39,11 @@ impl Actor {
 
     /// Ends a launch, even if its holder has not started yet or is gone.
     async fn end_launch(&self, launch: LaunchId) -> Result<LaunchEnd> {
-        let mut end = self.ports.holders.stop(launch, GRACE).await?;
+        let mut end = self.ports.holders.stop(launch, STOP_GRACE).await?;
         if end.is_none() && self.ports.folders.end(launch)?.is_none() {
             self.state.write_record(&self.ports)?;
             if self.ports.holders.abandon(self.id(), launch).await?.is_some() {
-                end = self.ports.holders.stop(launch, GRACE).await?;
+                end = self.ports.holders.stop(launch, STOP_GRACE).await?;
             }
         }
         let unknown = LaunchEnd { exit: Exit::Unknown, asked: true, at: self.ports.clock.now() };
@@ -51,7 +51,7 @@ impl Actor {
     }
 
     /// Marks a session as stopped if it waits to be brought back, or did not end on purpose.
-    async fn settle_as_stopped(&mut self) -> Result<()> {
+    async fn record_as_stopped(&mut self) -> Result<()> {
         let status = self.state.session.status;
         let waits = matches!(status, Status::Waiting(WaitingFor::Environment | WaitingFor::Choice));
         let failed = matches!(status, Status::Ended(How::Crashed(_) | How::NeverStarted));
@@ -75,9 +75,9 @@ impl Actor {
                 .hint(format!("run `segue stop {name}` first")));
         }
         drop(self.starts.take_all());
-        self.release_keeper().await;
+        self.cancel_restart().await;
         // A copy that is still in progress would recreate files that are deleted below.
-        self.archive_settled().await;
+        self.finish_copies().await;
         // Delete the files before the session. If the daemon dies in between, the session still
         // exists, and the removal can be repeated.
         for launch in &self.state.launches {

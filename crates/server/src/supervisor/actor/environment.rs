@@ -21,26 +21,26 @@ impl Actor {
 
     /// Returns where a restart finds the environment of a launch whose holder is gone.
     pub(super) fn kept_without_holder(&self) -> EnvironmentKept {
-        match (self.keeper, self.environment_settings().has_source()) {
+        match (self.restart_after, self.environment_settings().has_source()) {
             (Some(_), _) => EnvironmentKept::Yes,
             (None, true) => EnvironmentKept::InLoginShell,
             (None, false) => EnvironmentKept::No,
         }
     }
 
-    /// Continues what an earlier daemon left unfinished: schedules a restart that was due, or finds
-    /// out which variables a waiting session lacks.
-    pub(super) fn take_up_login_shell(&mut self) {
+    /// Continues the restart with the login shell's environment that an earlier daemon did not carry
+    /// out: schedules the restart, or finds out which variables a waiting session lacks.
+    pub(super) fn continue_login_shell_restart(&mut self) {
         let session = &self.state.session;
-        let settled_for = self.ports.clock.now().duration_since(session.updated_at);
-        let settled_for = Duration::try_from(settled_for).unwrap_or_default();
-        let is_due = lifecycle::must_read_login_shell(&self.state.lifecycle_facts(), settled_for);
+        let unchanged_for = self.ports.clock.now().duration_since(session.updated_at);
+        let unchanged_for = Duration::try_from(unchanged_for).unwrap_or_default();
+        let is_due = lifecycle::must_read_login_shell(&self.state.lifecycle_facts(), unchanged_for);
         let Some(last) = self.state.launches.last().map(|launch| launch.id) else { return };
         if !is_due || !self.environment_settings().has_source() {
             return;
         }
         if session.status == Status::Interrupted {
-            self.keeper = Some(last);
+            self.restart_after = Some(last);
             let timeout = SessionTimeout::RestartDue { after: last };
             self.send_later(lifecycle::USER_FIRST, timeout);
         } else {
@@ -55,10 +55,10 @@ impl Actor {
             self.read_login_shell(after);
             return Ok(());
         }
-        self.keeper = None;
+        self.restart_after = None;
         match self.state.session.status {
             Status::Interrupted => Ok(()),
-            _ => self.settle(Status::Interrupted, None).await,
+            _ => self.record_not_restarted(Status::Interrupted, None).await,
         }
     }
 
@@ -79,7 +79,7 @@ impl Actor {
         after: LaunchId,
         read: Result<Environment>,
     ) -> Result<()> {
-        let is_due = self.keeper == Some(after) && self.state.open().is_none();
+        let is_due = self.restart_after == Some(after) && self.state.open().is_none();
         let waits = self.state.session.status == Status::Waiting(WaitingFor::Environment);
         if !is_due && !waits {
             return Ok(());
@@ -99,16 +99,16 @@ impl Actor {
             Err(error) => (Vec::new(), Some(error)),
         };
         self.supervisor.view_extras.set_missing_variables(self.id(), missing);
-        self.not_restarted(is_due, error).await
+        self.drop_due_restart(is_due, error).await
     }
 
     /// Records why a restart that was due does not happen.
-    async fn not_restarted(&mut self, is_due: bool, error: Option<Error>) -> Result<()> {
+    async fn drop_due_restart(&mut self, is_due: bool, error: Option<Error>) -> Result<()> {
         if !is_due {
             return Ok(());
         }
-        self.keeper = None;
-        self.settle(Status::Waiting(WaitingFor::Environment), error).await
+        self.restart_after = None;
+        self.record_not_restarted(Status::Waiting(WaitingFor::Environment), error).await
     }
 
     async fn restart_with_login_shell(

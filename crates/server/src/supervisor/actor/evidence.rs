@@ -1,5 +1,16 @@
 //! Answers requests that wait until a launch has proven its conversation, and handles launches
 //! without such evidence.
+//!
+//! A launch that shows no evidence reaches these times one after the other:
+//!
+//! | time since the start | timeout | what happens |
+//! |---|---|---|
+//! | 5 s ([`NO_EVIDENCE_AFTER`]) | `NoEvidence` | the status detail reports it |
+//! | 10 s ([`MAX_BLOCKING`]) | `StopBlocking` | the permits are returned: other launches start |
+//! | the vendor's limit | `EvidenceOverdue` | waiting requests are refused; the launch continues |
+//!
+//! The vendor's limit is `SignalSources::evidence_timeout`. A headless launch, and a launch whose
+//! vendor has a shorter limit, returns its permits at the vendor's limit.
 
 use std::time::Duration;
 
@@ -14,7 +25,7 @@ use super::{Actor, BroughtBack, LeftBehind, Reply, SessionTimeout, send_reply};
 /// A launch without evidence is reported after this time.
 const NO_EVIDENCE_AFTER: Duration = Duration::from_secs(5);
 
-/// How long an interactive launch without evidence may block other launches.
+/// An interactive launch without evidence returns its permits after this time.
 const MAX_BLOCKING: Duration = Duration::from_secs(10);
 
 /// The status detail of a launch without evidence.
@@ -104,7 +115,7 @@ impl Actor {
     }
 
     pub(super) fn give_up_waiting(&mut self, launch: LaunchId) {
-        self.let_others_pass(launch);
+        self.end_scouting(launch);
         if self.pending.iter().any(|pending| pending.launch == launch) {
             self.permits.clear();
             self.refuse_pending(
@@ -150,15 +161,15 @@ impl Actor {
         self.state.commit(&self.ports, Commit { changes: Vec::new(), events }).await
     }
 
-    /// Lets other launches start although this launch has shown no evidence.
-    pub(super) fn stop_blocking(&mut self, launch: LaunchId) {
+    /// Returns the permits of a launch that has shown no evidence, so that other launches start.
+    pub(super) fn return_permits_if_open(&mut self, launch: LaunchId) {
         if self.is_open(launch) {
             self.permits.clear();
         }
     }
 
-    /// Lets other launches start while this launch waits for a person.
-    pub(super) fn let_others_start(&mut self) {
+    /// Returns the permits while this launch waits for a person, so that other launches start.
+    pub(super) fn return_permits_if_asking(&mut self) {
         if self.question().is_some() {
             self.permits.clear();
         }

@@ -129,8 +129,8 @@ pub(crate) struct Actor {
     output_lines: u64,
     waiting_for_turn: Vec<Reply<TurnReport>>,
     /// The ended launch after which a restart is scheduled. Its holder, if it still has one, keeps
-    /// the environment.
-    keeper: Option<LaunchId>,
+    /// the environment in memory. `None` if no restart is scheduled.
+    restart_after: Option<LaunchId>,
     unrecorded: UnrecordedEvents,
     account_reporting: AccountReporting,
     timer_schedule: TimerSchedule,
@@ -162,7 +162,7 @@ impl Actor {
             waiters: Vec::new(),
             output_lines: 0,
             waiting_for_turn: Vec::new(),
-            keeper: None,
+            restart_after: None,
             unrecorded: UnrecordedEvents::default(),
             account_reporting: AccountReporting::new(StartTrigger::now(StartRequester::ByItself)),
             timer_schedule: TimerSchedule::default(),
@@ -188,7 +188,7 @@ impl Actor {
                 self.retry_recording_later(&error);
             }
             self.note_dialog().await;
-            self.let_others_start();
+            self.return_permits_if_asking();
             self.report_to_account();
             self.notify_if_needed();
             self.answer_pending();
@@ -228,7 +228,7 @@ impl Actor {
             && self.pending.is_empty()
             && self.waiters.is_empty()
             && self.waiting_for_turn.is_empty()
-            && self.keeper.is_none()
+            && self.restart_after.is_none()
             && self.permits.is_empty()
             && self.archiving.is_idle()
             && self.unrecorded.is_caught_up()
@@ -294,7 +294,7 @@ fn send_if_alive(inbox: &WeakInbox, message: impl Into<ActorMessage>) -> bool {
     inbox.upgrade().is_some_and(|inbox| inbox.send(message.into()).is_ok())
 }
 
-/// Sends the result of a request. It does not matter if the caller is gone: the work is done.
+/// Sends the result of a request. If the caller is gone, the result is dropped.
 fn send_reply<T>(reply: Reply<T>, result: Result<T>) {
     let _gone = reply.send(result);
 }

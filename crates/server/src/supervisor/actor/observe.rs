@@ -41,12 +41,19 @@ impl Actor {
         }
     }
 
+    /// Follows the open launch. If an event cannot be recorded now, schedules a retry.
+    pub(super) async fn follow_launch_or_retry(&mut self) {
+        if let Err(error) = self.follow_launch().await {
+            self.retry_recording_later(&error);
+        }
+    }
+
     /// Follows a launch that was just started or found alive.
-    pub(super) async fn after_start(&mut self) -> Result<()> {
+    pub(super) async fn follow_launch(&mut self) -> Result<()> {
         let Some(launch) = self.state.open() else { return Ok(()) };
         self.supervisor.live.insert(self.ports.machine.as_ref(), launch);
         let launch = launch.id;
-        self.release_keeper().await;
+        self.cancel_restart().await;
         self.forget_answer();
         self.stream = self
             .state
@@ -232,7 +239,7 @@ impl Actor {
         let follow_ups = self.record_end(launch, end, environment).await?;
         let will_restart = follow_ups.iter().any(|it| matches!(it, FollowUp::RestartAfter(_)));
         if !will_restart {
-            self.release_keeper().await;
+            self.cancel_restart().await;
         }
         self.follow_up(launch, follow_ups).await
     }
@@ -251,8 +258,8 @@ impl Actor {
                     self.launch_closed(launch);
                 }
                 FollowUp::RestartAfter(after) => {
-                    let keeper = *self.keeper.get_or_insert(launch);
-                    self.send_later(after, SessionTimeout::RestartDue { after: keeper });
+                    let after_launch = *self.restart_after.get_or_insert(launch);
+                    self.send_later(after, SessionTimeout::RestartDue { after: after_launch });
                 }
             }
         }

@@ -9,16 +9,16 @@ use segue_core::ports::{Change, Commit, Held};
 use segue_core::rules::lifecycle::{self, EnvironmentKept};
 use segue_core::{Error, Result};
 
-use super::ending::GRACE;
+use super::ending::STOP_GRACE;
 use super::start_queue::StartRequest;
 use super::{Actor, SessionTimeout};
 
 impl Actor {
     /// Finds out what happened to the open launch while no daemon ran.
     pub(super) async fn reconcile(&mut self) -> Result<()> {
-        self.keeper = self.find_keeper().await?;
+        self.restart_after = self.find_kept_holder().await?;
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
-            return self.take_up_restart().await;
+            return self.continue_restart().await;
         };
         match self.ports.holders.find(launch).await? {
             Some(held) => self.found(launch, held).await,
@@ -28,26 +28,28 @@ impl Actor {
 
     /// Returns the closed launch whose holder still keeps the environment. A daemon may have died
     /// after a crash, before the scheduled restart was done.
-    async fn find_keeper(&self) -> Result<Option<LaunchId>> {
+    async fn find_kept_holder(&self) -> Result<Option<LaunchId>> {
         let closed = self.state.launches.iter().rev().find(|launch| !launch.is_open());
         let Some(launch) = closed.map(|launch| launch.id) else { return Ok(None) };
         let Some(held) = self.ports.holders.find(launch).await? else { return Ok(None) };
         if held.end.is_none() {
             // The launch is recorded as ended, so no client can reach its agent.
-            self.ports.holders.stop(launch, GRACE).await?;
+            self.ports.holders.stop(launch, STOP_GRACE).await?;
         }
         Ok(Some(launch))
     }
 
-    pub(super) async fn take_up_restart(&mut self) -> Result<()> {
-        match self.keeper {
-            Some(keeper) if lifecycle::must_restart(&self.state.lifecycle_facts()) => {
-                self.send_later(Duration::ZERO, SessionTimeout::RestartDue { after: keeper });
+    /// Schedules the restart that an earlier daemon did not carry out, or cancels it if it is not due
+    /// any more.
+    pub(super) async fn continue_restart(&mut self) -> Result<()> {
+        match self.restart_after {
+            Some(after) if lifecycle::must_restart(&self.state.lifecycle_facts()) => {
+                self.send_later(Duration::ZERO, SessionTimeout::RestartDue { after });
                 Ok(())
             }
             _ => {
-                self.release_keeper().await;
-                self.take_up_login_shell();
+                self.cancel_restart().await;
+                self.continue_login_shell_restart();
                 Ok(())
             }
         }
@@ -59,19 +61,19 @@ impl Actor {
             Some(end) => {
                 // The holder of this launch keeps the environment, too. The older holder is not
                 // needed.
-                self.release_keeper().await;
+                self.cancel_restart().await;
                 self.launch_ended(launch, end, EnvironmentKept::Yes).await
             }
             None => {
                 self.record_processes(launch, held).await?;
-                self.after_start().await
+                self.follow_launch().await
             }
         }
     }
 
-    /// Releases the holder of an earlier launch, which was kept for a restart.
-    pub(super) async fn release_keeper(&mut self) {
-        let Some(launch) = self.keeper.take() else { return };
+    /// Cancels the scheduled restart, and releases the holder that was kept for it.
+    pub(super) async fn cancel_restart(&mut self) {
+        let Some(launch) = self.restart_after.take() else { return };
         if let Err(error) = self.ports.holders.release(launch).await {
             // The holder only uses memory. The next daemon tries to release it again.
             tracing::warn!(%launch, %error, "cannot end a holder that is not needed any more");
@@ -125,7 +127,7 @@ impl Actor {
     /// Restarts a crashed agent with the environment that its holder kept. If no holder has it, uses
     /// the environment of the login shell.
     pub(super) async fn restart(&mut self, after: LaunchId) -> Result<()> {
-        if self.keeper != Some(after) || self.state.open().is_some() {
+        if self.restart_after != Some(after) || self.state.open().is_some() {
             return Ok(());
         }
         match self.ports.holders.environment(after).await? {
@@ -146,7 +148,8 @@ impl Actor {
             Ok(Done::Refused { error }) => {
                 let is_lost = self.state.session.status == Status::Lost;
                 let choice = Status::Waiting(WaitingFor::Choice);
-                self.settle(if is_lost { Status::Lost } else { choice }, Some(error)).await
+                self.record_not_restarted(if is_lost { Status::Lost } else { choice }, Some(error))
+                    .await
             }
             Err(error) if self.supervisor.accounts.is_refused(&self.account()) => {
                 let event = self.state.event(&self.ports, gave_up(&error));
@@ -155,13 +158,17 @@ impl Actor {
             }
             // The error does not prove that the session cannot come back. The next command that
             // needs it tries again.
-            Err(error) => self.settle(Status::Interrupted, Some(error)).await,
+            Err(error) => self.record_not_restarted(Status::Interrupted, Some(error)).await,
             Ok(_) => Ok(()),
         }
     }
 
     /// Records the status of a session that is not restarted, and why.
-    pub(super) async fn settle(&mut self, status: Status, why: Option<Error>) -> Result<()> {
+    pub(super) async fn record_not_restarted(
+        &mut self,
+        status: Status,
+        why: Option<Error>,
+    ) -> Result<()> {
         let (change, event) = self.state.status_change(&self.ports, status);
         let mut events = vec![event];
         events.extend(why.map(|error| self.state.event(&self.ports, gave_up(&error))));

@@ -159,8 +159,8 @@ impl Actor {
     /// Returns whether a process that can receive a message runs, or will start without a request
     /// of a user.
     fn will_continue(&self) -> bool {
-        let begins_turn = self.state.session.headless && self.delivery.turn_wanted;
-        let will_run = self.keeper.is_some() || !self.starts.is_empty();
+        let begins_turn = self.state.session.headless && self.delivery.is_turn_requested;
+        let will_run = self.restart_after.is_some() || !self.starts.is_empty();
         self.state.open().is_some() || will_run || begins_turn || self.continues_by_itself()
     }
 
@@ -169,7 +169,7 @@ impl Actor {
     pub(super) fn continues_by_itself(&self) -> bool {
         self.state.session.headless
             && self.state.session.status == Status::Idle
-            && self.delivery.sender.is_some()
+            && self.delivery.sender_environment.is_some()
             && self.delivery.last_failure.is_none()
     }
 }

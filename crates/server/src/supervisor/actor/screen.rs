@@ -132,6 +132,6 @@ impl Actor {
         let failure = Some(Failure { class, message, resets_at: None });
         let signal = Signal::TurnEnded { ok: false, text: String::new(), failure };
         self.signals(launch, vec![signal]).await?;
-        self.ports.holders.stop(launch, super::ending::GRACE).await.map(drop)
+        self.ports.holders.stop(launch, super::ending::STOP_GRACE).await.map(drop)
     }
 }

@@ -130,7 +130,8 @@ impl StartQueue {
 
     fn poll_next_step(&mut self, context: &mut Context<'_>) -> Poll<StartStep> {
         let Some(PendingStart { request, mut admission }) = self.at_gates.take() else {
-            // An empty queue needs no waker: only the actor that waits for this adds a start.
+            // Nothing has to wake the actor if the queue is empty: only the actor itself adds a
+            // start, and then it calls this function again.
             return self
                 .requested
                 .pop_front()

@@ -23,8 +23,9 @@ use crate::requests::step;
 
 /// The result of preparing a start.
 enum Preparation {
-    /// A process is to be started. `finds_own_id` if the vendor chooses the id of its conversation.
-    NeedsPermits { finds_own_id: bool },
+    /// A process is to be started. `vendor_chooses_id` if the id of its conversation cannot be
+    /// preset.
+    NeedsPermits { vendor_chooses_id: bool },
     /// The decision can be carried out without a process.
     NeedsNoProcess(Box<ObservedSession>, Decision),
     /// The reason for the start is gone.
@@ -46,13 +47,15 @@ impl Actor {
 
     async fn begin_start(&mut self, mut request: StartRequest) -> Result<()> {
         let done = match self.prepare_start(&mut request).await {
-            Ok(Preparation::NeedsPermits { finds_own_id }) => match self.admission(finds_own_id) {
-                Ok(admission) => {
-                    self.starts.wait_at_gates(request, admission);
-                    return Ok(());
+            Ok(Preparation::NeedsPermits { vendor_chooses_id }) => {
+                match self.admission(vendor_chooses_id) {
+                    Ok(admission) => {
+                        self.starts.wait_at_gates(request, admission);
+                        return Ok(());
+                    }
+                    Err(error) => Err(error),
                 }
-                Err(error) => Err(error),
-            },
+            }
             Ok(Preparation::NeedsNoProcess(observed, decision)) => {
                 let environment = request.environment().clone();
                 let done = self.bring_back(&observed, decision, environment).await;
@@ -69,7 +72,7 @@ impl Actor {
         match request {
             StartRequest::First { start, .. } => {
                 self.account_reporting.trigger = start.trigger;
-                Ok(Preparation::NeedsPermits { finds_own_id: self.finds_own_id()? })
+                Ok(Preparation::NeedsPermits { vendor_chooses_id: self.vendor_chooses_id()? })
             }
             StartRequest::Resume { environment, selection, fresh, trigger, left, .. } => {
                 self.account_reporting.trigger = *trigger;
@@ -78,7 +81,7 @@ impl Actor {
                 } else {
                     LeftBehind::Nothing
                 };
-                self.want_turn(environment.clone());
+                self.request_turn(environment.clone());
                 if self.has_renewed(*fresh).await? {
                     (*fresh, *selection) = (None, SelectionMode::ByName);
                 }
@@ -92,7 +95,7 @@ impl Actor {
                 self.prepare_handoff(launch).await
             }
             StartRequest::Restart { after, .. } => {
-                if self.keeper != Some(*after) || self.state.open().is_some() {
+                if self.restart_after != Some(*after) || self.state.open().is_some() {
                     return Ok(Preparation::Outdated);
                 }
                 self.prepare_restart().await
@@ -116,7 +119,7 @@ impl Actor {
         // The new process may delete files of the conversation, so archive it first.
         self.archive_now().await;
         let is_new = matches!(decision, Decision::StartAgain | Decision::Fresh);
-        Ok(Preparation::NeedsPermits { finds_own_id: is_new && self.finds_own_id()? })
+        Ok(Preparation::NeedsPermits { vendor_chooses_id: is_new && self.vendor_chooses_id()? })
     }
 
     async fn prepare_restart(&mut self) -> Result<Preparation> {
@@ -129,7 +132,7 @@ impl Actor {
             self.stop().await?;
         }
         self.end_leftovers().await?;
-        Ok(Preparation::NeedsPermits { finds_own_id: self.finds_own_id()? })
+        Ok(Preparation::NeedsPermits { vendor_chooses_id: self.vendor_chooses_id()? })
     }
 
     async fn prepare_handoff(&mut self, launch: &LaunchRequest) -> Result<Preparation> {
@@ -138,17 +141,18 @@ impl Actor {
             self.stop().await?;
         }
         self.end_leftovers().await?;
-        let finds_own_id = launch.mode == LaunchMode::Fresh && launch.id.is_none();
-        Ok(Preparation::NeedsPermits { finds_own_id })
+        let vendor_chooses_id = launch.mode == LaunchMode::Fresh && launch.id.is_none();
+        Ok(Preparation::NeedsPermits { vendor_chooses_id })
     }
 
     /// Returns the wait for the permits to start. Starts are limited per account. If the vendor
     /// chooses the id of a conversation, only one session at a time may start in the same place.
-    fn admission(&mut self, finds_own_id: bool) -> Result<PermitWait> {
+    fn admission(&mut self, vendor_chooses_id: bool) -> Result<PermitWait> {
         failpoint::hit("start.gate.before");
         let vendor = self.ports.vendors.of(&self.state.session)?;
-        // An earlier launch of this session that was the scout has ended, otherwise there would be
-        // nothing to start. Drop its role, so that the session does not wait for itself.
+        // An earlier launch of this session may have been the scout. That launch has ended: a session
+        // with an open launch does not come here. Drop the role, because otherwise the session would
+        // wait for its own result.
         self.account_reporting.scout = None;
         let capabilities = vendor.capabilities();
         // If the vendor never shows an id, there is nothing to wait for.
@@ -158,7 +162,7 @@ impl Actor {
             trigger: self.account_reporting.trigger,
             first_turn: capabilities.first_turn,
             pace: capabilities.pace,
-            finding: (finds_own_id && is_shown).then(|| self.state.place()),
+            finding: (vendor_chooses_id && is_shown).then(|| self.state.place()),
         };
         let supervisor = Arc::clone(&self.supervisor);
         Ok(Box::pin(async move { admit(&supervisor.gates, &supervisor.accounts, request).await }))
@@ -173,7 +177,7 @@ impl Actor {
         self.account_reporting.scout = permits.scout;
         let done = self.launch(&request).await;
         if matches!(done, Ok(Done::Launched { .. })) {
-            self.follow().await;
+            self.follow_launch_or_retry().await;
         }
         let done = done.map_err(|error| self.with_recording_retry(error));
         self.report_start(request, done).await
@@ -223,7 +227,7 @@ impl Actor {
         let done =
             restore::carry_out(&self.ports, &mut self.state, observed, decision, environment).await;
         // Whatever the result is, no automatic restart follows.
-        self.release_keeper().await;
+        self.cancel_restart().await;
         done
     }
 
@@ -276,7 +280,7 @@ impl Actor {
     pub(super) async fn cancel_starts(&mut self) -> Result<()> {
         let cancelled = self.starts.take_all();
         if !cancelled.is_empty() {
-            self.want_no_turn();
+            self.withdraw_turn_request();
         }
         for request in cancelled {
             // No caller waits for a restart. The session is recorded as stopped.
@@ -313,7 +317,7 @@ impl Actor {
 
     /// Returns whether the vendor chooses the id of a new conversation, so that it cannot be
     /// preset.
-    fn finds_own_id(&self) -> Result<bool> {
+    fn vendor_chooses_id(&self) -> Result<bool> {
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let random = self.ports.clock.new_id();
         Ok(vendor.launching().preset_id(&self.state.session, random).is_none())

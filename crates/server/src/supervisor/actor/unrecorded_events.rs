@@ -43,13 +43,6 @@ impl UnrecordedEvents {
 }
 
 impl Actor {
-    /// Follows a running launch. If an event cannot be recorded now, schedules a retry.
-    pub(super) async fn follow(&mut self) {
-        if let Err(error) = self.after_start().await {
-            self.retry_recording_later(&error);
-        }
-    }
-
     /// Logs an error of recording, and schedules a retry.
     pub(super) fn retry_recording_later(&mut self, error: &Error) {
         let session = self.state.session.address();
@@ -74,7 +67,7 @@ impl Actor {
             return self.launch_ended(launch, end, environment).await;
         }
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
-            return self.take_up_restart().await;
+            return self.continue_restart().await;
         };
         match self.ports.holders.find(launch).await? {
             // Without a reader of its hooks, the actor does not follow the launch yet.

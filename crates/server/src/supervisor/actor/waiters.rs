@@ -70,7 +70,9 @@ impl Actor {
     fn needs_person(&self) -> bool {
         match self.state.session.status {
             status @ Status::Waiting(_) if !status.expects_process() => self.starts.is_empty(),
-            Status::Interrupted | Status::Lost => self.starts.is_empty() && self.keeper.is_none(),
+            Status::Interrupted | Status::Lost => {
+                self.starts.is_empty() && self.restart_after.is_none()
+            }
             _ => self.drawn_question().is_some(),
         }
     }
@@ -114,7 +116,7 @@ impl Actor {
             }
             Status::Waiting(_) => (rests, rests),
             Status::Interrupted | Status::Ended(_) | Status::Lost => {
-                (false, rests && self.keeper.is_none())
+                (false, rests && self.restart_after.is_none())
             }
             Status::Starting | Status::Working | Status::Idle => (false, false),
         };

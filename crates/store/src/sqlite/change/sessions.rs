@@ -46,7 +46,7 @@ pub(super) fn create(transaction: &Transaction<'_>, session: &Session) -> Result
         ":instructions": session.instructions,
         ":description": session.description.as_ref().map(Json),
         ":archive": session.archive,
-        ":settled": session.is_settled(),
+        ":settled": session.is_at_rest(),
     })?;
     Ok(())
 }
@@ -58,7 +58,7 @@ pub(super) fn set_status(
     at: Timestamp,
 ) -> Result<(), SqliteFault> {
     let known = read::session(transaction, session)?.ok_or(Missing::Session(session))?;
-    let settled = Session { status, ..known }.is_settled();
+    let settled = Session { status, ..known }.is_at_rest();
     let sql = "UPDATE sessions SET status = ?2, updated_at = ?3, settled = ?4 WHERE id = ?1";
     let parameters = (Word(&session), Json(&status), Time(at), settled);
     transaction.prepare_cached(sql)?.execute(parameters)?;
