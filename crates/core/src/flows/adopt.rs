@@ -118,8 +118,8 @@ pub async fn adopt(
 ) -> Result<SessionState> {
     let session = draft(ports, candidate, name).await?;
     let conversation = candidate.vendor_session_id.clone();
-    let along = step(ports, key, RequestStep::Adopted { session: session.id, conversation });
-    record(ports, session, &candidate.vendor_session_id, along).await
+    let same_commit = step(ports, key, RequestStep::Adopted { session: session.id, conversation });
+    record(ports, session, &candidate.vendor_session_id, same_commit).await
 }
 
 /// Records the session of a [`draft`] and its fleet.
@@ -127,11 +127,11 @@ pub async fn record(
     ports: &Ports,
     drafted: Session,
     id: &VendorSessionId,
-    along: Vec<Change>,
+    same_commit: Vec<Change>,
 ) -> Result<SessionState> {
     let project = ports.projects.around(&drafted.cwd)?;
     projects::ensure_fleet(ports, project.as_ref()).await?;
-    create_bound_session(ports, drafted, id, along).await
+    create_bound_session(ports, drafted, id, same_commit).await
 }
 
 /// Returns the session to create for a conversation. Records nothing, so its fleet may be missing.
@@ -288,13 +288,13 @@ pub(super) fn first_words(message: &str) -> String {
     message.chars().take(SHOWN_CHARS).collect()
 }
 
-/// Creates a session that is bound to a conversation, and records `along` in the same commit.
+/// Creates a session that is bound to a conversation, and records `same_commit` in the same commit.
 /// Starts no process.
 pub async fn create_bound_session(
     ports: &Ports,
     session: Session,
     id: &VendorSessionId,
-    along: Vec<Change>,
+    same_commit: Vec<Change>,
 ) -> Result<SessionState> {
     let mut state = SessionState::new(session);
     let binding = Binding {
@@ -309,7 +309,7 @@ pub async fn create_bound_session(
         Change::AddBinding(binding),
         Change::MarkHasContent { session: state.session.id },
     ];
-    changes.extend(along);
+    changes.extend(same_commit);
     let (vendor_session, evidence) = (id.clone(), Evidence::Adopted);
     let commit = Commit {
         changes,

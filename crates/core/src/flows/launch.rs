@@ -43,7 +43,7 @@ pub struct LaunchRequest {
     /// The queued message that the command line contains.
     pub queued_message: Option<MessageId>,
     /// Changes and events that are committed together with the launch.
-    pub along: Commit,
+    pub same_commit: Commit,
 }
 
 impl LaunchRequest {
@@ -66,7 +66,7 @@ impl LaunchRequest {
             environment,
             creates_session: false,
             queued_message: None,
-            along: Commit::default(),
+            same_commit: Commit::default(),
         }
     }
 }
@@ -216,7 +216,7 @@ async fn record(
         let address = state.session.address();
         commit.events.push(state.event(ports, EventPayload::SessionCreated { address }));
     }
-    commit.changes.extend(request.along.changes.iter().cloned());
+    commit.changes.extend(request.same_commit.changes.iter().cloned());
     commit.changes.push(Change::CreateLaunch(Box::new(launch.clone())));
     if let Some(binding) = preset(state, request, launch) {
         let (vendor_session, evidence) = (binding.vendor_session.clone(), binding.evidence);
@@ -239,7 +239,7 @@ async fn record(
     for event in &mut commit.events {
         event.launch = Some(launch.id);
     }
-    commit.events.extend(request.along.events.iter().cloned());
+    commit.events.extend(request.same_commit.events.iter().cloned());
     failpoint::hit("launch.commit.before");
     state.commit(ports, commit).await?;
     failpoint::hit("launch.commit.after");

@@ -33,15 +33,15 @@ pub enum Attempt {
 }
 
 /// Queues a message. When this returns, the message is on disk, together with the step of its
-/// request and with `along`. If the request queued a message before, the id of that message is
+/// request and with `same_commit`. If the request queued a message before, the id of that message is
 /// returned.
 pub async fn add(
     ports: &Ports,
     state: &mut SessionState,
     text: String,
-    (request, along): (Option<RequestKey>, Commit),
+    (request, same_commit): (Option<RequestKey>, Commit),
 ) -> Result<MessageId> {
-    let recorded = record(ports, state, text, (request, along)).await;
+    let recorded = record(ports, state, text, (request, same_commit)).await;
     let Some(request) = request else { return recorded };
     match recorded {
         Err(error) if is_repeated(&error) => {
@@ -64,7 +64,7 @@ async fn record(
     ports: &Ports,
     state: &mut SessionState,
     text: String,
-    (request, along): (Option<RequestKey>, Commit),
+    (request, same_commit): (Option<RequestKey>, Commit),
 ) -> Result<MessageId> {
     let now = ports.clock.now();
     let (session, id) = (state.session.id, MessageId::new(ports.clock.new_id()));
@@ -78,7 +78,7 @@ async fn record(
         updated_at: now,
     };
     let step = RequestStep::Queued { session, message: id };
-    let Commit { mut changes, mut events } = along;
+    let Commit { mut changes, mut events } = same_commit;
     let record = |key| RequestRecord { key, step, at: now };
     changes.extend(request.map(|key| Change::RecordRequest(Box::new(record(key)))));
     changes.push(Change::AddMessage(Box::new(message)));
@@ -89,18 +89,18 @@ async fn record(
     Ok(id)
 }
 
-/// Cancels a message that is still queued, and records `along` in the same commit. Returns a
+/// Cancels a message that is still queued, and records `same_commit` in the same commit. Returns a
 /// conflict error if the message is being typed or has a final state.
 pub async fn cancel(
     ports: &Ports,
     state: &mut SessionState,
     id: MessageId,
-    along: Vec<Change>,
+    same_commit: Vec<Change>,
 ) -> Result<()> {
     match state.outbox.iter().find(|message| message.id == id).map(|message| &message.state) {
         Some(MessageState::Queued) => {
             let event = EventPayload::MessageCancelled { message: id };
-            set_state_with(ports, state, (id, MessageState::Cancelled), event, along).await
+            set_state_with(ports, state, (id, MessageState::Cancelled), event, same_commit).await
         }
         Some(_) => Err(Error::conflict(format!("message `{id}` is being typed"))
             .hint("run `segue messages` to see its state")),
@@ -308,11 +308,11 @@ async fn set_state_with(
     state: &mut SessionState,
     (message, to): (MessageId, MessageState),
     event: EventPayload,
-    along: Vec<Change>,
+    same_commit: Vec<Change>,
 ) -> Result<()> {
     let event = state.event(ports, event);
     let mut changes = vec![Change::SetMessage { message, state: to, at: event.at }];
-    changes.extend(along);
+    changes.extend(same_commit);
     failpoint::hit("message.settle.before");
     state.commit(ports, Commit { changes, events: vec![event] }).await?;
     failpoint::hit("message.settle.after");

@@ -346,17 +346,17 @@ fn was_in_another_conversation(state: &SessionState, launches: &[Launch]) -> boo
     state.bindings.iter().filter(own).any(other)
 }
 
-/// Starts a new conversation. The bindings of the old one are kept. `along` is recorded in the same
+/// Starts a new conversation. The bindings of the old one are kept. `same_commit` is recorded in the same
 /// commit as the launch.
 pub async fn start_new_conversation(
     ports: &Ports,
     state: &mut SessionState,
     environment: Environment,
-    along: Vec<Change>,
+    same_commit: Vec<Change>,
 ) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
     let id = vendor.launching().preset_id(&state.session, ports.clock.new_id());
-    start_fresh(ports, state, (id, None), environment, along).await
+    start_fresh(ports, state, (id, None), environment, same_commit).await
 }
 
 async fn start_fresh(
@@ -364,13 +364,17 @@ async fn start_fresh(
     state: &mut SessionState,
     (id, message): (Option<VendorSessionId>, Option<String>),
     environment: Environment,
-    along: Vec<Change>,
+    same_commit: Vec<Change>,
 ) -> Result<()> {
     let queued_message =
         message.as_deref().and_then(|message| queued_message_with_text(state, message));
-    let along = Commit { changes: along, events: Vec::new() };
-    let request =
-        LaunchRequest { message, queued_message, along, ..LaunchRequest::fresh(id, environment) };
+    let same_commit = Commit { changes: same_commit, events: Vec::new() };
+    let request = LaunchRequest {
+        message,
+        queued_message,
+        same_commit,
+        ..LaunchRequest::fresh(id, environment)
+    };
     launch::start(ports, state, request).await?;
     Ok(())
 }

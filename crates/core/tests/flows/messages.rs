@@ -31,8 +31,8 @@ async fn idle() -> FlowScene {
 }
 
 async fn add(scene: &mut FlowScene, text: &str) -> MessageId {
-    let along = (None, Commit::default());
-    messages::add(&scene.ports, &mut scene.state, text.to_owned(), along).await.unwrap()
+    let recorded_with = (None, Commit::default());
+    messages::add(&scene.ports, &mut scene.state, text.to_owned(), recorded_with).await.unwrap()
 }
 
 async fn type_next(scene: &mut FlowScene) -> Attempt {
@@ -215,8 +215,9 @@ async fn repeated_request_returns_the_message_that_it_queued_first() {
     let key = Some(RequestKey { caller: None, id });
     let mut ids = Vec::new();
     for _ in 0..2 {
-        let along = (key, Commit::default());
-        let added = messages::add(&scene.ports, &mut scene.state, "hi".to_owned(), along).await;
+        let recorded_with = (key, Commit::default());
+        let added =
+            messages::add(&scene.ports, &mut scene.state, "hi".to_owned(), recorded_with).await;
         ids.push(added.unwrap());
     }
     assert_eq!(ids[0], ids[1]);
@@ -294,8 +295,10 @@ async fn headless_message_is_delivered_when_its_turn_has_succeeded() {
 async fn message_that_could_not_be_stored_is_not_in_memory_either() {
     let mut scene = idle().await;
     scene.world.calls.fail("store.commit", 1);
-    let along = (None, Commit::default());
-    messages::add(&scene.ports, &mut scene.state, "hi".to_owned(), along).await.unwrap_err();
+    let recorded_with = (None, Commit::default());
+    messages::add(&scene.ports, &mut scene.state, "hi".to_owned(), recorded_with)
+        .await
+        .unwrap_err();
     assert!(scene.state.outbox.is_empty());
     let message = add(&mut scene, "hi").await;
     scene.world.calls.fail("store.commit", 1);

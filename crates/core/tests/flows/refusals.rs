@@ -27,8 +27,8 @@ async fn bring_back(scene: &mut FlowScene) -> Done {
 }
 
 async fn next_turn(scene: &mut FlowScene) -> Done {
-    let along = (None, Commit::default());
-    messages::add(&scene.ports, &mut scene.state, "go on".to_owned(), along).await.unwrap();
+    let recorded_with = (None, Commit::default());
+    messages::add(&scene.ports, &mut scene.state, "go on".to_owned(), recorded_with).await.unwrap();
     let observed = look(&scene.ports, &scene.state, SelectionMode::ByName).await.unwrap();
     let decision = decide(&observed.facts);
     let environment = samples::environment();
@@ -133,9 +133,9 @@ async fn fresh_start_keeps_the_old_binding_and_records_its_request() {
     let key = RequestKey { caller: None, id: RequestId::new(Uuid::from_u128(5)) };
     let step = RequestStep::Renewed { session: scene.state.session.id };
     let record = RequestRecord { key, step: step.clone(), at: samples::start() };
-    let along = vec![Change::RecordRequest(Box::new(record))];
+    let same_commit = vec![Change::RecordRequest(Box::new(record))];
     let environment = samples::environment();
-    restore::start_new_conversation(&scene.ports, &mut scene.state, environment, along)
+    restore::start_new_conversation(&scene.ports, &mut scene.state, environment, same_commit)
         .await
         .unwrap();
     assert_ne!(scene.id(), before);

@@ -25,8 +25,8 @@ async fn running_session_shows_its_processes_and_an_ended_one_has_none() {
 async fn summary_of_the_state_in_memory_is_the_one_of_the_store() {
     let mut scene = FlowScene::new();
     scene.talk().await;
-    let along = (None, Commit::default());
-    messages::add(&scene.ports, &mut scene.state, "hi".to_owned(), along).await.unwrap();
+    let recorded_with = (None, Commit::default());
+    messages::add(&scene.ports, &mut scene.state, "hi".to_owned(), recorded_with).await.unwrap();
     let query = segue_core::ports::SessionQuery::id(scene.state.session.id);
     let stored = scene.ports.store.sessions(&query).await.unwrap().remove(0);
     assert_eq!(view::summary(&scene.state), stored);

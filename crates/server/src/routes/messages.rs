@@ -40,8 +40,8 @@ pub(crate) async fn send(
     let environment =
         caller_environment::environment(&supervisor.ports, &principal, caller.environment).await?;
     let once = request_id.once(&app, &supervisor, &principal, &("send", session, &text, interrupt));
-    let (request, along) = (once.key(), Commit::default());
-    let outgoing = Outgoing { text, environment, interrupt, request, along };
+    let (request, same_commit) = (once.key(), Commit::default());
+    let outgoing = Outgoing { text, environment, interrupt, request, same_commit };
     let recorder = Arc::clone(&supervisor);
     let send = |reply| SessionRequest::Send { outgoing, reply };
     let send = async move { recorder.ask(session, send).await };
@@ -147,8 +147,8 @@ async fn cancel_once(
     let view = MessageView { state: MessageStateKind::Cancelled.into(), ..view.clone() };
     let answer = serde_json::to_string(&view)
         .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
-    let along = step(&supervisor.ports, key, RequestStep::Done { answer });
-    let cancel = |reply| SessionRequest::Cancel { message, along, reply };
+    let same_commit = step(&supervisor.ports, key, RequestStep::Done { answer });
+    let cancel = |reply| SessionRequest::Cancel { message, same_commit, reply };
     supervisor.ask(session, cancel).await?;
     Ok(view)
 }

@@ -186,8 +186,8 @@ pub(crate) async fn remove(
             select::find_whole(&supervisor.ports, &principal, &query.address, &query.cwd).await?;
         let (id, purge) = (summary.session.id, query.purge);
         let done = RequestStep::Done { answer: "null".to_owned() };
-        let along = step(&supervisor.ports, key, done);
-        supervisor.ask(id, |reply| SessionRequest::Remove { purge, along, reply }).await
+        let same_commit = step(&supervisor.ports, key, done);
+        supervisor.ask(id, |reply| SessionRequest::Remove { purge, same_commit, reply }).await
     };
     Ok(Json(once.carry_out(Keep::Recorded, remove).await?))
 }

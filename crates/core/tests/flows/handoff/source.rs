@@ -37,8 +37,10 @@ async fn source_counts_queued_messages_and_knows_whether_its_turn_was_cut_off() 
     let before = source(&scene).await;
     assert_eq!((before.queued, before.is_cut_off), (0, false));
     for text in ["one", "two"] {
-        let along = (None, Commit::default());
-        messages::add(&scene.ports, &mut scene.state, text.to_owned(), along).await.unwrap();
+        let recorded_with = (None, Commit::default());
+        messages::add(&scene.ports, &mut scene.state, text.to_owned(), recorded_with)
+            .await
+            .unwrap();
     }
     scene.say("user", "and now");
     let after = source(&scene).await;

@@ -42,7 +42,7 @@ pub(crate) struct Outgoing {
     pub(crate) interrupt: bool,
     pub(crate) request: Option<RequestKey>,
     /// Recorded in the same commit.
-    pub(crate) along: Commit,
+    pub(crate) same_commit: Commit,
 }
 
 /// The state of message delivery that is not part of the session.
@@ -83,8 +83,8 @@ impl Actor {
     }
 
     pub(super) async fn send(&mut self, outgoing: Outgoing) -> Result<MessageId> {
-        let Outgoing { text, environment, interrupt, request, along } = outgoing;
-        let id = messages::add(&self.ports, &mut self.state, text, (request, along)).await?;
+        let Outgoing { text, environment, interrupt, request, same_commit } = outgoing;
+        let id = messages::add(&self.ports, &mut self.state, text, (request, same_commit)).await?;
         let is_queued =
             |it: &segue_core::model::Message| it.id == id && it.state == MessageState::Queued;
         // The message of a repeated request may have begun a turn already. Do not interrupt that
@@ -130,8 +130,12 @@ impl Actor {
         self.ports.holders.inject(launch, &vendor.interaction().interrupt()).await
     }
 
-    pub(super) async fn cancel(&mut self, message: MessageId, along: Vec<Change>) -> Result<()> {
-        messages::cancel(&self.ports, &mut self.state, message, along).await
+    pub(super) async fn cancel(
+        &mut self,
+        message: MessageId,
+        same_commit: Vec<Change>,
+    ) -> Result<()> {
+        messages::cancel(&self.ports, &mut self.state, message, same_commit).await
     }
 
     /// Records the results of typed messages, and sends the next message if the agent is ready.

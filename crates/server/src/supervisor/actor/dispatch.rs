@@ -29,8 +29,8 @@ impl Actor {
                 self.starts.push(StartRequest::Handoff { launch, trigger, reply });
             }
             SessionRequest::Stop { reply } => return self.stop_and_answer(reply).await,
-            SessionRequest::Remove { purge, along, reply } => {
-                let result = self.remove(purge, along).await;
+            SessionRequest::Remove { purge, same_commit, reply } => {
+                let result = self.remove(purge, same_commit).await;
                 self.removed = result.is_ok();
                 send_reply(reply, result);
             }
@@ -49,8 +49,8 @@ impl Actor {
             SessionRequest::Send { outgoing, reply } => {
                 send_reply(reply, self.send(outgoing).await);
             }
-            SessionRequest::Cancel { message, along, reply } => {
-                send_reply(reply, self.cancel(message, along).await);
+            SessionRequest::Cancel { message, same_commit, reply } => {
+                send_reply(reply, self.cancel(message, same_commit).await);
             }
             SessionRequest::Report { message, reply } => {
                 send_reply(reply, self.report(message).await);

@@ -64,7 +64,7 @@ impl Actor {
         self.state.commit(&self.ports, commit).await
     }
 
-    pub(super) async fn remove(&mut self, purge: bool, along: Vec<Change>) -> Result<()> {
+    pub(super) async fn remove(&mut self, purge: bool, same_commit: Vec<Change>) -> Result<()> {
         let name = self.state.session.address();
         if self.state.open().is_some() {
             return Err(Error::conflict(format!("`{name}` is running"))
@@ -96,7 +96,7 @@ impl Actor {
             archive::remove(&self.ports, &self.state.session, ids)?;
         }
         let mut changes = vec![Change::RemoveSession(self.id())];
-        changes.extend(along);
+        changes.extend(same_commit);
         let commit = Commit {
             changes,
             events: vec![

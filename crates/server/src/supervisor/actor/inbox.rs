@@ -84,7 +84,7 @@ pub(crate) enum SessionRequest {
     Remove {
         purge: bool,
         /// Recorded in the same commit.
-        along: Vec<Change>,
+        same_commit: Vec<Change>,
         reply: Reply<()>,
     },
     WaitTurn {
@@ -115,7 +115,7 @@ pub(crate) enum SessionRequest {
     Cancel {
         message: MessageId,
         /// Recorded in the same commit.
-        along: Vec<Change>,
+        same_commit: Vec<Change>,
         reply: Reply<()>,
     },
     /// Returns the current state of a message.

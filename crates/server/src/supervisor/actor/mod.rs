@@ -309,7 +309,7 @@ fn first_launch(actor: &Actor, start: &Start) -> Result<LaunchRequest> {
     Ok(LaunchRequest {
         message: start.message.clone(),
         creates_session: true,
-        along: Commit { changes, events: Vec::new() },
+        same_commit: Commit { changes, events: Vec::new() },
         ..LaunchRequest::fresh(id, start.environment.clone())
     })
 }

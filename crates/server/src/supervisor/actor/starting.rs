@@ -236,8 +236,9 @@ impl Actor {
         environment: Environment,
         ConversationRenewal(request): ConversationRenewal,
     ) -> Result<Done> {
-        let along = step(&self.ports, request, RequestStep::Renewed { session: self.id() });
-        restore::start_new_conversation(&self.ports, &mut self.state, environment, along).await?;
+        let same_commit = step(&self.ports, request, RequestStep::Renewed { session: self.id() });
+        restore::start_new_conversation(&self.ports, &mut self.state, environment, same_commit)
+            .await?;
         let note = "a new conversation, as asked; the old one stays in the log".to_owned();
         Ok(Done::Launched { outcome: Outcome::Fresh, note: Some(note) })
     }

@@ -96,8 +96,8 @@ impl Actor {
         if self.state.outbox.iter().any(|message| message.text == timer.prompt) {
             return Ok(());
         }
-        let along = (None, Commit::default());
-        messages::add(&self.ports, &mut self.state, timer.prompt, along).await?;
+        let recorded_with = (None, Commit::default());
+        messages::add(&self.ports, &mut self.state, timer.prompt, recorded_with).await?;
         if timer.interrupt && self.state.session.status == Status::Working {
             return self.interrupt().await;
         }

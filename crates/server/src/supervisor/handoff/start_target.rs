@@ -49,7 +49,7 @@ impl Transfer {
         let request = LaunchRequest {
             message,
             creates_session: !self.target.is_recorded,
-            along: self.plan.step(ports, &mut self.target, summary),
+            same_commit: self.plan.step(ports, &mut self.target, summary),
             ..LaunchRequest::fresh(id, self.environment())
         };
         if !self.target.is_recorded {
@@ -69,9 +69,9 @@ impl Transfer {
         let (id, environment) = (self.target.session.id, self.environment());
         if let Some(text) = message {
             // The handoff and the message are recorded in one commit.
-            let along = self.plan.step(&self.supervisor.ports, &mut self.target, summary);
+            let same_commit = self.plan.step(&self.supervisor.ports, &mut self.target, summary);
             let (environment, interrupt, request) = (environment.clone(), false, None);
-            let outgoing = Outgoing { text, environment, interrupt, request, along };
+            let outgoing = Outgoing { text, environment, interrupt, request, same_commit };
             let send = |reply| SessionRequest::Send { outgoing, reply };
             self.supervisor.ask(id, send).await?;
         } else {
@@ -98,8 +98,8 @@ impl Transfer {
     /// Removes a new session after its handoff failed.
     pub(super) async fn remove_new_session(&self) {
         if self.target.is_new && self.target.is_recorded {
-            let (purge, along) = (false, Vec::new());
-            let remove = |reply| SessionRequest::Remove { purge, along, reply };
+            let (purge, same_commit) = (false, Vec::new());
+            let remove = |reply| SessionRequest::Remove { purge, same_commit, reply };
             // The caller gets the error of the handoff, not an error of this removal.
             let _stays = self.supervisor.ask(self.target.session.id, remove).await;
         }
