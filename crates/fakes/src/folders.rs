@@ -24,7 +24,7 @@ pub struct FakeFolders {
 struct FakeFoldersState {
     records: BTreeMap<LaunchId, LaunchRecord>,
     ends: BTreeMap<LaunchId, LaunchEnd>,
-    last_words: BTreeMap<LaunchId, String>,
+    last_output: BTreeMap<LaunchId, String>,
     fleets: BTreeMap<FleetName, FleetRecord>,
     unreadable: Vec<PathBuf>,
     is_on_other_filesystem: bool,
@@ -42,7 +42,7 @@ impl FakeFolders {
 
     /// Records the last output of a launch, as its holder does.
     pub fn record_last_words(&self, launch: LaunchId, words: &str) {
-        self.state.lock().unwrap().last_words.insert(launch, words.to_owned());
+        self.state.lock().unwrap().last_output.insert(launch, words.to_owned());
     }
 
     /// Adds a launch folder that cannot be read.
@@ -88,8 +88,8 @@ impl LaunchRecords for FakeFolders {
         Ok(self.state.lock().unwrap().ends.get(&launch).copied())
     }
 
-    fn last_words(&self, launch: LaunchId) -> Option<String> {
-        self.state.lock().unwrap().last_words.get(&launch).cloned()
+    fn last_output(&self, launch: LaunchId) -> Option<String> {
+        self.state.lock().unwrap().last_output.get(&launch).cloned()
     }
 
     fn hook_report(&self, line: &str, _agent: u32) -> Option<String> {
@@ -142,16 +142,16 @@ impl TranscriptGuards for FakeFolders {
         Ok(Guarded::Linked)
     }
 
-    fn guard_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()> {
-        self.calls.enter("folders.guard_belongings")?;
+    fn guard_companions(&self, launch: LaunchId, folder: &Path) -> Result<()> {
+        self.calls.enter("folders.guard_companions")?;
         for file in self.disk.files_below(folder) {
             self.disk.link(&file, self.guard_path(launch, &file));
         }
         Ok(())
     }
 
-    fn restore_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()> {
-        self.calls.enter("folders.restore_belongings")?;
+    fn restore_companions(&self, launch: LaunchId, folder: &Path) -> Result<()> {
+        self.calls.enter("folders.restore_companions")?;
         let guards = self.guard_path(launch, folder);
         for guard in self.disk.files_below(&guards) {
             let file = folder.join(guard.strip_prefix(&guards).unwrap_or(&guard));

@@ -197,7 +197,7 @@ impl SignalSources for FakeVendor {
     }
 
     /// `refused: WHY` is a failure of the account.
-    fn last_words(&self, errors: &str) -> Option<Failure> {
+    fn failure_in_output(&self, errors: &str) -> Option<Failure> {
         let message = errors.lines().find_map(|line| line.strip_prefix("refused: "))?;
         let (class, message) = (FailureClass::Account, message.trim().to_owned());
         Some(Failure { class, message, resets_at: None })
@@ -324,7 +324,7 @@ impl TranscriptFiles for FakeVendor {
         self.endangered.clone()
     }
 
-    fn belongings(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
+    fn companion_folder(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
         Some(place.config_dir.join(id.as_str()))
     }
 

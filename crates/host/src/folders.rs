@@ -11,13 +11,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::atomic::{self, Points, sync_folder};
-use crate::belongings;
+use crate::companion_files;
 use crate::failure::cannot;
 use crate::files::open_regular;
 use crate::guard;
 use crate::hold::socket_path;
 use crate::hook;
-use crate::last_words;
+use crate::last_output;
 use crate::own_folder::{Openness, ensure_folder};
 use crate::paths::Paths;
 use crate::points;
@@ -107,8 +107,8 @@ impl LaunchRecords for DiskFolders {
         read_if_valid(&self.paths.launch(launch).join(END))
     }
 
-    fn last_words(&self, launch: LaunchId) -> Option<String> {
-        last_words::read(&self.paths.launch(launch))
+    fn last_output(&self, launch: LaunchId) -> Option<String> {
+        last_output::read(&self.paths.launch(launch))
     }
 
     fn write_message(&self, launch: LaunchId, message: &str) -> Result<()> {
@@ -150,13 +150,13 @@ impl TranscriptGuards for DiskFolders {
         guard::keep(transcript, &self.guard_of(launch, name)?)
     }
 
-    fn guard_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()> {
-        belongings::link(folder, &self.guard_of(launch, folder)?)
+    fn guard_companions(&self, launch: LaunchId, folder: &Path) -> Result<()> {
+        companion_files::link(folder, &self.guard_of(launch, folder)?)
             .map_err(|error| cannot("guard", folder, &error))
     }
 
-    fn restore_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()> {
-        belongings::link(&self.guard_of(launch, folder)?, folder)
+    fn restore_companions(&self, launch: LaunchId, folder: &Path) -> Result<()> {
+        companion_files::link(&self.guard_of(launch, folder)?, folder)
             .map_err(|error| cannot("restore", folder, &error))
     }
 

@@ -1,8 +1,8 @@
 //! Everything that depends on this machine: holders, terminals, processes, files, locks and the
 //! clock.
 
-mod belongings;
 mod checkout;
+mod companion_files;
 mod failure;
 mod folder;
 mod git;
@@ -30,7 +30,7 @@ pub mod files;
 pub mod folders;
 pub mod hold;
 pub mod hook;
-pub mod last_words;
+pub mod last_output;
 pub mod listener;
 pub mod lock;
 pub mod machine;

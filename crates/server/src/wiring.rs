@@ -282,8 +282,8 @@ pub async fn attach(local: &Local, point: &AttachPoint) -> Result<AttachEnd> {
 }
 
 /// Returns the last output of a session's agent.
-pub fn last_words(point: &AttachPoint) -> Option<String> {
-    segue_host::last_words::read(point.socket.parent()?)
+pub fn last_output(point: &AttachPoint) -> Option<String> {
+    segue_host::last_output::read(point.socket.parent()?)
 }
 
 /// Runs a holder in this process.

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal as _};
 use clap::Args;
 use segue_core::api::AttachPoint;
 use segue_core::model::LaunchEnd;
-use segue_core::rules::last_words::cause;
+use segue_core::rules::last_output::cause;
 use segue_core::{Error, Kind, Result};
 use segue_server::client::Client;
 use segue_server::wiring::{self, AttachEnd};
@@ -96,7 +96,7 @@ fn after_end(point: &AttachPoint, end: &LaunchEnd, context: &Context) -> Result<
         return Ok(CommandEnding::Done);
     }
     let error = Error::new(Kind::Vendor, format!("the agent of `{name}` ended: {}", end.exit));
-    let error = match wiring::last_words(point) {
+    let error = match wiring::last_output(point) {
         Some(output) => error.caused_by(cause(&output)),
         None => error,
     };

@@ -31,12 +31,12 @@ fn order(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<Optio
     let (vendor, place) = (ports.vendors.of(session)?, Place::of(session));
     let transcripts = vendor.transcripts().filter(|_| session.archive);
     let Some(transcripts) = transcripts else { return Ok(None) };
-    let (content, belongings, ancestors) = match transcripts.storage() {
+    let (content, companion_folder, ancestors) = match transcripts.storage() {
         TranscriptStorage::Files(own) => {
             let files = ports.files.as_ref();
             let transcript = own.transcript(files, &place, id);
             let ancestors = own.ancestors(files, &transcript);
-            (Content::Transcript(transcript), own.belongings(&place, id), ancestors)
+            (Content::Transcript(transcript), own.companion_folder(&place, id), ancestors)
         }
         TranscriptStorage::Database(database) => match database.export(&place, id)? {
             Some(document) => (Content::Export(document), None, Vec::new()),
@@ -44,7 +44,7 @@ fn order(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<Optio
         },
     };
     let (conversation, now) = (archive_key(session, id), ports.clock.now());
-    Ok(Some(ArchiveOrder { conversation, content, belongings, ancestors, now, place }))
+    Ok(Some(ArchiveOrder { conversation, content, companion_folder, ancestors, now, place }))
 }
 
 /// Maps the conversations of all sessions to their sessions.

@@ -52,8 +52,8 @@ fn link(
     let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
     let guarded = ports.folders.guard(launch, &name, transcript)?;
     failpoint::hit("guard.link.after");
-    if let Some(folder) = own.belongings(&state.place(), id) {
-        ports.folders.guard_belongings(launch, &folder)?;
+    if let Some(folder) = own.companion_folder(&state.place(), id) {
+        ports.folders.guard_companions(launch, &folder)?;
     }
     Ok(guarded)
 }

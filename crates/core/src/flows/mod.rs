@@ -16,7 +16,7 @@ pub mod environment;
 pub mod guard;
 pub mod handoff;
 pub mod handoff_chain;
-pub mod last_words;
+pub mod last_output;
 pub mod launch;
 pub mod list;
 pub mod look;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::failpoint;
 use crate::flows::state::TurnResult;
-use crate::flows::{SessionState, conversation, last_words};
+use crate::flows::{SessionState, conversation, last_output};
 use crate::model::{
     Activity, Binding, EventPayload, Evidence, Failure, LaunchEnd, LaunchId, Screen, Signal,
     Status, VendorSessionId, WaitingFor,
@@ -113,7 +113,7 @@ async fn complete_turn(
         (None, _) if !end.asked && !end.exit.is_clean() => {
             let errors = ports.files.tail(&ports.folders.errors(launch), MAX_ERROR_OUTPUT_BYTES);
             let errors = String::from_utf8_lossy(&errors.unwrap_or_default()).into_owned();
-            if let Some(failure) = vendor.signals().and_then(|it| it.last_words(&errors)) {
+            if let Some(failure) = vendor.signals().and_then(|it| it.failure_in_output(&errors)) {
                 let failure = Some(failure);
                 let failed = Signal::TurnEnded { ok: false, text: String::new(), failure };
                 signal(ports, state, launch, failed).await?;
@@ -134,7 +134,7 @@ async fn read_failure_from_screen(
     let Ok(Some(screen)) = ports.holders.screen(launch).await else { return Ok(()) };
     let vendor = ports.vendors.of(&state.session)?;
     let Some(sources) = vendor.signals() else { return Ok(()) };
-    if let Some(failure) = sources.last_words(&lines(&screen)) {
+    if let Some(failure) = sources.failure_in_output(&lines(&screen)) {
         let failed = Signal::TurnEnded { ok: false, text: String::new(), failure: Some(failure) };
         signal(ports, state, launch, failed).await?;
     }
@@ -234,8 +234,8 @@ fn add_to_commit(
         }
         Action::CloseLaunch { end } => {
             commit.changes.push(Change::EndLaunch { launch, end: *end });
-            let output = last_words::of_launch(ports, state, launch, *end);
-            let cause = output.as_deref().map(rules::last_words::cause);
+            let output = last_output::of_launch(ports, state, launch, *end);
+            let cause = output.as_deref().map(rules::last_output::cause);
             let LaunchEnd { exit, asked, .. } = *end;
             let payload = EventPayload::LaunchEnded { exit, asked, cause, start_error: None };
             commit.events.push(state.event(ports, payload));

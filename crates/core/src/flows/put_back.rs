@@ -61,8 +61,8 @@ fn from_guard(
         ports.folders.restore(launch, &name)?;
     }
     failpoint::hit("restore.link.after");
-    if let Some(folder) = own.belongings(&state.place(), id) {
-        ports.folders.restore_belongings(launch, &folder)?;
+    if let Some(folder) = own.companion_folder(&state.place(), id) {
+        ports.folders.restore_companions(launch, &folder)?;
     }
     Ok(name.display().to_string())
 }
@@ -86,7 +86,7 @@ fn from_archive(
     ports.archive.restore(&RestoreOrder {
         conversation,
         transcript: Some(name.clone()),
-        belongings: own.belongings(&state.place(), id),
+        companion_folder: own.companion_folder(&state.place(), id),
         config_dir: state.session.config_dir.clone(),
     })?;
     Ok((name.display().to_string(), None))
@@ -116,6 +116,6 @@ pub(super) fn ancestors(
         return Ok(());
     }
     let config_dir = state.session.config_dir.clone();
-    let (transcript, belongings) = (None, None);
-    ports.archive.restore(&RestoreOrder { conversation, transcript, belongings, config_dir })
+    let (transcript, companion_folder) = (None, None);
+    ports.archive.restore(&RestoreOrder { conversation, transcript, companion_folder, config_dir })
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::launch::{self, LaunchRequest};
 use crate::flows::look::{self, ObservedSession};
-use crate::flows::{SessionState, conversation, elsewhere, last_words, put_back};
+use crate::flows::{SessionState, conversation, elsewhere, last_output, put_back};
 use crate::model::{
     Binding, Environment, EventPayload, Evidence, Launch, LaunchMode, MessageId, MessageState,
     Status, VendorSessionId,
@@ -93,7 +93,7 @@ pub async fn carry_out(
             let error = refusal_error(state, &refusal);
             let error = match refusal {
                 ResumeRefusal::GaveUp => {
-                    let causes = last_words::why_not_running(ports, state);
+                    let causes = last_output::why_not_running(ports, state);
                     causes.into_iter().fold(error, Error::caused_by)
                 }
                 ResumeRefusal::TranscriptGone { id } => {

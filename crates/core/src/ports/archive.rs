@@ -60,7 +60,7 @@ pub struct ArchiveOrder {
     pub place: Place,
     pub content: Content,
     /// The folder with files that accompany the transcript.
-    pub belongings: Option<PathBuf>,
+    pub companion_folder: Option<PathBuf>,
     /// The other transcripts without which this transcript cannot be used.
     pub ancestors: Vec<PathBuf>,
     pub now: Timestamp,
@@ -81,7 +81,7 @@ pub struct RestoreOrder {
     pub conversation: Archived,
     /// `None` if the transcript exists and only its ancestors are missing.
     pub transcript: Option<PathBuf>,
-    pub belongings: Option<PathBuf>,
+    pub companion_folder: Option<PathBuf>,
     /// The folder below which the ancestors are restored.
     pub config_dir: PathBuf,
 }

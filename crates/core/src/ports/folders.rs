@@ -29,7 +29,7 @@ pub trait LaunchRecords: Debug + Send + Sync {
     /// Returns the last output of a launch's agent as its holder recorded it: in one line, without
     /// control characters and secrets. `None` if there was no output, if the holder was killed, or
     /// if the holder's version does not record the output.
-    fn last_words(&self, launch: LaunchId) -> Option<String>;
+    fn last_output(&self, launch: LaunchId) -> Option<String>;
 
     /// Returns the vendor's report in a line of a launch's hooks file. `None` if another process
     /// than `agent` and its descendants wrote the line, or if the line cannot be parsed.
@@ -55,10 +55,10 @@ pub trait TranscriptGuards: Debug + Send + Sync {
 
     /// Guards the files in a folder that accompanies the transcript. Files that cannot be linked
     /// are skipped.
-    fn guard_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()>;
+    fn guard_companions(&self, launch: LaunchId, folder: &Path) -> Result<()>;
 
     /// Links the missing files of a guarded folder back to their original place.
-    fn restore_belongings(&self, launch: LaunchId, folder: &Path) -> Result<()>;
+    fn restore_companions(&self, launch: LaunchId, folder: &Path) -> Result<()>;
 
     /// Returns whether the launch has a guard for `name`.
     fn has_guard(&self, launch: LaunchId, name: &Path) -> bool;

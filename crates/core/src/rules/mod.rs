@@ -13,7 +13,7 @@ pub mod display;
 pub mod environment;
 pub mod handoff;
 pub mod handoff_chain;
-pub mod last_words;
+pub mod last_output;
 pub mod lifecycle;
 pub mod listing;
 pub mod machines;

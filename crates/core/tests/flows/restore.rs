@@ -74,7 +74,7 @@ async fn incomplete_last_line_is_ended_before_the_vendor_appends() {
 }
 
 #[tokio::test]
-async fn deleted_transcript_comes_back_from_its_guard_with_its_belongings() {
+async fn deleted_transcript_comes_back_from_its_guard_with_its_companion_files() {
     let mut scene = FlowScene::new();
     let launch = scene.start("remember amber").await;
     scene.say("user", "remember amber");
@@ -129,7 +129,7 @@ async fn conversation_of_a_database_comes_back_as_a_document_to_import() {
         conversation,
         place: scene.state.place(),
         content: segue_core::ports::Content::Export(b"exported".to_vec()),
-        belongings: None,
+        companion_folder: None,
         ancestors: Vec::new(),
         now: samples::start(),
     };

@@ -53,8 +53,9 @@ pub(super) struct StoredStream {
 #[serde(rename_all = "snake_case")]
 pub(super) enum FileRole {
     Transcript,
-    /// A file in the folder that belongs to the transcript.
-    Belonging(PathBuf),
+    /// A file in the folder that accompanies the transcript.
+    #[serde(rename = "belonging")]
+    Companion(PathBuf),
     /// A transcript that is needed to read this one.
     Ancestor(PathBuf),
     /// An exported document, which the vendor's program can import again.

@@ -200,8 +200,8 @@ impl Archive for DiskArchive {
         // The transcript is restored last. Without it, no program takes the other files for a
         // conversation.
         for stream in manifest.newest() {
-            let target = match (&stream.role, &order.belongings) {
-                (FileRole::Belonging(name), Some(belongings)) => belongings.join(name),
+            let target = match (&stream.role, &order.companion_folder) {
+                (FileRole::Companion(name), Some(companion_folder)) => companion_folder.join(name),
                 (FileRole::Ancestor(path), _) => order.config_dir.join(path),
                 _ => continue,
             };

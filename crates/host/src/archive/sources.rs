@@ -23,7 +23,7 @@ pub(super) struct SourceFile {
 /// transcript has all files that it needs.
 pub(super) fn of(order: &ArchiveOrder) -> Vec<SourceFile> {
     let mut sources = Vec::new();
-    if let Some(folder) = &order.belongings {
+    if let Some(folder) = &order.companion_folder {
         collect(folder, Path::new(""), MAX_DEPTH, &mut sources);
     }
     for path in &order.ancestors {
@@ -53,7 +53,7 @@ fn collect(folder: &Path, name: &Path, depth: usize, sources: &mut Vec<SourceFil
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => collect(&path, &name, depth - 1, sources),
             Ok(kind) if kind.is_file() && sources.len() < MAX_FILES => {
-                sources.push(SourceFile { role: FileRole::Belonging(name), path });
+                sources.push(SourceFile { role: FileRole::Companion(name), path });
             }
             _ => {}
         }

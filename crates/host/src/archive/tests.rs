@@ -35,7 +35,7 @@ impl ArchiveFixture {
             conversation: key("a"),
             place: Place { config_dir: self.home(), cwd: "/w".into() },
             content: Content::Transcript(self.transcript()),
-            belongings: Some(self.home().join("a")),
+            companion_folder: Some(self.home().join("a")),
             ancestors: Vec::new(),
             now: Timestamp::UNIX_EPOCH,
         }
@@ -50,7 +50,7 @@ impl ArchiveFixture {
         self.archive.restore(&RestoreOrder {
             conversation: key("a"),
             transcript: Some(self.transcript()),
-            belongings: Some(self.home().join("a")),
+            companion_folder: Some(self.home().join("a")),
             config_dir: self.home(),
         })
     }

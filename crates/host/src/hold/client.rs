@@ -298,7 +298,7 @@ pub(super) fn unexpected(answer: &WireAnswer) -> Error {
 }
 
 /// Returns the last lines of the log of a holder that died without an answer. They may explain why.
-pub(super) fn last_words(log: &Path) -> Option<String> {
+pub(super) fn end_of_log(log: &Path) -> Option<String> {
     use segue_core::ports::Files as _;
     let tail = crate::LocalFiles.tail(log, 2000).ok()?;
     let text = String::from_utf8_lossy(&tail).trim().to_owned();

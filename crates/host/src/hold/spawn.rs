@@ -11,7 +11,7 @@ use segue_core::{Error, Result, failpoint};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
-use super::client::last_words;
+use super::client::end_of_log;
 use super::order::{self, HoldOrder, LiveProcesses, OrderAnswer, log_path};
 use crate::failure::cannot;
 use crate::{orphans, process, scope};
@@ -149,7 +149,7 @@ fn failed(cause: impl std::fmt::Display) -> Error {
 
 fn died(folder: &Path) -> Error {
     let error = Error::internal("the holder died before it reported that its agent runs");
-    match last_words(&log_path(folder)) {
+    match end_of_log(&log_path(folder)) {
         Some(words) => error.caused_by(words),
         None => error.caused_by("its log is empty"),
     }

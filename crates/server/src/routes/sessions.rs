@@ -9,7 +9,7 @@ use segue_core::api::{
     StopRequest, Stranger, TurnReport, UpRequest,
 };
 use segue_core::flows::{
-    SessionState, bringing_back, last_words, machines, open_elsewhere, select, strangers,
+    SessionState, bringing_back, last_output, machines, open_elsewhere, select, strangers,
 };
 use segue_core::model::{RequestStep, SessionId};
 use segue_core::rules::scope::RestrictedAction;
@@ -208,7 +208,7 @@ pub(crate) async fn attach(
     bringing_back::refuse_handed_over(&supervisor.ports, &summary, "attach").await?;
     let Some(open) = summary.open else {
         let state = SessionState::load(&supervisor.ports, summary.session.id).await?;
-        let why = last_words::why_not_running(&supervisor.ports, &state);
+        let why = last_output::why_not_running(&supervisor.ports, &state);
         let error = Error::conflict(format!("`{name}` is not running"));
         let error = why.into_iter().fold(error, Error::caused_by);
         return Err(error.hint(format!("run `segue resume {name}`, then attach")).into());

@@ -48,7 +48,7 @@ pub(super) fn transcript(config_dir: &Path, cwd: &Path, id: &str) -> PathBuf {
 
 /// Returns the folder with the transcripts of a conversation's subagents, and with outputs that are
 /// too long for its transcript.
-pub(super) fn belongings(config_dir: &Path, cwd: &Path, id: &str) -> PathBuf {
+pub(super) fn companion_folder(config_dir: &Path, cwd: &Path, id: &str) -> PathBuf {
     transcripts(config_dir, cwd).join(ids::file_name(id))
 }
 

@@ -92,8 +92,8 @@ impl TranscriptFiles for Claude {
         WriteMode::Append
     }
 
-    fn belongings(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
-        Some(paths::belongings(&place.config_dir, &place.cwd, id.as_str()))
+    fn companion_folder(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
+        Some(paths::companion_folder(&place.config_dir, &place.cwd, id.as_str()))
     }
 }
 

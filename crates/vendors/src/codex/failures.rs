@@ -41,7 +41,7 @@ pub(super) fn failure(message: &str, limit_ends: Option<Timestamp>) -> Failure {
 }
 
 /// Finds the error with which Codex exited before it began a turn.
-pub(super) fn last_words(errors: &str) -> Option<Failure> {
+pub(super) fn failure_in_output(errors: &str) -> Option<Failure> {
     let message = errors.lines().rev().find_map(error_message)?;
     Some(failure(message.trim(), None))
 }
@@ -118,10 +118,10 @@ mod tests {
     fn last_words_finds_the_error_of_an_exit_before_the_first_turn() {
         let errors = "WARNING: proceeding, even though\n\
             Error: thread/resume: thread/resume failed: no rollout found for thread id x\n";
-        let found = last_words(errors).unwrap();
+        let found = failure_in_output(errors).unwrap();
         assert!(found.message.starts_with("thread/resume: "), "{found:?}");
         let interactive = "Error loading configuration: Model provider `x` not found\n";
-        assert_eq!(last_words(interactive).unwrap().class, FailureClass::Settings);
-        assert_eq!(last_words("Reading additional input from stdin...\n"), None);
+        assert_eq!(failure_in_output(interactive).unwrap().class, FailureClass::Settings);
+        assert_eq!(failure_in_output("Reading additional input from stdin...\n"), None);
     }
 }

@@ -85,8 +85,8 @@ impl SignalSources for Codex {
         activity.into_iter().collect()
     }
 
-    fn last_words(&self, errors: &str) -> Option<Failure> {
-        failures::last_words(errors)
+    fn failure_in_output(&self, errors: &str) -> Option<Failure> {
+        failures::failure_in_output(errors)
     }
 }
 

@@ -29,7 +29,7 @@ impl CopilotError {
 
 /// Finds the error with which Copilot exited before its first turn: the first line that looks like
 /// an error.
-pub(super) fn last_words(errors: &str) -> Option<Failure> {
+pub(super) fn failure_in_output(errors: &str) -> Option<Failure> {
     let prefixes = ["No authentication information", "Error: ", "error: "];
     let line = errors
         .lines()
@@ -102,11 +102,11 @@ mod tests {
     #[test]
     fn last_words_are_the_first_line_that_is_an_error() {
         let errors = "\nError: No session, task, or name matched '49999999'.\n\nTo resume by name:";
-        let failure = last_words(errors).unwrap();
+        let failure = failure_in_output(errors).unwrap();
         assert_eq!(failure.message, "Error: No session, task, or name matched '49999999'.");
         assert_eq!(failure.class, FailureClass::Other);
-        let wrong = last_words("error: unexpected argument '--nonsense' found").unwrap();
+        let wrong = failure_in_output("error: unexpected argument '--nonsense' found").unwrap();
         assert_eq!(wrong.class, FailureClass::Settings);
-        assert_eq!(last_words("bye"), None);
+        assert_eq!(failure_in_output("bye"), None);
     }
 }

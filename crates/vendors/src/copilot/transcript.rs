@@ -99,7 +99,7 @@ impl TranscriptFiles for Copilot {
         WriteMode::Append
     }
 
-    fn belongings(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
+    fn companion_folder(&self, place: &Place, id: &VendorSessionId) -> Option<PathBuf> {
         paths::pastes(&paths::transcript(&place.config_dir, id.as_str()))
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn failure(message: &str) -> Failure {
 }
 
 /// Finds the error with which Cursor exited without a result.
-pub(super) fn last_words(errors: &str) -> Option<Failure> {
+pub(super) fn failure_in_output(errors: &str) -> Option<Failure> {
     let lines = || errors.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
     let is_error = |line: &&str| ERROR_PREFIXES.iter().any(|prefix| line.starts_with(prefix));
     let line = lines().find(|line| class_of(line).is_some()).or_else(|| lines().find(is_error))?;
@@ -66,9 +66,9 @@ mod tests {
             ("error: unknown option '--plugin-dir'", FailureClass::Settings),
             ("Error: something else", FailureClass::Other),
         ] {
-            assert_eq!(last_words(errors).unwrap().class, wanted, "{errors}");
+            assert_eq!(failure_in_output(errors).unwrap().class, wanted, "{errors}");
         }
-        assert_eq!(last_words("Error: something else\n").unwrap().message, "something else");
-        assert_eq!(last_words("Aborting operation...\n"), None);
+        assert_eq!(failure_in_output("Error: something else\n").unwrap().message, "something else");
+        assert_eq!(failure_in_output("Aborting operation...\n"), None);
     }
 }

@@ -56,8 +56,8 @@ impl SignalSources for CursorVendor {
             .collect()
     }
 
-    fn last_words(&self, errors: &str) -> Option<Failure> {
-        failures::last_words(errors)
+    fn failure_in_output(&self, errors: &str) -> Option<Failure> {
+        failures::failure_in_output(errors)
     }
 }
 

@@ -51,7 +51,7 @@ impl SignalSources for Demo {
         }
     }
 
-    fn last_words(&self, errors: &str) -> Option<Failure> {
+    fn failure_in_output(&self, errors: &str) -> Option<Failure> {
         launch::start_failure(errors)
     }
 }

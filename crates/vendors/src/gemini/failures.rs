@@ -49,7 +49,7 @@ pub(super) fn failure(message: &str, at: Option<Timestamp>) -> Failure {
 
 /// Returns the error with which Gemini exited before its first turn. `None` if standard error
 /// contains no known message.
-pub(super) fn last_words(errors: &str) -> Option<Failure> {
+pub(super) fn failure_in_output(errors: &str) -> Option<Failure> {
     let message = errors.lines().rev().find_map(|line| {
         let start = START_ERRORS.iter().find_map(|start| line.find(start))?;
         Some(line[start..].split('\u{1b}').next().unwrap_or_default().trim())
@@ -131,11 +131,14 @@ mod tests {
     fn last_words_finds_the_error_of_an_exit_before_the_first_turn() {
         let untrusted = "Warning: x\n\u{1b}[31mGemini CLI is not running in a trusted directory. To \
                          proceed, use `--skip-trust`\u{1b}[0m\n";
-        let found = last_words(untrusted).unwrap();
+        let found = failure_in_output(untrusted).unwrap();
         assert_eq!(found.class, FailureClass::Settings);
         assert!(found.message.ends_with("`--skip-trust`"), "{found:?}");
         let unknown = "Error resuming session: No previous sessions found for this project.\n";
-        assert_eq!(last_words(unknown).unwrap().message, unknown.trim());
-        assert_eq!(last_words("Ripgrep is not available. Falling back to GrepTool.\n"), None);
+        assert_eq!(failure_in_output(unknown).unwrap().message, unknown.trim());
+        assert_eq!(
+            failure_in_output("Ripgrep is not available. Falling back to GrepTool.\n"),
+            None
+        );
     }
 }

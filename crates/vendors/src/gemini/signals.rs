@@ -83,8 +83,8 @@ impl SignalSources for Gemini {
         activity.map(|activity| signals::activity(activity, Source::Title)).into_iter().collect()
     }
 
-    fn last_words(&self, errors: &str) -> Option<Failure> {
-        failures::last_words(errors)
+    fn failure_in_output(&self, errors: &str) -> Option<Failure> {
+        failures::failure_in_output(errors)
     }
 }
 

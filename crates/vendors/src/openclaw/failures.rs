@@ -32,7 +32,7 @@ pub(super) fn failure(message: &str) -> Failure {
 
 /// Returns the error with which OpenClaw exited without a report. `None` if standard error contains
 /// no known message.
-pub(super) fn last_words(errors: &str) -> Option<Failure> {
+pub(super) fn failure_in_output(errors: &str) -> Option<Failure> {
     let reason = |line: &str| line.trim().strip_prefix(REASON_PREFIX).map(failure);
     let argument_error = |line: &str| line.trim().strip_prefix("error: ").map(failure);
     errors.lines().rev().find_map(reason).or_else(|| errors.lines().rev().find_map(argument_error))
@@ -48,11 +48,11 @@ mod tests {
             [openclaw] The CLI command failed.\n\
             [openclaw] Reason: ⚠️ scripted/scripted-1 request failed (authentication failed, HTTP 401). Re-authenticate the provider and try again.\n\
             [openclaw] Try: openclaw doctor\n";
-        let found = last_words(errors).unwrap();
+        let found = failure_in_output(errors).unwrap();
         assert_eq!(found.class, FailureClass::Account);
         assert!(found.message.contains("HTTP 401"), "{found:?}");
-        let argument_error = last_words("error: unknown option '--nope'\n").unwrap();
+        let argument_error = failure_in_output("error: unknown option '--nope'\n").unwrap();
         assert_eq!(argument_error.class, FailureClass::Settings);
-        assert_eq!(last_words("[agent/embedded] tool-search: cataloged 52 tools\n"), None);
+        assert_eq!(failure_in_output("[agent/embedded] tool-search: cataloged 52 tools\n"), None);
     }
 }

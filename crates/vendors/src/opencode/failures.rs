@@ -77,7 +77,7 @@ impl OpencodeError {
 
 /// Returns the error with which OpenCode exited before its first turn. `None` if standard error
 /// contains no error.
-pub(super) fn last_words(errors: &str) -> Option<Failure> {
+pub(super) fn failure_in_output(errors: &str) -> Option<Failure> {
     let parse = errors.lines().rev().find_map(|line| line.trim().strip_prefix("Error: "))?;
     let message = parse.trim().to_owned();
     Some(Failure { class: class_of_message(&message), message, resets_at: None })
@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn last_words_finds_the_error_on_standard_error() {
-        let found = last_words("x\n\u{1b}[91m\nError: Session not found: ses_x\n").unwrap();
+        let found = failure_in_output("x\n\u{1b}[91m\nError: Session not found: ses_x\n").unwrap();
         assert_eq!(found.message, "Session not found: ses_x");
-        assert_eq!(last_words("nothing"), None);
+        assert_eq!(failure_in_output("nothing"), None);
     }
 }

@@ -50,8 +50,8 @@ impl SignalSources for OpenCode {
         found
     }
 
-    fn last_words(&self, errors: &str) -> Option<Failure> {
-        failures::last_words(errors)
+    fn failure_in_output(&self, errors: &str) -> Option<Failure> {
+        failures::failure_in_output(errors)
     }
 }
 

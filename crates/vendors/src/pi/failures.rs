@@ -51,7 +51,7 @@ pub(super) fn failure(message: &str) -> Failure {
 
 /// Returns the error with which Pi exited before its first turn. `None` if standard error contains
 /// no known message.
-pub(super) fn last_words(errors: &str) -> Option<Failure> {
+pub(super) fn failure_in_output(errors: &str) -> Option<Failure> {
     let is_error = |line: &&str| START_ERRORS.iter().any(|start| line.starts_with(start));
     let line = errors.lines().map(str::trim).rev().find(is_error)?;
     Some(failure(line.strip_prefix(START_ERRORS[0]).unwrap_or(line)))
@@ -93,13 +93,13 @@ mod tests {
     #[test]
     fn last_words_finds_the_error_line_among_other_lines() {
         let errors = "Warning: x\nError: Unknown option: -z\n    at y\n";
-        let found = last_words(errors).unwrap();
+        let found = failure_in_output(errors).unwrap();
         assert_eq!(
             (found.message.as_str(), found.class),
             ("Unknown option: -z", FailureClass::Settings)
         );
         let models = "No models available. Use /login to log into a provider\n  /docs/x.md\n";
-        assert_eq!(last_words(models).unwrap().class, FailureClass::Settings);
-        assert_eq!(last_words("hello\n"), None);
+        assert_eq!(failure_in_output(models).unwrap().class, FailureClass::Settings);
+        assert_eq!(failure_in_output("hello\n"), None);
     }
 }

@@ -59,7 +59,7 @@ pub trait SignalSources: Debug + Send + Sync {
 
     /// Extracts the reason for a failed launch from its last output on the terminal or on standard
     /// error. Used if no other source reported a reason.
-    fn last_words(&self, _errors: &str) -> Option<Failure> {
+    fn failure_in_output(&self, _errors: &str) -> Option<Failure> {
         None
     }
 }

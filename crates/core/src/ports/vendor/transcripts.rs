@@ -121,7 +121,7 @@ pub trait TranscriptFiles: Transcripts {
 
     /// Returns the folder with files that accompany the transcript. `None` if the vendor has no
     /// such folder.
-    fn belongings(&self, _place: &Place, _id: &VendorSessionId) -> Option<PathBuf> {
+    fn companion_folder(&self, _place: &Place, _id: &VendorSessionId) -> Option<PathBuf> {
         None
     }
 

@@ -17,7 +17,7 @@ use crate::cgroup::AgentGroup;
 use crate::hold::descriptors::read_now;
 use crate::hold::order::{self, errors_path, socket_path};
 use crate::hold::wire::{WireAnswer, WireEvent};
-use crate::last_words;
+use crate::last_output;
 use crate::process::{self, ProcessHandle};
 
 /// How long an agent has to exit when the machine shuts down.
@@ -128,7 +128,7 @@ impl Holder {
         // Record the last output first, so that a client that is notified of the end can read the
         // reason.
         if !end.asked
-            && let Err(error) = self.keep_last_words()
+            && let Err(error) = self.record_last_output()
         {
             log(&format!("the agent's last output cannot be recorded: {error}"));
         }
@@ -146,13 +146,13 @@ impl Holder {
 
     /// Records the last output of the agent's terminal, or the standard error of a headless agent.
     /// If that is empty, the reason of the end may be in its standard output.
-    fn keep_last_words(&mut self) -> std::io::Result<()> {
+    fn record_last_output(&mut self) -> std::io::Result<()> {
         self.draw();
         let output = match &self.terminal {
             Some(terminal) => terminal.text(),
             None => {
-                let errors = last_words::end_of(&errors_path(&self.folder))?;
-                let output = self.history.last(last_words::EXAMINED_BYTES).concat();
+                let errors = last_output::end_of(&errors_path(&self.folder))?;
+                let output = self.history.last(last_output::EXAMINED_BYTES).concat();
                 let output = String::from_utf8_lossy(&output).into_owned();
                 let is_prose = |line: &&str| !line.starts_with('{');
                 match errors.trim().is_empty() {
@@ -161,7 +161,7 @@ impl Holder {
                 }
             }
         };
-        last_words::write(&self.folder, &output, &self.environment)
+        last_output::write(&self.folder, &output, &self.environment)
     }
 
     /// Kills all processes that the agent has started: its cgroup at once, and all descendants of

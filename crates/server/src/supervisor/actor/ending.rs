@@ -116,8 +116,8 @@ impl Actor {
         let place = self.state.place();
         let files = self.ports.files.as_ref();
         let paths = |it: &Binding| {
-            let belongings = transcripts.belongings(&place, &it.vendor_session);
-            [Some(transcripts.transcript(files, &place, &it.vendor_session)), belongings]
+            let companion_folder = transcripts.companion_folder(&place, &it.vendor_session);
+            [Some(transcripts.transcript(files, &place, &it.vendor_session)), companion_folder]
         };
         // The description of a vendor may name any path. Never delete the working folder or the
         // config dir, or a folder above them.

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::flows::observe::{self, FollowUp};
-use segue_core::flows::{guard, last_words, neighbours};
+use segue_core::flows::{guard, last_output, neighbours};
 use segue_core::model::{LaunchEnd, LaunchId, Signal};
 use segue_core::ports::{HolderEvent, Readiness};
-use segue_core::rules::last_words::cause;
+use segue_core::rules::last_output::cause;
 use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_core::{Error, Result, failpoint};
 
@@ -300,7 +300,7 @@ impl Actor {
         let why = self.state.turn.as_ref().and_then(|turn| turn.failure.as_ref());
         let error = match why {
             Some(failure) => error.caused_by(&failure.message).hint(failure.class.advice()),
-            None => match last_words::of_session(&self.ports, &self.state) {
+            None => match last_output::of_session(&self.ports, &self.state) {
                 Some(output) => error.caused_by(cause(&output)),
                 None => error,
             },

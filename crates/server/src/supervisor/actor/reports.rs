@@ -1,13 +1,13 @@
 //! Reports the results of messages to their senders.
 
 use segue_core::api::{SendReport, Until};
-use segue_core::flows::{conversation, last_words, messages, view};
+use segue_core::flows::{conversation, last_output, messages, view};
 use segue_core::model::{
     Failure, FailureClass, How, MessageId, MessageState, MessageStateKind, Status, WaitingFor,
 };
 use segue_core::ports;
 use segue_core::rules::dialog;
-use segue_core::rules::last_words::cause;
+use segue_core::rules::last_output::cause;
 use segue_core::{Error, Result};
 
 use super::Actor;
@@ -113,7 +113,7 @@ impl Actor {
             || !self.state.session.headless && self.conversation()?.is_none_or(has_ended);
         let message = match (&self.state.turn, status.detail()) {
             (Some(turn), _) if !turn.text.is_empty() => turn.text.clone(),
-            (_, Some(detail)) => match last_words::of_session(&self.ports, &self.state) {
+            (_, Some(detail)) => match last_output::of_session(&self.ports, &self.state) {
                 Some(output) => format!("{detail}; {}", cause(&output)),
                 None => detail,
             },

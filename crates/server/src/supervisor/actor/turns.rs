@@ -1,9 +1,9 @@
 //! Reports the turns of a headless session to the requests that wait for them.
 
 use segue_core::api::TurnReport;
-use segue_core::flows::last_words;
+use segue_core::flows::last_output;
 use segue_core::model::Status;
-use segue_core::rules::last_words::cause;
+use segue_core::rules::last_output::cause;
 
 use super::{Actor, Reply, send_reply};
 
@@ -31,7 +31,7 @@ impl Actor {
         let ok = self.state.session.status == Status::Idle;
         let said = self.state.turn.as_ref().map(|turn| turn.text.clone());
         // A turn that failed without an answer may have printed the reason.
-        let output = || last_words::of_session(&self.ports, &self.state);
+        let output = || last_output::of_session(&self.ports, &self.state);
         let said = match said.filter(|said| ok || !said.is_empty()) {
             None if !ok => output().map(|output| cause(&output)),
             said => said,

@@ -1,7 +1,7 @@
 //! Answers the requests that wait for a message or a status of a session.
 
 use segue_core::api::{SendReport, Until, WaitReport, WaitTarget};
-use segue_core::flows::last_words;
+use segue_core::flows::last_output;
 use segue_core::model::{LaunchMode, MessageId, Status};
 
 use super::{Actor, Reply, send_reply};
@@ -58,7 +58,7 @@ impl Actor {
                 let runs = self.state.open().is_some();
                 let why = match runs {
                     true => Vec::new(),
-                    false => last_words::why_not_running(&self.ports, &self.state),
+                    false => last_output::why_not_running(&self.ports, &self.state),
                 };
                 send_reply(reply, Ok(WaitReport { session: self.view(), reached, why }));
             }

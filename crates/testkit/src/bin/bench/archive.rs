@@ -60,7 +60,7 @@ fn order(folder: &Path, transcript: &Path) -> ArchiveOrder {
         conversation: Archived { vendor, id },
         place: Place { config_dir: folder.to_owned(), cwd: folder.to_owned() },
         content: Content::Transcript(transcript.to_owned()),
-        belongings: None,
+        companion_folder: None,
         ancestors: Vec::new(),
         now: Timestamp::UNIX_EPOCH,
     }

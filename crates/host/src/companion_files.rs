@@ -1,5 +1,4 @@
-//! Files beside a transcript that belong to it. They are guarded and restored with hard links, file
-//! by file.
+//! Files that accompany a transcript. They are guarded and restored with hard links, file by file.
 
 use std::fs::{self, DirBuilder};
 use std::io;

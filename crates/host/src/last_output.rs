@@ -9,7 +9,7 @@ use std::path::Path;
 
 use segue_core::model::Environment;
 use segue_core::ports::Files as _;
-use segue_core::rules::last_words::excerpt;
+use segue_core::rules::last_output::excerpt;
 use segue_core::rules::redaction::{KnownSecrets, Redactor};
 
 use crate::files::{LocalFiles, open_regular};
