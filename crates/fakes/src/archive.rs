@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use jiff::Timestamp;
-use segue_core::model::{Archived, Holding};
+use segue_core::model::{Archived, CopiedConversation};
 use segue_core::ports::{Archive, ArchiveOrder, Content, DamagedCopy, RestoreOrder};
 use segue_core::{Error, Result};
 
@@ -29,7 +29,7 @@ struct FakeArchiveState {
 struct ArchiveCopy {
     bytes: Vec<u8>,
     ancestors: Vec<(PathBuf, Vec<u8>)>,
-    kept_at: Timestamp,
+    copied_at: Timestamp,
 }
 
 impl FakeArchive {
@@ -37,8 +37,8 @@ impl FakeArchive {
         Self { calls, disk, state: Mutex::default() }
     }
 
-    /// Returns the copy of a conversation.
-    pub fn copy(&self, conversation: &Archived) -> Option<Vec<u8>> {
+    /// Returns the content of the copy of a conversation.
+    pub fn bytes_of(&self, conversation: &Archived) -> Option<Vec<u8>> {
         self.state.lock().unwrap().copies.get(conversation).map(|it| it.bytes.clone())
     }
 
@@ -59,27 +59,27 @@ impl FakeArchive {
 }
 
 impl Archive for FakeArchive {
-    fn keep(&self, order: &ArchiveOrder) -> Result<u64> {
-        self.calls.enter("archive.keep")?;
+    fn copy(&self, order: &ArchiveOrder) -> Result<u64> {
+        self.calls.enter("archive.copy")?;
         let bytes = match &order.content {
             Content::Transcript(path) => self.disk.read(path).unwrap_or_default(),
             Content::Export(document) => document.clone(),
         };
         let read = |path: &PathBuf| Some((path.clone(), self.disk.read(path)?));
         let ancestors = order.ancestors.iter().filter_map(read).collect();
-        let known = self.copy(&order.conversation).map_or(0, |copy| copy.len());
+        let known = self.bytes_of(&order.conversation).map_or(0, |copy| copy.len());
         let added = bytes.len().saturating_sub(known) as u64;
-        let copy = ArchiveCopy { bytes, ancestors, kept_at: order.now };
+        let copy = ArchiveCopy { bytes, ancestors, copied_at: order.now };
         self.state.lock().unwrap().copies.insert(order.conversation.clone(), copy);
         Ok(added)
     }
 
     fn has(&self, conversation: &Archived) -> bool {
-        self.copy(conversation).is_some()
+        self.bytes_of(conversation).is_some()
     }
 
-    fn lacks(&self, conversation: &Archived, transcript: &Path) -> bool {
-        self.disk.read(transcript).is_some_and(|now| self.copy(conversation) != Some(now))
+    fn is_outdated(&self, conversation: &Archived, transcript: &Path) -> bool {
+        self.disk.read(transcript).is_some_and(|now| self.bytes_of(conversation) != Some(now))
     }
 
     fn ancestors(&self, conversation: &Archived) -> Vec<PathBuf> {
@@ -104,8 +104,8 @@ impl Archive for FakeArchive {
         Ok(())
     }
 
-    fn read_out(&self, conversation: &Archived, folder: &Path) -> Result<PathBuf> {
-        self.calls.enter("archive.read_out")?;
+    fn extract(&self, conversation: &Archived, folder: &Path) -> Result<PathBuf> {
+        self.calls.enter("archive.extract")?;
         let path = folder.join(conversation.id.as_str());
         self.disk.write(&path, self.found(conversation)?.bytes);
         Ok(path)
@@ -117,17 +117,17 @@ impl Archive for FakeArchive {
         Ok(())
     }
 
-    fn holdings(&self) -> Result<Vec<Holding>> {
-        self.calls.enter("archive.holdings")?;
+    fn copies(&self) -> Result<Vec<CopiedConversation>> {
+        self.calls.enter("archive.copies")?;
         let state = self.state.lock().unwrap();
-        let holding = |(conversation, copy): (&Archived, &ArchiveCopy)| Holding {
+        let conversation = |(conversation, copy): (&Archived, &ArchiveCopy)| CopiedConversation {
             conversation: conversation.clone(),
             bytes: copy.bytes.len() as u64,
-            kept_at: copy.kept_at,
+            copied_at: copy.copied_at,
         };
-        let mut holdings: Vec<Holding> = state.copies.iter().map(holding).collect();
-        holdings.sort_by(|a, b| a.conversation.id.cmp(&b.conversation.id));
-        Ok(holdings)
+        let mut copies: Vec<CopiedConversation> = state.copies.iter().map(conversation).collect();
+        copies.sort_by(|a, b| a.conversation.id.cmp(&b.conversation.id));
+        Ok(copies)
     }
 
     fn damaged(&self, _known: &[Archived]) -> Result<Vec<DamagedCopy>> {

@@ -41,7 +41,7 @@ impl FakeFolders {
     }
 
     /// Records the last output of a launch, as its holder does.
-    pub fn record_last_words(&self, launch: LaunchId, words: &str) {
+    pub fn record_last_output(&self, launch: LaunchId, words: &str) {
         self.state.lock().unwrap().last_output.insert(launch, words.to_owned());
     }
 

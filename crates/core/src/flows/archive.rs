@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use crate::error::Result;
 use crate::model::{
-    Archived, EventPayload, Holding, Launch, NewEvent, Session, SessionId, Status, VendorSessionId,
+    Archived, CopiedConversation, EventPayload, Launch, NewEvent, Session, SessionId, Status,
+    VendorSessionId,
 };
 use crate::ports::{
     ArchiveOrder, Change, Commit, Content, DamagedCopy, Place, Ports, SessionQuery, SessionSummary,
     TranscriptStorage,
 };
-use crate::rules::archive::{Claim, to_drop};
+use crate::rules::archive::{CopyOwner, to_drop};
 
 /// Returns the archive key of a session's conversation.
 pub(crate) fn archive_key(session: &Session, id: &VendorSessionId) -> Archived {
@@ -20,9 +21,9 @@ pub(crate) fn archive_key(session: &Session, id: &VendorSessionId) -> Archived {
 
 /// Copies the new part of a session's conversation into the archive, unless archiving is off for
 /// the session. Returns the number of bytes copied. Blocks while it reads and writes files.
-pub fn keep(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<u64> {
+pub fn copy(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<u64> {
     match order(ports, session, id)? {
-        Some(order) => ports.archive.keep(&order),
+        Some(order) => ports.archive.copy(&order),
         None => Ok(0),
     }
 }
@@ -96,7 +97,7 @@ pub fn renewal(
 /// copy.
 pub fn renew(ports: &Ports, copy: &DamagedCopy, renewal: &Renewal) -> Result<PathBuf> {
     let aside = ports.archive.set_aside(copy)?;
-    ports.archive.keep(&renewal.order)?;
+    ports.archive.copy(&renewal.order)?;
     Ok(aside)
 }
 
@@ -107,7 +108,7 @@ pub fn is_outdated(ports: &Ports, session: &Session, id: &VendorSessionId) -> bo
     let own = vendor.transcript_files().filter(|_| session.archive);
     let Some(own) = own else { return false };
     let transcript = own.transcript(ports.files.as_ref(), &Place::of(session), id);
-    ports.archive.lacks(&archive_key(session, id), &transcript)
+    ports.archive.is_outdated(&archive_key(session, id), &transcript)
 }
 
 /// Deletes every copy of a session's conversations.
@@ -122,45 +123,45 @@ pub fn remove<'a>(
 /// Deletes copies until the archive has at most `limit` bytes. Copies of live sessions are never
 /// deleted, so the archive can stay larger. Records an event for each deleted copy and returns the
 /// deleted copies.
-pub async fn make_room(ports: &Ports, limit: u64) -> Result<Vec<Holding>> {
+pub async fn make_room(ports: &Ports, limit: u64) -> Result<Vec<CopiedConversation>> {
     if ports.archive.size()? <= limit {
         return Ok(Vec::new());
     }
-    let claims = claims(ports).await?;
-    let claim = |it: &Archived| claims.get(it).map_or(Claim::Unclaimed, |(claim, _)| *claim);
-    let dropped = to_drop(ports.archive.holdings()?, limit, claim);
-    for holding in &dropped {
-        ports.archive.remove(&holding.conversation)?;
-        let session = claims.get(&holding.conversation).map(|(_, session)| *session);
-        ports.store.commit(dropped_event(ports, holding, session)).await?;
+    let sessions = sessions_of_copies(ports).await?;
+    let owner = |it: &Archived| sessions.get(it).map_or(CopyOwner::None, |(owner, _)| *owner);
+    let dropped = to_drop(ports.archive.copies()?, limit, owner);
+    for copy in &dropped {
+        ports.archive.remove(&copy.conversation)?;
+        let session = sessions.get(&copy.conversation).map(|(_, session)| *session);
+        ports.store.commit(dropped_event(ports, copy, session)).await?;
     }
     Ok(dropped)
 }
 
 /// Returns for each conversation the session that it belongs to. If several sessions have it, a
 /// live session takes precedence.
-async fn claims(ports: &Ports) -> Result<HashMap<Archived, (Claim, SessionId)>> {
-    let mut claims = HashMap::new();
+async fn sessions_of_copies(ports: &Ports) -> Result<HashMap<Archived, (CopyOwner, SessionId)>> {
+    let mut sessions = HashMap::new();
     for summary in ports.store.sessions(&SessionQuery::default()).await? {
-        let claim = if is_live(&summary) { Claim::Live } else { Claim::Resting };
+        let owner = if is_live(&summary) { CopyOwner::Live } else { CopyOwner::Resting };
         for binding in ports.store.bindings(summary.session.id).await? {
             let archive_key = archive_key(&summary.session, &binding.vendor_session);
-            let known = claims.entry(archive_key).or_insert((claim, summary.session.id));
-            if known.0 < claim {
-                *known = (claim, summary.session.id);
+            let known = sessions.entry(archive_key).or_insert((owner, summary.session.id));
+            if known.0 < owner {
+                *known = (owner, summary.session.id);
             }
         }
     }
-    Ok(claims)
+    Ok(sessions)
 }
 
 fn is_live(summary: &SessionSummary) -> bool {
     summary.open.is_some() || !matches!(summary.session.status, Status::Ended(_) | Status::Lost)
 }
 
-fn dropped_event(ports: &Ports, holding: &Holding, session: Option<SessionId>) -> Commit {
-    let Archived { vendor, id: conversation } = holding.conversation.clone();
-    let payload = EventPayload::ArchiveDropped { vendor, conversation, bytes: holding.bytes };
+fn dropped_event(ports: &Ports, copy: &CopiedConversation, session: Option<SessionId>) -> Commit {
+    let Archived { vendor, id: conversation } = copy.conversation.clone();
+    let payload = EventPayload::ArchiveDropped { vendor, conversation, bytes: copy.bytes };
     let event = NewEvent { at: ports.clock.now(), session, launch: None, payload };
     Commit { changes: Vec::<Change>::new(), events: vec![event] }
 }

@@ -64,7 +64,7 @@ fn unpack_archived(
     ports.files.remove(&folder).map_err(|error| {
         Error::internal(format!("cannot delete `{}`", folder.display())).caused_by(error)
     })?;
-    ports.archive.read_out(&conversation, &folder).map(Some)
+    ports.archive.extract(&conversation, &folder).map(Some)
 }
 
 /// Returns the session that this conversation belongs or belonged to.

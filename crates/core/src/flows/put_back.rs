@@ -79,7 +79,7 @@ fn from_archive(
         let missing = || Error::internal(format!("`{}` has no launch", state.session.address()));
         let launch = state.launches.last().ok_or_else(missing)?;
         let folder = ports.folders.folder(launch.id);
-        let document = ports.archive.read_out(&conversation, &folder)?;
+        let document = ports.archive.extract(&conversation, &folder)?;
         return Ok((format!("conversation {id}"), Some(document)));
     };
     let name = own.restored_as(ports.files.as_ref(), &state.place(), id);

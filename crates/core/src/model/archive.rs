@@ -13,9 +13,9 @@ pub struct Archived {
 
 /// A conversation that has a copy in the archive, and the size of that copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holding {
+pub struct CopiedConversation {
     pub conversation: Archived,
     pub bytes: u64,
     /// When the copy last grew.
-    pub kept_at: Timestamp,
+    pub copied_at: Timestamp,
 }

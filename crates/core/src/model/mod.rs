@@ -34,7 +34,7 @@ mod timer;
 mod turn;
 mod worktree;
 
-pub use archive::{Archived, Holding};
+pub use archive::{Archived, CopiedConversation};
 pub use binding::{Binding, Evidence};
 pub use branch::{BranchName, CommitId, RefName};
 pub use description::VendorDescription;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::Place;
 use crate::error::Result;
-use crate::model::{Archived, Holding};
+use crate::model::{Archived, CopiedConversation};
 
 /// Append-only copies of conversations. Every write is on disk when its method returns. An
 /// interrupted write has no effect.
@@ -15,13 +15,13 @@ pub trait Archive: Debug + Send + Sync {
     /// Copies the new part of a conversation and returns the number of bytes copied. The cost is
     /// proportional to the new part. A file that is not a continuation of its copy is copied in
     /// full, next to the old copy.
-    fn keep(&self, order: &ArchiveOrder) -> Result<u64>;
+    fn copy(&self, order: &ArchiveOrder) -> Result<u64>;
 
     /// Returns whether the archive has a copy of the conversation that can be restored.
     fn has(&self, conversation: &Archived) -> bool;
 
     /// Returns whether the transcript was never copied, or was changed after it was copied.
-    fn lacks(&self, conversation: &Archived, transcript: &Path) -> bool;
+    fn is_outdated(&self, conversation: &Archived, transcript: &Path) -> bool;
 
     /// Returns the paths of the transcripts that were copied too because the conversation cannot be
     /// read without them.
@@ -33,13 +33,13 @@ pub trait Archive: Debug + Send + Sync {
 
     /// Writes the copies into a folder with the vendor's layout. Returns the path of the transcript
     /// or of the exported document in that folder.
-    fn read_out(&self, conversation: &Archived, folder: &Path) -> Result<PathBuf>;
+    fn extract(&self, conversation: &Archived, folder: &Path) -> Result<PathBuf>;
 
     /// Deletes every copy of the conversation. Succeeds if there is no copy.
     fn remove(&self, conversation: &Archived) -> Result<()>;
 
     /// Lists the conversations that have a copy.
-    fn holdings(&self) -> Result<Vec<Holding>>;
+    fn copies(&self) -> Result<Vec<CopiedConversation>>;
 
     /// Returns the damaged copies. Reads all copies, a part at a time. If the record of a copy cannot
     /// be read, the name of its folder identifies one of the `known` conversations.

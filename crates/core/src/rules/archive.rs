@@ -1,7 +1,7 @@
 //! Decides when a conversation is copied into the archive, and which copies are deleted if the
 //! archive is too large.
 
-use crate::model::{Archived, Holding, Status, VendorSessionId};
+use crate::model::{Archived, CopiedConversation, Status, VendorSessionId};
 
 /// Archive in the middle of a turn after this many new bytes.
 pub const MID_TURN_COPY_BYTES: u64 = 256 * 1024;
@@ -41,9 +41,9 @@ fn is_working(status: Status) -> bool {
 
 /// Whether the session that a copy belongs to is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Claim {
+pub enum CopyOwner {
     /// No session has this conversation.
-    Unclaimed,
+    None,
     /// The session has ended or was lost.
     Resting,
     /// The session has an open launch, or has neither ended nor been lost. Its copy is never
@@ -54,19 +54,19 @@ pub enum Claim {
 /// Returns the copies to delete so that the others fit into `limit` bytes. Copies that belong to no
 /// session go first, then the oldest ones.
 pub fn to_drop(
-    mut holdings: Vec<Holding>,
+    mut copies: Vec<CopiedConversation>,
     limit: u64,
-    claim: impl Fn(&Archived) -> Claim,
-) -> Vec<Holding> {
-    let mut size: u64 = holdings.iter().map(|it| it.bytes).sum();
-    holdings.retain(|it| claim(&it.conversation) != Claim::Live);
-    holdings.sort_by_key(|it| (claim(&it.conversation), it.kept_at));
-    let must_drop = |it: &Holding| {
+    owner: impl Fn(&Archived) -> CopyOwner,
+) -> Vec<CopiedConversation> {
+    let mut size: u64 = copies.iter().map(|it| it.bytes).sum();
+    copies.retain(|it| owner(&it.conversation) != CopyOwner::Live);
+    copies.sort_by_key(|it| (owner(&it.conversation), it.copied_at));
+    let must_drop = |it: &CopiedConversation| {
         let before = size;
         size = size.saturating_sub(it.bytes);
         before > limit
     };
-    holdings.into_iter().take_while(must_drop).collect()
+    copies.into_iter().take_while(must_drop).collect()
 }
 
 #[cfg(test)]
@@ -121,35 +121,39 @@ mod tests {
         assert!(is_due(Some(&working), &ArchiveFacts { length: long.length + 1, ..long }, 1000));
     }
 
-    fn holding(name: &str, bytes: u64, copied: i64) -> Holding {
+    fn copy(name: &str, bytes: u64, copied: i64) -> CopiedConversation {
         let conversation = Archived { vendor: VendorId::new("v"), id: VendorSessionId::new(name) };
-        Holding { conversation, bytes, kept_at: Timestamp::from_second(copied).unwrap() }
+        CopiedConversation {
+            conversation,
+            bytes,
+            copied_at: Timestamp::from_second(copied).unwrap(),
+        }
     }
 
     #[test]
     fn copies_without_a_session_are_deleted_first_then_the_oldest_and_live_ones_never() {
-        let claim = |it: &Archived| match it.id.as_str().as_bytes()[0] {
-            b'l' => Claim::Live,
-            b'r' => Claim::Resting,
-            _ => Claim::Unclaimed,
+        let owner = |it: &Archived| match it.id.as_str().as_bytes()[0] {
+            b'l' => CopyOwner::Live,
+            b'r' => CopyOwner::Resting,
+            _ => CopyOwner::None,
         };
         let all = || {
             vec![
-                holding("live", 50, 1),
-                holding("rests", 10, 2),
-                holding("rests-2", 10, 3),
-                holding("unclaimed", 10, 9),
-                holding("unclaimed-2", 10, 8),
+                copy("live", 50, 1),
+                copy("rests", 10, 2),
+                copy("rests-2", 10, 3),
+                copy("no-session", 10, 9),
+                copy("no-session-2", 10, 8),
             ]
         };
         let dropped = |limit| -> Vec<String> {
-            let dropped = to_drop(all(), limit, claim);
+            let dropped = to_drop(all(), limit, owner);
             dropped.into_iter().map(|it| it.conversation.id.to_string()).collect()
         };
         assert_eq!(dropped(90), Vec::<String>::new());
-        assert_eq!(dropped(89), ["unclaimed-2"]);
-        assert_eq!(dropped(70), ["unclaimed-2", "unclaimed"]);
-        assert_eq!(dropped(69), ["unclaimed-2", "unclaimed", "rests"]);
-        assert_eq!(dropped(0), ["unclaimed-2", "unclaimed", "rests", "rests-2"]);
+        assert_eq!(dropped(89), ["no-session-2"]);
+        assert_eq!(dropped(70), ["no-session-2", "no-session"]);
+        assert_eq!(dropped(69), ["no-session-2", "no-session", "rests"]);
+        assert_eq!(dropped(0), ["no-session-2", "no-session", "rests", "rests-2"]);
     }
 }

@@ -42,9 +42,9 @@ async fn conversation_is_copied_unless_archiving_is_off() {
         let mut scene = FlowScene::with(FakeVendor::default(), session);
         scene.talk().await;
         assert_eq!(archive::is_outdated(&scene.ports, &scene.state.session, &scene.id()), expected);
-        let copied = archive::keep(&scene.ports, &scene.state.session, &scene.id()).unwrap();
+        let copied = archive::copy(&scene.ports, &scene.state.session, &scene.id()).unwrap();
         assert_eq!(copied > 0, expected);
-        assert_eq!(scene.world.archive.copy(&filed(&scene)).is_some(), expected);
+        assert_eq!(scene.world.archive.bytes_of(&filed(&scene)).is_some(), expected);
         assert!(!archive::is_outdated(&scene.ports, &scene.state.session, &scene.id()));
     }
 }
@@ -55,7 +55,7 @@ async fn damaged_copy_is_renewed_from_the_transcript_or_else_from_its_guard() {
         let mut scene = FlowScene::new();
         scene.talk().await;
         let (id, whole) = (scene.id(), scene.world.disk.read(scene.transcript()));
-        archive::keep(&scene.ports, &scene.state.session, &id).unwrap();
+        archive::copy(&scene.ports, &scene.state.session, &id).unwrap();
         scene.world.archive.damage(&filed(&scene));
         if !has_transcript {
             scene.world.disk.remove(scene.transcript());
@@ -66,7 +66,7 @@ async fn damaged_copy_is_renewed_from_the_transcript_or_else_from_its_guard() {
         assert_eq!(renewal.from, from);
         let damaged = scene.ports.archive.damaged(&[]).unwrap();
         archive::renew(&scene.ports, &damaged[0], &renewal).unwrap();
-        assert_eq!(scene.world.archive.copy(&filed(&scene)), whole);
+        assert_eq!(scene.world.archive.bytes_of(&filed(&scene)), whole);
         assert!(scene.ports.archive.damaged(&[]).unwrap().is_empty());
     }
 }
@@ -75,7 +75,7 @@ async fn damaged_copy_is_renewed_from_the_transcript_or_else_from_its_guard() {
 async fn room_is_made_by_dropping_copies_of_ended_sessions_only() {
     let mut scene = FlowScene::new();
     scene.talk().await;
-    archive::keep(&scene.ports, &scene.state.session, &scene.id()).unwrap();
+    archive::copy(&scene.ports, &scene.state.session, &scene.id()).unwrap();
     let dropped = archive::make_room(&scene.ports, 0).await.unwrap();
     assert!(dropped.is_empty(), "the session is alive: {dropped:?}");
     scene.end(Exit::Code(0)).await;
@@ -95,8 +95,8 @@ async fn conversation_of_a_database_is_copied_as_the_document_that_it_exports() 
         let mut scene = FlowScene::with(vendor, samples::session(1, "fox"));
         scene.talk().await;
         let id = scene.id();
-        archive::keep(&scene.ports, &scene.state.session, &id).unwrap();
-        assert_eq!(scene.world.archive.copy(&filed(&scene)), expected);
+        archive::copy(&scene.ports, &scene.state.session, &id).unwrap();
+        assert_eq!(scene.world.archive.bytes_of(&filed(&scene)), expected);
         let renewal = archive::renewal(&scene.ports, &scene.state.session, &id, &[]).unwrap();
         assert_eq!(renewal.map(|it| it.from), expected.map(|_| "its transcript"));
     }

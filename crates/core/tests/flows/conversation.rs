@@ -17,7 +17,7 @@ fn id(text: &str) -> VendorSessionId {
 async fn session_is_read_from_its_transcript_its_guard_or_the_archive() {
     let mut scene = FlowScene::new();
     scene.talk().await;
-    archive::keep(&scene.ports, &scene.state.session, &scene.id()).unwrap();
+    archive::copy(&scene.ports, &scene.state.session, &scene.id()).unwrap();
     let read = async |scene: &FlowScene| {
         let summary = segue_core::flows::view::summary(&scene.state);
         conversation::of_session(&scene.ports, &summary).await.unwrap()
@@ -32,7 +32,7 @@ async fn session_is_read_from_its_transcript_its_guard_or_the_archive() {
     let copy = read(&scene).await.transcript.unwrap();
     let reading = scene.ports.folders.reading(scene.state.session.id);
     assert!(copy.starts_with(&reading) && scene.world.disk.read(&copy).is_some());
-    for call in ["files.remove", "archive.read_out", "store.launches"] {
+    for call in ["files.remove", "archive.extract", "store.launches"] {
         scene.world.calls.fail(call, 1);
         let summary = segue_core::flows::view::summary(&scene.state);
         let read = conversation::of_session(&scene.ports, &summary).await;

@@ -154,7 +154,7 @@ async fn missing_transcript_is_a_problem_unless_a_guard_or_the_archive_has_it() 
     let mut scene = FlowScene::new();
     let launch = scene.talk().await;
     let (id, path) = (scene.id(), scene.transcript());
-    segue_core::flows::archive::keep(&scene.ports, &scene.state.session, &id).unwrap();
+    segue_core::flows::archive::copy(&scene.ports, &scene.state.session, &id).unwrap();
     scene.world.disk.remove(&path);
     let cure = async |scene: &FlowScene| {
         let findings = examine(scene, Mode::Look).await;

@@ -42,7 +42,7 @@ async fn missing_transcript_is_restored_from_the_guard_then_from_the_archive_the
     let scene = interrupted().await;
     let (launch, id) = (scene.launch(), scene.id());
     let session = &scene.state.session;
-    segue_core::flows::archive::keep(&scene.ports, session, &id).unwrap();
+    segue_core::flows::archive::copy(&scene.ports, session, &id).unwrap();
     scene.world.disk.remove(scene.transcript());
     let restore = |from| Decision::Restore { id: id.clone(), from };
     assert_eq!(scene.decide().await, restore(CopyLocation::Guard(launch)));

@@ -183,7 +183,7 @@ async fn transcript_that_cannot_be_guarded_keeps_its_name() {
 #[tokio::test]
 async fn next_turn_restores_a_deleted_transcript_or_begins_a_new_conversation() {
     let mut scene = interrupted(FlowScene::headless()).await;
-    archive::keep(&scene.ports, &scene.state.session, &scene.id()).unwrap();
+    archive::copy(&scene.ports, &scene.state.session, &scene.id()).unwrap();
     scene.world.disk.remove(scene.transcript());
     next_turn(&mut scene).await;
     assert!(scene.world.disk.read(scene.transcript()).is_some());

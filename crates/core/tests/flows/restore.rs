@@ -109,7 +109,7 @@ async fn transcript_that_was_begun_anew_is_rejoined_with_its_beginning() {
 async fn transcript_comes_back_from_the_archive_if_the_guard_is_gone_too() {
     let mut scene = interrupted(FlowScene::new()).await;
     let id = scene.id();
-    segue_core::flows::archive::keep(&scene.ports, &scene.state.session, &id).unwrap();
+    segue_core::flows::archive::copy(&scene.ports, &scene.state.session, &id).unwrap();
     let before = scene.world.disk.text(scene.transcript());
     scene.ports.folders.unguard(scene.launch(), &scene.transcript()).unwrap();
     scene.world.disk.remove(scene.transcript());
@@ -133,7 +133,7 @@ async fn conversation_of_a_database_comes_back_as_a_document_to_import() {
         ancestors: Vec::new(),
         now: samples::start(),
     };
-    scene.ports.archive.keep(&order).unwrap();
+    scene.ports.archive.copy(&order).unwrap();
     scene.world.disk.remove(scene.transcript());
     let done = bring_back(&mut scene).await;
     assert_eq!(outcome(&done), Some(Outcome::Restored));
@@ -148,7 +148,7 @@ async fn missing_ancestor_of_a_transcript_comes_back_from_the_archive() {
     scene.world.disk.write(&ancestor, "user: earlier\n");
     scene.talk().await;
     let id = scene.id();
-    segue_core::flows::archive::keep(&scene.ports, &scene.state.session, &id).unwrap();
+    segue_core::flows::archive::copy(&scene.ports, &scene.state.session, &id).unwrap();
     scene.end(Exit::Signal(9)).await;
     scene.world.disk.remove(&ancestor);
     bring_back(&mut scene).await;
@@ -224,7 +224,7 @@ async fn vendor_that_cannot_resume_begins_a_new_conversation() {
 async fn session_that_gave_up_is_refused_with_its_last_output() {
     let mut scene = interrupted(FlowScene::new()).await;
     scene.state.session.status = Status::Waiting(WaitingFor::Choice);
-    scene.world.folders.record_last_words(scene.launch(), "no such model");
+    scene.world.folders.record_last_output(scene.launch(), "no such model");
     let observed = look(&scene.ports, &scene.state, SelectionMode::InBulk).await.unwrap();
     let decision = decide(&observed.facts);
     assert_eq!(decision, Decision::Refuse(ResumeRefusal::GaveUp));

@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use segue_core::model::{Archived, Holding};
+use segue_core::model::{Archived, CopiedConversation};
 use segue_core::ports::{Archive, ArchiveOrder, Content, DamagedCopy, RestoreOrder};
 use segue_core::{Error, Result, failpoint};
 
@@ -129,7 +129,7 @@ impl DiskArchive {
 }
 
 impl Archive for DiskArchive {
-    fn keep(&self, order: &ArchiveOrder) -> Result<u64> {
+    fn copy(&self, order: &ArchiveOrder) -> Result<u64> {
         let _guard = self.lock(&order.conversation);
         let (folder, mut manifest) = self.open(order)?;
         let before = manifest.clone();
@@ -174,7 +174,7 @@ impl Archive for DiskArchive {
         })
     }
 
-    fn lacks(&self, conversation: &Archived, transcript: &Path) -> bool {
+    fn is_outdated(&self, conversation: &Archived, transcript: &Path) -> bool {
         let Ok(metadata) = fs::metadata(transcript) else { return false };
         let known = self.read(conversation);
         let newest = known.as_ref().and_then(|(_, manifest)| manifest.content());
@@ -216,7 +216,7 @@ impl Archive for DiskArchive {
         if is_new { Ok(()) } else { Err(not_replaced(target)) }
     }
 
-    fn read_out(&self, conversation: &Archived, folder: &Path) -> Result<PathBuf> {
+    fn extract(&self, conversation: &Archived, folder: &Path) -> Result<PathBuf> {
         let _guard = self.lock(conversation);
         let (copies, manifest) = self.find(conversation)?;
         let content = manifest.content().ok_or_else(|| no_transcript(conversation))?;
@@ -245,18 +245,19 @@ impl Archive for DiskArchive {
         Ok(())
     }
 
-    fn holdings(&self) -> Result<Vec<Holding>> {
+    fn copies(&self) -> Result<Vec<CopiedConversation>> {
         let failed = |error: &io::Error| cannot("read", &self.root, error);
-        let mut holdings = Vec::new();
+        let mut copies = Vec::new();
         for vendor in folders(&self.root).map_err(|error| failed(&error))? {
             for folder in folders(&vendor).map_err(|error| failed(&error))? {
                 // Skip a folder that is being removed or is damaged.
                 let Ok(Some(manifest)) = Manifest::read(&folder) else { continue };
                 let (conversation, bytes) = (manifest.conversation(), stored(&manifest));
-                holdings.push(Holding { conversation, bytes, kept_at: manifest.kept_at });
+                let copied_at = manifest.kept_at;
+                copies.push(CopiedConversation { conversation, bytes, copied_at });
             }
         }
-        Ok(holdings)
+        Ok(copies)
     }
 
     fn damaged(&self, known: &[Archived]) -> Result<Vec<DamagedCopy>> {
@@ -290,7 +291,7 @@ impl Archive for DiskArchive {
         if let Some(size) = *self.cached_size() {
             return Ok(size);
         }
-        let size = self.holdings()?.iter().map(|it| it.bytes).sum();
+        let size = self.copies()?.iter().map(|it| it.bytes).sum();
         *self.cached_size() = Some(size);
         Ok(size)
     }

@@ -43,7 +43,7 @@ impl ArchiveFixture {
 
     fn write(&self, text: &[u8]) -> u64 {
         fs::write(self.transcript(), text).unwrap();
-        self.archive.keep(&self.order()).unwrap()
+        self.archive.copy(&self.order()).unwrap()
     }
 
     fn restore(&self) -> Result<()> {
@@ -166,7 +166,7 @@ fn flipped_bit_anywhere_in_a_copy_is_found_and_the_copy_set_aside_is_not_deleted
     let aside = fixture.archive.set_aside(&found).unwrap();
     assert!(fs::read_dir(aside).unwrap().count() >= 2, "the copy or its record was deleted");
     assert_eq!(fixture.archive.damaged(&[]).unwrap(), []);
-    assert_eq!(fixture.archive.keep(&fixture.order()).unwrap(), lines(0, 200).len() as u64);
+    assert_eq!(fixture.archive.copy(&fixture.order()).unwrap(), lines(0, 200).len() as u64);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn damaged_record_is_set_aside_and_a_new_copy_begins() {
     assert_eq!(fixture.lost_and_restored(), b"one\n");
     let vendor = fs::read_dir(fixture.folder().parent().unwrap()).unwrap();
     assert_eq!(vendor.count(), 2, "the damaged copy was deleted");
-    assert_eq!(fixture.archive.holdings().unwrap().len(), 1);
+    assert_eq!(fixture.archive.copies().unwrap().len(), 1);
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn files_beside_a_transcript_and_its_ancestors_are_restored_with_it() {
     }
     fs::write(fixture.transcript(), "child\n").unwrap();
     let ancestors = vec![parent.clone(), elsewhere.clone(), fixture.home().join("absent")];
-    fixture.archive.keep(&ArchiveOrder { ancestors, ..fixture.order() }).unwrap();
+    fixture.archive.copy(&ArchiveOrder { ancestors, ..fixture.order() }).unwrap();
     let kept = fixture.archive.ancestors(&key("a"));
     assert_eq!(kept, [PathBuf::from("old/p.jsonl"), elsewhere.clone()]);
     fs::remove_file(&elsewhere).unwrap();
@@ -301,11 +301,11 @@ fn read_out_recreates_the_layout_of_the_vendors_folder() {
     fs::write(fixture.home().join("a/big.txt"), "big").unwrap();
     fixture.write(b"one\n");
     let out = fixture.temp.path().join("out");
-    let path = fixture.archive.read_out(&key("a"), &out).unwrap();
+    let path = fixture.archive.extract(&key("a"), &out).unwrap();
     assert_eq!(path, out.join("a.jsonl"));
     assert_eq!(fs::read(path).unwrap(), b"one\n");
     assert_eq!(fs::read(out.join("a/big.txt")).unwrap(), b"big");
-    assert_eq!(fixture.archive.read_out(&key("b"), &out).unwrap_err().kind, Kind::NotFound);
+    assert_eq!(fixture.archive.extract(&key("b"), &out).unwrap_err().kind, Kind::NotFound);
 }
 
 #[test]
@@ -313,28 +313,28 @@ fn changed_document_is_copied_and_replaces_a_shorter_one() {
     let fixture = ArchiveFixture::new();
     let keep = |text: &str| {
         let content = Content::Export(text.as_bytes().to_vec());
-        fixture.archive.keep(&ArchiveOrder { content, ..fixture.order() }).unwrap()
+        fixture.archive.copy(&ArchiveOrder { content, ..fixture.order() }).unwrap()
     };
     assert_eq!((keep("[1]"), keep("[1]"), keep("[1,2]")), (3, 0, 5));
     assert_eq!(fixture.copies().len(), 1);
     keep("[9]");
     assert_eq!(fixture.copies().len(), 2, "the longer document was deleted");
-    let path = fixture.archive.read_out(&key("a"), &fixture.temp.path().join("out")).unwrap();
+    let path = fixture.archive.extract(&key("a"), &fixture.temp.path().join("out")).unwrap();
     assert_eq!(fs::read_to_string(path).unwrap(), "[9]");
 }
 
 #[test]
 fn removed_conversation_is_gone_and_an_empty_transcript_makes_no_copy() {
     let fixture = ArchiveFixture::new();
-    assert_eq!(fixture.archive.keep(&fixture.order()).unwrap(), 0);
+    assert_eq!(fixture.archive.copy(&fixture.order()).unwrap(), 0);
     assert_eq!(fixture.write(b""), 0);
     assert!(!fixture.archive.has(&key("a")) && !fixture.folder().exists());
-    assert!(!fixture.archive.lacks(&key("a"), &fixture.transcript()));
+    assert!(!fixture.archive.is_outdated(&key("a"), &fixture.transcript()));
     fixture.write(b"one\n");
     assert!(fixture.archive.has(&key("a")));
-    assert!(!fixture.archive.lacks(&key("a"), &fixture.transcript()));
+    assert!(!fixture.archive.is_outdated(&key("a"), &fixture.transcript()));
     fs::write(fixture.transcript(), "one\ntwo\n").unwrap();
-    assert!(fixture.archive.lacks(&key("a"), &fixture.transcript()));
+    assert!(fixture.archive.is_outdated(&key("a"), &fixture.transcript()));
     for _twice in 0..2 {
         fixture.archive.remove(&key("a")).unwrap();
         assert!(!fixture.archive.has(&key("a")));
@@ -364,6 +364,6 @@ fn restore_prefers_the_copy_of_the_same_path() {
     fs::create_dir(other.parent().unwrap()).unwrap();
     fs::write(&other, "there\n").unwrap();
     let content = Content::Transcript(other);
-    fixture.archive.keep(&ArchiveOrder { content, ..fixture.order() }).unwrap();
+    fixture.archive.copy(&ArchiveOrder { content, ..fixture.order() }).unwrap();
     assert_eq!(fixture.lost_and_restored(), b"here\n");
 }

@@ -127,9 +127,9 @@ impl Supervisor {
 
     /// Returns the size of the archive as a finding.
     fn describe_archive(&self) -> Result<Finding> {
-        let holdings = self.ports.archive.holdings()?;
-        let size: u64 = holdings.iter().map(|it| it.bytes).sum();
-        let (limit, count) = (self.archive_limit(), counted(holdings.len(), "conversation"));
+        let copies = self.ports.archive.copies()?;
+        let size: u64 = copies.iter().map(|it| it.bytes).sum();
+        let (limit, count) = (self.archive_limit(), counted(copies.len(), "conversation"));
         let what = format!(
             "the archive has {count} in {}, of at most {}",
             readable(size),

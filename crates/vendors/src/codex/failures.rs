@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn last_words_finds_the_error_of_an_exit_before_the_first_turn() {
+    fn failure_in_output_finds_the_error_of_an_exit_before_the_first_turn() {
         let errors = "WARNING: proceeding, even though\n\
             Error: thread/resume: thread/resume failed: no rollout found for thread id x\n";
         let found = failure_in_output(errors).unwrap();

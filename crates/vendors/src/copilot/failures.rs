@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn last_words_are_the_first_line_that_is_an_error() {
+    fn failure_in_output_is_the_first_line_that_is_an_error() {
         let errors = "\nError: No session, task, or name matched '49999999'.\n\nTo resume by name:";
         let failure = failure_in_output(errors).unwrap();
         assert_eq!(failure.message, "Error: No session, task, or name matched '49999999'.");

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn last_words_classifies_cursors_error_lines() {
+    fn failure_in_output_classifies_cursors_error_lines() {
         for (errors, wanted) in [
             (
                 "Error: Authentication required. Please run 'agent login' first",

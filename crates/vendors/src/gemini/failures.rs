@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn last_words_finds_the_error_of_an_exit_before_the_first_turn() {
+    fn failure_in_output_finds_the_error_of_an_exit_before_the_first_turn() {
         let untrusted = "Warning: x\n\u{1b}[31mGemini CLI is not running in a trusted directory. To \
                          proceed, use `--skip-trust`\u{1b}[0m\n";
         let found = failure_in_output(untrusted).unwrap();

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn last_words_finds_the_reason_among_log_lines() {
+    fn failure_in_output_finds_the_reason_among_log_lines() {
         let errors = "[memory] memory_index_chunks_vec not updated\n\
             [openclaw] The CLI command failed.\n\
             [openclaw] Reason: ⚠️ scripted/scripted-1 request failed (authentication failed, HTTP 401). Re-authenticate the provider and try again.\n\

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn last_words_finds_the_error_on_standard_error() {
+    fn failure_in_output_finds_the_error_on_standard_error() {
         let found = failure_in_output("x\n\u{1b}[91m\nError: Session not found: ses_x\n").unwrap();
         assert_eq!(found.message, "Session not found: ses_x");
         assert_eq!(failure_in_output("nothing"), None);

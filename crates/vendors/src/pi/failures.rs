@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn last_words_finds_the_error_line_among_other_lines() {
+    fn failure_in_output_finds_the_error_line_among_other_lines() {
         let errors = "Warning: x\nError: Unknown option: -z\n    at y\n";
         let found = failure_in_output(errors).unwrap();
         assert_eq!(

@@ -17,7 +17,7 @@ use crate::scene::FlowScene;
 async fn conversation_is_read_from_transcript_guard_or_archive_whichever_is_left() {
     let scene = talked().await;
     let (session, id) = (&scene.state.session, scene.id());
-    archive::keep(&scene.ports, session, &id).unwrap();
+    archive::copy(&scene.ports, session, &id).unwrap();
     let path = async || source(&scene).await.conversation.map(|it| it.transcript);
     assert_eq!(path().await, Some(scene.transcript()));
     scene.world.disk.remove(scene.transcript());

@@ -83,7 +83,7 @@ impl Actor {
         let (inbox, round) = (self.inbox.clone(), self.archiving.round);
         let (ports, session) = (self.ports.clone(), self.state.session.clone());
         self.archiving.running = Some(tokio::task::spawn_blocking(move || {
-            let copied_bytes = ids.iter().map(|id| archive::keep(&ports, &session, id)).sum();
+            let copied_bytes = ids.iter().map(|id| archive::copy(&ports, &session, id)).sum();
             send_if_alive(&inbox, SessionObservation::Archived { round });
             copied_bytes
         }));

@@ -44,7 +44,7 @@ fn copies(length: usize) -> (Duration, Duration) {
     let transcript = folder.path().join("transcript.jsonl");
     fs::write(&transcript, lines(0, length)).expect("a transcript");
     let order = order(folder.path(), &transcript);
-    let keep = || timed(|| archive.keep(&order).expect("a copy")).0;
+    let keep = || timed(|| archive.copy(&order).expect("a copy")).0;
     let first = keep();
     let mut file = File::options().append(true).open(&transcript).expect("a transcript");
     let turns = (0..TURNS).map(|number| {
