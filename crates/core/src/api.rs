@@ -26,7 +26,9 @@ mod up;
 mod vendors;
 mod wait;
 
-pub use adopt::{AdoptCandidate, AdoptReport, AdoptRequest, SkippedConversation, Stranger};
+pub use adopt::{
+    AdoptCandidate, AdoptReport, AdoptRequest, SkippedConversation, UnknownConversation,
+};
 pub use answer::{AnswerReport, AnswerRequest};
 pub use attach::AttachPoint;
 pub use bringing_back::{LeftAlone, SurplusSession};

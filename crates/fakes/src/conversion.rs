@@ -14,7 +14,7 @@ pub struct FakeConversion {
     /// The program imports a document; Segue does not write the transcript.
     pub is_import: bool,
     /// Additional files of a new conversation.
-    pub beside: Vec<NewFile>,
+    pub extra_files: Vec<NewFile>,
     /// How many characters the vendor takes over.
     pub room: usize,
     /// What is written of a turn. A test makes this differ from the turn.
@@ -25,7 +25,13 @@ pub struct FakeConversion {
 
 impl Default for FakeConversion {
     fn default() -> Self {
-        Self { is_import: false, beside: Vec::new(), room: 10_000, written: Some, refusal: None }
+        Self {
+            is_import: false,
+            extra_files: Vec::new(),
+            room: 10_000,
+            written: Some,
+            refusal: None,
+        }
     }
 }
 
@@ -35,16 +41,16 @@ impl Conversion for FakeConversion {
             return Err(Error::vendor(refusal));
         }
         let own = order.place.config_dir.join(format!("{}.txt", order.id));
-        let target = match order.onto {
+        let target = match order.append_to {
             _ if self.is_import => Target::Import,
-            Some(onto) => Target::Transcript(onto.to_owned()),
+            Some(append_to) => Target::Transcript(append_to.to_owned()),
             None => Target::Transcript(own),
         };
-        let is_new = order.onto.is_none();
-        let beside = if is_new { self.beside.clone() } else { Vec::new() };
+        let is_new = order.append_to.is_none();
+        let extra_files = if is_new { self.extra_files.clone() } else { Vec::new() };
         let title = is_new.then(|| order.title.to_owned());
         let writer = FakeTurnWriter { title, written: self.written, count: 0 };
-        Ok(Transcription { target, beside, writer: Box::new(writer) })
+        Ok(Transcription { target, extra_files, writer: Box::new(writer) })
     }
 
     fn context_characters(&self) -> usize {

@@ -13,8 +13,8 @@ use segue_core::api::{
     EventsQuery, FROM_NOW, HandoffReport, HandoffRequest, Health, ListRequest, MessageList,
     MessageView, MessagesRequest, PROTOCOL, RestoreReport, ResumeAnswer, ResumeCount,
     ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport, SelectRequest, SendReport,
-    SendRequest, SessionList, SessionView, StopReport, StopRequest, Stranger, TrustRequest,
-    TrustView, TurnReport, UpRequest, WaitReport, WaitRequest,
+    SendRequest, SessionList, SessionView, StopReport, StopRequest, TrustRequest, TrustView,
+    TurnReport, UnknownConversation, UpRequest, WaitReport, WaitRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::ports::EventQuery;
@@ -230,7 +230,7 @@ impl Client {
     }
 
     /// Returns the conversations in the caller's folder that belong to no session.
-    pub async fn strangers(&self, caller: &Caller) -> Result<Vec<Stranger>> {
+    pub async fn unknown_conversations(&self, caller: &Caller) -> Result<Vec<UnknownConversation>> {
         self.line.ask(Method::POST, "/v1/strangers", caller).await
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use segue_core::Result;
-use segue_core::api::{SessionView, Stranger};
+use segue_core::api::{SessionView, UnknownConversation};
 use segue_core::model::PROJECT_FILE;
 use serde::Serialize;
 
@@ -30,14 +30,14 @@ struct FolderOverview {
     /// request, as it does if an agent makes it.
     to_bring_back: Option<usize>,
     /// Conversations in this folder that belong to no session.
-    unknown: Vec<Stranger>,
+    unknown: Vec<UnknownConversation>,
 }
 
 pub(crate) async fn run(context: &mut Context) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     let mut overview = overview_of(context.cwd(), client.sessions().await?.sessions);
     // The daemon rejects this request if an agent makes it: an agent sees only its own sessions.
-    overview.unknown = client.strangers(&context.caller()).await.unwrap_or_default();
+    overview.unknown = client.unknown_conversations(&context.caller()).await.unwrap_or_default();
     let resume = resume::request_here(context.caller());
     overview.to_bring_back = client.resume_count(&resume).await.ok().map(|it| it.to_bring_back);
     if context.wants_json() {
@@ -94,14 +94,14 @@ fn heading(overview: &FolderOverview, home: Option<&Path>) -> String {
 }
 
 /// Returns a table of the newest conversations that were started without Segue.
-fn unknown_table(unknown: &[Stranger], now: Timestamp) -> TextTable {
+fn unknown_table(unknown: &[UnknownConversation], now: Timestamp) -> TextTable {
     let mut table = TextTable::new(&["NOT KNOWN TO SEGUE YET", "SINCE", "BEGINS WITH"])
         .cutting(&[("BEGINS WITH", CutPlace::End)]);
-    for stranger in unknown.iter().take(SHOWN_CONVERSATIONS) {
+    for conversation in unknown.iter().take(SHOWN_CONVERSATIONS) {
         table.row([
-            TableCell::new(format!("{}:{}", stranger.vendor, stranger.vendor_session_id)),
-            TableCell::new(age(stranger.began_at, now)),
-            TableCell::new(one_line(stranger.begins.as_deref().unwrap_or("(nothing said)"))),
+            TableCell::new(format!("{}:{}", conversation.vendor, conversation.vendor_session_id)),
+            TableCell::new(age(conversation.began_at, now)),
+            TableCell::new(one_line(conversation.begins.as_deref().unwrap_or("(nothing said)"))),
         ]);
     }
     table
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn unknown_conversations_get_a_hint_with_the_adopt_command() {
-        let stranger = |id: &str| -> Stranger {
+        let conversation = |id: &str| -> UnknownConversation {
             serde_json::from_value(serde_json::json!({
                 "vendor": "demo", "vendor_session_id": id, "began_at": "2026-01-02T03:11:12Z",
                 "begins": null,
@@ -198,10 +198,10 @@ mod tests {
             .unwrap()
         };
         let mut some = overview(vec![session("a", "idle", None, 1)]);
-        some.unknown = vec![stranger("abc")];
+        some.unknown = vec![conversation("abc")];
         let one = "run `segue adopt demo:abc` to make that conversation a session";
         assert_eq!(next_steps(&some), [one]);
-        some.unknown.push(stranger("def"));
+        some.unknown.push(conversation("def"));
         let several =
             "run `segue adopt VENDOR:ID` to make one of them a session, `segue adopt` to see all";
         assert_eq!(next_steps(&some), [several]);

@@ -109,9 +109,9 @@ impl TurnScene {
         forward
     }
 
-    /// Writes turns as the vendor's transcript of this id. With `onto`, appends them to that
+    /// Writes turns as the vendor's transcript of this id. With `append_to`, appends them to that
     /// transcript.
-    fn write(&self, id: &str, turns: &[Turn], onto: Option<&Path>) -> PathBuf {
+    fn write(&self, id: &str, turns: &[Turn], append_to: Option<&Path>) -> PathBuf {
         let (id, place) = (VendorSessionId::new(id), self.place());
         let order = TranscriptionOrder {
             files: &LocalFiles,
@@ -120,7 +120,7 @@ impl TurnScene {
             title: "handed over",
             model: None,
             now: Timestamp::now(),
-            onto,
+            append_to,
         };
         let conversion = self.vendor.conversion().unwrap();
         let mut transcription = conversion.transcription(&order).unwrap();
@@ -132,7 +132,7 @@ impl TurnScene {
             self.import(&bytes);
             return self.transcript(id.as_str());
         };
-        for file in transcription.beside {
+        for file in transcription.extra_files {
             append(&file.path, file.contents.as_bytes());
         }
         append(&path, &bytes);

@@ -55,7 +55,7 @@ pub struct SkippedConversation {
 /// A conversation in the caller's folder that belongs to no session, as `segue` without arguments
 /// lists it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stranger {
+pub struct UnknownConversation {
     pub vendor: VendorId,
     pub vendor_session_id: VendorSessionId,
     pub began_at: Timestamp,

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::create::{SessionBeginning, SessionDraft, create};
 use crate::flows::elsewhere::known_config_dirs;
-use crate::flows::look::claimed;
+use crate::flows::look::bound_conversations;
 use crate::flows::requests::step;
 use crate::flows::{SessionState, naming, projects, view};
 use crate::model::{
@@ -177,19 +177,22 @@ pub async fn candidates(
     environment: &Environment,
     filter: &AdoptFilter,
 ) -> Result<Vec<AdoptCandidate>> {
-    let mut kept = Vec::new();
+    let mut stored = Vec::new();
     for vendor in vendors(ports, filter.vendor.as_ref())? {
-        for home in known_config_dirs(ports, vendor.as_ref(), environment).await? {
-            kept.extend(conversations_below(ports, &vendor, &home, filter)?);
+        for config_dir in known_config_dirs(ports, vendor.as_ref(), environment).await? {
+            stored.extend(conversations_below(ports, &vendor, &config_dir, filter)?);
         }
     }
-    let known = known(ports, &kept).await?;
-    kept.retain(|(vendor, _, kept)| !known.contains(&(vendor.id(), kept.id.clone())));
-    kept.sort_by(|a, b| (b.2.modified, &b.2.id).cmp(&(a.2.modified, &a.2.id)));
-    let read = kept.iter().filter_map(|(vendor, home, kept)| candidate(ports, vendor, home, kept));
+    let known = known(ports, &stored).await?;
+    stored.retain(|(vendor, _, stored)| !known.contains(&(vendor.id(), stored.id.clone())));
+    stored.sort_by(|a, b| (b.2.modified, &b.2.id).cmp(&(a.2.modified, &a.2.id)));
+    let read = stored
+        .iter()
+        .filter_map(|(vendor, config_dir, stored)| candidate(ports, vendor, config_dir, stored));
     let read = read.filter(|it| filter.cwd.as_ref().is_none_or(|cwd| it.cwd == *cwd));
     let mut candidates: Vec<_> = read.take(filter.at_most.unwrap_or(usize::MAX)).collect();
-    // Without these filters, all candidates are adopted and none is shown.
+    // A request without these filters adopts all conversations. Its list is not shown, so that it
+    // is not needed which of them are open.
     if filter.at_most.is_some() || filter.cwd.is_some() || filter.id.is_some() {
         mark_open(ports, &mut candidates);
     }
@@ -201,10 +204,10 @@ async fn known(
     ports: &Ports,
     found: &[FoundConversation],
 ) -> Result<BTreeSet<(VendorId, VendorSessionId)>> {
-    let ids = found.iter().map(|(_, _, kept)| kept.id.clone()).collect();
+    let ids = found.iter().map(|(_, _, stored)| stored.id.clone()).collect();
     let query = SessionQuery { vendor_sessions: Some(ids), ..SessionQuery::default() };
     let sessions = ports.store.sessions(&query).await?;
-    claimed(ports, &sessions).await
+    bound_conversations(ports, &sessions).await
 }
 
 /// Sets for each candidate the PID of the process that has it open.
@@ -247,17 +250,20 @@ type FoundConversation = (Arc<dyn Vendor>, PathBuf, StoredConversation);
 fn conversations_below(
     ports: &Ports,
     vendor: &Arc<dyn Vendor>,
-    home: &Path,
+    config_dir: &Path,
     filter: &AdoptFilter,
 ) -> Result<Vec<FoundConversation>> {
     let Some(transcripts) = vendor.transcripts() else { return Ok(Vec::new()) };
-    let mut kept = transcripts.list(ports.files.as_ref(), home).map_err(|error| {
-        Error::vendor(format!("cannot list the conversations in `{}`", home.display()))
+    let mut stored = transcripts.list(ports.files.as_ref(), config_dir).map_err(|error| {
+        Error::vendor(format!("cannot list the conversations in `{}`", config_dir.display()))
             .caused_by(error)
     })?;
-    kept.retain(|it| filter.since.is_none_or(|since| it.modified >= since));
-    kept.retain(|it| filter.id.as_ref().is_none_or(|id| it.id == *id));
-    Ok(kept.into_iter().map(|kept| (Arc::clone(vendor), home.to_owned(), kept)).collect())
+    stored.retain(|it| filter.since.is_none_or(|since| it.modified >= since));
+    stored.retain(|it| filter.id.as_ref().is_none_or(|id| it.id == *id));
+    Ok(stored
+        .into_iter()
+        .map(|stored| (Arc::clone(vendor), config_dir.to_owned(), stored))
+        .collect())
 }
 
 /// Reads the beginning of a conversation. `None` if it cannot be read or if the conversation is
@@ -265,19 +271,19 @@ fn conversations_below(
 fn candidate(
     ports: &Ports,
     vendor: &Arc<dyn Vendor>,
-    home: &Path,
-    kept: &StoredConversation,
+    config_dir: &Path,
+    stored: &StoredConversation,
 ) -> Option<AdoptCandidate> {
     let transcripts = vendor.transcripts()?;
-    let beginning = transcripts.beginning(ports.files.as_ref(), kept).ok().flatten()?;
+    let beginning = transcripts.beginning(ports.files.as_ref(), stored).ok().flatten()?;
     let begins = beginning.first_message.as_deref().map(first_words);
     Some(AdoptCandidate {
         vendor: vendor.id(),
-        vendor_session_id: kept.id.clone(),
-        config_dir: home.to_owned(),
+        vendor_session_id: stored.id.clone(),
+        config_dir: config_dir.to_owned(),
         cwd: beginning.cwd,
         began_at: beginning.began_at,
-        updated_at: kept.modified,
+        updated_at: stored.modified,
         begins,
         open_in: None,
     })

@@ -1,4 +1,5 @@
-//! Creates sessions. All requests that create a session use this function.
+//! Builds the record of a new session. Every request that creates a session uses [`create`]; the
+//! caller commits the record.
 
 use std::path::PathBuf;
 

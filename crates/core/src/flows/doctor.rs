@@ -110,9 +110,9 @@ async fn was_removed(ports: &Ports, id: SessionId) -> Result<bool> {
 pub async fn rebuild(ports: &Ports) -> Result<(usize, Vec<Finding>)> {
     let (records, unreadable) = ports.folders.read_all()?;
     let sessions = unknown_sessions(ports, &records, Mode::Fix).await?;
-    let (inserted, mut open): (Vec<_>, Vec<_>) = sessions.into_iter().partition(|it| it.fixed);
-    open.extend(unreadable_folders(&unreadable));
-    Ok((inserted.len(), open))
+    let (inserted, mut problems): (Vec<_>, Vec<_>) = sessions.into_iter().partition(|it| it.fixed);
+    problems.extend(unreadable_folders(&unreadable));
+    Ok((inserted.len(), problems))
 }
 
 /// Writes a session, its launches and its bindings into the store. The session's data come from its

@@ -1,4 +1,5 @@
-//! Checks the environment for a launch that no command of the user requests.
+//! Checks whether an environment that was not sent by a command, such as that of the login shell, has
+//! the variables that a session's next launch needs.
 
 use crate::error::{Error, Result};
 use crate::flows::{SessionState, launch};

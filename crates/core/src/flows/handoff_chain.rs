@@ -56,14 +56,14 @@ fn id_of<'a>(
 
 /// Returns all handoffs between sessions that are connected with this one, directly or indirectly.
 async fn linked(ports: &Ports, session: SessionId) -> Result<Vec<Handoff>> {
-    let (mut open, mut seen) = (vec![session], BTreeSet::new());
+    let (mut unvisited, mut visited) = (vec![session], BTreeSet::new());
     let mut handoffs: Vec<Handoff> = Vec::new();
-    while let Some(session) = open.pop() {
-        if !seen.insert(session) {
+    while let Some(session) = unvisited.pop() {
+        if !visited.insert(session) {
             continue;
         }
         for handoff in ports.store.handoffs(session).await? {
-            open.extend([handoff.from, handoff.to]);
+            unvisited.extend([handoff.from, handoff.to]);
             if !handoffs.contains(&handoff) {
                 handoffs.push(handoff);
             }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::flows::{SessionState, messages, neighbours};
+use crate::flows::{SessionState, endangered, messages};
 use crate::model::{
     Binding, Environment, EventPayload, Evidence, Exit, How, Launch, LaunchEnd, LaunchId,
     LaunchMode, LaunchRecord, MessageId, Session, Status, VendorSessionId,
@@ -24,7 +24,7 @@ use message_text::is_long;
 pub(crate) use command::pending_import;
 pub(crate) use message_text::{command_line_text, file_instructions, typed_text};
 
-/// How long an agent that runs although its start failed may take to exit.
+/// If a start fails although its agent runs, the agent may take this long to exit.
 const FAILED_START_GRACE: Duration = Duration::from_secs(2);
 
 /// A request to start a launch.
@@ -82,7 +82,7 @@ pub async fn start(
     let launch = order.record.launch.id;
     record(ports, state, &request, &order.record.launch).await?;
     let written = write_files(ports, state, &request, &files)
-        .and_then(|()| neighbours::guard(ports, state, launch));
+        .and_then(|()| endangered::guard(ports, state, launch));
     let error = match written {
         Ok(()) => match start_holder(ports, state, order).await {
             Ok(held) => return Ok(held),

@@ -85,7 +85,7 @@ async fn process(
     Ok(foreign(ports, &state.launches, &live, id))
 }
 
-/// Lists the processes that claim conversations in the session's place.
+/// Lists the processes that report an open conversation in the session's place.
 fn open_conversations(
     ports: &Ports,
     state: &SessionState,
@@ -104,8 +104,8 @@ pub(crate) fn foreign(
     live: &[Live],
     id: &VendorSessionId,
 ) -> OpeningProcess {
-    let mut claims = live.iter().filter(|live| live.id == *id);
-    let foreign = claims.find(|live| is_foreign(ports, launches, live));
+    let mut with_id = live.iter().filter(|live| live.id == *id);
+    let foreign = with_id.find(|live| is_foreign(ports, launches, live));
     foreign.map_or(OpeningProcess::None, |live| OpeningProcess::Foreign {
         pid: live.pid,
         command: program_name(&ports.machine.describe(live.pid).unwrap_or_default()),
@@ -195,7 +195,7 @@ fn history(state: &SessionState, selection: SelectionMode) -> History {
 
 async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> Result<Unproven> {
     let neighbours = neighbours(ports, state).await?;
-    let claimed = claimed(ports, &neighbours).await?;
+    let bound = bound_conversations(ports, &neighbours).await?;
     let conversations = match vendor.transcripts() {
         Some(transcripts) => transcripts.conversations(ports.files.as_ref(), &state.place())?,
         None => Vec::new(),
@@ -203,7 +203,7 @@ async fn unproven(ports: &Ports, state: &SessionState, vendor: &dyn Vendor) -> R
     let live = open_conversations(ports, state, vendor)?;
     let candidates = conversations
         .iter()
-        .filter(|it| !claimed.contains(&(state.session.vendor.clone(), it.id.clone())))
+        .filter(|it| !bound.contains(&(state.session.vendor.clone(), it.id.clone())))
         .map(|it| candidate(ports, state, it, foreign(ports, &state.launches, &live, &it.id)))
         .collect();
     let is_only_session = neighbours.iter().all(|it| it.binding.is_some() || it.launches == 0);
@@ -226,17 +226,17 @@ async fn neighbours(ports: &Ports, state: &SessionState) -> Result<Vec<SessionSu
 
 /// Returns every conversation that these sessions are or were bound to. Two vendors can use the
 /// same id.
-pub(crate) async fn claimed(
+pub(crate) async fn bound_conversations(
     ports: &Ports,
     sessions: &[SessionSummary],
 ) -> Result<BTreeSet<(VendorId, VendorSessionId)>> {
-    let mut claimed = BTreeSet::new();
+    let mut bound = BTreeSet::new();
     for SessionSummary { session, .. } in sessions {
         for binding in ports.store.bindings(session.id).await? {
-            claimed.insert((session.vendor.clone(), binding.vendor_session));
+            bound.insert((session.vendor.clone(), binding.vendor_session));
         }
     }
-    Ok(claimed)
+    Ok(bound)
 }
 
 fn candidate(

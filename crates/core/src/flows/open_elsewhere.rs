@@ -16,7 +16,7 @@ const MAX_PLACES: u32 = 32;
 const OPEN_ELSEWHERE: &str = "open elsewhere";
 
 /// The processes that report open conversations, by vendor.
-pub type LiveClaims = Vec<(VendorId, Vec<Live>)>;
+pub type OpenConversations = Vec<(VendorId, Vec<Live>)>;
 
 /// A session without an open launch whose conversation is open in another process.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub fn place_of(summary: &SessionSummary) -> Option<VendorPlace> {
 
 /// Finds the processes that report open conversations in these places. Blocks: it reads the
 /// vendors' files, and for some vendors the open files of every process.
-pub fn live_claims(ports: &Ports, places: Vec<VendorPlace>) -> LiveClaims {
+pub fn open_conversations(ports: &Ports, places: Vec<VendorPlace>) -> OpenConversations {
     let live = |VendorPlace { vendor, place }: VendorPlace| {
         // If one place cannot be read, the others are still checked.
         let known = ports.vendors.get(&vendor).ok()?;
@@ -53,9 +53,9 @@ pub fn live_claims(ports: &Ports, places: Vec<VendorPlace>) -> LiveClaims {
 }
 
 /// Returns the sessions without an open launch whose conversations these processes have open.
-pub async fn sessions(ports: &Ports, claims: LiveClaims) -> Result<Vec<OpenElsewhere>> {
+pub async fn sessions(ports: &Ports, open: OpenConversations) -> Result<Vec<OpenElsewhere>> {
     let mut sessions: BTreeMap<SessionId, OpenElsewhere> = BTreeMap::new();
-    for (vendor, live) in claims {
+    for (vendor, live) in open {
         let ids = live.iter().map(|it| it.id.clone()).collect();
         let query = SessionQuery {
             vendor: Some(vendor),

@@ -1,4 +1,5 @@
-//! The copy of a session that its only owner keeps in memory. It always matches the store.
+//! The state of a session that its actor keeps in memory. It always matches the store, because only
+//! the actor changes the session.
 
 use std::path::PathBuf;
 

@@ -22,7 +22,7 @@ pub struct TranscriptionOrder<'a> {
     /// The timestamp for turns that have none.
     pub now: Timestamp,
     /// The transcript to which the turns are appended. `None` to create a new one.
-    pub onto: Option<&'a Path>,
+    pub append_to: Option<&'a Path>,
 }
 
 /// How a conversation is converted into a vendor's own format.
@@ -30,7 +30,7 @@ pub struct TranscriptionOrder<'a> {
 pub struct Transcription {
     pub target: Target,
     /// Additional files that the vendor needs beside the transcript.
-    pub beside: Vec<NewFile>,
+    pub extra_files: Vec<NewFile>,
     pub writer: Box<dyn TurnWriter>,
 }
 

@@ -25,8 +25,8 @@ async fn opened(reported: Vec<Live>) -> (Stored, Session) {
 
 async fn found(stored: &Stored) -> Vec<(u32, String)> {
     let places = open_elsewhere::places(&stored.ports).await.unwrap();
-    let claims = open_elsewhere::live_claims(&stored.ports, places);
-    let found = open_elsewhere::sessions(&stored.ports, claims).await.unwrap();
+    let open = open_elsewhere::open_conversations(&stored.ports, places);
+    let found = open_elsewhere::sessions(&stored.ports, open).await.unwrap();
     found.into_iter().map(|it| (it.pid, it.detail)).collect()
 }
 
@@ -76,7 +76,7 @@ async fn place_that_cannot_be_checked_reports_nothing() {
     let summary = stored.summary(&session).await;
     let mut place = open_elsewhere::place_of(&summary).unwrap();
     place.vendor = VendorId::new("gone");
-    assert!(open_elsewhere::live_claims(&stored.ports, vec![place]).is_empty());
+    assert!(open_elsewhere::open_conversations(&stored.ports, vec![place]).is_empty());
     let runs = stored.add(2, "owl", Status::Idle).await;
     assert_eq!(open_elsewhere::place_of(&stored.summary(&runs).await), None);
 }
@@ -89,8 +89,8 @@ async fn store_that_fails_is_an_error() {
         stored.world.calls.fail(call, 1);
         let found = async {
             let places = open_elsewhere::places(&stored.ports).await?;
-            let claims = open_elsewhere::live_claims(&stored.ports, places);
-            open_elsewhere::sessions(&stored.ports, claims).await
+            let open = open_elsewhere::open_conversations(&stored.ports, places);
+            open_elsewhere::sessions(&stored.ports, open).await
         };
         assert!(found.await.is_err(), "{call}");
     }

@@ -52,7 +52,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/conversation", post(conversation::find))
         .route("/v1/adopt", post(sessions::adopt))
         .route("/v1/handoff", post(sessions::handoff))
-        .route("/v1/strangers", post(sessions::strangers))
+        .route("/v1/strangers", post(sessions::unknown_conversations))
         .route("/v1/attach", get(sessions::attach))
         .route("/v1/send", post(messages::send))
         .route("/v1/messages", post(messages::list))

@@ -6,10 +6,11 @@ use segue_core::api::{
     AddressQuery, AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest,
     ListRequest, RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport,
     ScaleRequest, SelectReport, SelectRequest, SessionList, SessionRef, SessionView, StopReport,
-    StopRequest, Stranger, TurnReport, UpRequest,
+    StopRequest, TurnReport, UnknownConversation, UpRequest,
 };
 use segue_core::flows::{
-    SessionState, bringing_back, last_output, machines, open_elsewhere, select, strangers,
+    SessionState, bringing_back, last_output, machines, open_elsewhere, select,
+    unknown_conversations,
 };
 use segue_core::model::{RequestStep, SessionId};
 use segue_core::rules::scope::RestrictedAction;
@@ -115,14 +116,14 @@ pub(crate) async fn filtered(
     Ok(Json(supervisor::list(&supervisor, &principal, &request).await?))
 }
 
-pub(crate) async fn strangers(
+pub(crate) async fn unknown_conversations(
     Admitted { supervisor, principal }: Admitted,
     Json(request): Json<api::Caller>,
-) -> RouteResult<Vec<Stranger>> {
+) -> RouteResult<Vec<UnknownConversation>> {
     principal.allow(RestrictedAction::Everything)?;
     let ports = &supervisor.ports;
     let folder = ports.machine.folder(&request.cwd)?.real_path;
-    Ok(Json(strangers::strangers(ports, &folder, &request.environment).await?))
+    Ok(Json(unknown_conversations::in_folder(ports, &folder, &request.environment).await?))
 }
 
 pub(crate) async fn adopt(

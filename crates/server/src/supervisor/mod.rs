@@ -250,8 +250,8 @@ impl Supervisor {
         places: Vec<VendorPlace>,
     ) -> Result<Vec<OpenElsewhere>> {
         let ports = self.ports.clone();
-        let claims = blocking(move || Ok(open_elsewhere::live_claims(&ports, places))).await?;
-        open_elsewhere::sessions(&self.ports, claims).await
+        let open = blocking(move || Ok(open_elsewhere::open_conversations(&ports, places))).await?;
+        open_elsewhere::sessions(&self.ports, open).await
     }
 
     /// Returns the fault of a session whose holder process is stopped. Such a session does not

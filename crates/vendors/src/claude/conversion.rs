@@ -20,7 +20,7 @@ const UNKNOWN_MODEL: &str = "unknown";
 
 impl Conversion for Claude {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-        let parent = match order.onto {
+        let parent = match order.append_to {
             Some(path) => tip::find(order.files, path)?,
             None => None,
         };
@@ -35,7 +35,7 @@ impl Conversion for Claude {
             ),
             count: 0,
             parent,
-            title: order.onto.is_none().then(|| order.title.to_owned()),
+            title: order.append_to.is_none().then(|| order.title.to_owned()),
             session: order.id.to_string(),
             cwd: place.cwd.display().to_string(),
             model: order.model.unwrap_or(UNKNOWN_MODEL).to_owned(),
@@ -43,7 +43,7 @@ impl Conversion for Claude {
         };
         Ok(Transcription {
             target: Target::Transcript(path),
-            beside: Vec::new(),
+            extra_files: Vec::new(),
             writer: Box::new(writer),
         })
     }

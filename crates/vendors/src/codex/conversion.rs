@@ -21,7 +21,7 @@ impl Conversion for Codex {
         if !paths::is_id(order.id.as_str()) {
             return Err(launching::invalid_id(order.id, "the ids of Codex are UUIDs"));
         }
-        let (path, writer) = match order.onto {
+        let (path, writer) = match order.append_to {
             None => new_rollout(order),
             Some(rollout) => {
                 let tip = find_tip(order.files, rollout, order.id.as_str())
@@ -30,7 +30,7 @@ impl Conversion for Codex {
             }
         };
         let target = Target::Transcript(path);
-        Ok(Transcription { target, beside: Vec::new(), writer: Box::new(writer) })
+        Ok(Transcription { target, extra_files: Vec::new(), writer: Box::new(writer) })
     }
 }
 

@@ -29,22 +29,25 @@ impl Conversion for Copilot {
             return Err(launching::invalid_id(order.id, "the ids of Copilot are UUIDs"));
         };
         let path = paths::transcript(&order.place.config_dir, order.id.as_str());
-        let path = order.onto.map_or(path, Path::to_owned);
-        let tip = match order.onto {
+        let path = order.append_to.map_or(path, Path::to_owned);
+        let tip = match order.append_to {
             None => CopilotTip::default(),
-            Some(onto) => {
-                find_tip(order.files, onto).map_err(|error| reading::unreadable(onto, error))?
-            }
+            Some(append_to) => find_tip(order.files, append_to)
+                .map_err(|error| reading::unreadable(append_to, error))?,
         };
-        let is_new = order.onto.is_none();
+        let is_new = order.append_to.is_none();
         let writer = CopilotWriter {
             start: is_new.then(|| start_data(order)),
             now: order.now,
             last: tip.last,
             ids: EventIds { of: id, length: tip.length, count: 0 },
         };
-        let beside = is_new.then(|| description(order, &path)).into_iter().collect();
-        Ok(Transcription { target: Target::Transcript(path), beside, writer: Box::new(writer) })
+        let extra_files = is_new.then(|| description(order, &path)).into_iter().collect();
+        Ok(Transcription {
+            target: Target::Transcript(path),
+            extra_files,
+            writer: Box::new(writer),
+        })
     }
 
     fn context_characters(&self) -> usize {

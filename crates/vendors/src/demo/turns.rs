@@ -27,9 +27,9 @@ impl Conversion for Demo {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let path = paths::transcript(&place.config_dir, &place.cwd, order.id.as_str());
-        let header = order.onto.is_none().then_some(header);
+        let header = order.append_to.is_none().then_some(header);
         let writer = Box::new(DemoWriter { header, now: order.now, is_open: false });
-        Ok(Transcription { target: Target::Transcript(path), beside: Vec::new(), writer })
+        Ok(Transcription { target: Target::Transcript(path), extra_files: Vec::new(), writer })
     }
 }
 

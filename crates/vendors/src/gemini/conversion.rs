@@ -27,14 +27,15 @@ impl Conversion for Gemini {
             return Err(launching::invalid_id(id, "the ids of Gemini are UUIDs"));
         }
         let path =
-            order.onto.map_or_else(|| paths::restored_as(files, place, id), ToOwned::to_owned);
+            order.append_to.map_or_else(|| paths::restored_as(files, place, id), ToOwned::to_owned);
         let marker = || {
             let (path, contents) = paths::marker(files, place);
             NewFile { path, contents }
         };
         // The length of the file makes the ids of new messages unique, because the file only grows.
         let length = files::length(files, &path);
-        let header = order.onto.is_none().then(|| launch::header(id, &format!("{:.3}", order.now)));
+        let header =
+            order.append_to.is_none().then(|| launch::header(id, &format!("{:.3}", order.now)));
         let writer = GeminiWriter {
             header,
             now: order.now,
@@ -44,7 +45,7 @@ impl Conversion for Gemini {
         };
         Ok(Transcription {
             target: Target::Transcript(path),
-            beside: order.onto.is_none().then(marker).into_iter().collect(),
+            extra_files: order.append_to.is_none().then(marker).into_iter().collect(),
             writer: Box::new(writer),
         })
     }

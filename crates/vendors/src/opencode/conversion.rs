@@ -22,7 +22,7 @@ const AGENT: &str = "build";
 
 impl Conversion for OpenCode {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
-        let tip = if order.onto.is_some() { tip(order)? } else { OpencodeTip::default() };
+        let tip = if order.append_to.is_some() { tip(order)? } else { OpencodeTip::default() };
         let known_model = tip.model.filter(|_| order.model.is_none());
         let model = known_model.map_or_else(|| model::of(order), Ok)?;
         let writer = Box::new(OpencodeWriter {
@@ -44,7 +44,7 @@ impl Conversion for OpenCode {
             call: None,
             is_first: true,
         });
-        Ok(Transcription { target: Target::Import, beside: Vec::new(), writer })
+        Ok(Transcription { target: Target::Import, extra_files: Vec::new(), writer })
     }
 }
 

@@ -29,7 +29,7 @@ const SETTINGS_LIMIT_BYTES: usize = 1024 * 1024;
 impl Conversion for Pi {
     fn transcription(&self, order: &TranscriptionOrder<'_>) -> Result<Transcription> {
         let place = order.place;
-        let (path, parent, model) = match order.onto {
+        let (path, parent, model) = match order.append_to {
             Some(path) => {
                 (path.to_owned(), tree::tip(order.files, path)?, model_of(order.files, path)?)
             }
@@ -40,8 +40,10 @@ impl Conversion for Pi {
             }
         };
         let began = paths::began_at(order.id.as_str()).unwrap_or(order.now);
-        let beginning =
-            order.onto.is_none().then(|| launch::prepared_transcript(order.id, &place.cwd, began));
+        let beginning = order
+            .append_to
+            .is_none()
+            .then(|| launch::prepared_transcript(order.id, &place.cwd, began));
         let writer = PiWriter {
             seed: format!(
                 "{}\n{}\n{}\n",
@@ -59,7 +61,7 @@ impl Conversion for Pi {
         };
         Ok(Transcription {
             target: Target::Transcript(path),
-            beside: Vec::new(),
+            extra_files: Vec::new(),
             writer: Box::new(writer),
         })
     }

@@ -109,11 +109,11 @@ pub(crate) fn as_read_back(turns: &[Turn]) -> Vec<Turn> {
 }
 
 /// Returns the order to write a conversation with this id, either as an addition to the transcript
-/// `onto` or as a new transcript.
+/// `append_to` or as a new transcript.
 pub(crate) fn order<'a>(
     home: &'a Home,
     id: &'a VendorSessionId,
-    onto: Option<&'a Path>,
+    append_to: Option<&'a Path>,
 ) -> TranscriptionOrder<'a> {
     TranscriptionOrder {
         files: &home.disk,
@@ -122,20 +122,20 @@ pub(crate) fn order<'a>(
         title: "fleet/one",
         model: None,
         now: Timestamp::UNIX_EPOCH,
-        onto,
+        append_to,
     }
 }
 
-/// Writes turns in the vendor's format, either as an addition to the transcript `onto` or as a new
+/// Writes turns in the vendor's format, either as an addition to the transcript `append_to` or as a new
 /// transcript.
 pub(crate) fn write_turns(
     vendor: &dyn Conversion,
     home: &Home,
-    (id, onto): (&str, Option<&Path>),
+    (id, append_to): (&str, Option<&Path>),
     turns: &[Turn],
 ) -> (Transcription, Vec<u8>) {
     let id = VendorSessionId::new(id);
-    let mut transcription = vendor.transcription(&order(home, &id, onto)).unwrap();
+    let mut transcription = vendor.transcription(&order(home, &id, append_to)).unwrap();
     let bytes = write_all(&mut transcription, turns);
     (transcription, bytes)
 }

@@ -108,7 +108,7 @@ impl HandoffPlan {
             id: target.conversation.clone(),
             title: session.address(),
             model: session.model.clone(),
-            onto: self.earlier.as_ref().map(|earlier| earlier.conversation.transcript.clone()),
+            append_to: self.earlier.as_ref().map(|earlier| earlier.conversation.transcript.clone()),
             import: ports.folders.import(session.id),
         }
     }

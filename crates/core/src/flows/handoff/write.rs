@@ -33,7 +33,7 @@ pub struct Destination {
     pub title: String,
     pub model: Option<String>,
     /// The transcript to which the turns are appended. `None` creates a new transcript.
-    pub onto: Option<PathBuf>,
+    pub append_to: Option<PathBuf>,
     /// The path for a document that the vendor's program imports.
     pub import: PathBuf,
 }
@@ -47,7 +47,7 @@ pub struct WrittenConversation {
     pub turns: u64,
     pub characters: u64,
     /// Additional files that were created.
-    pub beside: Vec<PathBuf>,
+    pub extra_files: Vec<PathBuf>,
     /// The secrets that were removed from the turns.
     pub removed: Removed,
     /// The length of an extended transcript in bytes, before and after. `None` if the file is new
@@ -137,7 +137,7 @@ impl Destination {
             title: &self.title,
             model: self.model.as_deref(),
             now: ports.clock.now(),
-            onto: self.onto.as_deref(),
+            append_to: self.append_to.as_deref(),
         })?;
         Ok(Some(transcription))
     }
@@ -149,7 +149,7 @@ struct TranscriptWriter<'a> {
     to: &'a Destination,
     path: PathBuf,
     is_import: bool,
-    beside: Vec<NewFile>,
+    extra_files: Vec<NewFile>,
     writer: Box<dyn TurnWriter>,
     contents: Box<dyn NewContents>,
     buffer: Vec<u8>,
@@ -160,7 +160,7 @@ struct TranscriptWriter<'a> {
 
 impl<'a> TranscriptWriter<'a> {
     fn begin(ports: &'a Ports, to: &'a Destination) -> Result<Option<Self>> {
-        let Some(Transcription { target, beside, writer }) = to.transcription(ports)? else {
+        let Some(Transcription { target, extra_files, writer }) = to.transcription(ports)? else {
             return Ok(None);
         };
         let is_import = target == Target::Import;
@@ -170,15 +170,15 @@ impl<'a> TranscriptWriter<'a> {
         };
         let failed = |error| unwritable(&path, &error);
         let mut contents = ports.files.begin(&path).map_err(failed)?;
-        if let Some(onto) = to.onto.as_deref().filter(|_| !is_import) {
-            contents.copy_lines(onto).map_err(failed)?;
+        if let Some(transcript) = to.append_to.as_deref().filter(|_| !is_import) {
+            contents.copy_lines(transcript).map_err(failed)?;
         }
         let mut transcript = Self {
             ports,
             to,
             path,
             is_import,
-            beside,
+            extra_files,
             writer,
             contents,
             buffer: Vec::new(),
@@ -212,20 +212,20 @@ impl<'a> TranscriptWriter<'a> {
         self.flush()?;
         let files = self.ports.files.as_ref();
         let length = |path: &Path| files.facts(path).ok().flatten().map(|facts| facts.length);
-        let before = self.to.onto.as_deref().filter(|_| !self.is_import).and_then(length);
-        let replaces = self.to.onto.is_some() || self.is_import;
+        let before = self.to.append_to.as_deref().filter(|_| !self.is_import).and_then(length);
+        let replaces = self.to.append_to.is_some() || self.is_import;
         let taken = if replaces { Taken::Replace } else { Taken::Refuse };
-        let mut beside = Vec::new();
-        let named = create_beside(files, &self.beside, &mut beside).and_then(|()| {
+        let mut extra_files = Vec::new();
+        let named = create_extra_files(files, &self.extra_files, &mut extra_files).and_then(|()| {
             failpoint::hit("handoff.beside.after");
             self.contents.finish(taken).map_err(|error| unwritable(&self.path, &error))
         });
         if let Err(error) = named {
-            remove_all(files, &beside).map_err(|error| unwritable(&self.path, &error))?;
+            remove_all(files, &extra_files).map_err(|error| unwritable(&self.path, &error))?;
             return Err(error);
         }
         let written = WrittenConversation {
-            beside,
+            extra_files,
             grown: before.zip(length(&self.path)),
             path: self.path,
             is_import: self.is_import,
@@ -242,7 +242,11 @@ impl<'a> TranscriptWriter<'a> {
 }
 
 /// Creates the missing ones of these files, and adds their paths to `created`.
-fn create_beside(files: &dyn Files, wanted: &[NewFile], created: &mut Vec<PathBuf>) -> Result<()> {
+fn create_extra_files(
+    files: &dyn Files,
+    wanted: &[NewFile],
+    created: &mut Vec<PathBuf>,
+) -> Result<()> {
     for NewFile { path, contents } in wanted {
         let made = files.create(path, contents.as_bytes());
         if made.map_err(|error| unwritable(path, &error))? {
@@ -266,7 +270,7 @@ pub fn undo(ports: &Ports, written: &WrittenConversation) -> Result<()> {
             let length = files.facts(&written.path).ok().flatten().map(|facts| facts.length);
             if length == Some(now) { shorten(files, &written.path, before) } else { Ok(()) }
         }
-        None => files.remove(&written.path).and_then(|()| remove_all(files, &written.beside)),
+        None => files.remove(&written.path).and_then(|()| remove_all(files, &written.extra_files)),
     };
     failpoint::hit("handoff.undo.after");
     undone.map_err(|error| unwritable(&written.path, &error))

@@ -12,8 +12,8 @@ const MARKER: &str = "/home/other/marker";
 
 /// A conversation that was written for `other`, with a marker beside it.
 async fn new_one() -> (FlowScene, WrittenConversation) {
-    let beside = vec![NewFile { path: MARKER.into(), contents: "/work".to_owned() }];
-    let conversion = FakeConversion { beside, ..FakeConversion::default() };
+    let extra_files = vec![NewFile { path: MARKER.into(), contents: "/work".to_owned() }];
+    let conversion = FakeConversion { extra_files, ..FakeConversion::default() };
     let scene = talked_beside(converting(conversion)).await;
     let written = written(&scene).await;
     (scene, written)
@@ -51,7 +51,7 @@ async fn new_transcript_is_removed_with_the_files_beside_it() {
 async fn file_beside_the_transcript_that_its_vendor_had_before_stays() {
     let (scene, first) = new_one().await;
     let second = written(&scene).await;
-    assert_eq!((first.beside.len(), second.beside.len()), (1, 0));
+    assert_eq!((first.extra_files.len(), second.extra_files.len()), (1, 0));
     handoff::undo(&scene.ports, &second).unwrap();
     assert_eq!(scene.world.disk.text(MARKER).as_deref(), Some("/work"));
     assert!(scene.world.disk.read(&first.path).is_some());

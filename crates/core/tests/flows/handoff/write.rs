@@ -39,7 +39,7 @@ fn files(scene: &FlowScene) -> Vec<PathBuf> {
 
 fn with_marker() -> FakeConversion {
     let (path, contents) = ("/home/other/marker".into(), "/work".to_owned());
-    FakeConversion { beside: vec![NewFile { path, contents }], ..FakeConversion::default() }
+    FakeConversion { extra_files: vec![NewFile { path, contents }], ..FakeConversion::default() }
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn new_conversation_is_written_whole_under_its_new_id() {
     let lines = "title: default/fox-other\nuser@0: remember amber\nagent@0: noted\nend: 2\n";
     assert_eq!(scene.world.disk.text(&written.path).as_deref(), Some(lines));
     assert_eq!(scene.world.disk.text("/home/other/marker").as_deref(), Some("/work"));
-    assert_eq!(written.beside, [PathBuf::from("/home/other/marker")]);
+    assert_eq!(written.extra_files, [PathBuf::from("/home/other/marker")]);
     assert_eq!((written.turns, written.characters, written.grown), (2, 19, None));
     assert_eq!((summary.form, summary.left_out), (HandoffForm::Native, Some(0)));
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use segue_core::flows::observe::{self, FollowUp};
-use segue_core::flows::{guard, last_output, neighbours};
+use segue_core::flows::{endangered, guard, last_output};
 use segue_core::model::{LaunchEnd, LaunchId, Signal};
 use segue_core::ports::{HolderEvent, Readiness};
 use segue_core::rules::last_output::cause;
@@ -254,7 +254,7 @@ impl Actor {
                 FollowUp::Bound => self.bound(launch).await?,
                 FollowUp::Refused { .. } => self.refuse_pending(&self.other_conversation_error()),
                 FollowUp::Ended => {
-                    neighbours::restore_and_unguard(&self.ports, &mut self.state, launch).await?;
+                    endangered::restore_and_unguard(&self.ports, &mut self.state, launch).await?;
                     self.launch_closed(launch);
                 }
                 FollowUp::RestartAfter(after) => {
@@ -270,7 +270,7 @@ impl Actor {
         // The conversation may have changed, and its files may be in another folder.
         self.follow_files().await?;
         guard::keep(&self.ports, &mut self.state).await?;
-        neighbours::restore_deleted(&self.ports, &mut self.state, launch).await?;
+        endangered::restore_deleted(&self.ports, &mut self.state, launch).await?;
         self.supervisor.fleet_files.write(&self.state.session.fleet).await?;
         self.permits.drain(..).for_each(|permit| permit.report_started());
         self.limit_scout_turn(launch);

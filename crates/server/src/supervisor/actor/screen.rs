@@ -2,7 +2,7 @@
 //! launches.
 
 use segue_core::Result;
-use segue_core::flows::{messages, neighbours};
+use segue_core::flows::{endangered, messages};
 use segue_core::model::{
     Activity, Failure, FailureClass, LaunchId, Screen, Showing, Signal, Source, WaitingFor,
 };
@@ -32,7 +32,7 @@ impl Actor {
         self.asking.is_stale = true;
         self.look_for_evidence(launch).await?;
         if self.state.is_confirmed(launch) {
-            neighbours::restore_and_unguard(&self.ports, &mut self.state, launch).await?;
+            endangered::restore_and_unguard(&self.ports, &mut self.state, launch).await?;
         }
         self.look_at_screen(launch).await
     }

@@ -145,7 +145,7 @@ impl Trip {
             id: VendorSessionId::new("01a1e314-01ed-7c00-99ec-6209a75b8c75"),
             title: "a/b".to_owned(),
             model: None,
-            onto: None,
+            append_to: None,
             import: goal.join("import.json"),
         };
         Self { ports: ports(&goal), source, to }

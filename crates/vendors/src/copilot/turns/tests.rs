@@ -141,9 +141,9 @@ fn written_transcript_reads_back_as_the_same_turns() {
     let (transcription, bytes) = write_turns(&Copilot, &home, (ID, None), &turns);
     let wanted = paths::transcript(home.folder.path(), ID);
     assert_eq!(transcription.target, Target::Transcript(wanted.clone()));
-    let [beside] = &transcription.beside[..] else { panic!("{transcription:?}") };
-    assert_eq!(beside.path, wanted.with_file_name("workspace.yaml"));
-    assert!(beside.contents.contains("name: \"fleet/one\"\n"), "{}", beside.contents);
+    let [extra_file] = &transcription.extra_files[..] else { panic!("{transcription:?}") };
+    assert_eq!(extra_file.path, wanted.with_file_name("workspace.yaml"));
+    assert!(extra_file.contents.contains("name: \"fleet/one\"\n"), "{}", extra_file.contents);
     let path = home.write(wanted.to_str().unwrap(), bytes);
     assert_eq!(read_turns(&Copilot, &path), as_read_back(&turns));
     let id = VendorSessionId::new(ID);
@@ -161,7 +161,7 @@ fn added_events_continue_from_the_last_event_with_new_ids() {
     let before = read_turns(&Copilot, &path);
     let (transcription, added) = write_turns(&Copilot, &home, (ID, Some(&path)), &turns);
     assert_eq!(transcription.target, Target::Transcript(path.clone()));
-    assert!(transcription.beside.is_empty());
+    assert!(transcription.extra_files.is_empty());
     fs::write(&path, [PERMISSION.as_bytes(), &added].concat()).unwrap();
     assert_eq!(read_turns(&Copilot, &path), [before, as_read_back(&turns)].concat());
     let (_, again) = write_turns(&Copilot, &home, (ID, Some(&path)), &turns);

@@ -34,8 +34,8 @@ fn written_turns_are_read_back() {
     let (transcription, bytes) = write_turns(&Gemini, &home, (ID, None), &written);
     let target = paths::restored_as(&home.disk, &home.place, &VendorSessionId::new(ID));
     assert_eq!(transcription.target, Target::Transcript(target));
-    assert!(transcription.beside[0].path.ends_with(".project_root"));
-    assert_eq!(transcription.beside[0].contents, "/code/a");
+    assert!(transcription.extra_files[0].path.ends_with(".project_root"));
+    assert_eq!(transcription.extra_files[0].contents, "/code/a");
     let path = home.write("written.jsonl", &bytes);
     assert_eq!(read_turns(&Gemini, &path), turns);
     let first: Value =

@@ -32,15 +32,20 @@ fn turns() -> Vec<Turn> {
     all.into_iter().zip(seconds).map(|(turn, second)| turn.at(at(second))).collect()
 }
 
-fn write(recorded: &RecordedDatabase, id: &str, onto: bool, turns: &[Turn]) -> Result<Vec<u8>> {
+fn write(
+    recorded: &RecordedDatabase,
+    id: &str,
+    append_to: bool,
+    turns: &[Turn],
+) -> Result<Vec<u8>> {
     let (place, id) = (recorded.place(), VendorSessionId::new(id));
-    let onto = onto.then(|| recorded.transcript(id.as_str()));
+    let append_to = append_to.then(|| recorded.transcript(id.as_str()));
     let home = Home::new();
     let order = TranscriptionOrder {
         place: &place,
         title: "shop/coder",
         now: now(),
-        ..order(&home, &id, onto.as_deref())
+        ..order(&home, &id, append_to.as_deref())
     };
     let mut transcription = OpenCode.transcription(&order)?;
     assert_eq!(transcription.target, Target::Import);

@@ -166,7 +166,7 @@ fn append_turns(vendor: &dyn Vendor, place: &Place, path: &Path, id: &VendorSess
         title: "a/b",
         model: None,
         now: Timestamp::UNIX_EPOCH,
-        onto: Some(path),
+        append_to: Some(path),
     };
     let transcription = vendor.conversion().map(|it| it.transcription(&order));
     let Some(Ok(Transcription { mut writer, .. })) = transcription else { return };

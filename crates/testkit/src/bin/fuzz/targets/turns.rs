@@ -52,7 +52,7 @@ pub(super) fn as_demo() -> Vec<u8> {
         title: "a/b",
         model: None,
         now: Timestamp::UNIX_EPOCH,
-        onto: None,
+        append_to: None,
     };
     let demo = vendor("demo");
     let conversion = demo.conversion().expect("a vendor that takes turns");

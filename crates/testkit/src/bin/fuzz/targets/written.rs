@@ -23,7 +23,7 @@ pub(super) fn check(name: &str, turns: Vec<Turn>, folder: &Path) {
         title: "a/b",
         model: Some("provider/model"),
         now: Timestamp::UNIX_EPOCH,
-        onto: None,
+        append_to: None,
     };
     let conversion = vendor.conversion().expect("it takes turns");
     let transcription = conversion.transcription(&order).expect("a transcription");

@@ -1,6 +1,6 @@
 //! Transcripts of other conversations that a start may delete.
 
-use segue_core::flows::neighbours;
+use segue_core::flows::endangered;
 use segue_core::model::LaunchId;
 use segue_fakes::{FakeVendor, Storage, samples};
 
@@ -25,11 +25,11 @@ fn has_guard(scene: &FlowScene, launch: LaunchId) -> bool {
 async fn transcript_that_the_start_deletes_comes_back() {
     let (mut scene, launch) = started().await;
     scene.world.disk.remove(OTHER);
-    neighbours::restore_deleted(&scene.ports, &mut scene.state, launch).await.unwrap();
+    endangered::restore_deleted(&scene.ports, &mut scene.state, launch).await.unwrap();
     assert_eq!(scene.world.disk.text(OTHER).as_deref(), Some("user: mine\n"));
     assert!(scene.log().iter().any(|it| it.contains(OTHER)), "{:?}", scene.log());
     let commits = scene.world.calls.count("store.commit");
-    neighbours::restore_deleted(&scene.ports, &mut scene.state, launch).await.unwrap();
+    endangered::restore_deleted(&scene.ports, &mut scene.state, launch).await.unwrap();
     assert_eq!(scene.world.calls.count("store.commit"), commits, "it is there");
 }
 
@@ -37,7 +37,7 @@ async fn transcript_that_the_start_deletes_comes_back() {
 async fn text_that_its_own_process_appended_since_is_kept() {
     let (mut scene, launch) = started().await;
     scene.world.disk.replace(OTHER, "agent: later\n");
-    neighbours::restore_deleted(&scene.ports, &mut scene.state, launch).await.unwrap();
+    endangered::restore_deleted(&scene.ports, &mut scene.state, launch).await.unwrap();
     assert_eq!(scene.world.disk.text(OTHER).as_deref(), Some("user: mine\nagent: later\n"));
 }
 
@@ -46,10 +46,10 @@ async fn guards_are_removed_when_the_start_is_over() {
     let (mut scene, launch) = started().await;
     assert!(has_guard(&scene, launch));
     scene.world.disk.remove(OTHER);
-    neighbours::restore_and_unguard(&scene.ports, &mut scene.state, launch).await.unwrap();
+    endangered::restore_and_unguard(&scene.ports, &mut scene.state, launch).await.unwrap();
     assert!(!has_guard(&scene, launch) && scene.world.disk.read(OTHER).is_some());
     scene.world.disk.remove(OTHER);
-    neighbours::restore_and_unguard(&scene.ports, &mut scene.state, launch).await.unwrap();
+    endangered::restore_and_unguard(&scene.ports, &mut scene.state, launch).await.unwrap();
     assert_eq!(scene.world.disk.read(OTHER), None, "a later deletion is intentional");
 }
 
@@ -58,7 +58,7 @@ async fn transcript_that_cannot_be_restored_stays_in_its_guard_and_is_reported()
     let (mut scene, launch) = started().await;
     scene.world.disk.remove(OTHER);
     scene.world.calls.fail("folders.restore", 1);
-    neighbours::restore_and_unguard(&scene.ports, &mut scene.state, launch).await.unwrap();
+    endangered::restore_and_unguard(&scene.ports, &mut scene.state, launch).await.unwrap();
     assert!(has_guard(&scene, launch));
     let log = scene.log();
     assert!(log.iter().any(|it| it.contains("folders.restore")), "{log:?}");
@@ -70,7 +70,7 @@ async fn failures_of_store_and_guards_are_reported() {
         let (mut scene, launch) = started().await;
         scene.world.disk.remove(OTHER);
         scene.world.calls.fail(call, 1);
-        let left = neighbours::restore_and_unguard(&scene.ports, &mut scene.state, launch).await;
+        let left = endangered::restore_and_unguard(&scene.ports, &mut scene.state, launch).await;
         assert!(left.is_err(), "{call}");
         assert!(has_guard(&scene, launch), "{call}");
     }

@@ -1,13 +1,18 @@
 //! Conversations in a folder that belong to no session.
 
-use segue_core::flows::strangers::strangers;
+use segue_core::flows::unknown_conversations;
 use segue_core::model::{Environment, Status, VendorId};
 use segue_fakes::{FakeVendor, Storage, samples, transcript_line};
 
 use crate::stored::Stored;
 
 async fn found(stored: &Stored) -> Vec<String> {
-    let found = strangers(&stored.ports, samples::CWD.as_ref(), &samples::environment()).await;
+    let found = unknown_conversations::in_folder(
+        &stored.ports,
+        samples::CWD.as_ref(),
+        &samples::environment(),
+    )
+    .await;
     found.unwrap().iter().map(|it| format!("{}:{}", it.vendor, it.vendor_session_id)).collect()
 }
 
@@ -29,7 +34,12 @@ async fn conversations_of_the_folder_without_a_session_are_listed_newest_first()
 async fn only_the_beginning_of_a_first_message_is_shown() {
     let stored = Stored::new();
     stored.write("one", &[("user", &"ü".repeat(200))]);
-    let found = strangers(&stored.ports, samples::CWD.as_ref(), &samples::environment()).await;
+    let found = unknown_conversations::in_folder(
+        &stored.ports,
+        samples::CWD.as_ref(),
+        &samples::environment(),
+    )
+    .await;
     assert_eq!(found.unwrap()[0].begins, Some("ü".repeat(80)));
 }
 
@@ -53,10 +63,16 @@ async fn vendor_that_cannot_be_read_does_not_hide_the_others() {
     stored.world.vendors.put(FakeVendor { name: "silent", ..unreadable });
     stored.world.vendors.put(FakeVendor { name: "homeless", ..FakeVendor::default() });
     let environment = Environment::new([("HOMELESS_HOME".to_owned(), String::new())]);
-    let found = strangers(&stored.ports, samples::CWD.as_ref(), &environment).await.unwrap();
+    let found =
+        unknown_conversations::in_folder(&stored.ports, samples::CWD.as_ref(), &environment)
+            .await
+            .unwrap();
     assert_eq!(found.len(), 1);
     stored.world.calls.fail("files.list", 1);
-    let found = strangers(&stored.ports, samples::CWD.as_ref(), &environment).await.unwrap();
+    let found =
+        unknown_conversations::in_folder(&stored.ports, samples::CWD.as_ref(), &environment)
+            .await
+            .unwrap();
     assert!(found.is_empty(), "{found:?}");
 }
 
@@ -66,7 +82,12 @@ async fn store_that_fails_is_an_error() {
     stored.add(1, "fox", Status::Idle).await;
     for call in ["store.sessions", "store.bindings"] {
         stored.world.calls.fail(call, 1);
-        let found = strangers(&stored.ports, samples::CWD.as_ref(), &samples::environment()).await;
+        let found = unknown_conversations::in_folder(
+            &stored.ports,
+            samples::CWD.as_ref(),
+            &samples::environment(),
+        )
+        .await;
         assert!(found.is_err(), "{call}");
     }
 }
