@@ -139,7 +139,8 @@ impl Holders for FakeHolders {
         self.calls.enter("holders.stop")?;
         let held = self.state.lock().unwrap().held.remove(&launch);
         let Some(held) = held else { return Ok(None) };
-        let stopped = LaunchEnd { exit: Exit::Signal(15), asked: true, at: samples::start() };
+        let stopped =
+            LaunchEnd { exit: Exit::Signal(15), is_requested: true, at: samples::start() };
         let end = held.end.unwrap_or(stopped);
         self.folders.record_end(launch, end);
         Ok(Some(end))

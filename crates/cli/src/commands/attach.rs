@@ -90,7 +90,7 @@ pub(crate) async fn attach(
 
 fn after_end(point: &AttachPoint, end: &LaunchEnd, context: &Context) -> Result<CommandEnding> {
     let name = &point.of.address;
-    if end.asked || end.exit.is_clean() {
+    if end.is_requested || end.exit.is_clean() {
         context.output.note(&format!("{name} ended; its conversation is kept"));
         context.output.hint(&format!("run `segue resume {name}` to go on with it"));
         return Ok(CommandEnding::Done);

@@ -181,7 +181,7 @@ fn known_end(ports: &Ports, record: &LaunchRecord, is_newest: bool) -> Result<Op
 /// recorded.
 fn end_of(ports: &Ports, LaunchRecord { launch, .. }: &LaunchRecord) -> Result<LaunchEnd> {
     let known = launch.end.or(ports.folders.end(launch.id)?);
-    let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: launch.created_at };
+    let unknown = LaunchEnd { exit: Exit::Unknown, is_requested: false, at: launch.created_at };
     Ok(known.unwrap_or(unknown))
 }
 

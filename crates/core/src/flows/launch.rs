@@ -90,7 +90,7 @@ pub async fn start(
         },
         Err(error) => {
             let exit = Exit::NeverStarted;
-            let end = LaunchEnd { exit, asked: false, at: ports.clock.now() };
+            let end = LaunchEnd { exit, is_requested: false, at: ports.clock.now() };
             record_failed_start(ports, state, end, &error).await?;
             return Err(error);
         }
@@ -316,7 +316,7 @@ async fn end_of_failed_start(
         };
     }
     ports.machine.end_marked(&[launch]).await?;
-    let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: ports.clock.now() };
+    let unknown = LaunchEnd { exit: Exit::Unknown, is_requested: false, at: ports.clock.now() };
     Ok(end.or(ports.folders.end(launch)?).unwrap_or(unknown))
 }
 
@@ -334,7 +334,7 @@ async fn record_failed_start(
     };
     let (status, event) = state.status_change(ports, status);
     let (exit, start_error) = (end.exit, Some(why.to_string()));
-    let ended = EventPayload::LaunchEnded { exit, asked: false, cause: None, start_error };
+    let ended = EventPayload::LaunchEnded { exit, is_requested: false, cause: None, start_error };
     let ended = state.event(ports, ended);
     let commit = Commit {
         changes: vec![Change::EndLaunch { launch, end }, status],

@@ -80,7 +80,7 @@ pub async fn ended(
     environment: EnvironmentKept,
 ) -> Result<Vec<FollowUp>> {
     let is_open = state.open().is_some_and(|open| open.id == launch);
-    let is_explained = state.is_confirmed(launch) || end.asked || end.exit.is_clean();
+    let is_explained = state.is_confirmed(launch) || end.is_requested || end.exit.is_clean();
     if is_open && state.session.headless {
         complete_turn(ports, state, launch, end).await?;
     } else if is_open && !is_explained {
@@ -110,7 +110,7 @@ async fn complete_turn(
                 turn.text = answer;
             }
         }
-        (None, _) if !end.asked && !end.exit.is_clean() => {
+        (None, _) if !end.is_requested && !end.exit.is_clean() => {
             let errors = ports.files.tail(&ports.folders.errors(launch), MAX_ERROR_OUTPUT_BYTES);
             let errors = String::from_utf8_lossy(&errors.unwrap_or_default()).into_owned();
             if let Some(failure) = vendor.signals().and_then(|it| it.failure_in_output(&errors)) {
@@ -236,8 +236,9 @@ fn add_to_commit(
             commit.changes.push(Change::EndLaunch { launch, end: *end });
             let output = last_output::of_launch(ports, state, launch, *end);
             let cause = output.as_deref().map(rules::last_output::cause);
-            let LaunchEnd { exit, asked, .. } = *end;
-            let payload = EventPayload::LaunchEnded { exit, asked, cause, start_error: None };
+            let LaunchEnd { exit, is_requested, .. } = *end;
+            let payload =
+                EventPayload::LaunchEnded { exit, is_requested, cause, start_error: None };
             commit.events.push(state.event(ports, payload));
         }
         Action::GiveUp { failures } => {

@@ -59,7 +59,8 @@ pub enum EventPayload {
     LaunchEnded {
         exit: Exit,
         /// `segue stop` requested the end.
-        asked: bool,
+        #[serde(rename = "asked", alias = "is_requested")]
+        is_requested: bool,
         /// The agent's last output, if it may explain the end.
         cause: Option<String>,
         /// The error of a start that failed.

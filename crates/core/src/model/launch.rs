@@ -60,7 +60,8 @@ word_enum! {
 pub struct LaunchEnd {
     pub exit: Exit,
     /// `segue stop` requested the end.
-    pub asked: bool,
+    #[serde(rename = "asked", alias = "is_requested")]
+    pub is_requested: bool,
     pub at: Timestamp,
 }
 

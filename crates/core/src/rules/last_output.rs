@@ -14,7 +14,7 @@ const SIGNALS_FROM_OTHERS: [i32; 4] = [1, 2, 9, 15];
 /// agent in the middle of its work, the output shows only that work.
 pub fn may_explain(end: LaunchEnd, has_shown_conversation: bool) -> bool {
     match end.exit {
-        _ if end.asked => false,
+        _ if end.is_requested => false,
         Exit::Unknown | Exit::NeverStarted => false,
         Exit::Code(0) => !has_shown_conversation,
         Exit::Signal(signal) if SIGNALS_FROM_OTHERS.contains(&signal) => !has_shown_conversation,
@@ -66,8 +66,8 @@ mod tests {
             (Exit::Unknown, false, false, false),
             (Exit::NeverStarted, false, false, false),
         ];
-        for (exit, asked, without, with) in table {
-            let end = LaunchEnd { exit, asked, at: Timestamp::UNIX_EPOCH };
+        for (exit, is_requested, without, with) in table {
+            let end = LaunchEnd { exit, is_requested, at: Timestamp::UNIX_EPOCH };
             let explains = (may_explain(end, false), may_explain(end, true));
             assert_eq!(explains, (without, with), "{end:?}");
         }

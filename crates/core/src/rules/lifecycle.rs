@@ -208,7 +208,7 @@ fn has_crashed(facts: &LifecycleFacts, end: LaunchEnd) -> bool {
     let declined_trust =
         facts.status == Status::Waiting(WaitingFor::Trust) && matches!(end.exit, Exit::Code(_));
     let failed = !end.exit.is_clean() && end.exit != Exit::NeverStarted;
-    !facts.headless && !end.asked && failed && !declined_trust
+    !facts.headless && !end.is_requested && failed && !declined_trust
 }
 
 /// Returns whether a session whose launch has ended must be restarted automatically. A daemon that
@@ -256,7 +256,7 @@ fn after_crash(end: LaunchEnd, environment: EnvironmentKept, failures: Failures)
 
 /// Returns the status of a session whose launch has ended and is not restarted.
 fn status_after_end(facts: &LifecycleFacts, open: &OpenLaunchFacts, end: LaunchEnd) -> Status {
-    if end.asked {
+    if end.is_requested {
         return Status::Ended(How::Stopped);
     }
     match (facts.headless, end.exit, open.turn) {

@@ -84,7 +84,7 @@ fn failed_at(launch: &Launch) -> Option<Timestamp> {
     let end = launch.end?;
     let is_own_failure = matches!(end.exit, Exit::Code(code) if code != 0)
         || matches!(end.exit, Exit::Signal(_) | Exit::NeverStarted);
-    (is_own_failure && !end.asked).then_some(end.at)
+    (is_own_failure && !end.is_requested).then_some(end.at)
 }
 
 fn died_at_once(launch: &Launch) -> bool {
@@ -99,7 +99,7 @@ fn failed_within(launch: &Launch, now: Timestamp) -> bool {
 
 /// Returns whether Segue did not observe the end of the launch, and recorded it within the window.
 fn killed_within(launch: &Launch, now: Timestamp) -> bool {
-    let unobserved = launch.end.filter(|end| end.exit == Exit::Unknown && !end.asked);
+    let unobserved = launch.end.filter(|end| end.exit == Exit::Unknown && !end.is_requested);
     unobserved.is_some_and(|end| time_between(end.at, now) < WINDOW)
 }
 
@@ -121,7 +121,7 @@ mod tests {
     fn launch(from: i64, to: i64, exit: Exit) -> Launch {
         let mut launch = samples::launch(1);
         launch.created_at = at(from);
-        launch.end = Some(crate::model::LaunchEnd { exit, asked: false, at: at(to) });
+        launch.end = Some(crate::model::LaunchEnd { exit, is_requested: false, at: at(to) });
         launch
     }
 
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn requested_stop_does_not_count_as_a_failure() {
         let mut stopped = launch(0, 1, Exit::Signal(15));
-        stopped.end.as_mut().unwrap().asked = true;
+        stopped.end.as_mut().unwrap().is_requested = true;
         assert_eq!(Failures::count(&[stopped], at(2)), Failures::default());
     }
 

@@ -99,7 +99,7 @@ async fn status_after_the_end_depends_on_the_exit() {
         let mut scene = FlowScene::new();
         scene.talk().await;
         let launch = scene.launch();
-        let end = LaunchEnd { exit, asked: false, at: scene.ports.clock.now() };
+        let end = LaunchEnd { exit, is_requested: false, at: scene.ports.clock.now() };
         scene.world.holders.end_agent(launch, end);
         let kept = EnvironmentKept::Yes;
         let ups = observe::ended(&scene.ports, &mut scene.state, launch, end, kept).await.unwrap();
@@ -116,7 +116,7 @@ async fn status_after_the_end_depends_on_the_exit() {
 async fn stop_that_was_asked_for_is_no_crash() {
     let mut scene = FlowScene::new();
     let launch = scene.talk().await;
-    let end = LaunchEnd { exit: Exit::Signal(15), asked: true, at: scene.ports.clock.now() };
+    let end = LaunchEnd { exit: Exit::Signal(15), is_requested: true, at: scene.ports.clock.now() };
     let ups = observe::ended(&scene.ports, &mut scene.state, launch, end, EnvironmentKept::Yes)
         .await
         .unwrap();
@@ -150,7 +150,8 @@ async fn agent_that_dies_at_once_three_times_is_given_up() {
                 .unwrap();
         }
         let launch = scene.launch();
-        let end = LaunchEnd { exit: Exit::Code(1), asked: false, at: scene.ports.clock.now() };
+        let end =
+            LaunchEnd { exit: Exit::Code(1), is_requested: false, at: scene.ports.clock.now() };
         last = observe::ended(&scene.ports, &mut scene.state, launch, end, EnvironmentKept::Yes)
             .await
             .unwrap();
@@ -196,7 +197,7 @@ async fn end_that_cannot_be_stored_changes_nothing_in_memory() {
     let mut scene = FlowScene::new();
     let launch = scene.talk().await;
     scene.world.calls.fail("store.commit", 1);
-    let end = LaunchEnd { exit: Exit::Code(0), asked: false, at: scene.ports.clock.now() };
+    let end = LaunchEnd { exit: Exit::Code(0), is_requested: false, at: scene.ports.clock.now() };
     let ended =
         observe::ended(&scene.ports, &mut scene.state, launch, end, EnvironmentKept::No).await;
     ended.unwrap_err();

@@ -201,7 +201,7 @@ async fn message_that_may_have_been_typed_since_becomes_uncertain() {
         let mut scene = FlowScene::new();
         scene.talk().await;
         let launch = scene.launch();
-        let end = LaunchEnd { exit: Exit::Code(0), asked: false, at: samples::start() };
+        let end = LaunchEnd { exit: Exit::Code(0), is_requested: false, at: samples::start() };
         match process {
             "dead" => scene.world.holders.kill(launch),
             "ended" => scene.world.holders.end_agent(launch, end),

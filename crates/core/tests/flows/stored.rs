@@ -45,7 +45,7 @@ impl Stored {
     /// Stores a session whose launch is on this machine.
     pub(crate) async fn add_on(&self, machine: MachineId, session: Session) -> Session {
         let is_open = session.status.expects_process();
-        let end = LaunchEnd { exit: Exit::Signal(9), asked: false, at: samples::start() };
+        let end = LaunchEnd { exit: Exit::Signal(9), is_requested: false, at: samples::start() };
         let launch = Launch {
             id: LaunchId::new(Uuid::from_u128(session.id.uuid().as_u128() + 100)),
             session: session.id,

@@ -116,7 +116,7 @@ async fn stream_ends_with_its_holder_and_its_requests_still_succeed() {
     let (terminals, terminal) = terminals();
     let mut stream = terminals.open(launch(), control(40, 120)).await.unwrap();
     let [_, _, _] = next(&mut stream).await;
-    let end = LaunchEnd { exit: Exit::Code(0), asked: false, at: samples::start() };
+    let end = LaunchEnd { exit: Exit::Code(0), is_requested: false, at: samples::start() };
     terminal.end(end);
     stream.input(b"late").await.unwrap();
     stream.resize(TerminalSize { rows: 1, cols: 2 }).await.unwrap();

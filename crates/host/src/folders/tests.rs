@@ -81,7 +81,7 @@ fn end_returns_the_record_of_the_holder_and_none_if_it_is_damaged() {
     folders.write(&record).unwrap();
     let launch = record.launch.id;
     assert_eq!(folders.end(launch).unwrap(), None);
-    let end = LaunchEnd { exit: Exit::Signal(9), asked: false, at: Timestamp::UNIX_EPOCH };
+    let end = LaunchEnd { exit: Exit::Signal(9), is_requested: false, at: Timestamp::UNIX_EPOCH };
     let path = folders.paths.launch(launch).join(END);
     fs::write(&path, serde_json::to_vec(&end).unwrap()).unwrap();
     assert_eq!(folders.end(launch).unwrap(), Some(end));

@@ -49,7 +49,7 @@ pub(super) async fn abandon(
 
 /// Records the end of the launch, unless its holder has done so.
 fn close(folder: &Path, _lock: &FileLock) -> Result<Option<Held>> {
-    let end = LaunchEnd { exit: Exit::Unknown, asked: false, at: jiff::Timestamp::now() };
+    let end = LaunchEnd { exit: Exit::Unknown, is_requested: false, at: jiff::Timestamp::now() };
     order::write_end_if_missing(folder, &end)?;
     Ok(None)
 }

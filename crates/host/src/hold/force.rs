@@ -53,9 +53,10 @@ pub(super) async fn end(
     }
     leftovers::end_marked(&[launch]).await?;
     // The holder may have recorded the end of its agent as a crash, because it did not get the
-    // request to stop. Then the session would be restarted. So set `asked` here.
-    let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: jiff::Timestamp::now() };
-    let end = LaunchEnd { asked: true, ..order::read_end(folder).unwrap_or(unknown) };
+    // request to stop. Then the session would be restarted. So set `is_requested` here.
+    let unknown =
+        LaunchEnd { exit: Exit::Unknown, is_requested: false, at: jiff::Timestamp::now() };
+    let end = LaunchEnd { is_requested: true, ..order::read_end(folder).unwrap_or(unknown) };
     order::write_end(folder, &end)?;
     Ok(end)
 }

@@ -60,7 +60,7 @@ pub(super) fn write_end_if_missing(launch_folder: &Path, end: &LaunchEnd) -> Res
 
 /// Returns the end of a launch whose agent never started.
 pub(super) fn never_started() -> LaunchEnd {
-    LaunchEnd { exit: Exit::NeverStarted, asked: false, at: jiff::Timestamp::now() }
+    LaunchEnd { exit: Exit::NeverStarted, is_requested: false, at: jiff::Timestamp::now() }
 }
 
 /// The order to a holder. It is sent through a pipe, because the values of the environment must not

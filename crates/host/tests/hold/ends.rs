@@ -19,7 +19,7 @@ async fn clean_exit_is_recorded_and_the_holder_exits() {
     let (launch, held) = fixture.start(&test_launch).await;
     fixture.holders.inject(launch, b"\r").await.unwrap();
     let end = fixture.wait_for_end(launch).await;
-    assert_eq!((end.exit, end.asked), (exit_code(0), false));
+    assert_eq!((end.exit, end.is_requested), (exit_code(0), false));
     assert_eq!(fixture.recorded_end(launch), end);
     wait_for_exit(&held.holder).await;
     assert_eq!(fixture.holders.find(launch).await.unwrap(), None);
@@ -35,7 +35,7 @@ async fn after_a_crash_the_holder_keeps_the_environment_until_it_is_released() {
     assert_eq!(error.kind, Kind::Conflict, "a running agent was released");
     fixture.holders.inject(launch, b"\r").await.unwrap();
     let end = fixture.wait_for_end(launch).await;
-    assert_eq!((end.exit, end.asked), (Exit::Signal(11), false));
+    assert_eq!((end.exit, end.is_requested), (Exit::Signal(11), false));
     assert_eq!(fixture.recorded_end(launch), end);
     let found = fixture.holders.find(launch).await.unwrap().unwrap();
     assert_eq!((found.agent, found.end), (None, Some(end)));
@@ -63,7 +63,7 @@ async fn stop_ends_every_descendant_even_in_other_unix_sessions() {
     assert!(processes_of(launch).len() >= 6);
     let end = fixture.holders.stop(launch, GRACE).await.unwrap().unwrap();
     assert_eq!(processes_of(launch), Vec::<u32>::new());
-    assert_eq!((end.exit, end.asked), (Exit::Signal(15), true));
+    assert_eq!((end.exit, end.is_requested), (Exit::Signal(15), true));
     assert_eq!(fixture.recorded_end(launch), end);
     wait_for_exit(&held.holder).await;
     assert_eq!(fixture.holders.stop(launch, GRACE).await.unwrap(), None);
@@ -76,7 +76,7 @@ async fn agent_can_clean_up_before_it_exits() {
     let (launch, _) = fixture.start(&fixture.shell(script)).await;
     fixture.wait_for_title(launch, "up").await;
     let end = fixture.holders.stop(launch, Duration::from_secs(30)).await.unwrap().unwrap();
-    assert_eq!((end.exit, end.asked), (exit_code(9), true));
+    assert_eq!((end.exit, end.is_requested), (exit_code(9), true));
     assert!(fixture.folder().join("tidied").exists());
 }
 
@@ -87,7 +87,7 @@ async fn agent_that_ignores_all_signals_is_killed() {
     let (launch, _) = fixture.start(&fixture.shell(script)).await;
     fixture.wait_for_title(launch, "up").await;
     let end = fixture.holders.stop(launch, GRACE).await.unwrap().unwrap();
-    assert_eq!((end.exit, end.asked), (Exit::Signal(9), true));
+    assert_eq!((end.exit, end.is_requested), (Exit::Signal(9), true));
     assert_eq!(processes_of(launch), Vec::<u32>::new());
 }
 
@@ -100,7 +100,7 @@ async fn interactive_shell_ends_on_sighup_without_sigkill() {
     fixture.holders.inject(launch, b"printf '\\033]2;up\\007'\r").await.unwrap();
     fixture.wait_for_title(launch, "up").await;
     let end = fixture.holders.stop(launch, Duration::from_secs(2)).await.unwrap().unwrap();
-    assert!(end.asked);
+    assert!(end.is_requested);
     assert_ne!(end.exit, Exit::Signal(9));
 }
 
@@ -167,7 +167,7 @@ async fn sigterm_to_a_holder_ends_its_agent_and_is_not_recorded_as_a_request() {
     wait_for_exit(&held.holder).await;
     assert_eq!(processes_of(launch), Vec::<u32>::new());
     let end = fixture.recorded_end(launch);
-    assert_eq!((end.exit, end.asked), (Exit::Signal(15), false));
+    assert_eq!((end.exit, end.is_requested), (Exit::Signal(15), false));
 }
 
 #[tokio::test]
@@ -179,5 +179,5 @@ async fn clean_exit_after_sigterm_to_the_holder_is_recorded_as_a_signal() {
     send(&held.holder, Signal::TERM);
     wait_for_exit(&held.holder).await;
     let end = fixture.recorded_end(launch);
-    assert_eq!((end.exit, end.asked), (Exit::Signal(15), false));
+    assert_eq!((end.exit, end.is_requested), (Exit::Signal(15), false));
 }

@@ -99,7 +99,7 @@ async fn output_of_a_headless_agent_is_recorded_byte_for_byte() {
     test_launch.headless = true;
     let (launch, held) = fixture.start(&test_launch).await;
     let end = fixture.wait_for_end(launch).await;
-    assert_eq!((end.exit, end.asked), (exit_code(3), false));
+    assert_eq!((end.exit, end.is_requested), (exit_code(3), false));
     wait_for_exit(&held.holder).await;
     let folder = fixture.paths.launch(launch);
     let stream = fs::read(folder.join("stream.jsonl")).unwrap();

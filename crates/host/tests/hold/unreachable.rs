@@ -104,7 +104,7 @@ async fn stop_ends_the_agent_of_a_stopped_holder() {
     suspend(&held.holder);
     fs::remove_file(fixture.socket(launch)).unwrap();
     let end = fixture.holders.stop(launch, DEADLINE).await.unwrap().unwrap();
-    assert!(end.asked);
+    assert!(end.is_requested);
     wait_for_exit(&held.holder).await;
     assert_eq!(processes_of(launch), Vec::<u32>::new());
     assert_eq!(fixture.recorded_end(launch), end);
@@ -124,7 +124,7 @@ async fn holder_that_does_not_answer_is_ended_with_everything_below_it() {
     let silent_listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let end = fixture.holders.stop(launch, Duration::ZERO).await.unwrap().unwrap();
     drop(silent_listener);
-    assert!(end.asked);
+    assert!(end.is_requested);
     assert!(!process::is_alive(&held.holder));
     assert_eq!(processes_of(launch), Vec::<u32>::new());
     // `stop` returns the recorded end, which the holder may have written before it was killed.

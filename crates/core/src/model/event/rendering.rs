@@ -14,9 +14,9 @@ impl fmt::Display for EventPayload {
             Self::LaunchPlanned { number, mode } => write!(f, "launch {number} ({})", mode.word()),
             Self::LaunchStarted { found_alive: true, .. } => f.write_str("found alive"),
             Self::LaunchStarted { pid, .. } => write!(f, "process {}", pid.unwrap_or(0)),
-            Self::LaunchEnded { exit, asked, cause, start_error } => {
-                f.write_str(&launch_ended(*exit, *asked, cause.as_deref(), start_error.as_deref()))
-            }
+            Self::LaunchEnded { exit, is_requested, cause, start_error } => f.write_str(
+                &launch_ended(*exit, *is_requested, cause.as_deref(), start_error.as_deref()),
+            ),
             Self::Bound { vendor_session, evidence } => write!(f, "{vendor_session} ({evidence})"),
             Self::BindingRefused { wanted, found } => {
                 let wanted = wanted.as_ref().map_or("", |wanted| wanted.as_str());
@@ -76,8 +76,13 @@ fn source_name(source: EnvironmentSource) -> &'static str {
     }
 }
 
-fn launch_ended(exit: Exit, asked: bool, cause: Option<&str>, error: Option<&str>) -> String {
-    let ended = match (exit, asked, cause) {
+fn launch_ended(
+    exit: Exit,
+    is_requested: bool,
+    cause: Option<&str>,
+    error: Option<&str>,
+) -> String {
+    let ended = match (exit, is_requested, cause) {
         (Exit::NeverStarted, _, _) if error.is_some() => "not started".to_owned(),
         (exit, true, _) => format!("{exit}, as asked"),
         (Exit::Unknown, false, _) => "ended while Segue was not watching".to_owned(),

@@ -93,9 +93,9 @@ fn launches() -> SentenceCases {
 }
 
 fn launch_ends() -> SentenceCases {
-    let ended = |exit, asked, cause, start_error| EventPayload::LaunchEnded {
+    let ended = |exit, is_requested, cause, start_error| EventPayload::LaunchEnded {
         exit,
-        asked,
+        is_requested,
         cause,
         start_error,
     };

@@ -37,13 +37,13 @@ fn seen(text: &str) -> Observation {
     Observation::Signal(Signal::Conversation { id: id(text), evidence: Evidence::Registry })
 }
 
-fn end(exit: Exit, asked: bool) -> LaunchEnd {
-    LaunchEnd { exit, asked, at: Timestamp::UNIX_EPOCH }
+fn end(exit: Exit, is_requested: bool) -> LaunchEnd {
+    LaunchEnd { exit, is_requested, at: Timestamp::UNIX_EPOCH }
 }
 
-fn over(exit: Exit, asked: bool, environment: EnvironmentKept) -> Observation {
+fn over(exit: Exit, is_requested: bool, environment: EnvironmentKept) -> Observation {
     let failures = Failures { fast_in_a_row: 1, in_window: 1, killed_in_window: 0 };
-    Observation::Ended { end: end(exit, asked), environment, failures }
+    Observation::Ended { end: end(exit, is_requested), environment, failures }
 }
 
 fn act(facts: &LifecycleFacts, observation: &Observation) -> Vec<Action> {
@@ -141,14 +141,14 @@ fn status_and_restart_of_an_interactive_agent_depend_on_its_exit() {
         (Exit::Unknown, false, EnvironmentKept::No, Status::Interrupted, false),
         (Exit::NeverStarted, false, EnvironmentKept::No, Status::Ended(How::NeverStarted), false),
     ];
-    for (exit, asked, kept, status, restarts) in table {
-        let actions = act(&facts(), &over(exit, asked, kept));
-        let what = format!("{exit:?} asked {asked} {kept:?}");
+    for (exit, is_requested, kept, status, restarts) in table {
+        let actions = act(&facts(), &over(exit, is_requested, kept));
+        let what = format!("{exit:?} is_requested {is_requested} {kept:?}");
         assert_eq!(last_status(&actions), status, "{what}");
         let restart = Action::Restart { after: Duration::from_millis(500) };
         assert_eq!(actions.contains(&restart), restarts, "{what}");
         assert_eq!(actions[0], Action::EndLeftovers, "{what}");
-        assert_eq!(actions[1], Action::CloseLaunch { end: end(exit, asked) }, "{what}");
+        assert_eq!(actions[1], Action::CloseLaunch { end: end(exit, is_requested) }, "{what}");
     }
 }
 
@@ -258,9 +258,11 @@ fn any_observation() -> impl Strategy<Value = Observation> {
             text: String::new(),
             failure: None
         })),
-        (exit, any::<bool>(), kept, failures).prop_map(|(exit, asked, environment, failures)| {
-            Observation::Ended { end: end(exit, asked), environment, failures }
-        }),
+        (exit, any::<bool>(), kept, failures).prop_map(
+            |(exit, is_requested, environment, failures)| {
+                Observation::Ended { end: end(exit, is_requested), environment, failures }
+            }
+        ),
     ]
 }
 
@@ -356,7 +358,7 @@ proptest! {
         let mut simulation = Simulation { facts: facts(), ledger: vec![id("a")], live: 1, launches: 1 };
         for (observation, late) in observations {
             let before = simulation.ledger.clone();
-            let asked = simulation.facts.open.clone();
+            let is_requested = simulation.facts.open.clone();
             let bound = simulation.facts.bound.clone();
             let about = launch_id(simulation.launches.saturating_sub(late));
             for action in next(&simulation.facts.clone(), about, &observation) {
@@ -364,7 +366,7 @@ proptest! {
             }
             prop_assert!(simulation.live <= 1);
             prop_assert_eq!(&simulation.ledger[..before.len()], &before[..]);
-            if let Some(open) = asked
+            if let Some(open) = is_requested
                 && open.mode == LaunchMode::Resume
                 && !open.confirmed
                 && simulation.ledger.len() > before.len()

@@ -23,7 +23,7 @@ async fn handed_over() -> (FlowScene, Session) {
 
 async fn remove(scene: &FlowScene, session: &Session) {
     scene.world.holders.kill(scene.launch());
-    let end = LaunchEnd { exit: Exit::Signal(9), asked: false, at: scene.ports.clock.now() };
+    let end = LaunchEnd { exit: Exit::Signal(9), is_requested: false, at: scene.ports.clock.now() };
     let ended = Change::EndLaunch { launch: scene.launch(), end };
     let commit = Commit { changes: vec![ended, Change::RemoveSession(session.id)], events: vec![] };
     scene.ports.store.commit(commit).await.unwrap();

@@ -57,7 +57,7 @@ impl AgentState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PendingStop {
     /// Whether a client requested the stop. Otherwise the machine shuts down.
-    pub(super) asked: bool,
+    pub(super) is_requested: bool,
     pub(super) next: StopStep,
     /// When the next step is due.
     pub(super) at: Instant,
@@ -75,9 +75,9 @@ pub(super) enum StopStep {
 }
 
 impl PendingStop {
-    pub(super) fn new(asked: bool, grace: Duration, now: Instant) -> Self {
+    pub(super) fn new(is_requested: bool, grace: Duration, now: Instant) -> Self {
         let deadline = now + grace;
-        Self { asked, next: StopStep::HangUp, at: now + grace / 2, deadline }
+        Self { is_requested, next: StopStep::HangUp, at: now + grace / 2, deadline }
     }
 
     /// Combines two stops. The earlier deadline counts, and executed steps are not repeated.
@@ -85,7 +85,7 @@ impl PendingStop {
         let earlier = if other.deadline < self.deadline { other } else { self };
         let next = if self.next == StopStep::Kill { StopStep::Kill } else { earlier.next };
         let at = if next == StopStep::Kill { earlier.deadline } else { earlier.at };
-        Self { asked: self.asked || other.asked, next, at, ..earlier }
+        Self { is_requested: self.is_requested || other.is_requested, next, at, ..earlier }
     }
 
     /// Returns the stop after its next step. `None` if that was the last step.
@@ -117,7 +117,7 @@ mod tests {
         let slow = PendingStop::new(false, Duration::from_secs(8), now);
         let quick = PendingStop::new(true, Duration::from_secs(2), now);
         for stop in [slow.join(quick), quick.join(slow)] {
-            assert!(stop.asked);
+            assert!(stop.is_requested);
             assert_eq!((stop.next, stop.at), (StopStep::HangUp, now + Duration::from_secs(1)));
         }
         let hung_up = slow.advance().unwrap().join(quick);

@@ -25,10 +25,10 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
 
 impl Holder {
     /// Asks the agent to exit, and schedules the steps that force it to.
-    pub(super) fn stop(&mut self, asked: bool, grace: Duration) {
+    pub(super) fn stop(&mut self, is_requested: bool, grace: Duration) {
         let AgentState::Running { stop } = &mut self.agent_state else { return };
         failpoint::hit("hold.stop.before");
-        let new = PendingStop::new(asked, grace, Instant::now());
+        let new = PendingStop::new(is_requested, grace, Instant::now());
         *stop = Some(stop.map_or(new, |old| old.join(new)));
         self.signal_agent(Signal::TERM);
         // A stopped process cannot exit before it is resumed.
@@ -101,12 +101,12 @@ impl Holder {
         if !self.is_agent(pid) {
             return;
         }
-        let asked = stop.is_some_and(|stop| stop.asked);
+        let is_requested = stop.is_some_and(|stop| stop.is_requested);
         // Record the agent's last output before its end, so that a reader of the end finds it.
         self.drain();
-        let was_terminated = self.terminal.is_some() && stop.is_some_and(|stop| !stop.asked);
+        let was_terminated = self.terminal.is_some() && stop.is_some_and(|stop| !stop.is_requested);
         let exit = or_terminated(exit(status), was_terminated);
-        let end = LaunchEnd { exit, asked, at: jiff::Timestamp::now() };
+        let end = LaunchEnd { exit, is_requested, at: jiff::Timestamp::now() };
         log(&format!("the agent ended: {}", end.exit));
         if let Err(error) = order::write_end(&self.folder, &end) {
             log(&format!("the end of the agent cannot be recorded: {error}"));
@@ -127,7 +127,7 @@ impl Holder {
         self.group.iter().for_each(AgentGroup::remove);
         // Record the last output first, so that a client that is notified of the end can read the
         // reason.
-        if !end.asked
+        if !end.is_requested
             && let Err(error) = self.record_last_output()
         {
             log(&format!("the agent's last output cannot be recorded: {error}"));

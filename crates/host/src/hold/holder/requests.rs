@@ -145,9 +145,10 @@ impl Holder {
     }
 
     fn typed(&mut self, id: ClientId, bytes: &[u8]) {
-        let asked = self.terminal.as_ref().map(VirtualTerminal::asked).unwrap_or_default();
+        let requested =
+            self.terminal.as_ref().map(VirtualTerminal::requested_reports).unwrap_or_default();
         let Some(view) = self.view(id) else { return };
-        let typed = view.filter.filter(bytes, asked);
+        let typed = view.filter.filter(bytes, requested);
         let has_keys = view.filter.take_has_keys();
         self.suspended.typed(&typed, tokio::time::Instant::now());
         self.type_for_person(&typed, has_keys);

@@ -29,7 +29,7 @@ pub(crate) struct InputFilter {
 
 impl InputFilter {
     /// Takes input and returns the bytes for the agent.
-    pub(crate) fn filter(&mut self, bytes: &[u8], asked: RequestedReports) -> Vec<u8> {
+    pub(crate) fn filter(&mut self, bytes: &[u8], requested: RequestedReports) -> Vec<u8> {
         let mut passed = Vec::with_capacity(bytes.len());
         self.scanner.push(bytes);
         loop {
@@ -43,7 +43,7 @@ impl InputFilter {
             if token.begins_paste() {
                 self.is_pasting = true;
             }
-            if is_typed(token.kind, token.bytes, asked) {
+            if is_typed(token.kind, token.bytes, requested) {
                 self.has_keys |= !is_report(token.kind, token.bytes);
                 passed.extend_from_slice(token.bytes);
             }
@@ -79,11 +79,13 @@ impl InputFilter {
     }
 }
 
-fn is_typed(kind: TokenKind, bytes: &[u8], asked: RequestedReports) -> bool {
+fn is_typed(kind: TokenKind, bytes: &[u8], requested: RequestedReports) -> bool {
     match kind {
         TokenKind::Text | TokenKind::Control | TokenKind::Escape => true,
         TokenKind::Osc | TokenKind::Dcs => false,
-        TokenKind::Csi => Sequence::parse(bytes).is_none_or(|sequence| is_key(&sequence, asked)),
+        TokenKind::Csi => {
+            Sequence::parse(bytes).is_none_or(|sequence| is_key(&sequence, requested))
+        }
     }
 }
 
@@ -101,9 +103,9 @@ fn is_report(kind: TokenKind, bytes: &[u8]) -> bool {
     })
 }
 
-fn is_key(sequence: &Sequence<'_>, asked: RequestedReports) -> bool {
+fn is_key(sequence: &Sequence<'_>, requested: RequestedReports) -> bool {
     match (sequence.prefix, sequence.intermediate, sequence.last) {
-        (0, 0, b'I' | b'O') if sequence.is_bare() => asked.focus,
+        (0, 0, b'I' | b'O') if sequence.is_bare() => requested.focus,
         // F3 with modifiers looks like a report of a cursor in the first row, but no such report
         // was requested.
         (0, 0, b'R') => {
@@ -111,7 +113,7 @@ fn is_key(sequence: &Sequence<'_>, asked: RequestedReports) -> bool {
                 || sequence.number(0) == Some(1)
                     && sequence.number(1).is_some_and(|modifiers| modifiers <= 16)
         }
-        (b'?', 0, b'n') if sequence.number(0) == Some(997) => asked.colour_scheme,
+        (b'?', 0, b'n') if sequence.number(0) == Some(997) => requested.colour_scheme,
         (b'?' | b'>' | b'=', 0, b'c')
         | (0 | b'?', 0, b'n')
         | (b'?', 0, b'R' | b'u' | b'S')
@@ -162,11 +164,11 @@ mod tests {
         b"\x1b[27;5;92~",
     ];
 
-    fn pass(chunks: &[&[u8]], asked: RequestedReports) -> Vec<u8> {
+    fn pass(chunks: &[&[u8]], requested: RequestedReports) -> Vec<u8> {
         let mut filter = InputFilter::default();
         let mut passed = Vec::new();
         for chunk in chunks {
-            passed.extend(filter.filter(chunk, asked));
+            passed.extend(filter.filter(chunk, requested));
         }
         passed
     }

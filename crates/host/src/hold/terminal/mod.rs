@@ -151,7 +151,7 @@ impl VirtualTerminal {
     }
 
     /// Returns the reports that the agent has requested from a user's terminal.
-    pub(crate) fn asked(&self) -> RequestedReports {
+    pub(crate) fn requested_reports(&self) -> RequestedReports {
         RequestedReports {
             focus: self.modes.is_on(modes::FOCUS),
             colour_scheme: self.modes.is_on(modes::COLOUR_SCHEME),

@@ -46,7 +46,8 @@ impl Actor {
                 end = self.ports.holders.stop(launch, STOP_GRACE).await?;
             }
         }
-        let unknown = LaunchEnd { exit: Exit::Unknown, asked: true, at: self.ports.clock.now() };
+        let unknown =
+            LaunchEnd { exit: Exit::Unknown, is_requested: true, at: self.ports.clock.now() };
         Ok(end.or(self.ports.folders.end(launch)?).unwrap_or(unknown))
     }
 

@@ -118,7 +118,8 @@ impl Actor {
                 return self.found(launch, held).await;
             }
         }
-        let unknown = LaunchEnd { exit: Exit::Unknown, asked: false, at: self.ports.clock.now() };
+        let unknown =
+            LaunchEnd { exit: Exit::Unknown, is_requested: false, at: self.ports.clock.now() };
         let end = self.ports.folders.end(launch)?.unwrap_or(unknown);
         let environment = self.kept_without_holder();
         self.launch_ended(launch, end, environment).await

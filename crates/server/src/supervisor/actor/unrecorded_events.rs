@@ -94,8 +94,10 @@ impl Actor {
         end: LaunchEnd,
         environment: EnvironmentKept,
     ) -> Result<Vec<FollowUp>> {
-        let end =
-            LaunchEnd { asked: end.asked || self.unrecorded.asked_to_end == Some(launch), ..end };
+        let end = LaunchEnd {
+            is_requested: end.is_requested || self.unrecorded.asked_to_end == Some(launch),
+            ..end
+        };
         let recorded = observe::ended(&self.ports, &mut self.state, launch, end, environment).await;
         self.unrecorded.end = recorded.is_err().then_some((launch, end, environment));
         recorded

@@ -24,7 +24,7 @@ pub async fn every_field_of_a_launch_is_read_back_unchanged(backend: &impl Backe
         machine: Some(MachineId::new(Uuid::from_u128(7))),
         holder: Some(samples.process(1)),
         agent: Some(samples.process(2)),
-        end: Some(LaunchEnd { asked: true, ..samples.end(Exit::Signal(15)) }),
+        end: Some(LaunchEnd { is_requested: true, ..samples.end(Exit::Signal(15)) }),
         ..samples.launch(session, 2)
     };
     store.commit(commit([Change::CreateLaunch(Box::new(full.clone()))])).await.unwrap();

@@ -83,7 +83,7 @@ impl Samples {
     }
 
     pub fn end(&self, exit: Exit) -> LaunchEnd {
-        LaunchEnd { exit, asked: false, at: self.time() }
+        LaunchEnd { exit, is_requested: false, at: self.time() }
     }
 
     pub fn event(&self, session: Option<SessionId>, text: &str) -> NewEvent {
