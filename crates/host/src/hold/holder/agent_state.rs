@@ -14,12 +14,12 @@ pub(super) enum AgentState {
     /// The agent has ended. The holder is ending the processes that the agent has started.
     Sweeping {
         end: LaunchEnd,
-        leave: bool,
+        holder_exits: bool,
     },
     Ended {
         end: LaunchEnd,
         /// Whether the holder exits. Otherwise it stays to keep the environment.
-        leave: bool,
+        holder_exits: bool,
     },
 }
 
@@ -43,13 +43,18 @@ impl AgentState {
         }
     }
 
-    /// Returns whether the holder exits as soon as all processes below it have ended.
-    pub(super) fn is_leaving(&self) -> bool {
-        matches!(self, Self::Sweeping { leave: true, .. } | Self::Ended { leave: true, .. })
+    /// Returns whether the holder will exit: at once, or as soon as all processes that the agent has
+    /// started are gone.
+    pub(super) fn will_holder_exit(&self) -> bool {
+        matches!(
+            self,
+            Self::Sweeping { holder_exits: true, .. } | Self::Ended { holder_exits: true, .. }
+        )
     }
 
-    pub(super) fn is_over(&self) -> bool {
-        matches!(self, Self::Ended { leave: true, .. })
+    /// Returns whether the holder may exit now.
+    pub(super) fn may_holder_exit(&self) -> bool {
+        matches!(self, Self::Ended { holder_exits: true, .. })
     }
 }
 

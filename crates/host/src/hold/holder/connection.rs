@@ -76,12 +76,12 @@ impl ClientConnection {
 async fn read_in(id: ClientId, mut from: OwnedReadHalf, messages: Sender<ClientMessage>) {
     let mut decoder = FrameDecoder::default();
     let mut buffer = vec![0; 16 << 10];
-    let mut typing = InputPace::Still;
+    let mut pause = InputPause::Long;
     loop {
         let read = tokio::select! {
             read = from.read(&mut buffer) => read,
-            () = typing.pause() => {
-                let message = typing.paused(id);
+            () = pause.next() => {
+                let message = pause.advance(id);
                 if messages.send(message).await.is_err() {
                     return;
                 }
@@ -92,7 +92,7 @@ async fn read_in(id: ClientId, mut from: OwnedReadHalf, messages: Sender<ClientM
         decoder.push(buffer.get(..count).unwrap_or_default());
         while let Some(received) = decoder.next() {
             if matches!(&received, Received::Frame(frame) if frame.kind == kind::INPUT) {
-                typing = InputPace::Now;
+                pause = InputPause::None;
             }
             if messages.send(ClientMessage::Received(id, received)).await.is_err() {
                 return;
@@ -103,32 +103,36 @@ async fn read_in(id: ClientId, mut from: OwnedReadHalf, messages: Sender<ClientM
     let _sent = messages.send(ClientMessage::Gone(id)).await;
 }
 
-/// How long ago the last input arrived.
+/// The pause since the last input of the client.
 #[derive(Clone, Copy)]
-enum InputPace {
-    Now,
-    Paused,
-    Still,
+enum InputPause {
+    /// Input has just arrived.
+    None,
+    /// A short pause was reported.
+    Short,
+    /// A long pause was reported, or there was no input yet.
+    Long,
 }
 
-impl InputPace {
-    /// Waits for the length of the next pause.
-    async fn pause(self) {
+impl InputPause {
+    /// Waits until the next pause is to be reported. Never returns after a long pause.
+    async fn next(self) {
         match self {
-            Self::Now => tokio::time::sleep(KEY_PAUSE).await,
-            Self::Paused => tokio::time::sleep(LONG_PAUSE).await,
-            Self::Still => std::future::pending().await,
+            Self::None => tokio::time::sleep(KEY_PAUSE).await,
+            Self::Short => tokio::time::sleep(LONG_PAUSE).await,
+            Self::Long => std::future::pending().await,
         }
     }
 
-    fn paused(&mut self, id: ClientId) -> ClientMessage {
+    /// Returns the message about the pause that was waited for.
+    fn advance(&mut self, id: ClientId) -> ClientMessage {
         match self {
-            Self::Now => {
-                *self = Self::Paused;
+            Self::None => {
+                *self = Self::Short;
                 ClientMessage::Pause(id)
             }
-            Self::Paused | Self::Still => {
-                *self = Self::Still;
+            Self::Short | Self::Long => {
+                *self = Self::Long;
                 ClientMessage::LongPause(id)
             }
         }

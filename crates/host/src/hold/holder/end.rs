@@ -31,7 +31,7 @@ impl Holder {
         let new = PendingStop::new(is_requested, grace, Instant::now());
         *stop = Some(stop.map_or(new, |old| old.join(new)));
         self.signal_agent(Signal::TERM);
-        // A stopped process cannot exit before it is resumed.
+        // A suspended process cannot exit before it is resumed.
         self.signal_agent(Signal::CONT);
         failpoint::hit("hold.stop.after");
     }
@@ -41,7 +41,9 @@ impl Holder {
         log("received SIGTERM");
         match &mut self.agent_state {
             AgentState::Running { .. } => self.stop(false, SHUTDOWN_GRACE),
-            AgentState::Sweeping { leave, .. } | AgentState::Ended { leave, .. } => *leave = true,
+            AgentState::Sweeping { holder_exits, .. } | AgentState::Ended { holder_exits, .. } => {
+                *holder_exits = true;
+            }
         }
     }
 
@@ -75,11 +77,11 @@ impl Holder {
         }
     }
 
-    /// Collects the exit status of every process that has exited, and resumes a stopped agent.
+    /// Collects the exit status of every process that has exited, and resumes a suspended agent.
     pub(super) fn reap(&mut self) {
         loop {
             match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
-                Ok(Some((pid, status))) if status.stopped() => self.stopped(pid),
+                Ok(Some((pid, status))) if status.stopped() => self.child_suspended(pid),
                 Ok(Some((pid, status))) => self.collected(pid, status),
                 Ok(None) => break,
                 Err(Errno::INTR) => {}
@@ -113,32 +115,32 @@ impl Holder {
         }
         // After a crash the holder stays, because an automatic restart takes the environment from
         // it. In all other cases it exits.
-        let leave = stop.is_some() || end.exit.is_clean() || self.terminal.is_none();
+        let holder_exits = stop.is_some() || end.exit.is_clean() || self.terminal.is_none();
         failpoint::hit("hold.sweep.before");
-        self.agent_state = AgentState::Sweeping { end, leave };
+        self.agent_state = AgentState::Sweeping { end, holder_exits };
         self.kill_all();
     }
 
     /// Notifies all clients, if the agent and all processes that it has started are gone.
     fn finish(&mut self) {
-        let AgentState::Sweeping { end, leave } = self.agent_state else { return };
+        let AgentState::Sweeping { end, holder_exits } = self.agent_state else { return };
         failpoint::hit("hold.sweep.after");
         self.close_stream();
         self.group.iter().for_each(AgentGroup::remove);
-        // Record the last output first, so that a client that is notified of the end can read the
-        // reason.
+        // Record the last output before the clients are notified of the end, so that they can read
+        // the reason.
         if !end.is_requested
             && let Err(error) = self.record_last_output()
         {
             log(&format!("the agent's last output cannot be recorded: {error}"));
         }
-        if leave {
+        if holder_exits {
             remove_socket(&self.folder);
         }
-        // Release the lock first, so that a client that is notified of the end can start the
-        // session again.
+        // Release the session's lock before the clients are notified of the end, so that the daemon
+        // can start the session again.
         self.lock = None;
-        self.agent_state = AgentState::Ended { end, leave };
+        self.agent_state = AgentState::Ended { end, holder_exits };
         self.clients.announce(&WireEvent::Ended(end));
         self.clients.answer_stops(&WireAnswer::Ended(end));
         failpoint::hit("hold.ended.after");
@@ -187,11 +189,9 @@ impl Holder {
 
     /// Reads all output that the agent has written until now.
     fn drain(&mut self) {
-        let Some(stream) = self.stream.take() else { return };
-        self.stream = Some(stream);
         while let Some(stream) = &self.stream {
             match read_now(stream.output(), &mut self.batch) {
-                Ok(count) if count > 0 => self.take_in(count),
+                Ok(count) if count > 0 => self.process_output(count),
                 _ => break,
             }
         }
@@ -204,7 +204,7 @@ impl Holder {
         while let Ok(count) = read_now(master, &mut self.batch)
             && count > 0
         {
-            self.take_in(count);
+            self.process_output(count);
         }
     }
 }

@@ -1,4 +1,17 @@
 //! Types messages: pastes the text, waits until the agent has drawn it, and presses Enter.
+//!
+//! The order of the steps, and where each of them begins:
+//!
+//! | step | begins in |
+//! |---|---|
+//! | [`TypingStage::Pasting`]: the text is queued as input | [`Holder::type_message`] |
+//! | [`TypingStage::Drawing`]: the agent has read the text | [`Holder::input_was_read`] |
+//! | [`TypingStage::Sending`]: Enter is queued as input | [`Holder::continue_typing`], when due |
+//! | [`TypingStage::Sent`]: the agent has read Enter | [`Holder::input_was_read`] |
+//! | other input that arrived meanwhile is queued | [`Holder::continue_typing`], when due |
+//!
+//! The event loop (`serve.rs`) writes queued input to the agent, calls `input_was_read` after each
+//! write, and calls `continue_typing` at the time that [`MessageTyping::due`] returns.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -123,7 +136,7 @@ impl Holder {
             .ok_or_else(|| Error::usage("the message has no character that can be typed"))?;
         failpoint::hit("hold.type.before");
         self.message_typing.begun.insert(message);
-        self.changes.count();
+        self.changes.count_change();
         if !self.type_in(&keys) {
             return Err(unread());
         }
@@ -143,14 +156,14 @@ impl Holder {
             return Err(headless());
         }
         self.check_running()?;
-        self.changes.count();
+        self.changes.count_change();
         if self.type_after_message(bytes) { Ok(()) } else { Err(unread()) }
     }
 
     /// Passes on input of an attached user. `has_keys` is false for reports of the user's terminal.
     pub(super) fn type_for_person(&mut self, bytes: &[u8], has_keys: bool) {
         if has_keys {
-            self.changes.count();
+            self.changes.count_change();
             self.message_typing.last_key = Some(Instant::now());
         }
         self.type_after_message(bytes);
@@ -164,7 +177,7 @@ impl Holder {
         if let Some(job) = &mut self.message_typing.job {
             job.stage = job.stage.after_input(Instant::now());
         }
-        self.notify_refused();
+        self.send_retry_notification();
     }
 
     /// Continues with the message if its next stage is due.
@@ -176,7 +189,7 @@ impl Holder {
             Some(Job { stage: TypingStage::Drawing { .. }, held }) => self.send_message(held),
             Some(Job { held, .. }) => {
                 self.type_in(&held);
-                self.notify_refused();
+                self.send_retry_notification();
             }
             None => {}
         }
@@ -184,7 +197,7 @@ impl Holder {
 
     fn send_message(&mut self, held: Vec<u8>) {
         failpoint::hit("hold.enter.before");
-        self.changes.count();
+        self.changes.count_change();
         if self.type_in(b"\r") {
             self.message_typing.job = Some(Job { stage: TypingStage::Sending, held });
         }
@@ -206,7 +219,7 @@ impl Holder {
         if self.terminal.is_none() {
             return Err(headless());
         }
-        self.take_in_now();
+        self.process_pending_output();
         let is_unchanged = revision == self.changes.revision()
             && !self.message_typing.is_busy()
             && self.input.is_empty()
@@ -215,17 +228,17 @@ impl Holder {
         if is_unchanged {
             self.check_running()?;
         } else {
-            self.owe_notification();
+            self.schedule_retry_notification();
         }
         Ok(is_unchanged)
     }
 
     /// Reads the agent's pending output, which may change the screen.
-    fn take_in_now(&mut self) {
+    fn process_pending_output(&mut self) {
         if let Some(stream) = &self.stream
             && let Ok(count @ 1..) = read_now(stream.output(), &mut self.batch)
         {
-            self.take_in(count);
+            self.process_output(count);
         }
     }
 }

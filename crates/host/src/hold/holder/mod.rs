@@ -68,12 +68,13 @@ pub fn run_holder(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn hold(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
     let missing = || Error::usage("only the daemon may use `segue hold`");
     let folder = PathBuf::from(arguments.next().ok_or_else(missing)?);
-    // An agent could hide this mark. But clients do not connect to a holder that an agent started.
+    // Every process of an agent has a mark in its environment. An agent could remove the mark, but
+    // clients do not connect to a holder that an agent started.
     if peer::is_marked(std::process::id()) {
         return Err(Error::usage("an agent may not start a holder"));
     }
     let order = read_order()?;
-    leave()?;
+    leave_daemon_session()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
@@ -102,7 +103,7 @@ fn read_order() -> Result<HoldOrder> {
 }
 
 /// Leaves the session and the working folder of the process that started this one.
-fn leave() -> Result<()> {
+fn leave_daemon_session() -> Result<()> {
     let failed = |error| Error::internal("cannot leave the daemon's session").caused_by(error);
     match rustix::process::setsid() {
         // A process group leader cannot call `setsid`. It has at least its own process group.

@@ -6,9 +6,9 @@ use super::{BATCH_BYTES, HISTORY_BYTES, Holder, log};
 use crate::hold::terminal::{Effects, TerminalNotice, VirtualTerminal};
 use crate::hold::wire::WireEvent;
 
-/// At most this many bytes wait to be drawn. A terminal delivers output in small pieces. Most lines
-/// of a large output scroll off before a user could see them. If they are processed in one piece,
-/// they are never drawn at all.
+/// At most this many bytes of plain text wait to be drawn. The agent's output arrives in small
+/// pieces. Most lines of a large output scroll off the screen at once. If many pieces are drawn
+/// together, these lines are skipped, which costs less.
 const MAX_UNDRAWN_BYTES: usize = BATCH_BYTES;
 const _: () = assert!(
     MAX_UNDRAWN_BYTES + BATCH_BYTES <= HISTORY_BYTES,
@@ -16,8 +16,9 @@ const _: () = assert!(
 );
 
 impl Holder {
-    /// Takes in new output of the agent. Plain text waits to be drawn if no client is attached.
-    pub(super) fn take_in(&mut self, count: usize) {
+    /// Records new output of the agent, and draws it. Plain text waits to be drawn if no client is
+    /// attached.
+    pub(super) fn process_output(&mut self, count: usize) {
         if self.terminal.is_some() {
             self.drew();
         }

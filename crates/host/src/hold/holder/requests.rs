@@ -240,11 +240,11 @@ impl Holder {
 
     /// Lets the holder exit, if its agent has ended.
     fn release(&mut self) -> Result<()> {
-        let AgentState::Ended { leave, .. } = &mut self.agent_state else {
+        let AgentState::Ended { holder_exits, .. } = &mut self.agent_state else {
             return Err(Error::conflict("the agent still runs").hint("run `segue stop`"));
         };
         failpoint::hit("hold.release.before");
-        *leave = true;
+        *holder_exits = true;
         super::end::remove_socket(&self.folder);
         failpoint::hit("hold.release.after");
         Ok(())
@@ -280,7 +280,8 @@ fn answer_of(result: Result<()>) -> WireAnswer {
 }
 
 pub(super) fn headless() -> Error {
-    Error::conflict("the agent runs without a terminal").hint("run `segue log` to see its output")
+    Error::conflict("the agent runs without a terminal")
+        .hint("run `segue show` to read its conversation")
 }
 
 fn only_watches() -> Error {

@@ -19,8 +19,8 @@ pub(super) struct ScreenChanges {
     revision: u64,
     unreported: Option<UnreportedChanges>,
     /// Whether a request was refused because the agent has unread input. Then subscribers must be
-    /// notified when the agent has read it.
-    is_notification_owed: bool,
+    /// notified when the agent has read it, so that they try again.
+    is_retry_awaited: bool,
 }
 
 /// Changes that subscribers have not been notified of yet.
@@ -36,7 +36,7 @@ impl ScreenChanges {
     }
 
     /// Counts a change: output that the agent has drawn, or input for it.
-    pub(super) fn count(&mut self) {
+    pub(super) fn count_change(&mut self) {
         self.revision += 1;
     }
 
@@ -48,7 +48,7 @@ impl ScreenChanges {
     /// Drops the pending notification, because the agent has ended.
     pub(super) fn forget(&mut self) {
         self.unreported = None;
-        self.is_notification_owed = false;
+        self.is_retry_awaited = false;
     }
 
     fn record(&mut self, now: Instant) {
@@ -61,30 +61,32 @@ impl Holder {
     /// Records that the agent has drawn.
     pub(super) fn drew(&mut self) {
         let now = Instant::now();
-        self.changes.count();
+        self.changes.count_change();
         self.message_typing.drew(now);
         self.schedule_settled(now);
     }
 
-    /// Makes sure that a client whose request was refused is notified when it can try again.
-    pub(super) fn owe_notification(&mut self) {
+    /// Schedules the notification of a client whose request was refused: at once, or when the agent
+    /// has read its input ([`Self::send_retry_notification`]).
+    pub(super) fn schedule_retry_notification(&mut self) {
         if self.is_typing() {
-            self.changes.is_notification_owed = true;
+            self.changes.is_retry_awaited = true;
         } else {
             self.schedule_settled(Instant::now());
         }
     }
 
-    /// Notifies the clients whose requests were refused, if the agent has read all of its input.
-    pub(super) fn notify_refused(&mut self) {
-        if self.changes.is_notification_owed && !self.is_typing() {
-            self.changes.is_notification_owed = false;
+    /// Schedules the notification of clients whose requests were refused, if the agent has read all
+    /// of its input meanwhile.
+    pub(super) fn send_retry_notification(&mut self) {
+        if self.changes.is_retry_awaited && !self.is_typing() {
+            self.changes.is_retry_awaited = false;
             self.schedule_settled(Instant::now());
         }
     }
 
     /// Notifies subscribers that the screen has settled, if that is due.
-    pub(super) fn settle(&mut self, now: Instant) {
+    pub(super) fn announce_settled(&mut self, now: Instant) {
         if self.changes.due().is_some_and(|due| due <= now) {
             self.changes.unreported = None;
             self.clients.announce(&WireEvent::Settled);

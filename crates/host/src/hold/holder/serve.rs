@@ -31,14 +31,14 @@ enum HolderWake {
     Input(io::Result<()>),
     Child,
     Terminate,
-    /// SIGHUP: a client misses the socket.
+    /// SIGHUP: a client did not find the socket in the launch folder.
     HangUp,
-    /// SIGCONT: this process was stopped and continues.
+    /// SIGCONT: this process was suspended and continues.
     Continued,
     Connection(io::Result<UnixStream>),
     Message(Option<ClientMessage>),
     StopStep,
-    /// A time for the next action has come: typing, a notification, or resuming a stopped agent.
+    /// A time for the next action has come: typing, a notification, or resuming a suspended agent.
     TimeDue,
 }
 
@@ -47,7 +47,7 @@ impl Holder {
     pub(super) async fn serve(&mut self) {
         // The agent may have ended before this loop began.
         self.reap();
-        while !self.agent_state.is_over() {
+        while !self.agent_state.may_holder_exit() {
             let wake = self.wake().await;
             // A panic must not end the agent. The client of the request gets no answer.
             if catch_unwind(AssertUnwindSafe(|| self.handle(wake))).is_err() {
@@ -60,7 +60,7 @@ impl Holder {
 
     fn handle(&mut self, wake: HolderWake) {
         match wake {
-            HolderWake::Output(Ok(count @ 1..)) => self.take_in(count),
+            HolderWake::Output(Ok(count @ 1..)) => self.process_output(count),
             // An agent that has closed its output may still run.
             HolderWake::Output(_) => self.stream = None,
             HolderWake::Input(Ok(())) => self.input_was_read(),
@@ -83,8 +83,8 @@ impl Holder {
             HolderWake::TimeDue => {
                 let now = Instant::now();
                 self.continue_typing(now);
-                self.settle(now);
-                self.resume_stopped(now);
+                self.announce_settled(now);
+                self.resume_suspended(now);
             }
         }
     }
@@ -134,7 +134,7 @@ impl Holder {
 
     /// Listens at the launch's socket again, if its file is gone.
     fn listen_again(&mut self) {
-        if self.agent_state.is_leaving() || socket_path(&self.folder).exists() {
+        if self.agent_state.will_holder_exit() || socket_path(&self.folder).exists() {
             return;
         }
         match super::start::listen(&self.folder) {

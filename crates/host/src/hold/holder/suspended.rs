@@ -1,6 +1,6 @@
-//! Resumes an agent that was stopped (SIGCONT), because there is no shell to do it.
+//! Resumes an agent that was suspended (SIGSTOP, ^Z) with SIGCONT, because there is no shell to do it.
 //!
-//! The kernel reports a stop of the agent itself, but not of a process below the agent. So the
+//! The kernel reports that the agent itself was suspended, but not a process below the agent. So the
 //! foreground process group of the terminal is resumed shortly after a user pressed ^Z.
 
 use std::collections::VecDeque;
@@ -14,10 +14,10 @@ use super::agent::AgentStream;
 use super::agent_state::AgentState;
 use super::{Holder, log};
 
-/// An agent that stops itself repeatedly is resumed at most once in this time.
+/// An agent that suspends itself repeatedly is resumed at most once in this time.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
 /// The foreground process group is resumed at these times after ^Z. A program may clean up before it
-/// stops itself.
+/// suspends itself.
 const AFTER_KEY: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(1500)];
 /// ^Z as terminals send it: as a control character, and in the two encodings that send keys as
 /// numbers.
@@ -26,7 +26,7 @@ const SUSPEND_KEYS: [&[u8]; 3] = [b"\x1a", b"\x1b[122;5u", b"\x1b[27;5;122~"];
 /// The times at which processes must be resumed.
 #[derive(Debug, Default)]
 pub(super) struct Suspended {
-    /// When the stopped agent is resumed.
+    /// When the suspended agent is resumed.
     agent: Option<Instant>,
     /// When the foreground process group is resumed, earliest first.
     foreground: VecDeque<Instant>,
@@ -48,8 +48,8 @@ impl Suspended {
         }
     }
 
-    /// Schedules a resume of the stopped agent.
-    fn stopped(&mut self, now: Instant) {
+    /// Schedules a resume of the suspended agent.
+    fn agent_suspended(&mut self, now: Instant) {
         let at = self.last.map_or(now, |last| (last + MIN_INTERVAL).max(now));
         self.agent.get_or_insert(at);
     }
@@ -68,20 +68,20 @@ impl Suspended {
 }
 
 impl Holder {
-    /// Handles a stopped child. A child that is not the agent was adopted when its parent ended. It
-    /// may be a background job that is stopped for a reason, so it is left alone.
-    pub(super) fn stopped(&mut self, pid: Pid) {
+    /// Handles a suspended child. A child that is not the agent was adopted when its parent ended. It
+    /// may be a background job that is suspended for a reason, so it is not resumed.
+    pub(super) fn child_suspended(&mut self, pid: Pid) {
         if self.is_agent(pid) {
-            log("the agent was stopped; it is resumed");
+            log("the agent was suspended; it is resumed");
             let now = Instant::now();
-            self.suspended.stopped(now);
-            self.resume_stopped(now);
+            self.suspended.agent_suspended(now);
+            self.resume_suspended(now);
         }
     }
 
     /// Resumes the agent's process group and the foreground process group of its terminal, if that
     /// is due.
-    pub(super) fn resume_stopped(&mut self, now: Instant) {
+    pub(super) fn resume_suspended(&mut self, now: Instant) {
         if !self.suspended.take_due(now) || !matches!(self.agent_state, AgentState::Running { .. })
         {
             return;
@@ -106,13 +106,13 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn stopped_agent_is_resumed_at_once_and_then_once_a_second() {
+    fn suspended_agent_is_resumed_at_once_and_then_once_a_second() {
         let now = Instant::now();
         let mut suspended = Suspended::default();
         assert_eq!(suspended.due(), None);
-        suspended.stopped(now);
+        suspended.agent_suspended(now);
         assert!(suspended.take_due(now));
-        suspended.stopped(now + MS(10));
+        suspended.agent_suspended(now + MS(10));
         assert!(!suspended.take_due(now + MS(10)));
         assert_eq!(suspended.due(), Some(now + MIN_INTERVAL));
         assert!(suspended.take_due(now + MIN_INTERVAL));
