@@ -46,8 +46,8 @@ pub fn all() -> BuiltInVendors {
     }
 }
 
-/// Reads a file that contains one line of JSON, and removes the middle of long strings. `None` if
-/// the result is still too long.
+/// Reads a file that contains one line of JSON as the parsers read a very long line: the middle of
+/// each long string is removed. `None` if the result is still too long. For the fuzzer.
 pub fn clipped(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<u8>>> {
     let length = files.facts(path)?.map_or(0, |facts| facts.length);
     shared::reading::read_clipped(files, path, (0, length))

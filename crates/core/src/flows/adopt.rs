@@ -217,8 +217,8 @@ fn mark_open(ports: &Ports, candidates: &mut [AdoptCandidate]) {
         let place = Place { config_dir: candidate.config_dir.clone(), cwd: candidate.cwd.clone() };
         let key = (candidate.vendor.clone(), place.config_dir.clone(), place.cwd.clone());
         let live = live.entry(key).or_insert_with(|| open_in(ports, &candidate.vendor, &place));
-        let own = live.iter().find(|live| live.id == candidate.vendor_session_id);
-        candidate.open_in = own.map(|live| live.pid);
+        let process = live.iter().find(|live| live.id == candidate.vendor_session_id);
+        candidate.open_in = process.map(|live| live.pid);
     }
 }
 

@@ -79,19 +79,19 @@ impl AgentPlan {
 
     /// Decides whether the agent's session is brought back. A session that was ended on purpose is
     /// not brought back.
-    pub async fn current(&self, ports: &Ports, own: &SessionSummary) -> Result<CurrentSession> {
+    pub async fn current(&self, ports: &Ports, summary: &SessionSummary) -> Result<CurrentSession> {
         let selection = self.requested.user_selection();
-        let exclusion = BringBackDecider::new(ports).await?.exclusion(own, selection).await?;
+        let exclusion = BringBackDecider::new(ports).await?.exclusion(summary, selection).await?;
         if let Some(exclusion) =
             exclusion.as_ref().filter(|it| it.why == LeftAloneReason::OtherMachine)
         {
-            return Ok(CurrentSession::OnOtherMachine(exclusion.report(&own.session)));
+            return Ok(CurrentSession::OnOtherMachine(exclusion.report(&summary.session)));
         }
         Ok(match exclusion.filter(|it| it.why.is_deliberate()) {
             Some(exclusion) if selection.by_name => {
-                CurrentSession::Refused(refused_outcome(own, &exclusion))
+                CurrentSession::Refused(refused_outcome(summary, &exclusion))
             }
-            Some(exclusion) => CurrentSession::LeftAlone(exclusion.report(&own.session)),
+            Some(exclusion) => CurrentSession::LeftAlone(exclusion.report(&summary.session)),
             None => CurrentSession::BroughtBack,
         })
     }

@@ -33,11 +33,15 @@ fn order(ports: &Ports, session: &Session, id: &VendorSessionId) -> Result<Optio
     let transcripts = vendor.transcripts().filter(|_| session.archive);
     let Some(transcripts) = transcripts else { return Ok(None) };
     let (content, companion_folder, ancestors) = match transcripts.storage() {
-        TranscriptStorage::Files(own) => {
+        TranscriptStorage::Files(transcript_files) => {
             let files = ports.files.as_ref();
-            let transcript = own.transcript(files, &place, id);
-            let ancestors = own.ancestors(files, &transcript);
-            (Content::Transcript(transcript), own.companion_folder(&place, id), ancestors)
+            let transcript = transcript_files.transcript(files, &place, id);
+            let ancestors = transcript_files.ancestors(files, &transcript);
+            (
+                Content::Transcript(transcript),
+                transcript_files.companion_folder(&place, id),
+                ancestors,
+            )
         }
         TranscriptStorage::Database(database) => match database.export(&place, id)? {
             Some(document) => (Content::Export(document), None, Vec::new()),
@@ -83,8 +87,8 @@ pub fn renewal(
         return Ok(Some(Renewal { order, from: "its transcript" }));
     }
     let vendor = ports.vendors.of(session)?;
-    let Some(own) = vendor.transcript_files() else { return Ok(None) };
-    let name = own.restored_as(ports.files.as_ref(), &order.place, id);
+    let Some(transcript_files) = vendor.transcript_files() else { return Ok(None) };
+    let name = transcript_files.restored_as(ports.files.as_ref(), &order.place, id);
     let guarded = |launch: &Launch| ports.folders.guarded(launch.id, &name);
     let guard = launches.iter().rev().find_map(guarded);
     Ok(guard.map(|guard| {
@@ -105,9 +109,9 @@ pub fn renew(ports: &Ports, copy: &DamagedCopy, renewal: &Renewal) -> Result<Pat
 /// it is not archived from a file.
 pub fn is_outdated(ports: &Ports, session: &Session, id: &VendorSessionId) -> bool {
     let Ok(vendor) = ports.vendors.of(session) else { return false };
-    let own = vendor.transcript_files().filter(|_| session.archive);
-    let Some(own) = own else { return false };
-    let transcript = own.transcript(ports.files.as_ref(), &Place::of(session), id);
+    let transcript_files = vendor.transcript_files().filter(|_| session.archive);
+    let Some(transcript_files) = transcript_files else { return false };
+    let transcript = transcript_files.transcript(ports.files.as_ref(), &Place::of(session), id);
     ports.archive.is_outdated(&archive_key(session, id), &transcript)
 }
 

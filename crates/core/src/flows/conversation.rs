@@ -31,10 +31,10 @@ pub async fn part(
     let launches = ports.store.launches(session.id).await?;
     let place = Place::of(session);
     let newest = summary.binding.as_ref().map(|binding| &binding.vendor_session);
-    let own = id.and_then(|id| transcript(ports, vendor.as_ref(), (&place, id), &launches));
-    let transcript = match (own, id) {
+    let found = id.and_then(|id| transcript(ports, vendor.as_ref(), (&place, id), &launches));
+    let transcript = match (found, id) {
         (None, Some(id)) => unpack_archived(ports, session, id)?,
-        (own, _) => own,
+        (found, _) => found,
     };
     Ok(ConversationPart {
         session: Some(view::session(summary)),
@@ -141,11 +141,11 @@ fn transcript(
     launches: &[Launch],
 ) -> Option<PathBuf> {
     let (transcripts, files) = (vendor.transcripts()?, ports.files.as_ref());
-    let own =
+    let of_vendor =
         transcripts.length(files, place, id).map(|_| transcripts.transcript(files, place, id));
     let guarded = || {
         let name = vendor.transcript_files()?.restored_as(files, place, id);
         launches.iter().rev().find_map(|launch| ports.folders.guarded(launch.id, &name))
     };
-    own.or_else(guarded)
+    of_vendor.or_else(guarded)
 }

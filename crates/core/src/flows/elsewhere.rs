@@ -16,8 +16,8 @@ pub(crate) async fn known_config_dirs(
     vendor: &dyn Vendor,
     environment: &Environment,
 ) -> Result<BTreeSet<PathBuf>> {
-    let own = ports.store.config_dirs(&vendor.id()).await?;
-    let mut config_dirs: BTreeSet<PathBuf> = own.into_iter().collect();
+    let used = ports.store.config_dirs(&vendor.id()).await?;
+    let mut config_dirs: BTreeSet<PathBuf> = used.into_iter().collect();
     // If the default config dir cannot be determined, it is left out.
     config_dirs.extend(vendor.launching().config_dir(environment));
     Ok(config_dirs)
@@ -32,16 +32,16 @@ pub(crate) async fn add_hints(
     error: Error,
 ) -> Result<Error> {
     let vendor = ports.vendors.of(&state.session)?;
-    let own = &state.session;
+    let session = &state.session;
     let has_it = |config_dir: &Path| {
-        let place = Place { config_dir: config_dir.to_owned(), cwd: own.cwd.clone() };
+        let place = Place { config_dir: config_dir.to_owned(), cwd: session.cwd.clone() };
         // A conversation that cannot be read cannot be offered.
         matches!(conversation::read(ports, vendor.as_ref(), &place, id), Ok(Some(_)))
     };
     let config_dirs = known_config_dirs(ports, vendor.as_ref(), environment).await?;
-    let found = config_dirs.into_iter().filter(|config_dir| *config_dir != own.config_dir);
+    let found = config_dirs.into_iter().filter(|config_dir| *config_dir != session.config_dir);
     Ok(found.filter(|config_dir| has_it(config_dir)).fold(error, |error, config_dir| {
-        let (name, address, vendor) = (&own.name, own.address(), &own.vendor);
+        let (name, address, vendor) = (&session.name, session.address(), &session.vendor);
         error.caused_by(format!("it is in `{}`", config_dir.display())).hint(format!(
             "run `segue rm --yes {address} && segue adopt {vendor}:{id} --name {name}` to continue \
              it there"

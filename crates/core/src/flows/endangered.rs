@@ -12,8 +12,9 @@ use crate::ports::{Commit, Guarded, Ports};
 /// guarded does not prevent the start.
 pub(crate) fn guard(ports: &Ports, state: &mut SessionState, launch: LaunchId) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
-    let own = vendor.transcript_files();
-    let endangered = own.map(|own| own.endangered(ports.files.as_ref(), &state.place()));
+    let transcript_files = vendor.transcript_files();
+    let endangered = transcript_files
+        .map(|transcript_files| transcript_files.endangered(ports.files.as_ref(), &state.place()));
     let mut endangered = endangered.unwrap_or_default();
     endangered.retain(|path| {
         let guarded = ports.folders.guard(launch, path, path);

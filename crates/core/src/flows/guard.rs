@@ -24,7 +24,9 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
     }
     let transcript = transcripts.transcript(ports.files.as_ref(), &state.place(), &id);
     let guarded = match transcripts.storage() {
-        TranscriptStorage::Files(own) => link(ports, state, own, (launch, &id, &transcript))?,
+        TranscriptStorage::Files(transcript_files) => {
+            link(ports, state, transcript_files, (launch, &id, &transcript))?
+        }
         TranscriptStorage::Database(_) => Guarded::Already,
     };
     if guarded == Guarded::NoTranscript || state.session.has_content {
@@ -46,13 +48,13 @@ pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
 fn link(
     ports: &Ports,
     state: &SessionState,
-    own: &dyn TranscriptFiles,
+    transcript_files: &dyn TranscriptFiles,
     (launch, id, transcript): (LaunchId, &VendorSessionId, &Path),
 ) -> Result<Guarded> {
-    let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
+    let name = transcript_files.restored_as(ports.files.as_ref(), &state.place(), id);
     let guarded = ports.folders.guard(launch, &name, transcript)?;
     failpoint::hit("guard.link.after");
-    if let Some(folder) = own.companion_folder(&state.place(), id) {
+    if let Some(folder) = transcript_files.companion_folder(&state.place(), id) {
         ports.folders.guard_companions(launch, &folder)?;
     }
     Ok(guarded)

@@ -138,7 +138,7 @@ fn transcript(
     };
     let is_there = conversation.is_some();
     let kept = match transcripts.storage() {
-        TranscriptStorage::Files(own) => guarded(ports, state, own, (id, is_there)),
+        TranscriptStorage::Files(files) => guarded(ports, state, files, (id, is_there)),
         TranscriptStorage::Database(_) => None,
     };
     let is_there = is_there || launch::pending_import(ports, vendor, &state.session).is_some();
@@ -156,14 +156,14 @@ fn transcript(
 fn guarded(
     ports: &Ports,
     state: &SessionState,
-    own: &dyn TranscriptFiles,
+    transcript_files: &dyn TranscriptFiles,
     (id, is_there): (&VendorSessionId, bool),
 ) -> Option<LaunchId> {
-    let path = own.transcript(ports.files.as_ref(), &state.place(), id);
-    let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
+    let path = transcript_files.transcript(ports.files.as_ref(), &state.place(), id);
+    let name = transcript_files.restored_as(ports.files.as_ref(), &state.place(), id);
     let guarding = |launch: &&Launch| ports.folders.has_guard(launch.id, &name);
     let newest = state.launches.iter().rev().find(guarding)?.id;
-    let appends = own.write_mode() == WriteMode::Append;
+    let appends = transcript_files.write_mode() == WriteMode::Append;
     let lacks = || appends && ports.folders.lacks_beginning(newest, &name, &path);
     (!is_there || lacks()).then_some(newest)
 }

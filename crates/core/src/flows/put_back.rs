@@ -48,12 +48,12 @@ fn from_guard(
     launch: LaunchId,
 ) -> Result<String> {
     let vendor = ports.vendors.of(&state.session)?;
-    let own = vendor.transcript_files().ok_or_else(|| {
+    let transcript_files = vendor.transcript_files().ok_or_else(|| {
         Error::internal(format!("`{}` has no transcript files, but a guard", vendor.id()))
     })?;
-    let transcript = own.transcript(ports.files.as_ref(), &state.place(), id);
-    let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
-    let appends = own.write_mode() == WriteMode::Append;
+    let transcript = transcript_files.transcript(ports.files.as_ref(), &state.place(), id);
+    let name = transcript_files.restored_as(ports.files.as_ref(), &state.place(), id);
+    let appends = transcript_files.write_mode() == WriteMode::Append;
     failpoint::hit("restore.link.before");
     if appends && ports.folders.lacks_beginning(launch, &name, &transcript) {
         ports.folders.rejoin(launch, &name, &transcript)?;
@@ -61,7 +61,7 @@ fn from_guard(
         ports.folders.restore(launch, &name)?;
     }
     failpoint::hit("restore.link.after");
-    if let Some(folder) = own.companion_folder(&state.place(), id) {
+    if let Some(folder) = transcript_files.companion_folder(&state.place(), id) {
         ports.folders.restore_companions(launch, &folder)?;
     }
     Ok(name.display().to_string())
@@ -75,18 +75,18 @@ fn from_archive(
 ) -> Result<(String, Option<PathBuf>)> {
     let vendor = ports.vendors.of(&state.session)?;
     let conversation = archive_key(&state.session, id);
-    let Some(own) = vendor.transcript_files() else {
+    let Some(transcript_files) = vendor.transcript_files() else {
         let missing = || Error::internal(format!("`{}` has no launch", state.session.address()));
         let launch = state.launches.last().ok_or_else(missing)?;
         let folder = ports.folders.folder(launch.id);
         let document = ports.archive.extract(&conversation, &folder)?;
         return Ok((format!("conversation {id}"), Some(document)));
     };
-    let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
+    let name = transcript_files.restored_as(ports.files.as_ref(), &state.place(), id);
     ports.archive.restore(&RestoreOrder {
         conversation,
         transcript: Some(name.clone()),
-        companion_folder: own.companion_folder(&state.place(), id),
+        companion_folder: transcript_files.companion_folder(&state.place(), id),
         config_dir: state.session.config_dir.clone(),
     })?;
     Ok((name.display().to_string(), None))
@@ -97,22 +97,23 @@ fn from_archive(
 pub(super) fn ancestors(
     ports: &Ports,
     state: &SessionState,
-    own: &dyn TranscriptFiles,
+    transcript_files: &dyn TranscriptFiles,
     id: &VendorSessionId,
 ) -> Result<()> {
     let conversation = archive_key(&state.session, id);
-    let kept = ports.archive.ancestors(&conversation);
-    if kept.is_empty() {
+    let archived = ports.archive.ancestors(&conversation);
+    if archived.is_empty() {
         return Ok(());
     }
     let files = ports.files.as_ref();
-    let there = own.ancestors(files, &own.transcript(files, &state.place(), id));
-    let is_there = |kept: &PathBuf| {
-        let same = |path: &&PathBuf| path.file_name() == kept.file_name();
+    let present =
+        transcript_files.ancestors(files, &transcript_files.transcript(files, &state.place(), id));
+    let is_present = |archived: &PathBuf| {
+        let same = |path: &&PathBuf| path.file_name() == archived.file_name();
         let exists = |path: &Path| matches!(files.facts(path), Ok(Some(_)));
-        there.iter().filter(same).any(|path| exists(path))
+        present.iter().filter(same).any(|path| exists(path))
     };
-    if kept.iter().all(is_there) {
+    if archived.iter().all(is_present) {
         return Ok(());
     }
     let config_dir = state.session.config_dir.clone();

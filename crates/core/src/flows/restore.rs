@@ -216,15 +216,15 @@ async fn resume(
 /// next record starts on a new line.
 fn repair_transcript(ports: &Ports, state: &SessionState, id: &VendorSessionId) -> Result<()> {
     let vendor = ports.vendors.of(&state.session)?;
-    let Some(own) = vendor.transcript_files() else { return Ok(()) };
-    put_back::ancestors(ports, state, own, id)?;
-    let transcript = own.transcript(ports.files.as_ref(), &state.place(), id);
+    let Some(transcript_files) = vendor.transcript_files() else { return Ok(()) };
+    put_back::ancestors(ports, state, transcript_files, id)?;
+    let transcript = transcript_files.transcript(ports.files.as_ref(), &state.place(), id);
     ports.files.end_last_line(&transcript).map_err(|error| {
         Error::internal(format!("cannot end the last line of `{}`", transcript.display()))
             .caused_by(error)
     })?;
     failpoint::hit("resume.repair.after");
-    rename_transcript(ports, state, own, (id, &transcript))
+    rename_transcript(ports, state, transcript_files, (id, &transcript))
 }
 
 /// Renames a transcript to the path at which it would be restored. This is safe because its process
@@ -232,10 +232,10 @@ fn repair_transcript(ports: &Ports, state: &SessionState, id: &VendorSessionId) 
 fn rename_transcript(
     ports: &Ports,
     state: &SessionState,
-    own: &dyn TranscriptFiles,
+    transcript_files: &dyn TranscriptFiles,
     (id, transcript): (&VendorSessionId, &Path),
 ) -> Result<()> {
-    let name = own.restored_as(ports.files.as_ref(), &state.place(), id);
+    let name = transcript_files.restored_as(ports.files.as_ref(), &state.place(), id);
     let Some(launch) = state.launches.last().filter(|_| name != *transcript) else { return Ok(()) };
     let guarded = ports.folders.guard(launch.id, &name, transcript)?;
     if !matches!(guarded, Guarded::Linked | Guarded::Already) {
@@ -341,9 +341,9 @@ fn unused_id(
 
 /// Returns whether these launches were in another conversation before the one that is bound now.
 fn was_in_another_conversation(state: &SessionState, launches: &[Launch]) -> bool {
-    let own = |it: &&Binding| launches.iter().any(|launch| it.launch == Some(launch.id));
-    let other = |it: &Binding| Some(&it.vendor_session) != state.vendor_session();
-    state.bindings.iter().filter(own).any(other)
+    let is_of_launches = |it: &&Binding| launches.iter().any(|launch| it.launch == Some(launch.id));
+    let is_other = |it: &Binding| Some(&it.vendor_session) != state.vendor_session();
+    state.bindings.iter().filter(is_of_launches).any(is_other)
 }
 
 /// Starts a new conversation. The bindings of the old one are kept. `same_commit` is recorded in the same

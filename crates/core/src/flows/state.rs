@@ -99,16 +99,16 @@ impl SessionState {
 
     /// Returns whether the launch's own process has shown which conversation it is in.
     pub fn is_confirmed(&self, launch: LaunchId) -> bool {
-        let own = |it: &&Binding| it.launch == Some(launch) && it.evidence != Evidence::Preset;
-        self.bindings.iter().any(|it| own(&it))
+        let confirms = |it: &Binding| it.launch == Some(launch) && it.evidence != Evidence::Preset;
+        self.bindings.iter().any(confirms)
     }
 
     /// Returns whether a launch has left the conversation that it started with, even if it returned
     /// to it later.
     pub fn has_moved_on(&self, launch: LaunchId) -> bool {
-        let mut own = self.bindings.iter().filter(|it| it.launch == Some(launch));
-        let first = own.next().map(|binding| &binding.vendor_session);
-        own.any(|binding| first != Some(&binding.vendor_session))
+        let mut of_launch = self.bindings.iter().filter(|it| it.launch == Some(launch));
+        let first = of_launch.next().map(|binding| &binding.vendor_session);
+        of_launch.any(|binding| first != Some(&binding.vendor_session))
     }
 
     pub fn place(&self) -> Place {
