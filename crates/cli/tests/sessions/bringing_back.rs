@@ -220,6 +220,9 @@ fn finished_headless_session_and_adopted_session_are_resumed_only_by_name() {
     ] {
         assert!(shown.stderr.contains(part), "{shown:#?}");
     }
+    let plan = world.segue(["resume", "done", "--plan"]);
+    assert!(plan.stdout.contains("headless and between turns: nothing to start"), "{plan:#?}");
+    assert!(plan.stderr.contains("0 sessions would be brought back"), "{plan:#?}");
     world.resume(["done"]).assert_back("done", "resumed");
     world.resume(["taken"]).assert_back("taken", "resumed");
     scene::assert_knows(&world, "taken", "owl");

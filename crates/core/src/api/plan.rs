@@ -57,13 +57,25 @@ word_enum! {
 }
 
 impl PlannedDecision {
-    /// Returns whether this decision brings back a session that does not run.
+    /// Returns whether this decision brings back a session that does not run. A headless session
+    /// between two turns is not brought back: no process is started for it.
     pub fn brings_back(self) -> bool {
         match self {
-            Self::Running | Self::Waiting | Self::Refuse => false,
-            Self::Rest | Self::Resume | Self::Restore | Self::Adopt | Self::Start | Self::Fresh => {
-                true
-            }
+            Self::Running | Self::Waiting | Self::Rest | Self::Refuse => false,
+            Self::Resume | Self::Restore | Self::Adopt | Self::Start | Self::Fresh => true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_decisions_that_start_a_process_or_restore_a_transcript_bring_back() {
+        let brings_back = |it: &&PlannedDecision| it.brings_back();
+        let words: Vec<&str> =
+            PlannedDecision::ALL.iter().filter(brings_back).map(|it| it.word()).collect();
+        assert_eq!(words, ["resume", "restore", "adopt", "start", "fresh"]);
     }
 }

@@ -19,7 +19,7 @@ use crate::rules::recovery::{self, Decision, ResumeRefusal, TurnState};
 
 use explain::refusal_error;
 
-pub use explain::{describe, planned};
+pub use explain::plan;
 
 /// Message to an agent whose turn was interrupted. It is not sent in any other case.
 const NUDGE: &str = "Your process ended in the middle of this turn and was started again. \

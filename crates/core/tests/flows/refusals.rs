@@ -105,9 +105,8 @@ fn every_refusal_and_restoration_has_a_description() {
         (refuse(ResumeRefusal::Ambiguous { candidates: vec![candidate] }), "which of 1"),
     ];
     for (decision, text) in table {
-        let described = restore::describe(&decision, "shop/fox");
+        let (_, described) = restore::plan(&decision, "shop/fox", false);
         assert!(described.reason().contains(text), "{described:?}");
-        let _word = restore::planned(&decision);
     }
 }
 

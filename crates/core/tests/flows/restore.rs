@@ -305,6 +305,14 @@ async fn failed_restore_starts_nothing_and_leaves_the_session_as_it_was() {
 }
 
 #[test]
+fn queued_message_starts_the_next_turn_of_a_headless_session_between_turns() {
+    let decision = Decision::Rest { id: VendorSessionId::new("one") };
+    let planned = |has_message| restore::plan(&decision, "shop/fox", has_message).0;
+    assert_eq!((planned(false), planned(true)), (PlannedDecision::Rest, PlannedDecision::Resume));
+    assert!(planned(true).brings_back() && !planned(false).brings_back());
+}
+
+#[test]
 fn every_decision_has_a_word_and_a_description() {
     let id = || VendorSessionId::new("one");
     let table = [
@@ -318,8 +326,8 @@ fn every_decision_has_a_word_and_a_description() {
         (Decision::Refuse(ResumeRefusal::GaveUp), PlannedDecision::Refuse, "segue resume shop/fox"),
     ];
     for (decision, word, text) in table {
-        assert_eq!(restore::planned(&decision), word);
-        let described = restore::describe(&decision, "shop/fox");
+        let (planned, described) = restore::plan(&decision, "shop/fox", false);
+        assert_eq!(planned, word);
         let text_found = described.text.as_ref().is_some_and(|it| it.contains(text));
         assert!(text_found, "{described:?}");
     }

@@ -5,8 +5,22 @@ use crate::error::Error;
 use crate::flows::SessionState;
 use crate::rules::recovery::{CopyLocation, Decision, ResumeCandidate, ResumeRefusal};
 
-/// Converts a decision for the report of `--plan`.
-pub fn planned(decision: &Decision) -> PlannedDecision {
+/// Returns a decision and its description for the report of `--plan`. If a message is queued for a
+/// headless session between turns, a resume starts the next turn with it.
+pub fn plan(
+    decision: &Decision,
+    name: &str,
+    has_queued_message: bool,
+) -> (PlannedDecision, OutcomeNote) {
+    match decision {
+        Decision::Rest { .. } if has_queued_message => {
+            (PlannedDecision::Resume, OutcomeNote::new("start the next turn with its message"))
+        }
+        _ => (planned(decision), describe(decision, name)),
+    }
+}
+
+fn planned(decision: &Decision) -> PlannedDecision {
     match decision {
         Decision::Attach => PlannedDecision::Running,
         Decision::Rest { .. } => PlannedDecision::Rest,
@@ -20,7 +34,7 @@ pub fn planned(decision: &Decision) -> PlannedDecision {
 }
 
 /// Describes in one line what a decision would do, for `--plan`.
-pub fn describe(decision: &Decision, name: &str) -> OutcomeNote {
+fn describe(decision: &Decision, name: &str) -> OutcomeNote {
     OutcomeNote::new(match decision {
         Decision::Attach => "runs: nothing to do",
         Decision::Rest { .. } => "headless and between turns: nothing to start",

@@ -263,10 +263,10 @@ impl Actor {
         let question = self.question().filter(|_| decision == Decision::Attach);
         let (decision, note) = match question {
             Some(question) => (PlannedDecision::Waiting, question.note("runs: ")),
-            None => (
-                restore::planned(&decision),
-                restore::describe(&decision, &self.state.session.address()),
-            ),
+            None => {
+                let name = self.state.session.address();
+                restore::plan(&decision, &name, self.has_queued_message())
+            }
         };
         Ok(PlannedOutcome {
             of: SessionRef::of(&self.state.session),
