@@ -137,8 +137,8 @@ fn signal(leftovers: &[Leftover], signal: Signal) -> Result<()> {
 async fn wait(leftovers: &[Leftover], limit: Duration) -> Result<bool> {
     let deadline = Instant::now() + limit;
     for leftover in leftovers {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let gone = leftover.handle.gone_within(left).await;
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        let gone = leftover.handle.gone_within(remaining).await;
         if !gone.map_err(|error| cannot_end(&leftover.ended).caused_by(error))? {
             return Ok(false);
         }
@@ -154,7 +154,7 @@ fn cannot_end(process: &EndedProcess) -> Error {
 }
 
 fn does_not_end(leftovers: &[Leftover]) -> Error {
-    let pids: Vec<String> = leftovers.iter().map(|left| left.ended.pid.to_string()).collect();
+    let pids: Vec<String> = leftovers.iter().map(|it| it.ended.pid.to_string()).collect();
     let command = format!("ps -o pid,stat,wchan,args -p {}", pids.join(","));
     Error::unavailable("processes that a dead launch left behind do not end after SIGKILL")
         .hint(format!("run `{command}` to see what they wait for"))

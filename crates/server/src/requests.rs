@@ -55,14 +55,14 @@ struct Entry {
 
 /// Whether the response to a request is stored, for a later daemon that gets the request again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum AnswerStorage {
     /// The response is not stored. If the work is repeated, it finds its own steps or changes
     /// nothing.
-    Nothing,
+    NotStored,
     /// The work stores its response in the same commit as its changes.
-    Recorded,
+    WithChanges,
     /// The response is stored after the work is done.
-    Answer,
+    AfterWork,
 }
 
 /// One request that is carried out at most once.
@@ -97,7 +97,7 @@ impl Once {
     /// disconnects. Fails if the id was used for a request with other content.
     pub(crate) async fn carry_out<T>(
         self,
-        keep: Keep,
+        storage: AnswerStorage,
         work: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T>
     where
@@ -109,7 +109,7 @@ impl Once {
             Entered::First(sender) => {
                 let outcome = sender.subscribe();
                 tokio::spawn(async move {
-                    let done = stored_answer_or_work(self.ports.as_ref(), key, keep, work).await;
+                    let done = stored_answer_or_work(self.ports.as_ref(), key, storage, work).await;
                     // The work may succeed if the client tries again.
                     if done.as_ref().is_err_and(|error| error.kind == Kind::Unavailable) {
                         self.requests.forget(key);
@@ -128,10 +128,10 @@ impl Once {
 async fn stored_answer_or_work<T: Serialize>(
     ports: Option<&Ports>,
     key: RequestKey,
-    keep: Keep,
+    storage: AnswerStorage,
     work: impl Future<Output = Result<T>>,
 ) -> RequestOutcome {
-    let recorded = ports.filter(|_| keep != Keep::Nothing);
+    let recorded = ports.filter(|_| storage != AnswerStorage::NotStored);
     if let Some(ports) = recorded
         && let Some(answer) = stored_answer(ports, key).await?
     {
@@ -139,7 +139,7 @@ async fn stored_answer_or_work<T: Serialize>(
     }
     let answer = serde_json::to_value(work.await?)
         .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
-    if let Some(ports) = recorded.filter(|_| keep == Keep::Answer) {
+    if let Some(ports) = recorded.filter(|_| storage == AnswerStorage::AfterWork) {
         record_answer(ports, key, &answer).await;
     }
     Ok(answer)

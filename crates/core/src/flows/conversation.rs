@@ -100,10 +100,10 @@ pub async fn without_session(
 ) -> Result<ConversationPart> {
     let vendor = ports.vendors.get(vendor)?;
     for config_dir in known_config_dirs(ports, vendor.as_ref(), environment).await? {
-        let kept = vendor.transcripts().map(|it| it.list(ports.files.as_ref(), &config_dir));
-        let kept = kept.and_then(io::Result::ok).unwrap_or_default();
-        if let Some(kept) = kept.into_iter().find(|kept| kept.id == *id) {
-            return Ok(part_without_session(ports, vendor.as_ref(), config_dir, kept));
+        let stored = vendor.transcripts().map(|it| it.list(ports.files.as_ref(), &config_dir));
+        let stored = stored.and_then(io::Result::ok).unwrap_or_default();
+        if let Some(stored) = stored.into_iter().find(|stored| stored.id == *id) {
+            return Ok(part_without_session(ports, vendor.as_ref(), config_dir, stored));
         }
     }
     Err(Error::not_found(format!("there is no conversation `{id}` of `{}`", vendor.id()))
@@ -114,19 +114,19 @@ fn part_without_session(
     ports: &Ports,
     vendor: &dyn Vendor,
     config_dir: PathBuf,
-    kept: StoredConversation,
+    stored: StoredConversation,
 ) -> ConversationPart {
     // If the beginning cannot be read, the end of the conversation may still be readable.
-    let beginning = vendor.transcripts().map(|it| it.beginning(ports.files.as_ref(), &kept));
+    let beginning = vendor.transcripts().map(|it| it.beginning(ports.files.as_ref(), &stored));
     let beginning = beginning.and_then(io::Result::ok).flatten();
     ConversationPart {
         session: None,
         vendor: vendor.id(),
         description: None,
-        vendor_session_id: Some(kept.id),
+        vendor_session_id: Some(stored.id),
         config_dir,
         cwd: beginning.map(|beginning| beginning.cwd).unwrap_or_default(),
-        transcript: Some(kept.transcript),
+        transcript: Some(stored.transcript),
         has_content: true,
         taken_over: None,
     }

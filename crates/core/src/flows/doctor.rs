@@ -194,7 +194,7 @@ async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
     let is_here = |launch: &&Launch| other_machine(launch.machine, here).is_none();
     let known = records.iter().map(|record| &record.launch).filter(is_here);
     let known: HashSet<LaunchId> = known.map(|launch| launch.id).collect();
-    let left: Vec<(u32, LaunchId)> = ports
+    let leftovers: Vec<(u32, LaunchId)> = ports
         .machine
         .marked()
         .into_iter()
@@ -202,7 +202,7 @@ async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
         // ended.
         .filter(|(_, launch)| known.contains(launch) && !open.contains(launch))
         .collect();
-    let mut findings: Vec<Finding> = left
+    let mut findings: Vec<Finding> = leftovers
         .iter()
         .map(|(pid, launch)| {
             let command = ports.machine.describe(*pid).unwrap_or_default();
@@ -210,8 +210,8 @@ async fn leftovers(ports: &Ports, mode: Mode) -> Result<Vec<Finding>> {
             curable(what, "end it")
         })
         .collect();
-    if mode == Mode::Fix && !left.is_empty() {
-        let dead: Vec<LaunchId> = left.iter().map(|(_, launch)| *launch).collect();
+    if mode == Mode::Fix && !leftovers.is_empty() {
+        let dead: Vec<LaunchId> = leftovers.iter().map(|(_, launch)| *launch).collect();
         ports.machine.end_marked(&dead).await?;
         findings.iter_mut().for_each(|finding| finding.fixed = true);
     }

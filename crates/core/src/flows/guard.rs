@@ -10,7 +10,7 @@ use crate::ports::{Change, Commit, Guarded, Ports, TranscriptFiles, TranscriptSt
 
 /// Guards the transcript of the session's current conversation if it exists, and records that the
 /// conversation has content.
-pub async fn keep(ports: &Ports, state: &mut SessionState) -> Result<()> {
+pub async fn guard_current(ports: &Ports, state: &mut SessionState) -> Result<()> {
     let Some(launch) = state.launches.last().map(|launch| launch.id) else { return Ok(()) };
     let Some(id) = state.vendor_session().cloned() else { return Ok(()) };
     let vendor = ports.vendors.of(&state.session)?;

@@ -137,12 +137,12 @@ fn transcript(
         return if ran { TranscriptLocation::There } else { TranscriptLocation::Gone };
     };
     let is_there = conversation.is_some();
-    let kept = match transcripts.storage() {
+    let guard = match transcripts.storage() {
         TranscriptStorage::Files(files) => guarded(ports, state, files, (id, is_there)),
         TranscriptStorage::Database(_) => None,
     };
     let is_there = is_there || launch::pending_import(ports, vendor, &state.session).is_some();
-    match kept {
+    match guard {
         Some(launch) => TranscriptLocation::Guarded(launch),
         None if is_there => TranscriptLocation::There,
         None if ports.archive.has(&archive::archive_key(&state.session, id)) => {

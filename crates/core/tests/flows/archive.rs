@@ -14,10 +14,10 @@ fn filed(scene: &FlowScene) -> Archived {
 async fn guard_marks_the_conversation_as_begun_once_it_has_content() {
     let mut scene = FlowScene::new();
     let launch = scene.start("hi").await;
-    guard::keep(&scene.ports, &mut scene.state).await.unwrap();
+    guard::guard_current(&scene.ports, &mut scene.state).await.unwrap();
     assert!(!scene.state.session.has_content, "there is no transcript yet");
     scene.say("user", "hi");
-    guard::keep(&scene.ports, &mut scene.state).await.unwrap();
+    guard::guard_current(&scene.ports, &mut scene.state).await.unwrap();
     assert!(scene.state.session.has_content);
     assert!(scene.ports.folders.has_guard(launch, &scene.transcript()));
     assert!(scene.world.folders.record(launch).unwrap().session.has_content);
@@ -30,7 +30,7 @@ async fn transcript_on_another_filesystem_is_reported_as_unguarded() {
     scene.start("hi").await;
     scene.say("user", "hi");
     scene.world.folders.move_to_other_filesystem();
-    guard::keep(&scene.ports, &mut scene.state).await.unwrap();
+    guard::guard_current(&scene.ports, &mut scene.state).await.unwrap();
     assert!(scene.state.session.has_content);
     assert!(scene.log().iter().any(|it| it.contains("no guard")), "{:?}", scene.log());
 }

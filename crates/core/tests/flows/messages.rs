@@ -169,7 +169,7 @@ async fn same_text_from_before_the_message_is_no_confirmation() {
 #[tokio::test]
 async fn deleted_transcript_confirms_nothing() {
     let mut scene = idle().await;
-    segue_core::flows::guard::keep(&scene.ports, &mut scene.state).await.unwrap();
+    segue_core::flows::guard::guard_current(&scene.ports, &mut scene.state).await.unwrap();
     let message = add(&mut scene, "hi").await;
     type_next(&mut scene).await;
     scene.world.disk.remove(scene.transcript());

@@ -82,7 +82,7 @@ async fn deleted_transcript_comes_back_from_its_guard_with_its_companion_files()
     let belonging = format!("{}/{}/notes.md", samples::CONFIG_DIR, scene.id());
     scene.world.disk.write(&belonging, "amber");
     scene.show_conversation(scene.id()).await;
-    segue_core::flows::guard::keep(&scene.ports, &mut scene.state).await.unwrap();
+    segue_core::flows::guard::guard_current(&scene.ports, &mut scene.state).await.unwrap();
     scene.end(Exit::Signal(9)).await;
     let before = scene.world.disk.text(scene.transcript()).unwrap();
     scene.world.disk.remove(samples::CONFIG_DIR);

@@ -60,7 +60,7 @@ impl FlowScene {
         self.say("user", "remember amber");
         self.say("agent", "noted");
         self.show_conversation(self.id()).await;
-        segue_core::flows::guard::keep(&self.ports, &mut self.state).await.unwrap();
+        segue_core::flows::guard::guard_current(&self.ports, &mut self.state).await.unwrap();
         launch
     }
 

@@ -112,8 +112,8 @@ fn open_below(pids: Vec<u32>, holder: u32) -> Result<Vec<ProcessHandle>> {
 async fn wait(processes: &[ProcessHandle], limit: Duration) -> Result<bool> {
     let deadline = Instant::now() + limit;
     for process in processes {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if !process.gone_within(left).await.map_err(failed)? {
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        if !process.gone_within(remaining).await.map_err(failed)? {
             return Ok(false);
         }
     }

@@ -7,7 +7,7 @@ use segue_core::api::{DoctorReport, DoctorRequest, Severity};
 use segue_core::rules::scope::RestrictedAction;
 
 use super::{App, RequestIdHeader, RequestingProcess, RouteResult};
-use crate::requests::Keep;
+use crate::requests::AnswerStorage;
 
 pub(crate) async fn doctor(
     State(app): State<App>,
@@ -21,7 +21,9 @@ pub(crate) async fn doctor(
     caller.allow(&app, RestrictedAction::Repair).await?;
     let once = request_id.once_without_store(&app, &("doctor", request));
     // A repair continues if its client disconnects: a half-repaired store would be worse than none.
-    Ok(Json(once.carry_out(Keep::Nothing, async move { app.examine(true).await }).await?))
+    Ok(Json(
+        once.carry_out(AnswerStorage::NotStored, async move { app.examine(true).await }).await?,
+    ))
 }
 
 /// Reports problems. Findings can name sessions and processes that an agent must not know, so an

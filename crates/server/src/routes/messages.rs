@@ -20,7 +20,7 @@ use segue_core::{Error, Result};
 use tokio::time::timeout;
 
 use super::{Admitted, App, RequestIdHeader, RouteResult};
-use crate::requests::{Keep, step};
+use crate::requests::{AnswerStorage, step};
 use crate::supervisor::{Outgoing, SessionRequest, Supervisor, Waiter};
 
 /// The largest message. A message that is typed or carried over is never longer.
@@ -45,7 +45,7 @@ pub(crate) async fn send(
     let recorder = Arc::clone(&supervisor);
     let send = |reply| SessionRequest::Send { outgoing, reply };
     let send = async move { recorder.ask(session, send).await };
-    let message = once.carry_out(Keep::Nothing, send).await?;
+    let message = once.carry_out(AnswerStorage::NotStored, send).await?;
     let report = |reply| SessionRequest::Report { message, reply };
     if until == Until::Recorded || supervisor.stopped_holder(&found).is_some() {
         return Ok(Json(supervisor.ask(session, report).await?));
@@ -129,7 +129,7 @@ pub(crate) async fn cancel(
     let once = request_id.once(&app, &supervisor, &principal, &("cancel", &request));
     let key = once.key();
     let cancel = async move { cancel_once(&supervisor, &principal, key, &request.message).await };
-    Ok(Json(once.carry_out(Keep::Recorded, cancel).await?))
+    Ok(Json(once.carry_out(AnswerStorage::WithChanges, cancel).await?))
 }
 
 /// Cancels the message whose id begins with `id`.
@@ -185,7 +185,7 @@ pub(crate) async fn answer(
     let (question, request) = (request.question, once.key());
     let give = move |reply| SessionRequest::Answer { answer, question, request, reply };
     let give = async move { supervisor.ask(found, give).await };
-    Ok(Json(once.carry_out(Keep::Recorded, give).await?))
+    Ok(Json(once.carry_out(AnswerStorage::WithChanges, give).await?))
 }
 
 pub(crate) async fn wait(

@@ -17,7 +17,7 @@ use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, api};
 
 use super::{Admitted, App, RequestIdHeader, RouteResult};
-use crate::requests::{Keep, step};
+use crate::requests::{AnswerStorage, step};
 use crate::supervisor::{self, SessionRequest};
 
 pub(crate) async fn run(
@@ -29,7 +29,7 @@ pub(crate) async fn run(
     let once = request_id.once(&app, &supervisor, &principal, &("run", &request));
     let key = once.key();
     let run = async move { supervisor::run(&supervisor, &principal, key, request).await };
-    Ok(Json(once.carry_out(Keep::Nothing, run).await?))
+    Ok(Json(once.carry_out(AnswerStorage::NotStored, run).await?))
 }
 
 pub(crate) async fn up(
@@ -41,7 +41,7 @@ pub(crate) async fn up(
     let once = request_id.once(&app, &supervisor, &principal, &("up", &request));
     let key = once.key();
     let up = async move { supervisor::up(&supervisor, &principal, key, request).await };
-    Ok(Json(once.carry_out(Keep::Answer, up).await?))
+    Ok(Json(once.carry_out(AnswerStorage::AfterWork, up).await?))
 }
 
 pub(crate) async fn scale(
@@ -52,7 +52,7 @@ pub(crate) async fn scale(
 ) -> RouteResult<ScaleReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("scale", &request));
     let scale = async move { supervisor::scale(&supervisor, &principal, request).await };
-    Ok(Json(once.carry_out(Keep::Answer, scale).await?))
+    Ok(Json(once.carry_out(AnswerStorage::AfterWork, scale).await?))
 }
 
 pub(crate) async fn resume(
@@ -68,7 +68,7 @@ pub(crate) async fn resume(
     let once = request_id.once(&app, &supervisor, &principal, &("resume", &request));
     let key = once.key();
     let resume = async move { supervisor::resume(&supervisor, &principal, key, request).await };
-    Ok(Json(ResumeAnswer::Restored(once.carry_out(Keep::Answer, resume).await?)))
+    Ok(Json(ResumeAnswer::Restored(once.carry_out(AnswerStorage::AfterWork, resume).await?)))
 }
 
 /// Returns how many sessions a resume would bring back.
@@ -88,7 +88,7 @@ pub(crate) async fn stop(
     let once = request_id.once(&app, &supervisor, &principal, &("stop", &request));
     let key = once.key();
     let stop = async move { supervisor::stop(&supervisor, &principal, key, request).await };
-    Ok(Json(once.carry_out(Keep::Answer, stop).await?))
+    Ok(Json(once.carry_out(AnswerStorage::AfterWork, stop).await?))
 }
 
 pub(crate) async fn handoff(
@@ -99,9 +99,10 @@ pub(crate) async fn handoff(
 ) -> RouteResult<HandoffReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("handoff", &request));
     let is_dry_run = request.dry_run != DryRun::No;
-    let (key, keep) = (once.key(), if is_dry_run { Keep::Nothing } else { Keep::Answer });
+    let (key, storage) =
+        (once.key(), if is_dry_run { AnswerStorage::NotStored } else { AnswerStorage::AfterWork });
     let handoff = async move { supervisor::handoff(&supervisor, &principal, key, request).await };
-    Ok(Json(once.carry_out(keep, handoff).await?))
+    Ok(Json(once.carry_out(storage, handoff).await?))
 }
 
 pub(crate) async fn list(Admitted { supervisor, principal }: Admitted) -> RouteResult<SessionList> {
@@ -136,7 +137,7 @@ pub(crate) async fn adopt(
     let once = request_id.once(&app, &supervisor, &principal, &("adopt", &request));
     let key = once.key();
     let adopt = async move { supervisor::adopt(&supervisor, key, request).await };
-    Ok(Json(once.carry_out(Keep::Nothing, adopt).await?))
+    Ok(Json(once.carry_out(AnswerStorage::NotStored, adopt).await?))
 }
 
 pub(crate) async fn show(
@@ -190,7 +191,7 @@ pub(crate) async fn remove(
         let same_commit = step(&supervisor.ports, key, done);
         supervisor.ask(id, |reply| SessionRequest::Remove { purge, same_commit, reply }).await
     };
-    Ok(Json(once.carry_out(Keep::Recorded, remove).await?))
+    Ok(Json(once.carry_out(AnswerStorage::WithChanges, remove).await?))
 }
 
 pub(crate) async fn attach(

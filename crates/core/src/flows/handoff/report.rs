@@ -52,7 +52,7 @@ impl HandoffPlan {
     ) -> HandoffReport {
         let (session, from) = (&target.session, self.source.session.address());
         let queued = self.source.queued;
-        let left = (queued > 0).then(|| format!("{queued} messages wait for {from}"));
+        let waiting = (queued > 0).then(|| format!("{queued} messages wait for {from}"));
         let of = SessionRef::of_draft(session);
         HandoffReport {
             from,
@@ -64,7 +64,7 @@ impl HandoffPlan {
             turns_carried: summary.turns,
             turns_left_out: summary.left_out,
             chars: summary.characters,
-            note: note.and(left.into()),
+            note: note.and(waiting.into()),
             dialog: None,
             redacted: summary.removed.by_kind(),
             turns: Vec::new(),

@@ -57,7 +57,7 @@ impl AgentStream {
     }
 
     /// Records the output of a headless agent, byte for byte.
-    pub(super) fn keep(&mut self, bytes: &[u8]) {
+    pub(super) fn record_output(&mut self, bytes: &[u8]) {
         if let Self::Pipes { file, .. } = self
             && let Err(error) = file.write_all(bytes)
         {

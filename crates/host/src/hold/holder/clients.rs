@@ -160,8 +160,8 @@ impl Clients {
     pub(super) async fn finish(&mut self) {
         let deadline = tokio::time::Instant::now() + FINISH_TIMEOUT;
         for (_, client) in std::mem::take(&mut self.all) {
-            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
-            client.connection.finish(left).await;
+            let remaining = deadline.saturating_duration_since(tokio::time::Instant::now());
+            client.connection.finish(remaining).await;
         }
     }
 }

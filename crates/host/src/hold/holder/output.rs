@@ -25,7 +25,7 @@ impl Holder {
         let bytes = self.batch.get(..count).unwrap_or_default();
         self.history.push(bytes);
         if let Some(stream) = &mut self.stream {
-            stream.keep(bytes);
+            stream.record_output(bytes);
         }
         let Some(terminal) = &self.terminal else { return };
         self.undrawn += count;

@@ -100,10 +100,10 @@ impl Actor {
             if self.is_answered(&screen) {
                 break;
             }
-            let left = self.time_to_take_keys(interaction, &screen, kind);
+            let remaining = self.time_to_take_keys(interaction, &screen, kind);
             self.refuse_another_question(held)?;
-            if !left.is_zero() {
-                return Ok(Attempted::Early(left));
+            if !remaining.is_zero() {
+                return Ok(Attempted::Early(remaining));
             }
             let Some(keys) = interaction.answer(&screen, &held.answer) else {
                 let text = interaction.dialog_text(&screen).unwrap_or_default();

@@ -46,8 +46,8 @@ impl Actor {
             return;
         }
         let current = self.state.vendor_session().cloned();
-        let left = self.archiving.seen.as_ref().and_then(|seen| seen.conversation.clone());
-        if left != current {
+        let previous = self.archiving.seen.as_ref().and_then(|seen| seen.conversation.clone());
+        if previous != current {
             self.archiving.length = 0;
         }
         let now = ArchiveFacts {
@@ -60,7 +60,9 @@ impl Actor {
         self.archiving.seen = Some(now);
         if due {
             // The previous conversation was left for another one, so it is complete now.
-            self.archiving.waiting.extend(left.filter(|left| current.as_ref() != Some(left)));
+            self.archiving
+                .waiting
+                .extend(previous.filter(|previous| current.as_ref() != Some(previous)));
             self.archive();
         }
     }

@@ -20,9 +20,15 @@ impl Actor {
                 self.starts.push(StartRequest::First { start, reply });
             }
             SessionRequest::Resume { environment, selection, fresh, trigger, reply } => {
-                let left = LeftBehind::Nothing;
-                let request =
-                    StartRequest::Resume { environment, selection, fresh, trigger, left, reply };
+                let left_behind = LeftBehind::Nothing;
+                let request = StartRequest::Resume {
+                    environment,
+                    selection,
+                    fresh,
+                    trigger,
+                    left_behind,
+                    reply,
+                };
                 self.starts.push(request);
             }
             SessionRequest::StartHandedOver { launch, trigger, reply } => {

@@ -63,8 +63,8 @@ impl Actor {
         if let Ok(Some(limit)) = limit {
             // If the system clock was set back, no time counts as passed.
             let passed = Duration::try_from(began.duration_until(self.ports.clock.now()));
-            let left = limit.saturating_sub(passed.unwrap_or_default());
-            self.send_later(left, SessionTimeout::EvidenceOverdue { launch });
+            let remaining = limit.saturating_sub(passed.unwrap_or_default());
+            self.send_later(remaining, SessionTimeout::EvidenceOverdue { launch });
         }
     }
 
@@ -187,7 +187,8 @@ impl BroughtBack {
     fn until_answered(self, question: &UnansweredQuestion) -> Self {
         let note = question.note("").and(self.note);
         // Only a new conversation leaves an older one behind.
-        let left = if self.outcome == Outcome::Fresh { self.left } else { LeftBehind::Nothing };
-        Self { outcome: Outcome::Waiting, note, left, dialog: question.dialog.clone() }
+        let left_behind =
+            if self.outcome == Outcome::Fresh { self.left_behind } else { LeftBehind::Nothing };
+        Self { outcome: Outcome::Waiting, note, left_behind, dialog: question.dialog.clone() }
     }
 }

@@ -81,14 +81,14 @@ pub(crate) struct ConversationRenewal(pub(crate) Option<RequestKey>);
 struct BroughtBack {
     outcome: Outcome,
     note: OutcomeNote,
-    left: LeftBehind,
+    left_behind: LeftBehind,
     /// The question that the agent asks a person first.
     dialog: Option<Dialog>,
 }
 
 impl BroughtBack {
     fn new(outcome: Outcome, note: impl Into<OutcomeNote>) -> Self {
-        Self { outcome, note: note.into(), left: LeftBehind::Nothing, dialog: None }
+        Self { outcome, note: note.into(), left_behind: LeftBehind::Nothing, dialog: None }
     }
 }
 
@@ -268,7 +268,10 @@ impl Actor {
     }
 
     /// Returns the report about a session that was brought back.
-    fn outcome(&self, BroughtBack { outcome, note, left, dialog }: BroughtBack) -> AgentOutcome {
+    fn outcome(
+        &self,
+        BroughtBack { outcome, note, left_behind, dialog }: BroughtBack,
+    ) -> AgentOutcome {
         AgentOutcome {
             of: SessionRef::of(&self.state.session),
             vendor: self.state.session.vendor.clone(),
@@ -278,7 +281,7 @@ impl Actor {
             dialog,
             lost: match outcome {
                 Outcome::Refused => true,
-                Outcome::Fresh | Outcome::Waiting => left == LeftBehind::Conversation,
+                Outcome::Fresh | Outcome::Waiting => left_behind == LeftBehind::Conversation,
                 _ => false,
             },
         }

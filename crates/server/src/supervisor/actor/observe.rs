@@ -124,7 +124,7 @@ impl Actor {
         }
         self.read_stream().await?;
         self.read_hooks().await?;
-        guard::keep(&self.ports, &mut self.state).await
+        guard::guard_current(&self.ports, &mut self.state).await
     }
 
     async fn file_changed(&mut self, path: &Path) -> Result<()> {
@@ -141,7 +141,7 @@ impl Actor {
         if self.is_transcript(path)? {
             let facts = self.ports.files.facts(path).ok().flatten();
             self.archiving.length = facts.map_or(0, |facts| facts.length);
-            guard::keep(&self.ports, &mut self.state).await?;
+            guard::guard_current(&self.ports, &mut self.state).await?;
         }
         Ok(())
     }
@@ -209,7 +209,7 @@ impl Actor {
         self.signals(id, signals).await?;
         // A database is not watched. Look for new messages after each report of the agent.
         match vendor.transcript_database() {
-            Some(_) => guard::keep(&self.ports, &mut self.state).await,
+            Some(_) => guard::guard_current(&self.ports, &mut self.state).await,
             None => Ok(()),
         }
     }
@@ -269,7 +269,7 @@ impl Actor {
     async fn bound(&mut self, launch: LaunchId) -> Result<()> {
         // The conversation may have changed, and its files may be in another folder.
         self.follow_files().await?;
-        guard::keep(&self.ports, &mut self.state).await?;
+        guard::guard_current(&self.ports, &mut self.state).await?;
         endangered::restore_deleted(&self.ports, &mut self.state, launch).await?;
         self.supervisor.fleet_files.write(&self.state.session.fleet).await?;
         self.permits.drain(..).for_each(|permit| permit.report_started());

@@ -50,7 +50,7 @@ pub(super) enum StartRequest {
         fresh: Option<ConversationRenewal>,
         trigger: StartTrigger,
         /// What a new conversation leaves behind. Known when the start begins.
-        left: LeftBehind,
+        left_behind: LeftBehind,
         reply: Reply<AgentOutcome>,
     },
     /// Starts the session with a conversation that a handoff brought to it.

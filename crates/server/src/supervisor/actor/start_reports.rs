@@ -23,7 +23,9 @@ impl Actor {
                 // If the first commit of a new session failed, the session does not exist.
                 self.removed = self.state.launches.is_empty();
             }
-            StartRequest::Resume { left, reply, .. } => self.report_resume(done, left, reply),
+            StartRequest::Resume { left_behind, reply, .. } => {
+                self.report_resume(done, left_behind, reply)
+            }
             StartRequest::Handoff { reply, .. } => {
                 self.report_resume(done, LeftBehind::Nothing, reply);
                 self.removed = self.state.launches.is_empty() && self.state.bindings.is_empty();
@@ -45,14 +47,22 @@ impl Actor {
         }
     }
 
-    fn report_resume(&mut self, done: Result<Done>, left: LeftBehind, reply: Reply<AgentOutcome>) {
+    fn report_resume(
+        &mut self,
+        done: Result<Done>,
+        left_behind: LeftBehind,
+        reply: Reply<AgentOutcome>,
+    ) {
         match done {
             Ok(Done::NothingStarted { outcome, note }) => {
-                self.report_running(BroughtBack { left, ..BroughtBack::new(outcome, note) }, reply);
+                self.report_running(
+                    BroughtBack { left_behind, ..BroughtBack::new(outcome, note) },
+                    reply,
+                );
             }
             Ok(Done::Launched { outcome, note }) => {
                 self.expect_evidence(
-                    BroughtBack { left, ..BroughtBack::new(outcome, note) },
+                    BroughtBack { left_behind, ..BroughtBack::new(outcome, note) },
                     reply,
                 );
             }

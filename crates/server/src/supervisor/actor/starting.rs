@@ -74,9 +74,11 @@ impl Actor {
                 self.account_reporting.trigger = start.trigger;
                 Ok(Preparation::NeedsPermits { vendor_chooses_id: self.vendor_chooses_id()? })
             }
-            StartRequest::Resume { environment, selection, fresh, trigger, left, .. } => {
+            StartRequest::Resume {
+                environment, selection, fresh, trigger, left_behind, ..
+            } => {
                 self.account_reporting.trigger = *trigger;
-                *left = if self.state.session.has_content {
+                *left_behind = if self.state.session.has_content {
                     LeftBehind::Conversation
                 } else {
                     LeftBehind::Nothing
