@@ -294,8 +294,8 @@ pub(super) fn first_words(message: &str) -> String {
     message.chars().take(SHOWN_CHARS).collect()
 }
 
-/// Creates a session that is bound to a conversation, and records `same_commit` in the same commit.
-/// Starts no process.
+/// Creates a session that is bound to a conversation, and commits `same_commit` with it. Starts no
+/// process.
 pub async fn create_bound_session(
     ports: &Ports,
     session: Session,

@@ -1,5 +1,5 @@
-//! Decides whether sessions are brought back, explains why a session is not, and finds the session in
-//! which a conversation continues. The decision itself is in `rules::bringing_back`.
+//! Decides whether sessions are brought back (see `rules::bringing_back`), explains why a session is
+//! not, and finds the session in which a conversation continues.
 
 use std::collections::{BTreeSet, HashMap};
 

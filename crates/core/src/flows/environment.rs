@@ -1,5 +1,5 @@
-//! Checks whether an environment that was not sent by a command, such as that of the login shell, has
-//! the variables that a session's next launch needs.
+//! Checks the environment of a restart that no command requested, such as that of the login shell:
+//! whether it has the variables that the session needs.
 
 use crate::error::{Error, Result};
 use crate::flows::{SessionState, launch};

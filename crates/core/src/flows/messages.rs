@@ -33,8 +33,8 @@ pub enum Attempt {
 }
 
 /// Queues a message. When this returns, the message is on disk, together with the step of its
-/// request and with `same_commit`. If the request queued a message before, the id of that message is
-/// returned.
+/// request and with `same_commit`. If the request queued a message before, returns the id of that
+/// message.
 pub async fn add(
     ports: &Ports,
     state: &mut SessionState,
@@ -89,8 +89,8 @@ async fn record(
     Ok(id)
 }
 
-/// Cancels a message that is still queued, and records `same_commit` in the same commit. Returns a
-/// conflict error if the message is being typed or has a final state.
+/// Cancels a message that is still queued, and commits `same_commit` with it. Returns a conflict
+/// error if the message is being typed or has a final state.
 pub async fn cancel(
     ports: &Ports,
     state: &mut SessionState,
@@ -134,7 +134,7 @@ pub async fn type_next(ports: &Ports, state: &mut SessionState) -> Result<Attemp
         }
         Ok(Typed::Now | Typed::Before) => {
             let wait = delivery::wait_after_typing(vendor.transcripts().is_some());
-            if wait == AgentWait::Over && record_result(ports, state, wait).await? {
+            if wait == AgentWait::Over && check_typed(ports, state, wait).await? {
                 return Ok(Attempt::Unconfirmed);
             }
             Ok(Attempt::Typed(id))
@@ -162,11 +162,7 @@ pub async fn press_enter_again(ports: &Ports, state: &SessionState, id: MessageI
 
 /// Determines whether the message that was being typed has arrived, and records the result. Returns
 /// whether the message's state changed.
-pub async fn record_result(
-    ports: &Ports,
-    state: &mut SessionState,
-    wait: AgentWait,
-) -> Result<bool> {
+pub async fn check_typed(ports: &Ports, state: &mut SessionState, wait: AgentWait) -> Result<bool> {
     let typing = state.outbox.iter().find_map(|message| match &message.state {
         MessageState::Typing(record) => Some((message.id, message.text.clone(), record.clone())),
         _ => None,
@@ -231,7 +227,7 @@ pub async fn resolve_interrupted_typing(ports: &Ports, state: &mut SessionState)
         Typed::Before | Typed::Now => {
             let vendor = ports.vendors.of(&state.session)?;
             let wait = delivery::wait_after_typing(vendor.transcripts().is_some());
-            record_result(ports, state, wait).await.map(drop)
+            check_typed(ports, state, wait).await.map(drop)
         }
     }
 }

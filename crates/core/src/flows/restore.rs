@@ -346,8 +346,8 @@ fn was_in_another_conversation(state: &SessionState, launches: &[Launch]) -> boo
     state.bindings.iter().filter(is_of_launches).any(is_other)
 }
 
-/// Starts a new conversation. The bindings of the old one are kept. `same_commit` is recorded in the same
-/// commit as the launch.
+/// Starts a new conversation. The bindings of the old one are kept. `same_commit` is committed with
+/// the launch.
 pub async fn start_new_conversation(
     ports: &Ports,
     state: &mut SessionState,

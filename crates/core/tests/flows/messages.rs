@@ -39,8 +39,8 @@ async fn type_next(scene: &mut FlowScene) -> Attempt {
     messages::type_next(&scene.ports, &mut scene.state).await.unwrap()
 }
 
-async fn record_result(scene: &mut FlowScene, wait: AgentWait) -> bool {
-    messages::record_result(&scene.ports, &mut scene.state, wait).await.unwrap()
+async fn check_typed(scene: &mut FlowScene, wait: AgentWait) -> bool {
+    messages::check_typed(&scene.ports, &mut scene.state, wait).await.unwrap()
 }
 
 async fn state_of(scene: &FlowScene, message: MessageId) -> MessageStateKind {
@@ -148,7 +148,7 @@ async fn message_is_settled_by_the_transcript_the_process_and_the_wait() {
         if !is_alive {
             scene.end(Exit::Signal(9)).await;
         }
-        let changed = record_result(&mut scene, wait).await;
+        let changed = check_typed(&mut scene, wait).await;
         assert_eq!(changed, expected != Typing);
         let found = state_of(&scene, message).await;
         assert_eq!(found, expected, "recorded {is_recorded}, alive {is_alive}, {wait:?}");
@@ -162,7 +162,7 @@ async fn same_text_from_before_the_message_is_no_confirmation() {
     scene.say("user", "again");
     let message = add(&mut scene, "again").await;
     type_next(&mut scene).await;
-    record_result(&mut scene, AgentWait::Continues).await;
+    check_typed(&mut scene, AgentWait::Continues).await;
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Typing);
 }
 
@@ -174,7 +174,7 @@ async fn deleted_transcript_confirms_nothing() {
     type_next(&mut scene).await;
     scene.world.disk.remove(scene.transcript());
     scene.end(Exit::Signal(9)).await;
-    record_result(&mut scene, AgentWait::Continues).await;
+    check_typed(&mut scene, AgentWait::Continues).await;
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Uncertain);
 }
 
@@ -203,7 +203,7 @@ async fn message_that_cannot_be_typed_goes_into_a_file() {
         assert_eq!(typed, format!("Read the file {} and do what it says.", path.display()));
         assert_eq!(scene.world.disk.text(&path), Some(text));
         scene.say("user", &typed);
-        record_result(&mut scene, AgentWait::Continues).await;
+        check_typed(&mut scene, AgentWait::Continues).await;
         assert_eq!(state_of(&scene, message).await, MessageStateKind::Delivered);
     }
 }
@@ -236,7 +236,7 @@ async fn only_a_queued_message_can_be_cancelled() {
     let error = cancel(&mut scene).await.unwrap_err();
     assert!(error.to_string().contains("is being typed"), "{error}");
     scene.say("user", "hi");
-    record_result(&mut scene, AgentWait::Continues).await;
+    check_typed(&mut scene, AgentWait::Continues).await;
     let error = cancel(&mut scene).await.unwrap_err();
     assert_eq!(error.kind, Kind::Conflict);
     assert!(error.to_string().contains("settled already"), "{error}");
@@ -287,7 +287,7 @@ async fn headless_message_is_delivered_when_its_turn_has_succeeded() {
     scene.signal(Signal::TurnEnded { ok: true, text: "amber".to_owned(), failure: None }).await;
     scene.end(Exit::Code(0)).await;
     assert_eq!(scene.status(), Status::Idle);
-    record_result(&mut scene, AgentWait::Continues).await;
+    check_typed(&mut scene, AgentWait::Continues).await;
     assert_eq!(state_of(&scene, message).await, MessageStateKind::Delivered);
 }
 

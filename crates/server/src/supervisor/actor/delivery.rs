@@ -161,7 +161,7 @@ impl Actor {
     }
 
     async fn try_to_deliver(&mut self) -> Result<()> {
-        messages::record_result(&self.ports, &mut self.state, AgentWait::Continues).await?;
+        messages::check_typed(&self.ports, &mut self.state, AgentWait::Continues).await?;
         // Report the end of a turn before the next turn begins.
         self.answer_waiters().await;
         if self.state.session.headless {
@@ -192,7 +192,7 @@ impl Actor {
 
     /// Checks a message that should have been accepted by now. If it was not, presses Enter again.
     pub(super) async fn check_message(&mut self, message: MessageId) -> Result<()> {
-        messages::record_result(&self.ports, &mut self.state, AgentWait::Continues).await?;
+        messages::check_typed(&self.ports, &mut self.state, AgentWait::Continues).await?;
         if self.is_typing_into_terminal(message) {
             messages::press_enter_again(&self.ports, &self.state, message).await?;
             self.send_later(USUAL_ACCEPT_TIME, SessionTimeout::CheckMessage { message });
@@ -224,7 +224,7 @@ impl Actor {
         if self.is_typing_into_terminal(message) && self.delivery.typed.is_some_and(is_overdue) {
             // The holder knows whether it has typed the message.
             messages::resolve_interrupted_typing(&self.ports, &mut self.state).await?;
-            messages::record_result(&self.ports, &mut self.state, AgentWait::Over).await?;
+            messages::check_typed(&self.ports, &mut self.state, AgentWait::Over).await?;
         }
         Ok(())
     }
