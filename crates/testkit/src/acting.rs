@@ -30,7 +30,7 @@ impl Acting {
         self.start(name, message);
         self.model.wait_answered(message);
         self.wait_idle(name);
-        self.wait_spoke(name)
+        self.wait_has_content(name)
     }
 
     /// Starts an interactive session.
@@ -60,9 +60,9 @@ impl Acting {
         scene::wait_session(&self.world, name, is_wanted)
     }
 
-    /// Waits until the record of the session's newest launch has `has_content` set. The daemon sets it
-    /// when it has seen and guarded the transcript.
-    pub fn wait_spoke(&self, name: &str) -> Value {
+    /// Waits until the record of the session's newest launch says that the conversation has content.
+    /// The daemon records it when it has seen and guarded the transcript.
+    pub fn wait_has_content(&self, name: &str) -> Value {
         let session = self.world.session(name);
         let newest = || launches::newest(&self.world, &session);
         let (folder, _) = newest();

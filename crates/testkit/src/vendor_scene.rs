@@ -152,7 +152,7 @@ impl<V: PinnedVendor> VendorScene<V> {
     /// the daemon has guarded the transcript.
     pub fn wait_first_turn(&self, name: &str, message: &str) -> Value {
         self.model.wait_answered(message);
-        self.wait_spoke(name);
+        self.wait_has_content(name);
         self.wait_turns(name, 1)
     }
 

@@ -39,7 +39,7 @@ pub async fn guard_current(ports: &Ports, state: &mut SessionState) -> Result<()
         commit.events.push(state.event(ports, EventPayload::TranscriptUnguarded { path }));
     }
     state.commit(ports, commit).await?;
-    failpoint::hit("guard.spoke.after");
+    failpoint::hit("guard.content.after");
     // If the store is rebuilt from this record, it must know that a missing transcript is a loss.
     state.write_record(ports)
 }

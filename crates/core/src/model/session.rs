@@ -46,7 +46,7 @@ pub struct Session {
     pub parent: Option<SessionId>,
     pub status: Status,
     /// The bound conversation has content: its transcript was seen once. A transcript that is
-    /// missing later is lost. Records of earlier versions have the name `spoke`.
+    /// missing later is lost. `session.json` and the store call this `spoke`.
     #[serde(rename = "spoke", alias = "has_content")]
     pub has_content: bool,
     pub created_at: Timestamp,

@@ -58,8 +58,8 @@ macro_rules! store_contract {
             session_names_are_unique_per_fleet_and_case_sensitive
             a_second_session_with_the_same_id_is_a_conflict
             every_kind_of_status_is_read_back_unchanged
-            spoke_of_one_session_stays_set_after_a_status_change
-            binding_another_conversation_resets_spoke
+            has_content_of_one_session_stays_set_after_a_status_change
+            binding_another_conversation_resets_has_content
             sessions_are_listed_oldest_first_with_binding_and_launches
             removing_a_session_keeps_only_its_events
             a_session_with_an_open_launch_cannot_be_removed

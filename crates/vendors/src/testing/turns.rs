@@ -126,8 +126,8 @@ pub(crate) fn order<'a>(
     }
 }
 
-/// Writes turns in the vendor's format, either as an addition to the transcript `append_to` or as a new
-/// transcript.
+/// Writes turns in the vendor's format, either as an addition to the transcript `append_to` or as a
+/// new transcript.
 pub(crate) fn write_turns(
     vendor: &dyn Conversion,
     home: &Home,

@@ -19,7 +19,7 @@ fn assert_resumes_in(scene: &ClaudeScene, number: usize, folder: &Path) {
     let mut command = scene.world.start(run);
     scene.model.wait_held(&hold);
     // A guard exists only if Segue knows the right path of the transcript.
-    let session = scene.wait_spoke(&name);
+    let session = scene.wait_has_content(&name);
     launches::wait_guarded(&scene.world, &session);
     scene.world.kill_everything();
     command.wait().unwrap();
@@ -78,7 +78,7 @@ fn sessions_of_two_config_dirs_resume_in_their_own_config_dir() {
         scene.world.set("CLAUDE_CONFIG_DIR", other.to_str().unwrap());
         scene.start("other", "remember OMEGA");
         scene.model.wait_answered("remember OMEGA");
-        scene.wait_spoke("other");
+        scene.wait_has_content("other");
         scene.wait_idle("other");
         scene.world.kill_everything();
         // For both sessions, the environment of `resume` has the second config dir.

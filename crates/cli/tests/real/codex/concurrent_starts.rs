@@ -27,7 +27,7 @@ fn two_killed_headless_turns_continue_their_own_conversations() {
             .collect();
         for name in names {
             scene.model.wait_held(name);
-            scene.wait_spoke(name);
+            scene.wait_has_content(name);
         }
         scene.world.kill_everything();
         turns.iter_mut().for_each(|turn| assert!(!turn.wait().unwrap().success()));

@@ -25,7 +25,7 @@ fn resume_keeps_the_model_the_instructions_and_the_copilot_home() {
         assert_eq!(first.body["model"], "gpt-5.4");
         assert!(first.body.to_string().contains("Speak like a heron."));
         scene.wait_idle("coder");
-        scene.wait_spoke("coder");
+        scene.wait_has_content("coder");
         scene.world.kill_everything();
         scene.world.unset("COPILOT_HOME");
         scene.world.resume(["--all"]).assert_back("coder", "resumed");

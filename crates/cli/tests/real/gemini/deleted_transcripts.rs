@@ -138,7 +138,7 @@ fn adopted_conversation_is_restored_after_its_transcript_is_deleted() {
         scene.world.ok(["adopt", &format!("gemini:{id}"), "--name", "stray"]);
         scene.world.resume(["stray"]).assert_back("stray", "resumed");
         scene.wait_idle("stray");
-        scene.wait_spoke("stray");
+        scene.wait_has_content("stray");
         scene.world.kill_everything();
         fs::remove_file(transcript_named_by_gemini(&scene, &found[0])).unwrap();
         scene.world.resume(["stray"]).assert_back("stray", "restored");

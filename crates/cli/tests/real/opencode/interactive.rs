@@ -30,7 +30,7 @@ fn session_resumes_after_permission_questions_a_new_conversation_and_a_kill() {
         scene.world.ok(["answer", "coder", "no"]);
         scene.wait_idle("coder");
         assert!(!scene.world.project().join("other").exists());
-        let session = scene.wait_spoke("coder");
+        let session = scene.wait_has_content("coder");
         assert_eq!(session["vendor_session_id"], before["vendor_session_id"]);
 
         begin_another(&scene);

@@ -36,7 +36,7 @@ fn folder_with_a_name_too_long_for_pi_works_through_segue() {
         assert_eq!(started.status, 0, "{started:#?}");
         scene.model.wait_answered("remember ALPHA");
         scene.wait_idle("coder");
-        scene.wait_spoke("coder");
+        scene.wait_has_content("coder");
         scene.world.kill_everything();
         scene.world.resume(["coder"]).assert_back("coder", "resumed");
         scene.assert_carries("coder", &["remember ALPHA"], "which word?");

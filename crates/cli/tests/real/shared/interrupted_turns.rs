@@ -17,7 +17,7 @@ fn turn_killed_in_mid_stream_is_nudged_once_after_the_resume<V: PinnedVendor>() 
     scene.start("coder", "ALPHA [[hold: door]]");
     scene.model.wait_held("door");
     scene.wait_session("coder", |session| session["status"] == "working");
-    scene.wait_spoke("coder");
+    scene.wait_has_content("coder");
     scene.world.kill_everything();
 
     scene.world.resume(["--all"]).assert_back("coder", "resumed");
@@ -39,7 +39,7 @@ fn killed_headless_turn_continues_after_the_resume<V: PinnedVendor>() {
     let run = ["run", "--headless", "--vendor", V::NAME, "--name", "coder", message];
     let mut turn = scene.world.start(run);
     scene.model.wait_held("door");
-    scene.wait_spoke("coder");
+    scene.wait_has_content("coder");
     scene.world.kill_everything();
     assert!(!turn.wait().unwrap().success());
     scene.world.resume(["--all"]).assert_back("coder", "resumed");
@@ -57,7 +57,7 @@ fn tool_process_is_killed_when_its_agent_is_killed<V: PinnedVendor>() {
     let folder = scene.world.project();
     let pid = || fs::read_to_string(folder.join("pid")).ok()?.trim().parse::<u32>().ok();
     launches::wait_until(&[&folder], "the tool", || pid().is_some());
-    let session = scene.wait_spoke("coder");
+    let session = scene.wait_has_content("coder");
     processes::kill(segue_testkit::scene::pid(&session, "pid"));
     let nudged = scene.model.wait_answered("started again");
     assert_eq!(nudges(&nudged), 1);

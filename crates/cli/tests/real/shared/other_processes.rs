@@ -44,7 +44,7 @@ fn agent_that_runs_its_vendor_as_a_tool_stays_in_its_own_conversation<V: RunByHa
     scene.model.wait_for(|it| it.newest() == "inner-OMEGA" && it.stage == AnswerStage::Whole);
     let session = scene.wait_idle("coder");
     assert_eq!(scene.transcripts().len(), 2);
-    scene.wait_spoke("coder");
+    scene.wait_has_content("coder");
     scene.world.kill_everything();
     scene.world.resume(["--all"]).assert_back("coder", "resumed");
     let back = scene.world.session("coder");

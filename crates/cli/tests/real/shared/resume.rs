@@ -68,7 +68,7 @@ fn settings_of_the_project_file_reach_the_model_and_survive_a_resume<V: AgentSet
     scene.world.ok(["up"]);
     let first = scene.model.wait_answered("--help me");
     scene.wait_idle("coder");
-    scene.wait_spoke("coder");
+    scene.wait_has_content("coder");
     scene.world.kill_everything();
     scene.world.resume(["coder"]).assert_back("coder", "resumed");
     let next = scene.ask("coder", "and now?");
@@ -93,7 +93,7 @@ fn session_without_a_message_restarts_with_the_same_vendor_session_id<V: PinnedV
     let back = scene.wait_idle("coder");
     assert_eq!(back["vendor_session_id"], before["vendor_session_id"]);
     scene.assert_carries("coder", &[], "hello");
-    scene.wait_spoke("coder");
+    scene.wait_has_content("coder");
     scene.wait_idle("coder");
     scene.world.kill_everything();
     scene.world.resume(["coder"]).assert_back("coder", "resumed");
@@ -131,7 +131,7 @@ fn resume_uses_the_conversation_that_was_started_inside_the_process<V: BeginsAno
     let after = scene.wait_session("coder", |session| {
         session["status"] == "idle" && session["vendor_session_id"] != before["vendor_session_id"]
     });
-    scene.wait_spoke("coder");
+    scene.wait_has_content("coder");
     scene.world.kill_everything();
     scene.world.resume(["coder"]).assert_back("coder", "resumed");
     let back = scene.world.session("coder");

@@ -143,7 +143,7 @@ fn status_and_restart_of_an_interactive_agent_depend_on_its_exit() {
     ];
     for (exit, is_requested, kept, status, restarts) in table {
         let actions = act(&facts(), &over(exit, is_requested, kept));
-        let what = format!("{exit:?} is_requested {is_requested} {kept:?}");
+        let what = format!("{exit:?} requested {is_requested} {kept:?}");
         assert_eq!(last_status(&actions), status, "{what}");
         let restart = Action::Restart { after: Duration::from_millis(500) };
         assert_eq!(actions.contains(&restart), restarts, "{what}");
@@ -355,10 +355,11 @@ proptest! {
     fn at_most_one_launch_is_live_and_a_resume_never_changes_the_conversation(
         observations in prop::collection::vec((any_observation(), 0..3_u128), 1..60)
     ) {
-        let mut simulation = Simulation { facts: facts(), ledger: vec![id("a")], live: 1, launches: 1 };
+        let ledger = vec![id("a")];
+        let mut simulation = Simulation { facts: facts(), ledger, live: 1, launches: 1 };
         for (observation, late) in observations {
             let before = simulation.ledger.clone();
-            let is_requested = simulation.facts.open.clone();
+            let open_before = simulation.facts.open.clone();
             let bound = simulation.facts.bound.clone();
             let about = launch_id(simulation.launches.saturating_sub(late));
             for action in next(&simulation.facts.clone(), about, &observation) {
@@ -366,7 +367,7 @@ proptest! {
             }
             prop_assert!(simulation.live <= 1);
             prop_assert_eq!(&simulation.ledger[..before.len()], &before[..]);
-            if let Some(open) = is_requested
+            if let Some(open) = open_before
                 && open.mode == LaunchMode::Resume
                 && !open.confirmed
                 && simulation.ledger.len() > before.len()

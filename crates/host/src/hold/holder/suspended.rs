@@ -1,4 +1,5 @@
-//! Resumes an agent that was suspended (SIGSTOP, ^Z) with SIGCONT, because there is no shell to do it.
+//! Resumes an agent that was suspended (SIGSTOP, ^Z): sends SIGCONT, because there is no shell to do
+//! it.
 //!
 //! The kernel reports that the agent itself was suspended, but not a process below the agent. So the
 //! foreground process group of the terminal is resumed shortly after a user pressed ^Z.

@@ -82,7 +82,7 @@ pub async fn every_kind_of_status_is_read_back_unchanged(backend: &impl Backend)
     }
 }
 
-pub async fn spoke_of_one_session_stays_set_after_a_status_change(backend: &impl Backend) {
+pub async fn has_content_of_one_session_stays_set_after_a_status_change(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let silent = samples.stored_session(&*store, "shop", "silent").await;
     let created = samples.stored_session(&*store, "shop", "coder").await;
@@ -120,7 +120,7 @@ pub async fn configure_replaces_every_setting_of_one_session(backend: &impl Back
     assert_eq!(store.session(other.id).await.unwrap(), Some(other));
 }
 
-pub async fn binding_another_conversation_resets_spoke(backend: &impl Backend) {
+pub async fn binding_another_conversation_resets_has_content(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.stored_session(&*store, "shop", "coder").await.id;
     let other = samples.stored_session(&*store, "shop", "other").await.id;
