@@ -191,8 +191,8 @@ pub async fn candidates(
         .filter_map(|(vendor, config_dir, stored)| candidate(ports, vendor, config_dir, stored));
     let read = read.filter(|it| filter.cwd.as_ref().is_none_or(|cwd| it.cwd == *cwd));
     let mut candidates: Vec<_> = read.take(filter.at_most.unwrap_or(usize::MAX)).collect();
-    // A request without these filters adopts all conversations. Its list is not shown, so that it
-    // is not needed which of them are open.
+    // A request without these filters adopts all conversations and shows no list, so it does not
+    // matter which of them are open.
     if filter.at_most.is_some() || filter.cwd.is_some() || filter.id.is_some() {
         mark_open(ports, &mut candidates);
     }

@@ -101,7 +101,7 @@ async fn split(
                 plan.sessions.push(SessionToResume { summary, selection, is_fresh, exclusion });
             }
             ResumeAction::LeftAlone(exclusion) => {
-                plan.left_alone.push(exclusion.report(&summary.session))
+                plan.left_alone.push(exclusion.report(&summary.session));
             }
             ResumeAction::Skipped => {}
         }
