@@ -39,8 +39,7 @@ impl Actor {
         Ok(Some(launch))
     }
 
-    /// Schedules the restart that an earlier daemon did not carry out, or cancels it if it is not due
-    /// any more.
+    /// Schedules a restart that was not carried out yet, or cancels it if it is not due any more.
     pub(super) async fn continue_restart(&mut self) -> Result<()> {
         match self.restart_after {
             Some(after) if lifecycle::must_restart(&self.state.lifecycle_facts()) => {
