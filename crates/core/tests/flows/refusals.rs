@@ -46,7 +46,7 @@ async fn interrupted(mut scene: FlowScene) -> FlowScene {
 async fn refused(scene: &mut FlowScene) -> segue_core::Error {
     match bring_back(scene).await {
         Done::Refused { error } => Some(error),
-        Done::Settled { .. } | Done::Launched { .. } => None,
+        Done::NothingStarted { .. } | Done::Launched { .. } => None,
     }
     .unwrap()
 }
@@ -210,6 +210,6 @@ async fn restored_headless_session_whose_turn_was_over_only_rests() {
     scene.state.session.status = Status::Working;
     scene.world.disk.remove(scene.transcript());
     let done = bring_back(&mut scene).await;
-    assert!(matches!(done, Done::Settled { outcome: Outcome::Restored, .. }), "{done:?}");
+    assert!(matches!(done, Done::NothingStarted { outcome: Outcome::Restored, .. }), "{done:?}");
     assert_eq!((scene.status(), scene.world.holders.started().len()), (Status::Idle, 1));
 }

@@ -78,7 +78,7 @@ impl FlowScene {
     /// Ends the open launch.
     pub(crate) async fn end(&mut self, exit: Exit) -> Vec<observe::FollowUp> {
         let launch = self.launch();
-        let end = LaunchEnd { exit, selection: false, at: self.ports.clock.now() };
+        let end = LaunchEnd { exit, is_requested: false, at: self.ports.clock.now() };
         self.world.holders.kill(launch);
         let no_environment = EnvironmentKept::No;
         observe::ended(&self.ports, &mut self.state, launch, end, no_environment).await.unwrap()

@@ -4,7 +4,7 @@ use segue_core::Result;
 use tokio::sync::oneshot;
 
 use super::start_queue::{FirstReply, StartRequest};
-use super::{Actor, LeftBehind, Reply, SessionRequest, SessionTimeout, send_reply};
+use super::{Actor, Reply, SessionRequest, SessionTimeout, send_reply};
 
 impl Actor {
     /// Carries a request out. Returns only an error of recording. All other errors are sent to the
@@ -20,16 +20,8 @@ impl Actor {
                 self.starts.push(StartRequest::First { start, reply });
             }
             SessionRequest::Resume { environment, selection, fresh, trigger, reply } => {
-                let left_behind = LeftBehind::Nothing;
-                let request = StartRequest::Resume {
-                    environment,
-                    selection,
-                    fresh,
-                    trigger,
-                    left_behind,
-                    reply,
-                };
-                self.starts.push(request);
+                let how = (selection, fresh, trigger);
+                self.starts.push(StartRequest::resume(environment, how, reply));
             }
             SessionRequest::StartHandedOver { launch, trigger, reply } => {
                 self.starts.push(StartRequest::Handoff { launch, trigger, reply });
@@ -42,7 +34,7 @@ impl Actor {
             }
             SessionRequest::Reconcile { reply } => return self.reconcile_and_answer(reply).await,
             SessionRequest::Plan { selection, reply } => {
-                send_reply(reply, self.plan(selection).await)
+                send_reply(reply, self.plan(selection).await);
             }
             SessionRequest::WaitTurn { reply } => self.wait_turn(reply),
             SessionRequest::Rename { name, reply } => send_reply(reply, self.rename(name).await),

@@ -61,6 +61,19 @@ pub(super) enum StartRequest {
     NextTurn { environment: Environment },
 }
 
+impl StartRequest {
+    /// Returns a request to bring the session back. What a new conversation leaves behind is set
+    /// when the start begins.
+    pub(super) fn resume(
+        environment: Environment,
+        (selection, fresh, trigger): (SelectionMode, Option<ConversationRenewal>, StartTrigger),
+        reply: Reply<AgentOutcome>,
+    ) -> Self {
+        let left_behind = LeftBehind::Nothing;
+        Self::Resume { environment, selection, fresh, trigger, left_behind, reply }
+    }
+}
+
 /// The reply to the request for a first launch.
 #[derive(Debug)]
 pub(super) enum FirstReply {

@@ -24,7 +24,7 @@ impl Actor {
                 self.removed = self.state.launches.is_empty();
             }
             StartRequest::Resume { left_behind, reply, .. } => {
-                self.report_resume(done, left_behind, reply)
+                self.report_resume(done, left_behind, reply);
             }
             StartRequest::Handoff { reply, .. } => {
                 self.report_resume(done, LeftBehind::Nothing, reply);
