@@ -193,7 +193,7 @@ fn archive_over_its_limit_drops_the_oldest_first_and_keeps_live_sessions() {
     archive::wait_archived(&world, &alive, &transcript(&world, &alive));
     let report = world.ok(["doctor"]);
     assert!(report.contains("the archive has 3 conversations"), "{report}");
-    assert!(report.contains("and may have 10 GB"), "{report}");
+    assert!(report.contains("of at most 10 GB"), "{report}");
     fs::write(world.segue_home().join("config.toml"), "archive_limit = \"1 B\"\n").unwrap();
     let mut events = Events::of(&world);
     conversation::ask(&world, &alive, "hello");

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 
 use rustix::process::Signal;
 use segue_testkit::processes::wait_gone;
-use segue_testkit::scene::{daemon_pid, pid, write_project};
+use segue_testkit::scene::{daemon_pid, pid, wait_session, write_project};
 use segue_testkit::world::DEADLINE;
 use segue_testkit::{CommandOutcome, World, launches, processes, wait};
 use serde_json::Value;
@@ -482,6 +482,7 @@ fn symlink_to_another_sessions_socket_gives_an_agent_no_access() {
 #[test]
 fn second_daemon_on_the_same_store_is_refused() {
     let mut world = world(true);
+    wait_session(&world, "loose", |session| session["status"] == "idle");
     let before = world.sessions();
     let other = world.root().join("other");
     fs::create_dir(&other).unwrap();

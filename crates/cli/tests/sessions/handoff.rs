@@ -96,7 +96,7 @@ fn handoff_of_an_empty_conversation_starts_a_plain_session_with_a_note() {
     world.ok(["run", "-d", "--name", "a"]);
     let report = hand_over(&world, "a");
     assert_eq!(report["mode"], "plain", "{report:#}");
-    assert!(report["note"].as_str().unwrap().contains("nothing"), "{report:#}");
+    assert!(report["note"].as_str().unwrap().contains("was empty"), "{report:#}");
     assert!(world.session("a-demo")["pid"].is_u64());
 }
 

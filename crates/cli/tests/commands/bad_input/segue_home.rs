@@ -59,7 +59,7 @@ fn state_folder_of_another_user_is_refused() {
         return;
     }
     let expected =
-        format!("the folder `{}` belongs to user 12345, and this is", world.state().display());
+        format!("the folder `{}` belongs to user 12345, but the current user is", world.state().display());
     assert_refused(&world.segue(["run", "-d", "hello"]), 5, &expected);
 }
 
