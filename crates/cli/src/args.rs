@@ -10,12 +10,12 @@ use segue_core::rules::address;
 
 use crate::commands::{
     adopt, answer, attach, completions, daemon, doctor, handoff, init, log, ls, man, messages,
-    resume, rm, run, scale, send, show, stop, trust, up, vendors, wait,
+    resume, rm, run, scale, send, show, stop, trust, up, vendors, wait, worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
 /// typing error.
-const NOT_BUILT: [&str; 17] = [
+const NOT_BUILT: [&str; 16] = [
     "acp",
     "deliveries",
     "dispatch",
@@ -32,7 +32,6 @@ const NOT_BUILT: [&str; 17] = [
     "token",
     "usage",
     "web",
-    "worktree",
 ];
 
 /// `segue help COMMAND` means `segue COMMAND --help`.
@@ -85,6 +84,7 @@ pub(crate) enum SegueCommand {
     Handoff(handoff::HandoffArguments),
     Log(log::LogArguments),
     Rm(rm::RmArguments),
+    Worktree(worktree::WorktreeArguments),
     Vendors(vendors::VendorsArguments),
     Doctor(doctor::DoctorArguments),
     Trust(trust::TrustArguments),

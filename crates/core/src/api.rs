@@ -25,6 +25,7 @@ mod trust;
 mod up;
 mod vendors;
 mod wait;
+mod worktree;
 
 pub use adopt::{
     AdoptCandidate, AdoptReport, AdoptRequest, SkippedConversation, UnknownConversation,
@@ -57,3 +58,9 @@ pub use trust::{TrustRequest, TrustView};
 pub use up::UpRequest;
 pub use vendors::{Exemption, VendorList, VendorReport};
 pub use wait::{WaitReport, WaitRequest, WaitTarget};
+pub use worktree::{
+    BranchDistance, ChangeCounts, ChangedFile, WorktreeAction, WorktreeActionReport,
+    WorktreeActionRequest, WorktreeDiffReport, WorktreeDiffRequest, WorktreeGcReport,
+    WorktreeGcRequest, WorktreeList, WorktreeOutcome, WorktreeRequest, WorktreeState, WorktreeView,
+    WorktreesRequest,
+};

@@ -11,6 +11,7 @@
 
 mod archive;
 mod calls;
+mod checkouts;
 mod clock;
 mod conversion;
 mod disk;
@@ -32,6 +33,7 @@ use segue_core::ports::Ports;
 
 pub use archive::FakeArchive;
 pub use calls::Calls;
+pub use checkouts::FakeCheckouts;
 pub use clock::FakeClock;
 pub use conversion::FakeConversion;
 pub use disk::Disk;
@@ -56,6 +58,7 @@ pub struct FakeWorld {
     pub holders: Arc<FakeHolders>,
     pub folders: Arc<FakeFolders>,
     pub archive: Arc<FakeArchive>,
+    pub checkouts: Arc<FakeCheckouts>,
     pub files: Arc<FakeFiles>,
     pub machine: Arc<FakeMachine>,
     pub terminals: FakeTerminals,
@@ -76,6 +79,7 @@ impl FakeWorld {
     /// Creates a world with this vendor. [`FakeVendors::put`] adds more.
     pub fn with_vendor(vendor: FakeVendor) -> Self {
         let (calls, disk) = (Calls::default(), Disk::default());
+        let clock = Arc::new(FakeClock::default());
         disk.create_folder(samples::CWD);
         let folders = Arc::new(FakeFolders::new(calls.clone(), disk.clone()));
         Self {
@@ -83,6 +87,11 @@ impl FakeWorld {
             vendors: Arc::new(FakeVendors::new(vendor)),
             holders: Arc::new(FakeHolders::new(calls.clone(), Arc::clone(&folders))),
             archive: Arc::new(FakeArchive::new(calls.clone(), disk.clone())),
+            checkouts: Arc::new(FakeCheckouts::new(
+                calls.clone(),
+                disk.clone(),
+                Arc::clone(&clock),
+            )),
             files: Arc::new(FakeFiles::new(calls.clone(), disk.clone())),
             machine: Arc::new(FakeMachine::new(calls.clone(), disk.clone())),
             terminals: FakeTerminals::new(calls.clone()),
@@ -90,7 +99,7 @@ impl FakeWorld {
             watchers: FakeWatchers::default(),
             environments: Arc::new(FakeEnvironments::new(calls.clone())),
             notifier: Arc::default(),
-            clock: Arc::new(FakeClock::default()),
+            clock,
             folders,
             calls,
             disk,
@@ -105,6 +114,7 @@ impl FakeWorld {
             holders: self.holders.clone(),
             folders: self.folders.clone(),
             archive: self.archive.clone(),
+            checkouts: self.checkouts.clone(),
             files: self.files.clone(),
             machine: self.machine.clone(),
             projects: self.projects.clone(),

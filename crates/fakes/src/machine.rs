@@ -1,6 +1,6 @@
 //! The processes, programs and folders of a machine, in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -26,6 +26,7 @@ struct FakeMachineState {
     links: BTreeMap<PathBuf, PathBuf>,
     folder_state: FolderState,
     is_uninstalled: bool,
+    used_ports: BTreeSet<u16>,
 }
 
 #[derive(Debug)]
@@ -58,6 +59,11 @@ impl FakeMachine {
     /// Sets the state of the work in every folder.
     pub fn set_folder_state(&self, state: FolderState) {
         self.state.lock().unwrap().folder_state = state;
+    }
+
+    /// Lets a program listen at a port.
+    pub fn use_port(&self, port: u16) {
+        self.state.lock().unwrap().used_ports.insert(port);
     }
 
     /// Makes a path a symlink.
@@ -134,6 +140,10 @@ impl Machine for FakeMachine {
 
     fn variable_files(&self, folder: &Path) -> Vec<String> {
         self.disk.text(folder.join(".env")).into_iter().collect()
+    }
+
+    fn is_port_free(&self, port: u16) -> bool {
+        !self.state.lock().unwrap().used_ports.contains(&port)
     }
 
     fn folder(&self, path: &Path) -> Result<Folder> {

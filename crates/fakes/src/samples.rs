@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use segue_core::model::{
     AgentName, Environment, FleetName, Launch, LaunchId, LaunchMode, MachineId, Permission,
     ProcessRef, Project, ProjectAgent, Restart, Session, SessionId, SessionName, Status,
-    TrustClaim, VendorId, VendorSessionId,
+    TrustClaim, VendorId, VendorSessionId, WorktreeSettings,
 };
 use uuid::Uuid;
 
@@ -99,6 +99,7 @@ pub fn project(agents: &[&str]) -> Project {
         agents: agents.iter().map(|name| agent(name)).collect(),
         kinds: agents.iter().map(|name| AgentName::parse(name).unwrap()).collect(),
         vendors: BTreeMap::new(),
+        worktrees: WorktreeSettings::default(),
         claims: agents.iter().map(|name| TrustClaim::setting(*name, "runs tool")).collect(),
     }
 }
@@ -116,5 +117,6 @@ fn agent(name: &str) -> ProjectAgent {
         env: BTreeMap::new(),
         args: Vec::new(),
         timers: Vec::new(),
+        worktree: None,
     }
 }

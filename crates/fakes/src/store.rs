@@ -10,11 +10,13 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use segue_core::Result;
 use segue_core::model::{
-    AgentName, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId, Message,
-    MessageId, RequestKey, RequestRecord, RequestStep, Session, SessionId, Timer, Trust, VendorId,
+    AgentName, AgentWorktree, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId,
+    Message, MessageId, RequestKey, RequestRecord, RequestStep, Session, SessionId, Timer, Trust,
+    VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, SessionQuery, SessionSummary, Store, VendorPlace,
+    WorktreeQuery,
 };
 use tokio::sync::watch;
 
@@ -35,6 +37,7 @@ struct Tables {
     trusts: BTreeMap<PathBuf, Trust>,
     messages: Vec<Message>,
     handoffs: Vec<Handoff>,
+    worktrees: Vec<AgentWorktree>,
     requests: Vec<RequestRecord>,
 }
 
@@ -208,6 +211,19 @@ impl Store for FakeStore {
         self.read("store.handoffs_of", |it| {
             let is_meant = |it: &&Handoff| sessions.contains(&it.from) || sessions.contains(&it.to);
             it.handoffs.iter().filter(is_meant).cloned().collect()
+        })
+    }
+
+    async fn worktrees(&self, query: &WorktreeQuery) -> Result<Vec<AgentWorktree>> {
+        self.read("store.worktrees", |it| {
+            let is_meant = |it: &&AgentWorktree| {
+                query.session.is_none_or(|session| it.session == Some(session))
+                    && query.path.as_ref().is_none_or(|path| *path == it.path)
+            };
+            let mut found: Vec<AgentWorktree> =
+                it.worktrees.iter().filter(is_meant).cloned().collect();
+            found.sort_by_key(|it| (it.created_at, it.id));
+            found
         })
     }
 

@@ -1,7 +1,7 @@
 //! The port `Checkouts`, by the git program.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -33,8 +33,10 @@ use crate::scratch::Scratch;
 use crate::worktree;
 
 /// The folders in which repositories, locks and temporary files are kept.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CheckoutFolders {
+    /// The worktrees of projects that name no other folder for them.
+    pub worktrees: PathBuf,
     /// The shared clones.
     pub clones: PathBuf,
     /// One lock file for each repository.
@@ -50,19 +52,24 @@ pub struct GitCheckouts {
     /// The environment in which git is looked for.
     environment: Environment,
     clock: Arc<dyn Clock>,
-    scratch: Scratch,
+    scratch: OnceLock<Scratch>,
     git: OnceCell<Git>,
 }
 
 impl GitCheckouts {
-    /// Prepares the folders. Git is looked for when it is first needed.
-    pub fn new(
-        folders: CheckoutFolders,
-        environment: Environment,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self> {
-        let scratch = Scratch::new(&folders.scratch, || clock.random_id())?;
-        Ok(Self { folders, environment, clock, scratch, git: OnceCell::new() })
+    /// Changes nothing: folders are made and git is looked for when they are first needed.
+    pub fn new(folders: CheckoutFolders, environment: Environment, clock: Arc<dyn Clock>) -> Self {
+        let (scratch, git) = (OnceLock::new(), OnceCell::new());
+        Self { folders, environment, clock, scratch, git }
+    }
+
+    fn scratch(&self) -> Result<&Scratch> {
+        if let Some(scratch) = self.scratch.get() {
+            return Ok(scratch);
+        }
+        let scratch = Scratch::new(&self.folders.scratch, || self.clock.random_id())?;
+        // If another task was faster, this folder is removed again.
+        Ok(self.scratch.get_or_init(|| scratch))
     }
 
     async fn git(&self) -> Result<&Git> {
@@ -103,7 +110,7 @@ impl GitCheckouts {
         Ok(LockedRepository {
             removed_locks,
             git: self.git().await?,
-            scratch: &self.scratch,
+            scratch: self.scratch()?,
             clock: &*self.clock,
             folders,
             is_clone: matches!(source, RepositorySource::Url(_)),
@@ -152,6 +159,14 @@ impl Checkouts for GitCheckouts {
         Ok(Some(url.map_or_else(|_| of_folder(), |url| url.id())))
     }
 
+    fn main_folder(&self, folder: &Path) -> Option<PathBuf> {
+        RepositoryFolders::around(folder).map(|repository| repository.main().to_owned())
+    }
+
+    fn root(&self, wanted: Option<&Path>) -> PathBuf {
+        layout::real(wanted.unwrap_or(&self.folders.worktrees))
+    }
+
     async fn ensure(&self, spec: &WorktreeSpec, caller: &GitCaller) -> Result<EnsuredWorktree> {
         if !spec.path.is_absolute() {
             let path = spec.path.display();
@@ -175,7 +190,7 @@ impl Checkouts for GitCheckouts {
 
     async fn inspect(&self, place: &WorktreePlace, depth: InspectDepth) -> Result<WorktreeFacts> {
         let folders = self.existing(&place.source)?;
-        worktree::inspect(self.git().await?, &self.scratch, &folders, &place.path, depth).await
+        worktree::inspect(self.git().await?, self.scratch()?, &folders, &place.path, depth).await
     }
 
     async fn diff(
@@ -186,7 +201,7 @@ impl Checkouts for GitCheckouts {
         caller: &GitCaller,
     ) -> Result<WorktreeDiff> {
         let repository = &self.existing(&place.source)?;
-        let (git, scratch) = (self.git().await?, &self.scratch);
+        let (git, scratch) = (self.git().await?, self.scratch()?);
         let comparing = Comparing { git, scratch, repository, caller };
         comparing.diff(&place.path, base, patch_bytes).await
     }

@@ -2,6 +2,7 @@
 
 mod ids;
 
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 
 use async_trait::async_trait;
@@ -73,6 +74,10 @@ impl Machine for LocalMachine {
 
     fn variable_files(&self, folder: &Path) -> Vec<String> {
         variables::read(folder)
+    }
+
+    fn is_port_free(&self, port: u16) -> bool {
+        TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
     }
 
     fn folder(&self, path: &Path) -> Result<Folder> {

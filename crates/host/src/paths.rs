@@ -55,6 +55,21 @@ impl Paths {
         self.data.join("archive")
     }
 
+    /// Returns the folder of worktrees.
+    pub fn worktrees(&self) -> PathBuf {
+        self.data.join("worktrees")
+    }
+
+    /// Returns the folder of shared clones.
+    pub fn clones(&self) -> PathBuf {
+        self.data.join("clones")
+    }
+
+    /// Returns the folder for temporary files of git commands.
+    pub fn git_scratch(&self) -> PathBuf {
+        self.state.join("git")
+    }
+
     pub fn state(&self) -> &Path {
         &self.state
     }
@@ -79,6 +94,11 @@ impl Paths {
 
     pub fn fleets(&self) -> PathBuf {
         self.state.join("fleets")
+    }
+
+    /// Returns the folder of the locks of repositories.
+    pub fn repository_locks(&self) -> PathBuf {
+        self.locks().join("repositories")
     }
 
     pub fn locks(&self) -> PathBuf {

@@ -14,7 +14,9 @@ use segue_core::api::{
     MessageView, MessagesRequest, PROTOCOL, RestoreReport, ResumeAnswer, ResumeCount,
     ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport, SelectRequest, SendReport,
     SendRequest, SessionList, SessionView, StopReport, StopRequest, TrustRequest, TrustView,
-    TurnReport, UnknownConversation, UpRequest, WaitReport, WaitRequest,
+    TurnReport, UnknownConversation, UpRequest, WaitReport, WaitRequest, WorktreeAction,
+    WorktreeActionReport, WorktreeActionRequest, WorktreeDiffReport, WorktreeDiffRequest,
+    WorktreeGcReport, WorktreeGcRequest, WorktreeList, WorktreesRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::ports::EventQuery;
@@ -277,6 +279,32 @@ impl Client {
     }
 
     /// Asks the daemon to stop, and waits until its process has ended. Agents continue.
+    pub async fn worktrees(&self, request: &WorktreesRequest) -> Result<WorktreeList> {
+        self.line.ask(Method::POST, "/v1/worktrees", request).await
+    }
+
+    pub async fn worktree_diff(&self, request: &WorktreeDiffRequest) -> Result<WorktreeDiffReport> {
+        self.line.ask(Method::POST, "/v1/worktrees/diff", request).await
+    }
+
+    /// Sends a request that salvages, removes or restores a worktree.
+    pub async fn change_worktree(
+        &self,
+        action: WorktreeAction,
+        request: &WorktreeActionRequest,
+    ) -> Result<WorktreeActionReport> {
+        let path = match action {
+            WorktreeAction::Salvage => "/v1/worktrees/salvage",
+            WorktreeAction::Remove => "/v1/worktrees/remove",
+            WorktreeAction::Restore => "/v1/worktrees/restore",
+        };
+        self.line.change(Method::POST, path, request).await
+    }
+
+    pub async fn worktree_gc(&self, request: &WorktreeGcRequest) -> Result<WorktreeGcReport> {
+        self.line.change(Method::POST, "/v1/worktrees/gc", request).await
+    }
+
     pub async fn shut_down(&self) -> Result<()> {
         let handle = resident::open(self.health.pid)?;
         let () = self.line.connection().ask(Method::POST, "/v1/shutdown", &()).await?;

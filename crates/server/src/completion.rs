@@ -1,6 +1,6 @@
 //! Names for shell completion. The functions return quickly, report no errors and start no process.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use segue_core::api::{ListRequest, SessionView};
@@ -26,8 +26,7 @@ pub fn sessions(local: &Local, timeout: Duration) -> Vec<SessionView> {
 /// Returns the names of the agents of the project around a folder. Empty if the project cannot be
 /// read. The project does not have to be trusted.
 pub fn agents(folder: &Path) -> Vec<String> {
-    // An empty path: the names do not depend on the user's settings.
-    let projects = wiring::projects(PathBuf::new());
+    let projects = wiring::projects_without_settings();
     let project = projects.around(folder).ok().flatten();
     project.map_or_else(Vec::new, |project| {
         let agents = project.agent_names().into_iter().map(str::to_owned);

@@ -5,6 +5,7 @@ mod source;
 mod timers;
 mod variables;
 mod vendors;
+mod worktrees;
 mod written;
 
 use std::fs;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use segue_core::Result;
 use segue_core::model::{FleetScale, PROJECT_FILE, Project, VendorId};
-use segue_core::ports::{ProjectFile, Projects, Vendors};
+use segue_core::ports::{Checkouts, ProjectFile, Projects, Vendors};
 
 pub(crate) use settings::{
     archive_limit, attention, check as check_settings, check_names, environment, silence_limit,
@@ -26,13 +27,18 @@ use written::WrittenProject;
 #[derive(Debug)]
 pub(crate) struct ProjectFolders {
     vendors: Arc<dyn Vendors>,
+    checkouts: Arc<dyn Checkouts>,
     /// The user's settings.
     config_file: PathBuf,
 }
 
 impl ProjectFolders {
-    pub(crate) fn new(vendors: Arc<dyn Vendors>, config_file: PathBuf) -> Self {
-        Self { vendors, config_file }
+    pub(crate) fn new(
+        vendors: Arc<dyn Vendors>,
+        checkouts: Arc<dyn Checkouts>,
+        config_file: PathBuf,
+    ) -> Self {
+        Self { vendors, checkouts, config_file }
     }
 }
 
@@ -46,6 +52,7 @@ impl Projects for ProjectFolders {
             folder: root.to_owned(),
             source: ProjectSource::read(&root.join(PROJECT_FILE))?,
             vendors: Arc::clone(&self.vendors),
+            checkouts: Arc::clone(&self.checkouts),
         }))
     }
 
@@ -60,12 +67,14 @@ struct TomlFile {
     folder: PathBuf,
     source: ProjectSource,
     vendors: Arc<dyn Vendors>,
+    checkouts: Arc<dyn Checkouts>,
 }
 
 impl ProjectFile for TomlFile {
     fn project(&self, scale: &FleetScale) -> Result<Project> {
         let written: WrittenProject = self.source.parse()?;
-        written.into_project(&self.folder, &self.source, (self.vendors.as_ref(), scale))
+        let ports = (self.vendors.as_ref(), self.checkouts.as_ref(), scale);
+        written.into_project(&self.folder, &self.source, ports)
     }
 }
 

@@ -9,9 +9,12 @@ use std::sync::Arc;
 
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
 use segue_core::model::{Environment, RequestId};
-use segue_core::ports::{Files, Ports, Program, ProgramSpec, Projects, Store, Terminals, Vendors};
+use segue_core::ports::{
+    Checkouts, Files, Ports, Program, ProgramSpec, Projects, Store, Terminals, Vendors,
+};
 use segue_core::rules::{self, environment};
 use segue_core::{Error, Result};
+use segue_git::{CheckoutFolders, GitCheckouts};
 use segue_host::LocalNotifier;
 use segue_host::archive::DiskArchive;
 use segue_host::clock::SystemClock;
@@ -116,6 +119,7 @@ pub(crate) fn ports(
     environment: &Environment,
     store: Arc<dyn Store>,
 ) -> Result<Ports> {
+    let checkouts = checkouts(paths, environment);
     Ok(Ports {
         store,
         vendors: vendors(),
@@ -124,7 +128,8 @@ pub(crate) fn ports(
         archive: Arc::new(DiskArchive::new(paths)),
         files: files(),
         machine: Arc::new(LocalMachine::of(paths)?),
-        projects: projects(paths.config_file()),
+        projects: projects(paths.config_file(), Arc::clone(&checkouts)),
+        checkouts,
         watchers: Arc::new(LocalWatchers),
         environments: Arc::new(LocalEnvironments::new(environment)),
         clock: Arc::new(SystemClock),
@@ -164,8 +169,29 @@ pub(crate) fn vendors() -> Arc<dyn Vendors> {
 }
 
 /// Returns the project files of this machine, with the user's settings.
-pub(crate) fn projects(config_file: PathBuf) -> Arc<dyn Projects> {
-    Arc::new(ProjectFolders::new(vendors(), config_file))
+fn projects(config_file: PathBuf, checkouts: Arc<dyn Checkouts>) -> Arc<dyn Projects> {
+    Arc::new(ProjectFolders::new(vendors(), checkouts, config_file))
+}
+
+/// Returns the project files of this machine, for callers that only need the names in them.
+pub(crate) fn projects_without_settings() -> Arc<dyn Projects> {
+    let checkouts = checkouts_in(CheckoutFolders::default(), &Environment::default());
+    projects(PathBuf::new(), checkouts)
+}
+
+/// Returns the worktrees of this machine.
+fn checkouts(paths: &Paths, environment: &Environment) -> Arc<dyn Checkouts> {
+    let folders = CheckoutFolders {
+        worktrees: paths.worktrees(),
+        clones: paths.clones(),
+        locks: paths.repository_locks(),
+        scratch: paths.git_scratch(),
+    };
+    checkouts_in(folders, environment)
+}
+
+fn checkouts_in(folders: CheckoutFolders, environment: &Environment) -> Arc<dyn Checkouts> {
+    Arc::new(GitCheckouts::new(folders, environment.clone(), Arc::new(SystemClock)))
 }
 
 pub(crate) fn files() -> Arc<dyn Files> {

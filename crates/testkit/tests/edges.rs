@@ -19,12 +19,19 @@ const EDGES: [(&str, &[&str]); 10] = [
     ("segue-vendors", &["segue-core"]),
     ("segue-git", &["segue-core"]),
     ("segue-host", &["segue-core"]),
-    ("segue-server", &["segue-core", "segue-host", "segue-store", "segue-vendors"]),
+    ("segue-server", &["segue-core", "segue-git", "segue-host", "segue-store", "segue-vendors"]),
     ("segue-conformance", &["segue-core", "segue-host"]),
     ("segue-cli", &["segue-conformance", "segue-core", "segue-server"]),
     (
         "segue-testkit",
-        &["segue-conformance", "segue-core", "segue-host", "segue-store", "segue-vendors"],
+        &[
+            "segue-conformance",
+            "segue-core",
+            "segue-git",
+            "segue-host",
+            "segue-store",
+            "segue-vendors",
+        ],
     ),
 ];
 

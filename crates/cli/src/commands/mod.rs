@@ -40,6 +40,7 @@ pub(crate) mod trust;
 pub(crate) mod up;
 pub(crate) mod vendors;
 pub(crate) mod wait;
+pub(crate) mod worktree;
 
 use segue_core::Result;
 
@@ -71,6 +72,7 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Show(arguments)) => show::run(arguments, context).await,
         Some(SegueCommand::Log(arguments)) => log::run(&arguments, context).await,
         Some(SegueCommand::Rm(arguments)) => rm::run(&arguments, context).await,
+        Some(SegueCommand::Worktree(arguments)) => worktree::run(arguments, context).await,
         Some(SegueCommand::Doctor(arguments)) => doctor::run(&arguments, context).await,
         Some(SegueCommand::Vendors(arguments)) => vendors::run(&arguments, context),
         Some(SegueCommand::Trust(arguments)) => trust::run(&arguments, context).await,

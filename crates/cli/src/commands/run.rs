@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use segue_core::api::{Caller, RunRequest, SessionView, TurnReport};
+use segue_core::api::{Caller, RunRequest, SessionView, TurnReport, WorktreeRequest};
 use segue_core::model::Permission;
 use segue_core::{Error, Result};
 use serde::Serialize;
 
 use super::prompt::{self, TextKind};
 use super::{attach, failure, trust, wait};
-use crate::args::not_built;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
 use crate::progress::{self, Task, with_progress};
@@ -22,7 +21,7 @@ use crate::render::sessions::address;
     Otherwise it prints the session's address and ends. A prompt that begins with a dash is taken \
     for a flag unless it contains a space: pass such a prompt on standard input.\n\n\
     Examples:\n  segue run \"fix the flaky test\"\n  name=$(segue run -d --name fixer - < task.md)\n  \
-    segue run --headless \"which tests are slow?\"")]
+    segue run --headless \"which tests are slow?\"\n  segue run --worktree fix/login \"fix the login\"")]
 pub(crate) struct RunArguments {
     /// The first message; - reads it from standard input
     #[arg(value_name = "PROMPT|-")]
@@ -52,8 +51,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_enum, value_name = "PERMISSION")]
     pub(crate) permission: Option<PermissionArgument>,
 
-    #[arg(long, value_name = "BRANCH", hide = true)]
-    pub(crate) worktree: Option<String>,
+    #[command(flatten)]
+    pub(crate) checkout: CheckoutArguments,
 
     /// Run one turn without a terminal, and print the answer
     #[arg(long)]
@@ -65,6 +64,29 @@ pub(crate) struct RunArguments {
     /// Arguments for the vendor's own program
     #[arg(last = true, value_name = "VENDOR-ARGS")]
     pub(crate) vendor_arguments: Vec<String>,
+}
+
+/// The worktree in which the agent works.
+#[derive(Debug, Args)]
+pub(crate) struct CheckoutArguments {
+    /// Work on this branch, in a checkout of its own; see `segue worktree`
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) worktree: Option<String>,
+
+    /// Start a new branch at this branch, tag or commit [default: the default branch]
+    #[arg(long, value_name = "REF", requires = "worktree")]
+    pub(crate) base: Option<String>,
+
+    /// The repository [default: the repository of this folder]
+    #[arg(long, value_name = "URL", requires = "worktree")]
+    pub(crate) repo: Option<String>,
+}
+
+impl CheckoutArguments {
+    fn request(self) -> Option<WorktreeRequest> {
+        let Self { worktree, base, repo } = self;
+        worktree.map(|branch| WorktreeRequest { branch, base, repo })
+    }
 }
 
 /// When the command ends.
@@ -133,9 +155,6 @@ pub(crate) async fn run(arguments: RunArguments, context: &mut Context) -> Resul
 }
 
 fn afterwards(arguments: &RunArguments, can_attach: bool) -> Result<Afterwards> {
-    if arguments.worktree.is_some() {
-        return Err(not_built("segue run --worktree"));
-    }
     if arguments.headless && arguments.prompt.is_none() {
         return Err(Error::usage("a headless run needs a prompt")
             .hint("run `segue run --headless \"what is to be done\"`"));
@@ -161,6 +180,7 @@ fn request(arguments: RunArguments, caller: Caller) -> Result<RunRequest> {
         permission: arguments.permission.map(Permission::from),
         headless: arguments.headless,
         args: arguments.vendor_arguments,
+        worktree: arguments.checkout.request(),
     })
 }
 
@@ -247,15 +267,22 @@ mod tests {
     }
 
     #[test]
-    fn worktree_flag_and_headless_without_prompt_are_usage_errors() {
-        let table: [(&[&str], &str); 2] = [
-            (&["--worktree", "x", "y"], "`segue run --worktree` is not built yet"),
-            (&["--headless"], "a headless run needs a prompt"),
-        ];
-        for (words, message) in table {
-            let error = afterwards(&parsed(words), true).unwrap_err();
-            assert_eq!((error.message.as_str(), error.kind.exit_status()), (message, 2));
-        }
+    fn headless_without_prompt_is_a_usage_error() {
+        let error = afterwards(&parsed(&["--headless"]), true).unwrap_err();
+        assert_eq!(error.message, "a headless run needs a prompt");
+        assert_eq!(error.kind.exit_status(), 2);
+    }
+
+    #[test]
+    fn worktree_flags_are_part_of_the_request() {
+        let worktree = |words: &[&str]| requested(words).worktree;
+        assert_eq!(worktree(&["x"]), None);
+        let branch = "fix".to_owned();
+        let expected = WorktreeRequest { branch: branch.clone(), base: None, repo: None };
+        assert_eq!(worktree(&["--worktree", "fix"]), Some(expected));
+        let (base, repo) = (Some("v1".to_owned()), Some("https://h/a".to_owned()));
+        let words = ["--worktree", "fix", "--base", "v1", "--repo", "https://h/a"];
+        assert_eq!(worktree(&words), Some(WorktreeRequest { branch, base, repo }));
     }
 
     #[test]

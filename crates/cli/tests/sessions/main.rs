@@ -12,6 +12,7 @@ mod described;
 mod handoff;
 mod scale;
 mod timers;
+mod worktrees;
 
 use segue_testkit::World;
 

@@ -11,6 +11,7 @@ mod invariants;
 mod matrix;
 mod scenarios;
 mod single_agent;
+mod worktrees;
 
 use segue_testkit::World;
 

@@ -9,7 +9,7 @@ use segue_testkit::is_soak;
 
 use crate::failpoints::{self, Point};
 use crate::scenarios::{self, Scenario};
-use crate::{invariants, world};
+use crate::{invariants, worktrees, world};
 
 /// A scenario in which one process dies at one failpoint.
 #[derive(Clone)]
@@ -34,8 +34,9 @@ const PARALLEL_CASES: usize = 4;
 
 #[test]
 fn sigkill_at_any_failpoint_of_any_scenario_loses_nothing() {
-    let passed = in_parallel(scenarios::ALL.to_vec(), list);
-    let passed: Vec<_> = scenarios::ALL.iter().copied().zip(passed).collect();
+    let all = [scenarios::ALL, worktrees::SCENARIOS].concat();
+    let passed = in_parallel(all.clone(), list);
+    let passed: Vec<_> = all.into_iter().zip(passed).collect();
     let cases = if is_soak() { all_cases(&passed) } else { some_cases(&passed) };
     let cases: Vec<KillCase> = cases.into_iter().filter(KillCase::is_chosen).collect();
     let results = in_parallel(cases.clone(), |case| {

@@ -30,7 +30,7 @@ pub(crate) struct Scenario {
 }
 
 /// The name of the session in most scenarios.
-const NAME: &str = "alpha";
+pub(crate) const NAME: &str = "alpha";
 
 pub(crate) const ALL: &[Scenario] = &[
     Scenario {
@@ -408,7 +408,7 @@ fn with_leftovers(world: &World) {
 }
 
 /// Checks the report of `segue run`.
-fn run_was_true(world: &World, outcome: &CommandOutcome) {
+pub(crate) fn run_was_true(world: &World, outcome: &CommandOutcome) {
     if outcome.status == 0 {
         assert_eq!(outcome.stdout, "default/alpha\n");
         world.session(NAME);
@@ -539,7 +539,7 @@ fn attach_and_detach(world: &World) -> CommandOutcome {
 }
 
 /// Waits until every session is idle, waiting, interrupted or ended.
-fn wait_at_rest(world: &World) {
+pub(crate) fn wait_at_rest(world: &World) {
     wait_all(world, |session| {
         ["idle", "waiting", "interrupted", "ended"]
             .iter()

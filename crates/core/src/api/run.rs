@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Caller, SessionView};
+use super::{Caller, SessionView, WorktreeRequest};
 use crate::model::{Failure, Permission};
 
 /// `POST /v1/run`
@@ -20,6 +20,9 @@ pub struct RunRequest {
     pub permission: Option<Permission>,
     pub headless: bool,
     pub args: Vec<String>,
+    /// The session works in this worktree.
+    #[serde(default)]
+    pub worktree: Option<WorktreeRequest>,
 }
 
 /// How a headless turn ended.

@@ -1,12 +1,18 @@
 //! An agent of a project that `segue up` starts: its sessions, and the conversation that it continues.
 
+use std::path::PathBuf;
+
 use crate::api::{AdoptCandidate, AgentOutcome, LeftAlone, Outcome, OutcomeNote, SessionRef};
 use crate::error::{Error, Result};
 use crate::flows::bringing_back::BringBackDecider;
 use crate::flows::create::SessionBeginning;
 use crate::flows::resume::{RequestedStart, refused_outcome};
+use crate::flows::worktrees::{self, WorktreePlan};
 use crate::flows::{adopt, naming, projects};
-use crate::model::{Environment, Project, ProjectAgent, Session, SessionId, SessionName, Timer};
+use crate::model::{
+    AgentName, Environment, Project, ProjectAgent, Session, SessionId, SessionName, Timer,
+    WorktreeOrder, WorktreeSettings,
+};
 use crate::ports::{Ports, SessionQuery, SessionSummary};
 use crate::rules;
 use crate::rules::bringing_back::LeftAloneReason;
@@ -23,6 +29,16 @@ pub struct AgentPlan {
     pub requested: RequestedStart,
     /// Whether no other agent of the project has the same vendor.
     pub is_only_of_vendor: bool,
+    worktree: Option<AgentWorktreeOrder>,
+}
+
+/// The worktree that a new session of an agent works in.
+#[derive(Clone, Debug)]
+struct AgentWorktreeOrder {
+    order: WorktreeOrder,
+    agent: AgentName,
+    folder: PathBuf,
+    settings: WorktreeSettings,
 }
 
 /// The sessions of one agent.
@@ -63,7 +79,20 @@ impl AgentPlan {
             environment: environment.clone(),
             requested,
             is_only_of_vendor: project.is_only_agent_of_vendor(agent),
+            worktree: agent.worktree.clone().map(|order| AgentWorktreeOrder {
+                order,
+                agent: agent.name.clone(),
+                folder: project.folder.clone(),
+                settings: project.worktrees.clone(),
+            }),
         })
+    }
+
+    /// Plans the worktree for a new session. `None` if the agent works in the project's folder.
+    pub async fn worktree(&self, ports: &Ports) -> Result<Option<WorktreePlan>> {
+        let Some(wanted) = &self.worktree else { return Ok(None) };
+        let AgentWorktreeOrder { order, agent, folder, settings } = wanted;
+        worktrees::plan(ports, order, agent, (folder, settings)).await.map(Some)
     }
 
     /// Returns the agent's sessions. It has more than one if its vendor was changed in the project
@@ -116,7 +145,9 @@ impl AgentPlan {
     /// list if several agents of the project have this vendor, because a conversation could belong
     /// to any of them.
     pub async fn conversations(&self, ports: &Ports) -> Result<Vec<AdoptCandidate>> {
-        if self.requested.is_fresh || !self.is_only_of_vendor || self.draft.description.is_some() {
+        let is_described = self.draft.description.is_some();
+        let has_own_folder = self.worktree.is_some();
+        if self.requested.is_fresh || !self.is_only_of_vendor || is_described || has_own_folder {
             return Ok(Vec::new());
         }
         let (vendor, cwd) = (Some(self.draft.vendor.clone()), Some(self.draft.cwd.clone()));

@@ -9,10 +9,10 @@ use crate::api::{Finding, Severity};
 use crate::error::Result;
 use crate::flows::{archive, machines};
 use crate::model::{
-    EventKind, EventPayload, Exit, Fleet, FleetName, Launch, LaunchEnd, LaunchId, LaunchRecord,
-    NewEvent, SessionId,
+    AgentWorktree, EventKind, EventPayload, Exit, Fleet, FleetName, Launch, LaunchEnd, LaunchId,
+    LaunchRecord, NewEvent, SessionId,
 };
-use crate::ports::{Change, Commit, EventQuery, Place, Ports, SessionQuery};
+use crate::ports::{Change, Commit, EventQuery, Place, Ports, SessionQuery, WorktreeQuery};
 use crate::rules::machines::other_machine;
 
 /// Whether `segue doctor` only reports problems or also fixes them.
@@ -136,6 +136,9 @@ async fn insert_session(ports: &Ports, launches: &[&LaunchRecord]) -> Result<()>
             changes.push(Change::AddBinding(binding.clone()));
         }
     }
+    if let Some(worktree) = unknown_worktree(ports, newest).await? {
+        changes.push(Change::AddWorktree(Box::new(worktree)));
+    }
     if newest.session.has_content {
         changes.push(Change::MarkHasContent { session: newest.session.id });
     }
@@ -175,6 +178,15 @@ fn known_end(ports: &Ports, record: &LaunchRecord, is_newest: bool) -> Result<Op
         (true, false) => Ok(record.launch.end),
         (false, _) => end_of(ports, record).map(Some),
     }
+}
+
+/// Returns the worktree of a session, unless the store has a worktree with the same path or port.
+async fn unknown_worktree(ports: &Ports, record: &LaunchRecord) -> Result<Option<AgentWorktree>> {
+    let Some(worktree) = record.worktree.clone() else { return Ok(None) };
+    let known = ports.store.worktrees(&WorktreeQuery::default()).await?;
+    let is_new = known.iter().all(|it| it.path != worktree.path && it.port != worktree.port);
+    let session = Some(record.session.id);
+    Ok(is_new.then_some(AgentWorktree { session, ..worktree }))
 }
 
 /// Returns the end of a launch that has a successor. Such a launch is over, even if no end was

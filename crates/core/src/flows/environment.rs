@@ -21,7 +21,7 @@ pub fn check(
     let Some(last) = state.launches.last() else {
         return Ok(EnvironmentChoice::Use { source, environment });
     };
-    let names = launch::variable_names(ports, &state.session, last, &environment)?;
+    let names = launch::variable_names(ports, state, last, &environment)?;
     Ok(choose(&last.environment, vec![EnvironmentCandidate { source, environment, names }]))
 }
 

@@ -8,14 +8,12 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::flows::{SessionState, endangered, messages};
+use crate::flows::{SessionState, endangered, messages, worktrees};
 use crate::model::{
     Binding, Environment, EventPayload, Evidence, Exit, How, Launch, LaunchEnd, LaunchId,
     LaunchMode, LaunchRecord, MessageId, Session, Status, VendorSessionId,
 };
-use crate::ports::{
-    Change, Commit, Folder, Held, NewFile, Place, Ports, Program, StartOrder, Vendor,
-};
+use crate::ports::{Change, Commit, Folder, Held, NewFile, Ports, Program, StartOrder, Vendor};
 use crate::rules::{environment, terminal};
 
 use command::{Planned, argv, plan_command, recorded_arguments, with_variables};
@@ -78,7 +76,9 @@ pub async fn start(
     state: &mut SessionState,
     request: LaunchRequest,
 ) -> Result<Held> {
-    let (order, files) = prepare(ports, &state.session, &request, next_number(state))?;
+    state.worktree = worktrees::of_session(ports, &state.session).await?;
+    worktrees::bring_back(ports, state, &request.environment).await?;
+    let (order, files) = prepare(ports, state, &request)?;
     let launch = order.record.launch.id;
     record(ports, state, &request, &order.record.launch).await?;
     let written = write_files(ports, state, &request, &files)
@@ -106,10 +106,10 @@ fn next_number(state: &SessionState) -> u32 {
 
 fn prepare(
     ports: &Ports,
-    session: &Session,
+    state: &SessionState,
     request: &LaunchRequest,
-    number: u32,
 ) -> Result<(StartOrder, Vec<NewFile>)> {
+    let session = &state.session;
     let vendor = ports.vendors.of(session)?;
     let program = find_program(ports, vendor.as_ref(), &request.environment)?;
     let folder = folder(ports, session)?;
@@ -130,7 +130,7 @@ fn prepare(
     let mut launch = Launch {
         id,
         session: session.id,
-        number,
+        number: next_number(state),
         mode: request.mode,
         planned: request.id.clone(),
         message: request.message.clone(),
@@ -146,11 +146,13 @@ fn prepare(
         agent: None,
         end: None,
     };
-    let mut environment =
-        agent_environment(vendor.as_ref(), session, &launch, &request.environment);
+    let mut environment = agent_environment(vendor.as_ref(), state, &launch, &request.environment);
     vendor.launching().add_settings(session, &ports.folders.folder(launch.id), &mut environment);
     launch.environment = environment.names();
-    let record = LaunchRecord::new(session.clone(), launch, Vec::new());
+    let record = LaunchRecord {
+        worktree: state.worktree.clone(),
+        ..LaunchRecord::new(session.clone(), launch, Vec::new())
+    };
     let size = terminal::size(&request.environment);
     Ok((StartOrder { record, argv, before, input, environment, size }, line.files))
 }
@@ -179,27 +181,27 @@ fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Res
 
 fn agent_environment(
     vendor: &dyn Vendor,
-    session: &Session,
+    state: &SessionState,
     launch: &Launch,
     caller: &Environment,
 ) -> Environment {
-    let mut environment = environment::for_agent(caller, session, launch);
-    let place = Place::of(session);
-    vendor.launching().prepare_environment(&place, &mut environment);
+    let port = state.worktree.as_ref().map(|worktree| worktree.port);
+    let mut environment = environment::for_agent(caller, (&state.session, port), launch);
+    vendor.launching().prepare_environment(&state.place(), &mut environment);
     environment
 }
 
 /// Returns the names of the variables that an agent would have with this environment of a caller.
 pub(crate) fn variable_names(
     ports: &Ports,
-    session: &Session,
+    state: &SessionState,
     launch: &Launch,
     caller: &Environment,
 ) -> Result<Vec<String>> {
-    let vendor = ports.vendors.of(session)?;
-    let mut environment = agent_environment(vendor.as_ref(), session, launch, caller);
+    let vendor = ports.vendors.of(&state.session)?;
+    let mut environment = agent_environment(vendor.as_ref(), state, launch, caller);
     let folder = ports.folders.folder(launch.id);
-    vendor.launching().add_settings(session, &folder, &mut environment);
+    vendor.launching().add_settings(&state.session, &folder, &mut environment);
     Ok(environment.names())
 }
 
@@ -217,6 +219,10 @@ async fn record(
         commit.events.push(state.event(ports, EventPayload::SessionCreated { address }));
     }
     commit.changes.extend(request.same_commit.changes.iter().cloned());
+    if let Some(worktree) = &state.worktree {
+        let (worktree, session) = (worktree.id, state.session.id);
+        commit.changes.push(Change::LeaseWorktree { worktree, session });
+    }
     commit.changes.push(Change::CreateLaunch(Box::new(launch.clone())));
     if let Some(binding) = preset(state, request, launch) {
         let (vendor_session, evidence) = (binding.vendor_session.clone(), binding.evidence);

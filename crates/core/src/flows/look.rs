@@ -53,10 +53,14 @@ pub async fn look(
     // A symlink to another folder counts as missing: the vendor would not find the conversation
     // there.
     let folder = ports.machine.folder(&state.session.cwd);
-    let has_folder = folder.is_ok_and(|folder| folder.real_path == state.session.cwd);
+    let folder = match folder.is_ok_and(|folder| folder.real_path == state.session.cwd) {
+        true => FolderPresence::There,
+        false if state.worktree.is_some() => FolderPresence::GoneWorktree,
+        false => FolderPresence::Gone,
+    };
     let facts = RecoveryFacts {
         process,
-        folder: if has_folder { FolderPresence::There } else { FolderPresence::Gone },
+        folder,
         transcript: transcript(ports, state, vendor.as_ref(), conversation.as_ref()),
         has_content: state.session.has_content || conversation.is_some() || may_have_content,
         proven,

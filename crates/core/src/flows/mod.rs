@@ -43,5 +43,6 @@ pub mod trust;
 pub mod unknown_conversations;
 pub mod up;
 pub mod view;
+pub mod worktrees;
 
 pub use state::SessionState;

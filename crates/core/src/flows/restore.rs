@@ -15,7 +15,7 @@ use crate::model::{
     Status, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Guarded, Ports, TranscriptFiles};
-use crate::rules::recovery::{self, Decision, ResumeRefusal, TurnState};
+use crate::rules::recovery::{self, Decision, FolderPresence, ResumeRefusal, TurnState};
 
 use explain::refusal_error;
 
@@ -24,6 +24,9 @@ pub use explain::plan;
 /// Message to an agent whose turn was interrupted. It is not sent in any other case.
 const NUDGE: &str = "Your process ended in the middle of this turn and was started again. \
                      Look at what is already done, then go on.";
+
+/// The note about a session whose folder was gone.
+const WORKTREE_MADE: &str = "its worktree was made again";
 
 /// The result of carrying out a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +48,25 @@ pub enum Done {
 
 /// Carries out a decision, up to the start of a process. The process is not observed here.
 pub async fn carry_out(
+    ports: &Ports,
+    state: &mut SessionState,
+    observed: &ObservedSession,
+    decision: Decision,
+    environment: Environment,
+) -> Result<Done> {
+    let done = act(ports, state, observed, decision, environment).await?;
+    Ok(match done {
+        Done::Launched { outcome, note }
+            if observed.facts.folder == FolderPresence::GoneWorktree =>
+        {
+            let notes = [Some(WORKTREE_MADE.to_owned()), note].into_iter().flatten();
+            Done::Launched { outcome, note: Some(notes.collect::<Vec<_>>().join("; ")) }
+        }
+        done => done,
+    })
+}
+
+async fn act(
     ports: &Ports,
     state: &mut SessionState,
     observed: &ObservedSession,

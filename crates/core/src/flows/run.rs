@@ -1,18 +1,20 @@
 //! Decides the agent, folder, vendor, name and permission of a new session.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::api::RunRequest;
 use crate::error::{Error, Result};
 use crate::flows::create::{SessionBeginning, SessionDraft, create};
+use crate::flows::worktrees::{self, WorktreePlan};
 use crate::flows::{naming, projects, trust};
 use crate::model::{
     AgentName, Environment, FleetName, How, PROJECT_FILE, Permission, Principal, Project,
     ProjectAgent, RequestKey, RequestStep, Session, SessionId, SessionName, SessionSettings,
-    Status, VendorDescription, VendorId, WaitingFor,
+    Status, VendorDescription, VendorId, WaitingFor, WorktreeSettings,
 };
 use crate::ports::{Conflict, Ports, ProgramSpec, Vendor};
+use crate::rules::scope::RestrictedAction;
 use crate::rules::{self, address, secrets, words};
 
 /// A new session without a name. Everything else is decided.
@@ -30,6 +32,8 @@ pub struct RunPlan {
     name: Option<SessionName>,
     /// The first message to the agent.
     pub prompt: Option<String>,
+    /// The worktree to make before the session starts. Its path is the session's folder.
+    pub worktree: Option<WorktreePlan>,
 }
 
 /// A session that an earlier attempt of the same request created.
@@ -91,6 +95,8 @@ pub async fn plan(ports: &Ports, principal: &Principal, request: &RunRequest) ->
     let environment = &request.caller.environment;
     let environment =
         agent.map_or_else(|| environment.clone(), |agent| agent.environment(environment));
+    let worktree =
+        worktree(ports, principal, request, (&cwd, project.as_ref(), agent, &id)).await?;
     Ok(RunPlan {
         name: wanted_name(principal, request, project.as_ref())?,
         vendor: id,
@@ -100,7 +106,8 @@ pub async fn plan(ports: &Ports, principal: &Principal, request: &RunRequest) ->
         headless: request.headless,
         parent: principal.parent(),
         prompt: request.prompt.clone().or_else(|| agent.and_then(|it| it.prompt.clone())),
-        cwd,
+        cwd: worktree.as_ref().map_or(cwd, |plan| plan.worktree.path.clone()),
+        worktree,
         // Comes last, because it is the first step that records something.
         fleet: fleet(ports, principal, project.as_ref()).await?,
     })
@@ -153,6 +160,34 @@ fn folder(ports: &Ports, principal: &Principal, request: &RunRequest) -> Result<
     let cwd = ports.machine.folder(&cwd)?.real_path;
     principal.allow_folder(&cwd)?;
     Ok(cwd)
+}
+
+/// Plans the worktree that the request or the project file wants. Without an agent of the project,
+/// the vendor is the agent for which it is made.
+async fn worktree(
+    ports: &Ports,
+    principal: &Principal,
+    request: &RunRequest,
+    (cwd, project, agent, vendor): (&Path, Option<&Project>, Option<&ProjectAgent>, &VendorId),
+) -> Result<Option<WorktreePlan>> {
+    let order = match &request.worktree {
+        Some(wanted) => Some(wanted.order()?),
+        None => agent.and_then(|agent| agent.worktree.clone()),
+    };
+    let Some(order) = order else { return Ok(None) };
+    principal.allow(RestrictedAction::MakeWorktree)?;
+    let name = match agent {
+        Some(agent) => agent.name.clone(),
+        None => AgentName::parse(vendor.as_str())?,
+    };
+    let settings = match project {
+        Some(project) if project.worktrees != WorktreeSettings::default() => {
+            trust::require(ports, project).await?;
+            project.worktrees.clone()
+        }
+        _ => WorktreeSettings::default(),
+    };
+    worktrees::plan(ports, &order, &name, (cwd, &settings)).await.map(Some)
 }
 
 async fn agent<'a>(
@@ -295,8 +330,6 @@ async fn fleet(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::api::Caller;
     use crate::error::Kind;
@@ -315,6 +348,7 @@ mod tests {
             permission: None,
             headless: false,
             args: Vec::new(),
+            worktree: None,
         }
     }
 

@@ -42,6 +42,11 @@ pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> 
     let handoffs = handoffs.filter(|it| known.contains(&it.from) && known.contains(&it.to));
     put(ports, "handoffs", handoffs.map(|it| Change::AddHandoff(Box::new(it))), &mut not_restored)
         .await?;
+    let worktrees = salvaged.worktrees.into_iter().map(|mut worktree| {
+        worktree.session = worktree.session.filter(|session| known.contains(session));
+        Change::AddWorktree(Box::new(worktree))
+    });
+    put(ports, "worktrees", worktrees, &mut not_restored).await?;
     let messages_to_keep =
         salvaged.messages.into_iter().filter(|it| !removed.contains(&it.session));
     let uncertain = put_messages(ports, messages_to_keep, &known, &mut not_restored).await?;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::model::{
     AgentName, FleetName, Handoff, HandoffForm, Permission, Project, ProjectAgent, Restart,
-    Session, SessionId, SessionName, Status, VendorId,
+    Session, SessionId, SessionName, Status, VendorId, WorktreeSettings,
 };
 
 pub(crate) fn session(number: u128, name: &str) -> Session {
@@ -51,6 +51,7 @@ pub(crate) fn project(kinds: &[&str], agents: &[(&str, &str)]) -> Project {
         env: BTreeMap::new(),
         args: Vec::new(),
         timers: Vec::new(),
+        worktree: None,
     };
     Project {
         folder: PathBuf::from("/src/shop"),
@@ -58,6 +59,7 @@ pub(crate) fn project(kinds: &[&str], agents: &[(&str, &str)]) -> Project {
         agents: agents.iter().map(agent).collect(),
         kinds: kinds.iter().map(|name| AgentName::parse(name).unwrap()).collect(),
         vendors: BTreeMap::new(),
+        worktrees: WorktreeSettings::default(),
         claims: Vec::new(),
     }
 }

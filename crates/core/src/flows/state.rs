@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use crate::error::{Error, Result};
+use crate::flows::worktrees;
 use crate::model::{
-    Binding, EventPayload, Evidence, Failure, FailureClass, Launch, LaunchId, LaunchRecord,
-    Message, MessageId, MessageState, NewEvent, Session, SessionId, Source, Status,
+    AgentWorktree, Binding, EventPayload, Evidence, Failure, FailureClass, Launch, LaunchId,
+    LaunchRecord, Message, MessageId, MessageState, NewEvent, Session, SessionId, Source, Status,
     VendorSessionId,
 };
 use crate::ports::{Change, Commit, MessageQuery, Place, Ports};
@@ -20,6 +21,8 @@ pub struct SessionState {
     pub session: Session,
     pub launches: Vec<Launch>,
     pub bindings: Vec<Binding>,
+    /// The worktree in which the session works, as it was at the last launch.
+    pub worktree: Option<AgentWorktree>,
     /// The result of the last turn that the newest launch reported.
     pub turn: Option<TurnResult>,
     /// The source of the open launch's current activity.
@@ -64,6 +67,7 @@ impl SessionState {
             session,
             launches: Vec::new(),
             bindings: Vec::new(),
+            worktree: None,
             turn: None,
             source: None,
             outbox: Vec::new(),
@@ -79,8 +83,8 @@ impl SessionState {
         let bindings = ports.store.bindings(id).await?;
         let query = MessageQuery { session: Some(id), open: true };
         let outbox = ports.store.messages(&query).await?;
-        let endangered = Vec::new();
-        Ok(Self { session, launches, bindings, turn: None, source: None, outbox, endangered })
+        let worktree = worktrees::of_session(ports, &session).await?;
+        Ok(Self { launches, bindings, worktree, outbox, ..Self::new(session) })
     }
 
     /// Returns the newest launch if it has no recorded end.
@@ -188,6 +192,11 @@ impl SessionState {
             | Change::AddHandoff(_)
             | Change::SetCount { .. }
             | Change::RecordRequest(_)
+            | Change::AddWorktree(_)
+            | Change::LeaseWorktree { .. }
+            | Change::ReleaseWorktree { .. }
+            | Change::SetWorktreeRemoval { .. }
+            | Change::ForgetWorktree(_)
             | Change::SetTimers { .. } => {}
         }
     }
@@ -224,8 +233,10 @@ impl SessionState {
     /// Writes the newest launch's `session.json` again with the current state.
     pub fn write_record(&self, ports: &Ports) -> Result<()> {
         let Some(launch) = self.launches.last() else { return Ok(()) };
-        let record = LaunchRecord::new(self.session.clone(), launch.clone(), self.bindings.clone());
-        ports.folders.write(&record)
+        let bindings = self.bindings.clone();
+        let worktree = self.worktree.clone();
+        let record = LaunchRecord::new(self.session.clone(), launch.clone(), bindings);
+        ports.folders.write(&LaunchRecord { worktree, ..record })
     }
 }
 

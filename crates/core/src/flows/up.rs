@@ -84,7 +84,14 @@ mod tests {
     fn running(agent: Option<&str>, parent: Option<SessionId>) -> SessionSummary {
         let agent = agent.map(|name| AgentName::parse(name).unwrap());
         let session = Session { agent, parent, ..samples::session(1, "one") };
-        SessionSummary { session, binding: None, open: None, launches: 1, queued_messages: 0 }
+        SessionSummary {
+            session,
+            binding: None,
+            open: None,
+            launches: 1,
+            queued_messages: 0,
+            worktree: None,
+        }
     }
 
     #[test]

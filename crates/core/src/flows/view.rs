@@ -4,11 +4,13 @@ use crate::api::{MessageView, SessionRef, SessionView};
 use crate::error::Result;
 use crate::flows::SessionState;
 use crate::model::{FleetMember, FleetName, FleetRecord, Message, Session};
-use crate::ports::{OpenLaunch, Ports, SessionActivity, SessionQuery, SessionSummary};
+use crate::ports::{
+    LeasedWorktree, OpenLaunch, Ports, SessionActivity, SessionQuery, SessionSummary,
+};
 
 /// Returns one session as `segue ls --json` shows it.
 pub fn session(summary: &SessionSummary) -> SessionView {
-    let SessionSummary { session, binding, open, launches, queued_messages } = summary;
+    let SessionSummary { session, binding, open, launches, queued_messages, worktree } = summary;
     let pid = |of: fn(&OpenLaunch) -> Option<u32>| open.as_ref().and_then(of);
     SessionView {
         session: session.id,
@@ -28,8 +30,8 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         dialog: None,
         missing_variables: Vec::new(),
         cwd: session.cwd.clone(),
-        worktree: None,
-        branch: None,
+        worktree: worktree.as_ref().map(|it| it.path.clone()),
+        branch: worktree.as_ref().map(|it| it.branch.to_string()),
         task: None,
         headless: session.headless,
         pid: pid(|open| open.agent.as_ref().map(|it| it.pid)),
@@ -81,6 +83,10 @@ pub fn summary(state: &SessionState) -> SessionSummary {
         }),
         launches: u32::try_from(state.launches.len()).unwrap_or(u32::MAX),
         queued_messages: u32::try_from(state.outbox.len()).unwrap_or(u32::MAX),
+        worktree: state.worktree.as_ref().map(|worktree| LeasedWorktree {
+            path: worktree.path.clone(),
+            branch: worktree.branch.clone(),
+        }),
     }
 }
 

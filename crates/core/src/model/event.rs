@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     EnvironmentSource, Evidence, Exit, FailureClass, HandoffForm, LaunchId, LaunchMode, MessageId,
-    SessionId, Source, Status, VendorId, VendorSessionId,
+    RefName, SessionId, Source, Status, VendorId, VendorSessionId,
 };
 use crate::word_enum::word_enum;
 
@@ -160,6 +160,9 @@ pub enum EventPayload {
     SettingsChanged {
         keys: Vec<String>,
     },
+    /// The folder of a session's worktree was made or made again.
+    WorktreeMade(MadeWorktreeFacts),
+    WorktreeRemoved(RemovedWorktreeFacts),
     /// An event whose data are missing or cannot be parsed, because another version recorded it.
     /// Only its kind and its text are known.
     #[serde(skip)]
@@ -167,6 +170,26 @@ pub enum EventPayload {
         kind: EventKind,
         text: String,
     },
+}
+
+/// A worktree whose folder was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeWorktreeFacts {
+    pub path: String,
+    pub branch: String,
+    /// Where the content comes from.
+    pub origin: String,
+    /// Unusual things that were handled, one sentence each.
+    pub notices: Vec<String>,
+}
+
+/// A worktree whose folder was removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedWorktreeFacts {
+    pub path: String,
+    pub branch: String,
+    /// The ref that holds what the branch does not have. `None` if the branch has everything.
+    pub salvage: Option<RefName>,
 }
 
 /// A process that a dead launch left behind.
@@ -217,6 +240,8 @@ word_enum! {
         HandedOver = "handed_over",
         Renamed = "renamed",
         SettingsChanged = "settings_changed",
+        WorktreeMade = "worktree_made",
+        WorktreeRemoved = "worktree_removed",
     }
 }
 
@@ -250,6 +275,8 @@ impl EventPayload {
             Self::HandedOver { .. } => EventKind::HandedOver,
             Self::Renamed { .. } => EventKind::Renamed,
             Self::SettingsChanged { .. } => EventKind::SettingsChanged,
+            Self::WorktreeMade(_) => EventKind::WorktreeMade,
+            Self::WorktreeRemoved(_) => EventKind::WorktreeRemoved,
             Self::Recorded { kind, .. } => *kind,
         }
     }

@@ -61,6 +61,11 @@ uuid_id! {
 }
 
 uuid_id! {
+    /// Identifies a worktree that Segue has made.
+    WorktreeId
+}
+
+uuid_id! {
     /// Identifies one request of a client. A repeated request has the same id.
     RequestId
 }

@@ -1,5 +1,6 @@
 //! The vocabulary of Segue as types, one file per concept.
 
+mod agent_worktree;
 mod archive;
 mod binding;
 mod branch;
@@ -34,20 +35,24 @@ mod timer;
 mod turn;
 mod worktree;
 
+pub use agent_worktree::{AgentWorktree, WorktreeOrder, WorktreeRemoval};
 pub use archive::{Archived, CopiedConversation};
 pub use binding::{Binding, Evidence};
 pub use branch::{BranchName, CommitId, RefName};
 pub use description::VendorDescription;
 pub use dialog::Dialog;
 pub use environment_source::EnvironmentSource;
-pub use event::{Event, EventKind, EventPayload, LeftoverProcess, NewEvent, RestoreSource};
+pub use event::{
+    Event, EventKind, EventPayload, LeftoverProcess, MadeWorktreeFacts, NewEvent,
+    RemovedWorktreeFacts, RestoreSource,
+};
 pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
 pub use folder_state::FolderState;
 pub use handoff::{Handoff, HandoffForm};
 pub use ids::{
     AgentName, FleetName, LaunchId, MachineId, MessageId, RequestId, SessionId, SessionName,
-    VendorId, VendorSessionId,
+    VendorId, VendorSessionId, WorktreeId,
 };
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use machine::MachineIds;
@@ -55,7 +60,9 @@ pub use message::{Message, MessageState, MessageStateKind, TypingRecord};
 pub use permission_effect::PermissionEffect;
 pub use principal::{AccessToken, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};
-pub use project::{DescribedVendors, FleetScale, PROJECT_FILE, Project, ProjectAgent, TrustClaim};
+pub use project::{
+    DescribedVendors, FleetScale, PROJECT_FILE, Project, ProjectAgent, TrustClaim, WorktreeSettings,
+};
 pub use record::{LaunchRecord, LaunchTexts};
 pub use repository::{RepositoryId, RepositorySource, RepositoryUrl};
 pub use request::{RequestKey, RequestRecord, RequestStep};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentName, Counts, Environment, FleetName, Permission, Restart, SessionSettings, Timer,
-    VendorDescription, VendorId,
+    VendorDescription, VendorId, WorktreeOrder,
 };
 
 /// The name of a project file.
@@ -24,9 +24,22 @@ pub struct Project {
     /// agents.
     pub kinds: Vec<AgentName>,
     pub vendors: DescribedVendors,
+    pub worktrees: WorktreeSettings,
     /// Everything that a user has to trust: settings that run a program, relax a permission, or
     /// reach an agent.
     pub claims: Vec<TrustClaim>,
+}
+
+/// How the worktrees of a project are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorktreeSettings {
+    /// The folder for worktrees, absolute. `None` for the folder in Segue's own data.
+    pub root: Option<PathBuf>,
+    /// Patterns, in the syntax of `.gitignore`, of untracked files that a new worktree gets as
+    /// copies.
+    pub include: Vec<String>,
+    /// Folders of the project to which a new worktree gets symlinks.
+    pub link: Vec<PathBuf>,
 }
 
 /// The vendors that a project file defines.
@@ -46,6 +59,8 @@ pub struct ProjectAgent {
     pub env: BTreeMap<String, String>,
     pub args: Vec<String>,
     pub timers: Vec<Timer>,
+    /// The worktree in which the agent works. `None` if it works in the project's folder.
+    pub worktree: Option<WorktreeOrder>,
 }
 
 impl ProjectAgent {

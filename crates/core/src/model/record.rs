@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Binding, Launch, Session, VendorSessionId};
+use super::{AgentWorktree, Binding, Launch, Session, VendorSessionId};
 
 /// Everything that is needed to repeat a launch. It is on disk before the process exists.
 ///
@@ -20,6 +20,9 @@ pub struct LaunchRecord {
     pub session: Session,
     pub launch: Launch,
     pub bindings: Vec<Binding>,
+    /// The worktree in which the session works.
+    #[serde(default)]
+    pub worktree: Option<AgentWorktree>,
     /// Name of the file next to this one that contains the texts. `None` if there are no texts.
     #[serde(default)]
     pub texts: Option<String>,
@@ -65,6 +68,7 @@ impl LaunchRecord {
             session,
             launch,
             bindings,
+            worktree: None,
             texts: None,
         }
     }

@@ -34,7 +34,8 @@ impl fmt::Display for RepositoryId {
 }
 
 /// Where the objects of a repository come from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RepositorySource {
     /// The user's own repository: a folder in its main worktree or in one of its linked worktrees.
     Folder(PathBuf),
@@ -42,15 +43,24 @@ pub enum RepositorySource {
     Url(RepositoryUrl),
 }
 
+impl fmt::Display for RepositorySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => write!(f, "{}", folder.display()),
+            Self::Url(url) => write!(f, "{url}"),
+        }
+    }
+}
+
 /// The URL of a repository, as git gets it. It has no credentials.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RepositoryUrl {
     text: String,
     parts: UrlParts,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct UrlParts {
     scheme: String,
     user: Option<String>,

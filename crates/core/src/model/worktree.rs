@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{BranchName, CommitId, RefName, RepositorySource, Salvage};
 
@@ -18,7 +19,8 @@ pub struct WorktreeSpec {
 }
 
 /// Where a branch starts if the repository does not have it yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BranchStart {
     /// At the default branch of the remote. Without a remote, at the commit that the repository's
     /// main folder has checked out.

@@ -1,7 +1,7 @@
 //! Repositories, shared clones, worktrees and salvages.
 
 use std::fmt::{self, Debug};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -24,6 +24,14 @@ pub trait Checkouts: Debug + Send + Sync {
     /// Identifies the repository of a folder: by the URL of its remote, without credentials, or by
     /// the path of its main folder. `None` if the folder is in no repository.
     async fn identify(&self, folder: &Path) -> Result<Option<RepositoryId>>;
+
+    /// Returns the main folder of the repository around a folder, without symlinks. `None` if the
+    /// folder is in no repository. Reads a few files, and runs no program.
+    fn main_folder(&self, folder: &Path) -> Option<PathBuf>;
+
+    /// Returns the folder for worktrees, without symlinks: this one, or else Segue's own. It need
+    /// not exist.
+    fn root(&self, wanted: Option<&Path>) -> PathBuf;
 
     /// Returns the wanted worktree. Makes it if it does not exist, and the shared clone if the
     /// repository is known by URL. An existing worktree is left as it is. Fails if something else

@@ -1,9 +1,11 @@
 //! Why the store rejects a commit.
 
+use std::path::PathBuf;
+
 use crate::error::Error;
 use crate::model::{
-    Fleet, FleetName, LaunchId, MessageId, MessageState, RequestId, SessionId, SessionName,
-    VendorId, VendorSessionId,
+    BranchName, Fleet, FleetName, LaunchId, MessageId, MessageState, RequestId, SessionId,
+    SessionName, VendorId, VendorSessionId, WorktreeId,
 };
 
 /// The stored data that a commit contradicts. The store writes no part of the commit. Sessions are
@@ -54,6 +56,23 @@ pub enum Conflict {
     MessageIsSettled {
         id: MessageId,
         state: MessageState,
+    },
+    /// A worktree has this path already.
+    WorktreePathTaken {
+        path: PathBuf,
+    },
+    /// A worktree has this port already.
+    WorktreePortTaken {
+        port: u16,
+    },
+    /// Another session works in the worktree.
+    WorktreeLeased {
+        branch: BranchName,
+        owner: String,
+    },
+    /// The session works in another worktree already.
+    SecondWorktree {
+        session: String,
     },
     /// The request has recorded this step already.
     RequestRepeated {
@@ -109,11 +128,31 @@ fn explain(conflict: &Conflict) -> Error {
             Error::conflict(format!("message `{id}` is {} already", state.word()))
                 .hint("run `segue messages` to see all messages")
         }
+        Conflict::WorktreePathTaken { path } => {
+            Error::conflict(format!("there is a worktree at `{}` already", path.display()))
+                .hint("run `segue worktree ls` to see all worktrees")
+        }
+        Conflict::WorktreePortTaken { port } => {
+            Error::conflict(format!("another worktree has port {port}"))
+                .hint("run the command again")
+        }
+        Conflict::WorktreeLeased { branch, owner } => worktree_leased(branch, owner),
+        Conflict::SecondWorktree { session } => {
+            Error::conflict(format!("session `{session}` works in another worktree"))
+                .hint("run `segue worktree ls` to see all worktrees")
+        }
         Conflict::RequestRepeated { id } => {
             Error::conflict(format!("request `{id}` was carried out already"))
                 .hint("run `segue log` to see what was done")
         }
     }
+}
+
+fn worktree_leased(branch: &BranchName, owner: &str) -> Error {
+    Error::conflict(format!("session `{owner}` works in the worktree of branch `{branch}`"))
+        .hint(format!("run `segue resume {owner}` to go on with that session"))
+        .hint("use another branch with `--worktree BRANCH`")
+        .hint(format!("run `segue rm {owner}` if that session is not needed any more"))
 }
 
 fn fleet_taken(known: &Fleet, wanted: &Fleet) -> Error {
@@ -132,6 +171,7 @@ pub enum Missing {
     Session(SessionId),
     Launch(LaunchId),
     Message(MessageId),
+    Worktree(WorktreeId),
 }
 
 impl From<Missing> for Error {
@@ -143,6 +183,8 @@ impl From<Missing> for Error {
                 .hint("run `segue ls --all` to see all sessions"),
             Missing::Message(id) => Self::not_found(format!("no message has the id `{id}`"))
                 .hint("run `segue messages` to see all messages"),
+            Missing::Worktree(id) => Self::not_found(format!("no worktree has the id `{id}`"))
+                .hint("run `segue worktree ls` to see all worktrees"),
         }
     }
 }

@@ -54,6 +54,9 @@ pub trait Machine: Debug + Send + Sync {
     /// files.
     fn variable_files(&self, folder: &Path) -> Vec<String>;
 
+    /// Returns whether a program could listen at this TCP port of the loopback address now.
+    fn is_port_free(&self, port: u16) -> bool;
+
     /// Checks a folder in which an agent is to work.
     fn folder(&self, path: &Path) -> Result<Folder>;
 }

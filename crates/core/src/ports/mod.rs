@@ -36,8 +36,8 @@ pub use notifier::{Notification, Notifier};
 pub use projects::{ProjectFile, Projects};
 pub use salvage::{Salvaged, SalvagedSession};
 pub use store::{
-    Change, Commit, EventQuery, MessageQuery, OpenLaunch, SessionActivity, SessionPage,
-    SessionQuery, SessionSummary, Store, VendorPlace,
+    Change, Commit, EventQuery, LeasedWorktree, MessageQuery, OpenLaunch, SessionActivity,
+    SessionPage, SessionQuery, SessionSummary, Store, VendorPlace, WorktreeQuery,
 };
 pub use support::{Proof, Rehearsal, Support, TrialSetup};
 pub use terminal::{
@@ -61,6 +61,7 @@ pub struct Ports {
     pub holders: Arc<dyn Holders>,
     pub folders: Arc<dyn LaunchFolders>,
     pub archive: Arc<dyn Archive>,
+    pub checkouts: Arc<dyn Checkouts>,
     pub files: Arc<dyn Files>,
     pub machine: Arc<dyn Machine>,
     pub environments: Arc<dyn Environments>,

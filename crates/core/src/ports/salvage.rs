@@ -1,8 +1,8 @@
 //! Data that was recovered from a damaged store.
 
 use crate::model::{
-    AgentName, Binding, Fleet, FleetName, Handoff, Launch, Message, NewEvent, RequestRecord,
-    Session, SessionId, Timer, Trust,
+    AgentName, AgentWorktree, Binding, Fleet, FleetName, Handoff, Launch, Message, NewEvent,
+    RequestRecord, Session, SessionId, Timer, Trust,
 };
 
 /// The rows that could be read from a damaged store and from its backup. If both have a row, the row
@@ -15,6 +15,7 @@ pub struct Salvaged {
     pub trusts: Vec<Trust>,
     pub timers: Vec<(SessionId, Vec<Timer>)>,
     pub handoffs: Vec<Handoff>,
+    pub worktrees: Vec<AgentWorktree>,
     /// In the order in which they were queued.
     pub messages: Vec<Message>,
     pub requests: Vec<RequestRecord>,

@@ -8,10 +8,10 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::model::{
-    AgentName, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, LaunchEnd, LaunchId,
-    MachineId, Message, MessageId, MessageState, NewEvent, ProcessRef, RequestKey, RequestRecord,
-    RequestStep, Session, SessionId, SessionName, SessionSettings, Status, Timer, Trust, VendorId,
-    VendorSessionId,
+    AgentName, AgentWorktree, Binding, BranchName, Counts, Event, Fleet, FleetName, Handoff,
+    Launch, LaunchEnd, LaunchId, MachineId, Message, MessageId, MessageState, NewEvent, ProcessRef,
+    RequestKey, RequestRecord, RequestStep, Session, SessionId, SessionName, SessionSettings,
+    Status, Timer, Trust, VendorId, VendorSessionId, WorktreeId, WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -80,6 +80,9 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns the handoffs to and from any of these sessions, oldest first.
     async fn handoffs_of(&self, sessions: &[SessionId]) -> Result<Vec<Handoff>>;
+
+    /// Returns the worktrees that match a query, oldest first.
+    async fn worktrees(&self, query: &WorktreeQuery) -> Result<Vec<AgentWorktree>>;
 
     async fn message(&self, id: MessageId) -> Result<Option<Message>>;
 
@@ -162,6 +165,24 @@ pub enum Change {
         state: MessageState,
         at: Timestamp,
     },
+    /// Adds a worktree. A path or a port that another worktree has is a conflict.
+    AddWorktree(Box<AgentWorktree>),
+    /// Reserves a worktree for a session. A worktree that another session has is a conflict.
+    LeaseWorktree {
+        worktree: WorktreeId,
+        session: SessionId,
+    },
+    /// Ends the reservation of a worktree. Removing a session does the same.
+    ReleaseWorktree {
+        worktree: WorktreeId,
+    },
+    /// Records that a worktree's folder was removed or, with `None`, that it exists.
+    SetWorktreeRemoval {
+        worktree: WorktreeId,
+        removal: Option<WorktreeRemoval>,
+    },
+    /// Deletes the record of a worktree.
+    ForgetWorktree(WorktreeId),
     /// Records a step of a request. A step that the request has already is a conflict.
     RecordRequest(Box<RequestRecord>),
 }
@@ -255,6 +276,22 @@ pub struct SessionSummary {
     pub launches: u32,
     /// Number of messages whose state is not final.
     pub queued_messages: u32,
+    /// The worktree that is reserved for the session.
+    pub worktree: Option<LeasedWorktree>,
+}
+
+/// The worktree of a session, in a list of sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeasedWorktree {
+    pub path: PathBuf,
+    pub branch: BranchName,
+}
+
+/// Selects worktrees. The default matches all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorktreeQuery {
+    pub session: Option<SessionId>,
+    pub path: Option<PathBuf>,
 }
 
 /// The launch of a session that has no recorded end. Its processes are probably alive.

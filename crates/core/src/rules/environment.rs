@@ -13,6 +13,7 @@ pub const LAUNCH: &str = "SEGUE_LAUNCH";
 const AGENT: &str = "SEGUE_AGENT";
 const FLEET: &str = "SEGUE_FLEET";
 const TASK: &str = "SEGUE_TASK";
+const PORT: &str = "SEGUE_PORT";
 const RESERVED_PREFIX: &str = "SEGUE_";
 
 /// This variable is set while Segue reads the environment of the login shell, so that a shell
@@ -20,15 +21,20 @@ const RESERVED_PREFIX: &str = "SEGUE_";
 pub const READING: &str = "SEGUE_READING_ENVIRONMENT";
 
 /// Variables that agents do not get: marks of the outer launch, secrets, and settings of tests.
-const NOT_FOR_AGENTS: [&str; 4] = ["SEGUE_TOKEN", SESSION, LAUNCH, TASK];
+const NOT_FOR_AGENTS: [&str; 5] = ["SEGUE_TOKEN", SESSION, LAUNCH, TASK, PORT];
 const NOT_FOR_AGENTS_PREFIX: &str = "SEGUE_FAILPOINT";
 
 /// Variables of the caller whose values would be wrong inside the holder's terminal.
 const WRONG_IN_TERMINAL: [&str; 3] = ["STY", "LINES", "COLUMNS"];
 
 /// Returns the environment of an agent: the caller's environment, the variables of the project file
-/// and the marks of the agent's launch, without variables that are only for Segue.
-pub fn for_agent(caller: &Environment, session: &Session, launch: &Launch) -> Environment {
+/// and the marks of the agent's launch, without variables that are only for Segue. `port` is the TCP
+/// port of the session's worktree.
+pub fn for_agent(
+    caller: &Environment,
+    (session, port): (&Session, Option<u16>),
+    launch: &Launch,
+) -> Environment {
     let mut environment = caller.clone();
     environment.retain(|name| {
         let is_internal = NOT_FOR_AGENTS.contains(&name) || name.starts_with(NOT_FOR_AGENTS_PREFIX);
@@ -43,6 +49,9 @@ pub fn for_agent(caller: &Environment, session: &Session, launch: &Launch) -> En
     environment.set(AGENT, agent);
     environment.set(FLEET, session.fleet.as_str());
     environment.set(TASK, "");
+    if let Some(port) = port {
+        environment.set(PORT, port.to_string());
+    }
     environment
 }
 
@@ -82,12 +91,14 @@ mod tests {
         let caller = Environment::new(caller.map(|(name, value)| (name.into(), value.into())));
         let mut session = samples::session(1, "coder");
         session.env.insert("EXAMPLE".into(), "1".into());
-        let environment = for_agent(&caller, &session, &launch(7));
+        let environment = for_agent(&caller, (&session, None), &launch(7));
         let names = environment.names();
         let expected = ["EXAMPLE", "PATH", AGENT, FLEET, "SEGUE_HOME", LAUNCH, SESSION, TASK];
         assert_eq!(names, expected);
         assert_eq!(environment.get(SESSION), Some(session.id.to_string().as_str()));
         assert_eq!(environment.get(LAUNCH), Some(launch(7).id.to_string().as_str()));
+        let in_worktree = for_agent(&caller, (&session, Some(20123)), &launch(7));
+        assert_eq!(in_worktree.get(PORT), Some("20123"));
     }
 
     #[test]

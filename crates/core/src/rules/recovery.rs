@@ -35,6 +35,8 @@ pub enum OpeningProcess {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FolderPresence {
     There,
+    /// The folder is a worktree that can be made again.
+    GoneWorktree,
     Gone,
 }
 

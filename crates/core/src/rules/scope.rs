@@ -22,6 +22,8 @@ pub enum RestrictedAction {
     StopDaemon,
     /// Reading the events of all sessions.
     ReadAll,
+    /// Making a worktree for a new session, or changing one.
+    MakeWorktree,
     /// An action on all sessions or on a whole fleet.
     Everything,
 }
@@ -151,6 +153,7 @@ fn description_of(action: RestrictedAction) -> &'static str {
         RestrictedAction::Adopt => "adopt a conversation",
         RestrictedAction::StopDaemon => "stop the daemon",
         RestrictedAction::ReadAll => "read the events of all sessions",
+        RestrictedAction::MakeWorktree => "make or change a worktree",
         RestrictedAction::Everything => "act on sessions that are not its own",
     }
 }
@@ -160,7 +163,7 @@ fn scope_for(action: RestrictedAction) -> TokenScope {
     match action {
         RestrictedAction::ReadAll => TokenScope::Read,
         RestrictedAction::Answer => TokenScope::Send,
-        RestrictedAction::Everything => TokenScope::Work,
+        RestrictedAction::Everything | RestrictedAction::MakeWorktree => TokenScope::Work,
         RestrictedAction::Attach
         | RestrictedAction::Remove
         | RestrictedAction::Trust

@@ -3,10 +3,14 @@
 
 mod branch;
 mod found;
+mod notice;
 mod path;
+mod port;
 mod unfinished;
 
 pub use branch::{BranchCase, BranchConflict, BranchFacts, PullRequestBranch, branch_case};
 pub use found::{FolderContent, FoundWorktree, GitLink, NextStep, WorktreeRefusal, next_step};
+pub use notice::{notice, origin};
 pub use path::{clone_name, salvage_key, worktree_path};
+pub use port::choose_port;
 pub use unfinished::UnfinishedStep;

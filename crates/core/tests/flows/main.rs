@@ -28,3 +28,4 @@ mod select;
 mod stored;
 mod unknown_conversations;
 mod view;
+mod worktrees;

@@ -23,6 +23,7 @@ fn request() -> RunRequest {
         permission: None,
         headless: false,
         args: Vec::new(),
+        worktree: None,
     }
 }
 

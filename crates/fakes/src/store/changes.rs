@@ -3,8 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use segue_core::Result;
 use segue_core::model::{
-    Binding, Event, Fleet, Launch, LaunchEnd, LaunchId, Message, MessageId, MessageState, NewEvent,
-    ProcessRef, RequestRecord, Session, SessionId, SessionName,
+    AgentWorktree, Binding, Event, Fleet, Launch, LaunchEnd, LaunchId, Message, MessageId,
+    MessageState, NewEvent, ProcessRef, RequestRecord, Session, SessionId, SessionName, WorktreeId,
 };
 use segue_core::ports::{Change, Conflict, Missing};
 
@@ -60,6 +60,16 @@ impl Tables {
                 self.messages.push(*message);
             }
             Change::SetMessage { message, state, at } => self.set_message(message, state, at)?,
+            Change::AddWorktree(worktree) => self.add_worktree(*worktree)?,
+            Change::LeaseWorktree { worktree, session } => self.lease(worktree, session)?,
+            Change::ReleaseWorktree { worktree } => self.worktree_mut(worktree)?.session = None,
+            Change::SetWorktreeRemoval { worktree, removal } => {
+                self.worktree_mut(worktree)?.removal = removal;
+            }
+            Change::ForgetWorktree(worktree) => {
+                self.worktree_mut(worktree)?;
+                self.worktrees.retain(|it| it.id != worktree);
+            }
             Change::RecordRequest(record) => self.record_request(*record)?,
         }
         Ok(())
@@ -122,6 +132,40 @@ impl Tables {
         self.handoffs.retain(|it| it.from != id && it.to != id);
         self.requests.retain(|it| it.key.caller != Some(id));
         self.timers.remove(&id);
+        for worktree in &mut self.worktrees {
+            worktree.session = worktree.session.filter(|session| *session != id);
+        }
+        Ok(())
+    }
+
+    fn add_worktree(&mut self, worktree: AgentWorktree) -> Result<()> {
+        let AgentWorktree { path, port, .. } = &worktree;
+        if self.worktrees.iter().any(|it| it.path == *path) {
+            return Err(Conflict::WorktreePathTaken { path: path.clone() }.into());
+        }
+        if self.worktrees.iter().any(|it| it.port == *port) {
+            return Err(Conflict::WorktreePortTaken { port: *port }.into());
+        }
+        self.worktrees.push(worktree);
+        Ok(())
+    }
+
+    fn worktree_mut(&mut self, id: WorktreeId) -> Result<&mut AgentWorktree> {
+        let found = self.worktrees.iter_mut().find(|it| it.id == id);
+        Ok(found.ok_or(Missing::Worktree(id))?)
+    }
+
+    fn lease(&mut self, id: WorktreeId, session: SessionId) -> Result<()> {
+        let AgentWorktree { branch, session: owner, .. } = self.worktree_mut(id)?.clone();
+        if let Some(owner) = owner.filter(|owner| *owner != session) {
+            let owner = self.address(owner)?;
+            return Err(Conflict::WorktreeLeased { branch, owner }.into());
+        }
+        let own = self.address(session)?;
+        if self.worktrees.iter().any(|it| it.session == Some(session) && it.id != id) {
+            return Err(Conflict::SecondWorktree { session: own }.into());
+        }
+        self.worktree_mut(id)?.session = Some(session);
         Ok(())
     }
 

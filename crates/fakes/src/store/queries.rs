@@ -2,7 +2,8 @@
 
 use segue_core::model::{Event, Session, SessionId};
 use segue_core::ports::{
-    EventQuery, OpenLaunch, Place, SessionActivity, SessionQuery, SessionSummary, VendorPlace,
+    EventQuery, LeasedWorktree, OpenLaunch, Place, SessionActivity, SessionQuery, SessionSummary,
+    VendorPlace,
 };
 
 use super::Tables;
@@ -76,6 +77,11 @@ impl Tables {
             }),
             launches: number(own().count()),
             queued_messages: number(self.queued_messages(session.id)),
+            worktree: self
+                .worktrees
+                .iter()
+                .find(|it| it.session == Some(session.id))
+                .map(|it| LeasedWorktree { path: it.path.clone(), branch: it.branch.clone() }),
         }
     }
 

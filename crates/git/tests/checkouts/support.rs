@@ -257,12 +257,13 @@ pub(crate) fn branch(name: &str) -> BranchName {
 pub(crate) fn checkouts_in(scene: &Path) -> GitCheckouts {
     let data = scene.join("data");
     let folders = CheckoutFolders {
+        worktrees: data.join("worktrees"),
         clones: data.join("clones"),
         locks: data.join("locks"),
         scratch: data.join("scratch"),
     };
     let clock = TestClock { process: u64::from(std::process::id()), count: AtomicU64::new(0) };
-    GitCheckouts::new(folders, environment_in(scene), Arc::new(clock)).unwrap()
+    GitCheckouts::new(folders, environment_in(scene), Arc::new(clock))
 }
 
 /// Returns the caller of commands in a scene.

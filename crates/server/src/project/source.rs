@@ -99,7 +99,7 @@ impl ProjectSource {
 }
 
 /// Keys that are reserved for later versions.
-pub(super) const RESERVED_KEYS: [&str; 3] = ["effort", "worktree", "fallback"];
+pub(super) const RESERVED_KEYS: [&str; 2] = ["effort", "fallback"];
 
 /// Removes Rust types and reserved keys from a message of the parser. Also returns the keys that
 /// are similar to an unknown key.

@@ -1,12 +1,22 @@
 mod reference;
 
-use segue_core::model::{AgentName, Counts};
+use segue_core::model::{AgentName, Counts, Environment};
+use segue_git::{CheckoutFolders, GitCheckouts};
+use segue_host::clock::SystemClock;
 use tempfile::TempDir;
 
 use super::*;
 
+/// Worktrees in folders that do not exist.
+fn checkouts() -> Arc<dyn Checkouts> {
+    let worktrees = PathBuf::from("/nowhere/worktrees");
+    let folders = CheckoutFolders { worktrees, ..CheckoutFolders::default() };
+    Arc::new(GitCheckouts::new(folders, Environment::default(), Arc::new(SystemClock)))
+}
+
 fn projects() -> ProjectFolders {
-    ProjectFolders::new(Arc::new(segue_vendors::all()), PathBuf::from("/nowhere/config.toml"))
+    let vendors = Arc::new(segue_vendors::all());
+    ProjectFolders::new(vendors, checkouts(), PathBuf::from("/nowhere/config.toml"))
 }
 
 fn project_in(folder: &Path) -> Result<Project> {
@@ -94,7 +104,7 @@ fn bad_names_duplicates_missing_files_and_devices_are_config_errors() {
 
 #[test]
 fn reserved_keys_are_reported_as_not_built_yet() {
-    let keys = ["worktree = \"x\"", "fallback = [\"demo\"]", "effort = \"high\""];
+    let keys = ["fallback = [\"demo\"]", "effort = \"high\""];
     for key in keys {
         let error = read(&format!("{CODER}{key}\n")).unwrap_err();
         assert!(error.message.contains("not built yet"), "{key}: {error}");
@@ -106,7 +116,7 @@ fn error_about_an_unknown_key_lists_only_supported_keys() {
     let error = read(&format!("{CODER}permision = \"ask\"\n")).unwrap_err();
     assert!(error.message.contains("unknown key `permision`, expected one of `name`"), "{error}");
     assert!(error.message.contains("`permission`") && error.message.contains("`timers`"));
-    for key in ["effort", "worktree", "fallback"] {
+    for key in ["effort", "fallback"] {
         assert!(!error.message.contains(key), "{error}");
     }
     assert_eq!(error.hints[0], "did you mean `permission`?");
@@ -314,4 +324,64 @@ fn claim_describes_what_an_agent_may_do() {
         project.claims[0].words.as_deref(),
         Some("runs pi, Segue cannot limit what it does")
     );
+}
+
+#[test]
+fn worktree_of_an_agent_is_its_branch_with_variables_replaced() {
+    let text = "[[agents]]\nname = \"coder\"\nvendor = \"demo\"\ncount = 2\n\
+        worktree = \"feature/{{agent}}\"\nrepo = \"https://git.example.org/team/app.git\"\n\
+        git = { name = \"Coder\", email = \"coder@example.org\" }\n\
+        env = { GIT_COMMITTER_NAME = \"Mine\" }\n";
+    let project = read(text).unwrap();
+    let orders: Vec<_> = project.agents.iter().map(|it| it.worktree.clone().unwrap()).collect();
+    assert_eq!(orders[1].branch.as_str(), "feature/coder-2");
+    assert_eq!(orders[1].url.as_ref().unwrap().as_str(), "https://git.example.org/team/app.git");
+    let env = &project.agents[0].env;
+    assert_eq!(env["GIT_AUTHOR_NAME"], "Coder");
+    assert_eq!(env["GIT_AUTHOR_EMAIL"], "coder@example.org");
+    assert_eq!(env["GIT_COMMITTER_NAME"], "Mine");
+    let claims = format!("{:?}", project.claims);
+    for shown in ["feature/{{agent}}", "team/app.git", "GIT_AUTHOR_EMAIL", "coder@example.org"] {
+        assert!(claims.contains(shown), "{shown}: {claims}");
+    }
+}
+
+#[test]
+fn prompt_gets_the_branch_and_the_path_of_the_worktree() {
+    let file = format!("{CODER}worktree = \"fix\"\nprompt = \"a.md\"\n");
+    let (_temporary, folder) =
+        folder(&[("segue.toml", &file), ("a.md", "{{branch}}: {{worktree}}")]);
+    for part in ["HEAD", "objects", "refs"] {
+        let path = folder.join(".git").join(part);
+        match part {
+            "HEAD" => {
+                std::fs::create_dir(folder.join(".git")).and_then(|()| std::fs::write(path, "x"))
+            }
+            _ => std::fs::create_dir(path),
+        }
+        .unwrap();
+    }
+    let project = projects().around(&folder).unwrap().unwrap();
+    let prompt = project.agents[0].prompt.clone().unwrap();
+    assert!(prompt.starts_with("fix: /nowhere/worktrees/"), "{prompt}");
+    assert!(prompt.ends_with("/coder/fix"), "{prompt}");
+}
+
+#[test]
+fn keys_of_worktrees_that_lead_out_of_the_project_or_make_no_sense_are_refused() {
+    let table = [
+        (format!("{CODER}worktree = \"a b\"\n"), "line 4"),
+        (format!("{CODER}worktree = \"{{{{agnet}}}}\"\n"), "unknown variable"),
+        (format!("{CODER}repo = \"https://h/a\"\n"), "`repo` needs a branch"),
+        (format!("{CODER}worktree = \"a\"\nrepo = \"ext::sh\"\n"), "line 5"),
+        (format!("{CODER}git = {{ name = \"\", email = \"a@b\" }}\n"), "name and an email"),
+        ("[worktrees]\nlink = [\"../x\"]\n".to_owned(), "leads out of the project"),
+        ("[worktrees]\nlink = [\"/etc\"]\n".to_owned(), "leads out of the project"),
+        ("[worktrees]\ninclude = [\"\"]\n".to_owned(), "is empty"),
+        ("[worktrees]\nsetup = [\"x\"]\n".to_owned(), "unknown key `setup`"),
+    ];
+    for (text, expected) in table {
+        let error = read(&text).unwrap_err();
+        assert!(error.in_one_line().contains(expected), "{text}: {error}");
+    }
 }

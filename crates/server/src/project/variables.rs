@@ -1,8 +1,10 @@
 //! Variables in prompts and instructions, such as `{{agent}}`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use segue_core::model::{AgentName, FleetName};
+use segue_core::flows::worktrees;
+use segue_core::model::{AgentName, FleetName, WorktreeOrder};
+use segue_core::ports::Checkouts;
 use segue_core::{Error, Result};
 use segue_host::machine;
 
@@ -12,24 +14,44 @@ pub(super) struct VariableValues<'a> {
     pub(super) fleet: &'a FleetName,
     /// All agents of the fleet.
     pub(super) agents: &'a [AgentName],
-    /// The folder in which the agent works.
+    /// The folder of the project.
     pub(super) folder: &'a Path,
+    /// The worktree in which the agent works. `None` if it works in the project's folder.
+    pub(super) worktree: Option<PlannedWorktree<'a>>,
+}
+
+/// The worktree of an agent. It need not exist yet.
+#[derive(Clone, Copy)]
+pub(super) struct PlannedWorktree<'a> {
+    pub(super) order: &'a WorktreeOrder,
+    /// The folder for worktrees, if it is not Segue's own.
+    pub(super) root: Option<&'a Path>,
+    pub(super) checkouts: &'a dyn Checkouts,
 }
 
 impl VariableValues<'_> {
-    /// Replaces the variables in a text. An error names the file and the line of the invalid
-    /// variable.
+    /// Replaces the variables in the text of a file. An error names the file and the line of the
+    /// invalid variable.
     pub(super) fn fill(&self, file: &Path, text: &str) -> Result<String> {
+        self.replace(text).map_err(|(at, error)| {
+            let line = text[..at].matches('\n').count() + 1;
+            let message = format!("`{}` line {line}: {}", file.display(), error.message);
+            Error { message, ..error }
+        })
+    }
+
+    /// Replaces the variables in the value of a key.
+    pub(super) fn fill_value(&self, text: &str) -> Result<String> {
+        self.replace(text).map_err(|(_, error)| error)
+    }
+
+    /// Replaces the variables in a text. An error has the byte offset of the invalid variable.
+    fn replace(&self, text: &str) -> std::result::Result<String, (usize, Error)> {
         let (mut filled, mut rest) = (String::new(), text);
         while let Some((before, name, after)) = next(rest) {
             filled.push_str(before);
-            let value = self.value(name).map_err(|error| {
-                let at = text.len() - rest.len() + before.len();
-                let line = text[..at].matches('\n').count() + 1;
-                let message = format!("`{}` line {line}: {}", file.display(), error.message);
-                Error { message, ..error }
-            })?;
-            filled.push_str(&value);
+            let at = text.len() - rest.len() + before.len();
+            filled.push_str(&self.value(name).map_err(|error| (at, error))?);
             rest = after;
         }
         Ok(filled + rest)
@@ -41,15 +63,31 @@ impl VariableValues<'_> {
             "agent" => Ok(self.agent.to_string()),
             "fleet" => Ok(self.fleet.to_string()),
             "peers" => Ok(peers().collect::<Vec<_>>().join(", ")),
-            "worktree" => Ok(self.folder.display().to_string()),
-            "branch" => machine::branch(self.folder).ok_or_else(|| {
-                Error::config("`{{branch}}` has no value: no branch is checked out")
-                    .hint(format!("check out a branch in `{}`", self.folder.display()))
-            }),
+            "worktree" => Ok(self.place()?.display().to_string()),
+            "branch" => self.branch(),
             _ => Err(Error::config(format!("unknown variable `{{{{{name}}}}}`"))
                 .hint("use `{{agent}}`, `{{fleet}}`, `{{peers}}`, `{{branch}}` or `{{worktree}}`")
                 .hint(format!("write `{{{{ {name} }}}}`, with spaces, for the literal text"))),
         }
+    }
+
+    fn branch(&self) -> Result<String> {
+        if let Some(worktree) = self.worktree {
+            return Ok(worktree.order.branch.to_string());
+        }
+        machine::branch(self.folder).ok_or_else(|| {
+            Error::config("`{{branch}}` has no value: no branch is checked out")
+                .hint(format!("check out a branch in `{}`", self.folder.display()))
+        })
+    }
+
+    /// Returns the folder in which the agent works.
+    fn place(&self) -> Result<PathBuf> {
+        let Some(PlannedWorktree { order, root, checkouts }) = self.worktree else {
+            return Ok(self.folder.to_owned());
+        };
+        let place = worktrees::place(checkouts, order, self.agent, (self.folder, root))?;
+        Ok(place.path)
     }
 }
 
@@ -78,7 +116,8 @@ mod tests {
     fn fill(folder: &Path, text: &str) -> Result<String> {
         let [own, other] = ["coder", "tester"].map(|name| AgentName::parse(name).unwrap());
         let (fleet, all) = (FleetName::parse("shop").unwrap(), [own.clone(), other]);
-        let variables = VariableValues { agent: &own, fleet: &fleet, agents: &all, folder };
+        let (agent, fleet, worktree) = (&own, &fleet, None);
+        let variables = VariableValues { agent, fleet, agents: &all, folder, worktree };
         variables.fill(Path::new("start.md"), text)
     }
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use segue_core::model::{
     AgentName, DescribedVendors, FleetName, FleetScale, Permission, PermissionEffect, Project,
-    ProjectAgent, Restart, Timer, TrustClaim, VendorId,
+    ProjectAgent, Restart, Timer, TrustClaim, VendorId, WorktreeSettings,
 };
-use segue_core::ports::Vendors;
+use segue_core::ports::{Checkouts, Vendors};
 use segue_core::rules::address::{self, Unclear};
 use segue_core::rules::{environment, scale, secrets, words};
 use segue_core::{Error, Result};
@@ -16,8 +16,9 @@ use toml::Spanned;
 
 use super::source::{ProjectSource, RESERVED_KEYS};
 use super::timers::WrittenTimer;
-use super::variables::VariableValues;
+use super::variables::{PlannedWorktree, VariableValues};
 use super::vendors::{self, WrittenVendor};
+use super::worktrees::{self, WrittenIdentity, WrittenWorktrees};
 
 /// The largest number of kinds. No real project file has more.
 const MAX_KINDS: usize = 500;
@@ -31,6 +32,8 @@ pub(super) struct WrittenProject {
     fleet: WrittenFleet,
     #[serde(default)]
     agents: Vec<WrittenAgent>,
+    #[serde(default)]
+    worktrees: WrittenWorktrees,
     #[serde(default)]
     vendors: BTreeMap<String, Spanned<WrittenVendor>>,
 }
@@ -52,7 +55,9 @@ struct WrittenAgent {
     permission: Option<Permission>,
     instructions: Option<Spanned<PathBuf>>,
     prompt: Option<Spanned<PathBuf>>,
-    worktree: Option<Spanned<toml::Value>>,
+    worktree: Option<Spanned<String>>,
+    repo: Option<Spanned<String>>,
+    git: Option<Spanned<WrittenIdentity>>,
     fallback: Option<Spanned<toml::Value>>,
     restart: Option<Restart>,
     archive: Option<bool>,
@@ -68,7 +73,7 @@ impl WrittenProject {
         self,
         folder: &Path,
         source: &ProjectSource,
-        (vendors, scaled): (&dyn Vendors, &FleetScale),
+        (vendors, checkouts, scaled): (&dyn Vendors, &dyn Checkouts, &FleetScale),
     ) -> Result<Project> {
         let described = vendors::convert(self.vendors, source, vendors)?;
         let fleet = match &self.fleet.name {
@@ -89,13 +94,16 @@ impl WrittenProject {
         }
         let (mut agents, mut kinds) = (Vec::new(), Vec::new());
         let mut claims: Vec<TrustClaim> = described.iter().map(vendors::claim).collect();
+        claims.extend(self.worktrees.claims());
+        let worktrees = self.worktrees.settings(folder, source)?;
         for written in self.agents {
             claims.extend(written.claims(source, vendors)?);
             kinds.push(AgentName::parse(written.name.as_ref())?);
-            agents.extend(written.into_agents((source, scaled), (&fleet, folder), &names)?);
+            let place = (&fleet, folder, (checkouts, &worktrees));
+            agents.extend(written.into_agents((source, scaled), place, &names)?);
         }
         let folder = folder.to_owned();
-        Ok(Project { folder, fleet, agents, kinds, vendors: described, claims })
+        Ok(Project { folder, fleet, agents, kinds, vendors: described, worktrees, claims })
     }
 }
 
@@ -157,6 +165,9 @@ impl WrittenAgent {
         if let Some(env) = &self.env {
             check_variables(env.as_ref()).map_err(|error| source.at(env, error))?;
         }
+        if let Some(identity) = &self.git {
+            identity.as_ref().check().map_err(|error| source.at(identity, error))?;
+        }
         Ok(())
     }
 
@@ -177,7 +188,7 @@ impl WrittenAgent {
     }
 
     fn refuse_reserved(&self, source: &ProjectSource) -> Result<()> {
-        let reserved = [&self.effort, &self.worktree, &self.fallback];
+        let reserved = [&self.effort, &self.fallback];
         for (key, value) in RESERVED_KEYS.into_iter().zip(reserved) {
             if let Some(value) = value {
                 return Err(source.not_built(value, key));
@@ -247,10 +258,10 @@ impl WrittenAgent {
         }
         let claim = TrustClaim::setting(&agent, value).in_words(self.explanation(vendors));
         let mut claims = vec![claim];
-        let variables = self.env.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default();
-        claims.extend(variables.iter().map(|(name, value)| {
+        claims.extend(self.variables().iter().map(|(name, value)| {
             TrustClaim::setting(format!("{agent}: environment {name}"), format!("{value:?}"))
         }));
+        claims.extend(worktrees::claims(&agent, self.worktree.as_ref(), self.repo.as_ref()));
         for (key, file) in [("instructions", &self.instructions), ("prompt", &self.prompt)] {
             if let Some(file) = file {
                 let (_, text) = source.text_file(key, file)?;
@@ -269,17 +280,30 @@ impl WrittenAgent {
         Ok(claims)
     }
 
+    /// Returns the variables of `env` and of `git`. A variable of `env` has precedence.
+    fn variables(&self) -> BTreeMap<String, String> {
+        let identity = self.git.as_ref().map(|it| it.as_ref().variables());
+        let own = self.env.as_ref().map(|it| it.as_ref().clone());
+        let mut variables = identity.unwrap_or_default();
+        variables.extend(own.unwrap_or_default());
+        variables
+    }
+
     /// Converts the table into its agents. `agents` are the names of all agents of the fleet.
     fn into_agents(
         self,
         (source, scaled): (&ProjectSource, &FleetScale),
-        (fleet, folder): (&FleetName, &Path),
+        (fleet, folder, (checkouts, worktrees)): AgentFolders<'_>,
         agents: &[AgentName],
     ) -> Result<Vec<ProjectAgent>> {
         let names = self.names(source, scaled)?;
         let agent = |name: AgentName| {
-            let variables = VariableValues { agent: &name, fleet, agents, folder };
-            let texts = Texts { variables, source };
+            let variables = VariableValues { agent: &name, fleet, agents, folder, worktree: None };
+            let (worktree, repo) = (self.worktree.as_ref(), self.repo.as_ref());
+            let order = worktrees::order(worktree, repo, (source, &variables))?;
+            let root = worktrees.root.as_deref();
+            let worktree = order.as_ref().map(|order| PlannedWorktree { order, root, checkouts });
+            let texts = Texts { variables: VariableValues { worktree, ..variables }, source };
             Ok(ProjectAgent {
                 vendor: VendorId::new(self.vendor.as_ref().clone()),
                 model: self.model.as_ref().map(|it| it.as_ref().clone()),
@@ -288,15 +312,19 @@ impl WrittenAgent {
                 prompt: texts.read("prompt", self.prompt.as_ref())?,
                 restart: self.restart.unwrap_or(Restart::OnCrash),
                 archive: self.archive.unwrap_or(true),
-                env: self.env.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default(),
+                env: self.variables(),
                 args: self.args.as_ref().map(|it| it.as_ref().clone()).unwrap_or_default(),
                 timers: texts.timers(&self.timers)?,
+                worktree: order.clone(),
                 name,
             })
         };
         names.into_iter().map(agent).collect()
     }
 }
+
+/// The fleet, the folder of the project, and where and how worktrees are made.
+type AgentFolders<'a> = (&'a FleetName, &'a Path, (&'a dyn Checkouts, &'a WorktreeSettings));
 
 fn check_variables(variables: &BTreeMap<String, String>) -> Result<()> {
     variables.iter().try_for_each(|(name, value)| {

@@ -40,6 +40,7 @@ impl Sort {
             "/v1/send" => Self::Send,
             "/v1/run" | "/v1/up" | "/v1/scale" | "/v1/resume" | "/v1/stop" | "/v1/adopt"
             | "/v1/handoff" | "/v1/doctor" => Self::LongChange,
+            worktree if worktree.starts_with("/v1/worktrees/") => Self::LongChange,
             _ => Self::Short,
         }
     }

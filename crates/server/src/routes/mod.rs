@@ -9,6 +9,7 @@ mod messages;
 mod once;
 mod sessions;
 mod trust;
+mod worktrees;
 
 use std::sync::Arc;
 
@@ -63,6 +64,12 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/events/follow", get(events::follow))
         .route("/v1/doctor", post(doctor::doctor))
         .route("/v1/trust", post(trust::trust))
+        .route("/v1/worktrees", post(worktrees::list))
+        .route("/v1/worktrees/diff", post(worktrees::diff))
+        .route("/v1/worktrees/salvage", post(worktrees::salvage))
+        .route("/v1/worktrees/remove", post(worktrees::remove))
+        .route("/v1/worktrees/restore", post(worktrees::restore))
+        .route("/v1/worktrees/gc", post(worktrees::collect_garbage))
         .layer(axum::extract::DefaultBodyLimit::max(MAX_REQUEST_BYTES))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&app), limits::bounded))
         .with_state(app)

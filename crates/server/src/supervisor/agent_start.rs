@@ -205,9 +205,20 @@ impl AgentStart {
     }
 
     async fn start(&self) -> Result<AgentOutcome> {
-        let AgentPlan { draft, prompt, environment, .. } = self.plan.clone();
+        let AgentPlan { mut draft, prompt, environment, .. } = self.plan.clone();
+        let planned = self.plan.worktree(self.ports()).await?;
+        let made = self.supervisor.make_worktree(planned.as_ref(), &environment).await?;
+        if let Some(plan) = planned {
+            draft.cwd = plan.worktree.path;
+        }
         let inbox = self.supervisor.start_actor(SessionState::new(draft));
-        let start = Start { message: prompt, environment, trigger: self.trigger, request: None };
+        let start = Start {
+            message: prompt,
+            environment,
+            trigger: self.trigger,
+            request: None,
+            worktree: made.as_ref().map(|made| made.event.clone()),
+        };
         ask(&inbox, |reply| SessionRequest::StartVerified { start: Box::new(start), reply }).await
     }
 

@@ -24,6 +24,7 @@ mod stream;
 mod up;
 mod view_extras;
 mod watch;
+mod worktrees;
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -52,6 +53,10 @@ pub(crate) use run::run;
 pub(crate) use scale::scale;
 pub(crate) use stop::stop;
 pub(crate) use up::up;
+pub(crate) use worktrees::{
+    collect_garbage, diff_worktree, list_worktrees, remove_worktree, restore_worktree,
+    salvage_worktree,
+};
 
 use crate::blocking::blocking;
 use crate::project;
@@ -63,6 +68,7 @@ use handoff::HandoffClaims;
 use live_launches::LiveLaunches;
 use view_extras::ViewExtras;
 use watch::Watch;
+use worktrees::WorktreeClaims;
 
 /// Sends messages to an actor.
 pub(crate) type Inbox = mpsc::UnboundedSender<ActorMessage>;
@@ -81,6 +87,7 @@ pub(crate) struct Supervisor {
     /// Has one permit, so that at most one task at a time makes room in the archive.
     room: Arc<Semaphore>,
     handoff_claims: HandoffClaims,
+    worktree_claims: WorktreeClaims,
     view_extras: ViewExtras,
     /// Sessions whose actors have no work left. The session that has been idle longest comes first.
     resting: Mutex<VecDeque<SessionId>>,
@@ -108,6 +115,7 @@ impl Supervisor {
             config_file,
             room,
             handoff_claims,
+            worktree_claims: WorktreeClaims::default(),
             view_extras: ViewExtras::default(),
             resting: Mutex::default(),
         });

@@ -32,12 +32,15 @@ pub(crate) async fn run(
         return finish_earlier_attempt(supervisor, earlier, request.caller.environment).await;
     }
     let plan = run::plan(ports, principal, &request).await?;
+    let environment = &request.caller.environment;
+    let worktree = supervisor.make_worktree(plan.worktree.as_ref(), environment).await?;
     for _ in 0..MAX_NAMES_TRIED {
         let start = Start {
             message: plan.prompt.clone(),
             environment: request.caller.environment.clone(),
             trigger: StartTrigger::now(StartRequester::One),
             request: key,
+            worktree: worktree.as_ref().map(|made| made.event.clone()),
         };
         let inbox = supervisor.start_actor(SessionState::new(plan.session(ports).await?));
         match ask(&inbox, |reply| SessionRequest::Start { start: Box::new(start), reply }).await {

@@ -7,6 +7,7 @@ mod launches;
 mod messages;
 mod requests;
 mod sessions;
+mod worktrees;
 
 use rusqlite::Transaction;
 use segue_core::model::SessionId;
@@ -46,6 +47,15 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::SetMessage { message, state, at } => {
             messages::set(transaction, *message, state, *at)
         }
+        Change::AddWorktree(worktree) => worktrees::add(transaction, worktree),
+        Change::LeaseWorktree { worktree, session } => {
+            worktrees::lease(transaction, *worktree, *session)
+        }
+        Change::ReleaseWorktree { worktree } => worktrees::release(transaction, *worktree),
+        Change::SetWorktreeRemoval { worktree, removal } => {
+            worktrees::set_removal(transaction, *worktree, removal.as_ref())
+        }
+        Change::ForgetWorktree(worktree) => worktrees::forget(transaction, *worktree),
         Change::RecordRequest(record) => requests::record(transaction, record),
     }
 }

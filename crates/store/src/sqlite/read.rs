@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use segue_core::model::{
-    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId, Message, MessageId,
-    RequestKey, RequestStep, Session, SessionId, Timer, Trust,
+    AgentWorktree, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId, Message,
+    MessageId, RequestKey, RequestStep, Session, SessionId, Timer, Trust, WorktreeId,
 };
-use segue_core::ports::{EventQuery, MessageQuery};
+use segue_core::ports::{EventQuery, MessageQuery, WorktreeQuery};
 
 use crate::sqlite::rows;
 use crate::sqlite::values::{self, Json, Location, Word};
@@ -86,6 +86,43 @@ pub(crate) fn messages(
         Some(session) => {
             let sql = if query.open { OPEN_OF } else { ALL_OF };
             all(connection, sql, [Word(&session)], rows::message)
+        }
+    }
+}
+
+macro_rules! worktrees_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT ",
+            rows::worktree_columns!(),
+            " FROM worktrees WHERE ",
+            $condition,
+            " ORDER BY created_at, id"
+        )
+    };
+}
+
+pub(crate) fn worktree(
+    connection: &Connection,
+    id: WorktreeId,
+) -> rusqlite::Result<Option<AgentWorktree>> {
+    one(connection, worktrees_where!("id = ?1"), [Word(&id)], rows::worktree)
+}
+
+pub(crate) fn worktrees(
+    connection: &Connection,
+    query: &WorktreeQuery,
+) -> rusqlite::Result<Vec<AgentWorktree>> {
+    const OF: &str = worktrees_where!("session = ?1");
+    const AT: &str = worktrees_where!("path = ?1");
+    const OF_AT: &str = worktrees_where!("session = ?1 AND path = ?2");
+    let read = rows::worktree;
+    match (query.session, query.path.as_deref()) {
+        (None, None) => all(connection, worktrees_where!("1"), [], read),
+        (Some(session), None) => all(connection, OF, [Word(&session)], read),
+        (None, Some(path)) => all(connection, AT, [Location(path)], read),
+        (Some(session), Some(path)) => {
+            all(connection, OF_AT, (Word(&session), Location(path)), read)
         }
     }
 }

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
-    AgentName, Binding, Event, EventPayload, Fleet, Handoff, Launch, LaunchId, Message, NewEvent,
-    Session, SessionId, Timer, Trust,
+    AgentName, AgentWorktree, Binding, Event, EventPayload, Fleet, Handoff, Launch, LaunchId,
+    Message, NewEvent, Session, SessionId, Timer, Trust,
 };
-use segue_core::ports::{OpenLaunch, Place, SessionSummary, VendorPlace};
+use segue_core::ports::{LeasedWorktree, OpenLaunch, Place, SessionSummary, VendorPlace};
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
@@ -54,13 +54,14 @@ fn read_session(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Session> {
     })
 }
 
-/// The columns of a session, followed by its newest binding, its open launch, and the numbers of
-/// its launches and open messages.
+/// The columns of a session, followed by its newest binding, its open launch, its worktree, and the
+/// numbers of its launches and open messages.
 macro_rules! summary_columns {
     () => {
         concat!(
             $crate::sqlite::rows::session_columns!(),
             ", b.launch, b.vendor_session, b.evidence, b.at, o.id, o.machine, o.holder, o.agent, \
+             w.path, w.branch, \
              (SELECT count(*) FROM launches WHERE session = s.id), \
              (SELECT count(*) FROM messages WHERE session = s.id AND state IN ('queued', 'typing'))"
         )
@@ -74,6 +75,7 @@ pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
     Ok(SessionSummary {
         binding: newest_binding(&mut columns, session.id)?,
         open: open_launch(&mut columns)?,
+        worktree: leased_worktree(&mut columns)?,
         launches: columns.plain()?,
         queued_messages: columns.plain()?,
         session,
@@ -100,6 +102,34 @@ fn open_launch(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<OpenLau
     let holder = columns.optional_json()?;
     let agent = columns.optional_json()?;
     Ok(id.map(|id| OpenLaunch { id, machine, holder, agent }))
+}
+
+fn leased_worktree(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<LeasedWorktree>> {
+    let (path, branch) = (columns.optional_path()?, columns.optional_word()?);
+    Ok(path.zip(branch).map(|(path, branch)| LeasedWorktree { path, branch }))
+}
+
+macro_rules! worktree_columns {
+    () => {
+        "id, path, session, agent, branch, port, source, beginning, removal, created_at"
+    };
+}
+pub(crate) use worktree_columns;
+
+pub(crate) fn worktree(row: &Row<'_>) -> rusqlite::Result<AgentWorktree> {
+    let mut columns = Columns::of(row);
+    Ok(AgentWorktree {
+        id: columns.word()?,
+        path: columns.path()?,
+        session: columns.optional_word()?,
+        agent: columns.word()?,
+        branch: columns.word()?,
+        port: columns.plain()?,
+        source: columns.json()?,
+        start: columns.json()?,
+        removal: columns.optional_json()?,
+        created_at: columns.word()?,
+    })
 }
 
 macro_rules! launch_columns {

@@ -126,6 +126,9 @@ impl Sources {
             self.table("timers", ("timers", "session, timers"), timers, &mut incomplete);
         salvaged.handoffs =
             self.table("handoffs", ("handoffs", "detail"), rows::handoff, &mut incomplete);
+        let columns = rows::worktree_columns!();
+        salvaged.worktrees =
+            self.table("worktrees", ("worktrees", columns), rows::worktree, &mut incomplete);
         let columns = "id, session, text, detail, created_at, updated_at";
         salvaged.messages =
             self.table("messages", ("messages", columns), rows::message, &mut incomplete);
@@ -163,8 +166,12 @@ impl Sources {
                  WHERE rowid > ?1 ORDER BY rowid"
             )
         };
-        let read = |source: Option<&Connection>| {
-            read(source, &source.map(&statement).unwrap_or_default(), &parse)
+        let read = |source: Option<&Connection>| match source {
+            // The database is of an earlier version.
+            Some(source) if lacks(source, table) => {
+                SalvagedTable { rows: BTreeMap::new(), is_whole: true }
+            }
+            _ => read(source, &source.map(&statement).unwrap_or_default(), &parse),
         };
         let damaged = read(self.damaged.as_ref());
         if !damaged.is_whole {
@@ -180,6 +187,14 @@ impl Sources {
         }
         all.into_values().collect()
     }
+}
+
+/// Returns whether a database is intact enough to know that it does not have a table.
+fn lacks(connection: &Connection, table: &str) -> bool {
+    let name = table.split(' ').next().unwrap_or(table);
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    let found: rusqlite::Result<i64> = connection.query_row(sql, [name], |row| row.get(0));
+    found.is_ok_and(|found| found == 0)
 }
 
 /// Replaces the columns that a database of an earlier version does not have by `NULL`. If the schema

@@ -7,11 +7,12 @@ use std::thread::{self, JoinHandle};
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId, Message, MessageId,
-    RequestKey, RequestStep, Session, SessionId, Timer, Trust, VendorId,
+    AgentWorktree, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId, Message,
+    MessageId, RequestKey, RequestStep, Session, SessionId, Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, SessionQuery, SessionSummary, Store, VendorPlace,
+    WorktreeQuery,
 };
 use segue_core::{Error, Result};
 use tokio::sync::{oneshot, watch};
@@ -196,6 +197,11 @@ impl Store for SqliteStore {
     async fn trust(&self, folder: &Path) -> Result<Option<Trust>> {
         let folder = folder.to_owned();
         self.read(move |connection| read::trust(connection, &folder)).await
+    }
+
+    async fn worktrees(&self, query: &WorktreeQuery) -> Result<Vec<AgentWorktree>> {
+        let query = query.clone();
+        self.read(move |connection| read::worktrees(connection, &query)).await
     }
 
     async fn message(&self, id: MessageId) -> Result<Option<Message>> {

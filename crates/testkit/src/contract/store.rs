@@ -16,6 +16,7 @@ mod queries;
 mod requests;
 mod samples;
 mod sessions;
+mod worktrees;
 
 use std::sync::Arc;
 
@@ -33,6 +34,7 @@ pub use queries::*;
 pub use requests::*;
 pub use samples::{Samples, commit, events};
 pub use sessions::*;
+pub use worktrees::*;
 
 /// The location of one store, for example a temporary folder. Dropping it deletes the store.
 pub trait Backend: Sync {
@@ -77,6 +79,13 @@ macro_rules! store_contract {
             a_binding_with_a_launch_of_another_session_is_a_conflict
             events_are_returned_in_order_after_a_number_up_to_a_limit
             events_can_be_filtered_by_session
+            every_field_of_a_worktree_is_read_back_unchanged
+            a_second_worktree_with_the_same_path_or_port_is_a_conflict
+            a_worktree_is_leased_to_one_session_at_a_time
+            a_summary_names_the_worktree_of_its_session
+            removing_a_session_releases_its_worktree
+            a_removal_is_recorded_until_the_folder_exists_again
+            changes_to_an_unknown_worktree_fail_with_not_found
             the_newest_events_of_several_sessions_are_returned_in_order
             the_payload_of_an_event_is_read_back_unchanged
             a_commit_returns_the_sequence_number_of_the_last_event

@@ -15,7 +15,7 @@ fn mistake_is_reported_with_file_and_line_and_nothing_is_started() {
         ("count = \"two\"\n", 4, "invalid type: string \"two\", expected a whole number"),
         ("permission = \"all\"\n", 4, "unknown variant `all`, expected one of `ask`"),
         ("prompt = \"gone.md\"\n", 4, "cannot read `"),
-        ("worktree = \"feature\"\n", 4, "`worktree` is not built yet"),
+        ("effort = \"high\"\n", 4, "`effort` is not built yet"),
         ("\nfallback = [\"demo\"]\n", 5, "`fallback` is not built yet"),
         ("args = [\"--api-key\", \"abc\"]\n", 4, "`--api-key` would put a secret"),
         (&format!("count = 2\n\n{CODER}count = 3\n"), 7, "a second agent is called `coder-1`"),

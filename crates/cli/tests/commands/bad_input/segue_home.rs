@@ -58,8 +58,10 @@ fn state_folder_of_another_user_is_refused() {
         // Only root can change the owner of a folder.
         return;
     }
-    let expected =
-        format!("the folder `{}` belongs to user 12345, but the current user is", world.state().display());
+    let expected = format!(
+        "the folder `{}` belongs to user 12345, but the current user is",
+        world.state().display()
+    );
     assert_refused(&world.segue(["run", "-d", "hello"]), 5, &expected);
 }
 

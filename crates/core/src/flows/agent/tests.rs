@@ -1,11 +1,9 @@
-use std::path::PathBuf;
-
 use jiff::Timestamp;
 
 use super::*;
 use crate::flows::look::SelectionMode;
 use crate::flows::samples;
-use crate::model::{AgentName, Binding, Evidence, VendorId, VendorSessionId};
+use crate::model::{Binding, Evidence, VendorId, VendorSessionId};
 
 /// The draft of the agent `coder`, which has the vendor `two` now.
 fn draft() -> Session {
@@ -32,7 +30,8 @@ fn session(number: u128, name: &str, vendor: &str) -> SessionSummary {
         ..session
     };
     let binding = Some(binding);
-    SessionSummary { session, binding, open: None, launches: 1, queued_messages: 0 }
+    let (open, worktree) = (None, None);
+    SessionSummary { session, binding, open, launches: 1, queued_messages: 0, worktree }
 }
 
 /// Returns the numbers of the sessions: current, renamed, of another vendor, to continue.
@@ -100,6 +99,7 @@ fn plan(is_fresh: bool) -> AgentPlan {
             with_stopped: false,
         },
         is_only_of_vendor: true,
+        worktree: None,
     }
 }
 

@@ -53,7 +53,18 @@ impl HandoffPlan {
         let mut changes = vec![Change::AddHandoff(Box::new(self.handoff(ports, target, summary)))];
         let carried = RequestStep::Carried { session: to.id, characters: summary.characters };
         changes.extend(requests::step(ports, target.request.take(), carried));
+        changes.extend(self.worktree_changes(to));
         Commit { changes, events }
+    }
+
+    /// Returns the changes that move the reservation of the worktree to the next session.
+    fn worktree_changes(&self, to: &Session) -> Vec<Change> {
+        let is_kept = to.cwd == self.source.session.cwd;
+        let Some(worktree) = self.source.worktree.as_ref().filter(|_| is_kept) else {
+            return Vec::new();
+        };
+        let (worktree, session) = (worktree.id, to.id);
+        vec![Change::ReleaseWorktree { worktree }, Change::LeaseWorktree { worktree, session }]
     }
 
     fn handoff(&self, ports: &Ports, target: &TargetSession, summary: &TransferSummary) -> Handoff {

@@ -10,7 +10,7 @@ use crate::api::AdoptCandidate;
 use crate::error::{Error, Result};
 use crate::flows::look::{self, SelectionMode};
 use crate::flows::{SessionState, adopt, conversation, view};
-use crate::model::{Launch, Role, Session, VendorSessionId};
+use crate::model::{AgentWorktree, Launch, Role, Session, VendorSessionId};
 use crate::ports::{Place, Ports, Transcripts, Vendor};
 use crate::rules::redaction::KnownSecrets;
 
@@ -61,6 +61,8 @@ pub(super) fn transcripts_of(vendor: &dyn Vendor) -> Result<&dyn Transcripts> {
 pub struct HandoffSource {
     pub session: Session,
     pub conversation: Option<SourceConversation>,
+    /// The worktree in which it works. The next session works there, too.
+    pub worktree: Option<AgentWorktree>,
     /// How many messages are queued for its agent. They stay there.
     pub queued: usize,
     /// Whether its last turn is incomplete.
@@ -96,7 +98,8 @@ impl HandoffSource {
             kept.map(|(id, transcript)| SourceConversation { vendor, place, id, transcript });
         let queued = state.outbox.len();
         let known_secrets = known_secrets(ports, &session, state.launches.last()).await;
-        Ok(Self { session, conversation, queued, is_cut_off, known_secrets, unadopted: None })
+        let (worktree, unadopted) = (state.worktree, None);
+        Ok(Self { session, conversation, worktree, queued, is_cut_off, known_secrets, unadopted })
     }
 
     /// Returns the source for a conversation that has no session yet. `draft` is the session that
@@ -104,8 +107,8 @@ impl HandoffSource {
     pub async fn of_unadopted(ports: &Ports, found: UnadoptedConversation, draft: Session) -> Self {
         let UnadoptedConversation { id, conversation, is_cut_off } = found;
         let known_secrets = known_secrets(ports, &draft, None).await;
-        let (session, unadopted) = (draft, Some(id));
-        Self { session, conversation, queued: 0, is_cut_off, known_secrets, unadopted }
+        let (session, worktree, unadopted) = (draft, None, Some(id));
+        Self { session, conversation, worktree, queued: 0, is_cut_off, known_secrets, unadopted }
     }
 
     /// Creates the session of a conversation that has none.

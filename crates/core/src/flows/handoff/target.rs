@@ -118,7 +118,8 @@ impl HandoffTarget {
     /// settings that only the other vendor understands.
     fn session(&self, ports: &Ports, from: &Session, name: SessionName) -> Result<Session> {
         if let Some(draft) = &self.draft {
-            return Ok(SessionBeginning::Handoff.begin(draft.clone()));
+            let draft = Session { cwd: from.cwd.clone(), ..draft.clone() };
+            return Ok(SessionBeginning::Handoff.begin(draft));
         }
         if from.headless && self.vendor.launching().headless().is_none() {
             let error = Error::usage(format!("`{}` cannot run headless", self.vendor.id()));

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{EventPayload, LeftoverProcess, RestoreSource};
+use super::{
+    EventPayload, LeftoverProcess, MadeWorktreeFacts, RemovedWorktreeFacts, RestoreSource,
+};
 use crate::model::{EnvironmentSource, Exit, LaunchId, Source, Status};
 
 impl fmt::Display for EventPayload {
@@ -63,8 +65,26 @@ impl fmt::Display for EventPayload {
             Self::HandedOver { from, to, form } => write!(f, "{from} → {to} ({})", form.word()),
             Self::Renamed { from, to } => write!(f, "{from} is called {to} now"),
             Self::SettingsChanged { keys } => f.write_str(&keys.join(", ")),
+            Self::WorktreeMade(made) => f.write_str(&worktree_made(made)),
+            Self::WorktreeRemoved(removed) => f.write_str(&worktree_removed(removed)),
             Self::Recorded { text, .. } => f.write_str(text),
         }
+    }
+}
+
+fn worktree_made(
+    MadeWorktreeFacts { path, branch, origin, notices }: &MadeWorktreeFacts,
+) -> String {
+    let made = format!("{path}, branch {branch} ({origin})");
+    notices.iter().fold(made, |text, notice| format!("{text}; {notice}"))
+}
+
+fn worktree_removed(
+    RemovedWorktreeFacts { path, branch, salvage }: &RemovedWorktreeFacts,
+) -> String {
+    match salvage {
+        Some(salvage) => format!("{path}, branch {branch}; everything is in {salvage}"),
+        None => format!("{path}, branch {branch}; the branch has everything"),
     }
 }
 

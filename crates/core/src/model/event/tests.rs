@@ -48,6 +48,23 @@ fn sessions() -> SentenceCases {
             EventPayload::SettingsChanged { keys: vec!["model".to_owned(), "args".to_owned()] },
             "model, args",
         ),
+        (
+            EventPayload::WorktreeMade(MadeWorktreeFacts {
+                path: "/w/fix".to_owned(),
+                branch: "fix".to_owned(),
+                origin: "new branch from origin/main".to_owned(),
+                notices: vec!["its folder was gone".to_owned()],
+            }),
+            "/w/fix, branch fix (new branch from origin/main); its folder was gone",
+        ),
+        (
+            EventPayload::WorktreeRemoved(RemovedWorktreeFacts {
+                path: "/w/fix".to_owned(),
+                branch: "fix".to_owned(),
+                salvage: Some(RefName::parse("refs/segue/salvage/fix-1/2").unwrap()),
+            }),
+            "/w/fix, branch fix; everything is in refs/segue/salvage/fix-1/2",
+        ),
         (EventPayload::Trusted { folder: "/code/shop".to_owned() }, "/code/shop"),
         (
             EventPayload::StoreRebuilt { address: address(), launch_folders: 3 },

@@ -63,8 +63,9 @@ fn documented(heading: &str) -> BTreeSet<String> {
 }
 
 /// The tables of `segue.toml`: the heading on the page, and a text in which the table comes last.
-const TABLES: [(&str, &str); 4] = [
+const TABLES: [(&str, &str); 5] = [
     ("### `[fleet]`", "[fleet]\n"),
+    ("### `[worktrees]`", "[worktrees]\n"),
     ("### `[[agents]]`", AGENT),
     (
         "### `[[agents.timers]]`",
@@ -87,7 +88,8 @@ fn page_lists_exactly_the_keys_of_the_project_file() {
         }
         assert_eq!(documented(heading), known, "{heading}");
     }
-    let tables: BTreeSet<String> = ["agents", "fleet", "vendors"].map(str::to_owned).into();
+    let tables: BTreeSet<String> =
+        ["agents", "fleet", "vendors", "worktrees"].map(str::to_owned).into();
     assert_eq!(known::<WrittenProject>(&format!("{UNKNOWN} = 1\n")), tables);
 }
 
@@ -117,7 +119,8 @@ fn project(text: &str) -> (TempDir, PathBuf) {
 #[track_caller]
 fn assert_accepted(text: &str) {
     let (_temporary, folder) = project(text);
-    let projects = ProjectFolders::new(Arc::new(segue_vendors::all()), PathBuf::new());
+    let projects =
+        ProjectFolders::new(Arc::new(segue_vendors::all()), super::checkouts(), PathBuf::new());
     if let Err(error) = projects.around(&folder) {
         panic!("{error:?}: {text}");
     }
@@ -134,8 +137,12 @@ fn every_example_of_the_project_file_is_accepted() {
             .filter(|row| row.default == "required")
             .map(|row| row.example.trim_matches('`'))
             .collect();
-        // `resume` needs an id that `new` has, too.
-        let needed = |row: &KeyRow| if row.key == "resume" { "new = [\"{id}\"]\n" } else { "" };
+        let needed = |row: &KeyRow| match row.key {
+            // `resume` needs an id that `new` has, too.
+            "resume" => "new = [\"{id}\"]\n",
+            "repo" => "worktree = \"fix\"\n",
+            _ => "",
+        };
         for row in examples().filter(|row| row.default != "required") {
             let example = row.example.trim_matches('`');
             assert!(example.starts_with(&format!("{} = ", row.key)), "{example}");

@@ -29,6 +29,8 @@ pub(super) struct HeldAnswer {
     /// The answer is retried until this time.
     pub(super) deadline: Instant,
     pub(super) request: Option<RequestKey>,
+    /// Why Segue answers. `None` if a person does.
+    pub(super) reason: Option<&'static str>,
     /// Whether the store has a record that the keys are about to be pressed.
     pub(super) is_begun: bool,
     pub(super) reply: Reply<AnswerReport>,
@@ -189,6 +191,7 @@ impl Actor {
             ports::Answer::Choice(choice) => format!("choice {choice}"),
             other => word(other).to_owned(),
         };
+        let given = held.reason.map_or(given.clone(), |reason| format!("{given} ({reason})"));
         let asked = report.dialog.as_ref().map(|it| dialog::summary(&it.question, &it.choices));
         let asked = asked.filter(|asked| !asked.is_empty());
         let question = asked.map(|asked| redaction::redact(&asked).into_owned());

@@ -11,6 +11,7 @@ use segue_core::ports::{self, Change, Commit};
 use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::delivery::AgentWait;
 use segue_core::{Error, Result};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::super::accounts::StartTrigger;
@@ -78,7 +79,20 @@ impl Actor {
         reply: Reply<AnswerReport>,
     ) {
         let deadline = Instant::now() + ANSWER_TIMEOUT;
-        let held = HeldAnswer { answer, question, deadline, request, is_begun: false, reply };
+        let (reason, is_begun) = (None, false);
+        let held = HeldAnswer { answer, question, deadline, request, reason, is_begun, reply };
+        self.answer_dialog(held).await;
+    }
+
+    /// Answers a question with yes for this reason, without a person.
+    pub(super) async fn answer_without_person(&mut self, question: String, reason: &'static str) {
+        let (reply, answered) = oneshot::channel();
+        // An answer is retried as long as its reply is expected.
+        tokio::spawn(async move { drop(answered.await) });
+        let (answer, question) = (ports::Answer::Yes, Some(question));
+        let deadline = Instant::now() + ANSWER_TIMEOUT;
+        let (request, reason, is_begun) = (None, Some(reason), false);
+        let held = HeldAnswer { answer, question, deadline, request, reason, is_begun, reply };
         self.answer_dialog(held).await;
     }
 

@@ -14,7 +14,7 @@
 use std::time::Duration;
 
 use segue_core::api::OutcomeNote;
-use segue_core::flows::messages;
+use segue_core::flows::{messages, worktrees};
 use segue_core::model::{Dialog, Screen, Showing, Status, WaitingFor};
 use segue_core::ports::{Answer, Interaction};
 use segue_core::rules::dialog::{self, Takes};
@@ -29,6 +29,9 @@ const DRAW_TIMEOUT: Duration = Duration::from_secs(2);
 /// first. After this time the question counts as asked again.
 pub(super) const REMOVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Why Segue answers the question whether a worktree is trusted.
+const TRUSTED: &str = "by Segue: a worktree of a trusted project";
+
 /// The state of the agent's question.
 #[derive(Debug, Default)]
 pub(super) struct Asking {
@@ -40,6 +43,8 @@ pub(super) struct Asking {
     drawn: Option<Instant>,
     /// The question that was answered last, and when.
     answered: Option<(Option<Dialog>, Instant)>,
+    /// The id of the question that Segue has answered itself.
+    answered_by_segue: Option<String>,
     /// Whether the agent has drawn since the screen was read.
     pub(super) is_stale: bool,
 }
@@ -95,6 +100,26 @@ impl Actor {
         self.asking.is_stale = false;
         let dialog = self.read_dialog(kind).await;
         self.set_dialog(dialog);
+        if kind == WaitingFor::Trust {
+            self.trust_own_worktree().await;
+        }
+    }
+
+    /// Answers the question whether the folder is trusted, if the folder is a worktree of a project
+    /// that the user has trusted: every worktree is a new folder for the vendor.
+    async fn trust_own_worktree(&mut self) {
+        let Some(id) = self.asking.dialog.as_ref().map(|dialog| dialog.id.clone()) else { return };
+        if self.asking.answered_by_segue.as_ref() == Some(&id) {
+            return;
+        }
+        match worktrees::is_trusted(&self.ports, &self.state).await {
+            Ok(true) => {
+                self.asking.answered_by_segue = Some(id.clone());
+                self.answer_without_person(id, TRUSTED).await;
+            }
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "a trust question is left to the user"),
+        }
     }
 
     fn set_dialog(&mut self, dialog: Option<Dialog>) {

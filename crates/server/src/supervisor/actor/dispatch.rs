@@ -32,6 +32,9 @@ impl Actor {
                 self.removed = result.is_ok();
                 send_reply(reply, result);
             }
+            SessionRequest::RemoveWorktree { reply } => {
+                send_reply(reply, self.remove_worktree().await);
+            }
             SessionRequest::Reconcile { reply } => return self.reconcile_and_answer(reply).await,
             SessionRequest::Plan { selection, reply } => {
                 send_reply(reply, self.plan(selection).await);

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use segue_core::flows::archive;
+use segue_core::api::WorktreeActionReport;
+use segue_core::flows::{archive, worktrees};
 use segue_core::model::{
     Binding, EventPayload, Exit, How, LaunchEnd, LaunchId, Session, Status, WaitingFor,
 };
@@ -63,6 +64,18 @@ impl Actor {
         let (change, event) = self.state.status_change(&self.ports, Status::Ended(How::Stopped));
         let commit = Commit { changes: vec![change], events: vec![event] };
         self.state.commit(&self.ports, commit).await
+    }
+
+    /// Salvages and removes the session's worktree. A start that waits is a conflict.
+    pub(super) async fn remove_worktree(&mut self) -> Result<WorktreeActionReport> {
+        let name = self.state.session.address();
+        if !self.starts.has_only_restarts() {
+            return Err(Error::conflict(format!("`{name}` is about to start"))
+                .hint(format!("run `segue stop {name}` first")));
+        }
+        let worktree = worktrees::of_session(&self.ports, &self.state.session).await?;
+        let gone = || Error::not_found(format!("`{name}` has no worktree any more"));
+        worktrees::remove(&self.ports, &worktree.ok_or_else(gone)?, &[]).await
     }
 
     pub(super) async fn remove(&mut self, purge: bool, same_commit: Vec<Change>) -> Result<()> {

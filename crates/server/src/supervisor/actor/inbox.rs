@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use segue_core::Result;
 use segue_core::api::{
     AgentOutcome, AnswerReport, PlannedOutcome, SendReport, SessionView, TurnReport,
+    WorktreeActionReport,
 };
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::look::SelectionMode;
@@ -86,6 +87,10 @@ pub(crate) enum SessionRequest {
         /// Recorded in the same commit.
         same_commit: Vec<Change>,
         reply: Reply<()>,
+    },
+    /// Salvages and removes the worktree of the session, which stays.
+    RemoveWorktree {
+        reply: Reply<WorktreeActionReport>,
     },
     WaitTurn {
         reply: Reply<TurnReport>,

@@ -31,7 +31,8 @@ use segue_core::api::{AgentOutcome, Outcome, OutcomeNote, SessionRef, SessionVie
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::{SessionState, view};
 use segue_core::model::{
-    Dialog, Environment, LaunchId, RequestKey, RequestStep, SessionId, Status, WaitingFor,
+    Dialog, Environment, EventPayload, LaunchId, RequestKey, RequestStep, SessionId, Status,
+    WaitingFor,
 };
 use segue_core::ports::{Commit, Ports};
 use segue_core::rules::accounts::StartRequester;
@@ -70,6 +71,8 @@ pub(crate) struct Start {
     pub(crate) trigger: StartTrigger,
     /// The request that creates the session.
     pub(crate) request: Option<RequestKey>,
+    /// The worktree that was made for the session.
+    pub(crate) worktree: Option<EventPayload>,
 }
 
 /// A request to start a new conversation, with its key.
@@ -309,10 +312,12 @@ fn first_launch(actor: &Actor, start: &Start) -> Result<LaunchRequest> {
     let created = RequestStep::Created { session: session.id };
     let id = vendor.launching().preset_id(session, actor.ports.clock.new_id());
     let changes = step(&actor.ports, start.request, created);
+    let made = start.worktree.clone().map(|payload| actor.state.event(&actor.ports, payload));
+    let events = made.into_iter().collect();
     Ok(LaunchRequest {
         message: start.message.clone(),
         creates_session: true,
-        same_commit: Commit { changes, events: Vec::new() },
+        same_commit: Commit { changes, events },
         ..LaunchRequest::fresh(id, start.environment.clone())
     })
 }

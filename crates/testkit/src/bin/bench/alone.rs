@@ -14,6 +14,7 @@ use segue_core::model::{Environment, VendorId, VendorSessionId};
 use segue_core::ports::{Place, Ports, ProjectFile, Projects, Transcripts, Vendor};
 use segue_core::rules::redaction::KnownSecrets;
 use segue_core::{Error, Result};
+use segue_git::{CheckoutFolders, GitCheckouts};
 use segue_host::archive::DiskArchive;
 use segue_host::environments::LocalEnvironments;
 use segue_host::hold::LocalHolders;
@@ -202,6 +203,11 @@ fn ports(home: &Path) -> Ports {
         holders: Arc::new(LocalHolders::new(paths.clone())),
         folders: Arc::new(DiskFolders::new(paths.clone())),
         archive: Arc::new(DiskArchive::new(&paths)),
+        checkouts: Arc::new(GitCheckouts::new(
+            CheckoutFolders::default(),
+            environment.clone(),
+            Arc::new(SystemClock),
+        )),
         files: Arc::new(LocalFiles),
         machine: Arc::new(LocalMachine::of(&paths).expect("an id")),
         projects: Arc::new(NoProjects),

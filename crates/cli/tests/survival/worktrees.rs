@@ -1,0 +1,136 @@
+//! Actions on worktrees during which any process may be killed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use segue_testkit::World;
+use segue_testkit::world::CommandOutcome;
+
+use crate::scenarios::{NAME, Scenario, prompt, run_was_true, wait_at_rest};
+
+/// The branch of the worktree.
+const BRANCH: &str = "fix";
+
+/// A file that git does not track. It must survive every removal.
+const NOTE: &str = "note.txt";
+
+pub(crate) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "worktree-run",
+        prepare: with_repository,
+        act: run,
+        settle: wait_at_rest,
+        check: run_and_repository_are_right,
+        repeat: |world| repeat_unless_there(world, run),
+    },
+    Scenario {
+        name: "worktree-clone",
+        prepare: with_repository,
+        act: run_in_clone,
+        settle: wait_at_rest,
+        check: run_and_repository_are_right,
+        repeat: |world| repeat_unless_there(world, run_in_clone),
+    },
+    Scenario {
+        name: "worktree-rm",
+        prepare: with_stopped_session,
+        act: remove,
+        settle: |_| {},
+        check: |_, _| {},
+        repeat: |world| assert_eq!(remove(world).status, 0),
+    },
+    Scenario {
+        name: "worktree-back",
+        prepare: |world| {
+            with_stopped_session(world);
+            assert_eq!(remove(world).status, 0);
+        },
+        act: |world| world.segue(["resume", NAME, "--stopped", "--json"]),
+        settle: wait_at_rest,
+        check: note_is_there_after_a_resume,
+        repeat: |world| {
+            let outcome = world.segue(["resume", NAME, "--stopped", "--json"]);
+            assert_eq!(outcome.status, 0, "{outcome:#?}");
+            note_is_there_after_a_resume(world, &outcome);
+        },
+    },
+];
+
+fn run(world: &World) -> CommandOutcome {
+    world.segue(["run", "-d", "--name", NAME, "--worktree", BRANCH, &prompt(NAME)])
+}
+
+fn run_in_clone(world: &World) -> CommandOutcome {
+    let url = format!("file://{}", world.project().display());
+    let message = prompt(NAME);
+    world.segue(["run", "-d", "--name", NAME, "--worktree", BRANCH, "--repo", &url, &message])
+}
+
+fn remove(world: &World) -> CommandOutcome {
+    world.segue(["worktree", "rm", BRANCH, "--yes"])
+}
+
+fn run_and_repository_are_right(world: &World, outcome: &CommandOutcome) {
+    run_was_true(world, outcome);
+    if outcome.status == 0 {
+        check_repositories(world);
+    }
+}
+
+fn repeat_unless_there(world: &World, run: fn(&World) -> CommandOutcome) {
+    if world.sessions().is_empty() {
+        let outcome = run(world);
+        assert_eq!(outcome.status, 0, "{outcome:#?}");
+    }
+    check_repositories(world);
+}
+
+fn note_is_there_after_a_resume(world: &World, outcome: &CommandOutcome) {
+    if outcome.status == 0 {
+        let note = fs::read_to_string(folder(world).join(NOTE)).unwrap();
+        assert_eq!(note, "keep me");
+        check_repositories(world);
+    }
+}
+
+fn with_repository(world: &World) {
+    let folder = world.project();
+    git(&folder, &["init", "-q", "-b", "main"]);
+    fs::write(folder.join("code.txt"), "one\n").unwrap();
+    git(&folder, &["add", "code.txt"]);
+    git(&folder, &["commit", "-q", "-m", "begin"]);
+}
+
+fn with_stopped_session(world: &World) {
+    with_repository(world);
+    world.ok(["run", "-d", "--name", NAME, "--worktree", BRANCH, &prompt(NAME)]);
+    wait_at_rest(world);
+    fs::write(folder(world).join(NOTE), "keep me").unwrap();
+    world.ok(["stop", NAME]);
+}
+
+fn folder(world: &World) -> PathBuf {
+    world.session(NAME)["cwd"].as_str().unwrap().into()
+}
+
+/// Checks that no repository is damaged, and that no worktree is left locked.
+fn check_repositories(world: &World) {
+    let clones = fs::read_dir(world.segue_home().join("data/clones"));
+    let clones = clones.into_iter().flatten().map(|entry| entry.unwrap().path());
+    for repository in clones.chain([world.project()]) {
+        git(&repository, &["fsck", "--strict"]);
+        let list = git(&repository, &["worktree", "list", "--porcelain"]);
+        assert!(!list.contains("\nlocked"), "{list}");
+    }
+}
+
+/// Runs git without the settings of this machine.
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]).args(arguments);
+    command.current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
+    let output = command.env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
+    assert!(output.status.success(), "git {arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}

@@ -1,0 +1,210 @@
+//! Worktrees of agents.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::SessionRef;
+use crate::error::Result;
+use crate::model::{
+    BranchName, BranchStart, Environment, RefName, RepositoryUrl, WorktreeId, WorktreeOrder,
+};
+use crate::word_enum::word_enum;
+
+/// The worktree that a new session works in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeRequest {
+    pub branch: String,
+    /// Where a new branch starts: a branch, a tag or a commit. `None` for the default branch.
+    #[serde(default)]
+    pub base: Option<String>,
+    /// The URL of the repository. `None` for the repository of the folder.
+    #[serde(default)]
+    pub repo: Option<String>,
+}
+
+impl WorktreeRequest {
+    /// Checks the names.
+    pub fn order(&self) -> Result<WorktreeOrder> {
+        Ok(WorktreeOrder {
+            branch: BranchName::parse(&self.branch)?,
+            start: self.base.clone().map_or(BranchStart::DefaultBranch, BranchStart::Base),
+            url: self.repo.as_deref().map(RepositoryUrl::parse).transpose()?,
+        })
+    }
+}
+
+/// `POST /v1/worktrees`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreesRequest {
+    pub cwd: PathBuf,
+    /// Sessions, branches or paths. If empty, all worktrees.
+    pub names: Vec<String>,
+    /// Whether the sizes on disk are wanted. They take as long as `du`.
+    pub with_sizes: bool,
+}
+
+/// The response to `POST /v1/worktrees`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeList {
+    pub worktrees: Vec<WorktreeView>,
+}
+
+/// A worktree as `segue worktree ls --json` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeView {
+    pub worktree: WorktreeId,
+    pub path: PathBuf,
+    /// The repository: its URL or its folder.
+    pub repository: String,
+    pub branch: BranchName,
+    pub agent: String,
+    /// The session that works there.
+    pub leased_to: Option<SessionRef>,
+    pub state: WorktreeState,
+    /// The branch that is checked out, if it is another one than Segue has made the worktree for.
+    pub checked_out: Option<String>,
+    pub head: Option<String>,
+    /// `None` if the worktree cannot be inspected.
+    pub changes: Option<ChangeCounts>,
+    /// The operation of git that is in progress, such as `rebase`.
+    pub operation: Option<String>,
+    /// The distance from the branch's upstream or, without one, from the default branch.
+    pub distance: Option<BranchDistance>,
+    pub size_bytes: Option<u64>,
+    pub port: u16,
+    /// The salvage of the last removal.
+    pub salvage: Option<RefName>,
+    /// Why the worktree could not be inspected.
+    pub error: Option<String>,
+    pub created_at: Timestamp,
+}
+
+word_enum! {
+    /// Whether the folder of a worktree exists.
+    pub enum WorktreeState {
+        Present = "present",
+        /// Segue has removed the folder.
+        Removed = "removed",
+        /// The folder is gone, and Segue has not removed it.
+        Missing = "missing",
+    }
+}
+
+/// How many files of a worktree differ from its last commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeCounts {
+    pub staged: usize,
+    pub modified: usize,
+    pub untracked: usize,
+    pub conflicted: usize,
+}
+
+impl ChangeCounts {
+    pub fn is_clean(&self) -> bool {
+        self.staged + self.modified + self.untracked + self.conflicted == 0
+    }
+}
+
+/// How many commits a branch has that another ref does not have, and the other way round.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchDistance {
+    pub from: String,
+    pub ahead: usize,
+    pub behind: usize,
+}
+
+/// `POST /v1/worktrees/diff`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeDiffRequest {
+    pub cwd: PathBuf,
+    pub environment: Environment,
+    pub name: String,
+    /// The revision to compare with. `None` for the default branch.
+    pub base: Option<String>,
+    /// Whether only the numbers of changed lines are wanted.
+    pub only_stat: bool,
+}
+
+/// The response to `POST /v1/worktrees/diff`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeDiffReport {
+    pub worktree: WorktreeId,
+    pub path: PathBuf,
+    pub branch: BranchName,
+    /// The commit with which the worktree was compared. `None` if everything is new.
+    pub base: Option<String>,
+    pub files: Vec<ChangedFile>,
+    /// The patch. Bytes that are not UTF-8 are replaced.
+    pub patch: Option<String>,
+    /// Whether the patch is longer than Segue shows.
+    pub is_cut: bool,
+}
+
+/// One file of a diff.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedFile {
+    pub path: String,
+    /// The number of added lines. `None` for a binary file, as for removed lines.
+    pub added: Option<u64>,
+    pub removed: Option<u64>,
+}
+
+/// `POST /v1/worktrees/salvage`, `/remove`, `/restore`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeActionRequest {
+    pub cwd: PathBuf,
+    pub environment: Environment,
+    pub name: String,
+    /// A new branch for a restored worktree, if its own branch has moved.
+    #[serde(default)]
+    pub branch: Option<String>,
+}
+
+/// What a request does with one worktree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorktreeAction {
+    Salvage,
+    Remove,
+    Restore,
+}
+
+/// The response to a request that salvages, removes or restores a worktree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeActionReport {
+    pub worktree: WorktreeId,
+    pub path: PathBuf,
+    pub branch: BranchName,
+    pub outcome: WorktreeOutcome,
+    /// The salvage that was made or restored. `None` if the branch has everything.
+    pub salvage: Option<RefName>,
+    /// Unusual things that were handled, one sentence each.
+    pub notices: Vec<String>,
+}
+
+word_enum! {
+    /// What was done with a worktree.
+    pub enum WorktreeOutcome {
+        Salvaged = "salvaged",
+        Removed = "removed",
+        Restored = "restored",
+        /// It would be removed.
+        Removable = "removable",
+    }
+}
+
+/// `POST /v1/worktrees/gc`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeGcRequest {
+    pub cwd: PathBuf,
+    pub is_dry_run: bool,
+}
+
+/// The response to `POST /v1/worktrees/gc`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeGcReport {
+    pub removed: Vec<WorktreeActionReport>,
+    /// Worktrees that could not be removed, and why.
+    pub failed: Vec<super::FailedTarget>,
+}

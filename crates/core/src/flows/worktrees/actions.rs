@@ -1,0 +1,201 @@
+//! Compares, salvages, removes and restores worktrees.
+
+use jiff::Timestamp;
+
+use super::make::{caller, event, made_again, made_facts, salvage_since};
+use crate::api::{
+    ChangedFile, FailedTarget, WorktreeActionReport, WorktreeDiffReport, WorktreeDiffRequest,
+    WorktreeOutcome,
+};
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::model::{
+    AgentWorktree, BranchName, Environment, EventPayload, FileDiff, NewEvent, RefName,
+    RemovedWorktreeFacts, SalvageOutcome, WorktreeDiff, WorktreeRemoval,
+};
+use crate::ports::{
+    Change, Commit, Ports, RemovalOrder, RestorationOrder, SessionQuery, SessionSummary,
+    WorktreeQuery,
+};
+use crate::rules::worktrees::notice;
+
+/// The longest patch that is shown.
+const MAX_PATCH_BYTES: usize = 8 << 20;
+
+/// Compares a worktree with the commit at which it left its base.
+pub async fn diff(
+    ports: &Ports,
+    worktree: &AgentWorktree,
+    request: &WorktreeDiffRequest,
+) -> Result<WorktreeDiffReport> {
+    let limit = if request.only_stat { 0 } else { MAX_PATCH_BYTES };
+    let (base, caller) = (request.base.as_deref(), caller(&request.environment));
+    let compared = ports.checkouts.diff(&worktree.place(), base, limit, &caller).await?;
+    let WorktreeDiff { base, files, patch, is_cut } = compared;
+    let patch = (!request.only_stat).then(|| String::from_utf8_lossy(&patch).into_owned());
+    Ok(WorktreeDiffReport {
+        worktree: worktree.id,
+        path: worktree.path.clone(),
+        branch: worktree.branch.clone(),
+        base: base.map(|base| base.to_string()),
+        files: files.into_iter().map(changed_file).collect(),
+        is_cut: is_cut && patch.is_some(),
+        patch,
+    })
+}
+
+fn changed_file(FileDiff { path, lines }: FileDiff) -> ChangedFile {
+    let path = path.to_string_lossy().into_owned();
+    ChangedFile { path, added: lines.map(|it| it.0), removed: lines.map(|it| it.1) }
+}
+
+/// Stores everything in a worktree in a salvage. The worktree stays.
+pub async fn salvage(
+    ports: &Ports,
+    worktree: &AgentWorktree,
+    include: &[String],
+) -> Result<WorktreeActionReport> {
+    let outcome = ports.checkouts.salvage(&worktree.place(), include).await?;
+    Ok(report(worktree, WorktreeOutcome::Salvaged, reference(&outcome)))
+}
+
+fn reference(outcome: &SalvageOutcome) -> Option<RefName> {
+    outcome.salvage().map(|salvage| salvage.reference.clone())
+}
+
+fn report(
+    worktree: &AgentWorktree,
+    outcome: WorktreeOutcome,
+    salvage: Option<RefName>,
+) -> WorktreeActionReport {
+    let AgentWorktree { id, path, branch, .. } = worktree.clone();
+    WorktreeActionReport { worktree: id, path, branch, outcome, salvage, notices: Vec::new() }
+}
+
+/// Salvages a worktree and removes its folder. Fails if the session that works there runs. The
+/// session stays, and gets the worktree back when it comes back.
+pub async fn remove(
+    ports: &Ports,
+    worktree: &AgentWorktree,
+    include: &[String],
+) -> Result<WorktreeActionReport> {
+    if let Some(removal) = worktree.complete_removal() {
+        let salvage = removal.salvage.clone();
+        return Ok(report(worktree, WorktreeOutcome::Removed, salvage));
+    }
+    let used_by = running_session(ports, worktree).await?;
+    let used_by = used_by.map(|summary| summary.session.address());
+    let order = RemovalOrder { place: worktree.place(), include: include.to_vec(), used_by };
+    // An interrupted removal is continued: its salvage may be older than this request.
+    let at = worktree.removal.as_ref().map_or_else(|| ports.clock.now(), |removal| removal.at);
+    let begun = WorktreeRemoval { at, is_done: false, salvage: None };
+    set_removal(ports, worktree, Some(begun), Vec::new()).await?;
+    failpoint::hit("worktree.remove.before");
+    let salvage = match ports.checkouts.remove(&order).await {
+        Ok(outcome) => reference(&outcome),
+        Err(_) if ports.machine.folder(&worktree.path).is_err() => {
+            salvage_since(ports, worktree, at).await?
+        }
+        Err(error) => {
+            set_removal(ports, worktree, None, Vec::new()).await?;
+            return Err(error);
+        }
+    };
+    failpoint::hit("worktree.removed.after");
+    let payload = EventPayload::WorktreeRemoved(RemovedWorktreeFacts {
+        path: worktree.path.display().to_string(),
+        branch: worktree.branch.to_string(),
+        salvage: salvage.clone(),
+    });
+    let done = WorktreeRemoval { at, is_done: true, salvage: salvage.clone() };
+    let events = vec![event(ports, worktree.session, payload)];
+    set_removal(ports, worktree, Some(done), events).await?;
+    Ok(report(worktree, WorktreeOutcome::Removed, salvage))
+}
+
+async fn set_removal(
+    ports: &Ports,
+    worktree: &AgentWorktree,
+    removal: Option<WorktreeRemoval>,
+    events: Vec<NewEvent>,
+) -> Result<()> {
+    let changes = vec![Change::SetWorktreeRemoval { worktree: worktree.id, removal }];
+    ports.store.commit(Commit { changes, events }).await?;
+    Ok(())
+}
+
+/// Returns a running session in this worktree: the one that it is reserved for, or any other.
+async fn running_session(
+    ports: &Ports,
+    worktree: &AgentWorktree,
+) -> Result<Option<SessionSummary>> {
+    let query = SessionQuery { cwd: Some(worktree.path.clone()), ..SessionQuery::default() };
+    let sessions = ports.store.sessions(&query).await?;
+    Ok(sessions.into_iter().find(|it| it.open.is_some()))
+}
+
+/// Makes the folder of a removed worktree again, from the salvage of its removal. `branch` is a new
+/// branch for it, if its own branch has moved.
+pub async fn restore(
+    ports: &Ports,
+    worktree: &AgentWorktree,
+    (branch, environment): (Option<BranchName>, &Environment),
+) -> Result<WorktreeActionReport> {
+    let salvage = worktree.removal.as_ref().and_then(|removal| removal.salvage.clone());
+    let salvage = match salvage {
+        Some(salvage) => salvage,
+        None => newest_salvage(ports, worktree).await?,
+    };
+    let source = worktree.source.clone();
+    let order = RestorationOrder { source, salvage: salvage.clone(), branch };
+    let is_begun = worktree.removal.is_some() && ports.machine.folder(&worktree.path).is_ok();
+    let made = match is_begun {
+        // An interrupted restoration is completed.
+        true => made_again(ports, worktree, environment).await?,
+        false => ports.checkouts.restore(&order, &caller(environment)).await?,
+    };
+    failpoint::hit("worktree.restored.after");
+    let notices = made.notices.iter().map(notice).collect();
+    let payload = EventPayload::WorktreeMade(made_facts(worktree, &made));
+    let events = vec![event(ports, worktree.session, payload)];
+    set_removal(ports, worktree, None, events).await?;
+    Ok(WorktreeActionReport {
+        notices,
+        ..report(worktree, WorktreeOutcome::Restored, Some(salvage))
+    })
+}
+
+async fn newest_salvage(ports: &Ports, worktree: &AgentWorktree) -> Result<RefName> {
+    let newest = salvage_since(ports, worktree, Timestamp::MIN).await?;
+    newest.ok_or_else(|| {
+        let branch = &worktree.branch;
+        Error::not_found(format!("there is no salvage of the worktree of branch `{branch}`"))
+            .caused_by("it was never salvaged, or had nothing that its branch does not have")
+            .hint(format!("run `segue run --worktree {branch}` to make it again"))
+    })
+}
+
+/// Removes the worktrees that no session uses, each after a salvage. Returns the removed ones, and
+/// the errors of the others.
+pub async fn collect_garbage(
+    ports: &Ports,
+    is_dry_run: bool,
+) -> Result<(Vec<WorktreeActionReport>, Vec<FailedTarget>)> {
+    let (mut removed, mut failed) = (Vec::new(), Vec::new());
+    let all = ports.store.worktrees(&WorktreeQuery::default()).await?;
+    for worktree in all.iter().filter(|it| it.session.is_none() && it.complete_removal().is_none())
+    {
+        if is_dry_run {
+            removed.push(report(worktree, WorktreeOutcome::Removable, None));
+            continue;
+        }
+        match remove(ports, worktree, &[]).await {
+            Ok(report) => removed.push(report),
+            Err(error) => {
+                let target = worktree.path.display().to_string();
+                failed.push(FailedTarget { target, error });
+            }
+        }
+    }
+    Ok((removed, failed))
+}

@@ -1,0 +1,110 @@
+//! Decides the worktree of a new session. Changes nothing.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::model::{
+    AgentName, AgentWorktree, Provision, RepositorySource, WorktreeId, WorktreeOrder,
+    WorktreePlace, WorktreeSettings, WorktreeSpec,
+};
+use crate::ports::{Checkouts, Conflict, Ports, WorktreeQuery};
+use crate::rules::worktrees::{choose_port, worktree_path};
+
+/// The worktree of a new session.
+#[derive(Clone, Debug)]
+pub struct WorktreePlan {
+    pub worktree: AgentWorktree,
+    provision: Provision,
+}
+
+impl WorktreePlan {
+    pub(super) fn spec(&self) -> WorktreeSpec {
+        spec(&self.worktree, self.provision.clone())
+    }
+}
+
+pub(super) fn spec(worktree: &AgentWorktree, provision: Provision) -> WorktreeSpec {
+    WorktreeSpec {
+        source: worktree.source.clone(),
+        path: worktree.path.clone(),
+        branch: worktree.branch.clone(),
+        start: worktree.start.clone(),
+        provision,
+    }
+}
+
+/// Decides which worktree an agent gets. There is one for each agent and branch. Fails if another
+/// session works in it.
+pub async fn plan(
+    ports: &Ports,
+    order: &WorktreeOrder,
+    agent: &AgentName,
+    (folder, settings): (&Path, &WorktreeSettings),
+) -> Result<WorktreePlan> {
+    let WorktreePlace { source, path } =
+        place(&*ports.checkouts, order, agent, (folder, settings.root.as_deref()))?;
+    let from = match &source {
+        RepositorySource::Folder(main) => Some(main.clone()),
+        RepositorySource::Url(_) => None,
+    };
+    let provision =
+        Provision { from, include: settings.include.clone(), link: settings.link.clone() };
+    let query = WorktreeQuery { session: None, path: Some(path.clone()) };
+    if let Some(known) = ports.store.worktrees(&query).await?.pop() {
+        refuse_reserved(ports, &known).await?;
+        // A branch that does not exist any more starts where this request says.
+        let worktree = AgentWorktree { start: order.start.clone(), ..known };
+        return Ok(WorktreePlan { worktree, provision });
+    }
+    let worktree = AgentWorktree {
+        id: WorktreeId::new(ports.clock.new_id()),
+        source,
+        agent: agent.clone(),
+        branch: order.branch.clone(),
+        start: order.start.clone(),
+        port: free_port(ports, &path).await?,
+        path,
+        session: None,
+        removal: None,
+        created_at: ports.clock.now(),
+    };
+    Ok(WorktreePlan { worktree, provision })
+}
+
+/// Returns the place of the worktree of an agent and a branch. `folder` is in the repository, unless
+/// the order names one. `root` is the folder for worktrees, if it is not Segue's own.
+pub fn place(
+    checkouts: &dyn Checkouts,
+    order: &WorktreeOrder,
+    agent: &AgentName,
+    (folder, root): (&Path, Option<&Path>),
+) -> Result<WorktreePlace> {
+    let source = match &order.url {
+        Some(url) => RepositorySource::Url(url.clone()),
+        None => RepositorySource::Folder(checkouts.main_folder(folder).ok_or_else(|| {
+            Error::usage(format!("`{}` is in no git repository", folder.display()))
+                .hint("run `git init` there, or name a repository with `--repo URL`")
+        })?),
+    };
+    let path = worktree_path(&checkouts.root(root), &source, agent, &order.branch);
+    Ok(WorktreePlace { source, path })
+}
+
+/// Fails if another session works in the worktree.
+pub(super) async fn refuse_reserved(ports: &Ports, worktree: &AgentWorktree) -> Result<()> {
+    let Some(owner) = worktree.session else { return Ok(()) };
+    let Some(owner) = ports.store.session(owner).await? else { return Ok(()) };
+    let (branch, owner) = (worktree.branch.clone(), owner.address());
+    Err(Conflict::WorktreeLeased { branch, owner }.into())
+}
+
+async fn free_port(ports: &Ports, path: &Path) -> Result<u16> {
+    let known = ports.store.worktrees(&WorktreeQuery::default()).await?;
+    let is_free = |port: u16| {
+        known.iter().all(|worktree| worktree.port != port) && ports.machine.is_port_free(port)
+    };
+    choose_port(path, is_free).ok_or_else(|| {
+        Error::conflict("all ports for worktrees are taken")
+            .hint("run `segue worktree gc` to remove worktrees that no session uses")
+    })
+}

@@ -1,0 +1,69 @@
+//! A worktree that Segue has made for an agent, as it is recorded.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AgentName, BranchName, BranchStart, RefName, RepositorySource, RepositoryUrl, SessionId,
+    WorktreeId, WorktreePlace,
+};
+
+/// A worktree that Segue has made for an agent. The record outlives the folder, so that the folder
+/// can be made again at the same path: vendors find conversations by the path of their folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentWorktree {
+    pub id: WorktreeId,
+    pub source: RepositorySource,
+    /// The agent that works there: its name in the project file, or its vendor.
+    pub agent: AgentName,
+    pub branch: BranchName,
+    /// Where the branch started if it was new.
+    pub start: BranchStart,
+    /// The folder, without symlinks.
+    pub path: PathBuf,
+    /// A TCP port that no other worktree has. The agent gets it as `SEGUE_PORT`.
+    pub port: u16,
+    /// The session that works in this worktree. Other sessions may not use it.
+    pub session: Option<SessionId>,
+    /// `None` while the folder is complete, as far as Segue knows.
+    pub removal: Option<WorktreeRemoval>,
+    pub created_at: Timestamp,
+}
+
+/// The worktree that is wanted for a new session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorktreeOrder {
+    pub branch: BranchName,
+    pub start: BranchStart,
+    /// The repository. `None` for the repository of the folder.
+    pub url: Option<RepositoryUrl>,
+}
+
+/// That a worktree's folder is gone. Segue records a removal before git removes the folder, and
+/// keeps the record until the folder is complete again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeRemoval {
+    pub at: Timestamp,
+    /// Whether the folder is known to be gone. If not, the removal was interrupted.
+    pub is_done: bool,
+    /// The salvage of everything that was in the folder. `None` if its branch had all of it.
+    pub salvage: Option<RefName>,
+}
+
+impl AgentWorktree {
+    pub fn place(&self) -> WorktreePlace {
+        WorktreePlace { source: self.source.clone(), path: self.path.clone() }
+    }
+
+    /// Returns the removal, if it is complete.
+    pub fn complete_removal(&self) -> Option<&WorktreeRemoval> {
+        self.removal.as_ref().filter(|removal| removal.is_done)
+    }
+
+    /// Returns whether the branch is a pull request of a fork, whose content is not trusted.
+    pub fn is_from_fork(&self) -> bool {
+        matches!(self.start, BranchStart::PullRequest(_))
+    }
+}

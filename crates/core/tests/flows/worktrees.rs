@@ -1,0 +1,242 @@
+//! Worktrees of sessions: planned, made, reserved, removed and brought back.
+
+use std::path::Path;
+
+use segue_core::api::{
+    Caller, RunRequest, WorktreeOutcome, WorktreeRequest, WorktreeState, WorktreesRequest,
+};
+use segue_core::flows::launch::{self, LaunchRequest};
+use segue_core::flows::run::RunPlan;
+use segue_core::flows::{SessionState, run, worktrees};
+use segue_core::model::{AgentWorktree, Exit, LaunchEnd, Principal};
+use segue_core::ports::{Change, Commit, Conflict, WorktreeQuery};
+use segue_core::{Kind, Result};
+use segue_fakes::{FakeWorld, samples};
+
+fn request(branch: &str) -> RunRequest {
+    RunRequest {
+        caller: Caller { cwd: samples::CWD.into(), environment: samples::environment() },
+        prompt: None,
+        agent: None,
+        vendor: None,
+        name: None,
+        cwd: None,
+        model: None,
+        permission: None,
+        headless: false,
+        args: Vec::new(),
+        worktree: Some(WorktreeRequest { branch: branch.to_owned(), base: None, repo: None }),
+    }
+}
+
+async fn plan(world: &FakeWorld, request: &RunRequest) -> Result<RunPlan> {
+    run::plan(&world.ports(), &Principal::User, request).await
+}
+
+async fn stored(world: &FakeWorld) -> Vec<AgentWorktree> {
+    world.ports().store.worktrees(&WorktreeQuery::default()).await.unwrap()
+}
+
+/// Plans, makes and starts a session in a worktree.
+async fn start(world: &FakeWorld, branch: &str) -> SessionState {
+    let ports = world.ports();
+    let plan = plan(world, &request(branch)).await.unwrap();
+    let made = plan.worktree.as_ref().unwrap();
+    worktrees::make(&ports, made, &samples::environment()).await.unwrap();
+    let mut state = SessionState::new(plan.session(&ports).await.unwrap());
+    let first = LaunchRequest::fresh(None, samples::environment());
+    let first = LaunchRequest { creates_session: true, ..first };
+    launch::start(&ports, &mut state, first).await.unwrap();
+    state
+}
+
+#[tokio::test]
+async fn session_works_in_the_worktree_that_is_reserved_for_it() {
+    let world = FakeWorld::new();
+    let state = start(&world, "fix").await;
+    let all = stored(&world).await;
+    assert_eq!(all.len(), 1);
+    assert_eq!(all[0].session, Some(state.session.id));
+    assert_eq!(state.session.cwd, all[0].path);
+    assert!(all[0].path.starts_with("/data/worktrees"), "{:?}", all[0].path);
+    let names = &state.launches[0].environment;
+    assert!(names.contains(&"SEGUE_PORT".to_owned()), "{names:?}");
+}
+
+#[tokio::test]
+async fn plan_changes_nothing_and_a_failed_git_leaves_no_record() {
+    let world = FakeWorld::new();
+    let planned = plan(&world, &request("fix")).await.unwrap().worktree.unwrap();
+    assert_eq!(stored(&world).await, []);
+    world.calls.fail("checkouts.ensure", 1);
+    let made = worktrees::make(&world.ports(), &planned, &samples::environment()).await;
+    assert_eq!(made.unwrap_err().kind, Kind::Unavailable);
+    assert_eq!(stored(&world).await, []);
+}
+
+#[tokio::test]
+async fn worktree_of_another_session_is_a_conflict_until_that_session_is_removed() {
+    let world = FakeWorld::new();
+    let planned = plan(&world, &request("fix")).await.unwrap().worktree.unwrap();
+    let first = start(&world, "fix").await;
+    let error = plan(&world, &request("fix")).await.unwrap_err();
+    assert!(matches!(error.conflict.as_deref(), Some(Conflict::WorktreeLeased { .. })), "{error}");
+    assert!(error.message.contains(&first.session.address()), "{error}");
+    // The plan of an earlier request is checked again before git is run.
+    world.calls.take();
+    let made = worktrees::make(&world.ports(), &planned, &samples::environment()).await;
+    assert_eq!(made.unwrap_err().kind, Kind::Conflict);
+    assert_eq!(world.calls.count("checkouts.ensure"), 0);
+    end_launch(&world, &first).await;
+    let removed = Commit { changes: vec![Change::RemoveSession(first.session.id)], events: vec![] };
+    world.ports().store.commit(removed).await.unwrap();
+    let second = start(&world, "fix").await;
+    assert_eq!(stored(&world).await[0].session, Some(second.session.id));
+}
+
+#[tokio::test]
+async fn ports_of_worktrees_differ_and_are_not_used_by_other_programs() {
+    let world = FakeWorld::new();
+    let free = plan(&world, &request("fix")).await.unwrap().worktree.unwrap().worktree.port;
+    world.machine.use_port(free);
+    let one = start(&world, "fix").await;
+    let two = start(&world, "other").await;
+    let ports: Vec<u16> = stored(&world).await.iter().map(|it| it.port).collect();
+    assert!(!ports.contains(&free) && ports[0] != ports[1], "{ports:?}");
+    assert_ne!(one.session.cwd, two.session.cwd);
+}
+
+#[tokio::test]
+async fn folder_without_a_repository_and_invalid_branches_are_usage_errors() {
+    let world = FakeWorld::new();
+    let error = plan(&world, &request("a b")).await.unwrap_err();
+    assert_eq!(error.kind, Kind::Usage);
+    world.checkouts.remove_repository();
+    let error = plan(&world, &request("fix")).await.unwrap_err();
+    assert!(error.message.contains("in no git repository"), "{error}");
+    let url = Some("https://git.example.org/a".to_owned());
+    let worktree = WorktreeRequest { branch: "fix".to_owned(), base: None, repo: url };
+    let of_url = RunRequest { worktree: Some(worktree), ..request("fix") };
+    plan(&world, &of_url).await.unwrap();
+}
+
+#[tokio::test]
+async fn agents_may_not_make_worktrees() {
+    let world = FakeWorld::new();
+    let agent = Principal::Agent(Box::new(samples::session(1, "own")));
+    let error = run::plan(&world.ports(), &agent, &request("fix")).await.unwrap_err();
+    assert!(error.message.contains("worktree"), "{error}");
+}
+
+/// Records the end of a session's process.
+async fn end_launch(world: &FakeWorld, state: &SessionState) {
+    let end = LaunchEnd { exit: Exit::Code(0), is_requested: true, at: samples::start() };
+    let changes = vec![Change::EndLaunch { launch: state.launches[0].id, end }];
+    world.ports().store.commit(Commit { changes, events: Vec::new() }).await.unwrap();
+}
+
+async fn remove(world: &FakeWorld, branch: &str) -> Result<segue_core::api::WorktreeActionReport> {
+    let ports = world.ports();
+    let cwd = Path::new(samples::CWD);
+    let worktree = worktrees::find(&ports, &Principal::User, branch, cwd).await?;
+    worktrees::remove(&ports, &worktree, &[]).await
+}
+
+#[tokio::test]
+async fn removed_worktree_is_restored_from_its_salvage_at_the_next_launch() {
+    let world = FakeWorld::new();
+    let mut state = start(&world, "fix").await;
+    let path = state.session.cwd.clone();
+    world.checkouts.change(&path);
+    assert_eq!(remove(&world, "fix").await.unwrap_err().kind, Kind::Conflict);
+    end_launch(&world, &state).await;
+    let report = remove(&world, "fix").await.unwrap();
+    assert_eq!(report.outcome, WorktreeOutcome::Removed);
+    assert!(report.salvage.is_some() && !world.disk.has_folder(&path));
+    world.calls.take();
+    resume(&world, &mut state).await;
+    assert_eq!(world.calls.count("checkouts.restore"), 1);
+    assert!(world.disk.has_folder(&path));
+    assert_eq!(stored(&world).await[0].removal, None);
+}
+
+async fn resume(world: &FakeWorld, state: &mut SessionState) {
+    let ports = world.ports();
+    *state = SessionState::load(&ports, state.session.id).await.unwrap();
+    let next = LaunchRequest::fresh(None, samples::environment());
+    launch::start(&ports, state, next).await.unwrap();
+}
+
+#[tokio::test]
+async fn worktree_is_made_without_its_salvage_if_the_branch_has_moved() {
+    let world = FakeWorld::new();
+    let mut state = start(&world, "fix").await;
+    let path = state.session.cwd.clone();
+    world.checkouts.change(&path);
+    end_launch(&world, &state).await;
+    let salvage = remove(&world, "fix").await.unwrap().salvage.unwrap();
+    world.checkouts.move_branches();
+    resume(&world, &mut state).await;
+    assert!(world.disk.has_folder(&path));
+    let events = world.store.event_texts(state.session.id).join("\n");
+    assert!(events.contains(&format!("still in {salvage}")), "{events}");
+}
+
+#[tokio::test]
+async fn interrupted_removal_is_found_again_by_its_salvage() {
+    let world = FakeWorld::new();
+    let mut state = start(&world, "fix").await;
+    let path = state.session.cwd.clone();
+    world.checkouts.change(&path);
+    end_launch(&world, &state).await;
+    // The first commit records the intent, the second one would record the salvage.
+    world.calls.fail("store.commit", 2);
+    assert_eq!(remove(&world, "fix").await.unwrap_err().kind, Kind::Unavailable);
+    assert!(!world.disk.has_folder(&path));
+    world.calls.take();
+    resume(&world, &mut state).await;
+    assert_eq!(world.calls.count("checkouts.restore"), 1);
+}
+
+#[tokio::test]
+async fn list_reports_states_sessions_and_errors_of_git() {
+    let world = FakeWorld::new();
+    let state = start(&world, "fix").await;
+    let list = async |names: &[&str]| {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        let request = WorktreesRequest { cwd: samples::CWD.into(), names, with_sizes: false };
+        worktrees::list(&world.ports(), &Principal::User, &request).await
+    };
+    let all = list(&[]).await.unwrap();
+    assert_eq!(all[0].state, WorktreeState::Present);
+    let owner = all[0].leased_to.as_ref().unwrap();
+    assert_eq!(owner.address, state.session.address());
+    for name in [state.session.name.as_str(), "fix", state.session.cwd.to_str().unwrap()] {
+        assert_eq!(list(&[name]).await.unwrap()[0].worktree, all[0].worktree, "{name}");
+    }
+    let error = list(&["fox"]).await.unwrap_err();
+    assert_eq!(error.kind, Kind::NotFound);
+    world.calls.fail("checkouts.inspect", 1);
+    assert!(list(&["fix"]).await.unwrap()[0].error.is_some());
+    world.disk.remove(&state.session.cwd);
+    assert_eq!(list(&[]).await.unwrap()[0].state, WorktreeState::Missing);
+}
+
+#[tokio::test]
+async fn garbage_collection_removes_only_worktrees_that_no_session_uses() {
+    let world = FakeWorld::new();
+    start(&world, "used").await;
+    let planned = plan(&world, &request("unused")).await.unwrap().worktree.unwrap();
+    let ports = world.ports();
+    worktrees::make(&ports, &planned, &samples::environment()).await.unwrap();
+    let (would, failed) = worktrees::collect_garbage(&ports, true).await.unwrap();
+    assert_eq!((would.len(), failed.len()), (1, 0));
+    assert_eq!(would[0].outcome, WorktreeOutcome::Removable);
+    assert!(world.disk.has_folder(&planned.worktree.path));
+    world.calls.fail("checkouts.remove", 1);
+    let (removed, failed) = worktrees::collect_garbage(&ports, false).await.unwrap();
+    assert_eq!((removed.len(), failed.len()), (0, 1));
+    let (removed, failed) = worktrees::collect_garbage(&ports, false).await.unwrap();
+    assert_eq!((removed.len(), failed.len()), (1, 0));
+    assert!(!world.disk.has_folder(&planned.worktree.path));
+}

@@ -1,0 +1,115 @@
+//! Worktrees, and the sessions that work in them.
+
+use rusqlite::{OptionalExtension as _, Transaction};
+use segue_core::model::{AgentWorktree, SessionId, WorktreeId, WorktreeRemoval};
+use segue_core::ports::{Conflict, Missing};
+
+use super::address;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::read;
+use crate::sqlite::values::{Json, Location, Time, Word};
+
+pub(super) fn add(
+    transaction: &Transaction<'_>,
+    worktree: &AgentWorktree,
+) -> Result<(), SqliteFault> {
+    let AgentWorktree { path, port, .. } = worktree;
+    if exists(transaction, "SELECT 1 FROM worktrees WHERE path = ?1", Location(path))? {
+        return Err(Conflict::WorktreePathTaken { path: path.clone() }.into());
+    }
+    if exists(transaction, "SELECT 1 FROM worktrees WHERE port = ?1", port)? {
+        return Err(Conflict::WorktreePortTaken { port: *port }.into());
+    }
+    transaction
+        .prepare_cached(
+            "INSERT INTO worktrees
+             (id, path, session, agent, branch, port, source, beginning, removal, created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )?
+        .execute((
+            Word(&worktree.id),
+            Location(path),
+            Word(&worktree.session),
+            Word(&worktree.agent),
+            Word(&worktree.branch),
+            port,
+            Json(&worktree.source),
+            Json(&worktree.start),
+            worktree.removal.as_ref().map(Json),
+            Time(worktree.created_at),
+        ))?;
+    Ok(())
+}
+
+fn exists(
+    transaction: &Transaction<'_>,
+    sql: &str,
+    parameter: impl rusqlite::ToSql,
+) -> Result<bool, SqliteFault> {
+    let found = transaction.prepare_cached(sql)?.query_row([parameter], |_| Ok(())).optional()?;
+    Ok(found.is_some())
+}
+
+pub(super) fn lease(
+    transaction: &Transaction<'_>,
+    worktree: WorktreeId,
+    session: SessionId,
+) -> Result<(), SqliteFault> {
+    let known = known(transaction, worktree)?;
+    if let Some(owner) = known.session.filter(|owner| *owner != session) {
+        let owner = address(transaction, owner)?;
+        return Err(Conflict::WorktreeLeased { branch: known.branch, owner }.into());
+    }
+    let own = address(transaction, session)?;
+    let sql = "SELECT 1 FROM worktrees WHERE session = ?1";
+    if known.session.is_none() && exists(transaction, sql, Word(&session))? {
+        return Err(Conflict::SecondWorktree { session: own }.into());
+    }
+    set_session(transaction, worktree, Some(session))
+}
+
+pub(super) fn release(
+    transaction: &Transaction<'_>,
+    worktree: WorktreeId,
+) -> Result<(), SqliteFault> {
+    known(transaction, worktree)?;
+    set_session(transaction, worktree, None)
+}
+
+fn set_session(
+    transaction: &Transaction<'_>,
+    worktree: WorktreeId,
+    session: Option<SessionId>,
+) -> Result<(), SqliteFault> {
+    transaction
+        .prepare_cached("UPDATE worktrees SET session = ?2 WHERE id = ?1")?
+        .execute((Word(&worktree), Word(&session)))?;
+    Ok(())
+}
+
+pub(super) fn set_removal(
+    transaction: &Transaction<'_>,
+    worktree: WorktreeId,
+    removal: Option<&WorktreeRemoval>,
+) -> Result<(), SqliteFault> {
+    known(transaction, worktree)?;
+    transaction
+        .prepare_cached("UPDATE worktrees SET removal = ?2 WHERE id = ?1")?
+        .execute((Word(&worktree), removal.map(Json)))?;
+    Ok(())
+}
+
+pub(super) fn forget(
+    transaction: &Transaction<'_>,
+    worktree: WorktreeId,
+) -> Result<(), SqliteFault> {
+    known(transaction, worktree)?;
+    transaction
+        .prepare_cached("DELETE FROM worktrees WHERE id = ?1")?
+        .execute([Word(&worktree)])?;
+    Ok(())
+}
+
+fn known(transaction: &Transaction<'_>, id: WorktreeId) -> Result<AgentWorktree, SqliteFault> {
+    read::worktree(transaction, id)?.ok_or_else(|| Missing::Worktree(id).into())
+}
