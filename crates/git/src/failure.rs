@@ -10,7 +10,7 @@ use segue_core::{Error, Kind};
 /// At most this many characters of git's standard error are part of an error.
 const SHOWN_CHARACTERS: usize = 2000;
 
-/// Words of git and of the system if the disk is full. Git does not always tell the reason.
+/// Words of git and of the system if the disk is full. Git does not always print the reason.
 const FULL_DISK: [&str; 5] = [
     "No space left on device",
     "quota exceeded",
@@ -31,6 +31,14 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
     };
     let failed = Error::new(kind, format!("cannot {action} `{}`", path.display())).caused_by(error);
     with_hint(failed, path)
+}
+
+/// Returns `None` if a file or folder is gone: another program may remove it meanwhile.
+pub(crate) fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 /// Makes an error from a git command that failed. Its standard error becomes part of the error.

@@ -1,8 +1,9 @@
 //! Lock files that a killed git has left in a repository. They would make every later git fail, also
 //! the user's own.
 //!
-//! The same is true for an entry in git's list of worktrees that git had only begun: it has our
-//! reason of a lock and nothing else, so git does not list it and never prunes it.
+//! The same is true for an entry in git's list of worktrees that git had begun to make or to delete
+//! for us: it has our reason of a lock, so git never prunes it, and lacks the path, so git does not
+//! list it.
 //!
 //! A lock file is removed if all of this is true: our own lock shows that its last holder or that
 //! holder's git was killed; the file was made since then; and no git runs in the repository or in
@@ -16,7 +17,7 @@ use std::time::SystemTime;
 use segue_core::rules::worktrees::UnfinishedStep;
 use segue_core::{Error, Result, failpoint};
 
-use crate::failure::cannot;
+use crate::failure::{cannot, unless_gone};
 use crate::layout::{self, RepositoryFolders};
 use crate::lock::RepositoryLock;
 
@@ -29,7 +30,7 @@ pub(crate) async fn remove(
     let folders = repository.clone();
     let found = tokio::task::spawn_blocking(move || {
         let mut locks = lock_files(&folders.common, since)?;
-        locks.extend(begun_entries(&folders.common));
+        locks.extend(half_entries(&folders.common));
         let is_used = !locks.is_empty() && is_git_running_in(&folders)?;
         Ok((locks, is_used))
     });
@@ -39,7 +40,6 @@ pub(crate) async fn remove(
     let (locks, is_used) = found.map_err(failed)?;
     if is_used {
         tracing::warn!(?locks, "lock files may be those of a killed git, but git is running");
-        lock.stay_disturbed();
         return Ok(Vec::new());
     }
     for path in &locks {
@@ -48,30 +48,32 @@ pub(crate) async fn remove(
             true => fs::remove_dir_all(path),
             false => fs::remove_file(path),
         };
-        removed.map_err(|error| cannot("remove", path, &error))?;
+        unless_gone(removed).map_err(|error| cannot("remove", path, &error))?;
     }
+    lock.settle();
     Ok(locks)
 }
 
-/// Returns the lock files of refs, settings and worktrees that were made since a time.
+/// Returns the lock files of refs, settings and worktrees that were made since a time. Our commands
+/// never lock the index of the main folder.
 fn lock_files(common: &Path, since: SystemTime) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![common.to_owned()];
     while let Some(folder) = folders.pop() {
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries?,
-        };
+        let Some(entries) = unless_gone(fs::read_dir(&folder))? else { continue };
         for entry in entries {
-            let (path, facts) = {
-                let entry = entry?;
-                (entry.path(), entry.metadata()?)
-            };
+            let entry = entry?;
+            let Some(facts) = unless_gone(entry.metadata())? else { continue };
+            let path = entry.path();
             let is_searched =
                 folder != common || path.ends_with("refs") || path.ends_with("worktrees");
             if facts.is_dir() && is_searched {
                 folders.push(path);
-            } else if facts.is_file() && is_lock(&path) && facts.modified()? >= since {
+            } else if facts.is_file()
+                && is_lock(&path)
+                && path != common.join("index.lock")
+                && facts.modified()? >= since
+            {
                 found.push(path);
             }
         }
@@ -80,16 +82,21 @@ fn lock_files(common: &Path, since: SystemTime) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Returns the folders of worktrees that git had only begun to make for us.
-fn begun_entries(common: &Path) -> Vec<PathBuf> {
+/// Returns the git folders of worktrees that git had begun to make or to delete for us.
+fn half_entries(common: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
-    let is_begun = |admin: &PathBuf| {
+    let is_half = |admin: &PathBuf| {
         let names = fs::read_dir(admin).into_iter().flatten().flatten();
         let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
         let reason = fs::read_to_string(admin.join("locked")).unwrap_or_default();
-        names == ["locked"] && UnfinishedStep::from_reason(&reason) == Some(UnfinishedStep::Making)
+        match UnfinishedStep::from_reason(&reason) {
+            Some(UnfinishedStep::Making) => names == ["locked"],
+            // Git deletes the folder of the worktree first, and then this one.
+            Some(UnfinishedStep::Removing { .. }) => names.iter().all(|name| name != "gitdir"),
+            Some(UnfinishedStep::Restoring { .. }) | None => false,
+        }
     };
-    entries.map(|entry| entry.path()).filter(is_begun).collect()
+    entries.map(|entry| entry.path()).filter(is_half).collect()
 }
 
 fn is_lock(path: &Path) -> bool {

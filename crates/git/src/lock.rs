@@ -30,7 +30,7 @@ pub(crate) struct RepositoryLock {
 }
 
 /// Whether a git command was interrupted. All commands of one holder share it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Disturbance(Arc<AtomicBool>);
 
 impl Disturbance {
@@ -64,9 +64,10 @@ impl RepositoryLock {
         self.disturbed_since
     }
 
-    /// Leaves the trace of the last holder to the next one.
-    pub(crate) fn stay_disturbed(&self) {
-        self.disturbance.begin();
+    /// Notes that the last holder has left nothing behind any more. Without this note, the next
+    /// holder finds the same trace.
+    pub(crate) fn settle(&self) {
+        self.disturbance.end(false);
     }
 }
 
@@ -105,7 +106,8 @@ fn mark(mut file: File) -> io::Result<RepositoryLock> {
     if disturbed_since.is_none() {
         file.write_all(b"held\n")?;
     }
-    Ok(RepositoryLock { file, disturbed_since, disturbance: Disturbance::default() })
+    let disturbance = Disturbance(Arc::new(AtomicBool::new(disturbed_since.is_some())));
+    Ok(RepositoryLock { file, disturbed_since, disturbance })
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -127,5 +129,40 @@ pub(crate) fn is_named(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::metadata(path)) {
         (Ok(locked), Ok(named)) => (locked.dev(), locked.ino()) == (named.dev(), named.ino()),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn trace_of_a_killed_holder_stays_until_it_was_dealt_with() {
+        let temp = tempfile::TempDir::new().unwrap();
+        let path = temp.path().join("lock");
+        let acquire = async || RepositoryLock::acquire(path.clone()).await.unwrap();
+        assert_eq!(acquire().await.disturbed_since(), None);
+        fs::write(&path, "held\n").unwrap();
+        let since = acquire().await.disturbed_since();
+        assert!(since.is_some());
+        let again = acquire().await;
+        assert_eq!(again.disturbed_since(), since);
+        again.settle();
+        drop(again);
+        assert_eq!(acquire().await.disturbed_since(), None);
+    }
+
+    #[tokio::test]
+    async fn interrupted_command_leaves_a_trace() {
+        let temp = tempfile::TempDir::new().unwrap();
+        let path = temp.path().join("lock");
+        let lock = RepositoryLock::acquire(path.clone()).await.unwrap();
+        let (shared, disturbance) = lock.share().unwrap();
+        let before = disturbance.begin();
+        disturbance.end(before);
+        disturbance.begin();
+        drop((lock, shared));
+        let lock = RepositoryLock::acquire(path).await.unwrap();
+        assert!(lock.disturbed_since().is_some());
     }
 }

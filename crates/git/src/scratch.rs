@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use segue_core::Result;
 use uuid::Uuid;
 
-use crate::failure::cannot;
+use crate::failure::{cannot, unless_gone};
 use crate::lock::is_named;
 
 /// A folder that only this process uses. It is removed on drop.
@@ -87,18 +87,12 @@ fn remove_abandoned(root: &Path) -> io::Result<()> {
         // A file that another process removes at the same time needs no removal.
         let Ok(file) = OpenOptions::new().write(true).open(&path) else { continue };
         if file.try_lock().is_ok() {
-            remove_if_there(&path.with_extension(""))?;
-            fs::remove_file(&path)?;
+            // Another process may have removed both just before.
+            unless_gone(fs::remove_dir_all(path.with_extension("")))?;
+            unless_gone(fs::remove_file(&path))?;
         }
     }
     Ok(())
-}
-
-fn remove_if_there(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use segue_core::{Error, Result};
 
-use crate::failure::cannot;
+use crate::failure::{cannot, unless_gone};
 
 /// Number of bytes in a block of `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
@@ -24,16 +24,12 @@ fn sum(folder: &Path) -> io::Result<u64> {
     let mut bytes = 0;
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder)? {
+        let Some(entries) = unless_gone(fs::read_dir(folder))? else { continue };
+        for entry in entries {
             let entry = entry?;
-            match entry.metadata() {
-                // A file may disappear meanwhile.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
-                Ok(facts) => {
-                    bytes += facts.blocks() * BLOCK_BYTES;
-                    folders.extend(facts.is_dir().then(|| entry.path()));
-                }
+            if let Some(facts) = unless_gone(entry.metadata())? {
+                bytes += facts.blocks() * BLOCK_BYTES;
+                folders.extend(facts.is_dir().then(|| entry.path()));
             }
         }
     }
