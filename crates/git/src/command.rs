@@ -76,7 +76,7 @@ pub(crate) struct GitCommand {
     progress: GitProgress,
 }
 
-/// The result of a command, whatever its exit code is.
+/// The result of a command with any exit code.
 #[derive(Debug)]
 pub(crate) struct GitOutput {
     pub(crate) status: ExitStatus,
@@ -176,13 +176,35 @@ impl GitCommand {
 
     /// Runs the command and returns its output. A non-zero exit code is an error.
     pub(crate) async fn run(self) -> Result<Vec<u8>> {
-        let (name, about) = (self.name(), self.about.clone());
+        let (name, about, longest) = (self.name(), self.about.clone(), self.longest_output);
         let output = self.output().await?;
-        if output.is_cut {
-            return Err(Error::internal(format!("the output of `git {name}` is too long")));
+        match (output.is_cut, output.status.success()) {
+            (true, _) => Err(too_long(&name, longest)),
+            (false, true) => Ok(output.stdout),
+            (false, false) => Err(git_failed(&name, &about, output.status, &output.stderr)),
         }
-        match output.status.success() {
-            true => Ok(output.stdout),
+    }
+
+    /// Runs the command and returns its output. A warning is an error, too.
+    pub(crate) async fn run_without_warnings(self) -> Result<Vec<u8>> {
+        let (name, about, longest) = (self.name(), self.about.clone(), self.longest_output);
+        let output = self.output().await?;
+        let is_warned = output.stderr.lines().any(|line| !line.starts_with("hint:"));
+        let is_complete = output.status.success() && !is_warned;
+        match (output.is_cut, is_complete) {
+            (true, _) => Err(too_long(&name, longest)),
+            (false, true) => Ok(output.stdout),
+            (false, false) => Err(git_failed(&name, &about, output.status, &output.stderr)),
+        }
+    }
+
+    /// Runs the command and returns at most `bytes` bytes of its output, and whether it was cut.
+    pub(crate) async fn run_at_most(self, bytes: usize) -> Result<(Vec<u8>, bool)> {
+        let (name, about) = (self.name(), self.about.clone());
+        let output = self.at_most(bytes).output().await?;
+        // Git ends by a signal if its output is cut.
+        match output.is_cut || output.status.success() {
+            true => Ok((output.stdout, output.is_cut)),
             false => Err(git_failed(&name, &about, output.status, &output.stderr)),
         }
     }
@@ -208,7 +230,7 @@ impl GitCommand {
         let running = tokio::spawn(supervise(self, child, bytes, is_dropped));
         let output = running.await;
         drop(dropped);
-        let lost = |error| Error::internal("a git command was lost").caused_by(error);
+        let lost = |error| Error::internal("the task of a git command failed").caused_by(error);
         let output = output.map_err(lost)??;
         // A git that was killed by a signal has not removed its lock files.
         if let (Some(disturbance), Some(before), Some(_)) =
@@ -264,6 +286,10 @@ impl GitCommand {
         let words: Vec<&str> = words.filter(|it| !it.starts_with('-')).take(2).collect();
         words.join(" ")
     }
+}
+
+fn too_long(command: &str, longest: usize) -> Error {
+    Error::unavailable(format!("`git {command}` printed more than {longest} bytes"))
 }
 
 /// Feeds a process, reads its output, and waits for its end.

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::{CheckoutNotice, Provision};
-use segue_core::{Result, failpoint};
+use segue_core::{Error, Result, failpoint};
 
 use crate::confined::{copy_below, link_below};
 use crate::failure::cannot;
@@ -30,16 +30,28 @@ pub(crate) async fn provide(
 ) -> Result<Vec<CheckoutNotice>> {
     let Some(from) = &provision.from else { return Ok(Vec::new()) };
     let from = layout::real(from);
+    let files = files_to_copy(repository, provision, &from).await?;
+    let (folders, to) = (provision.link.clone(), path.to_owned());
+    let copied = tokio::task::spawn_blocking(move || copy_and_link(&from, &files, &folders, &to));
+    copied.await.map_err(|error| Error::internal("cannot copy files").caused_by(error))
+}
+
+fn copy_and_link(
+    from: &Path,
+    files: &BTreeSet<PathBuf>,
+    folders: &[PathBuf],
+    to: &Path,
+) -> Vec<CheckoutNotice> {
     let mut notices = Vec::new();
-    for file in files_to_copy(repository, provision, &from).await? {
+    for file in files {
         failpoint::hit("git.provision.copy.before");
-        note(&mut notices, &file, copy(&from, &file, path));
+        note(&mut notices, file, copy(from, file, to));
     }
-    for folder in &provision.link {
+    for folder in folders {
         failpoint::hit("git.provision.link.before");
-        note(&mut notices, folder, link(&from, folder, path));
+        note(&mut notices, folder, link(from, folder, to));
     }
-    Ok(notices)
+    notices
 }
 
 fn note(notices: &mut Vec<CheckoutNotice>, path: &Path, done: io::Result<()>) {
@@ -91,7 +103,7 @@ fn paths(output: &[u8]) -> BTreeSet<PathBuf> {
     files.map(|part| PathBuf::from(OsStr::from_bytes(part))).collect()
 }
 
-fn include_file(from: &Path) -> Option<Vec<u8>> {
+pub(crate) fn include_file(from: &Path) -> Option<Vec<u8>> {
     let path = from.join(INCLUDE_FILE);
     let facts = fs::symlink_metadata(&path).ok()?;
     let is_usable = facts.is_file() && facts.len() <= LONGEST_FILE_BYTES;

@@ -19,6 +19,7 @@ mod inventory;
 mod kept;
 mod metadata;
 mod names;
+mod pointers;
 mod restoring;
 mod snapshot;
 mod stored;

@@ -8,7 +8,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use segue_core::model::CommitId;
@@ -20,11 +20,12 @@ use crate::layout::RepositoryFolders;
 use crate::program::Git;
 use crate::scratch::{Scratch, ScratchFolder};
 
-/// Matches the settings of the repository that are copied: those that define how files are stored.
-/// Their values are single words, and none of them can name a program.
-const COPIED: &str = "^(core\\.(filemode|symlinks|ignorecase)|extensions\\.objectformat)$";
-/// Matches the settings that define the ends of lines.
-const LINE_ENDS: &str = "^core\\.(autocrlf|eol)$";
+/// Matches the setting of the repository that defines the ids of objects.
+const FORMAT: &str = "^extensions\\.objectformat$";
+/// Matches this setting and those that define how files are compared. Their values are single words,
+/// and none of them can name a program.
+const COMPARISON: &str =
+    "^(extensions\\.objectformat|core\\.(autocrlf|eol|filemode|ignorecase|symlinks))$";
 
 /// Our own configuration. Names that are special on other systems are allowed: a worktree on this
 /// system may have them.
@@ -53,7 +54,7 @@ pub(crate) struct WorktreeFolders {
 pub(crate) enum FileReading {
     /// With the line ends that attributes and settings define, but without filters.
     Text,
-    /// Byte for byte.
+    /// Byte for byte. Settings that make git overlook names, symlinks or permissions do not apply.
     Raw,
 }
 
@@ -81,6 +82,11 @@ impl<'a> View<'a> {
         filled.map_err(|error| cannot("write", &view.folder.path, &error))?;
         view.use_attributes(reading)?;
         Ok(view)
+    }
+
+    /// Returns the folder with the checked-out files.
+    pub(crate) fn checkout(&self) -> &Path {
+        &self.worktree.checkout
     }
 
     /// Prepares a command that uses the worktree's own index.
@@ -158,13 +164,14 @@ impl<'a> View<'a> {
     }
 
     async fn config(&self, reading: FileReading) -> Result<String> {
-        let mut text = CONFIG.to_owned();
-        let patterns: &[&str] = match reading {
-            FileReading::Text => &[COPIED, LINE_ENDS],
-            FileReading::Raw => &[COPIED],
+        let pattern = match reading {
+            FileReading::Text => COMPARISON,
+            FileReading::Raw => FORMAT,
         };
-        for pattern in patterns {
-            text.extend(self.settings(pattern).await?.iter().filter_map(|line| setting(line)));
+        let mut text = CONFIG.to_owned();
+        text.extend(self.settings(pattern).await?.iter().filter_map(|line| setting(line)));
+        if reading == FileReading::Raw && ignores_case(&self.worktree.checkout) {
+            text.push_str("[core]\n\tignoreCase = true\n");
         }
         Ok(text)
     }
@@ -197,6 +204,15 @@ fn setting(line: &str) -> Option<String> {
     let version =
         if section == "extensions" { "[core]\n\trepositoryformatversion = 1\n" } else { "" };
     is_word.then(|| format!("{version}[{section}]\n\t{name} = {value}\n"))
+}
+
+/// Returns whether the file system of a checkout ignores case.
+fn ignores_case(checkout: &Path) -> bool {
+    let inode = |name: &str| {
+        let facts = fs::symlink_metadata(checkout.join(name)).ok()?;
+        Some((facts.dev(), facts.ino()))
+    };
+    inode(".git").is_some() && inode(".git") == inode(".GIT")
 }
 
 /// Reads a regular file of at most [`LONGEST_FILE_BYTES`]. Returns no bytes for anything else.

@@ -36,6 +36,17 @@ async fn failed_command_reports_its_own_words() {
 }
 
 #[tokio::test]
+async fn warning_is_an_error_if_the_output_must_be_complete() {
+    let said = "echo listed; echo \"warning: could not open directory 'a'\" >&2";
+    assert_eq!(shell(Path::new("/"), said).run().await.unwrap(), b"listed\n");
+    let error = shell(Path::new("/"), said).run_without_warnings().await.unwrap_err();
+    assert!(error.causes[0].contains("could not open directory"), "{error}");
+    let hinted = "echo listed; echo 'hint: use less' >&2";
+    let output = shell(Path::new("/"), hinted).run_without_warnings().await.unwrap();
+    assert_eq!(output, b"listed\n");
+}
+
+#[tokio::test]
 async fn endless_output_is_cut_and_the_process_ends() {
     let output = shell(Path::new("/"), "exec yes").at_most(1000).output().await.unwrap();
     assert_eq!((output.stdout.len(), output.is_cut), (1000, true));

@@ -1,6 +1,6 @@
 //! Looks at files on disk, without following symlinks.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use segue_core::{Error, Result};
 
+use super::names::is_storable;
 use crate::failure::cannot;
 use crate::objects::FileMode;
 
@@ -35,6 +36,12 @@ pub(super) enum DiskContent {
     Symlink {
         target: Vec<u8>,
     },
+}
+
+impl DiskFile {
+    fn is_symlink(&self) -> bool {
+        matches!(self.content, DiskContent::Symlink { .. })
+    }
 }
 
 /// What a folder contains.
@@ -66,6 +73,22 @@ pub(super) async fn look_at(folder: PathBuf, paths: Vec<Vec<u8>>) -> Result<Disk
             }
         }
         Ok(found)
+    })
+    .await
+}
+
+/// Returns those of the paths in a folder that are folders, and not below symlinks.
+pub(super) async fn folders_at(
+    folder: PathBuf,
+    paths: BTreeSet<Vec<u8>>,
+) -> Result<BTreeSet<Vec<u8>>> {
+    blocking(move || {
+        let mut parents = RealFolders { root: folder.clone(), known: HashMap::new() };
+        let mut is_folder = |path: &Vec<u8>| {
+            parents.has_real_parent(Path::new(std::ffi::OsStr::from_bytes(path)))
+                && fs::symlink_metadata(join(&folder, path)).is_ok_and(|facts| facts.is_dir())
+        };
+        Ok(paths.into_iter().filter(|path| is_folder(path)).collect())
     })
     .await
 }
@@ -104,7 +127,7 @@ pub(super) async fn look_below(
     .await
 }
 
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
@@ -128,6 +151,14 @@ impl DiskFiles {
         let is_usual = facts.is_symlink() || USUAL_PERMISSIONS.contains(&bits);
         self.files.push(DiskFile { path, content, permissions: (!is_usual).then_some(bits) });
         Ok(())
+    }
+
+    /// Takes out the files whose names no tree of git can have.
+    pub(super) fn take_unstorable(&mut self) -> Self {
+        let is_storable = |file: &DiskFile| is_storable(&file.path, file.is_symlink());
+        let (storable, unstorable) = self.files.drain(..).partition(is_storable);
+        self.files = storable;
+        Self { files: unstorable, ..Self::default() }
     }
 
     /// Returns the permissions that are not the usual ones.

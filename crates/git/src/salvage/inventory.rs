@@ -1,13 +1,15 @@
-//! Lists the files of a worktree as git knows them: the index, untracked files, and files that a
-//! filter makes.
+//! Lists the files of a worktree as git knows them: the index, untracked files, and files of Git LFS.
 
 use std::collections::BTreeSet;
 use std::fs;
 
-use segue_core::Result;
+use segue_core::{Error, Result};
 
+use super::pointers;
+use crate::failure::cannot;
 use crate::objects::{FileMode, ObjectId};
-use crate::view::{FileReading, View};
+use crate::provision::include_file;
+use crate::view::View;
 
 /// An entry of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,26 +33,36 @@ pub(super) struct Inventory {
     pub(super) untracked: BTreeSet<Vec<u8>>,
     /// Folders with a repository of their own, without the trailing slash.
     pub(super) repositories: BTreeSet<Vec<u8>>,
-    /// Files that are as a filter made them from the index.
+    /// Files that are as Git LFS made them from the index.
     pub(super) filtered: BTreeSet<Vec<u8>>,
 }
 
 impl Inventory {
-    /// Lists the files. `include` are patterns of ignored files.
+    /// Lists the files. `include` are patterns of ignored files. The file `.worktreeinclude` of the
+    /// worktree has more of them.
     pub(super) async fn take(view: &View<'_>, include: &[String]) -> Result<Self> {
         let mut inventory = Self { index: index(view).await?, ..Self::default() };
         let standard = ["ls-files", "-z", "--others", "--exclude-standard"];
-        inventory.add_untracked(&view.command().args(standard).run().await?);
-        if !include.is_empty() {
-            let patterns = view.folder.path.join("include");
-            let written = fs::write(&patterns, include.join("\n") + "\n");
-            written.map_err(|error| crate::failure::cannot("write", &patterns, &error))?;
-            let command = view.command().args(["ls-files", "-z", "--others", "--ignored"]);
-            let command = command.arg("--exclude-from").arg(&patterns);
-            inventory.add_untracked(&command.run().await?);
+        // Git only warns about folders that it cannot read.
+        let untracked = view.command().args(standard).run_without_warnings().await?;
+        inventory.add_untracked(&untracked);
+        let of_worktree = include_file(view.checkout()).unwrap_or_default();
+        if !include.is_empty() || !of_worktree.is_empty() {
+            let patterns = [include.join("\n").as_bytes(), &of_worktree[..], b""].join(&b'\n');
+            inventory.add_matching(view, &patterns).await?;
         }
-        inventory.filtered = filtered(view, &inventory.index).await?;
+        inventory.filtered = pointers::unchanged(view, &inventory.index).await?;
         Ok(inventory)
+    }
+
+    /// Adds the files that match patterns in the syntax of `.gitignore`.
+    async fn add_matching(&mut self, view: &View<'_>, patterns: &[u8]) -> Result<()> {
+        let file = view.folder.path.join("include");
+        fs::write(&file, patterns).map_err(|error| cannot("write", &file, &error))?;
+        let command = view.command().args(["ls-files", "-z", "--others", "--ignored"]);
+        let command = command.arg("--exclude-from").arg(&file);
+        self.add_untracked(&command.run_without_warnings().await?);
+        Ok(())
     }
 
     fn add_untracked(&mut self, output: &[u8]) {
@@ -65,7 +77,11 @@ impl Inventory {
 
 async fn index(view: &View<'_>) -> Result<Vec<IndexEntry>> {
     let output = view.command().args(["ls-files", "-z", "--stage", "-v"]).run().await?;
-    Ok(split(&output).filter_map(parse).collect())
+    let unreadable = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line).into_owned();
+        Error::internal("git printed an unknown entry of the index").caused_by(line)
+    };
+    split(&output).map(|line| parse(line).ok_or_else(|| unreadable(line))).collect()
 }
 
 /// Parses `H 100644 <id> 0<TAB>path`.
@@ -82,32 +98,6 @@ fn parse(line: &[u8]) -> Option<IndexEntry> {
         is_skipped: tag.eq_ignore_ascii_case("S"),
         is_assumed: tag.bytes().all(|byte| byte.is_ascii_lowercase()),
     })
-}
-
-/// Returns the files that have a filter attribute and that git takes for unchanged. Their content on
-/// disk may be large, as with Git LFS, and the filter can make it again.
-async fn filtered(view: &View<'_>, index: &[IndexEntry]) -> Result<BTreeSet<Vec<u8>>> {
-    let is_attributes = |entry: &IndexEntry| entry.path.ends_with(b".gitattributes");
-    if !index.iter().any(is_attributes) && !view.has_attributes() {
-        return Ok(BTreeSet::new());
-    }
-    let settled = index.iter().filter(|it| it.stage == 0 && it.mode != FileMode::Submodule);
-    let paths = settled.flat_map(|entry| [&entry.path[..], b"\0"].concat()).collect();
-    view.use_attributes(FileReading::Text)?;
-    let command = view.command().args(["check-attr", "-z", "--stdin", "filter"]);
-    let output = command.input(paths).run().await?;
-    view.use_attributes(FileReading::Raw)?;
-    let words: Vec<&[u8]> = split(&output).collect();
-    let has_filter = |word: &[u8]| ![&b"unspecified"[..], b"unset", b"set"].contains(&word);
-    let with_filter = words.chunks_exact(3).filter(|it| has_filter(it[2])).map(|it| it[0].to_vec());
-    let mut filtered: BTreeSet<Vec<u8>> = with_filter.collect();
-    if !filtered.is_empty() {
-        let command = view.command().args(["ls-files", "-z", "--modified", "--deleted"]);
-        for path in split(&command.run().await?) {
-            filtered.remove(path);
-        }
-    }
-    Ok(filtered)
 }
 
 pub(super) fn split(output: &[u8]) -> impl Iterator<Item = &[u8]> {

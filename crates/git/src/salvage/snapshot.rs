@@ -52,17 +52,20 @@ impl Snapshotting<'_> {
     pub(super) async fn take(&self) -> Result<WorktreeSnapshot> {
         let has_folder = layout::content(&self.worktree.checkout) == FolderContent::Files;
         let inventory = Inventory::take(self.view, self.include).await?;
+        let nested_folders = self.nested_folders(&inventory).await?;
         // Conflicts and `git add -N` refer to the empty file, which need not be stored.
         self.view.write_blob(Vec::new()).await?;
         let mut details = SalvageDetails::default();
         let (mut files, mut all_files, mut nested) = (None, None, None);
         let mut has_flags = inventory.index.iter().any(|entry| entry.is_assumed);
         if has_folder {
-            let entries = self.files(&inventory, &mut details).await?;
+            let mut found = self.look(&inventory, &nested_folders, &mut details).await?;
+            let unstorable = found.take_unstorable();
+            let entries = self.files(&inventory, &nested_folders, &found).await?;
             has_flags |= has_skipped_file(&inventory, &entries);
             files = Some(self.view.write_tree(&entries).await?);
             all_files = self.with_left_out(entries, &inventory, files.clone()).await?;
-            nested = self.nested(&inventory, &mut details).await?;
+            nested = self.nested(nested_folders, &unstorable, &mut details).await?;
         }
         Ok(WorktreeSnapshot {
             files,
@@ -76,23 +79,46 @@ impl Snapshotting<'_> {
         })
     }
 
-    async fn files(
+    /// Returns the folders with repositories and submodules. The index may have a submodule where the
+    /// disk has a file.
+    async fn nested_folders(&self, inventory: &Inventory) -> Result<BTreeSet<Vec<u8>>> {
+        let submodules = inventory.index.iter().filter(|it| it.mode == FileMode::Submodule);
+        let submodules = submodules.map(|entry| entry.path.clone());
+        let folders = submodules.chain(inventory.repositories.iter().cloned()).collect();
+        disk::folders_at(self.worktree.checkout.clone(), folders).await
+    }
+
+    /// Looks at all files to store that are not in nested repositories.
+    async fn look(
         &self,
         inventory: &Inventory,
+        nested_folders: &BTreeSet<Vec<u8>>,
         details: &mut SalvageDetails,
-    ) -> Result<Vec<TreeEntry>> {
-        let is_file = |entry: &&IndexEntry| entry.mode != FileMode::Submodule;
-        let tracked = inventory.index.iter().filter(is_file).map(|entry| entry.path.clone());
+    ) -> Result<DiskFiles> {
+        let tracked = inventory.index.iter().map(|entry| entry.path.clone());
         let paths: BTreeSet<Vec<u8>> = tracked.chain(inventory.untracked.iter().cloned()).collect();
+        let is_nested = |path: &[u8]| folders_of(path).any(|it| nested_folders.contains(it));
         let paths = paths.into_iter().filter(|path| !inventory.filtered.contains(path));
-        let found = disk::look_at(self.worktree.checkout.clone(), paths.collect()).await?;
+        let paths = paths.filter(|path| !is_nested(path)).collect();
+        let found = disk::look_at(self.worktree.checkout.clone(), paths).await?;
         details.permissions = texts(found.permissions());
         details.special.extend(found.special.iter().map(|path| text(path)));
         details.filtered = inventory.filtered.iter().map(|path| text(path)).collect();
-        let mut entries = self.store(&self.worktree.checkout, &found, |path| path.to_vec()).await?;
+        Ok(found)
+    }
+
+    /// Stores the files, and adds the entries that come from the index.
+    async fn files(
+        &self,
+        inventory: &Inventory,
+        nested_folders: &BTreeSet<Vec<u8>>,
+        found: &DiskFiles,
+    ) -> Result<Vec<TreeEntry>> {
+        let mut entries = self.store(&self.worktree.checkout, found, |path| path.to_vec()).await?;
         let kept = inventory.index.iter().filter(|entry| {
             let is_submodule = entry.mode == FileMode::Submodule;
-            entry.stage == 0 && (is_submodule || inventory.filtered.contains(&entry.path))
+            let is_there = is_submodule && nested_folders.contains(&entry.path);
+            entry.stage == 0 && (is_there || inventory.filtered.contains(&entry.path))
         });
         entries.extend(kept.map(IndexEntry::tree_entry));
         Ok(entries)
@@ -107,12 +133,19 @@ impl Snapshotting<'_> {
     ) -> Result<Option<ObjectId>> {
         let there: BTreeSet<Vec<u8>> = entries.iter().map(|entry| entry.path.clone()).collect();
         let is_left_out = |entry: &&IndexEntry| entry.is_skipped && !there.contains(&entry.path);
-        let count = entries.len();
-        entries.extend(inventory.index.iter().filter(is_left_out).map(IndexEntry::tree_entry));
-        match entries.len() == count {
-            true => Ok(files),
-            false => self.view.write_tree(&entries).await.map(Some),
+        let left_out = inventory.index.iter().filter(is_left_out).map(IndexEntry::tree_entry);
+        let left_out: Vec<TreeEntry> = left_out.collect();
+        // In one tree, a file would replace the folder of the same name.
+        let folders: BTreeSet<&[u8]> = there.iter().flat_map(|path| folders_of(path)).collect();
+        let is_in_the_way = |entry: &TreeEntry| {
+            folders.contains(&entry.path[..])
+                || folders_of(&entry.path).any(|it| there.contains(it))
+        };
+        if left_out.is_empty() || left_out.iter().any(is_in_the_way) {
+            return Ok(files);
         }
+        entries.extend(left_out);
+        self.view.write_tree(&entries).await.map(Some)
     }
 
     async fn stages(&self, index: &[IndexEntry]) -> Result<[Option<ObjectId>; 4]> {
@@ -135,22 +168,17 @@ impl Snapshotting<'_> {
         }
     }
 
-    /// Stores repositories and submodules below the worktree, file by file.
+    /// Stores repositories and submodules below the worktree, file by file, and the files whose names
+    /// no tree can have.
     async fn nested(
         &self,
-        inventory: &Inventory,
+        folders: BTreeSet<Vec<u8>>,
+        unstorable: &DiskFiles,
         details: &mut SalvageDetails,
     ) -> Result<Option<ObjectId>> {
-        let submodules = inventory.index.iter().filter(|it| it.mode == FileMode::Submodule);
-        let submodules = submodules.map(|entry| entry.path.clone());
-        let folders: BTreeSet<Vec<u8>> =
-            submodules.chain(inventory.repositories.iter().cloned()).collect();
-        let mut entries = Vec::new();
+        let mut entries = self.store(&self.worktree.checkout, unstorable, stored).await?;
         for folder in folders {
             let root = join(&self.worktree.checkout, &folder);
-            if !fs::symlink_metadata(&root).is_ok_and(|facts| facts.is_dir()) {
-                continue;
-            }
             let found = disk::look_below(root.clone(), |_| false).await?;
             let below = |path: &[u8]| [&folder[..], b"/", path].concat();
             let permissions = found.permissions().into_iter().map(|(path, it)| (below(&path), it));
@@ -253,9 +281,16 @@ fn parse_tree(line: &[u8]) -> Option<TreeEntry> {
     Some(TreeEntry { mode, id, path: line[tab + 1..].to_vec() })
 }
 
-/// Returns whether a file of the worktree's git folder is not stored.
+/// Returns the folders that contain a path: `a` and `a/b` for `a/b/c`.
+fn folders_of(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    slashes.map(|(at, _)| &path[..at])
+}
+
+/// Returns whether a file of the worktree's git folder is not stored. The git folder of a submodule
+/// has the submodule's name, which may end with `.lock`.
 fn is_left_out(path: &[u8]) -> bool {
-    LEFT_OUT.contains(&path) || path.ends_with(b".lock")
+    LEFT_OUT.contains(&path) || path.ends_with(b".lock") && !path.starts_with(b"modules/")
 }
 
 fn texts<T>(pairs: impl IntoIterator<Item = (Vec<u8>, T)>) -> BTreeMap<String, T> {

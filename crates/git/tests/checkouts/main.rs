@@ -7,6 +7,7 @@ mod clones;
 mod crashes;
 mod disks;
 mod files;
+mod hidden_changes;
 mod hostile;
 mod inspection;
 mod locks;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -121,6 +122,26 @@ impl Scene {
         self.path(name).display().to_string()
     }
 
+    /// Configures filters that work like Git LFS: the index has pointers, and the folder `lfs` has
+    /// the contents.
+    pub(crate) fn install_lfs(&self) {
+        let store = self.path("lfs");
+        fs::create_dir(&store).unwrap();
+        let store = store.display();
+        let clean = format!(
+            "cat > '{store}/new'; oid=$(sha256sum < '{store}/new' | cut -d' ' -f1)\n\
+             size=$(wc -c < '{store}/new'); mv '{store}/new' \"{store}/$oid\"\n\
+             echo version https://git-lfs.github.com/spec/v1\n\
+             echo oid sha256:$oid\necho size $size"
+        );
+        let smudge = format!("cat \"{store}/$(sed -n 's/^oid sha256://p')\"");
+        for (name, script) in [("clean", clean), ("smudge", smudge)] {
+            let program = self.program(name, &script);
+            let key = format!("filter.lfs.{name}");
+            self.git(self.path(""), &["config", "--global", &key, &program]);
+        }
+    }
+
     /// Runs git as a user does, and returns its output.
     pub(crate) fn git<A: AsRef<OsStr>>(&self, folder: impl AsRef<Path>, arguments: &[A]) -> String {
         let output = self.try_git(folder.as_ref(), arguments);
@@ -128,6 +149,18 @@ impl Scene {
         let words: Vec<_> = arguments.iter().map(|it| it.as_ref().to_string_lossy()).collect();
         assert!(output.status.success(), "git {}: {stderr}", words.join(" "));
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+
+    /// Runs git with an input, and returns its output.
+    pub(crate) fn git_with_input(&self, arguments: &[&str], input: &str) -> String {
+        let mut command = Command::new("git");
+        command.args(arguments).current_dir(self.path("app")).env_clear();
+        command.envs(self.environment().iter()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     }
 
     /// Starts git as a user does. It waits for its standard input.
