@@ -12,6 +12,7 @@ mod hostile;
 mod inspection;
 mod locks;
 mod provisions;
+mod restorations;
 mod salvages;
 mod states;
 mod support;

@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use segue_core::Kind;
 use segue_core::model::{GitOperation, Salvage, SalvageOutcome};
-use segue_core::ports::{Checkouts as _, RestorationOrder};
+use segue_core::ports::Checkouts as _;
 
 use crate::files::contents;
 use crate::support::{Scene, branch, refused};
@@ -285,48 +285,6 @@ async fn clean_worktree_has_nothing_to_salvage() {
     assert_eq!(ensured.head.unwrap().as_str(), head);
     // The commit before the amendment is in the reflog of the branch.
     scene.git(&path, &["cat-file", "-e", &commit]);
-}
-
-#[tokio::test]
-async fn restore_overwrites_nothing_and_moves_no_branch() {
-    let scene = Scene::new();
-    let path = scene.worktree("x").await;
-    scene.write("worktrees/x/untracked", "x");
-    let outcome = scene.remove(&path).await.unwrap();
-    let reference = outcome.salvage().unwrap().reference.clone();
-    scene.write("worktrees/x/something", "else");
-    assert_eq!(refused(scene.restore(&reference).await).kind, Kind::Conflict);
-    assert_eq!(contents(&path).len(), 1);
-    fs::remove_dir_all(&path).unwrap();
-    let elsewhere = scene.path("worktrees/elsewhere").display().to_string();
-    scene.git(scene.path("app"), &["worktree", "add", "-q", &elsewhere, "x"]);
-    let error = refused(scene.restore(&reference).await);
-    assert!(error.message.contains("is checked out at"), "{error}");
-    scene.commit(PathBuf::from(&elsewhere), "more", "x");
-    scene.git(scene.path("app"), &["worktree", "remove", &elsewhere]);
-    let error = refused(scene.restore(&reference).await);
-    assert!(error.message.starts_with("branch `x` is at"), "{error}");
-    assert!(!path.exists());
-    let branch = Some(branch("x-restored"));
-    let order = RestorationOrder { source: scene.app(), salvage: reference, branch };
-    let restored = scene.checkouts.restore(&order, &scene.caller()).await.unwrap();
-    assert_eq!(restored.branch.as_deref(), Some("x-restored"));
-    assert_eq!(restored.changes.untracked, 1);
-}
-
-#[tokio::test]
-async fn deleted_branch_is_made_again_by_restore() {
-    let scene = Scene::new();
-    let path = scene.worktree("x").await;
-    let commit = scene.commit(&path, "work", "x");
-    scene.write("worktrees/x/untracked", "x");
-    let outcome = scene.remove(&path).await.unwrap();
-    scene.git(scene.path("app"), &["branch", "-q", "-D", "x"]);
-    let restored = scene.restore(&outcome.salvage().unwrap().reference).await.unwrap();
-    assert_eq!(
-        (restored.branch.as_deref(), restored.head.unwrap().as_str()),
-        (Some("x"), &*commit)
-    );
 }
 
 #[tokio::test]
