@@ -1,4 +1,4 @@
-//! Creates files below a folder, never through a symlink, and never over an existing file.
+//! Creates and changes files below a folder, never through a symlink. No file is overwritten.
 
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};
@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path};
 
-use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat, symlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, symlinkat, unlinkat};
 use rustix::io::Errno;
 
 /// Copies a file to a path below a folder. Returns `false` if there is something already.
@@ -16,17 +16,37 @@ pub(crate) fn copy_below(folder: &Path, path: &Path, mut source: File) -> io::Re
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let created = openat(&parent, name, flags, Mode::RUSR | Mode::WUSR);
     let Some(target) = unless_there(created)? else { return Ok(false) };
-    let mut target = File::from(target);
-    io::copy(&mut source, &mut target)?;
-    let mode = source.metadata()?.permissions().mode() & 0o777;
-    target.set_permissions(Permissions::from_mode(mode))?;
+    if let Err(error) = fill(File::from(target), &mut source) {
+        // Half of a file is worse than no file. Report the failed copy, not that of this cleanup.
+        let _removed = unlinkat(&parent, name, AtFlags::empty());
+        return Err(error);
+    }
     Ok(true)
+}
+
+fn fill(mut target: File, source: &mut File) -> io::Result<()> {
+    io::copy(source, &mut target)?;
+    let mode = source.metadata()?.permissions().mode() & 0o777;
+    target.set_permissions(Permissions::from_mode(mode))
 }
 
 /// Makes a symlink at a path below a folder. Returns `false` if there is something already.
 pub(crate) fn link_below(folder: &Path, path: &Path, target: &Path) -> io::Result<bool> {
     let (parent, name) = parent_below(folder, path)?;
     Ok(unless_there(symlinkat(target, &parent, name))?.is_some())
+}
+
+/// Makes a folder at a path below a folder, which may exist.
+pub(crate) fn make_folder_below(folder: &Path, path: &Path) -> io::Result<()> {
+    parent_below(folder, &path.join("name")).map(drop)
+}
+
+/// Changes the permissions of a file below a folder. The file must not be a symlink.
+pub(crate) fn set_permissions_below(folder: &Path, path: &Path, mode: u32) -> io::Result<()> {
+    let (parent, name) = parent_below(folder, path)?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(openat(&parent, name, flags, Mode::empty())?);
+    file.set_permissions(Permissions::from_mode(mode))
 }
 
 /// Opens the folder of a path below a folder. Creates missing folders.
@@ -86,6 +106,36 @@ mod tests {
         assert!(link("link/x").is_err());
         assert!(link("node_modules").unwrap());
         assert_eq!(fs::read_link(folder.join("node_modules")).unwrap(), outside);
+    }
+
+    #[test]
+    fn nothing_is_changed_through_a_symlink_or_outside_the_folder() {
+        let temp = tempfile::TempDir::new().unwrap();
+        let (folder, outside) = (temp.path().join("folder"), temp.path().join("outside"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(&outside, "x").unwrap();
+        fs::write(folder.join("inside"), "x").unwrap();
+        symlink("../outside", folder.join("link")).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let before = mode(&outside);
+        let set = |path: &str| set_permissions_below(&folder, Path::new(path), 0o600);
+        assert!(set("link").is_err() && set("../outside").is_err() && set("missing").is_err());
+        set("inside").unwrap();
+        assert_eq!((mode(&outside), mode(&folder.join("inside"))), (before, 0o600));
+        let make = |path: &str| make_folder_below(&folder, Path::new(path));
+        assert!(make("../made").is_err() && make("link/made").is_err());
+        make("a/b").unwrap();
+        make("a/b").unwrap();
+        assert!(folder.join("a/b").is_dir() && !temp.path().join("made").exists());
+    }
+
+    #[test]
+    fn copy_that_fails_leaves_no_file() {
+        let temp = tempfile::TempDir::new().unwrap();
+        // A folder can be opened and not be read.
+        let source = File::open(temp.path()).unwrap();
+        assert!(copy_below(temp.path(), Path::new("copy"), source).is_err());
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
     }
 
     #[test]

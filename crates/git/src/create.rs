@@ -181,7 +181,9 @@ impl Creation<'_> {
     async fn add_new(&self, commit: &CommitId) -> Result<()> {
         let branch = self.spec.branch.as_str();
         let added = self.add(&["--no-track", "-b", branch], Some(commit.as_str())).await;
-        if added.is_err() && layout::content(self.path) != FolderContent::Files {
+        let is_ours = |error: &Error| !error.causes.iter().any(|it| it.contains("already exists"));
+        let has_left_branch = added.as_ref().is_err_and(is_ours);
+        if has_left_branch && layout::content(self.path) != FolderContent::Files {
             self.forget_branch(commit).await;
         }
         added

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use segue_core::model::{
-    CheckoutNotice, EnsuredWorktree, ListedWorktree, WorktreeChanges, WorktreeOrigin, WorktreeSpec,
+    BranchName, CheckoutNotice, EnsuredWorktree, ListedWorktree, RefName, Salvage, WorktreeChanges,
+    WorktreeOrigin, WorktreeSpec,
 };
 use segue_core::ports::{GitCaller, RestorationOrder};
 use segue_core::rules::shell::quoted;
@@ -33,9 +34,7 @@ pub(crate) async fn ensure(
     notices: Vec<CheckoutNotice>,
 ) -> Result<EnsuredWorktree> {
     let path = layout::real(&spec.path);
-    let removed = repository.removed_locks.iter().cloned();
-    let removed = removed.map(|path| CheckoutNotice::LockFileRemoved { path });
-    let notices = removed.chain(notices).collect();
+    let notices = removed_locks(repository).chain(notices).collect();
     let mut ensuring = Ensuring { repository, spec, caller, path: &path, notices };
     let mut origin = WorktreeOrigin::Existing;
     for _ in 0..MOST_STEPS {
@@ -52,12 +51,18 @@ pub(crate) async fn ensure(
         .hint("run `git worktree list` and `git worktree repair` in the repository"))
 }
 
+fn removed_locks(repository: &LockedRepository<'_>) -> impl Iterator<Item = CheckoutNotice> {
+    let removed = repository.removed_locks.iter().cloned();
+    removed.map(|path| CheckoutNotice::LockFileRemoved { path })
+}
+
 /// Makes the worktree of a salvage again. An interrupted attempt is undone first.
 pub(crate) async fn restore(
     repository: &LockedRepository<'_>,
     order: &RestorationOrder,
     caller: &GitCaller,
 ) -> Result<EnsuredWorktree> {
+    let mut notices = Vec::new();
     let wanted = &order.salvage;
     let (git, folders) = (repository.git, &repository.folders);
     let (salvaged, _) = salvage::read(git, folders, wanted).await?;
@@ -71,7 +76,8 @@ pub(crate) async fn restore(
                 | UnfinishedStep::Removing { salvage: Some(salvage) },
             ) if salvage == *wanted => {
                 let known = KnownContent::Salvage(salvage);
-                removal::discard(repository, entry, &known).await?;
+                let rest = removal::discard(repository, entry, &known, &[]).await?;
+                notices.extend(rest.map(undone));
             }
             _ => return Err(occupied(&path)),
         },
@@ -89,8 +95,12 @@ pub(crate) async fn restore(
         branch: listed.branch.clone(),
         head: listed.head,
         origin: WorktreeOrigin::Restored { salvage: wanted.clone() },
-        notices: Vec::new(),
+        notices: removed_locks(repository).chain(notices).collect(),
     })
+}
+
+fn undone(rest: Salvage) -> CheckoutNotice {
+    CheckoutNotice::AttemptUndone { salvage: Some(rest) }
 }
 
 fn occupied(path: &Path) -> Error {
@@ -126,25 +136,46 @@ impl Ensuring<'_> {
                 self.notices.push(CheckoutNotice::FolderWasGone { salvage });
             }
             NextStep::UndoMaking => {
-                let known = KnownContent::Commit;
-                let salvage = removal::discard(repository, entry(found)?, &known).await?;
+                let salvage = self.discard(found, &KnownContent::Commit).await?;
                 self.notices.push(CheckoutNotice::AttemptUndone { salvage });
             }
             NextStep::CompleteRemoval { salvage } => {
-                let known = salvage.map_or(KnownContent::Commit, KnownContent::Salvage);
-                let salvage = removal::discard(repository, entry(found)?, &known).await?;
+                let known = salvage.map_or(KnownContent::Branch, KnownContent::Salvage);
+                let salvage = self.discard(found, &known).await?;
                 self.notices.push(CheckoutNotice::RemovalCompleted { salvage });
             }
             NextStep::CompleteRestoring { salvage } => {
-                let known = KnownContent::Salvage(salvage.clone());
-                removal::discard(repository, entry(found)?, &known).await?;
-                let branch = None;
-                salvage::restore(repository, self.caller, &salvage, branch).await?;
+                let branch = self.new_branch(found, &salvage).await?;
+                let rest = self.discard(found, &KnownContent::Salvage(salvage.clone())).await?;
+                self.notices.extend(rest.map(undone));
+                salvage::restore(repository, self.caller, &salvage, branch.as_ref()).await?;
                 return Ok(Some(WorktreeOrigin::Restored { salvage }));
             }
             NextStep::Reuse | NextStep::Refuse(_) => {}
         }
         Ok(None)
+    }
+
+    async fn discard(
+        &self,
+        found: &FoundWorktree,
+        known: &KnownContent,
+    ) -> Result<Option<Salvage>> {
+        let include = &self.spec.provision.include;
+        removal::discard(self.repository, entry(found)?, known, include).await
+    }
+
+    /// Returns the new branch on which an interrupted attempt restored a salvage. `None` if the
+    /// attempt used the salvage's own branch.
+    async fn new_branch(
+        &self,
+        found: &FoundWorktree,
+        reference: &RefName,
+    ) -> Result<Option<BranchName>> {
+        let Some(branch) = &entry(found)?.branch else { return Ok(None) };
+        let (git, folders) = (self.repository.git, &self.repository.folders);
+        let (salvage, _) = salvage::read(git, folders, reference).await?;
+        Ok(BranchName::parse(branch).ok().filter(|it| salvage.branch.as_ref() != Some(it)))
     }
 
     async fn create(&mut self) -> Result<WorktreeOrigin> {

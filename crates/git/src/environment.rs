@@ -5,7 +5,8 @@ use segue_core::model::Environment;
 /// The variables of the caller that begin with `GIT_` and that a command of the user gets: identity,
 /// credentials, transport, and the places of the user's own configuration. Others would lead git to
 /// another repository, index or configuration, or make it print what it sends.
-const KEPT: [&str; 22] = [
+const KEPT: [&str; 25] = [
+    "GIT_ALLOW_PROTOCOL",
     "GIT_ASKPASS",
     "GIT_AUTHOR_DATE",
     "GIT_AUTHOR_EMAIL",
@@ -21,6 +22,7 @@ const KEPT: [&str; 22] = [
     "GIT_HTTP_PROXY_AUTHMETHOD",
     "GIT_HTTP_USER_AGENT",
     "GIT_LFS_SKIP_SMUDGE",
+    "GIT_PROTOCOL_FROM_USER",
     "GIT_SSH",
     "GIT_SSH_COMMAND",
     "GIT_SSH_VARIANT",
@@ -28,21 +30,23 @@ const KEPT: [&str; 22] = [
     "GIT_SSL_CAPATH",
     "GIT_SSL_CERT",
     "GIT_SSL_KEY",
+    "GIT_SSL_NO_VERIFY",
 ];
 
 /// Variables of every command. `LC_ALL` makes git's messages readable for this program.
 const ALWAYS: [(&str, &str); 3] =
     [("GIT_TERMINAL_PROMPT", "0"), ("LC_ALL", "C"), ("GIT_PAGER", "cat")];
 
-/// Variables that stop git from reading configuration outside the repository, from fetching, and
-/// from running programs.
-const CLOSED: [(&str, &str); 11] = [
+/// Variables that stop git from reading configuration outside the repository, from fetching, from
+/// running programs, and from taking a commit for another one.
+const CLOSED: [(&str, &str); 12] = [
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_ATTR_NOSYSTEM", "1"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_GRAFT_FILE", "/nonexistent"),
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_ASKPASS", "/bin/false"),
     ("GIT_EDITOR", "/bin/false"),

@@ -179,7 +179,7 @@ fn common_of(git_folder: &Path) -> PathBuf {
 }
 
 /// Returns the target of a `.git` file.
-fn linked(file: &Path) -> Option<PathBuf> {
+pub(crate) fn linked(file: &Path) -> Option<PathBuf> {
     let line = first_line(file)?.into_vec();
     let target = line.strip_prefix(b"gitdir: ")?.to_vec();
     Some(PathBuf::from(std::ffi::OsString::from_vec(target)))

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use segue_core::model::{CommitId, ListedWorktree, RefName, Salvage, SalvageOutcome};
+use segue_core::model::{ListedWorktree, RefName, Salvage, SalvageOutcome};
 use segue_core::ports::RemovalOrder;
 use segue_core::rules::shell::quoted;
-use segue_core::rules::worktrees::{FolderContent, GitLink, UnfinishedStep};
-use segue_core::{Error, Result};
+use segue_core::rules::worktrees::{FolderContent, GitLink, UnfinishedStep, WorktreeRefusal};
+use segue_core::{Error, Kind, Result};
 
 use crate::failure::cannot;
 use crate::layout;
@@ -19,8 +19,10 @@ use crate::worktree;
 /// Where the content of a worktree is known to be.
 #[derive(Clone, Debug)]
 pub(crate) enum KnownContent {
-    /// In the commit that is checked out: nobody has used the worktree, or it was clean.
+    /// In the commit that is checked out: nobody has used the worktree.
     Commit,
+    /// In the branch that is checked out: the worktree was clean.
+    Branch,
     Salvage(RefName),
 }
 
@@ -33,7 +35,7 @@ pub(crate) async fn remove(
     let listed = worktree::listed_at(repository.git, &repository.folders, &path).await?;
     refuse_use(&listed, order)?;
     if let Some(known) = unfinished(&listed)? {
-        return finish(repository, &listed, known).await;
+        return finish(repository, &listed, known, &order.include).await;
     }
     prepare(repository, &path).await?;
     let include = &order.include;
@@ -63,9 +65,8 @@ fn refuse_use(listed: &ListedWorktree, order: &RemovalOrder) -> Result<()> {
 fn unfinished(listed: &ListedWorktree) -> Result<Option<KnownContent>> {
     let Some(reason) = &listed.locked else { return Ok(None) };
     match UnfinishedStep::from_reason(reason) {
-        Some(UnfinishedStep::Making | UnfinishedStep::Removing { salvage: None }) => {
-            Ok(Some(KnownContent::Commit))
-        }
+        Some(UnfinishedStep::Making) => Ok(Some(KnownContent::Commit)),
+        Some(UnfinishedStep::Removing { salvage: None }) => Ok(Some(KnownContent::Branch)),
         Some(
             UnfinishedStep::Removing { salvage: Some(salvage) }
             | UnfinishedStep::Restoring { salvage },
@@ -85,31 +86,39 @@ async fn finish(
     repository: &LockedRepository<'_>,
     listed: &ListedWorktree,
     known: KnownContent,
+    include: &[String],
 ) -> Result<SalvageOutcome> {
-    let rest = discard(repository, listed, &known).await?;
+    let complete = match &known {
+        KnownContent::Salvage(reference) => read_unless_expired(repository, reference).await?,
+        KnownContent::Commit | KnownContent::Branch => None,
+    };
+    let rest = discard(repository, listed, &known, include).await?;
     let nothing = || SalvageOutcome::NothingToSalvage { branch: None, head: listed.head.clone() };
-    match known {
-        KnownContent::Commit => Ok(rest.map_or_else(nothing, SalvageOutcome::Made)),
-        KnownContent::Salvage(reference) => {
-            let found = salvage::read(repository.git, &repository.folders, &reference).await?;
-            Ok(SalvageOutcome::Made(found.0))
-        }
+    Ok(complete.or(rest).map_or_else(nothing, SalvageOutcome::Made))
+}
+
+async fn read_unless_expired(
+    repository: &LockedRepository<'_>,
+    reference: &RefName,
+) -> Result<Option<Salvage>> {
+    match salvage::read(repository.git, &repository.folders, reference).await {
+        Ok((salvage, _)) => Ok(Some(salvage)),
+        Err(error) if error.kind == Kind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
 /// Removes a worktree whose content is stored already. If it has anything else, that is salvaged
-/// first and returned.
+/// first and returned. `include` are patterns of ignored files.
 pub(crate) async fn discard(
     repository: &LockedRepository<'_>,
     listed: &ListedWorktree,
     known: &KnownContent,
+    include: &[String],
 ) -> Result<Option<Salvage>> {
     let path = layout::real(&listed.path);
     prepare(repository, &path).await?;
-    let rest = match layout::content(&path) {
-        FolderContent::Files => salvage_rest(repository, listed, known).await?,
-        _ => None,
-    };
+    let rest = salvage_rest(repository, listed, known, include).await?;
     repository.remove_worktree(&path).await?;
     Ok(rest)
 }
@@ -118,34 +127,67 @@ async fn salvage_rest(
     repository: &LockedRepository<'_>,
     listed: &ListedWorktree,
     known: &KnownContent,
+    include: &[String],
 ) -> Result<Option<Salvage>> {
     let folders = worktree::folders(&repository.folders, listed)?;
     let head = listed.head.as_ref();
     let view =
         View::open(repository.git, repository.scratch, &folders, head, FileReading::Raw).await?;
-    if is_known(repository, &view, &folders, known).await? {
+    let rest = WorktreeRest { repository, listed, folders: &folders, view: &view };
+    let include = &rest.patterns(known, include).await?;
+    if rest.is_known(known, include).await? {
         return Ok(None);
     }
     let is_remainder = matches!(known, KnownContent::Salvage(_));
-    let salvaging = Salvaging { repository, listed, include: &[], is_remainder };
+    let salvaging = Salvaging { repository, listed, include, is_remainder };
     Ok(salvaging.take().await?.salvage().cloned())
 }
 
-async fn is_known(
-    repository: &LockedRepository<'_>,
-    view: &View<'_>,
-    folders: &WorktreeFolders,
-    known: &KnownContent,
-) -> Result<bool> {
-    let reference = match known {
-        KnownContent::Commit => return salvage::is_part_of_commit(view, folders).await,
-        KnownContent::Salvage(reference) => reference,
-    };
-    let commit: Option<CommitId> = repository.refs().commit(reference.as_str()).await?;
-    match commit {
-        Some(commit) => salvage::is_part_of_salvage(view, folders, &commit).await,
-        // The salvage has expired. Everything is salvaged again.
-        None => Ok(false),
+/// What is left of a worktree after an interrupted step.
+#[derive(Clone, Copy)]
+struct WorktreeRest<'a> {
+    repository: &'a LockedRepository<'a>,
+    listed: &'a ListedWorktree,
+    folders: &'a WorktreeFolders,
+    view: &'a View<'a>,
+}
+
+impl WorktreeRest<'_> {
+    /// Returns the patterns together with those of the salvage.
+    async fn patterns(self, known: &KnownContent, include: &[String]) -> Result<Vec<String>> {
+        let mut patterns = include.to_vec();
+        if let KnownContent::Salvage(reference) = known {
+            let git = self.repository.git;
+            match salvage::read(git, &self.repository.folders, reference).await {
+                Ok((_, metadata)) => patterns.extend(metadata.include),
+                Err(error) if error.kind == Kind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(patterns)
+    }
+
+    /// Returns whether all files, staged files and commits are stored elsewhere.
+    async fn is_known(self, known: &KnownContent, include: &[String]) -> Result<bool> {
+        let Self { repository, listed, folders, view } = self;
+        let (has_files, commit) = match known {
+            KnownContent::Commit | KnownContent::Branch => {
+                let is_unused = matches!(known, KnownContent::Commit);
+                let head = listed.head.clone().filter(|_| is_unused);
+                (salvage::is_part_of_commit(view, folders, include).await?, head)
+            }
+            KnownContent::Salvage(reference) => {
+                let commit = repository.refs().commit(reference.as_str()).await?;
+                // The salvage has expired. Everything is salvaged again.
+                let Some(commit) = commit else { return Ok(false) };
+                let has_files =
+                    salvage::is_part_of_salvage(view, folders, &commit, include).await?;
+                (has_files, Some(commit))
+            }
+        };
+        let branch = listed.branch.as_deref();
+        let kept = salvage::kept_commits(repository, folders, branch, commit.as_ref()).await?;
+        Ok(has_files && kept.is_empty())
     }
 }
 
@@ -159,21 +201,30 @@ pub(crate) async fn drop_entry(
     let salvaging = Salvaging { repository, listed, include: &[], is_remainder: false };
     let outcome = salvaging.take().await?;
     remove_empty_folder(&path)?;
+    if layout::content(&path) != FolderContent::Missing {
+        let path = quoted(&path);
+        return Err(Error::conflict(format!("`{path}` was gone, and exists again"))
+            .hint("try again when no other program changes it"));
+    }
     repository.remove_worktree(&path).await?;
     Ok(outcome.salvage().cloned())
 }
 
 /// Makes a worktree such that git can remove it: an empty folder is removed, and a missing or
-/// broken `.git` is repaired.
+/// broken `.git` is repaired. Fails if the folder belongs to another repository.
 async fn prepare(repository: &LockedRepository<'_>, path: &Path) -> Result<()> {
     remove_empty_folder(path)?;
-    let has_files = layout::content(path) == FolderContent::Files;
-    let link = repository.folders.link_in(path);
-    let is_right = matches!(&link, GitLink::Worktree { expected_at: Some(at), .. } if at == path);
-    if has_files && !is_right {
-        repository.repair(path).await?;
+    if layout::content(path) != FolderContent::Files {
+        return Ok(());
     }
-    Ok(())
+    match repository.folders.link_in(path) {
+        GitLink::Worktree { expected_at: Some(at), .. } if at == path => Ok(()),
+        GitLink::Repository => Err(WorktreeRefusal::OwnRepository.at(path)),
+        GitLink::Foreign => Err(WorktreeRefusal::ForeignWorktree.at(path)),
+        GitLink::Worktree { .. } | GitLink::Missing | GitLink::Broken => {
+            repository.repair(path).await
+        }
+    }
 }
 
 fn remove_empty_folder(path: &Path) -> Result<()> {

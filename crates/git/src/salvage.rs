@@ -4,16 +4,17 @@
 //!
 //! | entry | content |
 //! |---|---|
-//! | `files` | the working tree: tracked, untracked and asked-for ignored files, byte for byte |
+//! | `files` | the working tree: tracked, untracked and included ignored files, byte for byte |
 //! | `index-0` … `index-3` | the entries of the index by their stage, so that git keeps their objects |
 //! | `index` | the index as a file, with all flags |
-//! | `nested` | repositories and submodules in the worktree, with their git folders |
+//! | `nested` | repositories and submodules with their git folders; files whose names no tree can have |
 //! | `state` | the worktree's git folder: operations in progress, reflog, settings |
 //! | `salvage.json` | path, branch, HEAD, unusual permissions and others |
 //!
 //! Its parents are HEAD and the commits that only the worktree keeps. It is made without filters,
 //! hooks and the repository's configuration, and compared with the worktree afterwards.
 
+mod comparison;
 mod disk;
 mod inventory;
 mod kept;
@@ -41,7 +42,9 @@ use crate::worktree;
 use metadata::{Described, Metadata};
 use snapshot::{Snapshotting, WorktreeSnapshot};
 
-pub(crate) use restoring::{is_part_of_commit, is_part_of_salvage, restore};
+pub(crate) use comparison::{is_part_of_commit, is_part_of_salvage};
+pub(crate) use kept::{commit_ids, commit_ids_in, commits as kept_commits};
+pub(crate) use restoring::restore;
 pub(crate) use stored::{expire, list, read};
 
 /// The refs of salvages are below this prefix.
@@ -75,6 +78,10 @@ impl Salvaging<'_> {
         let has_operation = layout::operation(&worktree.admin).is_some();
         let is_bound = !is_detached && !has_operation && kept.is_empty();
         if is_bound && has_nothing(&view, &snapshot, head).await? {
+            failpoint::hit("git.salvage.nothing.before");
+            if snapshotting.take().await? != snapshot {
+                return Err(self.changed());
+            }
             let branch = branch.and_then(|branch| BranchName::parse(branch).ok());
             return Ok(SalvageOutcome::NothingToSalvage { branch, head: head.cloned() });
         }
@@ -92,10 +99,12 @@ impl Salvaging<'_> {
     ) -> Metadata {
         let described = Described {
             path: &worktree.checkout,
+            git_folder: &worktree.admin,
             branch: self.listed.branch.as_deref(),
             head: self.listed.head.as_ref(),
             is_detached,
             is_remainder: self.is_remainder,
+            include: self.include,
         };
         Metadata::new(described, snapshot.details.clone(), self.repository.clock.now())
     }
@@ -121,6 +130,7 @@ impl Salvaging<'_> {
         let command = self.repository.changing()?.arg("update-ref");
         command.args([reference.as_str(), &commit, &none]).run().await?;
         failpoint::hit("git.salvage.ref.after");
+        sync(&self.repository.folders.common).await?;
         Ok(metadata.salvage(reference, CommitId::parse(&commit)?))
     }
 
@@ -142,10 +152,7 @@ impl Salvaging<'_> {
         let again = snapshotting.take().await?;
         let reference = &salvage.reference;
         if again != *snapshot {
-            let path = self.listed.path.display();
-            return Err(Error::conflict(format!("`{path}` changed while it was salvaged"))
-                .caused_by(format!("`{reference}` has an earlier state"))
-                .hint("stop the programs that write there, and try again"));
+            return Err(self.changed().caused_by(format!("`{reference}` has an earlier state")));
         }
         let found = self.repository.refs().commit(reference.as_str()).await?;
         if found.as_ref() != Some(&salvage.commit) {
@@ -154,6 +161,12 @@ impl Salvaging<'_> {
         self.check_objects(salvage).await?;
         failpoint::hit("git.salvage.verify.after");
         Ok(())
+    }
+
+    fn changed(&self) -> Error {
+        let path = self.listed.path.display();
+        Error::conflict(format!("`{path}` changed while it was salvaged"))
+            .hint("stop the programs that write there, and try again")
     }
 
     /// Walks through all objects that the salvage adds to HEAD.
@@ -219,7 +232,7 @@ async fn is_detached(
     Ok(!output.status.success())
 }
 
-/// Waits until all objects are on disk, because the worktree is removed after that.
+/// Waits until all objects and refs are on disk, because the worktree is removed after that.
 async fn sync(folder: &Path) -> Result<()> {
     let folder = folder.to_owned();
     let synced = tokio::task::spawn_blocking(move || {

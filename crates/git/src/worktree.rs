@@ -29,7 +29,8 @@ pub(crate) fn folders(
     };
     let missing = || {
         let path = checkout.display();
-        Error::unavailable(format!("git has no folder for the worktree `{path}`"))
+        Error::unavailable(format!("the repository has no git folder for the worktree `{path}`"))
+            .hint("run `git worktree list` in the repository to see its worktrees")
     };
     let admin = admin.ok_or_else(missing)?;
     Ok(WorktreeFolders { repository: repository.clone(), checkout, admin })

@@ -163,7 +163,7 @@ pub enum WorktreeOrigin {
     PullRequest { reference: RefName, commit: CommitId },
     /// It was made in a repository without commits.
     FirstBranch,
-    /// It was restored from a salvage, because an earlier restoration was interrupted.
+    /// It was restored from a salvage.
     Restored { salvage: RefName },
 }
 
@@ -180,7 +180,7 @@ pub enum CheckoutNotice {
     Repaired { path: PathBuf },
     /// Git listed the worktree, and its folder was gone.
     FolderWasGone { salvage: Option<Salvage> },
-    /// An interrupted attempt to make the worktree was undone.
+    /// An interrupted attempt to make or to restore the worktree was undone.
     AttemptUndone { salvage: Option<Salvage> },
     /// An interrupted removal of the worktree was completed.
     RemovalCompleted { salvage: Option<Salvage> },

@@ -2,42 +2,43 @@
 //! operation in progress. They would be lost with the worktree.
 
 use std::collections::{BTreeSet, HashSet};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use segue_core::Result;
 use segue_core::model::CommitId;
 
 use super::disk;
+use crate::failure::cannot;
 use crate::layout::RepositoryFolders;
 use crate::locked::LockedRepository;
 use crate::view::WorktreeFolders;
 
-/// Maximum length of a file that is searched for ids. Reflogs of very active worktrees are shorter.
-const LONGEST_FILE_BYTES: u64 = 16 << 20;
+/// Number of digits of an id with SHA-256.
+const LONGEST_ID_LENGTH: usize = 64;
 
-/// Returns the newest of the commits that no branch, no tag, no reflog of the branch and not
-/// HEAD keeps.
-pub(super) async fn commits(
+/// Returns the newest of the commits that only the worktree keeps. They are reachable neither from
+/// branches and tags nor from the reflog of the worktree's branch nor from the commit `known`.
+pub(crate) async fn commits(
     repository: &LockedRepository<'_>,
     worktree: &WorktreeFolders,
     branch: Option<&str>,
-    head: Option<&CommitId>,
+    known: Option<&CommitId>,
 ) -> Result<Vec<CommitId>> {
-    let found = disk::look_below(worktree.admin.clone(), is_left_out).await?;
-    let files = found.files.iter().map(|file| disk::join(&worktree.admin, &file.path));
-    let candidates = existing(repository, ids_in(files)).await?;
+    let candidates = existing(repository, commit_ids_in(&worktree.admin).await?).await?;
     if candidates.is_empty() {
         return Ok(Vec::new());
     }
     let reflog = branch.map(|branch| branch_reflog(&worktree.repository, branch));
-    let known = existing(repository, ids_in(reflog)).await?;
-    let lines = candidates.into_iter().chain(known.into_iter().map(|id| format!("^{id}")));
+    let logged = reflog.as_deref().map(commit_ids).transpose()?.unwrap_or_default();
+    let logged = existing(repository, logged).await?;
+    let lines = candidates.into_iter().chain(logged.into_iter().map(|id| format!("^{id}")));
     let lines = lines.collect::<Vec<_>>().join("\n").into_bytes();
     let command = repository.git.bookkeeping(&repository.folders);
     let command = command.args(["rev-list", "--parents", "--ignore-missing", "--stdin"]);
     let command = command.args(["--not", "--branches", "--remotes", "--tags"]);
-    let output = command.args(head.map(CommitId::as_str)).input(lines).line().await?;
+    let output = command.args(known.map(CommitId::as_str)).input(lines).line().await?;
     Ok(newest(&output))
 }
 
@@ -65,28 +66,48 @@ async fn existing(
     Ok(output.lines().filter_map(|line| line.strip_suffix(" commit")).map(str::to_owned).collect())
 }
 
-fn ids_in(files: impl IntoIterator<Item = PathBuf>) -> BTreeSet<String> {
-    files.into_iter().flat_map(|path| ids(&read(&path))).collect()
+/// Returns the words in the files of a worktree's git folder that can be ids of commits.
+pub(crate) async fn commit_ids_in(admin: &Path) -> Result<BTreeSet<String>> {
+    let found = disk::look_below(admin.to_owned(), is_left_out).await?;
+    let admin = admin.to_owned();
+    disk::blocking(move || {
+        let mut ids = BTreeSet::new();
+        for file in &found.files {
+            ids.append(&mut commit_ids(&disk::join(&admin, &file.path))?);
+        }
+        Ok(ids)
+    })
+    .await
 }
 
-fn ids(text: &str) -> BTreeSet<String> {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
-    let commits = words.filter_map(|word| CommitId::parse(word).ok());
-    let is_zero = |id: &CommitId| id.as_str().bytes().all(|byte| byte == b'0');
-    commits.filter(|id| !is_zero(id)).map(String::from).collect()
+/// Returns the words in a file that can be ids of commits. A missing file and a symlink have none.
+pub(crate) fn commit_ids(path: &Path) -> Result<BTreeSet<String>> {
+    if !fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file()) {
+        return Ok(BTreeSet::new());
+    }
+    let found = File::open(path).and_then(|file| ids(BufReader::new(file)));
+    found.map_err(|error| cannot("read", path, &error))
+}
+
+/// Finds ids without loading the file: a reflog can be long.
+fn ids(content: impl BufRead) -> io::Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    let mut word = String::new();
+    for byte in content.bytes().chain([Ok(b'\n')]) {
+        let byte = byte?;
+        if !byte.is_ascii_alphanumeric() {
+            let is_zero = word.bytes().all(|byte| byte == b'0');
+            found.extend(CommitId::parse(&word).ok().filter(|_| !is_zero).map(String::from));
+            word.clear();
+        } else if word.len() <= LONGEST_ID_LENGTH {
+            word.push(char::from(byte));
+        }
+    }
+    Ok(found)
 }
 
 fn branch_reflog(repository: &RepositoryFolders, branch: &str) -> PathBuf {
     repository.common.join("logs/refs/heads").join(branch)
-}
-
-fn read(path: &Path) -> String {
-    match fs::symlink_metadata(path) {
-        Ok(facts) if facts.is_file() && facts.len() <= LONGEST_FILE_BYTES => {
-            String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
-        }
-        _ => String::new(),
-    }
 }
 
 /// The index has no commits. The git folders of submodules have commits of other repositories.
@@ -101,8 +122,9 @@ mod tests {
     #[test]
     fn ids_are_found_in_reflogs_and_lists() {
         let (one, two, zero) = ("1".repeat(40), "2".repeat(64), "0".repeat(40));
-        let text = format!("{zero} {one} me <a@b> 1 +0000\tcommit: x\npick {two}\nabc {one}1");
-        assert_eq!(ids(&text), BTreeSet::from([one, two]));
+        let long = "3".repeat(100);
+        let text = format!("{zero} {one} me <a@b> 1 +0000\tcommit: x\n{long} {two}\nabc {one}1");
+        assert_eq!(ids(text.as_bytes()).unwrap(), BTreeSet::from([one, two]));
     }
 
     #[test]

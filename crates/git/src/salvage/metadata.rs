@@ -1,4 +1,4 @@
-//! What a salvage knows besides its files.
+//! The metadata of a salvage: facts about its worktree that are no files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,12 +21,18 @@ const VERSION: u32 = 1;
 pub(crate) struct Metadata {
     version: u32,
     path: String,
+    /// The worktree's git folder. A restored worktree may get another one.
+    #[serde(default)]
+    git_folder: String,
     pub(super) branch: Option<String>,
     pub(super) head: Option<String>,
     /// Whether HEAD named a commit, as in the middle of a rebase, and not a branch.
     pub(super) is_detached: bool,
     made_at: Timestamp,
     pub(super) is_remainder: bool,
+    /// Patterns of the ignored files that were stored.
+    #[serde(default)]
+    pub(crate) include: Vec<String>,
     #[serde(flatten)]
     pub(super) details: SalvageDetails,
 }
@@ -34,7 +40,7 @@ pub(crate) struct Metadata {
 /// Facts about files that trees cannot have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SalvageDetails {
-    /// Files that a filter makes from the content in the tree.
+    /// Files that Git LFS makes from the pointers in the tree.
     pub(super) filtered: Vec<String>,
     /// Permissions that are not the usual ones.
     pub(super) permissions: BTreeMap<String, u32>,
@@ -49,10 +55,12 @@ pub(super) struct SalvageDetails {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Described<'a> {
     pub(super) path: &'a Path,
+    pub(super) git_folder: &'a Path,
     pub(super) branch: Option<&'a str>,
     pub(super) head: Option<&'a CommitId>,
     pub(super) is_detached: bool,
     pub(super) is_remainder: bool,
+    pub(super) include: &'a [String],
 }
 
 impl Metadata {
@@ -64,11 +72,13 @@ impl Metadata {
         Self {
             version: VERSION,
             path: text(path_bytes(worktree.path)),
+            git_folder: text(path_bytes(worktree.git_folder)),
             branch: worktree.branch.map(str::to_owned),
             head: worktree.head.map(ToString::to_string),
             is_detached: worktree.is_detached,
             made_at,
             is_remainder: worktree.is_remainder,
+            include: worktree.include.to_vec(),
             details,
         }
     }
@@ -90,6 +100,10 @@ impl Metadata {
 
     pub(crate) fn path(&self) -> PathBuf {
         join(Path::new(""), &bytes(&self.path))
+    }
+
+    pub(super) fn git_folder(&self) -> PathBuf {
+        join(Path::new(""), &bytes(&self.git_folder))
     }
 
     pub(crate) fn head(&self) -> Option<CommitId> {

@@ -1,9 +1,10 @@
 //! Makes the worktree of a salvage again.
 
 use std::collections::BTreeMap;
-use std::fs::{self, Permissions};
+use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::{BranchName, CommitId, ListedWorktree, RefName};
@@ -16,6 +17,7 @@ use super::metadata::Metadata;
 use super::names::{bytes, unstored};
 use super::snapshot::Snapshotting;
 use crate::command::TimeLimit;
+use crate::confined::{copy_below, link_below, make_folder_below, set_permissions_below};
 use crate::create::{empty_commit, point_head};
 use crate::failure::cannot;
 use crate::layout;
@@ -75,6 +77,13 @@ async fn head(
     wanted: Option<&BranchName>,
 ) -> Result<RestoredHead> {
     let name = wanted.cloned().or_else(|| metadata.branch());
+    if let (None, Some(branch), false) = (&name, &metadata.branch, metadata.is_detached) {
+        let branch = branch.escape_debug();
+        return Err(Error::conflict(format!(
+            "the branch `{branch}` of the salvage cannot be used"
+        ))
+        .hint("restore it on a new branch"));
+    }
     if let Some(branch) = &name {
         refuse_checked_out(repository, branch).await?;
     }
@@ -89,9 +98,8 @@ async fn head(
         }
         (None, Some(head), _) => Ok(RestoredHead::Detached(head)),
         (Some(branch), Some(head), None) => Ok(RestoredHead::NewBranch(branch, head)),
-        (Some(branch), Some(head), Some(tip)) if head == tip && wanted.is_none() => {
-            Ok(RestoredHead::Branch(branch))
-        }
+        // Also for a new branch: an interrupted attempt may have made it.
+        (Some(branch), Some(head), Some(tip)) if head == tip => Ok(RestoredHead::Branch(branch)),
         (Some(branch), None, None) => Ok(RestoredHead::Unborn(branch)),
         (Some(branch), head, Some(tip)) => Err(moved(&branch, head.as_ref(), &tip)),
     }
@@ -111,8 +119,8 @@ async fn refuse_checked_out(repository: &LockedRepository<'_>, branch: &BranchNa
 fn moved(branch: &BranchName, head: Option<&CommitId>, tip: &CommitId) -> Error {
     let then = head.map_or("had no commit", CommitId::short);
     Error::conflict(format!("branch `{branch}` is at {}, and the salvage at {then}", tip.short()))
-        .caused_by("the changes of the salvage would not fit to the branch")
-        .hint("restore it with a new branch")
+        .caused_by("the salvage has changes to an earlier commit of the branch")
+        .hint("restore it on a new branch")
 }
 
 async fn add(
@@ -205,7 +213,7 @@ impl Restoring<'_> {
         written.map_err(|error| cannot("write", &path, &error))
     }
 
-    /// Lets the user's filters make the files that they had made, such as those of Git LFS.
+    /// Lets Git LFS make the files of which the salvage has the pointers.
     async fn run_filters(&self) -> Result<()> {
         let filtered = &self.metadata.details.filtered;
         if filtered.is_empty() {
@@ -224,12 +232,20 @@ impl Restoring<'_> {
         let folder = self.repository.scratch.new_folder()?;
         self.unpack("nested", &folder.path, &[]).await?;
         let found = disk::look_below(folder.path.clone(), |_| false).await?;
-        for file in &found.files {
-            let target = join(&self.worktree.checkout, &unstored(&file.path));
-            let source = join(&folder.path, &file.path);
-            copy(&source, &target, &file.content).map_err(|it| cannot("write", &target, &it))?;
-        }
-        make_folders(&self.worktree.checkout, &self.metadata.details.nested_empty_folders)
+        let checkout = self.worktree.checkout.clone();
+        let folders = (self.metadata.git_folder(), self.worktree.admin.clone());
+        let empty_folders = self.metadata.details.nested_empty_folders.clone();
+        disk::blocking(move || {
+            for file in &found.files {
+                let source = join(&folder.path, &file.path);
+                let target = PathBuf::from(OsString::from_vec(unstored(&file.path)));
+                let copied = copy(&source, &checkout, &target, &file.content);
+                let linked = copied.and_then(|()| relink(&checkout.join(&target), &folders));
+                linked.map_err(|it| cannot("write", &checkout.join(&target), &it))?;
+            }
+            make_folders(&checkout, &empty_folders)
+        })
+        .await
     }
 
     /// Compares the restored files and the index with the salvage.
@@ -251,62 +267,43 @@ impl Restoring<'_> {
 
 fn make_folders(root: &Path, folders: &[String]) -> Result<()> {
     for folder in folders {
-        let path = join(root, &bytes(folder));
-        fs::create_dir_all(&path).map_err(|error| cannot("create", &path, &error))?;
+        let path = join(Path::new(""), &bytes(folder));
+        let made = make_folder_below(root, &path);
+        made.map_err(|error| cannot("create", &root.join(&path), &error))?;
     }
     Ok(())
 }
 
 fn set_permissions(root: &Path, permissions: &BTreeMap<String, u32>) -> Result<()> {
     for (path, bits) in permissions {
-        let path = join(root, &bytes(path));
-        let set = fs::set_permissions(&path, Permissions::from_mode(*bits));
-        set.map_err(|error| cannot("change the permissions of", &path, &error))?;
+        let path = join(Path::new(""), &bytes(path));
+        let set = set_permissions_below(root, &path, *bits);
+        set.map_err(|error| cannot("change the permissions of", &root.join(&path), &error))?;
     }
     Ok(())
 }
 
-fn copy(source: &Path, target: &Path, content: &DiskContent) -> io::Result<()> {
-    if let Some(parent) = target.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    match content {
-        DiskContent::Symlink { .. } => symlink(fs::read_link(source)?, target),
-        DiskContent::File { .. } => fs::copy(source, target).map(drop),
-    }
-}
-
-/// Returns whether a worktree has nothing that the salvage does not have.
-pub(crate) async fn is_part_of_salvage(
-    view: &View<'_>,
-    worktree: &WorktreeFolders,
-    commit: &CommitId,
-) -> Result<bool> {
-    let snapshot = Snapshotting { view, worktree, include: &[] }.take().await?;
-    for (part, name) in [(snapshot.files, "files"), (snapshot.nested, "nested")] {
-        let Some(part) = part else { continue };
-        let whole = view.object(&format!("{commit}:{name}")).await?;
-        let whole = match whole {
-            Some(whole) => whole,
-            None => view.write_tree(&[]).await?,
-        };
-        if !view.is_part_of(&part, &whole).await? {
-            return Ok(false);
+/// Changes the `.git` file of a submodule if the worktree's git folder has another path now. `folders`
+/// are the old and the new path.
+fn relink(file: &Path, folders: &(PathBuf, PathBuf)) -> io::Result<()> {
+    let (old, new) = folders;
+    let is_link = file.file_name().is_some_and(|name| name == ".git") && !file.is_symlink();
+    let target = if is_link && old != new { layout::linked(file) } else { None };
+    let (Some(target), Some(folder)) = (target, file.parent()) else { return Ok(()) };
+    match layout::real(&folder.join(target)).strip_prefix(old) {
+        Ok(below) => {
+            let target = new.join(below).into_os_string().into_vec();
+            fs::write(file, [&b"gitdir: "[..], &target, b"\n"].concat())
         }
+        Err(_) => Ok(()),
     }
-    Ok(true)
 }
 
-/// Returns whether a worktree has no files but unchanged ones of the commit that is checked out.
-pub(crate) async fn is_part_of_commit(view: &View<'_>, worktree: &WorktreeFolders) -> Result<bool> {
-    let snapshot = Snapshotting { view, worktree, include: &[] }.take().await?;
-    let whole = match view.object("HEAD^{tree}").await? {
-        Some(whole) => whole,
-        None => view.write_tree(&[]).await?,
+/// Copies a file to a path below a folder, where there must be nothing.
+fn copy(source: &Path, folder: &Path, path: &Path, content: &DiskContent) -> io::Result<()> {
+    let is_new = match content {
+        DiskContent::Symlink { .. } => link_below(folder, path, &fs::read_link(source)?)?,
+        DiskContent::File { .. } => copy_below(folder, path, File::open(source)?)?,
     };
-    match (snapshot.files, snapshot.nested) {
-        (_, Some(_)) => Ok(false),
-        (Some(files), None) => view.is_part_of(&files, &whole).await,
-        (None, None) => Ok(true),
-    }
+    if is_new { Ok(()) } else { Err(io::ErrorKind::AlreadyExists.into()) }
 }

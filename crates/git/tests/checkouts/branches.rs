@@ -196,6 +196,16 @@ async fn default_branch_that_was_renamed_on_the_server_is_found() {
 }
 
 #[tokio::test]
+async fn default_branch_that_was_renamed_is_found_in_the_users_own_repository() {
+    let scene = Scene::with_remote();
+    scene.git(scene.path("remote.git"), &["branch", "-m", "main", "trunk"]);
+    scene.git(scene.path("app"), &["fetch", "-q", "--prune"]);
+    let ensured = scene.ensure(&scene.spec(scene.app(), "new")).await.unwrap();
+    let WorktreeOrigin::NewBranch { base, .. } = ensured.origin else { panic!() };
+    assert_eq!(base, "origin/trunk");
+}
+
+#[tokio::test]
 async fn empty_repository_gets_a_first_branch() {
     let scene = Scene::empty();
     scene.git(scene.path(""), &["init", "-q", "app"]);

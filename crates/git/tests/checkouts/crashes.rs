@@ -7,7 +7,7 @@ use segue_core::ports::Checkouts as _;
 
 use crate::files::contents;
 use crate::support::Scene;
-use crate::victims::{VictimAction, kill_at, points};
+use crate::victims::{VictimAction, kill_at, points, succeeds_while_written};
 
 fn with_environment_file() -> Scene {
     let scene = Scene::with_remote();
@@ -160,6 +160,132 @@ async fn interrupted_removal_does_not_delete_what_was_written_since() {
 }
 
 #[tokio::test]
+async fn interrupted_removal_does_not_delete_included_files_that_were_written_since() {
+    for is_clean in [true, false] {
+        let scene = if is_clean { Scene::new() } else { with_dirty_worktree().await };
+        scene.write("app/.git/info/exclude", ".env\n");
+        let path = scene.worktree("x").await;
+        kill_at(&scene, VictimAction::Remove, "git.worktree.remove.before", 1);
+        scene.write("worktrees/x/.env", "precious");
+        let mut order = scene.removal(&path);
+        order.include = vec![".env".to_owned()];
+        scene.checkouts.remove(&order).await.unwrap();
+        let salvages = scene.checkouts.salvages(&scene.app()).await.unwrap();
+        let blob = format!("{}:files/.env", salvages[0].reference);
+        assert_eq!(scene.git(scene.path("app"), &["cat-file", "blob", &blob]), "precious");
+    }
+}
+
+#[tokio::test]
+async fn interrupted_removal_does_not_delete_what_was_staged_or_committed_since() {
+    for is_clean in [true, false] {
+        let scene = if is_clean { Scene::new() } else { with_dirty_worktree().await };
+        let path = scene.worktree("x").await;
+        kill_at(&scene, VictimAction::Remove, "git.worktree.remove.before", 1);
+        scene.write("worktrees/x/since", "only in the index");
+        scene.git(&path, &["add", "since"]);
+        fs::remove_file(path.join("since")).unwrap();
+        scene.remove(&path).await.unwrap();
+        let salvages = scene.checkouts.salvages(&scene.app()).await.unwrap();
+        let blob = format!("{}:index-0/since", salvages[0].reference);
+        assert_eq!(scene.git(scene.path("app"), &["cat-file", "blob", &blob]), "only in the index");
+
+        let scene = if is_clean { Scene::new() } else { with_dirty_worktree().await };
+        let path = scene.worktree("x").await;
+        kill_at(&scene, VictimAction::Remove, "git.worktree.remove.before", 1);
+        scene.write("worktrees/x/since", "folder is gone");
+        scene.git(&path, &["add", "since"]);
+        fs::remove_dir_all(&path).unwrap();
+        scene.remove(&path).await.unwrap();
+        let salvages = scene.checkouts.salvages(&scene.app()).await.unwrap();
+        let blob = format!("{}:index-0/since", salvages[0].reference);
+        assert_eq!(scene.git(scene.path("app"), &["cat-file", "blob", &blob]), "folder is gone");
+
+        let scene = if is_clean { Scene::new() } else { with_dirty_worktree().await };
+        let path = scene.worktree("x").await;
+        kill_at(&scene, VictimAction::Remove, "git.worktree.remove.before", 1);
+        scene.git(&path, &["checkout", "-q", "--detach"]);
+        scene.git(&path, &["commit", "-q", "--allow-empty", "-m", "since"]);
+        let commit = scene.git(&path, &["rev-parse", "HEAD"]);
+        scene.remove(&path).await.unwrap();
+        let app = scene.path("app");
+        scene.git(&app, &["reflog", "expire", "--expire=now", "--all"]);
+        scene.git(&app, &["gc", "-q", "--prune=now"]);
+        scene.git(&app, &["cat-file", "-e", &commit]);
+    }
+}
+
+#[tokio::test]
+async fn interrupted_removal_is_completed_after_its_salvage_has_expired() {
+    let scene = with_dirty_worktree().await;
+    let path = scene.path("worktrees/x");
+    kill_at(&scene, VictimAction::Remove, "git.worktree.remove.before", 1);
+    let reference = scene.checkouts.salvages(&scene.app()).await.unwrap()[0].reference.clone();
+    scene.git(scene.path("app"), &["update-ref", "-d", reference.as_str()]);
+    let outcome = scene.remove(&path).await.unwrap();
+    assert!(!path.exists());
+    let blob = format!("{}:files/untracked", outcome.salvage().unwrap().reference);
+    assert_eq!(scene.git(scene.path("app"), &["cat-file", "blob", &blob]), "x");
+}
+
+#[tokio::test]
+async fn salvage_of_an_interrupted_removal_does_not_expire() {
+    let scene = with_dirty_worktree().await;
+    kill_at(&scene, VictimAction::Remove, "git.worktree.remove.before", 1);
+    let end = "2030-01-01T00:00:00Z".parse().unwrap();
+    let expired = scene.checkouts.expire_salvages(&scene.app(), end).await.unwrap();
+    assert_eq!(expired, []);
+    scene.remove(&scene.path("worktrees/x")).await.unwrap();
+    let expired = scene.checkouts.expire_salvages(&scene.app(), end).await.unwrap();
+    assert_eq!(expired.len(), 1);
+}
+
+#[tokio::test]
+async fn worktree_that_changes_while_it_is_salvaged_is_not_removed() {
+    let scene = with_dirty_worktree().await;
+    let file = "worktrees/x/meanwhile";
+    let point = "git.salvage.ref.after";
+    assert!(!succeeds_while_written(&scene, VictimAction::Remove, point, file));
+    assert_eq!(scene.read(file), "written meanwhile");
+}
+
+#[tokio::test]
+async fn clean_worktree_that_changes_while_it_is_compared_is_not_removed() {
+    let scene = Scene::new();
+    scene.worktree("x").await;
+    let file = "worktrees/x/meanwhile";
+    let point = "git.salvage.nothing.before";
+    assert!(!succeeds_while_written(&scene, VictimAction::Remove, point, file));
+    assert_eq!(scene.read(file), "written meanwhile");
+}
+
+#[tokio::test]
+async fn worktree_is_restored_on_a_new_branch_after_sigkill_at_every_step() {
+    async fn with_moved_branch() -> Scene {
+        let scene = with_salvage().await;
+        let tree = scene.git(scene.path("app"), &["rev-parse", "x^{tree}"]);
+        let app = scene.path("app");
+        let moved = scene.git(&app, &["commit-tree", "-p", "x", "-m", "moved", &tree]);
+        scene.git(&app, &["update-ref", "refs/heads/x", &moved]);
+        scene
+    }
+    let all = points(&with_moved_branch().await, VictimAction::RestoreAs);
+    assert!(all.iter().any(|(name, _)| name == "git.restore.add.after"), "{all:?}");
+    for (point, hit) in all {
+        let scene = with_moved_branch().await;
+        kill_at(&scene, VictimAction::RestoreAs, &point, hit);
+        let path = scene.path("worktrees/x");
+        let list = scene.git(scene.path("app"), &["worktree", "list", "--porcelain"]);
+        if !path.exists() || list.contains("\nlocked segue: being restored") {
+            VictimAction::RestoreAs.carry_out(&scene.path("")).await.unwrap();
+        }
+        let status = scene.git(&path, &["status", "--porcelain", "--branch"]);
+        assert_eq!(status, "## y\n M file\nA  staged\n?? untracked", "{point}");
+        scene.check(&scene.path("app"));
+    }
+}
+
+#[tokio::test]
 async fn worktree_is_made_again_after_git_was_killed_in_the_middle() {
     let scene = Scene::new();
     let app = scene.path("app");
@@ -188,22 +314,31 @@ async fn lock_files_of_a_killed_git_are_removed() {
     for lock in &locks {
         fs::write(lock, "").unwrap();
     }
+    // Segue never locks the index of the user's folder.
+    let index = app.join(".git/index.lock");
+    fs::write(&index, "").unwrap();
     let ensured = scene.ensure(&scene.spec(scene.app(), "x")).await.unwrap();
     let removed = locks.clone().map(|path| CheckoutNotice::LockFileRemoved { path });
     assert_eq!(ensured.notices, removed);
+    assert!(index.exists());
     scene.check(&app);
 }
 
 #[tokio::test]
-async fn entry_that_git_had_only_begun_is_removed() {
+async fn entry_that_git_had_begun_to_make_or_to_delete_is_removed() {
     let scene = Scene::new();
     let app = scene.path("app");
     kill_at(&scene, VictimAction::EnsureLocal, "git.worktree.add.before", 1);
     scene.write("app/.git/worktrees/x/locked", "segue: being made\n");
+    scene.write("app/.git/worktrees/y/locked", "segue: being removed\n");
+    scene.write("app/.git/worktrees/y/logs/HEAD", "");
     scene.write("app/.git/worktrees/other/locked", "mine\n");
     let ensured = scene.ensure(&scene.spec(scene.app(), "x")).await.unwrap();
-    let path = app.join(".git/worktrees/x");
-    assert_eq!(ensured.notices, [CheckoutNotice::LockFileRemoved { path }]);
+    let removed = CheckoutNotice::LockFileRemoved { path: app.join(".git/worktrees/y") };
+    assert!(ensured.notices.contains(&removed), "{ensured:?}");
+    let removed = CheckoutNotice::LockFileRemoved { path: app.join(".git/worktrees/x") };
+    assert!(ensured.notices.contains(&removed), "{ensured:?}");
+    assert!(!app.join(".git/worktrees/y").exists());
     assert!(app.join(".git/worktrees/other/locked").is_file());
     assert_eq!(scene.git(&ensured.path, &["status", "--porcelain"]), "");
 }

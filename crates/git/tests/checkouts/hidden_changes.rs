@@ -153,6 +153,30 @@ async fn git_folder_of_a_submodule_whose_name_ends_like_a_lock_comes_back() {
 }
 
 #[tokio::test]
+async fn submodule_works_after_its_worktree_came_back_with_another_git_folder() {
+    let scene = Scene::with_remote();
+    let app = scene.path("app");
+    scene.git(&app, &["submodule", "--quiet", "add", &scene.url(), "sub"]);
+    scene.git(&app, &["commit", "-q", "-m", "submodule"]);
+    scene.git(&app, &["push", "-q", "origin", "HEAD:main"]);
+    let ensure = async |folder: &str, branch: &str| {
+        let mut spec = scene.spec(scene.app(), branch);
+        spec.path = scene.path("worktrees").join(folder).join("same");
+        scene.ensure(&spec).await.unwrap().path
+    };
+    let (first, second) = (ensure("a", "x").await, ensure("b", "y").await);
+    scene.git(&second, &["submodule", "--quiet", "update", "--init"]);
+    let commit = scene.commit(second.join("sub"), "unpushed", "x");
+    let outcome = scene.remove(&second).await.unwrap();
+    scene.remove(&first).await.unwrap();
+    // The repository calls the second worktree by the name that the first one had.
+    scene.restore(&outcome.salvage().unwrap().reference).await.unwrap();
+    assert!(app.join(".git/worktrees/same").is_dir());
+    assert_eq!(scene.git(second.join("sub"), &["rev-parse", "HEAD"]), commit);
+    assert_eq!(scene.git(second.join("sub"), &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
 async fn file_in_the_place_of_a_folder_that_a_sparse_checkout_leaves_out_comes_back() {
     let scene = Scene::new();
     let app = scene.path("app");

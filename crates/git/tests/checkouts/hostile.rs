@@ -1,12 +1,15 @@
 //! A repository whose configuration, hooks, filters and attributes run programs. None of them may
 //! run because Segue looks at a worktree.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use segue_core::model::{WorktreeOrigin, WorktreePlace};
+use segue_core::model::{Salvage, WorktreeOrigin, WorktreePlace};
 use segue_core::ports::{Checkouts as _, InspectDepth};
+use serde_json::{Value, json};
 
-use crate::support::Scene;
+use crate::support::{Scene, refused};
 
 const HOOKS: [&str; 9] = [
     "fsmonitor-watchman",
@@ -19,6 +22,19 @@ const HOOKS: [&str; 9] = [
     "reference-transaction",
     "sendemail-validate",
 ];
+
+/// Makes a trap of other repositories and files that the configuration can name.
+fn set_indirect_traps(scene: &Scene, trap: &str) {
+    let app = scene.path("app");
+    scene.init("alternate");
+    let objects = scene.path("alternate/.git/objects").display().to_string();
+    scene.write("app/.git/objects/info/alternates", objects);
+    scene.write("included", format!("[core]\n\tfsmonitor = {trap}\n\tsshCommand = {trap}\n"));
+    let included = scene.path("included").display().to_string();
+    for key in ["include.path", "includeIf.gitdir:/.path"] {
+        scene.git(&app, &["config", key, &included]);
+    }
+}
 
 /// Makes a worktree, and then a trap of everything in the repository that can name a program.
 async fn trapped(scene: &Scene) -> PathBuf {
@@ -38,6 +54,8 @@ async fn trapped(scene: &Scene) -> PathBuf {
         ("core.sshCommand", &trap),
         ("core.askPass", &trap),
         ("core.alternateRefsCommand", &trap),
+        ("core.gitProxy", &trap),
+        ("gc.recentObjectsHook", &trap),
         ("credential.helper", &shell),
         ("diff.external", &trap),
         ("diff.evil.command", &trap),
@@ -62,6 +80,7 @@ async fn trapped(scene: &Scene) -> PathBuf {
     for (key, value) in settings {
         scene.git(&app, &["config", key, value.as_str()]);
     }
+    set_indirect_traps(scene, &trap);
     for hook in HOOKS {
         scene.program(&format!("app/.git/hooks/{hook}"), &format!("exec '{trap}'"));
     }
@@ -83,12 +102,12 @@ async fn nothing_of_the_repository_runs_for_our_own_bookkeeping() {
     let path = trapped(&scene).await;
     let sprung = scene.path("sprung");
     if sprung.exists() {
-        std::fs::remove_file(&sprung).unwrap();
+        fs::remove_file(&sprung).unwrap();
     }
     let (checkouts, app) = (&scene.checkouts, scene.app());
     let place = WorktreePlace { source: app.clone(), path: path.clone() };
     let silent = |what: &str| {
-        let said = std::fs::read_to_string(&sprung).unwrap_or_default();
+        let said = fs::read_to_string(&sprung).unwrap_or_default();
         assert!(said.is_empty(), "{what} ran {said}");
     };
     checkouts.identify(&path).await.unwrap();
@@ -108,7 +127,7 @@ async fn nothing_of_the_repository_runs_for_our_own_bookkeeping() {
     silent("salvage");
     assert_eq!(checkouts.salvages(&app).await.unwrap().len(), 1);
     silent("salvages");
-    std::fs::remove_file(path.join(".git")).unwrap();
+    fs::remove_file(path.join(".git")).unwrap();
     scene.ensure(&scene.spec(app.clone(), "x")).await.unwrap();
     silent("repair");
     scene.remove(&path).await.unwrap();
@@ -119,6 +138,88 @@ async fn nothing_of_the_repository_runs_for_our_own_bookkeeping() {
     // The traps work.
     assert!(!scene.try_git(&scene.path("app"), &["add", "--renormalize", "."]).status.success());
     assert!(sprung.exists());
+}
+
+/// Replaces a salvage by a commit with this metadata and this tree of nested repositories.
+fn forge(scene: &Scene, salvage: &Salvage, nested: &str, metadata: &Value) {
+    let metadata = metadata.to_string();
+    let json = scene.git_with_input(&["hash-object", "-w", "--stdin"], &metadata);
+    let nested = scene.git_with_input(&["mktree"], nested);
+    let lines = format!("040000 tree {nested}\tnested\n100644 blob {json}\tsalvage.json\n");
+    let root = scene.git_with_input(&["mktree"], &lines);
+    let head = salvage.head.as_ref().unwrap().as_str();
+    let app = scene.path("app");
+    let commit = scene.git(&app, &["commit-tree", "-p", head, "-m", "forged", &root]);
+    scene.git(&app, &["update-ref", salvage.reference.as_str(), &commit]);
+}
+
+#[tokio::test]
+async fn forged_salvage_writes_nothing_outside_its_worktree() {
+    let scene = Scene::new();
+    let app = scene.path("app");
+    let path = scene.worktree("x").await;
+    scene.write("worktrees/x/untracked", "x");
+    let salvage = scene.remove(&path).await.unwrap().salvage().unwrap().clone();
+    let json = format!("{}:salvage.json", salvage.reference);
+    let json: Value = serde_json::from_str(&scene.git(&app, &["cat-file", "blob", &json])).unwrap();
+    let blob = scene.git(&app, &["rev-parse", "HEAD:file"]);
+    scene.write("worktrees/victim", "as it was");
+    let mode = || fs::metadata(scene.path("worktrees/victim")).unwrap().permissions().mode();
+    let before = mode();
+
+    let outside = scene.git_with_input(&["mktree"], &format!("100644 blob {blob}\tvictim\n"));
+    forge(&scene, &salvage, &format!("040000 tree {outside}\t%..\n"), &json);
+    assert!(scene.restore(&salvage.reference).await.is_err());
+    let elsewhere = scene.path("elsewhere").display().to_string();
+    for (key, value) in [
+        ("permissions", json!({ "../victim": 0o777 })),
+        ("nested_permissions", json!({ "../victim": 0o777 })),
+        ("nested_empty_folders", json!(["../made"])),
+        ("state_empty_folders", json!(["../../made"])),
+        ("path", json!(elsewhere)),
+        ("path", json!("relative")),
+    ] {
+        let mut json = json.clone();
+        json[key] = value;
+        forge(&scene, &salvage, "", &json);
+        assert!(scene.restore(&salvage.reference).await.is_err(), "{key}");
+    }
+    // Only these values are refused.
+    forge(&scene, &salvage, "", &json);
+    scene.restore(&salvage.reference).await.unwrap();
+    assert_eq!((scene.read("worktrees/victim"), mode()), ("as it was".to_owned(), before));
+    for name in ["worktrees/made", "app/.git/made", "elsewhere", "app/relative"] {
+        assert!(!scene.path(name).exists(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn removal_of_a_folder_that_belongs_to_another_repository_is_refused() {
+    let scene = Scene::new();
+    let path = scene.worktree("x").await;
+    scene.init("other");
+    let theirs = scene.path("their-worktree").display().to_string();
+    scene.git(scene.path("other"), &["worktree", "add", "-q", "-b", "y", &theirs]);
+    fs::copy(scene.path("their-worktree/.git"), path.join(".git")).unwrap();
+    let error = refused(scene.remove(&path).await);
+    assert!(error.message.contains("is a worktree of another repository"), "{error}");
+    assert!(path.join("file").is_file());
+    let list = scene.git(scene.path("other"), &["worktree", "list"]);
+    assert!(list.contains(&theirs), "{list}");
+}
+
+#[tokio::test]
+async fn grafts_do_not_hide_commits_that_only_the_worktree_keeps() {
+    let scene = Scene::new();
+    let app = scene.path("app");
+    let path = scene.worktree("x").await;
+    scene.git(&path, &["checkout", "-q", "--detach"]);
+    let commit = scene.commit(&path, "detached work", "x");
+    scene.git(&path, &["checkout", "-q", "x"]);
+    let head = scene.git(&app, &["rev-parse", "HEAD"]);
+    scene.write("app/.git/info/grafts", format!("{head} {commit}\n"));
+    let outcome = scene.remove(&path).await.unwrap();
+    assert!(outcome.salvage().is_some(), "{outcome:?}");
 }
 
 #[tokio::test]

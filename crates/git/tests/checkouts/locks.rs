@@ -27,7 +27,7 @@ async fn git_that_outlives_its_killed_parent_still_holds_the_lock() {
     let (entered, leave) = (scene.path("entered"), scene.path("leave"));
     pipe(&entered);
     pipe(&leave);
-    // The hook tells that git runs, and keeps it running.
+    // The hook shows that git runs, and keeps it running.
     let hook = format!(": > '{}'; cat '{}'", entered.display(), leave.display());
     scene.program("app/.git/hooks/post-checkout", &hook);
     let mut victim = start(&scene, VictimAction::EnsureLocal, "none", 0);

@@ -37,6 +37,21 @@ async fn restore_overwrites_nothing_and_moves_no_branch() {
 }
 
 #[tokio::test]
+async fn salvage_of_a_branch_with_an_unusable_name_is_restored_on_a_new_branch_only() {
+    let scene = Scene::new();
+    let path = scene.worktree("x").await;
+    scene.git(&path, &["checkout", "-q", "-b", "no\u{a0}break"]);
+    scene.write("worktrees/x/untracked", "x");
+    let outcome = scene.remove(&path).await.unwrap();
+    let salvage = outcome.salvage().unwrap().reference.clone();
+    let error = refused(scene.restore(&salvage).await);
+    assert!(error.message.contains("cannot be used"), "{error}");
+    let order = RestorationOrder { source: scene.app(), salvage, branch: Some(branch("y")) };
+    let restored = scene.checkouts.restore(&order, &scene.caller()).await.unwrap();
+    assert_eq!(restored.branch.as_deref(), Some("y"));
+}
+
+#[tokio::test]
 async fn deleted_branch_is_made_again_by_restore() {
     let scene = Scene::new();
     let path = scene.worktree("x").await;

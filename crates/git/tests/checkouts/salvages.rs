@@ -305,6 +305,7 @@ async fn removal_is_refused_for_used_locked_and_unlisted_worktrees() {
     assert!(path.is_dir() && scene.path("app/.git").is_dir() && scene.path("foreign").is_dir());
     scene.remove(&path).await.unwrap();
     assert!(!path.exists());
+    assert_eq!(scene.checkouts.list(&scene.app()).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

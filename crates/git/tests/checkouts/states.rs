@@ -42,6 +42,53 @@ async fn merge_and_rebase_in_progress_are_left_alone() {
 }
 
 #[tokio::test]
+async fn cherry_pick_revert_and_mails_in_progress_are_left_alone() {
+    for (command, operation) in [
+        ("cherry-pick", GitOperation::CherryPick),
+        ("revert", GitOperation::Revert),
+        ("am", GitOperation::ApplyMail),
+    ] {
+        let scene = Scene::new();
+        let path = scene.worktree("x").await;
+        scene.commit(&path, "file", "x\n");
+        let theirs = scene.commit(scene.path("app"), "file", "y\n");
+        let before = scene.git(&path, &["rev-parse", "HEAD"]);
+        let mail = scene.git(scene.path("app"), &["format-patch", "-1", "--stdout"]);
+        scene.write("mail", mail + "\n");
+        scene.commit(&path, "file", "z\n");
+        let argument = match operation {
+            GitOperation::Revert => before,
+            GitOperation::ApplyMail => scene.path("mail").display().to_string(),
+            _ => theirs,
+        };
+        assert!(!scene.try_git(&path, &[command, &argument]).status.success());
+        let before = scene.state(&path);
+        let ensured = scene.ensure(&scene.spec(scene.app(), "x")).await.unwrap();
+        assert_eq!(
+            (ensured.origin, ensured.operation),
+            (WorktreeOrigin::Existing, Some(operation))
+        );
+        assert_eq!(scene.state(&path), before);
+        scene.git(&path, &[command, "--abort"]);
+    }
+}
+
+#[tokio::test]
+async fn bisection_in_progress_is_left_alone_on_its_branch() {
+    let scene = Scene::new();
+    let path = scene.worktree("x").await;
+    for name in ["a", "b", "c", "d"] {
+        scene.commit(&path, name, name);
+    }
+    scene.git(&path, &["bisect", "start", "HEAD", "HEAD~4"]);
+    let before = scene.git(&path, &["rev-parse", "HEAD"]);
+    let ensured = scene.ensure(&scene.spec(scene.app(), "x")).await.unwrap();
+    assert_eq!(ensured.operation, Some(GitOperation::Bisect));
+    assert_eq!(ensured.branch.as_deref(), Some("x"));
+    assert_eq!(scene.git(&path, &["rev-parse", "HEAD"]), before);
+}
+
+#[tokio::test]
 async fn worktree_on_another_branch_is_refused_with_both_names() {
     let scene = Scene::new();
     let path = scene.worktree("x").await;

@@ -1,4 +1,4 @@
-//! Operations in a process of their own, which a test kills.
+//! Operations in a process of their own, which a test kills or disturbs.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use segue_core::failpoint;
 use segue_core::model::{RefName, RepositorySource, RepositoryUrl};
 use segue_core::ports::{Checkouts as _, RemovalOrder, RestorationOrder};
 
-use crate::support::{Scene, caller_in, checkouts_in, spec_in};
+use crate::support::{Scene, branch, caller_in, checkouts_in, spec_in};
 
 /// What a victim does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +22,13 @@ pub(crate) enum VictimAction {
     EnsureFromUrl,
     Remove,
     Restore,
+    /// Restores the worktree on the new branch `y`.
+    RestoreAs,
 }
 
 impl VictimAction {
-    const ALL: [Self; 4] = [Self::EnsureLocal, Self::EnsureFromUrl, Self::Remove, Self::Restore];
+    const ALL: [Self; 5] =
+        [Self::EnsureLocal, Self::EnsureFromUrl, Self::Remove, Self::Restore, Self::RestoreAs];
 
     fn word(self) -> String {
         format!("{self:?}")
@@ -55,10 +58,11 @@ impl VictimAction {
                 let order = RemovalOrder { place, include: Vec::new(), used_by: None };
                 checkouts.remove(&order).await.map(drop)
             }
-            Self::Restore => {
+            Self::Restore | Self::RestoreAs => {
                 let salvage = fs::read_to_string(scene.join("salvage")).unwrap();
                 let salvage = RefName::parse(&salvage).unwrap();
-                let order = RestorationOrder { source: app, salvage, branch: None };
+                let branch = (self == Self::RestoreAs).then(|| branch("y"));
+                let order = RestorationOrder { source: app, salvage, branch };
                 checkouts.restore(&order, &caller).await.map(drop)
             }
         }
@@ -70,17 +74,22 @@ struct Strike {
     wanted: String,
     left: AtomicUsize,
     log: PathBuf,
+    /// The file to write at the failpoint. `None` if the process is killed there.
+    written: Option<PathBuf>,
 }
 
 static STRIKE: OnceLock<Strike> = OnceLock::new();
 
-/// Logs the point. Kills this process at the wanted one.
+/// Logs the point. At the wanted one, writes a file or kills this process.
 fn on_hit(name: &str) {
     let Some(strike) = STRIKE.get() else { return };
     let mut log = OpenOptions::new().append(true).create(true).open(&strike.log).unwrap();
     writeln!(log, "{name}").unwrap();
     if name == strike.wanted && strike.left.fetch_sub(1, Ordering::SeqCst) == 1 {
-        kill_process(getpid(), Signal::KILL).unwrap();
+        match &strike.written {
+            Some(path) => fs::write(path, "written meanwhile").unwrap(),
+            None => kill_process(getpid(), Signal::KILL).unwrap(),
+        }
     }
 }
 
@@ -94,18 +103,37 @@ async fn victim() {
     let left = AtomicUsize::new(variable("VICTIM_HIT").unwrap().parse().unwrap());
     let wanted = variable("VICTIM_POINT").unwrap();
     let log = PathBuf::from(&scene).join("points");
-    assert!(STRIKE.set(Strike { wanted, left, log }).is_ok());
+    let written = variable("VICTIM_WRITES").map(PathBuf::from);
+    assert!(STRIKE.set(Strike { wanted, left, log, written }).is_ok());
     failpoint::install(on_hit);
     action.carry_out(Path::new(&scene)).await.unwrap();
 }
 
-/// Starts a victim that is killed at the n-th hit of a failpoint.
-pub(crate) fn start(scene: &Scene, action: VictimAction, point: &str, hit: usize) -> Child {
+fn command(scene: &Scene, action: VictimAction, point: &str, hit: usize) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "victims::victim", "--nocapture"]);
     command.env("VICTIM_SCENE", scene.path("")).env("VICTIM_ACTION", action.word());
     command.env("VICTIM_POINT", point).env("VICTIM_HIT", hit.to_string());
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// Starts a victim that is killed at the n-th hit of a failpoint.
+pub(crate) fn start(scene: &Scene, action: VictimAction, point: &str, hit: usize) -> Child {
+    command(scene, action, point, hit).spawn().unwrap()
+}
+
+/// Runs an action while another program writes a file at a failpoint. Returns whether it succeeds.
+pub(crate) fn succeeds_while_written(
+    scene: &Scene,
+    action: VictimAction,
+    point: &str,
+    file: &str,
+) -> bool {
+    let file = scene.path(file);
+    let status = command(scene, action, point, 1).env("VICTIM_WRITES", &file).status().unwrap();
+    assert!(fs::read_to_string(scene.path("points")).unwrap().contains(point));
+    status.success()
 }
 
 /// Runs an action completely, and returns its failpoints with the number of each hit.
