@@ -18,7 +18,7 @@ use segue_core::{Error, Result};
 use tokio::sync::OnceCell;
 
 use crate::clone::{self, Cloning};
-use crate::diff::Comparing;
+use crate::diff::{self, Comparing};
 use crate::ensure;
 use crate::layout::{self, RepositoryFolders};
 use crate::left_locks;
@@ -94,7 +94,12 @@ impl GitCheckouts {
 
     /// Returns the folders of a repository. A missing clone is an error.
     fn existing(&self, source: &RepositorySource) -> Result<RepositoryFolders> {
-        self.known(source)?.ok_or_else(|| Error::not_found("there is no clone of this repository"))
+        match source {
+            RepositorySource::Folder(folder) => RepositoryFolders::of(folder),
+            RepositorySource::Url(url) => self.known(source)?.ok_or_else(|| {
+                Error::not_found(format!("the repository `{url}` has no clone and no worktrees"))
+            }),
+        }
     }
 
     /// Waits until no other process changes the repository.
@@ -136,13 +141,22 @@ impl GitCheckouts {
         let Some(error) = state.not_fetched else {
             return ensure::ensure(&repository, spec, caller, state.notices).await;
         };
-        // What is here already can be used without the remote.
+        // A branch that the clone has can be used without the remote.
         if repository.refs().branch(&spec.branch).await?.is_none() {
             return Err(error);
         }
         let mut notices = state.notices;
         notices.push(CheckoutNotice::NotFetched { why: error.to_string() });
         ensure::ensure(&repository, spec, caller, notices).await
+    }
+}
+
+/// Removes settings that could run programs from a shared clone. The settings of a repository of the
+/// user stay.
+async fn clean_settings(repository: &LockedRepository<'_>) -> Result<Vec<CheckoutNotice>> {
+    match repository.is_clone {
+        true => Ok(clone::remove_foreign(repository).await?.into_iter().collect()),
+        false => Ok(Vec::new()),
     }
 }
 
@@ -202,15 +216,23 @@ impl Checkouts for GitCheckouts {
     ) -> Result<WorktreeDiff> {
         let repository = &self.existing(&place.source)?;
         let (git, scratch) = (self.git().await?, self.scratch()?);
-        let comparing = Comparing { git, scratch, repository, caller };
-        comparing.diff(&place.path, base, patch_bytes).await
+        let comparing = Comparing { git, scratch, repository };
+        let sides = comparing.find(&place.path, base).await?;
+        if comparing.lacks_files(&sides).await? {
+            let locked = self.locked(&place.source).await?;
+            clean_settings(&locked).await?;
+            diff::fetch_files(locked.as_user(caller)?, &sides).await?;
+        }
+        comparing.diff(sides, patch_bytes).await
     }
 
     async fn salvage(&self, place: &WorktreePlace, include: &[String]) -> Result<SalvageOutcome> {
         let repository = &self.locked(&place.source).await?;
         let listed = &worktree::listed_at(repository.git, &repository.folders, &place.path).await?;
         if listed.is_main {
-            return Err(Error::usage("the main folder of a repository cannot be salvaged"));
+            let path = listed.path.display();
+            return Err(Error::usage(format!("`{path}` is the main folder of a repository"))
+                .caused_by("only linked worktrees can be salvaged"));
         }
         Salvaging { repository, listed, include, is_remainder: false }.take().await
     }
@@ -225,7 +247,8 @@ impl Checkouts for GitCheckouts {
         caller: &GitCaller,
     ) -> Result<EnsuredWorktree> {
         let repository = self.locked(&order.source).await?;
-        ensure::restore(&repository, order, caller).await
+        let notices = clean_settings(&repository).await?;
+        ensure::restore(&repository, order, caller, notices).await
     }
 
     async fn salvages(&self, source: &RepositorySource) -> Result<Vec<Salvage>> {

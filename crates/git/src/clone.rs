@@ -3,7 +3,7 @@
 //!
 //! A clone is made in a temporary folder and renamed when it is complete. Its branches of the
 //! remote are in `refs/remotes/origin/`. A damaged clone is moved aside, made again, and gets the
-//! local branches, salvages and worktrees of the old one.
+//! local refs and the worktrees of the old one.
 //!
 //! Git never collects garbage in a clone by itself, neither for us nor for an agent in a worktree:
 //! [`maintain`] does.
@@ -24,7 +24,9 @@ use crate::command::{GitCommand, TimeLimit};
 use crate::failure::cannot;
 use crate::locked::LockedRepository;
 
-/// What is fetched: the branches of the remote, as branches of `origin`.
+pub(crate) use settings::{remove_foreign, remove_foreign_settings};
+
+/// Maps the branches of the remote to branches of `origin`.
 const REFSPEC: &str = "+refs/heads/*:refs/remotes/origin/*";
 
 /// Words in the names of folders beside a clone: a clone that is being made, a damaged clone from
@@ -50,33 +52,26 @@ pub(crate) struct CloneState {
 }
 
 impl Cloning<'_> {
-    /// Makes the clone, or fetches what is new.
+    /// Makes the clone, or fetches new commits.
     pub(crate) async fn update(self) -> Result<CloneState> {
-        self.remove_abandoned()?;
-        let notices = self.complete_replacements().await?;
-        if !notices.is_empty() {
-            return Ok(CloneState { notices, not_fetched: None });
-        }
+        self.remove_abandoned().await?;
+        let mut notices = self.complete_replacements().await?;
+        let mut not_fetched = None;
         if !self.folder().exists() {
             self.make().await?;
-            return Ok(CloneState::default());
+        } else if let Some(why) = health::damage(self.repository).await? {
+            notices.push(self.replace(why).await?);
+        } else {
+            notices.extend(remove_foreign(self.repository).await?);
+            self.configure(self.folder()).await?;
+            if let Err(error) = self.fetch(self.folder()).await {
+                match health::damage_after(self.repository, &error).await? {
+                    Some(why) => notices.push(self.replace(why).await?),
+                    None => not_fetched = Some(error),
+                }
+            }
         }
-        if let Some(why) = health::damage(self.repository).await? {
-            return self.replace(why).await;
-        }
-        let mut state = CloneState::default();
-        let names = settings::remove_foreign(self.repository).await?;
-        if !names.is_empty() {
-            state.notices.push(CheckoutNotice::SettingsRemoved { names });
-        }
-        self.configure(self.folder()).await?;
-        match self.fetch(self.folder()).await {
-            Ok(()) => Ok(state),
-            Err(error) => match health::damage_after(self.repository, &error).await? {
-                Some(why) => self.replace(why).await,
-                None => Ok(CloneState { not_fetched: Some(error), ..state }),
-            },
-        }
+        Ok(CloneState { notices, not_fetched })
     }
 
     fn folder(&self) -> &Path {
@@ -97,7 +92,7 @@ impl Cloning<'_> {
         let made = self.fill(&new).await;
         if let Err(error) = made {
             // Report the failed clone, not a failure of this cleanup.
-            let _tidied = fs::remove_dir_all(&new);
+            let _tidied = remove_folder(new).await;
             return Err(error);
         }
         failpoint::hit("git.clone.rename.before");
@@ -182,7 +177,7 @@ impl Cloning<'_> {
     }
 
     /// Moves a damaged clone aside and makes it again.
-    async fn replace(&self, why: String) -> Result<CloneState> {
+    async fn replace(&self, why: String) -> Result<CheckoutNotice> {
         let time = self.repository.clock.now().strftime("%Y%m%dT%H%M%SZ").to_string();
         let id = self.repository.clock.random_id().simple().to_string();
         let old = self.beside(&format!("{REPLACED}{time}-{}", &id[..8]));
@@ -190,8 +185,7 @@ impl Cloning<'_> {
         let moved = fs::rename(self.folder(), &old);
         moved.map_err(|error| cannot("move aside", self.folder(), &error))?;
         failpoint::hit("git.clone.aside.after");
-        let notice = self.complete_replacement(&old, why).await?;
-        Ok(CloneState { notices: vec![notice], not_fetched: None })
+        self.complete_replacement(&old, why).await
     }
 
     /// Completes the replacements that were interrupted. Their names say so.
@@ -204,7 +198,7 @@ impl Cloning<'_> {
         Ok(notices)
     }
 
-    /// Makes the clone if it is missing, and carries over what only the old one has.
+    /// Makes the clone if it is missing, and carries over refs and worktrees of the old one.
     async fn complete_replacement(&self, old: &Path, why: String) -> Result<CheckoutNotice> {
         if !self.folder().exists() {
             self.make().await?;
@@ -220,9 +214,9 @@ impl Cloning<'_> {
 
     /// Removes the temporary folders of clones that were interrupted. Their makers are dead: they
     /// held the lock.
-    fn remove_abandoned(&self) -> Result<()> {
+    async fn remove_abandoned(&self) -> Result<()> {
         for path in self.all_beside(NEW)? {
-            fs::remove_dir_all(&path).map_err(|error| cannot("remove", &path, &error))?;
+            remove_folder(path).await?;
         }
         Ok(())
     }
@@ -245,10 +239,23 @@ impl Cloning<'_> {
     }
 }
 
-/// Collects garbage in a clone.
+/// Removes a folder with everything in it, which may take long.
+async fn remove_folder(folder: PathBuf) -> Result<()> {
+    let removed = tokio::task::spawn_blocking(move || {
+        fs::remove_dir_all(&folder).map_err(|error| cannot("remove", &folder, &error))
+    });
+    removed.await.map_err(|error| Error::internal("cannot remove a folder").caused_by(error))?
+}
+
+/// Collects garbage in a clone. Objects that an agent is about to use stay, and so do worktrees whose
+/// folders are gone: they may have staged files.
 pub(crate) async fn maintain(repository: &LockedRepository<'_>) -> Result<()> {
+    if let Some(notice) = remove_foreign(repository).await? {
+        tracing::warn!(?notice, "settings of a clone could run programs");
+    }
     failpoint::hit("git.clone.maintain.before");
-    repository.changing()?.args(["gc", "--quiet"]).run().await?;
+    let command = repository.changing()?.setting("gc.worktreePruneExpire=never");
+    command.args(["gc", "--quiet", "--prune=2.weeks.ago"]).run().await?;
     failpoint::hit("git.clone.maintain.after");
     Ok(())
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use segue_core::Result;
 use segue_core::model::{CommitId, FileDiff, ListedWorktree, WorktreeDiff};
-use segue_core::ports::GitCaller;
 
 use crate::command::{GitCommand, TimeLimit};
 use crate::failure::cannot;
@@ -24,22 +23,42 @@ pub(crate) struct Comparing<'a> {
     pub(crate) git: &'a Git,
     pub(crate) scratch: &'a Scratch,
     pub(crate) repository: &'a RepositoryFolders,
-    pub(crate) caller: &'a GitCaller,
+}
+
+/// A worktree and the commit with which it is compared.
+#[derive(Debug)]
+pub(crate) struct ComparedSides {
+    listed: ListedWorktree,
+    base: Option<CommitId>,
+}
+
+/// Lets a partial clone fetch the files that a comparison needs.
+pub(crate) async fn fetch_files(command: GitCommand, sides: &ComparedSides) -> Result<()> {
+    compare_commits(command, sides).limit(TimeLimit::NETWORK).run().await.map(drop)
+}
+
+fn compare_commits(command: GitCommand, sides: &ComparedSides) -> GitCommand {
+    let options =
+        ["diff-tree", "-r", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv"];
+    let commits = sides.base.iter().chain(&sides.listed.head);
+    command.args(options).args(commits.map(CommitId::as_str))
 }
 
 impl Comparing<'_> {
-    /// Compares a worktree with the commit at which it left `base`.
-    pub(crate) async fn diff(
-        &self,
-        path: &Path,
-        base: Option<&str>,
-        patch_bytes: usize,
-    ) -> Result<WorktreeDiff> {
+    /// Finds the worktree and the commit at which it left `base`.
+    pub(crate) async fn find(&self, path: &Path, base: Option<&str>) -> Result<ComparedSides> {
         let listed = worktree::listed_at(self.git, self.repository, path).await?;
         let base = self.merge_base(&listed, base).await?;
-        if let (Some(base), Some(head)) = (&base, &listed.head) {
-            self.fetch_missing(base, head).await?;
-        }
+        Ok(ComparedSides { listed, base })
+    }
+
+    /// Compares a worktree with the commit at which it left its base.
+    pub(crate) async fn diff(
+        &self,
+        sides: ComparedSides,
+        patch_bytes: usize,
+    ) -> Result<WorktreeDiff> {
+        let ComparedSides { listed, base } = sides;
         let folders = worktree::folders(self.repository, &listed)?;
         let head = listed.head.as_ref();
         let view = View::open(self.git, self.scratch, &folders, head, FileReading::Text).await?;
@@ -53,8 +72,8 @@ impl Comparing<'_> {
         let command =
             |format: &[&str]| diff_command(&view, &index).args(format).args([&tree, "--"]);
         let numbers = command(&["--numstat", "-z"]).run().await?;
-        let patch = command(&["--patch"]).at_most(patch_bytes).output().await?;
-        Ok(WorktreeDiff { base, files: parse(&numbers), patch: patch.stdout, is_cut: patch.is_cut })
+        let (patch, is_cut) = command(&["--patch"]).run_at_most(patch_bytes).await?;
+        Ok(WorktreeDiff { base, files: parse(&numbers), patch, is_cut })
     }
 
     /// Returns the commit at which the worktree left its base. `None` if they have none in common.
@@ -80,17 +99,15 @@ impl Comparing<'_> {
         }
     }
 
-    /// Lets a partial clone fetch the files that the comparison needs.
-    async fn fetch_missing(&self, base: &CommitId, head: &CommitId) -> Result<()> {
+    /// Returns whether a partial clone lacks files that the comparison needs.
+    pub(crate) async fn lacks_files(&self, sides: &ComparedSides) -> Result<bool> {
         let refs = Refs { git: self.git, repository: self.repository };
-        if !refs.is_partial().await? {
-            return Ok(());
+        let has_commits = sides.base.is_some() && sides.listed.head.is_some();
+        if !has_commits || !refs.is_partial().await? {
+            return Ok(false);
         }
-        let command = self.git.as_user(&self.repository.checkout, self.caller);
-        let command = command.setting("core.hooksPath=/dev/null").limit(TimeLimit::NETWORK);
-        let command = command.args(["diff-tree", "-r", "--numstat", "--no-renames"]);
-        command.args([base.as_str(), head.as_str()]).run().await?;
-        Ok(())
+        let compared = compare_commits(self.git.bookkeeping(self.repository), sides);
+        Ok(!compared.output().await?.status.success())
     }
 
     /// Adds the names of untracked files to an index of our own, so that the diff shows them.

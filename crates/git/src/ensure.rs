@@ -56,13 +56,14 @@ fn removed_locks(repository: &LockedRepository<'_>) -> impl Iterator<Item = Chec
     removed.map(|path| CheckoutNotice::LockFileRemoved { path })
 }
 
-/// Makes the worktree of a salvage again. An interrupted attempt is undone first.
+/// Makes the worktree of a salvage again. An interrupted attempt is undone first. `notices` has
+/// what happened before.
 pub(crate) async fn restore(
     repository: &LockedRepository<'_>,
     order: &RestorationOrder,
     caller: &GitCaller,
+    mut notices: Vec<CheckoutNotice>,
 ) -> Result<EnsuredWorktree> {
-    let mut notices = Vec::new();
     let wanted = &order.salvage;
     let (git, folders) = (repository.git, &repository.folders);
     let (salvaged, _) = salvage::read(git, folders, wanted).await?;

@@ -44,7 +44,10 @@ impl LockedRepository<'_> {
     pub(crate) fn as_user(&self, caller: &GitCaller) -> Result<GitCommand> {
         let command = self.git.as_user(&self.folders.checkout, caller);
         let command = match self.is_clone {
-            true => command.setting("core.hooksPath=/dev/null").setting("core.fsmonitor=false"),
+            true => command
+                .setting("core.hooksPath=/dev/null")
+                .setting("core.fsmonitor=false")
+                .setting("protocol.ext.allow=never"),
             false => command,
         };
         command.limit(TimeLimit::LOCAL).holding(&self.lock)

@@ -1,18 +1,21 @@
 //! The settings of a shared clone. They are ours, but an agent in a worktree can write to them, and
 //! some settings run programs. So only harmless ones stay.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use segue_core::model::CheckoutNotice;
 use segue_core::{Result, failpoint};
 
 use crate::locked::LockedRepository;
 
 /// Sections all of whose settings are data.
-const SECTIONS: [&str; 12] = [
+const SECTIONS: [&str; 11] = [
     "advice",
     "author",
     "color",
     "committer",
     "extensions",
-    "gc",
     "log",
     "maintenance",
     "pull",
@@ -22,7 +25,7 @@ const SECTIONS: [&str; 12] = [
 ];
 
 /// Other settings that are data. `*` stands for a name.
-const SETTINGS: [&str; 36] = [
+const SETTINGS: [&str; 40] = [
     "branch.*.description",
     "branch.*.merge",
     "branch.*.pushremote",
@@ -41,9 +44,13 @@ const SETTINGS: [&str; 36] = [
     "core.quotepath",
     "core.repositoryformatversion",
     "core.safecrlf",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
     "core.symlinks",
     "fetch.prune",
     "fetch.prunetags",
+    "gc.auto",
+    "index.sparse",
     "init.defaultbranch",
     "lfs.*.access",
     "lfs.*.locksverify",
@@ -61,28 +68,41 @@ const SETTINGS: [&str; 36] = [
     "submodule.*.url",
 ];
 
-/// Removes all settings that are not known to be data, and returns their names.
-pub(super) async fn remove_foreign(repository: &LockedRepository<'_>) -> Result<Vec<String>> {
-    let mut removed = Vec::new();
+/// Removes all settings of a clone that are not known to be data. Returns a notice if there were
+/// some.
+pub(crate) async fn remove_foreign(
+    repository: &LockedRepository<'_>,
+) -> Result<Option<CheckoutNotice>> {
+    let mut names: Vec<String> = Vec::new();
     for file in ["config", "config.worktree"] {
         let path = repository.folders.common.join(file);
-        if !path.is_file() {
-            continue;
-        }
-        let command = || repository.git.closed(&repository.folders.common).arg("config");
-        let command = || command().arg("--file").arg(&path);
-        let output = command().args(["--list", "--name-only", "-z"]).run().await?;
-        let text = String::from_utf8_lossy(&output).into_owned();
-        for name in text.split('\0').filter(|name| !name.is_empty() && !is_data(name)) {
-            if removed.iter().all(|known| known != name) {
-                let command = command().args(["--unset-all", name]);
-                command.holding(&repository.lock)?.run().await?;
-                failpoint::hit("git.clone.settings.after");
-                removed.push(name.to_owned());
-            }
-        }
+        names.extend(remove_foreign_settings(repository, &path).await?);
     }
-    Ok(removed)
+    names.sort();
+    names.dedup();
+    Ok((!names.is_empty()).then_some(CheckoutNotice::SettingsRemoved { names }))
+}
+
+/// Removes all settings in a file that are not known to be data, and returns their names.
+pub(crate) async fn remove_foreign_settings(
+    repository: &LockedRepository<'_>,
+    path: &Path,
+) -> Result<BTreeSet<String>> {
+    if !path.is_file() {
+        return Ok(BTreeSet::new());
+    }
+    let command = || repository.git.closed(&repository.folders.common).arg("config");
+    let command = || command().arg("--file").arg(path);
+    let output = command().args(["--list", "--name-only", "-z"]).run().await?;
+    let text = String::from_utf8_lossy(&output).into_owned();
+    let names = text.split('\0').filter(|name| !name.is_empty() && !is_data(name));
+    let names: BTreeSet<String> = names.map(str::to_owned).collect();
+    for name in &names {
+        let command = command().args(["--unset-all", name]);
+        command.holding(&repository.lock)?.run().await?;
+        failpoint::hit("git.clone.settings.after");
+    }
+    Ok(names)
 }
 
 /// Returns whether a setting cannot run a program. Git prints section and key in lower case.
@@ -117,6 +137,7 @@ mod tests {
             "diff.external",
             "diff.x.textconv",
             "filter.x.smudge",
+            "gc.recentobjectshook",
             "gpg.program",
             "http.proxy",
             "include.path",

@@ -16,6 +16,7 @@ use super::disk::{self, DiskContent, join};
 use super::metadata::Metadata;
 use super::names::{bytes, unstored};
 use super::snapshot::Snapshotting;
+use crate::clone::remove_foreign_settings;
 use crate::command::TimeLimit;
 use crate::confined::{copy_below, link_below, make_folder_below, set_permissions_below};
 use crate::create::{empty_commit, point_head};
@@ -176,6 +177,11 @@ impl Restoring<'_> {
         self.unpack("state", &self.worktree.admin, &[]).await?;
         make_folders(&self.worktree.admin, &details.state_empty_folders)?;
         failpoint::hit("git.restore.state.after");
+        if self.repository.is_clone {
+            // An agent may have written the settings of the worktree. Filters come from the user.
+            let settings = self.worktree.admin.join("config.worktree");
+            remove_foreign_settings(self.repository, &settings).await?;
+        }
         self.run_filters().await?;
         self.restore_nested().await?;
         set_permissions(&self.worktree.checkout, &details.permissions)?;

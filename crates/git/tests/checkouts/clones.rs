@@ -140,6 +140,20 @@ async fn clone_without_head_is_replaced_and_its_worktrees_and_branches_stay() {
 }
 
 #[tokio::test]
+async fn clone_whose_replacement_was_interrupted_is_fetched_before_use() {
+    let scene = Scene::with_remote();
+    scene.ensure(&scene.spec(scene.remote(), "x")).await.unwrap();
+    let clone = scene.clone_folder();
+    let name = clone.file_name().unwrap().to_str().unwrap().to_owned();
+    let old = clone.with_file_name(format!("{name}.replaced-20260101T000000Z-0123"));
+    scene.git(scene.path(""), &["init", "-q", "--bare", old.to_str().unwrap()]);
+    let pushed = scene.push_branch("theirs");
+    let ensured = scene.ensure(&scene.spec(scene.remote(), "theirs")).await.unwrap();
+    assert_eq!(ensured.head.unwrap().as_str(), pushed);
+    assert!(!old.exists());
+}
+
+#[tokio::test]
 async fn clone_with_damaged_objects_is_replaced_and_what_is_lost_is_named() {
     let scene = Scene::with_remote();
     let path = scene.ensure(&scene.spec(scene.remote(), "x")).await.unwrap().path;
@@ -178,35 +192,6 @@ async fn temporary_folder_of_a_killed_clone_is_removed() {
     fs::create_dir_all(left.join("objects")).unwrap();
     scene.ensure(&scene.spec(scene.remote(), "x")).await.unwrap();
     assert!(!left.exists());
-}
-
-#[tokio::test]
-async fn settings_of_an_agent_that_run_programs_are_removed_and_others_stay() {
-    let scene = Scene::with_remote();
-    let path = scene.ensure(&scene.spec(scene.remote(), "x")).await.unwrap().path;
-    let trap = scene.program("trap", "touch \"$(dirname \"$0\")/sprung\"; exit 1");
-    let clone = scene.clone_folder();
-    for (key, value) in [
-        ("core.sshCommand", trap.as_str()),
-        ("core.fsmonitor", &trap),
-        ("core.hooksPath", "/nowhere"),
-        ("remote.origin.uploadpack", &trap),
-        ("credential.helper", &format!("!{trap}")),
-        ("filter.x.smudge", &trap),
-        ("include.path", "/nowhere"),
-        ("user.name", "Agent"),
-    ] {
-        scene.git(&path, &["config", key, value]);
-    }
-    scene.program(
-        &format!("data/clones/{}/hooks/post-checkout", clone.file_name().unwrap().display()),
-        "touch sprung",
-    );
-    let ensured = scene.ensure(&scene.spec(scene.remote(), "y")).await.unwrap();
-    let [CheckoutNotice::SettingsRemoved { names }] = &ensured.notices[..] else { panic!() };
-    assert_eq!(names.len(), 7, "{names:?}");
-    assert_eq!(scene.git(&path, &["config", "user.name"]), "Agent");
-    assert!(!scene.path("sprung").exists() && !ensured.path.join("sprung").exists());
 }
 
 #[tokio::test]

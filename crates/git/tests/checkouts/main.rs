@@ -1,6 +1,7 @@
 //! Worktrees, clones and salvages with real git.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
 
+mod agent_settings;
 mod any_changes;
 mod branches;
 mod clones;
