@@ -11,6 +11,7 @@
 mod carry;
 mod health;
 mod settings;
+mod stashes;
 
 use std::fs;
 use std::io;

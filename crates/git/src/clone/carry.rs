@@ -1,24 +1,29 @@
-//! Carries over what only a damaged clone has: local branches, salvages, and worktrees with their
-//! staged files.
+//! Carries over what only a damaged clone has: refs, stashes, and worktrees with their staged files
+//! and commits.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use segue_core::model::CommitId;
 use segue_core::{Result, failpoint};
 
 use crate::command::{GitCommand, TimeLimit};
 use crate::failure::cannot;
+use crate::layout::RepositoryFolders;
 use crate::locked::LockedRepository;
+use crate::salvage;
 
-/// Carries over everything that can be read, and returns what cannot. The damaged clone keeps its
-/// objects.
+use super::stashes::STASH;
+
+/// Carries over everything that can be read. Returns the refs and worktrees that cannot be read, with
+/// the errors. The damaged clone keeps its objects.
 pub(super) async fn over(repository: &LockedRepository<'_>, aside: &Path) -> Result<Vec<String>> {
     let carrying = Carrying { repository, aside };
     carrying.make_readable()?;
     let mut lost = Vec::new();
     match carrying.refs().await {
-        Err(error) => lost.push(format!("all local branches and salvages: {error}")),
+        Err(error) => lost.push(format!("all local branches, tags and salvages: {error}")),
         Ok(refs) => {
             for (commit, name) in refs {
                 if let Err(error) = carrying.carry_ref(&commit, &name).await {
@@ -27,15 +32,18 @@ pub(super) async fn over(repository: &LockedRepository<'_>, aside: &Path) -> Res
             }
         }
     }
+    if let Err(error) = carrying.carry_stashes().await {
+        lost.push(format!("stashes: {error}"));
+    }
     carrying.carry_settings().await?;
     lost.extend(carrying.carry_worktrees().await?);
     Ok(lost)
 }
 
 #[derive(Clone, Copy)]
-struct Carrying<'a> {
-    repository: &'a LockedRepository<'a>,
-    aside: &'a Path,
+pub(super) struct Carrying<'a> {
+    pub(super) repository: &'a LockedRepository<'a>,
+    pub(super) aside: &'a Path,
 }
 
 impl Carrying<'_> {
@@ -43,7 +51,11 @@ impl Carrying<'_> {
         self.repository.git.bookkeeping_in(self.aside).limit(TimeLimit::LOCAL)
     }
 
-    fn new_folder(&self) -> &Path {
+    pub(super) fn old_folders(&self) -> RepositoryFolders {
+        RepositoryFolders { common: self.aside.to_owned(), checkout: self.aside.to_owned() }
+    }
+
+    pub(super) fn new_folder(&self) -> &Path {
         &self.repository.folders.common
     }
 
@@ -57,35 +69,44 @@ impl Carrying<'_> {
         }
     }
 
-    /// Returns the refs that only the clone has.
+    /// Returns the refs that the new clone does not have, except branches of the remote.
     async fn refs(&self) -> Result<Vec<(CommitId, String)>> {
+        let command = self.repository.git.bookkeeping(&self.repository.folders);
+        let known = command.args(["for-each-ref", "--format=%(refname)"]).line().await?;
+        let known: HashSet<&str> = known.lines().collect();
         let command = self.old().args(["for-each-ref", "--format=%(objectname) %(refname)"]);
-        let text = command.args(["refs/heads/", "refs/segue/"]).line().await?;
+        let text = command.line().await?;
+        let is_meant = |name: &str| !is_carried_apart(name) && !known.contains(name);
         let pair = |line: &str| {
-            let (commit, name) = line.split_once(' ')?;
+            let (commit, name) = line.split_once(' ').filter(|(_, name)| is_meant(name))?;
             Some((CommitId::parse(commit).ok()?, name.to_owned()))
         };
         Ok(text.lines().filter_map(pair).collect())
     }
 
     async fn carry_ref(&self, commit: &CommitId, name: &str) -> Result<()> {
-        let mut lines = vec![commit.to_string()];
+        self.carry_commits(&[commit.to_string()]).await?;
+        let command = self.repository.changing()?.args(["update-ref", name, commit.as_str()]);
+        command.run().await?;
+        failpoint::hit("git.clone.carry.ref.after");
+        Ok(())
+    }
+
+    /// Carries over commits with everything that the remote does not have, and checks that the new
+    /// clone can read them.
+    pub(super) async fn carry_commits(&self, commits: &[String]) -> Result<()> {
         let command = self.repository.git.bookkeeping(&self.repository.folders);
         let command = command.args(["for-each-ref", "--format=^%(objectname)", "refs/remotes/"]);
         let known = command.line().await?;
+        let mut lines = commits.to_vec();
         // What the remote has is in the new clone already. The old one may lack new commits.
         lines.extend(self.known_to_old(&known).await?);
         self.pack(&["--revs"], lines.join("\n").into_bytes()).await?;
-        let refs = self.repository.refs();
         let command = self.repository.git.bookkeeping(&self.repository.folders);
         let command =
             command.args(["rev-list", "--objects", "--quiet", "--exclude-promisor-objects"]);
-        command.args([commit.as_str(), "--not", "--remotes"]).run().await?;
-        if refs.commit(name).await?.is_none() {
-            let command = self.repository.changing()?.args(["update-ref", name, commit.as_str()]);
-            command.run().await?;
-        }
-        failpoint::hit("git.clone.carry.ref.after");
+        let command = command.args(["--stdin", "--not", "--remotes"]);
+        command.input(commits.join("\n").into_bytes()).run().await?;
         Ok(())
     }
 
@@ -96,7 +117,7 @@ impl Carrying<'_> {
         Ok(existing.into_iter().map(|id| format!("^{id}")).collect())
     }
 
-    async fn existing_in(&self, folder: &Path, ids: Vec<u8>) -> Result<Vec<String>> {
+    pub(super) async fn existing_in(&self, folder: &Path, ids: Vec<u8>) -> Result<Vec<String>> {
         let command = self.repository.git.bookkeeping_in(folder);
         let command = command.args(["cat-file", "--batch-check=%(objectname) %(objecttype)"]);
         let text = command.input(ids).line().await?;
@@ -136,6 +157,9 @@ impl Carrying<'_> {
             if let Err(error) = self.carry_staged(&admin).await {
                 lost.push(format!("staged files of {}: {error}", admin.display()));
             }
+            if let Err(error) = self.carry_kept_commits(&admin).await {
+                lost.push(format!("commits of {}: {error}", admin.display()));
+            }
             let moved = target.join(admin.file_name().unwrap_or_default());
             fs::rename(&admin, &moved).map_err(|error| cannot("move", &admin, &error))?;
             failpoint::hit("git.clone.carry.worktree.after");
@@ -145,15 +169,33 @@ impl Carrying<'_> {
 
     /// Carries over the objects that the index of a worktree has, and no commit.
     async fn carry_staged(&self, admin: &Path) -> Result<()> {
-        let index: PathBuf = admin.join("index");
-        if !index.is_file() {
+        if !admin.join("index").is_file() {
             return Ok(());
         }
-        let command = self.old().path_variable("GIT_INDEX_FILE", &index);
+        let command = self.repository.git.bookkeeping_in(admin).limit(TimeLimit::LOCAL);
         let text = command.args(["ls-files", "--stage"]).line().await?;
         let ids = text.lines().filter(|line| !line.starts_with("160000"));
         let ids: Vec<&str> = ids.filter_map(|line| line.split(' ').nth(1)).collect();
         let there = self.existing_in(self.aside, ids.join("\n").into_bytes()).await?;
         self.pack(&[], there.join("\n").into_bytes()).await
     }
+
+    /// Carries over the commits that only the worktree keeps: a detached HEAD, its reflog, operations
+    /// in progress.
+    async fn carry_kept_commits(&self, admin: &Path) -> Result<()> {
+        let ids = salvage::commit_ids_in(admin).await?;
+        self.carry_existing(ids).await
+    }
+
+    /// Carries over those of the commits that the damaged clone has.
+    pub(super) async fn carry_existing(&self, ids: BTreeSet<String>) -> Result<()> {
+        let ids: Vec<String> = ids.into_iter().collect();
+        let there = self.existing_in(self.aside, ids.join("\n").into_bytes()).await?;
+        if there.is_empty() { Ok(()) } else { self.carry_commits(&there).await }
+    }
+}
+
+/// Returns whether a ref comes from the remote, or is carried over with its reflog.
+fn is_carried_apart(name: &str) -> bool {
+    name.starts_with("refs/remotes/") || name == STASH
 }

@@ -21,7 +21,7 @@ const DAMAGE: [&str; 12] = [
     "unpackable",
 ];
 
-/// Returns why a clone cannot be used. `None` if its files and its refs are all right.
+/// Returns why a clone cannot be used. `None` if its files and its refs can be read.
 pub(super) async fn damage(repository: &LockedRepository<'_>) -> Result<Option<String>> {
     let folder = &repository.folders.common;
     let is_file = |name: &str| folder.join(name).is_file();
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damage_is_told_apart_from_trouble_with_the_network() {
+    fn damage_is_distinguished_from_errors_of_the_network() {
         for text in [
             "error: object file .git/objects/12/34 is empty",
             "fatal: loose object 12 (stored in .git/objects/12) is corrupt",

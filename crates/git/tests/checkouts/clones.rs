@@ -140,6 +140,32 @@ async fn clone_without_head_is_replaced_and_its_worktrees_and_branches_stay() {
 }
 
 #[tokio::test]
+async fn replaced_clone_keeps_stashes_tags_and_commits_of_detached_worktrees() {
+    let scene = Scene::with_remote();
+    let path = scene.ensure(&scene.spec(scene.remote(), "x")).await.unwrap().path;
+    for content in ["older stash", "newer stash"] {
+        scene.write("worktrees/x/file", content);
+        scene.git(&path, &["stash", "-q"]);
+    }
+    scene.git(&path, &["tag", "-a", "-m", "mine", "mine"]);
+    scene.git(&path, &["checkout", "-q", "--detach"]);
+    let commit = scene.commit(&path, "detached", "x");
+    scene.git(&path, &["update-index", "--split-index"]);
+    scene.write("worktrees/x/staged", "only staged");
+    scene.git(&path, &["add", "staged"]);
+    fs::remove_file(scene.clone_folder().join("HEAD")).unwrap();
+    let ensured = scene.ensure(&scene.spec(scene.remote(), "y")).await.unwrap();
+    let (_, lost) = replaced(&ensured);
+    assert_eq!(lost, Vec::<String>::new());
+    assert_eq!(scene.git(&path, &["rev-parse", "HEAD"]), commit);
+    assert_eq!(scene.git(&path, &["status", "--porcelain"]), "A  staged");
+    assert_eq!(scene.git(&path, &["cat-file", "blob", "stash@{0}:file"]), "newer stash");
+    assert_eq!(scene.git(&path, &["cat-file", "blob", "stash@{1}:file"]), "older stash");
+    assert_eq!(scene.git(&path, &["cat-file", "-t", "mine"]), "tag");
+    scene.check(&scene.clone_folder());
+}
+
+#[tokio::test]
 async fn clone_whose_replacement_was_interrupted_is_fetched_before_use() {
     let scene = Scene::with_remote();
     scene.ensure(&scene.spec(scene.remote(), "x")).await.unwrap();
