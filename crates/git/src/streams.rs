@@ -12,6 +12,8 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, ChildStdin};
 use tokio::sync::watch;
 
+use crate::failure::without_credentials;
+
 /// Maximum length of the standard error that is kept: its end.
 const LONGEST_STDERR_BYTES: usize = 16 << 10;
 /// Maximum length of one progress line.
@@ -186,7 +188,7 @@ impl ProgressLines<'_> {
     fn report(&mut self) {
         let line = String::from_utf8_lossy(&self.line);
         if !line.trim().is_empty() {
-            self.progress.report(line.trim());
+            self.progress.report(&without_credentials(line.trim()));
         }
         self.line.clear();
     }
@@ -199,14 +201,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_lines_end_at_carriage_returns() {
+    fn progress_lines_end_at_carriage_returns_and_have_no_credentials() {
         let seen: Arc<Mutex<Vec<String>>> = Arc::default();
         let sink = seen.clone();
         let progress = GitProgress::new(move |line| sink.lock().unwrap().push(line.to_owned()));
         let mut lines = ProgressLines { progress: &progress, line: Vec::new() };
         lines.take(b"Receiving:  10%\rRecei");
-        lines.take(b"ving: 100%, done.\n\nnext");
-        assert_eq!(*seen.lock().unwrap(), ["Receiving:  10%", "Receiving: 100%, done."]);
+        lines.take(b"ving: 100%, done.\n\nfrom https://t0ken@h/a\nnext");
+        let wanted = ["Receiving:  10%", "Receiving: 100%, done.", "from https://h/a"];
+        assert_eq!(*seen.lock().unwrap(), wanted);
     }
 
     #[test]
