@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::rules::display::is_misleading;
 
 /// Maximum length of a name in bytes. The file of a ref cannot have a longer name.
 const LONGEST_NAME_BYTES: usize = 255;
@@ -108,7 +109,7 @@ fn invalid(text: &str, what: &str) -> Error {
 }
 
 /// Returns whether git allows this name for a ref. Names become part of prompts and of terminal
-/// output, so all control characters and all white space are refused.
+/// output, so white space is refused, and so are characters that mislead a reader.
 fn is_valid(name: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty()
@@ -116,7 +117,7 @@ fn is_valid(name: &str) -> bool {
             && !part.ends_with('.')
             && !part.ends_with(".lock")
     };
-    let is_forbidden = |c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\".contains(c);
+    let is_forbidden = |c: char| is_misleading(c) || c.is_whitespace() || "~^:?*[\\".contains(c);
     name.len() <= LONGEST_NAME_BYTES
         && name.split('/').all(is_part)
         && !name.starts_with('-')
@@ -155,6 +156,8 @@ mod tests {
             "a[",
             "a\\b",
             "a\u{1b}b",
+            "a\u{202e}b",
+            "a\u{200b}b",
             "HEAD",
             "",
         ] {

@@ -178,8 +178,10 @@ fn other_branch(path: &str, found: Option<String>, wanted: &BranchName) -> Error
         Some(branch) => format!("is on branch `{branch}`"),
         None => "is on no branch (its HEAD is detached)".to_owned(),
     };
+    // A name of a branch may have characters that a shell acts on.
+    let word = quoted(Path::new(wanted.as_str()));
     Error::conflict(format!("the worktree `{path}` {found}, not on branch `{wanted}`"))
-        .hint(format!("run `git -C {path} switch {wanted}`, or use another branch"))
+        .hint(format!("run `git -C {path} switch {word}`, or use another branch"))
 }
 
 #[cfg(test)]

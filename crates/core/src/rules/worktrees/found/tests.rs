@@ -114,3 +114,10 @@ fn refusals_name_the_path_and_what_to_do() {
         assert!(error.message.contains("'/a b'") && !error.hints.is_empty(), "{error:?}");
     }
 }
+
+#[test]
+fn hint_with_a_name_of_a_branch_can_be_pasted_into_a_shell() {
+    let wanted = BranchName::parse("x;rm${IFS}-r").unwrap();
+    let error = WorktreeRefusal::OtherBranch { found: None, wanted }.at(Path::new("/a"));
+    assert!(error.hints[0].contains("switch 'x;rm${IFS}-r'`"), "{error:?}");
+}
