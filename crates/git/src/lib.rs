@@ -2,7 +2,7 @@
 //!
 //! There are three ways to run git:
 //!
-//! - *As the user* (`Git::as_user`): what the user asks for, such as a worktree in their own
+//! - *As the user* (`Git::as_user`): commands that the user asks for, such as a worktree in their own
 //!   repository. Their configuration, hooks, filters and credential helpers work as they expect.
 //! - *Bookkeeping* (`Git::bookkeeping`): lists, refs and locks of a repository, with a closed
 //!   environment and with settings that switch hooks and the file system monitor off.
@@ -13,16 +13,16 @@
 //! the lock as its standard input, so that it holds the lock as long as it runs. Commands that read
 //! their standard input only write objects and private files.
 //!
-//! What may fail, and what happens then:
+//! Failures, and what happens then:
 //!
 //! - git is missing, too old, fails, hangs, or prints without end: an error with git's own words
 //! - this process is killed between two steps: a worktree that is being made, removed or restored
 //!   is locked with a reason that names the step, and the next call completes or undoes the step
-//! - git is killed: the same; what it has left half-made is undone, after a salvage
+//! - git is killed: the same; a worktree that is half-made is undone, after a salvage
 //! - the disk is full or a folder is read-only: git's error; nothing is removed before its salvage
 //!   is on disk and was compared
-//! - a user or an agent has moved, deleted or changed things by hand: see
-//!   `segue_core::rules::worktrees`; whatever git does not list is never deleted
+//! - a user or an agent has moved, deleted or changed files by hand: see
+//!   `segue_core::rules::worktrees`; a folder that git does not list is never deleted
 
 mod checkouts;
 mod clone;
