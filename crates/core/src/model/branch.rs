@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::rules::display::is_misleading;
+use crate::model::is_misleading;
 
 /// Maximum length of a name in bytes. The file of a ref cannot have a longer name.
 const LONGEST_NAME_BYTES: usize = 255;

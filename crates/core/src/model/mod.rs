@@ -16,6 +16,7 @@ mod ids;
 mod launch;
 mod machine;
 mod message;
+mod misleading;
 mod permission_effect;
 mod principal;
 mod process;
@@ -57,6 +58,7 @@ pub use ids::{
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use machine::MachineIds;
 pub use message::{Message, MessageState, MessageStateKind, TypingRecord};
+pub use misleading::is_misleading;
 pub use permission_effect::PermissionEffect;
 pub use principal::{AccessToken, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};
