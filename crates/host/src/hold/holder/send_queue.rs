@@ -32,6 +32,9 @@ struct QueuedFrames {
     /// to.
     messages: Vec<u8>,
     is_closed: bool,
+    /// Whether output was dropped since the task last had nothing to write. Then the holder must be
+    /// notified that the client has caught up, even if nothing is left to write.
+    has_dropped: bool,
     /// Whether the task is writing frames that it has taken out of the queue.
     is_writing: bool,
 }
@@ -60,6 +63,9 @@ impl SendQueue {
         let mut queue = self.frames.borrow_mut();
         if queue.output.len() + beginning.len() + bytes.len() > MAX_OUTPUT_BYTES {
             queue.output = Vec::new();
+            queue.has_dropped = true;
+            drop(queue);
+            self.changed.notify_one();
             return Enqueued::Overflowed;
         }
         queue.output.extend_from_slice(beginning);
@@ -96,7 +102,8 @@ impl SendQueue {
         !queue.is_writing && queue.output.is_empty() && queue.messages.is_empty()
     }
 
-    /// Waits for frames and takes all of them. `None` if the queue is closed and empty.
+    /// Waits for frames and takes all of them. `None` if the queue is closed and empty. Takes nothing
+    /// if all of them were dropped.
     async fn take(&self) -> Option<Vec<u8>> {
         loop {
             {
@@ -104,7 +111,8 @@ impl SendQueue {
                 let mut taken = std::mem::take(&mut queue.output);
                 taken.append(&mut queue.messages);
                 queue.is_writing = !taken.is_empty();
-                if !taken.is_empty() {
+                let has_dropped = std::mem::take(&mut queue.has_dropped);
+                if !taken.is_empty() || has_dropped {
                     return Some(taken);
                 }
                 if queue.is_closed {
@@ -137,5 +145,34 @@ pub(super) async fn write_out(
         if queue.has_caught_up() {
             caught_up().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    use tokio::net::UnixStream;
+
+    use super::*;
+
+    /// If the writer is not scheduled before the queue overflows, it finds an empty queue.
+    #[tokio::test]
+    async fn holder_learns_that_the_client_has_caught_up_after_all_output_was_dropped() {
+        let queue = SendQueue::default();
+        let half = vec![b'x'; MAX_OUTPUT_BYTES / 2 + 1];
+        assert_eq!(queue.output(&half), Enqueued::Yes);
+        assert_eq!(queue.output(&half), Enqueued::Overflowed);
+        let (client, own) = UnixStream::pair().unwrap();
+        let (_, to) = own.into_split();
+        let caught_up = Cell::new(false);
+        let write = write_out(&queue, to, async || {
+            caught_up.set(true);
+            queue.close();
+        });
+        tokio::time::timeout(Duration::from_secs(60), write).await.unwrap();
+        assert!(caught_up.get());
+        drop(client);
     }
 }
