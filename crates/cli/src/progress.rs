@@ -26,13 +26,13 @@ pub(crate) const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The work that a command waits for, as the user sees it.
 #[derive(Clone, Debug)]
-pub(crate) struct Task {
+pub(crate) struct AwaitedWork {
     doing: String,
     about: ProgressSubject,
     interrupted: Error,
 }
 
-impl Task {
+impl AwaitedWork {
     /// Describes the work, such as `starting agents`. An interrupted command reports that no work
     /// continues, unless [`Self::after_interrupt`] sets another message.
     pub(crate) fn new(doing: impl Into<String>) -> Self {
@@ -60,17 +60,17 @@ impl Task {
 
 /// Connects to the daemon, and starts it first if it does not run.
 pub(crate) async fn connect(context: &Context) -> Result<Client> {
-    let task = Task::new("waiting for the daemon");
-    let task =
-        task.after_interrupt("a daemon that is starting continues", "run `segue daemon status`");
-    with_progress(context, task, Client::connect(&context.local)).await
+    let awaited = AwaitedWork::new("waiting for the daemon");
+    let awaited =
+        awaited.after_interrupt("a daemon that is starting continues", "run `segue daemon status`");
+    with_progress(context, awaited, Client::connect(&context.local)).await
 }
 
 /// Waits for a future. After a second a line on the terminal describes the work; it is erased at
 /// the end. Ctrl-C ends the wait with an error that names the work that continues.
 pub(crate) async fn with_progress<T>(
     context: &Context,
-    task: Task,
+    awaited: AwaitedWork,
     work: impl Future<Output = Result<T>>,
 ) -> Result<T> {
     let mut interrupts = Interrupts::take()?;
@@ -80,20 +80,20 @@ pub(crate) async fn with_progress<T>(
         result = work.as_mut() => result,
         () = interrupts.next() => {
             context.interrupt();
-            Err(task.interrupted.clone())
+            Err(awaited.interrupted.clone())
         }
-        never = show_line(context, &task) => match never {},
+        never = show_line(context, &awaited) => match never {},
     }
 }
 
-async fn show_line(context: &Context, task: &Task) -> Infallible {
+async fn show_line(context: &Context, awaited: &AwaitedWork) -> Infallible {
     let began = Instant::now();
     let Some(mut line) = ProgressLine::new(context) else { return std::future::pending().await };
     sleep(REDRAW_INTERVAL).await;
     let (states, shown) = watch::channel(String::new());
     tokio::select! {
-        never = sessions::follow(context, &task.about, states) => never,
-        never = draw(&task.doing, shown, began, &mut line) => never,
+        never = sessions::follow(context, &awaited.about, states) => never,
+        never = draw(&awaited.doing, shown, began, &mut line) => never,
     }
 }
 

@@ -8,7 +8,7 @@ use segue_core::{Error, Result};
 use super::duration;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 use crate::render::plain::one_line;
 use crate::render::sessions::{DisplayContext, address, counted, place};
 use crate::render::style::TextTone;
@@ -45,10 +45,10 @@ pub(crate) struct AdoptArguments {
 pub(crate) async fn run(arguments: AdoptArguments, context: &mut Context) -> Result<CommandEnding> {
     let request = request(arguments, context)?;
     let client = progress::connect(context).await?;
-    let task = Task::new("looking for conversations");
-    let task = task
+    let work = AwaitedWork::new("looking for conversations");
+    let work = work
         .after_interrupt("the daemon continues", "run `segue ls` to see which sessions it made");
-    let report = with_progress(context, task, client.adopt(&request)).await?;
+    let report = with_progress(context, work, client.adopt(&request)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
     } else if request.id.is_some() || request.all {

@@ -8,7 +8,7 @@ use segue_server::resident::{self, DaemonEnd, Presence};
 use serde::Serialize;
 
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 use crate::render::time::age;
 
 /// Start, stop and show the daemon; commands start it by themselves
@@ -76,12 +76,12 @@ async fn start(context: &mut Context) -> Result<CommandEnding> {
 }
 
 async fn stop(force: bool, context: &mut Context) -> Result<CommandEnding> {
-    let task = Task::new("waiting for the end of the daemon");
-    let task =
-        task.after_interrupt("the daemon is still stopping", "run `segue daemon status` to see");
+    let work = AwaitedWork::new("waiting for the end of the daemon");
+    let work =
+        work.after_interrupt("the daemon is still stopping", "run `segue daemon status` to see");
     let ended = match force {
-        false => with_progress(context, task, resident::stop(&context.local)).await?,
-        true => with_progress(context, task, resident::kill(&context.local)).await?,
+        false => with_progress(context, work, resident::stop(&context.local)).await?,
+        true => with_progress(context, work, resident::kill(&context.local)).await?,
     };
     if context.wants_json() {
         context.output.json(&answer(&Presence::Absent))?;

@@ -5,7 +5,7 @@ use segue_core::api::{DoctorReport, Finding, Severity};
 use segue_core::{Kind, Result};
 
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 use crate::render::plain::one_line;
 use crate::render::style::{Colour, TextTone};
 
@@ -24,9 +24,9 @@ pub(crate) async fn run(
     context: &mut Context,
 ) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
-    let task = Task::new("comparing store, processes and files");
-    let task = task.after_interrupt("the daemon continues", "run `segue doctor` again");
-    let report = with_progress(context, task, client.doctor(arguments.fix)).await?;
+    let work = AwaitedWork::new("comparing store, processes and files");
+    let work = work.after_interrupt("the daemon continues", "run `segue doctor` again");
+    let report = with_progress(context, work, client.doctor(arguments.fix)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
     } else {

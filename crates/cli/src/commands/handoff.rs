@@ -11,7 +11,7 @@ use segue_server::wiring::Size;
 use super::trust;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 use crate::render::plain;
 use crate::render::sessions::counted;
 use crate::render::turns::{self, TurnStyle};
@@ -92,9 +92,9 @@ pub(crate) async fn run(
     let kind = dry_run.kind();
     let request = HandoffRequest { caller, from, to, name, mode, budget, interrupt, dry_run: kind };
     let client = progress::connect(context).await?;
-    let task = Task::new(format!("handing over {}", request.from)).showing_changed();
-    let task = task.after_interrupt("the handoff continues", "run `segue ls` to see its result");
-    let attempt = async || with_progress(context, task.clone(), client.handoff(&request)).await;
+    let work = AwaitedWork::new(format!("handing over {}", request.from)).showing_changed();
+    let work = work.after_interrupt("the handoff continues", "run `segue ls` to see its result");
+    let attempt = async || with_progress(context, work.clone(), client.handoff(&request)).await;
     let report = trust::ask_and_retry(&client, context, context.cwd(), attempt).await?;
     if context.wants_json() {
         context.output.json(&report)?;

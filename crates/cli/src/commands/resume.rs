@@ -7,7 +7,7 @@ use segue_core::api::{Caller, ResumeAnswer, ResumeRequest, Selection};
 use super::outcomes;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 
 /// Bring sessions back into their conversations
 #[derive(Debug, Args)]
@@ -50,15 +50,15 @@ pub(crate) async fn run(
     let typed = typed_command(&arguments);
     let request = request(arguments, context.caller());
     let client = progress::connect(context).await?;
-    let task = if request.plan {
-        Task::new("looking at the sessions")
+    let work = if request.plan {
+        AwaitedWork::new("looking at the sessions")
     } else {
-        Task::new("bringing sessions back").showing_changed().after_interrupt(
+        AwaitedWork::new("bringing sessions back").showing_changed().after_interrupt(
             "the daemon continues to bring sessions back",
             "run `segue ls` to see them",
         )
     };
-    match with_progress(context, task, client.resume(&request)).await? {
+    match with_progress(context, work, client.resume(&request)).await? {
         ResumeAnswer::Planned(report) => outcomes::plan::show(&report, &typed, context),
         ResumeAnswer::Restored(report) => outcomes::show(&report, &typed, context),
     }

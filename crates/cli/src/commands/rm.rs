@@ -10,7 +10,7 @@ use super::targets::{self, NameMatching, Tally};
 use crate::complete;
 use crate::context::{CommandEnding, Context};
 use crate::output::Output;
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 use crate::render::sessions::{address, counted};
 
 /// Delete the records of sessions; their transcripts stay unless --purge is given
@@ -68,13 +68,13 @@ async fn remove(
     context: &Context,
 ) -> Result<()> {
     let name = address(session);
-    let task = Task::new("removing").showing([name.clone()]);
-    let task =
-        task.after_interrupt(format!("{name} is being removed"), "run `segue ls --all` to see");
+    let work = AwaitedWork::new("removing").showing([name.clone()]);
+    let work =
+        work.after_interrupt(format!("{name} is being removed"), "run `segue ls --all` to see");
     // Uses the id, so that exactly the confirmed session is removed: a name could mean another
     // session by now.
     let id = session.session.to_string();
-    with_progress(context, task, client.remove(&id, context.cwd(), purge)).await
+    with_progress(context, work, client.remove(&id, context.cwd(), purge)).await
 }
 
 fn print_removed(session: &SessionView, context: &mut Context) -> Result<()> {

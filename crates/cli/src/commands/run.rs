@@ -12,7 +12,7 @@ use super::prompt::{self, TextKind};
 use super::{attach, failure, trust, wait};
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 use crate::render::sessions::address;
 
 /// Start one agent
@@ -134,19 +134,19 @@ pub(crate) async fn run(arguments: RunArguments, context: &mut Context) -> Resul
     let request = request(arguments, context.caller())?;
     let client = progress::connect(context).await?;
     let folder = request.cwd.as_deref().unwrap_or(context.cwd());
-    let task = Task::new("starting the agent")
+    let work = AwaitedWork::new("starting the agent")
         .showing_changed()
         .after_interrupt("the start of the agent continues", "run `segue ls` to see it");
-    let attempt = async || with_progress(context, task.clone(), client.run(&request)).await;
+    let attempt = async || with_progress(context, work.clone(), client.run(&request)).await;
     let session = trust::ask_and_retry(&client, context, folder, attempt).await?;
     match afterwards {
         Afterwards::Attach => attach::attach(&session.id.to_string(), &client, context).await,
         Afterwards::WaitForTurn => {
             let name = address(&session);
-            let task = Task::new("waiting").showing([name.clone()]);
-            let task =
-                task.after_interrupt("the agent goes on", format!("run `segue wait {name}`"));
-            let turn = with_progress(context, task, client.wait_turn(session.id)).await?;
+            let work = AwaitedWork::new("waiting").showing([name.clone()]);
+            let work =
+                work.after_interrupt("the agent goes on", format!("run `segue wait {name}`"));
+            let turn = with_progress(context, work, client.wait_turn(session.id)).await?;
             show_turn(&turn, context)
         }
         Afterwards::WaitForRest => wait::for_rest(&session, &client, context).await,

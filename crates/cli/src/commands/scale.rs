@@ -7,7 +7,7 @@ use segue_core::api::{RestoreReport, ScaleReport, ScaleRequest};
 use super::{outcomes, trust};
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 
 /// Change how many agents of one kind run, without editing segue.toml
 #[derive(Debug, Args)]
@@ -35,11 +35,11 @@ pub(crate) async fn run(arguments: ScaleArguments, context: &mut Context) -> Res
     let ScaleArguments { agent, count, fleet } = arguments;
     let request = ScaleRequest { caller: context.caller(), agent, count, fleet };
     let client = progress::connect(context).await?;
-    let task = Task::new("starting and stopping agents").showing_changed().after_interrupt(
+    let work = AwaitedWork::new("starting and stopping agents").showing_changed().after_interrupt(
         "the daemon continues to start and stop agents",
         "run `segue ls` to see them",
     );
-    let attempt = async || with_progress(context, task.clone(), client.scale(&request)).await;
+    let attempt = async || with_progress(context, work.clone(), client.scale(&request)).await;
     let report = trust::ask_and_retry(&client, context, context.cwd(), attempt).await?;
     if context.wants_json() {
         context.output.json(&report)?;

@@ -16,7 +16,7 @@ use super::targets::{self, NameMatching, NamePrinting, Tally};
 use super::{duration, failure, outcomes};
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 use crate::render::sessions::{address, asks};
 use crate::render::style::TextTone;
 
@@ -94,8 +94,9 @@ pub(crate) async fn run(arguments: SendArguments, context: &mut Context) -> Resu
         ))
         .hint(format!("run `segue ls --all --fleet {}` to see them", request.session))),
         [only] => {
-            let task = Task::new("waiting for the agent").showing(sessions.iter().map(address));
-            let sent = with_progress(context, task, client.send(only)).await;
+            let work =
+                AwaitedWork::new("waiting for the agent").showing(sessions.iter().map(address));
+            let sent = with_progress(context, work, client.send(only)).await;
             let report = match sent {
                 Err(_) if context.is_interrupted() => return Err(interrupted(only, context).await),
                 sent => sent?,
@@ -118,8 +119,8 @@ async fn send_to_all(
     sessions: &[SessionView],
     context: &mut Context,
 ) -> Result<CommandEnding> {
-    let task = Task::new("waiting for the agents").showing(sessions.iter().map(address));
-    let task = task.after_interrupt("messages stay queued", "run `segue messages` to see them");
+    let work = AwaitedWork::new("waiting for the agents").showing(sessions.iter().map(address));
+    let work = work.after_interrupt("messages stay queued", "run `segue messages` to see them");
     let mut tally = Tally::default();
     let mut sends = JoinSet::new();
     for request in requests {
@@ -133,7 +134,7 @@ async fn send_to_all(
     let show = |(report, until): (SendReport, Until), context: &mut Context| {
         show(&report, until, NamePrinting::Printed, context)
     };
-    tally.add_all(sends, &task, context, show).await?;
+    tally.add_all(sends, &work, context, show).await?;
     Ok(tally.ending())
 }
 

@@ -7,7 +7,7 @@ use segue_core::{Kind, Result};
 use super::targets;
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 use crate::render::style::TextTone;
 use crate::render::table::{TableCell, TextTable};
 
@@ -32,12 +32,12 @@ pub(crate) struct StopArguments {
 pub(crate) async fn run(arguments: StopArguments, context: &mut Context) -> Result<CommandEnding> {
     let client = progress::connect(context).await?;
     let names = arguments.names.clone();
-    let task = Task::new("stopping sessions");
-    let task = if arguments.all { task.showing_changed() } else { task.showing(names) };
-    let task =
-        task.after_interrupt("the daemon continues to stop them", "run `segue ls` to see them");
+    let work = AwaitedWork::new("stopping sessions");
+    let work = if arguments.all { work.showing_changed() } else { work.showing(names) };
+    let work =
+        work.after_interrupt("the daemon continues to stop them", "run `segue ls` to see them");
     let request = request(arguments, context);
-    let report = with_progress(context, task, client.stop(&request)).await?;
+    let report = with_progress(context, work, client.stop(&request)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
     } else {

@@ -7,7 +7,7 @@ use segue_server::client::Client;
 use tokio::task::JoinSet;
 
 use crate::context::{CommandEnding, Context};
-use crate::progress::{Task, with_progress};
+use crate::progress::{AwaitedWork, with_progress};
 
 /// Which sessions a name can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,14 +69,14 @@ impl Tally {
     pub(crate) async fn add_all<T: 'static>(
         &mut self,
         mut requests: JoinSet<Result<T>>,
-        task: &Task,
+        work: &AwaitedWork,
         context: &mut Context,
         mut show: impl FnMut(T, &mut Context) -> Result<CommandEnding>,
     ) -> Result<()> {
         let failed = |error| Error::internal("a request of this command failed").caused_by(error);
         while !requests.is_empty() {
             let next = async { requests.join_next().await.transpose().map_err(failed) };
-            let Some(answer) = with_progress(context, task.clone(), next).await? else { break };
+            let Some(answer) = with_progress(context, work.clone(), next).await? else { break };
             match answer.and_then(|answer| show(answer, context)) {
                 Ok(CommandEnding::Done) => self.succeed(),
                 Ok(CommandEnding::Reported(kind)) => self.failed.push(kind),

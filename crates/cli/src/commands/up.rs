@@ -7,7 +7,7 @@ use segue_core::api::UpRequest;
 use super::{outcomes, resume, trust};
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 
 /// Start the agents of segue.toml, or bring them back
 #[derive(Debug, Args)]
@@ -46,10 +46,10 @@ pub(crate) async fn run(arguments: UpArguments, context: &mut Context) -> Result
     let of_fleet = fleet.as_ref().map(|fleet| format!(" --fleet {fleet}")).unwrap_or_default();
     let request = UpRequest { caller: context.caller(), agents, fleet, fresh, stopped };
     let client = progress::connect(context).await?;
-    let task = Task::new("starting agents")
+    let work = AwaitedWork::new("starting agents")
         .showing_changed()
         .after_interrupt("the start of the agents continues", "run `segue ls` to see them");
-    let attempt = async || with_progress(context, task.clone(), client.up(&request)).await;
+    let attempt = async || with_progress(context, work.clone(), client.up(&request)).await;
     let report = trust::ask_and_retry(&client, context, context.cwd(), attempt).await?;
     outcomes::show(&report, &format!("up{of_fleet}"), context)
 }

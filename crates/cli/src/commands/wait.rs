@@ -14,7 +14,7 @@ use super::duration;
 use super::targets::{self, NameMatching, NamePrinting, Tally};
 use crate::complete;
 use crate::context::{CommandEnding, Context};
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 use crate::render::sessions::{address, asks, question_hint, status};
 
 /// Wait until agents are idle, ask a question, or have ended
@@ -83,9 +83,9 @@ async fn wait_for_all(
     context: &mut Context,
 ) -> Result<()> {
     let names: Vec<String> = requests.iter().map(|(name, _)| name.clone()).collect();
-    let task = Task::new("waiting").showing(names.clone());
+    let work = AwaitedWork::new("waiting").showing(names.clone());
     let again = format!("run `segue wait {}` to wait again", names.join(" "));
-    let task = task.after_interrupt("the agents go on", again);
+    let work = work.after_interrupt("the agents go on", again);
     let mut waits = JoinSet::new();
     for (_, request) in requests {
         let local = context.local.clone();
@@ -98,7 +98,7 @@ async fn wait_for_all(
     let show = |(report, target): (WaitReport, WaitTarget), context: &mut Context| {
         show(&report, target, NamePrinting::Printed, context)
     };
-    tally.add_all(waits, &task, context, show).await
+    tally.add_all(waits, &work, context, show).await
 }
 
 async fn wait_for_one(
@@ -107,10 +107,10 @@ async fn wait_for_one(
     name: &str,
     context: &Context,
 ) -> Result<WaitReport> {
-    let task = Task::new("waiting").showing([name.to_owned()]);
-    let task =
-        task.after_interrupt("the agent goes on", format!("run `segue wait {name}` to wait again"));
-    with_progress(context, task, client.wait(request)).await
+    let work = AwaitedWork::new("waiting").showing([name.to_owned()]);
+    let work =
+        work.after_interrupt("the agent goes on", format!("run `segue wait {name}` to wait again"));
+    with_progress(context, work, client.wait(request)).await
 }
 
 /// The session, and why the wait is over, as `segue wait --json` prints them.

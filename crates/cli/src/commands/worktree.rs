@@ -14,7 +14,7 @@ use segue_server::wiring::Size;
 use crate::context::{CommandEnding, Context};
 use crate::output::Output;
 use crate::paged::Paged;
-use crate::progress::{self, Task, with_progress};
+use crate::progress::{self, AwaitedWork, with_progress};
 use crate::render::plain::plain;
 
 /// List, compare, salvage, restore and remove the worktrees of agents
@@ -141,8 +141,8 @@ async fn found(
     context: &Context,
 ) -> Result<Vec<WorktreeView>> {
     let request = WorktreesRequest { cwd: context.cwd().to_owned(), names, with_sizes };
-    let task = Task::new("looking at worktrees");
-    let list = with_progress(context, task, client.worktrees(&request)).await?;
+    let work = AwaitedWork::new("looking at worktrees");
+    let list = with_progress(context, work, client.worktrees(&request)).await?;
     Ok(list.worktrees)
 }
 
@@ -210,8 +210,8 @@ async fn diff(
         base,
         only_stat: stat,
     };
-    let task = Task::new("comparing the worktree");
-    let report = with_progress(context, task, client.worktree_diff(&request)).await?;
+    let work = AwaitedWork::new("comparing the worktree");
+    let report = with_progress(context, work, client.worktree_diff(&request)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
         return Ok(CommandEnding::Done);
@@ -259,9 +259,9 @@ async fn act(
     client: &Client,
     context: &mut Context,
 ) -> Result<CommandEnding> {
-    let task = Task::new("working on the worktree")
+    let work = AwaitedWork::new("working on the worktree")
         .after_interrupt("the daemon continues", "run `segue worktree ls` to see the worktree");
-    let report = with_progress(context, task, client.change_worktree(action, request)).await?;
+    let report = with_progress(context, work, client.change_worktree(action, request)).await?;
     print_report(&report, context)?;
     Ok(CommandEnding::Done)
 }
@@ -315,9 +315,9 @@ async fn collect_garbage(
 ) -> Result<CommandEnding> {
     let (cwd, is_dry_run) = (context.cwd().to_owned(), arguments.dry_run);
     let request = WorktreeGcRequest { cwd, is_dry_run };
-    let task = Task::new("removing worktrees")
+    let work = AwaitedWork::new("removing worktrees")
         .after_interrupt("the daemon continues", "run `segue worktree ls` to see the worktrees");
-    let report = with_progress(context, task, client.worktree_gc(&request)).await?;
+    let report = with_progress(context, work, client.worktree_gc(&request)).await?;
     if context.wants_json() {
         context.output.json(&report)?;
     } else {
