@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Some("exec-agent") => wiring::exec_agent(arguments.collect()),
         Some("hook") => wiring::hook(),
         Some("login-shell") => wiring::login_shell(arguments.collect()),
+        Some("shell-command") => wiring::shell_command(arguments.collect()),
         Some("print-environment") => wiring::print_environment(&arguments.collect::<Vec<_>>()),
         Some(segue_conformance::SUBCOMMAND) => vendors::rehearse(&arguments.collect::<Vec<_>>()),
         Some("demo-agent") => wiring::demo_agent(arguments.collect()),

@@ -44,7 +44,7 @@ pub use machine::FakeMachine;
 pub use store::FakeStore;
 pub use terminals::{FakeTerminal, FakeTerminals};
 pub use transcript::transcript_line;
-pub use user::{FakeEnvironments, FakeNotifier, FakeProjects, FakeWatchers};
+pub use user::{FakeCommands, FakeEnvironments, FakeNotifier, FakeProjects, FakeWatchers};
 pub use vendor::{FakeVendor, Storage};
 pub use vendors::FakeVendors;
 
@@ -66,6 +66,7 @@ pub struct FakeWorld {
     pub watchers: FakeWatchers,
     pub environments: Arc<FakeEnvironments>,
     pub notifier: Arc<FakeNotifier>,
+    pub commands: Arc<FakeCommands>,
     pub clock: Arc<FakeClock>,
 }
 
@@ -99,6 +100,7 @@ impl FakeWorld {
             watchers: FakeWatchers::default(),
             environments: Arc::new(FakeEnvironments::new(calls.clone())),
             notifier: Arc::default(),
+            commands: Arc::default(),
             clock,
             folders,
             calls,
@@ -121,6 +123,7 @@ impl FakeWorld {
             watchers: Arc::new(self.watchers.clone()),
             environments: self.environments.clone(),
             notifier: self.notifier.clone(),
+            commands: self.commands.clone(),
             clock: self.clock.clone(),
         }
     }

@@ -1,4 +1,4 @@
-//! Project files, the login shell, notifications and watched folders of the user.
+//! Project files, the login shell, shell commands, notifications and watched folders of the user.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use segue_core::model::{AgentName, Environment, FleetScale, Project, ProjectAgent, VendorId};
 use segue_core::ports::{
-    EnvironmentSettings, Environments, FolderChange, FolderWatcher, FolderWatchers, Notification,
-    Notifier, ProjectFile, Projects,
+    CommandOrder, CommandReport, Commands, EnvironmentSettings, Environments, FolderChange,
+    FolderWatcher, FolderWatchers, Notification, Notifier, ProjectFile, Projects,
 };
 use segue_core::rules::scale;
 use segue_core::{Error, Result};
@@ -185,5 +185,27 @@ impl FolderWatcher for FakeWatchers {
                 None => self.0.has_changed.notified().await,
             }
         }
+    }
+}
+
+/// Shell commands whose ends a test sets.
+#[derive(Debug, Default)]
+pub struct FakeCommands {
+    reports: Mutex<VecDeque<CommandReport>>,
+}
+
+impl FakeCommands {
+    /// Sets the end of the next command. Without it, a command passes.
+    pub fn end_with(&self, report: CommandReport) {
+        self.reports.lock().unwrap().push_back(report);
+    }
+}
+
+#[async_trait]
+impl Commands for FakeCommands {
+    async fn run(&self, _order: CommandOrder) -> Result<CommandReport> {
+        let next = self.reports.lock().unwrap().pop_front();
+        let (ending, output) = ("exit status: 0".to_owned(), String::new());
+        Ok(next.unwrap_or(CommandReport { passed: true, ending, output }))
     }
 }

@@ -20,6 +20,7 @@ pub mod archive;
 pub mod atomic;
 pub mod cgroup;
 pub mod clock;
+pub mod commands;
 pub mod confined;
 pub mod daemon;
 pub mod daemon_process;
@@ -47,6 +48,7 @@ pub mod tools;
 pub mod watch;
 
 pub use clock::SystemClock;
+pub use commands::LocalCommands;
 pub use failure::quoted;
 pub use files::LocalFiles;
 pub use folders::DiskFolders;

@@ -7,12 +7,14 @@
 //! starts for itself stay in the daemon's session, or are recorded as `OwnProcess`.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, getsid, set_child_subreaper, waitpid};
 use segue_core::model::{LaunchId, ProcessRef};
 use segue_core::{Error, Result};
+use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
@@ -45,6 +47,17 @@ static OWN: Mutex<Vec<ProcessRef>> = Mutex::new(Vec::new());
 pub(crate) struct OwnProcess(ProcessRef);
 
 impl OwnProcess {
+    /// Starts a child and records it before it can leave the session of this process: a check for
+    /// adopted processes waits until the child is recorded.
+    pub(crate) fn start(command: &mut Command) -> io::Result<(Child, Option<Self>)> {
+        let mut own = own();
+        let child = command.spawn()?;
+        let process = child.id().and_then(process::find);
+        own.extend(process.clone());
+        drop(own);
+        Ok((child, process.map(Self)))
+    }
+
     /// Records a child. `None` if it has ended already.
     pub(crate) fn expect(pid: u32) -> Option<Self> {
         let process = process::find(pid)?;

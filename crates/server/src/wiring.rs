@@ -15,7 +15,6 @@ use segue_core::ports::{
 use segue_core::rules::{self, environment};
 use segue_core::{Error, Result};
 use segue_git::{CheckoutFolders, GitCheckouts};
-use segue_host::LocalNotifier;
 use segue_host::archive::DiskArchive;
 use segue_host::clock::SystemClock;
 use segue_host::environments::{self, LocalEnvironments};
@@ -24,6 +23,7 @@ use segue_host::folders::DiskFolders;
 use segue_host::hold::{self, LocalHolders, LocalTerminals};
 use segue_host::machine::LocalMachine;
 use segue_host::watch::LocalWatchers;
+use segue_host::{LocalCommands, LocalNotifier, commands};
 use segue_host::{
     Paths, ProcessContext, cgroup, failpoints, orphans, peer, process_context, scope,
 };
@@ -134,6 +134,7 @@ pub(crate) fn ports(
         environments: Arc::new(LocalEnvironments::new(environment)),
         clock: Arc::new(SystemClock),
         notifier: Arc::new(LocalNotifier),
+        commands: Arc::new(LocalCommands),
     })
 }
 
@@ -344,6 +345,13 @@ pub fn exec_agent(arguments: Vec<OsString>) -> ExitCode {
 pub fn login_shell(arguments: Vec<OsString>) -> ExitCode {
     // The daemon notices that nothing was printed. The output of this process is not shown.
     let _reported = environments::become_login_shell(arguments);
+    ExitCode::FAILURE
+}
+
+/// Replaces this process by the shell that runs a command. Returns only if that fails.
+pub fn shell_command(arguments: Vec<OsString>) -> ExitCode {
+    // The daemon reports that the command failed.
+    let _reported = commands::become_shell(arguments);
     ExitCode::FAILURE
 }
 

@@ -3,6 +3,7 @@
 mod archive;
 mod checkouts;
 mod clock;
+mod commands;
 mod conflict;
 mod environments;
 mod files;
@@ -26,6 +27,7 @@ pub use checkouts::{
     Checkouts, GitCaller, GitProgress, InspectDepth, RemovalOrder, RestorationOrder,
 };
 pub use clock::Clock;
+pub use commands::{CommandOrder, CommandReport, Commands};
 pub use conflict::{Conflict, Missing};
 pub use environments::{EnvironmentSettings, Environments};
 pub use files::{FileFacts, Files, NewContents, Taken};
@@ -69,4 +71,5 @@ pub struct Ports {
     pub watchers: Arc<dyn FolderWatchers>,
     pub clock: Arc<dyn Clock>,
     pub notifier: Arc<dyn Notifier>,
+    pub commands: Arc<dyn Commands>,
 }

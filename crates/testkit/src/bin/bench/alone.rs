@@ -19,7 +19,9 @@ use segue_host::archive::DiskArchive;
 use segue_host::environments::LocalEnvironments;
 use segue_host::hold::LocalHolders;
 use segue_host::watch::LocalWatchers;
-use segue_host::{DiskFolders, LocalFiles, LocalMachine, LocalNotifier, Paths, SystemClock};
+use segue_host::{
+    DiskFolders, LocalCommands, LocalFiles, LocalMachine, LocalNotifier, Paths, SystemClock,
+};
 use segue_testkit::memory;
 use segue_testkit::runtime::block_on;
 use segue_testkit::vendors::vendor;
@@ -215,5 +217,6 @@ fn ports(home: &Path) -> Ports {
         environments: Arc::new(LocalEnvironments::new(&environment)),
         clock: Arc::new(SystemClock),
         notifier: Arc::new(LocalNotifier),
+        commands: Arc::new(LocalCommands),
     }
 }
