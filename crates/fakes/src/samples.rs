@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use segue_core::model::{
     AgentName, Environment, FleetName, Launch, LaunchId, LaunchMode, MachineId, Permission,
     ProcessRef, Project, ProjectAgent, Restart, Session, SessionId, SessionName, Status,
-    TrustClaim, VendorId, VendorSessionId, WorktreeSettings,
+    TaskTemplates, TrustClaim, VendorId, VendorSessionId, WorktreeSettings,
 };
 use uuid::Uuid;
 
@@ -100,6 +100,7 @@ pub fn project(agents: &[&str]) -> Project {
         kinds: agents.iter().map(|name| AgentName::parse(name).unwrap()).collect(),
         vendors: BTreeMap::new(),
         worktrees: WorktreeSettings::default(),
+        templates: TaskTemplates::default(),
         claims: agents.iter().map(|name| TrustClaim::setting(*name, "runs tool")).collect(),
     }
 }

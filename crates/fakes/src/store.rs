@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use segue_core::Result;
 use segue_core::model::{
-    AgentName, AgentWorktree, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId,
-    Message, MessageId, RequestKey, RequestRecord, RequestStep, Session, SessionId, Timer, Trust,
-    VendorId,
+    AgentName, AgentWorktree, Binding, Counts, Event, Fleet, FleetName, Handoff, IssueKey, Launch,
+    MachineId, Message, MessageId, RequestKey, RequestRecord, RequestStep, Session, SessionId,
+    Timer, Trust, VendorId,
 };
 use segue_core::ports::{
-    Commit, EventQuery, MessageQuery, SessionQuery, SessionSummary, Store, VendorPlace,
-    WorktreeQuery,
+    Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
+    VendorPlace, WorktreeQuery,
 };
 use tokio::sync::watch;
 
@@ -38,6 +38,8 @@ struct Tables {
     messages: Vec<Message>,
     handoffs: Vec<Handoff>,
     worktrees: Vec<AgentWorktree>,
+    tasks: Vec<PlacedTask>,
+    issue_sessions: BTreeMap<IssueKey, SessionId>,
     requests: Vec<RequestRecord>,
 }
 
@@ -229,6 +231,18 @@ impl Store for FakeStore {
 
     async fn message(&self, id: MessageId) -> Result<Option<Message>> {
         self.read("store.message", |it| it.messages.iter().find(|it| it.id == id).cloned())
+    }
+
+    async fn tasks(&self, query: &TaskQuery) -> Result<Vec<PlacedTask>> {
+        self.read("store.tasks", |it| it.tasks(query))
+    }
+
+    async fn count_tasks(&self, query: &TaskQuery) -> Result<u32> {
+        self.read("store.count_tasks", |it| u32::try_from(it.tasks(query).len()).unwrap())
+    }
+
+    async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {
+        self.read("store.issue_session", |it| it.issue_sessions.get(key).copied())
     }
 
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>> {

@@ -2,6 +2,7 @@
 
 mod settings;
 mod source;
+mod templates;
 mod timers;
 mod variables;
 mod vendors;

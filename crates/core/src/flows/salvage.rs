@@ -6,7 +6,9 @@ use crate::api::{Finding, Severity};
 use crate::error::{Error, Kind, Result};
 use crate::failpoint;
 use crate::flows::{SessionState, messages};
-use crate::model::{EventKind, Message, MessageState, NewEvent, RequestRecord, SessionId};
+use crate::model::{
+    EventKind, IssueKey, Message, MessageState, NewEvent, RequestRecord, SessionId, Task,
+};
 use crate::ports::{Change, Commit, Ports, Salvaged, SalvagedSession, SessionQuery};
 use crate::rules::delivery::TranscriptEvidence;
 use crate::rules::salvage::{TypingProcess, message_state};
@@ -50,6 +52,7 @@ pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> 
     let messages_to_keep =
         salvaged.messages.into_iter().filter(|it| !removed.contains(&it.session));
     let uncertain = put_messages(ports, messages_to_keep, &known, &mut not_restored).await?;
+    put_tasks(ports, (salvaged.tasks, salvaged.issue_sessions), &known, &mut not_restored).await?;
     let requests = salvaged.requests.into_iter();
     let requests = requests.map(|it: RequestRecord| Change::RecordRequest(Box::new(it)));
     put(ports, "requests", requests, &mut not_restored).await?;
@@ -136,6 +139,25 @@ async fn insert_session(
     }
     failpoint::hit("salvage.session.after");
     Ok(())
+}
+
+/// Adds the tasks in the order of the queue, and the conversations about issues.
+async fn put_tasks(
+    ports: &Ports,
+    (tasks, issues): (Vec<Task>, Vec<(IssueKey, SessionId)>),
+    known: &BTreeSet<SessionId>,
+    not_restored: &mut NotRestored,
+) -> Result<()> {
+    let is_known = |session: &SessionId| known.contains(session);
+    let tasks = tasks.into_iter().map(|task| {
+        let session = task.session.filter(is_known);
+        Change::AddTask(Box::new(Task { session, ..task }))
+    });
+    put(ports, "tasks", tasks, not_restored).await?;
+    let issues = issues.into_iter().filter(|(_, session)| is_known(session));
+    let issues =
+        issues.map(|(key, session)| Change::SetIssueSession { key, session: Some(session) });
+    put(ports, "sessions of issues", issues, not_restored).await
 }
 
 /// Adds the messages in their order. Returns how many became uncertain.

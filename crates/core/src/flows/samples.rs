@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::model::{
     AgentName, FleetName, Handoff, HandoffForm, Permission, Project, ProjectAgent, Restart,
-    Session, SessionId, SessionName, Status, VendorId, WorktreeSettings,
+    Session, SessionId, SessionName, Status, TaskTemplates, VendorId, WorktreeSettings,
 };
 
 pub(crate) fn session(number: u128, name: &str) -> Session {
@@ -60,6 +60,7 @@ pub(crate) fn project(kinds: &[&str], agents: &[(&str, &str)]) -> Project {
         kinds: kinds.iter().map(|name| AgentName::parse(name).unwrap()).collect(),
         vendors: BTreeMap::new(),
         worktrees: WorktreeSettings::default(),
+        templates: TaskTemplates::default(),
         claims: Vec::new(),
     }
 }

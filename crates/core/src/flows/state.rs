@@ -197,7 +197,10 @@ impl SessionState {
             | Change::ReleaseWorktree { .. }
             | Change::SetWorktreeRemoval { .. }
             | Change::ForgetWorktree(_)
-            | Change::SetTimers { .. } => {}
+            | Change::SetTimers { .. }
+            | Change::AddTask(_)
+            | Change::SetTask { .. }
+            | Change::SetIssueSession { .. } => {}
         }
     }
 

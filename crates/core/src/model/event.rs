@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     EnvironmentSource, Evidence, Exit, FailureClass, HandoffForm, LaunchId, LaunchMode, MessageId,
-    RefName, SessionId, Source, Status, VendorId, VendorSessionId,
+    RefName, SessionId, Source, Status, TaskId, TaskStateKind, VendorId, VendorSessionId,
 };
 use crate::word_enum::word_enum;
 
@@ -163,6 +163,13 @@ pub enum EventPayload {
     /// The folder of a session's worktree was made or made again.
     WorktreeMade(MadeWorktreeFacts),
     WorktreeRemoved(RemovedWorktreeFacts),
+    /// A task was added, or its state has changed.
+    TaskChanged {
+        task: TaskId,
+        state: TaskStateKind,
+        /// Why the task waits, has failed, or is started again.
+        reason: Option<String>,
+    },
     /// An event whose data are missing or cannot be parsed, because another version recorded it.
     /// Only its kind and its text are known.
     #[serde(skip)]
@@ -242,6 +249,7 @@ word_enum! {
         SettingsChanged = "settings_changed",
         WorktreeMade = "worktree_made",
         WorktreeRemoved = "worktree_removed",
+        TaskChanged = "task_changed",
     }
 }
 
@@ -277,6 +285,7 @@ impl EventPayload {
             Self::SettingsChanged { .. } => EventKind::SettingsChanged,
             Self::WorktreeMade(_) => EventKind::WorktreeMade,
             Self::WorktreeRemoved(_) => EventKind::WorktreeRemoved,
+            Self::TaskChanged { .. } => EventKind::TaskChanged,
             Self::Recorded { kind, .. } => *kind,
         }
     }

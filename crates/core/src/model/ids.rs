@@ -70,6 +70,11 @@ uuid_id! {
     RequestId
 }
 
+uuid_id! {
+    /// Identifies one task.
+    TaskId
+}
+
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -98,6 +103,25 @@ text_id! {
 text_id! {
     /// Identifies a kind of agent CLI.
     VendorId
+}
+
+text_id! {
+    /// A client's own name for a task. Adding a task with a known key adds nothing.
+    TaskKey
+}
+
+/// The most characters of a task's key.
+const LONGEST_KEY: usize = 200;
+
+impl TaskKey {
+    /// Parses a key of 1 to 200 characters without control characters.
+    pub fn parse(text: &str) -> Result<Self> {
+        let length = text.chars().count();
+        if (1..=LONGEST_KEY).contains(&length) && !text.chars().any(char::is_control) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(Error::usage("`--key` must have 1 to 200 characters and no control characters"))
+    }
 }
 
 impl VendorSessionId {

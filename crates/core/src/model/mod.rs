@@ -31,6 +31,7 @@ mod session;
 mod signal;
 mod source;
 mod status;
+mod task;
 mod terminal_size;
 mod timer;
 mod turn;
@@ -53,7 +54,7 @@ pub use folder_state::FolderState;
 pub use handoff::{Handoff, HandoffForm};
 pub use ids::{
     AgentName, FleetName, LaunchId, MachineId, MessageId, RequestId, SessionId, SessionName,
-    VendorId, VendorSessionId, WorktreeId,
+    TaskId, TaskKey, VendorId, VendorSessionId, WorktreeId,
 };
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use machine::MachineIds;
@@ -63,7 +64,8 @@ pub use permission_effect::PermissionEffect;
 pub use principal::{AccessToken, Principal, TokenScope};
 pub use process::{Environment, ProcessRef};
 pub use project::{
-    DescribedVendors, FleetScale, PROJECT_FILE, Project, ProjectAgent, TrustClaim, WorktreeSettings,
+    DescribedVendors, FleetScale, PROJECT_FILE, Project, ProjectAgent, PromptTemplate,
+    TaskTemplates, TrustClaim, WorktreeSettings,
 };
 pub use record::{LaunchRecord, LaunchTexts};
 pub use repository::{RepositoryId, RepositorySource, RepositoryUrl};
@@ -75,6 +77,10 @@ pub use session::{Permission, Restart, Session, SessionSettings};
 pub use signal::{Activity, Signal};
 pub use source::Source;
 pub use status::{How, Status, StatusKind, WaitingFor};
+pub use task::{
+    AccountKey, DiffStat, IssueKey, IssueRef, Task, TaskCommit, TaskMode, TaskOrder, TaskPriority,
+    TaskProgress, TaskResult, TaskState, TaskStateKind, TaskWait, VerifyReport,
+};
 pub use terminal_size::TerminalSize;
 pub use timer::Timer;
 pub use turn::{Role, Tool, Turn, Usage};

@@ -25,6 +25,7 @@ pub struct Project {
     pub kinds: Vec<AgentName>,
     pub vendors: DescribedVendors,
     pub worktrees: WorktreeSettings,
+    pub templates: TaskTemplates,
     /// Everything that a user has to trust: settings that run a program, relax a permission, or
     /// reach an agent.
     pub claims: Vec<TrustClaim>,
@@ -40,6 +41,22 @@ pub struct WorktreeSettings {
     pub include: Vec<String>,
     /// Folders of the project to which a new worktree gets symlinks.
     pub link: Vec<PathBuf>,
+}
+
+/// The templates of a project for the prompts of tasks. `None` means the built-in template.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskTemplates {
+    /// The template of a prompt that begins a conversation.
+    pub task: Option<PromptTemplate>,
+    /// The template of a prompt that continues a conversation.
+    pub delta: Option<PromptTemplate>,
+}
+
+/// A template of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptTemplate {
+    pub path: PathBuf,
+    pub text: String,
 }
 
 /// The vendors that a project file defines.

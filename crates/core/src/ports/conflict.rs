@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::error::Error;
 use crate::model::{
     BranchName, Fleet, FleetName, LaunchId, MessageId, MessageState, RequestId, SessionId,
-    SessionName, VendorId, VendorSessionId, WorktreeId,
+    SessionName, TaskId, TaskKey, TaskStateKind, VendorId, VendorSessionId, WorktreeId,
 };
 
 /// The stored data that a commit contradicts. The store writes no part of the commit. Sessions are
@@ -74,6 +74,16 @@ pub enum Conflict {
     SecondWorktree {
         session: String,
     },
+    /// A key stands for one task.
+    TaskKeyTaken {
+        key: TaskKey,
+        owner: TaskId,
+    },
+    /// Another request has changed the state of the task.
+    TaskHasMoved {
+        id: TaskId,
+        state: TaskStateKind,
+    },
     /// The request has recorded this step already.
     RequestRepeated {
         id: RequestId,
@@ -141,6 +151,14 @@ fn explain(conflict: &Conflict) -> Error {
             Error::conflict(format!("session `{session}` works in another worktree"))
                 .hint("run `segue worktree ls` to see all worktrees")
         }
+        Conflict::TaskKeyTaken { key, owner } => {
+            Error::conflict(format!("task `{owner}` has the key `{key}` already"))
+                .hint(format!("run `segue task show {owner}` to see it"))
+        }
+        Conflict::TaskHasMoved { id, state } => {
+            Error::conflict(format!("task `{id}` is {} meanwhile", state.word()))
+                .hint(format!("run `segue task show {id}` to see it"))
+        }
         Conflict::RequestRepeated { id } => {
             Error::conflict(format!("request `{id}` was carried out already"))
                 .hint("run `segue log` to see what was done")
@@ -172,6 +190,7 @@ pub enum Missing {
     Launch(LaunchId),
     Message(MessageId),
     Worktree(WorktreeId),
+    Task(TaskId),
 }
 
 impl From<Missing> for Error {
@@ -181,6 +200,8 @@ impl From<Missing> for Error {
                 .hint("run `segue ls --all` to see all sessions"),
             Missing::Launch(id) => Self::not_found(format!("no launch has the id `{id}`"))
                 .hint("run `segue ls --all` to see all sessions"),
+            Missing::Task(id) => Self::not_found(format!("no task has the id `{id}`"))
+                .hint("run `segue task ls --all` to see all tasks"),
             Missing::Message(id) => Self::not_found(format!("no message has the id `{id}`"))
                 .hint("run `segue messages` to see all messages"),
             Missing::Worktree(id) => Self::not_found(format!("no worktree has the id `{id}`"))

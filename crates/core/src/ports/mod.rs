@@ -38,8 +38,9 @@ pub use notifier::{Notification, Notifier};
 pub use projects::{ProjectFile, Projects};
 pub use salvage::{Salvaged, SalvagedSession};
 pub use store::{
-    Change, Commit, EventQuery, LeasedWorktree, MessageQuery, OpenLaunch, SessionActivity,
-    SessionPage, SessionQuery, SessionSummary, Store, VendorPlace, WorktreeQuery,
+    Change, Commit, EventQuery, LeasedWorktree, MessageQuery, OpenLaunch, PlacedTask,
+    SessionActivity, SessionPage, SessionQuery, SessionSummary, Store, TaskQuery, VendorPlace,
+    WorktreeQuery,
 };
 pub use support::{Proof, Rehearsal, Support, TrialSetup};
 pub use terminal::{

@@ -1,8 +1,8 @@
 //! Data that was recovered from a damaged store.
 
 use crate::model::{
-    AgentName, AgentWorktree, Binding, Fleet, FleetName, Handoff, Launch, Message, NewEvent,
-    RequestRecord, Session, SessionId, Timer, Trust,
+    AgentName, AgentWorktree, Binding, Fleet, FleetName, Handoff, IssueKey, Launch, Message,
+    NewEvent, RequestRecord, Session, SessionId, Task, Timer, Trust,
 };
 
 /// The rows that could be read from a damaged store and from its backup. If both have a row, the row
@@ -18,6 +18,9 @@ pub struct Salvaged {
     pub worktrees: Vec<AgentWorktree>,
     /// In the order in which they were queued.
     pub messages: Vec<Message>,
+    /// In the order of the queue.
+    pub tasks: Vec<Task>,
+    pub issue_sessions: Vec<(IssueKey, SessionId)>,
     pub requests: Vec<RequestRecord>,
     /// Oldest first.
     pub events: Vec<NewEvent>,

@@ -9,9 +9,10 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::model::{
     AgentName, AgentWorktree, Binding, BranchName, Counts, Event, Fleet, FleetName, Handoff,
-    Launch, LaunchEnd, LaunchId, MachineId, Message, MessageId, MessageState, NewEvent, ProcessRef,
-    RequestKey, RequestRecord, RequestStep, Session, SessionId, SessionName, SessionSettings,
-    Status, Timer, Trust, VendorId, VendorSessionId, WorktreeId, WorktreeRemoval,
+    IssueKey, Launch, LaunchEnd, LaunchId, MachineId, Message, MessageId, MessageState, NewEvent,
+    ProcessRef, RequestKey, RequestRecord, RequestStep, Session, SessionId, SessionName,
+    SessionSettings, Status, Task, TaskId, TaskKey, TaskStateKind, Timer, Trust, VendorId,
+    VendorSessionId, WorktreeId, WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -85,6 +86,15 @@ pub trait Store: Debug + Send + Sync {
     async fn worktrees(&self, query: &WorktreeQuery) -> Result<Vec<AgentWorktree>>;
 
     async fn message(&self, id: MessageId) -> Result<Option<Message>>;
+
+    /// Returns the tasks that a query describes, in the order of the queue.
+    async fn tasks(&self, query: &TaskQuery) -> Result<Vec<PlacedTask>>;
+
+    /// Returns the number of tasks that a query describes.
+    async fn count_tasks(&self, query: &TaskQuery) -> Result<u32>;
+
+    /// Returns the session in which an agent works on an issue.
+    async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>>;
 
     /// Returns the recorded steps of a request, oldest first. Steps of old requests are deleted.
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>>;
@@ -183,6 +193,19 @@ pub enum Change {
     },
     /// Deletes the record of a worktree.
     ForgetWorktree(WorktreeId),
+    /// Adds a task at the end of the queue. A key that another task has is a conflict.
+    AddTask(Box<Task>),
+    /// Replaces a task. A task whose state is not `from` any more is a conflict.
+    SetTask {
+        task: Box<Task>,
+        from: TaskStateKind,
+    },
+    /// Records in which session an agent works on an issue. `None` forgets it; the next task about
+    /// the issue begins a new conversation.
+    SetIssueSession {
+        key: IssueKey,
+        session: Option<SessionId>,
+    },
     /// Records a step of a request. A step that the request has already is a conflict.
     RecordRequest(Box<RequestRecord>),
 }
@@ -321,4 +344,44 @@ pub struct MessageQuery {
     pub session: Option<SessionId>,
     /// Only messages whose state is not final.
     pub open: bool,
+}
+
+/// Which tasks to return: those that meet every condition. The default describes all tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskQuery {
+    pub ids: Option<Vec<TaskId>>,
+    /// The beginning of the id, in lower case.
+    pub id_prefix: Option<String>,
+    pub key: Option<TaskKey>,
+    pub states: Option<Vec<TaskStateKind>>,
+    pub fleet: Option<FleetName>,
+    pub agent: Option<AgentName>,
+    pub session: Option<SessionId>,
+    pub parent: Option<TaskId>,
+    pub issue: Option<IssueKey>,
+    /// At most this many tasks, the newest ones.
+    pub newest: Option<u32>,
+}
+
+impl TaskQuery {
+    pub fn id(id: TaskId) -> Self {
+        Self { ids: Some(vec![id]), ..Self::default() }
+    }
+
+    pub fn key(key: &TaskKey) -> Self {
+        Self { key: Some(key.clone()), ..Self::default() }
+    }
+
+    /// Describes the tasks that have not ended.
+    pub fn open() -> Self {
+        use TaskStateKind::{Queued, Running, Waiting};
+        Self { states: Some(vec![Queued, Running, Waiting]), ..Self::default() }
+    }
+}
+
+/// A task with its place in the queue. A later task has a greater place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedTask {
+    pub place: i64,
+    pub task: Task,
 }

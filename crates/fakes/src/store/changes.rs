@@ -3,10 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 use segue_core::Result;
 use segue_core::model::{
-    AgentWorktree, Binding, Event, Fleet, Launch, LaunchEnd, LaunchId, Message, MessageId,
-    MessageState, NewEvent, ProcessRef, RequestRecord, Session, SessionId, SessionName, WorktreeId,
+    AgentWorktree, Binding, Event, Fleet, IssueKey, Launch, LaunchEnd, LaunchId, Message,
+    MessageId, MessageState, NewEvent, ProcessRef, RequestRecord, Session, SessionId, SessionName,
+    Task, TaskStateKind, WorktreeId,
 };
-use segue_core::ports::{Change, Conflict, Missing};
+use segue_core::ports::{Change, Conflict, Missing, PlacedTask};
 
 use super::Tables;
 
@@ -70,6 +71,9 @@ impl Tables {
                 self.worktree_mut(worktree)?;
                 self.worktrees.retain(|it| it.id != worktree);
             }
+            Change::AddTask(task) => self.add_task(*task)?,
+            Change::SetTask { task, from } => self.set_task(*task, from)?,
+            Change::SetIssueSession { key, session } => self.set_issue_session(key, session)?,
             Change::RecordRequest(record) => self.record_request(*record)?,
         }
         Ok(())
@@ -135,6 +139,9 @@ impl Tables {
         for worktree in &mut self.worktrees {
             worktree.session = worktree.session.filter(|session| *session != id);
         }
+        self.issue_sessions.retain(|_, session| *session != id);
+        let own = self.tasks.iter_mut().filter(|it| it.task.session == Some(id));
+        own.for_each(|it| it.task.session = None);
         Ok(())
     }
 
@@ -166,6 +173,44 @@ impl Tables {
             return Err(Conflict::SecondWorktree { session: own }.into());
         }
         self.worktree_mut(id)?.session = Some(session);
+        Ok(())
+    }
+
+    fn add_task(&mut self, task: Task) -> Result<()> {
+        if let Some(session) = task.session {
+            self.session_mut(session)?;
+        }
+        let has_same_key = |it: &&PlacedTask| task.key.is_some() && it.task.key == task.key;
+        if let Some((known, key)) = self.tasks.iter().find(has_same_key).zip(task.key.clone()) {
+            return Err(Conflict::TaskKeyTaken { key, owner: known.task.id }.into());
+        }
+        let place = self.tasks.last().map_or(1, |it| it.place + 1);
+        self.tasks.push(PlacedTask { place, task });
+        Ok(())
+    }
+
+    fn set_task(&mut self, task: Task, from: TaskStateKind) -> Result<()> {
+        if let Some(session) = task.session {
+            self.session_mut(session)?;
+        }
+        let known = self.tasks.iter_mut().find(|it| it.task.id == task.id);
+        let known = &mut known.ok_or(Missing::Task(task.id))?.task;
+        let state = known.state.kind();
+        if state != from {
+            return Err(Conflict::TaskHasMoved { id: task.id, state }.into());
+        }
+        *known = task;
+        Ok(())
+    }
+
+    fn set_issue_session(&mut self, key: IssueKey, session: Option<SessionId>) -> Result<()> {
+        match session {
+            Some(session) => {
+                self.session_mut(session)?;
+                self.issue_sessions.insert(key, session);
+            }
+            None => drop(self.issue_sessions.remove(&key)),
+        }
         Ok(())
     }
 

@@ -1,9 +1,9 @@
 //! Reads of the tables.
 
-use segue_core::model::{Event, Session, SessionId};
+use segue_core::model::{Event, IssueKey, Session, SessionId, Task};
 use segue_core::ports::{
-    EventQuery, LeasedWorktree, OpenLaunch, Place, SessionActivity, SessionQuery, SessionSummary,
-    VendorPlace,
+    EventQuery, LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionActivity, SessionQuery,
+    SessionSummary, TaskQuery, VendorPlace,
 };
 
 use super::Tables;
@@ -26,6 +26,14 @@ impl Tables {
         }
         let size = query.page.map_or(usize::MAX, |page| page.size as usize);
         sessions.into_iter().take(size).map(|it| self.summary(it)).collect()
+    }
+
+    pub(super) fn tasks(&self, query: &TaskQuery) -> Vec<PlacedTask> {
+        let found: Vec<&PlacedTask> =
+            self.tasks.iter().filter(|it| is_meant_task(&it.task, query)).collect();
+        let newest = query.newest.map_or(found.len(), |limit| limit as usize);
+        let skipped = found.len().saturating_sub(newest);
+        found.into_iter().skip(skipped).cloned().collect()
     }
 
     fn is_meant(&self, it: &Session, query: &SessionQuery) -> bool {
@@ -122,4 +130,22 @@ impl Tables {
         events.truncate(limit);
         events
     }
+}
+
+fn is_meant_task(it: &Task, query: &TaskQuery) -> bool {
+    let is_about = |issue: &IssueKey| {
+        let key = it.order.repository.as_ref().zip(it.order.issue.as_ref());
+        key == Some((&issue.repository, &issue.issue))
+            && it.order.fleet == issue.fleet
+            && it.order.agent == issue.agent
+    };
+    query.ids.as_ref().is_none_or(|ids| ids.contains(&it.id))
+        && query.id_prefix.as_ref().is_none_or(|prefix| it.id.to_string().starts_with(prefix))
+        && query.key.as_ref().is_none_or(|key| it.key.as_ref() == Some(key))
+        && query.states.as_ref().is_none_or(|states| states.contains(&it.state.kind()))
+        && query.fleet.as_ref().is_none_or(|fleet| *fleet == it.order.fleet)
+        && query.agent.as_ref().is_none_or(|agent| *agent == it.order.agent)
+        && query.session.is_none_or(|session| it.session == Some(session))
+        && query.parent.is_none_or(|parent| it.order.parent == Some(parent))
+        && query.issue.as_ref().is_none_or(is_about)
 }

@@ -68,7 +68,7 @@ impl ProjectSource {
         key: &str,
         file: &Spanned<PathBuf>,
     ) -> Result<(PathBuf, String)> {
-        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        let folder = self.folder();
         let path = folder.join(file.as_ref());
         let unreadable = |cause: &dyn std::fmt::Display| {
             let message = format!("cannot read `{}`, the {key} of an agent", path.display());
@@ -76,14 +76,36 @@ impl ProjectSource {
             let hint = format!("put that file into `{}`, or remove `{key}`", folder.display());
             self.at(file, error.hint(hint))
         };
+        self.read_text(file.as_ref()).map_err(|error| unreadable(&error))
+    }
+
+    /// Reads a file of the project that no key names. `None` if it does not exist.
+    pub(super) fn optional_text_file(&self, file: &Path) -> Result<Option<(PathBuf, String)>> {
+        match self.read_text(file) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => {
+                let path = self.folder().join(file);
+                Err(Error::config(format!("cannot read `{}`", path.display())).caused_by(error))
+            }
+        }
+    }
+
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// Reads a text file of the project, once.
+    fn read_text(&self, file: &Path) -> io::Result<(PathBuf, String)> {
+        let path = self.folder().join(file);
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(text) = texts.get(&path) {
             return Ok((path.clone(), text.clone()));
         }
-        let text = confined::read_text(folder, file.as_ref(), MAX_TEXT_BYTES);
-        let text = text.map_err(|error| unreadable(&error))?;
+        let text = confined::read_text(self.folder(), file, MAX_TEXT_BYTES)?;
         if text.contains('\0') {
-            return Err(unreadable(&"it has a zero byte, which no argument of a program can have"));
+            let cause = "it has a zero byte, which no argument of a program can have";
+            return Err(io::Error::other(cause));
         }
         texts.insert(path.clone(), text.clone());
         drop(texts);
@@ -118,6 +140,11 @@ fn without_parser_terms(message: &str) -> (String, Vec<String>) {
     let one_of = if listed.len() > 1 { "one of " } else { "" };
     let text = format!("unknown key `{unknown}`, expected {one_of}{}", listed.join(", "));
     (text, address::nearest(unknown, known))
+}
+
+/// Returns whether a file does not exist, or its folder is not a folder.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Reads a regular file. A device or a pipe might never end.

@@ -71,6 +71,25 @@ fn prompt_file_is_read_and_its_variables_are_replaced() {
 }
 
 #[test]
+fn templates_of_tasks_are_read_if_they_exist_and_must_be_trusted() {
+    let (_temporary, plain) = folder(&[("segue.toml", CODER)]);
+    let plain = project_in(&plain).unwrap();
+    assert_eq!(plain.templates, segue_core::model::TaskTemplates::default());
+    let files = [("segue.toml", CODER), ("prompts/task.md", "do {{ prompt }}")];
+    let (_temporary, folder) = folder(&files);
+    let project = project_in(&folder).unwrap();
+    let task = project.templates.task.unwrap();
+    assert_eq!(
+        (task.path, task.text.as_str()),
+        (folder.join("prompts/task.md"), "do {{ prompt }}")
+    );
+    assert_eq!(project.templates.delta, None);
+    let claims: Vec<&str> = project.claims.iter().map(|claim| claim.what.as_str()).collect();
+    assert_eq!(claims.len(), plain.claims.len() + 1);
+    assert_eq!(claims.last(), Some(&"tasks: template `prompts/task.md`"));
+}
+
+#[test]
 fn parse_error_names_the_line_and_the_wrong_value() {
     let table = [
         (format!("{CODER}colour = \"red\"\n"), "line 4", "colour"),

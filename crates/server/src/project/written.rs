@@ -15,6 +15,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::source::{ProjectSource, RESERVED_KEYS};
+use super::templates;
 use super::timers::WrittenTimer;
 use super::variables::{PlannedWorktree, VariableValues};
 use super::vendors::{self, WrittenVendor};
@@ -102,8 +103,11 @@ impl WrittenProject {
             let place = (&fleet, folder, (checkouts, &worktrees));
             agents.extend(written.into_agents((source, scaled), place, &names)?);
         }
+        let templates = templates::read(source)?;
+        claims.extend(templates::claims(&templates));
         let folder = folder.to_owned();
-        Ok(Project { folder, fleet, agents, kinds, vendors: described, worktrees, claims })
+        let vendors = described;
+        Ok(Project { folder, fleet, agents, kinds, vendors, worktrees, templates, claims })
     }
 }
 

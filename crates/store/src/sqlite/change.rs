@@ -7,6 +7,7 @@ mod launches;
 mod messages;
 mod requests;
 mod sessions;
+mod tasks;
 mod worktrees;
 
 use rusqlite::Transaction;
@@ -56,6 +57,11 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
             worktrees::set_removal(transaction, *worktree, removal.as_ref())
         }
         Change::ForgetWorktree(worktree) => worktrees::forget(transaction, *worktree),
+        Change::AddTask(task) => tasks::add(transaction, task),
+        Change::SetTask { task, from } => tasks::set(transaction, task, *from),
+        Change::SetIssueSession { key, session } => {
+            tasks::set_issue_session(transaction, key, *session)
+        }
         Change::RecordRequest(record) => requests::record(transaction, record),
     }
 }

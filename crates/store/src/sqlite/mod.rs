@@ -7,6 +7,7 @@
 
 mod backup;
 mod change;
+mod conditions;
 mod database;
 mod fault;
 mod files;
@@ -20,6 +21,7 @@ mod salvage;
 mod sessions;
 mod soundness;
 mod store;
+mod tasks;
 mod values;
 mod write;
 

@@ -8,10 +8,12 @@ use std::path::PathBuf;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
-    AgentName, AgentWorktree, Binding, Event, EventPayload, Fleet, Handoff, Launch, LaunchId,
-    Message, NewEvent, Session, SessionId, Timer, Trust,
+    AgentName, AgentWorktree, Binding, Event, EventPayload, Fleet, Handoff, IssueKey, Launch,
+    LaunchId, Message, NewEvent, Session, SessionId, Task, Timer, Trust,
 };
-use segue_core::ports::{LeasedWorktree, OpenLaunch, Place, SessionSummary, VendorPlace};
+use segue_core::ports::{
+    LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionSummary, VendorPlace,
+};
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
@@ -245,6 +247,46 @@ pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
         created_at: columns.word()?,
         updated_at: columns.word()?,
     })
+}
+
+macro_rules! task_columns {
+    () => {
+        "place, id, key, task_order, detail, progress, attempts, session, result, created_at, \
+         started_at, ended_at"
+    };
+}
+pub(crate) use task_columns;
+
+pub(crate) fn task(row: &Row<'_>) -> rusqlite::Result<PlacedTask> {
+    let mut columns = Columns::of(row);
+    Ok(PlacedTask {
+        place: columns.plain()?,
+        task: Task {
+            id: columns.word()?,
+            key: columns.optional_word()?,
+            order: columns.json()?,
+            state: columns.json()?,
+            progress: columns.json()?,
+            attempts: columns.plain()?,
+            session: columns.optional_word()?,
+            result: columns.optional_json()?,
+            created_at: columns.word()?,
+            started_at: columns.optional_word()?,
+            ended_at: columns.optional_word()?,
+        },
+    })
+}
+
+/// Reads `fleet, agent, repository, issue, session`.
+pub(crate) fn issue_session(row: &Row<'_>) -> rusqlite::Result<(IssueKey, SessionId)> {
+    let mut columns = Columns::of(row);
+    let key = IssueKey {
+        fleet: columns.word()?,
+        agent: columns.word()?,
+        repository: columns.word()?,
+        issue: columns.word()?,
+    };
+    Ok((key, columns.word()?))
 }
 
 /// Reads a column that is an identifier or a word.

@@ -132,6 +132,13 @@ impl Sources {
         let columns = "id, session, text, detail, created_at, updated_at";
         salvaged.messages =
             self.table("messages", ("messages", columns), rows::message, &mut incomplete);
+        let tasks = rows::task_columns!();
+        let tasks = self.table("tasks", ("tasks", tasks), rows::task, &mut incomplete);
+        salvaged.tasks = tasks.into_iter().map(|it| it.task).collect();
+        let columns = "fleet, agent, repository, issue, session";
+        let source = ("issue_sessions", columns);
+        salvaged.issue_sessions =
+            self.table("sessions of issues", source, rows::issue_session, &mut incomplete);
         let columns = "caller, id, at, detail";
         salvaged.requests = self.table("requests", ("requests", columns), request, &mut incomplete);
         let columns = "seq, at, session, launch, kind, text, data";

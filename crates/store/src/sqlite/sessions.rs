@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use rusqlite::types::{FromSqlError, ToSqlOutput, Value};
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 use segue_core::model::VendorId;
 use segue_core::ports::{SessionActivity, SessionQuery, SessionSummary, VendorPlace};
 
+use crate::sqlite::conditions::Conditions;
 use crate::sqlite::read::all;
 use crate::sqlite::rows;
 use crate::sqlite::values::{Json, Location, Time, Word};
@@ -35,115 +35,62 @@ const CHANGED_SINCE: &str = "UNION ALL SELECT id FROM sessions WHERE updated_at 
 const CLAIMING: &str =
     "SELECT session FROM claims WHERE vendor_session IN (SELECT value FROM json_each(?))";
 
-/// The conditions of a query, with their parameters in the same order.
-#[derive(Debug, Default)]
-struct Conditions {
-    sql: Vec<String>,
-    parameters: Vec<Value>,
+fn conditions(query: &SessionQuery) -> rusqlite::Result<Conditions> {
+    let mut conditions = Conditions::default();
+    add_identity(&mut conditions, query)?;
+    add_place(&mut conditions, query)?;
+    if query.has_agent {
+        conditions.add_plain("s.agent IS NOT NULL");
+    }
+    match query.activity {
+        None => {}
+        Some(SessionActivity::Open) => conditions.add_plain(&format!("s.id IN ({OPEN})")),
+        Some(SessionActivity::Unsettled) => {
+            conditions.add_plain(&format!("s.id IN ({UNSETTLED})"));
+        }
+        Some(SessionActivity::UnsettledOrChangedSince(time)) => {
+            let sql = format!("s.id IN ({UNSETTLED} {CHANGED_SINCE})");
+            conditions.add(&sql, &Time(time))?;
+        }
+    }
+    if let Some((created_at, id)) = query.page.and_then(|page| page.after) {
+        conditions.add("(s.created_at, s.id) > (?, ?)", &Time(created_at))?;
+        conditions.add_parameter(&Word(&id))?;
+    }
+    Ok(conditions)
 }
 
-impl Conditions {
-    fn of(query: &SessionQuery) -> rusqlite::Result<Self> {
-        let mut conditions = Self::default();
-        conditions.add_identity(query)?;
-        conditions.add_place(query)?;
-        if query.has_agent {
-            conditions.add_plain("s.agent IS NOT NULL");
-        }
-        match query.activity {
-            None => {}
-            Some(SessionActivity::Open) => conditions.add_plain(&format!("s.id IN ({OPEN})")),
-            Some(SessionActivity::Unsettled) => {
-                conditions.add_plain(&format!("s.id IN ({UNSETTLED})"));
-            }
-            Some(SessionActivity::UnsettledOrChangedSince(time)) => {
-                let sql = format!("s.id IN ({UNSETTLED} {CHANGED_SINCE})");
-                conditions.add(&sql, &Time(time))?;
-            }
-        }
-        if let Some((created_at, id)) = query.page.and_then(|page| page.after) {
-            conditions.add("(s.created_at, s.id) > (?, ?)", &Time(created_at))?;
-            conditions.parameters.push(value(&Word(&id))?);
-        }
-        Ok(conditions)
+fn add_identity(conditions: &mut Conditions, query: &SessionQuery) -> rusqlite::Result<()> {
+    let ids = query.ids.as_ref().map(Json);
+    conditions.add_if("s.id IN (SELECT value FROM json_each(?))", ids)?;
+    conditions.add_if("s.fleet = ?", query.fleet.as_ref().map(Word))?;
+    conditions.add_if("s.name = ?", query.name.as_ref().map(Word))?;
+    if let Some(id) = &query.reachable_from {
+        conditions.add("(s.id = ? OR s.parent = ?)", &Word(id))?;
+        conditions.add_parameter(&Word(id))?;
     }
-
-    fn add_identity(&mut self, query: &SessionQuery) -> rusqlite::Result<()> {
-        if let Some(ids) = &query.ids {
-            self.add("s.id IN (SELECT value FROM json_each(?))", &Json(ids))?;
-        }
-        if let Some(fleet) = &query.fleet {
-            self.add("s.fleet = ?", &Word(fleet))?;
-        }
-        if let Some(name) = &query.name {
-            self.add("s.name = ?", &Word(name))?;
-        }
-        if let Some(id) = &query.reachable_from {
-            self.add("(s.id = ? OR s.parent = ?)", &Word(id))?;
-            self.parameters.push(value(&Word(id))?);
-        }
-        if let Some(ids) = &query.vendor_sessions {
-            self.add(&format!("s.id IN ({CLAIMING})"), &Json(ids))?;
-        }
-        Ok(())
-    }
-
-    fn add_place(&mut self, query: &SessionQuery) -> rusqlite::Result<()> {
-        if let Some(vendor) = &query.vendor {
-            self.add("s.vendor = ?", &Word(vendor))?;
-        }
-        if let Some(config_dir) = &query.config_dir {
-            self.add("s.config_dir = ?", &Location(config_dir))?;
-        }
-        if let Some(cwd) = &query.cwd {
-            self.add("s.cwd = ?", &Location(cwd))?;
-        }
-        Ok(())
-    }
-
-    fn add(&mut self, sql: &str, parameter: &dyn ToSql) -> rusqlite::Result<()> {
-        self.sql.push(sql.to_owned());
-        self.parameters.push(value(parameter)?);
-        Ok(())
-    }
-
-    fn add_plain(&mut self, sql: &str) {
-        self.sql.push(sql.to_owned());
-    }
-
-    /// Returns a whole statement.
-    fn statement(&self, select: &str, end: &str) -> String {
-        if self.sql.is_empty() {
-            return format!("{select} {end}");
-        }
-        format!("{select} WHERE {} {end}", self.sql.join(" AND "))
-    }
+    let claimed = query.vendor_sessions.as_ref().map(Json);
+    conditions.add_if(&format!("s.id IN ({CLAIMING})"), claimed)
 }
 
-fn value(parameter: &dyn ToSql) -> rusqlite::Result<Value> {
-    Ok(match parameter.to_sql()? {
-        ToSqlOutput::Owned(value) => value,
-        ToSqlOutput::Borrowed(value) => value.try_into().map_err(from_sql)?,
-        _ => Value::Null,
-    })
-}
-
-fn from_sql(error: FromSqlError) -> rusqlite::Error {
-    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+fn add_place(conditions: &mut Conditions, query: &SessionQuery) -> rusqlite::Result<()> {
+    conditions.add_if("s.vendor = ?", query.vendor.as_ref().map(Word))?;
+    conditions.add_if("s.config_dir = ?", query.config_dir.as_deref().map(Location))?;
+    conditions.add_if("s.cwd = ?", query.cwd.as_deref().map(Location))
 }
 
 pub(crate) fn list(
     connection: &Connection,
     query: &SessionQuery,
 ) -> rusqlite::Result<Vec<SessionSummary>> {
-    let conditions = Conditions::of(query)?;
+    let conditions = conditions(query)?;
     let limit = query.page.map(|page| format!(" LIMIT {}", page.size)).unwrap_or_default();
     let sql = conditions.statement(SELECT, &format!("ORDER BY s.created_at, s.id{limit}"));
     all(connection, &sql, params_from_iter(conditions.parameters), rows::summary)
 }
 
 pub(crate) fn count(connection: &Connection, query: &SessionQuery) -> rusqlite::Result<u32> {
-    let conditions = Conditions::of(query)?;
+    let conditions = conditions(query)?;
     let sql = conditions.statement(COUNT, "");
     let parameters = params_from_iter(conditions.parameters);
     connection.prepare_cached(&sql)?.query_row(parameters, |row| row.get(0))
@@ -189,7 +136,7 @@ mod tests {
     fn plan(query: &SessionQuery, select: &str, end: &str) -> String {
         let mut connection = Connection::open_in_memory().unwrap();
         migrations::apply(&mut connection, migrations::ALL).unwrap();
-        let conditions = Conditions::of(query).unwrap();
+        let conditions = conditions(query).unwrap();
         let sql = format!("EXPLAIN QUERY PLAN {}", conditions.statement(select, end));
         let mut statement = connection.prepare(&sql).unwrap();
         let parameters = params_from_iter(conditions.parameters);

@@ -7,12 +7,12 @@ use std::thread::{self, JoinHandle};
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    AgentWorktree, Binding, Counts, Event, Fleet, FleetName, Handoff, Launch, MachineId, Message,
-    MessageId, RequestKey, RequestStep, Session, SessionId, Timer, Trust, VendorId,
+    AgentWorktree, Binding, Counts, Event, Fleet, FleetName, Handoff, IssueKey, Launch, MachineId,
+    Message, MessageId, RequestKey, RequestStep, Session, SessionId, Timer, Trust, VendorId,
 };
 use segue_core::ports::{
-    Commit, EventQuery, MessageQuery, SessionQuery, SessionSummary, Store, VendorPlace,
-    WorktreeQuery,
+    Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
+    VendorPlace, WorktreeQuery,
 };
 use segue_core::{Error, Result};
 use tokio::sync::{oneshot, watch};
@@ -20,7 +20,7 @@ use tokio::sync::{oneshot, watch};
 use crate::sqlite::backup::BackupThread;
 use crate::sqlite::database::Database;
 use crate::sqlite::fault::SqliteFault;
-use crate::sqlite::{opening, read, sessions, write};
+use crate::sqlite::{opening, read, sessions, tasks, write};
 
 type Request = Box<dyn FnOnce(&mut Database) + Send>;
 
@@ -211,6 +211,21 @@ impl Store for SqliteStore {
     async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>> {
         let query = *query;
         self.read(move |connection| read::messages(connection, &query)).await
+    }
+
+    async fn tasks(&self, query: &TaskQuery) -> Result<Vec<PlacedTask>> {
+        let query = query.clone();
+        self.read(move |connection| tasks::list(connection, &query)).await
+    }
+
+    async fn count_tasks(&self, query: &TaskQuery) -> Result<u32> {
+        let query = query.clone();
+        self.read(move |connection| tasks::count(connection, &query)).await
+    }
+
+    async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {
+        let key = key.clone();
+        self.read(move |connection| tasks::issue_session(connection, &key)).await
     }
 
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>> {

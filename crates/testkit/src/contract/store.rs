@@ -16,6 +16,7 @@ mod queries;
 mod requests;
 mod samples;
 mod sessions;
+mod tasks;
 mod worktrees;
 
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub use queries::*;
 pub use requests::*;
 pub use samples::{Samples, commit, events};
 pub use sessions::*;
+pub use tasks::*;
 pub use worktrees::*;
 
 /// The location of one store, for example a temporary folder. Dropping it deletes the store.
@@ -101,6 +103,11 @@ macro_rules! store_contract {
             messages_are_returned_in_order_and_can_be_filtered_by_session
             a_message_can_change_its_state_until_it_is_delivered
             messages_of_unknown_sessions_and_unknown_messages_are_refused
+            a_query_returns_the_tasks_that_meet_all_of_its_conditions
+            a_key_stands_for_one_task
+            a_task_is_replaced_only_if_its_state_is_the_expected_one
+            a_task_keeps_its_record_when_its_session_is_removed
+            an_agent_has_one_session_for_an_issue
             recording_a_request_step_twice_is_a_conflict
             a_request_id_is_scoped_to_its_caller
             new_requests_displace_only_old_requests_of_the_same_caller

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{
     EventPayload, LeftoverProcess, MadeWorktreeFacts, RemovedWorktreeFacts, RestoreSource,
 };
-use crate::model::{EnvironmentSource, Exit, LaunchId, Source, Status};
+use crate::model::{EnvironmentSource, Exit, LaunchId, Source, Status, TaskId, TaskStateKind};
 
 impl fmt::Display for EventPayload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,10 +41,9 @@ impl fmt::Display for EventPayload {
             Self::EnvironmentFound { source } => {
                 write!(f, "restarts with the environment of {}", source_name(*source))
             }
-            Self::GaveUp { reason, resumable: Some(address) } => {
-                write!(f, "{reason}; run `segue resume {address}` to try again")
+            Self::GaveUp { reason, resumable } => {
+                f.write_str(&gave_up(reason, resumable.as_deref()))
             }
-            Self::GaveUp { reason, resumable: None } => f.write_str(reason),
             Self::Trusted { folder } => f.write_str(folder),
             Self::StoreRebuilt { address, launch_folders } => {
                 write!(f, "{address} from {launch_folders} launch folders")
@@ -67,6 +66,9 @@ impl fmt::Display for EventPayload {
             Self::SettingsChanged { keys } => f.write_str(&keys.join(", ")),
             Self::WorktreeMade(made) => f.write_str(&worktree_made(made)),
             Self::WorktreeRemoved(removed) => f.write_str(&worktree_removed(removed)),
+            Self::TaskChanged { task, state, reason } => {
+                f.write_str(&task_changed(*task, *state, reason.as_deref()))
+            }
             Self::Recorded { text, .. } => f.write_str(text),
         }
     }
@@ -86,6 +88,18 @@ fn worktree_removed(
         Some(salvage) => format!("{path}, branch {branch}; everything is in {salvage}"),
         None => format!("{path}, branch {branch}; the branch has everything"),
     }
+}
+
+fn gave_up(reason: &str, resumable: Option<&str>) -> String {
+    match resumable {
+        Some(address) => format!("{reason}; run `segue resume {address}` to try again"),
+        None => reason.to_owned(),
+    }
+}
+
+fn task_changed(task: TaskId, state: TaskStateKind, reason: Option<&str>) -> String {
+    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    format!("task {task}: {}{reason}", state.word())
 }
 
 fn source_name(source: EnvironmentSource) -> &'static str {

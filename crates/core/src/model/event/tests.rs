@@ -185,6 +185,18 @@ fn messages() -> SentenceCases {
     ]
 }
 
+fn tasks() -> SentenceCases {
+    let task = TaskId::new(Uuid::from_u128(3));
+    let changed = |state, reason| EventPayload::TaskChanged { task, state, reason };
+    vec![
+        (changed(TaskStateKind::Queued, None), "task 00000000-0000-0000-0000-000000000003: queued"),
+        (
+            changed(TaskStateKind::Failed, some("no answer")),
+            "task 00000000-0000-0000-0000-000000000003: failed (no answer)",
+        ),
+    ]
+}
+
 fn event(payload: EventPayload) -> Event {
     let fact = NewEvent { at: Timestamp::UNIX_EPOCH, session: None, launch: None, payload };
     Event { seq: 1, fact }
@@ -193,7 +205,7 @@ fn event(payload: EventPayload) -> Event {
 #[test]
 fn every_kind_of_payload_is_rendered_and_read_back_from_json() {
     let table: SentenceCases =
-        [sessions(), launches(), launch_ends(), transcripts(), messages()].concat();
+        [sessions(), launches(), launch_ends(), transcripts(), messages(), tasks()].concat();
     for kind in EventKind::ALL {
         assert!(table.iter().any(|(payload, _)| payload.kind() == *kind), "{kind:?} is missing");
     }

@@ -1,0 +1,121 @@
+//! Lists of tasks, and the sessions in which agents work on issues.
+
+use rusqlite::{Connection, params_from_iter};
+use segue_core::model::{IssueKey, SessionId};
+use segue_core::ports::{PlacedTask, TaskQuery};
+
+use crate::sqlite::conditions::Conditions;
+use crate::sqlite::read::{all, one};
+use crate::sqlite::rows;
+use crate::sqlite::values::{Json, Word};
+
+const SELECT: &str = concat!("SELECT ", rows::task_columns!(), " FROM tasks");
+
+const COUNT: &str = "SELECT count(*) FROM tasks";
+
+const ISSUE_SESSION: &str = "
+    SELECT session FROM issue_sessions
+    WHERE fleet = ?1 AND agent = ?2 AND repository = ?3 AND issue = ?4";
+
+fn conditions(query: &TaskQuery) -> rusqlite::Result<Conditions> {
+    let mut conditions = Conditions::default();
+    let ids = query.ids.as_ref().map(Json);
+    conditions.add_if("id IN (SELECT value FROM json_each(?))", ids)?;
+    if let Some(prefix) = &query.id_prefix {
+        // `~` is greater than every character of an id.
+        conditions.add("id BETWEEN ? AND ?", prefix)?;
+        conditions.add_parameter(&format!("{prefix}~"))?;
+    }
+    conditions.add_if("key = ?", query.key.as_ref().map(Word))?;
+    if let Some(states) = &query.states {
+        // A list of words, so that SQLite sees which states are asked for and uses its index.
+        let words: Vec<String> = states.iter().map(|it| format!("'{}'", it.word())).collect();
+        conditions.add_plain(&format!("state IN ({})", words.join(", ")));
+    }
+    conditions.add_if("fleet = ?", query.fleet.as_ref().map(Word))?;
+    conditions.add_if("agent = ?", query.agent.as_ref().map(Word))?;
+    conditions.add_if("session = ?", query.session.as_ref().map(Word))?;
+    conditions.add_if("parent = ?", query.parent.as_ref().map(Word))?;
+    if let Some(key) = &query.issue {
+        conditions.add("fleet = ?", &Word(&key.fleet))?;
+        conditions.add("agent = ?", &Word(&key.agent))?;
+        conditions.add("repository = ?", &Word(&key.repository))?;
+        conditions.add("issue = ?", &Word(&key.issue))?;
+    }
+    Ok(conditions)
+}
+
+pub(crate) fn list(
+    connection: &Connection,
+    query: &TaskQuery,
+) -> rusqlite::Result<Vec<PlacedTask>> {
+    let conditions = conditions(query)?;
+    let order = match query.newest {
+        None => "ORDER BY place".to_owned(),
+        Some(limit) => format!("ORDER BY place DESC LIMIT {limit}"),
+    };
+    let sql = conditions.statement(SELECT, &order);
+    let mut tasks = all(connection, &sql, params_from_iter(conditions.parameters), rows::task)?;
+    if query.newest.is_some() {
+        tasks.reverse();
+    }
+    Ok(tasks)
+}
+
+pub(crate) fn count(connection: &Connection, query: &TaskQuery) -> rusqlite::Result<u32> {
+    let conditions = conditions(query)?;
+    let sql = conditions.statement(COUNT, "");
+    let parameters = params_from_iter(conditions.parameters);
+    connection.prepare_cached(&sql)?.query_row(parameters, |row| row.get(0))
+}
+
+pub(crate) fn issue_session(
+    connection: &Connection,
+    key: &IssueKey,
+) -> rusqlite::Result<Option<SessionId>> {
+    let IssueKey { fleet, agent, repository, issue } = key;
+    let parameters = (Word(fleet), Word(agent), Word(repository), Word(issue));
+    one(connection, ISSUE_SESSION, parameters, rows::word)
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_core::model::{AgentName, FleetName, TaskId, TaskKey, TaskStateKind};
+
+    use super::*;
+    use crate::sqlite::migrations;
+
+    fn plan(query: &TaskQuery) -> String {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::apply(&mut connection, migrations::ALL).unwrap();
+        let conditions = conditions(query).unwrap();
+        let statement = conditions.statement(SELECT, "ORDER BY place");
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+        let parameters = params_from_iter(conditions.parameters);
+        let lines = statement.query_map(parameters, |row| row.get::<_, String>(3)).unwrap();
+        lines.map(|line| line.unwrap() + "\n").collect()
+    }
+
+    #[test]
+    fn query_with_a_condition_scans_no_tasks() {
+        let id: TaskId = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+        let session: SessionId = "00000000-0000-7000-8000-000000000002".parse().unwrap();
+        let default = TaskQuery::default;
+        let fleet = Some(FleetName::parse("shop").unwrap());
+        let agent = Some(AgentName::parse("coder").unwrap());
+        let queries = [
+            TaskQuery::id(id),
+            TaskQuery { id_prefix: Some("0000".to_owned()), ..default() },
+            TaskQuery::key(&TaskKey::parse("k").unwrap()),
+            TaskQuery::open(),
+            TaskQuery { states: Some(vec![TaskStateKind::Running]), ..default() },
+            TaskQuery { fleet, agent, ..default() },
+            TaskQuery { session: Some(session), ..default() },
+            TaskQuery { parent: Some(id), ..default() },
+        ];
+        for query in queries {
+            let plan = plan(&query).replace("SCAN json_each", "");
+            assert!(!plan.contains("SCAN"), "{query:?}: {plan}");
+        }
+    }
+}

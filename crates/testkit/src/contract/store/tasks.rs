@@ -1,0 +1,190 @@
+//! Tasks: stored in the order of the queue, replaced only if their state is the expected one.
+
+use segue_core::model::{
+    AccountKey, AgentName, FleetName, IssueKey, IssueRef, RepositoryUrl, SessionId, Task, TaskId,
+    TaskKey, TaskMode, TaskOrder, TaskPriority, TaskProgress, TaskResult, TaskState, TaskStateKind,
+    TaskWait, VendorId,
+};
+use segue_core::ports::{Change, Store, TaskQuery};
+use segue_core::{Error, Kind};
+use uuid::Uuid;
+
+use super::{Backend, Samples, assert_conflict, assert_refused, commit};
+
+fn task(samples: &Samples, agent: &str) -> Task {
+    Task {
+        id: TaskId::new(Uuid::now_v7()),
+        key: None,
+        order: TaskOrder {
+            fleet: FleetName::parse("shop").unwrap(),
+            agent: AgentName::parse(agent).unwrap(),
+            account: AccountKey { vendor: VendorId::new("tool"), config_dir: "/home/tool".into() },
+            folder: "/code/shop".into(),
+            repository: None,
+            issue: None,
+            branch: None,
+            prompt: "mend \"it\"\n".to_owned(),
+            parent: None,
+            priority: TaskPriority::default(),
+            verify: None,
+            mode: TaskMode::Headless,
+            continues: None,
+        },
+        state: TaskState::Queued,
+        attempts: 0,
+        progress: TaskProgress::default(),
+        session: None,
+        result: None,
+        created_at: samples.time(),
+        started_at: None,
+        ended_at: None,
+    }
+}
+
+fn with_key(task: Task, key: &str) -> Task {
+    Task { key: Some(TaskKey::parse(key).unwrap()), ..task }
+}
+
+fn issue(agent: &str, number: &str) -> IssueKey {
+    IssueKey {
+        fleet: FleetName::parse("shop").unwrap(),
+        agent: AgentName::parse(agent).unwrap(),
+        repository: RepositoryUrl::parse("https://forge.example.org/shop/app").unwrap().id(),
+        issue: IssueRef::parse(number).unwrap(),
+    }
+}
+
+fn about(task: Task, key: &IssueKey) -> Task {
+    let (repository, issue) = (Some(key.repository.clone()), Some(key.issue.clone()));
+    Task { order: TaskOrder { repository, issue, ..task.order }, ..task }
+}
+
+async fn add(store: &dyn Store, tasks: &[&Task]) -> Result<i64, Error> {
+    let add = |task: &&Task| Change::AddTask(Box::new((*task).clone()));
+    store.commit(commit(tasks.iter().map(add).collect::<Vec<_>>())).await
+}
+
+async fn found(store: &dyn Store, query: &TaskQuery) -> Vec<Task> {
+    let placed = store.tasks(query).await.unwrap();
+    assert!(placed.is_sorted_by_key(|it| it.place), "{placed:?}");
+    assert_eq!(store.count_tasks(query).await.unwrap() as usize, placed.len());
+    placed.into_iter().map(|it| it.task).collect()
+}
+
+pub async fn a_query_returns_the_tasks_that_meet_all_of_its_conditions(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let session = samples.session("shop", "coder");
+    let own = session.id;
+    store.commit(commit([Change::CreateSession(Box::new(session))])).await.unwrap();
+    let key = issue("coder", "4");
+    let first = with_key(task(&samples, "coder"), "k");
+    let second = Task { session: Some(own), ..about(task(&samples, "coder"), &key) };
+    let mut third = about(task(&samples, "tester"), &issue("tester", "41"));
+    (third.order.parent, third.state) = (Some(first.id), TaskState::Done);
+    add(&*store, &[&first, &second, &third]).await.unwrap();
+    let default = TaskQuery::default;
+    let agent = Some(AgentName::parse("coder").unwrap());
+    let table = [
+        (default(), vec![&first, &second, &third]),
+        (TaskQuery::id(second.id), vec![&second]),
+        (TaskQuery { id_prefix: Some(second.id.to_string()), ..default() }, vec![&second]),
+        (TaskQuery { id_prefix: Some("f".to_owned()), ..default() }, vec![]),
+        (TaskQuery::key(first.key.as_ref().unwrap()), vec![&first]),
+        (TaskQuery::open(), vec![&first, &second]),
+        (TaskQuery { states: Some(vec![TaskStateKind::Done]), ..default() }, vec![&third]),
+        (TaskQuery { agent: agent.clone(), ..default() }, vec![&first, &second]),
+        (TaskQuery { session: Some(own), agent, ..default() }, vec![&second]),
+        (TaskQuery { parent: Some(first.id), ..default() }, vec![&third]),
+        (TaskQuery { issue: Some(key), ..default() }, vec![&second]),
+        (TaskQuery { issue: Some(issue("tester", "4")), ..default() }, vec![]),
+        (TaskQuery { ids: Some(Vec::new()), ..default() }, vec![]),
+    ];
+    for (query, expected) in table {
+        let expected: Vec<Task> = expected.into_iter().cloned().collect();
+        assert_eq!(found(&*store, &query).await, expected, "{query:?}");
+    }
+    let newest = store.tasks(&TaskQuery { newest: Some(2), ..default() }).await.unwrap();
+    assert_eq!(newest.iter().map(|it| it.task.id).collect::<Vec<_>>(), [second.id, third.id]);
+}
+
+pub async fn a_key_stands_for_one_task(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let first = with_key(task(&samples, "coder"), "same");
+    add(&*store, &[&first]).await.unwrap();
+    let second = with_key(task(&samples, "tester"), "same");
+    assert_conflict(add(&*store, &[&second]).await, &["same", &first.id.to_string()]);
+    let (one, other) = (task(&samples, "coder"), task(&samples, "coder"));
+    add(&*store, &[&one, &other]).await.unwrap();
+    assert_eq!(found(&*store, &TaskQuery::default()).await, [first, one, other]);
+}
+
+pub async fn a_task_is_replaced_only_if_its_state_is_the_expected_one(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let queued = task(&samples, "coder");
+    add(&*store, &[&queued]).await.unwrap();
+    let set = |task: &Task, from| Change::SetTask { task: Box::new(task.clone()), from };
+    let mut running = queued.clone();
+    (running.state, running.attempts) = (TaskState::Running, 1);
+    running.progress = TaskProgress { failed_verifies: 2, ..TaskProgress::default() };
+    running.started_at = Some(samples.time());
+    store.commit(commit([set(&running, TaskStateKind::Queued)])).await.unwrap();
+    let cancelled = Task { state: TaskState::Cancelled, ..queued.clone() };
+    let late = store.commit(commit([set(&cancelled, TaskStateKind::Queued)])).await;
+    assert_conflict(late, &["running"]);
+    let until = Some(samples.time());
+    let waiting =
+        Task { state: TaskState::Waiting(TaskWait::UsageLimit { until }), ..running.clone() };
+    let result = Some(TaskResult { answer: Some("done".to_owned()), ..TaskResult::default() });
+    let done = Task { state: TaskState::Done, ended_at: Some(samples.time()), result, ..running };
+    for (task, from) in [(&waiting, TaskStateKind::Running), (&done, TaskStateKind::Waiting)] {
+        store.commit(commit([set(task, from)])).await.unwrap();
+        assert_eq!(found(&*store, &TaskQuery::id(task.id)).await, std::slice::from_ref(task));
+    }
+    let unknown = task(&samples, "coder");
+    let missing = store.commit(commit([set(&unknown, TaskStateKind::Queued)])).await;
+    assert_refused(missing, Kind::NotFound, &[&unknown.id.to_string()]);
+}
+
+pub async fn a_task_keeps_its_record_when_its_session_is_removed(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let session = samples.session("shop", "coder");
+    let own = session.id;
+    let stray = Task { session: Some(own), ..task(&samples, "coder") };
+    assert_refused(add(&*store, &[&stray]).await, Kind::NotFound, &[&own.to_string()]);
+    store.commit(commit([Change::CreateSession(Box::new(session))])).await.unwrap();
+    add(&*store, &[&stray]).await.unwrap();
+    store.commit(commit([Change::RemoveSession(own)])).await.unwrap();
+    let left = found(&*store, &TaskQuery::default()).await;
+    assert_eq!(left, [Task { session: None, ..stray }]);
+}
+
+async fn issue_sessions(store: &dyn Store, keys: &[IssueKey]) -> Vec<Option<SessionId>> {
+    let mut sessions = Vec::new();
+    for key in keys {
+        sessions.push(store.issue_session(key).await.unwrap());
+    }
+    sessions
+}
+
+pub async fn an_agent_has_one_session_for_an_issue(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let sessions = ["one", "two"].map(|name| samples.session("shop", name));
+    let [one, two] = [sessions[0].id, sessions[1].id];
+    let created = sessions.map(|it| Change::CreateSession(Box::new(it)));
+    store.commit(commit(created)).await.unwrap();
+    let set = |key: IssueKey, session| Change::SetIssueSession { key, session };
+    let keys = [issue("coder", "4"), issue("coder", "41"), issue("tester", "4")];
+    store.commit(commit(keys.clone().map(|key| set(key, Some(one))))).await.unwrap();
+    let steps = [
+        (set(keys[0].clone(), Some(two)), [Some(two), Some(one), Some(one)]),
+        (set(keys[1].clone(), None), [Some(two), None, Some(one)]),
+        (Change::RemoveSession(one), [Some(two), None, None]),
+    ];
+    for (change, expected) in steps {
+        store.commit(commit([change])).await.unwrap();
+        assert_eq!(issue_sessions(&*store, &keys).await, expected);
+    }
+    let lost = SessionId::new(Uuid::now_v7());
+    let refused = store.commit(commit([set(keys[2].clone(), Some(lost))])).await;
+    assert_refused(refused, Kind::NotFound, &[&lost.to_string()]);
+}
