@@ -8,6 +8,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use segue_core::Error;
 use segue_core::rules::address;
 
+use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
     adopt, answer, attach, completions, daemon, doctor, handoff, init, log, ls, man, messages,
     resume, rm, run, scale, send, show, stop, trust, up, vendors, wait, worktree,
@@ -15,7 +16,7 @@ use crate::commands::{
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
 /// typing error.
-const NOT_BUILT: [&str; 16] = [
+const NOT_BUILT: [&str; 15] = [
     "acp",
     "deliveries",
     "dispatch",
@@ -28,7 +29,6 @@ const NOT_BUILT: [&str; 16] = [
     "serve",
     "status",
     "sweep",
-    "task",
     "token",
     "usage",
     "web",
@@ -79,6 +79,7 @@ pub(crate) enum SegueCommand {
     Answer(answer::AnswerArguments),
     Wait(wait::WaitArguments),
     Show(show::ShowArguments),
+    Task(TaskArguments),
     Stop(stop::StopArguments),
     Adopt(adopt::AdoptArguments),
     Handoff(handoff::HandoffArguments),
@@ -160,7 +161,7 @@ fn with_dashed_prompt(words: &[String]) -> Option<SegueArguments> {
 }
 
 /// Parses a command line with a placeholder for the word at `place`, and then puts that word back.
-/// `None` if the word is not the prompt of `run` or the text of `send`.
+/// `None` if the word is not the prompt of `run` or `task add`, or the text of `send`.
 fn with_prompt_at(place: usize, words: &[String]) -> Option<SegueArguments> {
     const PLACEHOLDER: &str = "prompt";
     let mut replaced = words.to_vec();
@@ -169,6 +170,7 @@ fn with_prompt_at(place: usize, words: &[String]) -> Option<SegueArguments> {
     let place = match &mut arguments.command {
         Some(SegueCommand::Run(run)) => &mut run.prompt,
         Some(SegueCommand::Send(send)) => &mut send.text,
+        Some(SegueCommand::Task(TaskArguments { action: TaskAction::Add(add) })) => &mut add.prompt,
         _ => return None,
     };
     let placeholder = place.replace(prompt);

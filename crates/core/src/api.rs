@@ -21,6 +21,7 @@ mod scale;
 mod select;
 mod session;
 mod stop;
+mod task;
 mod trust;
 mod up;
 mod vendors;
@@ -54,6 +55,10 @@ pub use select::{
 };
 pub use session::{ListRequest, SessionList, SessionRef, SessionView};
 pub use stop::{StopOutcome, StopReport, StopRequest, StoppedSession};
+pub use task::{
+    TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskSelector,
+    TaskView, TaskWaitRequest,
+};
 pub use trust::{TrustRequest, TrustView};
 pub use up::UpRequest;
 pub use vendors::{Exemption, VendorList, VendorReport};

@@ -1,5 +1,7 @@
 //! The client for the daemon's API. It starts the daemon if none runs.
 
+mod tasks;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

@@ -15,7 +15,7 @@ use segue_store as store;
 use tokio::sync::{OnceCell, watch};
 
 use crate::requests::Requests;
-use crate::supervisor::Supervisor;
+use crate::supervisor::{Supervisor, tasks};
 use crate::wiring::{self, Local};
 
 pub(crate) use serving::{CLOSE, REQUEST_GRACE};
@@ -103,13 +103,16 @@ async fn open(paths: &Paths, environment: &Environment) -> Result<Opened> {
     Ok(Opened { supervisor, reconciled })
 }
 
-/// Starts a task that finds out what happened to every launch. The returned value becomes true when
-/// the task has ended.
+/// Finds out in the background what happened to every launch, and then takes up the tasks. The
+/// returned value becomes true when that is done.
 fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
     let (done, reconciled) = watch::channel(false);
     tokio::spawn(async move {
         if let Err(error) = supervisor.reconcile().await {
             tracing::error!(%error, "not every launch could be examined");
+        }
+        if let Err(error) = tasks::take_up(&supervisor).await {
+            tracing::error!(%error, "the queued tasks cannot be read");
         }
         done.send_replace(true);
     });

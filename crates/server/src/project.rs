@@ -19,6 +19,7 @@ use segue_core::ports::{Checkouts, ProjectFile, Projects, Vendors};
 
 pub(crate) use settings::{
     archive_limit, attention, check as check_settings, check_names, environment, silence_limit,
+    task_limits,
 };
 
 use source::ProjectSource;

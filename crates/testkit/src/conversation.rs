@@ -39,6 +39,16 @@ pub fn wait_turns(world: &World, session: &Value, count: usize) -> String {
     })
 }
 
+/// Waits until the session's conversation has at least this many messages of the user.
+pub fn wait_messages(world: &World, session: &Value, count: usize) {
+    let id = text(session, "vendor_session_id");
+    block_on(async {
+        let transcript = wait_for_transcript(world, id).await;
+        let has_messages = || (user_messages(&transcript).len() >= count).then_some(());
+        wait_until(&transcript, "a message of the user", has_messages).await;
+    });
+}
+
 /// Waits until the world's only conversation has a complete turn. Returns the conversation's id.
 ///
 /// # Panics

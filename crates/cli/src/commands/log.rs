@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use clap::{Args, value_parser};
 use segue_core::api::SessionView;
-use segue_core::model::{Event, FleetName, SessionId, SessionName};
+use segue_core::model::{
+    Event, EventPayload, FleetName, SessionId, SessionName, TaskId, TaskStateKind,
+};
 use segue_core::ports::EventQuery;
 use segue_core::{Error, Result};
 use segue_server::client::Client;
@@ -64,7 +66,7 @@ pub(crate) async fn run(arguments: &LogArguments, context: &mut Context) -> Resu
         sessions.extend(chosen.sessions.iter().map(|session| session.session));
     }
     let style = LogStyle { format: context.output.format(), colour: context.output.colour() };
-    let mut log = EventLog { client, sessions, style, known: HashMap::new(), widest: 0, last: 0 };
+    let mut log = EventLog::new(client, sessions, style);
     let wants_pager =
         style.format == OutputFormat::Text && !arguments.follow && !arguments.no_pager;
     log.show_past(arguments.last, wants_pager, context).await?;
@@ -73,6 +75,22 @@ pub(crate) async fn run(arguments: &LogArguments, context: &mut Context) -> Resu
         log.follow(context).await?;
     }
     Ok(tally.ending())
+}
+
+/// Prints the events of the session that works on a task. With `until`, continues with new events
+/// until that task has ended.
+pub(crate) async fn of_task(
+    client: Client,
+    session: SessionId,
+    until: Option<TaskId>,
+    context: &mut Context,
+) -> Result<()> {
+    let style = LogStyle { format: context.output.format(), colour: context.output.colour() };
+    let mut log = EventLog::new(client, vec![session], style);
+    log.until = until;
+    let wants_pager = style.format == OutputFormat::Text && until.is_none();
+    log.show_past(None, wants_pager, context).await?;
+    if until.is_some() && !log.is_over { log.follow(context).await } else { Ok(()) }
 }
 
 /// The state of `segue log`: its filter, the names of sessions, and the last event that it printed.
@@ -85,6 +103,10 @@ struct EventLog {
     /// The width of the column of names.
     widest: usize,
     last: i64,
+    /// The log ends with the end of this task.
+    until: Option<TaskId>,
+    /// Whether the end of that task was printed.
+    is_over: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +134,11 @@ struct LogLine<'a> {
 }
 
 impl EventLog {
+    fn new(client: Client, sessions: Vec<SessionId>, style: LogStyle) -> Self {
+        let known = HashMap::new();
+        Self { client, sessions, style, known, widest: 0, last: 0, until: None, is_over: false }
+    }
+
     async fn show_past(
         &mut self,
         last: Option<u32>,
@@ -154,7 +181,7 @@ impl EventLog {
             self.make_room(&event).await?;
             let text = self.text(&event, &clock).await?;
             context.output.text(&text)?;
-            if context.output.is_reader_gone() {
+            if context.output.is_reader_gone() || self.is_over {
                 return Ok(());
             }
         }
@@ -165,6 +192,7 @@ impl EventLog {
     /// Returns the line about an event, and records it as the last event that was printed.
     async fn text(&mut self, event: &Event, clock: &DisplayClock) -> Result<String> {
         self.last = event.seq;
+        self.is_over |= self.until.is_some_and(|task| is_end_of(&event.fact.payload, task));
         let named = self.named(event.fact.session).await?;
         if self.style.format == OutputFormat::Json {
             return json::line(&LogLine { event, named: &named });
@@ -189,6 +217,12 @@ impl EventLog {
         }
         Ok(self.known.get(&id).cloned().unwrap_or_default())
     }
+}
+
+fn is_end_of(payload: &EventPayload, wanted: TaskId) -> bool {
+    use TaskStateKind::{Cancelled, Done, Failed};
+    matches!(payload, EventPayload::TaskChanged { task, state: Done | Failed | Cancelled, .. }
+        if *task == wanted)
 }
 
 fn named(session: &SessionView) -> Named {

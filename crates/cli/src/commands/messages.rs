@@ -91,7 +91,7 @@ fn table(list: &MessageList, shortens: bool, display: DisplayContext<'_>) -> Tex
 
 /// Shortens ids to prefixes of one length that are still unique, because the user may have to type
 /// one.
-fn shortest(ids: Vec<String>) -> Vec<String> {
+pub(crate) fn shortest(ids: Vec<String>) -> Vec<String> {
     let sorted: BTreeSet<String> = ids.iter().cloned().collect();
     let sorted: Vec<String> = sorted.into_iter().collect();
     let common = |pair: &[String]| {
@@ -103,7 +103,8 @@ fn shortest(ids: Vec<String>) -> Vec<String> {
     ids.into_iter().map(|id| id.chars().take(needed).collect()).collect()
 }
 
-fn beginning(text: &str) -> String {
+/// Returns the beginning of a text, on one line.
+pub(crate) fn beginning(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= SHOWN_CHARACTERS {
         return line;

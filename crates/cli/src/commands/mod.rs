@@ -36,6 +36,7 @@ pub(crate) mod send;
 pub(crate) mod show;
 pub(crate) mod stop;
 mod targets;
+pub(crate) mod task;
 pub(crate) mod trust;
 pub(crate) mod up;
 pub(crate) mod vendors;
@@ -68,6 +69,7 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Messages(arguments)) => messages::run(arguments, context).await,
         Some(SegueCommand::Answer(arguments)) => answer::run(arguments, context).await,
         Some(SegueCommand::Wait(arguments)) => wait::run(arguments, context).await,
+        Some(SegueCommand::Task(arguments)) => task::run(arguments, context).await,
         Some(SegueCommand::Stop(arguments)) => stop::run(arguments, context).await,
         Some(SegueCommand::Show(arguments)) => show::run(arguments, context).await,
         Some(SegueCommand::Log(arguments)) => log::run(&arguments, context).await,

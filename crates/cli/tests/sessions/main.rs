@@ -11,6 +11,7 @@ mod cursor;
 mod described;
 mod handoff;
 mod scale;
+mod tasks;
 mod timers;
 mod worktrees;
 

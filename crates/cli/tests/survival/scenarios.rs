@@ -11,7 +11,7 @@ use segue_testkit::hold::{Hold, kill_waiting_daemon};
 use segue_testkit::scene::{pids_running, write_project};
 use segue_testkit::world::CommandOutcome;
 use segue_testkit::{Terminal, World, archive, conversation, launches, processes};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// An action of a user during which any process may be killed.
 #[derive(Clone, Copy)]
@@ -31,6 +31,9 @@ pub(crate) struct Scenario {
 
 /// The name of the session in most scenarios.
 pub(crate) const NAME: &str = "alpha";
+
+/// The key of the task in the scenario `task`.
+const TASK: &str = "nightly";
 
 pub(crate) const ALL: &[Scenario] = &[
     Scenario {
@@ -56,6 +59,17 @@ pub(crate) const ALL: &[Scenario] = &[
         settle: wait_no_holder,
         check: turn_was_true,
         repeat: run_headless_unless_there,
+    },
+    Scenario {
+        name: "task",
+        prepare: with_project,
+        act: add_task,
+        settle: |world| drop(world.segue(["task", "wait", TASK])),
+        check: task_was_true,
+        repeat: |world| {
+            let again = add_task(world);
+            assert_eq!(again.status, 0, "{again:#?}");
+        },
     },
     Scenario {
         name: "run-own-id",
@@ -520,6 +534,22 @@ fn assert_purged(world: &World) {
 fn run_unless_there(world: &World) {
     if world.sessions().is_empty() {
         world.ok(["run", "-d", "--name", NAME, &prompt(NAME)]);
+    }
+}
+
+/// Adds a task for the agent `alpha` and waits for its end. A repeated command finds the same task.
+fn add_task(world: &World) -> CommandOutcome {
+    world.segue(["task", "add", "--agent", NAME, "--key", TASK, "--wait", &prompt(NAME)])
+}
+
+/// Checks that the task has ended once, and that its answer is the printed one.
+fn task_was_true(world: &World, outcome: &CommandOutcome) {
+    if outcome.status == 0 {
+        let task = &world.json(["task", "show", TASK, "--json"])["task"];
+        let answer = task["result"]["answer"].as_str().unwrap();
+        assert_eq!(outcome.stdout, format!("{answer}\n"));
+        assert_eq!((&task["state"], &task["attempts"]), (&json!("done"), &json!(1)), "{task:#}");
+        assert_eq!(world.sessions().len(), 1, "{:#?}", world.sessions());
     }
 }
 

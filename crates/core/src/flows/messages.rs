@@ -1,17 +1,21 @@
 //! Messages to an agent. A message is recorded first and typed once. The transcript then shows
 //! whether it arrived.
 
+mod adding;
+
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::{SessionState, launch};
 use crate::model::{
-    EventPayload, LaunchId, Message, MessageId, MessageState, RequestKey, RequestRecord,
-    RequestStep, Screen, Status, TypingRecord, VendorSessionId,
+    EventPayload, LaunchId, Message, MessageId, MessageState, Screen, Status, TypingRecord,
+    VendorSessionId,
 };
-use crate::ports::{Change, Commit, Conflict, Ports, TypeOrder, Typed, Vendor};
+use crate::ports::{Change, Commit, Ports, TypeOrder, Typed, Vendor};
 use crate::rules::delivery::{
     self, AgentWait, DeliveryFacts, LaunchState, TranscriptEvidence, Verdict,
 };
+
+pub use adding::{add, add_with_id};
 
 /// A revision that no screen has. An order with this revision types nothing; it only asks whether
 /// the message was typed before.
@@ -30,63 +34,6 @@ pub enum Attempt {
     Disturbed,
     /// The holder did not answer whether it types this message.
     Unanswered(MessageId, Error),
-}
-
-/// Queues a message. When this returns, the message is on disk, together with the step of its
-/// request and with `same_commit`. If the request queued a message before, returns the id of that
-/// message.
-pub async fn add(
-    ports: &Ports,
-    state: &mut SessionState,
-    text: String,
-    (request, same_commit): (Option<RequestKey>, Commit),
-) -> Result<MessageId> {
-    let recorded = record(ports, state, text, (request, same_commit)).await;
-    let Some(request) = request else { return recorded };
-    match recorded {
-        Err(error) if is_repeated(&error) => {
-            let queued = |step: RequestStep| match step {
-                RequestStep::Queued { message, .. } => Some(message),
-                _ => None,
-            };
-            let steps = ports.store.request(request).await?;
-            steps.into_iter().find_map(queued).ok_or(error)
-        }
-        result => result,
-    }
-}
-
-fn is_repeated(error: &Error) -> bool {
-    matches!(error.conflict.as_deref(), Some(Conflict::RequestRepeated { .. }))
-}
-
-async fn record(
-    ports: &Ports,
-    state: &mut SessionState,
-    text: String,
-    (request, same_commit): (Option<RequestKey>, Commit),
-) -> Result<MessageId> {
-    let now = ports.clock.now();
-    let (session, id) = (state.session.id, MessageId::new(ports.clock.new_id()));
-    let event = state.event(ports, EventPayload::MessageQueued { message: id, again: None });
-    let message = Message {
-        id,
-        session,
-        text,
-        state: MessageState::Queued,
-        created_at: now,
-        updated_at: now,
-    };
-    let step = RequestStep::Queued { session, message: id };
-    let Commit { mut changes, mut events } = same_commit;
-    let record = |key| RequestRecord { key, step, at: now };
-    changes.extend(request.map(|key| Change::RecordRequest(Box::new(record(key)))));
-    changes.push(Change::AddMessage(Box::new(message)));
-    events.push(event);
-    failpoint::hit("message.add.before");
-    state.commit(ports, Commit { changes, events }).await?;
-    failpoint::hit("message.add.after");
-    Ok(id)
 }
 
 /// Cancels a message that is still queued, and commits `same_commit` with it. Returns a conflict

@@ -39,6 +39,7 @@ pub mod scale;
 pub mod select;
 pub mod state;
 pub mod stop;
+pub mod tasks;
 pub mod trust;
 pub mod unknown_conversations;
 pub mod up;

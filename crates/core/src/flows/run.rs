@@ -9,9 +9,9 @@ use crate::flows::create::{SessionBeginning, SessionDraft, create};
 use crate::flows::worktrees::{self, WorktreePlan};
 use crate::flows::{naming, projects, trust};
 use crate::model::{
-    AgentName, Environment, FleetName, How, PROJECT_FILE, Permission, Principal, Project,
-    ProjectAgent, RequestKey, RequestStep, Session, SessionId, SessionName, SessionSettings,
-    Status, VendorDescription, VendorId, WaitingFor, WorktreeSettings,
+    AccountKey, AgentName, Environment, FleetName, How, PROJECT_FILE, Permission, Principal,
+    Project, ProjectAgent, RequestKey, RequestStep, Session, SessionId, SessionName,
+    SessionSettings, Status, VendorDescription, VendorId, WaitingFor, WorktreeSettings,
 };
 use crate::ports::{Conflict, Ports, ProgramSpec, Vendor};
 use crate::rules::scope::RestrictedAction;
@@ -114,6 +114,20 @@ pub async fn plan(ports: &Ports, principal: &Principal, request: &RunRequest) ->
 }
 
 impl RunPlan {
+    pub fn fleet(&self) -> &FleetName {
+        &self.fleet
+    }
+
+    /// Returns the account that the session uses.
+    pub fn account(&self) -> AccountKey {
+        AccountKey { vendor: self.vendor.clone(), config_dir: self.config_dir.clone() }
+    }
+
+    /// Returns the agent of the project file. Fails if the request named none.
+    pub fn agent_name(&self) -> Result<&AgentName> {
+        self.agent.as_ref().ok_or_else(|| Error::usage("no agent of the project file is named"))
+    }
+
     /// Returns the session with a name that is free now. Another request can still take the name
     /// first.
     pub async fn session(&self, ports: &Ports) -> Result<Session> {

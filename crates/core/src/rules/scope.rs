@@ -26,6 +26,8 @@ pub enum RestrictedAction {
     MakeWorktree,
     /// An action on all sessions or on a whole fleet.
     Everything,
+    /// Adding, reading or changing a task.
+    Tasks,
 }
 
 const ARGUMENTS: &str = "give arguments to the vendor's program";
@@ -155,6 +157,7 @@ fn description_of(action: RestrictedAction) -> &'static str {
         RestrictedAction::ReadAll => "read the events of all sessions",
         RestrictedAction::MakeWorktree => "make or change a worktree",
         RestrictedAction::Everything => "act on sessions that are not its own",
+        RestrictedAction::Tasks => "use tasks",
     }
 }
 
@@ -163,7 +166,9 @@ fn scope_for(action: RestrictedAction) -> TokenScope {
     match action {
         RestrictedAction::ReadAll => TokenScope::Read,
         RestrictedAction::Answer => TokenScope::Send,
-        RestrictedAction::Everything | RestrictedAction::MakeWorktree => TokenScope::Work,
+        RestrictedAction::Everything | RestrictedAction::MakeWorktree | RestrictedAction::Tasks => {
+            TokenScope::Work
+        }
         RestrictedAction::Attach
         | RestrictedAction::Remove
         | RestrictedAction::Trust
@@ -283,6 +288,7 @@ mod tests {
             RestrictedAction::Repair,
             RestrictedAction::Adopt,
             RestrictedAction::StopDaemon,
+            RestrictedAction::Tasks,
         ] {
             assert!(principal.allow(action).is_err(), "{action:?}");
             assert!(Principal::User.allow(action).is_ok(), "{action:?}");

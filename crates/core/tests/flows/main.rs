@@ -26,6 +26,7 @@ mod scale;
 mod scene;
 mod select;
 mod stored;
+mod tasks;
 mod unknown_conversations;
 mod view;
 mod worktrees;

@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::SignedDuration;
 use segue_core::model::VendorId;
 use segue_core::ports::{EnvironmentSettings, Vendors};
+use segue_core::rules::schedule::TaskLimits;
 use segue_core::{Error, Kind, Result};
 use serde::Deserialize;
 
@@ -34,6 +36,20 @@ pub(super) struct Settings {
     attention: Attention,
     #[serde(default)]
     environment: EnvironmentTable,
+    #[serde(default)]
+    tasks: TasksTable,
+}
+
+/// How many tasks may run at the same time.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct TasksTable {
+    /// For one agent.
+    per_agent: Option<NonZeroUsize>,
+    /// For all agents that use the same account.
+    per_account: Option<NonZeroUsize>,
+    /// On this machine.
+    total: Option<NonZeroUsize>,
 }
 
 /// The sources of the environment for a restart, if no holder has the environment in memory.
@@ -86,6 +102,20 @@ pub(crate) fn environment(config_file: &Path) -> EnvironmentSettings {
         shell,
         files: files.into_iter().map(|VariableFile(path)| path).collect(),
         timeout: timeout.map_or(DEFAULT_SHELL_TIMEOUT, |PositiveDuration(length)| length),
+    }
+}
+
+/// Returns how many tasks may run at the same time.
+pub(crate) fn task_limits(config_file: &Path) -> TaskLimits {
+    // A file that cannot be read is reported elsewhere, see `attention`.
+    let TasksTable { per_agent, per_account, total } =
+        read(config_file).map(|settings| settings.tasks).unwrap_or_default();
+    let default = TaskLimits::default();
+    let limit = |limit: Option<NonZeroUsize>, default| limit.map_or(default, NonZeroUsize::get);
+    TaskLimits {
+        per_agent: limit(per_agent, default.per_agent),
+        per_account: limit(per_account, default.per_account),
+        total: limit(total, default.total),
     }
 }
 
@@ -232,11 +262,12 @@ fn key(text: &str) -> Option<&str> {
 fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
         .hint(
-            "its keys are `vendor`, `silence`, `archive_limit`, and those under `[attention]` and \
-             `[environment]`",
+            "its keys are `vendor`, `silence`, `archive_limit`, and those under `[attention]`, \
+             `[environment]` and `[tasks]`",
         )
         .hint("keys under `[attention]`: `command = [\"…\"]`, `desktop = true`")
         .hint("keys under `[environment]`: `shell = true`, `files = [\"…\"]`, `timeout = \"10s\"`")
+        .hint("keys under `[tasks]`: `per_agent = 1`, `per_account = 4`, `total = 8`")
 }
 
 #[cfg(test)]
@@ -292,6 +323,21 @@ mod tests {
             let error = check(&file).unwrap_err();
             assert!(error.causes[0].contains(expected), "{line}: {error}");
             assert_eq!(environment(&file), default, "{line}");
+        }
+    }
+
+    #[test]
+    fn task_limits_have_defaults_and_must_be_positive() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        assert_eq!(task_limits(&file), TaskLimits::default());
+        fs::write(&file, "[tasks]\nper_agent = 2\ntotal = 20\n").unwrap();
+        let wanted = TaskLimits { per_agent: 2, total: 20, ..TaskLimits::default() };
+        assert_eq!(task_limits(&file), wanted);
+        for line in ["per_agent = 0", "total = -1", "per_repo = 1"] {
+            fs::write(&file, format!("[tasks]\n{line}\n")).unwrap();
+            assert!(check(&file).is_err(), "{line}");
+            assert_eq!(task_limits(&file), TaskLimits::default(), "{line}");
         }
     }
 

@@ -35,11 +35,11 @@ impl Sort {
     fn of(path: &str) -> Self {
         match path {
             "/v1/health" | "/v1/shutdown" => Self::Daemon,
-            "/v1/wait" | "/v1/events/follow" => Self::Wait,
+            "/v1/wait" | "/v1/events/follow" | "/v1/tasks/wait" => Self::Wait,
             turn if turn.ends_with("/turn") => Self::Wait,
             "/v1/send" => Self::Send,
             "/v1/run" | "/v1/up" | "/v1/scale" | "/v1/resume" | "/v1/stop" | "/v1/adopt"
-            | "/v1/handoff" | "/v1/doctor" => Self::LongChange,
+            | "/v1/handoff" | "/v1/doctor" | "/v1/tasks/cancel" => Self::LongChange,
             worktree if worktree.starts_with("/v1/worktrees/") => Self::LongChange,
             _ => Self::Short,
         }
@@ -139,6 +139,9 @@ mod tests {
             ("/v1/shutdown", Sort::Daemon),
             ("/v1/wait", Sort::Wait),
             ("/v1/events/follow", Sort::Wait),
+            ("/v1/tasks/wait", Sort::Wait),
+            ("/v1/tasks/cancel", Sort::LongChange),
+            ("/v1/tasks", Sort::Short),
             ("/v1/sessions/0198f9d2-0000-7000-8000-000000000001/turn", Sort::Wait),
             ("/v1/send", Sort::Send),
             ("/v1/up", Sort::LongChange),

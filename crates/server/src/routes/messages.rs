@@ -41,7 +41,7 @@ pub(crate) async fn send(
         caller_environment::environment(&supervisor.ports, &principal, caller.environment).await?;
     let once = request_id.once(&app, &supervisor, &principal, &("send", session, &text, interrupt));
     let (request, same_commit) = (once.key(), Commit::default());
-    let outgoing = Outgoing { text, environment, interrupt, request, same_commit };
+    let outgoing = Outgoing { id: None, text, environment, interrupt, request, same_commit };
     let recorder = Arc::clone(&supervisor);
     let send = |reply| SessionRequest::Send { outgoing, reply };
     let send = async move { recorder.ask(session, send).await };

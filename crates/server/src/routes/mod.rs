@@ -8,6 +8,7 @@ mod limits;
 mod messages;
 mod once;
 mod sessions;
+mod tasks;
 mod trust;
 mod worktrees;
 
@@ -62,6 +63,12 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/wait", post(messages::wait))
         .route("/v1/events", get(events::list))
         .route("/v1/events/follow", get(events::follow))
+        .route("/v1/tasks", post(tasks::add))
+        .route("/v1/tasks/list", post(tasks::list))
+        .route("/v1/tasks/show", post(tasks::show))
+        .route("/v1/tasks/wait", post(tasks::wait))
+        .route("/v1/tasks/cancel", post(tasks::cancel))
+        .route("/v1/tasks/retry", post(tasks::retry))
         .route("/v1/doctor", post(doctor::doctor))
         .route("/v1/trust", post(trust::trust))
         .route("/v1/worktrees", post(worktrees::list))

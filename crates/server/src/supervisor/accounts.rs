@@ -133,6 +133,14 @@ impl Accounts {
         }
     }
 
+    /// Waits until the service accepts the account. Never returns if no agent uses it.
+    pub(crate) async fn accepted(&self, account: &Account) {
+        let known = self.known(account);
+        let is_accepted = |known: &AccountRecord| known.status == AccountStatus::Accepted;
+        // `known` keeps the sender alive, so this cannot fail.
+        drop(known.subscribe().wait_for(is_accepted).await);
+    }
+
     /// Fails if the account was refused after this start was admitted.
     pub(crate) fn check(&self, account: &Account, trigger: StartTrigger) -> Result<()> {
         let known = self.known(account);

@@ -8,7 +8,7 @@ use segue_core::flows::SessionState;
 use segue_core::flows::agent::{self, AgentPlan, AgentSessions, CurrentSession};
 use segue_core::flows::run::is_name_taken;
 use segue_core::model::{RequestKey, Session, SessionId};
-use segue_core::ports::{Ports, SessionQuery, SessionSummary};
+use segue_core::ports::{Commit, Ports, SessionQuery, SessionSummary};
 use segue_core::{Kind, Result};
 
 use super::concurrent::all;
@@ -217,6 +217,7 @@ impl AgentStart {
             environment,
             trigger: self.trigger,
             request: None,
+            same_commit: Commit::default(),
             worktree: made.as_ref().map(|made| made.event.clone()),
         };
         ask(&inbox, |reply| SessionRequest::StartVerified { start: Box::new(start), reply }).await

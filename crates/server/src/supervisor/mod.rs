@@ -21,6 +21,7 @@ mod run;
 mod scale;
 mod stop;
 mod stream;
+pub(crate) mod tasks;
 mod up;
 mod view_extras;
 mod watch;
@@ -66,6 +67,7 @@ use fleet_files::FleetFiles;
 use gate::Gates;
 use handoff::HandoffClaims;
 use live_launches::LiveLaunches;
+use tasks::TaskDispatcher;
 use view_extras::ViewExtras;
 use watch::Watch;
 use worktrees::WorktreeClaims;
@@ -88,6 +90,7 @@ pub(crate) struct Supervisor {
     room: Arc<Semaphore>,
     handoff_claims: HandoffClaims,
     worktree_claims: WorktreeClaims,
+    tasks: TaskDispatcher,
     view_extras: ViewExtras,
     /// Sessions whose actors have no work left. The session that has been idle longest comes first.
     resting: Mutex<VecDeque<SessionId>>,
@@ -116,6 +119,7 @@ impl Supervisor {
             room,
             handoff_claims,
             worktree_claims: WorktreeClaims::default(),
+            tasks: TaskDispatcher::default(),
             view_extras: ViewExtras::default(),
             resting: Mutex::default(),
         });

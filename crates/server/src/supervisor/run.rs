@@ -7,7 +7,7 @@ use segue_core::flows::look::SelectionMode;
 use segue_core::flows::run::{self, EarlierRun};
 use segue_core::flows::{SessionState, caller_environment};
 use segue_core::model::{Environment, Principal, RequestKey};
-use segue_core::ports::SessionQuery;
+use segue_core::ports::{Commit, SessionQuery};
 use segue_core::rules::accounts::StartRequester;
 use segue_core::{Error, Result};
 
@@ -41,6 +41,7 @@ pub(crate) async fn run(
             trigger: StartTrigger::now(StartRequester::One),
             request: key,
             worktree: worktree.as_ref().map(|made| made.event.clone()),
+            same_commit: Commit::default(),
         };
         let inbox = supervisor.start_actor(SessionState::new(plan.session(ports).await?));
         match ask(&inbox, |reply| SessionRequest::Start { start: Box::new(start), reply }).await {

@@ -37,6 +37,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// A message to the agent, and how to send it.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
+    /// The id of the message. `None` generates one.
+    pub(crate) id: Option<MessageId>,
     pub(crate) text: String,
     pub(crate) environment: Environment,
     /// Whether to interrupt the agent's current turn.
@@ -97,8 +99,11 @@ impl Actor {
     }
 
     pub(super) async fn send(&mut self, outgoing: Outgoing) -> Result<MessageId> {
-        let Outgoing { text, environment, interrupt, request, same_commit } = outgoing;
-        let id = messages::add(&self.ports, &mut self.state, text, (request, same_commit)).await?;
+        let Outgoing { id, text, environment, interrupt, request, same_commit } = outgoing;
+        let id = id.unwrap_or_else(|| MessageId::new(self.ports.clock.new_id()));
+        let (ports, message) = (&self.ports, (id, text));
+        let id =
+            messages::add_with_id(ports, &mut self.state, message, (request, same_commit)).await?;
         let is_queued =
             |it: &segue_core::model::Message| it.id == id && it.state == MessageState::Queued;
         // The message of a repeated request may have begun a turn already. Do not interrupt that

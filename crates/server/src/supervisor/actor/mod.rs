@@ -73,6 +73,8 @@ pub(crate) struct Start {
     pub(crate) request: Option<RequestKey>,
     /// The worktree that was made for the session.
     pub(crate) worktree: Option<EventPayload>,
+    /// Recorded in the same commit as the launch.
+    pub(crate) same_commit: Commit,
 }
 
 /// A request to start a new conversation, with its key.
@@ -311,13 +313,14 @@ fn first_launch(actor: &Actor, start: &Start) -> Result<LaunchRequest> {
     let vendor = actor.ports.vendors.of(session)?;
     let created = RequestStep::Created { session: session.id };
     let id = vendor.launching().preset_id(session, actor.ports.clock.new_id());
-    let changes = step(&actor.ports, start.request, created);
+    let mut same_commit = start.same_commit.clone();
+    same_commit.changes.extend(step(&actor.ports, start.request, created));
     let made = start.worktree.clone().map(|payload| actor.state.event(&actor.ports, payload));
-    let events = made.into_iter().collect();
+    same_commit.events.extend(made);
     Ok(LaunchRequest {
         message: start.message.clone(),
         creates_session: true,
-        same_commit: Commit { changes, events },
+        same_commit,
         ..LaunchRequest::fresh(id, start.environment.clone())
     })
 }

@@ -71,7 +71,8 @@ impl Transfer {
             // The handoff and the message are recorded in one commit.
             let same_commit = self.plan.step(&self.supervisor.ports, &mut self.target, summary);
             let (environment, interrupt, request) = (environment.clone(), false, None);
-            let outgoing = Outgoing { text, environment, interrupt, request, same_commit };
+            let outgoing =
+                Outgoing { id: None, text, environment, interrupt, request, same_commit };
             let send = |reply| SessionRequest::Send { outgoing, reply };
             self.supervisor.ask(id, send).await?;
         } else {

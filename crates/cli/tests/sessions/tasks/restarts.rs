@@ -1,0 +1,73 @@
+//! Tasks survive the death of the daemon and of all processes.
+
+use segue_testkit::scene::{self, kill_daemon, pids_running};
+use segue_testkit::{World, conversation, processes};
+use serde_json::json;
+
+use super::{add, received, session, show, wait, wait_state, world_with_coder};
+
+/// Returns the process id of the agent that works on a task.
+fn agent(world: &World, task: &str) -> u32 {
+    scene::pid(&session(world, &show(world, task)), "pid")
+}
+
+/// Waits until the transcript of a task's session has the prompt.
+fn wait_working(world: &World, task: &str) {
+    let running = session(world, &wait_state(world, task, "running"));
+    conversation::wait_messages(world, &running, 1);
+}
+
+#[test]
+fn running_task_goes_on_after_the_daemon_was_killed() {
+    let world = world_with_coder();
+    let id = add(&world, "/hang");
+    wait_working(&world, &id);
+    let (before, pid) = (show(&world, &id), agent(&world, &id));
+    kill_daemon(&world);
+    let after = show(&world, &id);
+    assert_eq!(after, before);
+    assert_eq!(agent(&world, &id), pid, "the same process goes on");
+    world.ok(["task", "cancel", &id]);
+    assert_eq!(wait(&world, &id)["state"], "cancelled");
+}
+
+#[test]
+fn result_of_a_turn_that_ended_without_a_daemon_is_not_lost() {
+    let world = world_with_coder();
+    let id = add(&world, "/slow 1");
+    wait_working(&world, &id);
+    let holders = pids_running(&world, "hold");
+    kill_daemon(&world);
+    holders.into_iter().for_each(processes::wait_gone);
+    let done = wait(&world, &id);
+    assert_eq!((&done["state"], &done["attempts"]), (&json!("done"), &json!(1)), "{done:#}");
+    assert!(done["result"]["answer"].is_string(), "{done:#}");
+    assert_eq!(received(&world, &done), ["/slow 1"]);
+}
+
+#[test]
+fn task_is_nudged_once_in_the_same_conversation_after_everything_was_killed() {
+    let world = world_with_coder();
+    let id = add(&world, "/hang");
+    wait_working(&world, &id);
+    let before = show(&world, &id);
+    world.kill_everything();
+    let done = wait(&world, &id);
+    assert_eq!((&done["state"], &done["attempts"]), (&json!("done"), &json!(1)), "{done:#}");
+    assert_eq!(done["session"], before["session"]);
+    let received = received(&world, &done);
+    assert_eq!((received.len(), received[0].as_str()), (2, "/hang"), "{received:?}");
+    assert!(received[1].contains("go on"), "{received:?}");
+}
+
+#[test]
+fn queued_tasks_start_after_everything_was_killed() {
+    let world = world_with_coder();
+    let first = add(&world, "/hang");
+    wait_working(&world, &first);
+    let second = add(&world, "remember the word amber");
+    world.kill_everything();
+    let done = wait(&world, &second);
+    assert_eq!((&done["state"], &done["attempts"]), (&json!("done"), &json!(1)), "{done:#}");
+    assert_eq!(received(&world, &done), ["remember the word amber"]);
+}

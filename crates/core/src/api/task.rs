@@ -1,0 +1,108 @@
+//! Tasks.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Caller, MaybeKnown};
+use crate::model::{AgentName, SessionId, TaskId, TaskKey, TaskMode, TaskResult, TaskStateKind};
+
+/// `POST /v1/tasks`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TaskAddRequest {
+    pub caller: Caller,
+    pub prompt: String,
+    pub agent: String,
+    pub repo: Option<String>,
+    /// A number, or a URL that ends with one.
+    pub issue: Option<String>,
+    pub branch: Option<String>,
+    /// A request with a known key adds nothing.
+    pub key: Option<String>,
+    pub priority: i8,
+    /// A shell command.
+    pub verify: Option<String>,
+    /// The task that this task is a part of: an id, its beginning, or a key.
+    pub parent: Option<String>,
+    pub mode: TaskMode,
+    /// The session whose conversation the task continues.
+    pub session: Option<String>,
+}
+
+/// A task as `segue task show --json` prints it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskReport {
+    pub task: TaskView,
+}
+
+/// The record of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskView {
+    pub id: TaskId,
+    pub key: Option<TaskKey>,
+    pub state: MaybeKnown<TaskStateKind>,
+    /// Why the task is queued, waits or has failed, as a text for people.
+    pub reason: Option<String>,
+    pub agent: AgentName,
+    /// The session that works on the task. `None` before the first start.
+    pub session: Option<SessionId>,
+    /// The address of that session. `None` if the session does not exist any more.
+    pub address: Option<String>,
+    pub repository: Option<String>,
+    pub issue: Option<String>,
+    pub worktree: Option<PathBuf>,
+    pub branch: Option<String>,
+    pub prompt: String,
+    pub parent: Option<TaskId>,
+    pub plan: Option<String>,
+    pub priority: i8,
+    pub attempts: u32,
+    pub result: Option<TaskResult>,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
+}
+
+/// `POST /v1/tasks/list`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskListRequest {
+    /// Includes tasks that have ended.
+    pub all: bool,
+    pub agent: Option<String>,
+    pub state: Option<TaskStateKind>,
+}
+
+/// Tasks in the order of the queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskList {
+    pub tasks: Vec<TaskView>,
+}
+
+/// `POST /v1/tasks/show` and `POST /v1/tasks/cancel`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSelector {
+    /// An id, its beginning, or a key.
+    pub task: String,
+}
+
+/// `POST /v1/tasks/wait`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskWaitRequest {
+    /// An id, its beginning, or a key.
+    pub task: String,
+    /// `None` waits without a timeout.
+    pub timeout_ms: Option<u64>,
+}
+
+/// `POST /v1/tasks/retry`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TaskRetryRequest {
+    pub caller: Caller,
+    /// An id, its beginning, or a key.
+    pub task: String,
+    /// Another agent of the project.
+    pub agent: Option<String>,
+    /// Begin a new conversation.
+    pub fresh: bool,
+}

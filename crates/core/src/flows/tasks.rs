@@ -1,0 +1,22 @@
+//! Tasks: adding, finding, showing, starting, ending and retrying them. The dispatcher of the server
+//! decides when a task runs.
+
+mod add;
+mod end;
+mod evidence;
+mod find;
+mod prompt;
+mod record;
+mod retry;
+mod start;
+mod view;
+
+pub use add::add;
+pub use end::{TaskEnd, end, is_changed_meanwhile, retry_fresh, wait};
+pub use evidence::may_have_acted;
+pub use find::{by_id, find};
+pub use prompt::{after_wait, first_prompt, next_prompt, verify_prompt};
+pub use record::change;
+pub use retry::retry;
+pub use start::{continued, run_request, sent_back, session_of, started};
+pub use view::{list, new_view, views};

@@ -1,0 +1,68 @@
+//! Records that a task has ended, waits, or is started once more.
+
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::model::{Task, TaskProgress, TaskResult, TaskState, TaskWait, VerifyReport};
+use crate::ports::{Conflict, Ports};
+
+use super::record::change;
+
+/// How a task ends.
+#[derive(Clone, Debug)]
+pub struct TaskEnd {
+    /// `Done`, `Failed` or `Cancelled`.
+    pub state: TaskState,
+    /// The agent's last answer.
+    pub answer: Option<String>,
+    /// The last run of the verify command.
+    pub verify: Option<VerifyReport>,
+}
+
+impl TaskEnd {
+    /// Describes an end without a verify command.
+    pub fn new(state: TaskState, answer: Option<String>) -> Self {
+        Self { state, answer, verify: None }
+    }
+}
+
+/// Records the end of a task.
+pub async fn end(ports: &Ports, task: &Task, end: TaskEnd) -> Result<Task> {
+    let TaskEnd { state, answer, verify } = end;
+    let now = ports.clock.now();
+    let duration = task.started_at.map(|started| now.duration_since(started));
+    let duration_ms = duration.and_then(|it| u64::try_from(it.as_millis()).ok()).unwrap_or(0);
+    let result = TaskResult { answer, duration_ms, verify, ..TaskResult::default() };
+    let ended = Task { state, result: Some(result), ended_at: Some(now), ..task.clone() };
+    let reason = ended.state.reason();
+    failpoint::hit("task.end.before");
+    ports.store.commit(change(ports, &ended, task.state.kind(), reason)).await?;
+    failpoint::hit("task.end.after");
+    Ok(ended)
+}
+
+/// Records that a task waits.
+pub async fn wait(ports: &Ports, task: &Task, wait: TaskWait) -> Result<Task> {
+    let waiting = Task { state: TaskState::Waiting(wait), ..task.clone() };
+    let reason = waiting.state.reason();
+    failpoint::hit("task.wait.before");
+    ports.store.commit(change(ports, &waiting, task.state.kind(), reason)).await?;
+    failpoint::hit("task.wait.after");
+    Ok(waiting)
+}
+
+/// Records that a task starts once more in a new conversation, because nothing was done in the last
+/// one. Its earlier sessions stay in its record.
+pub async fn retry_fresh(ports: &Ports, task: &Task, reason: &str) -> Result<Task> {
+    let progress = TaskProgress { message: None, is_fresh_retry: true, ..task.progress.clone() };
+    let queued = Task { state: TaskState::Queued, session: None, progress, ..task.clone() };
+    let reason = Some(format!("retried in a new conversation: {reason}"));
+    failpoint::hit("task.fresh.before");
+    ports.store.commit(change(ports, &queued, task.state.kind(), reason)).await?;
+    failpoint::hit("task.fresh.after");
+    Ok(queued)
+}
+
+/// Returns whether a commit failed because another request has changed the task.
+pub fn is_changed_meanwhile(error: &Error) -> bool {
+    matches!(error.conflict.as_deref(), Some(Conflict::TaskHasMoved { .. }))
+}

@@ -1,0 +1,79 @@
+//! The prompts and messages that a task sends to its session.
+
+use crate::error::{Error, Result};
+use crate::flows::trust;
+use crate::model::{PROJECT_FILE, Task, TaskOrder, TaskState, TaskTemplates, VerifyReport};
+use crate::ports::Ports;
+use crate::rules::templates::{self, GitFacts, TemplateVariables};
+
+/// Returns the prompt that begins a conversation.
+pub async fn first_prompt(ports: &Ports, task: &Task) -> Result<String> {
+    let own = task_templates(ports, &task.order).await?;
+    templates::first_prompt(own.task.as_ref(), &variables(task, git_facts(ports, task)))
+}
+
+/// Returns the message that continues a conversation with a task. It has the current facts of the
+/// folder, because a resumed agent trusts its memory.
+pub async fn next_prompt(ports: &Ports, task: &Task) -> Result<String> {
+    let own = task_templates(ports, &task.order).await?;
+    templates::delta_prompt(own.delta.as_ref(), &variables(task, git_facts(ports, task)))
+}
+
+/// Returns an error if a template of the project cannot be rendered for a task.
+pub(super) async fn check(ports: &Ports, task: &Task) -> Result<()> {
+    let own = task_templates(ports, &task.order).await?;
+    let variables = variables(task, GitFacts::default());
+    templates::first_prompt(own.task.as_ref(), &variables)?;
+    templates::delta_prompt(own.delta.as_ref(), &variables).map(drop)
+}
+
+/// Returns the templates of the project. The project must be trusted.
+async fn task_templates(ports: &Ports, order: &TaskOrder) -> Result<TaskTemplates> {
+    let project = ports.projects.around(&order.folder)?.ok_or_else(|| {
+        let folder = order.folder.display();
+        Error::config(format!("no `{PROJECT_FILE}` is in `{folder}` or above it"))
+    })?;
+    trust::require(ports, &project).await?;
+    Ok(project.templates)
+}
+
+fn git_facts(ports: &Ports, task: &Task) -> GitFacts {
+    ports.machine.folder_state(&task.order.folder).into()
+}
+
+fn variables(task: &Task, git: GitFacts) -> TemplateVariables {
+    let order = &task.order;
+    TemplateVariables {
+        prompt: order.prompt.clone(),
+        task: task.id.to_string(),
+        key: task.key.as_ref().map(ToString::to_string),
+        agent: order.agent.to_string(),
+        fleet: order.fleet.to_string(),
+        folder: order.folder.display().to_string(),
+        issue: order.issue.as_ref().map(|issue| issue.as_str().to_owned()),
+        attempts: task.attempts,
+        git,
+    }
+}
+
+/// Returns the message for an agent whose task goes on after a wait.
+pub fn after_wait(task: &Task) -> String {
+    let why = match &task.state {
+        TaskState::Waiting(wait) => format!("The task had to wait ({wait}) and goes on now."),
+        _ => "The task goes on now.".to_owned(),
+    };
+    let prompt = &task.order.prompt;
+    format!("{why} Look at what is already done, then go on.\n\nThe task:\n\n{prompt}")
+}
+
+/// Returns the message about a verify command that failed.
+pub fn verify_prompt(VerifyReport { command, output, .. }: &VerifyReport, ending: &str) -> String {
+    let mut fence = "```".to_owned();
+    while output.contains(&fence) {
+        fence.push('`');
+    }
+    format!(
+        "The command `{command}` must succeed, but it failed ({ending}). Its output ends with:\n\n\
+         {fence}\n{output}\n{fence}\n\nFix the cause."
+    )
+}

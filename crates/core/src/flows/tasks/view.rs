@@ -1,0 +1,72 @@
+//! Converts tasks into the form that users and scripts see.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::api::{TaskListRequest, TaskView};
+use crate::error::Result;
+use crate::model::{AgentName, SessionId, Task, TaskId};
+use crate::ports::{PlacedTask, Ports, SessionQuery, TaskQuery};
+
+/// Returns the tasks that a request describes, in the order of the queue.
+pub async fn list(ports: &Ports, request: &TaskListRequest) -> Result<Vec<PlacedTask>> {
+    let open = if request.all { TaskQuery::default() } else { TaskQuery::open() };
+    let states = request.state.map_or(open.states, |state| Some(vec![state]));
+    let agent = request.agent.as_deref().map(AgentName::parse).transpose()?;
+    ports.store.tasks(&TaskQuery { states, agent, ..TaskQuery::default() }).await
+}
+
+/// Returns tasks as `segue task ls --json` shows them. `obstacle` returns why a queued task does not
+/// start now.
+pub async fn views(
+    ports: &Ports,
+    tasks: &[PlacedTask],
+    obstacle: impl Fn(TaskId) -> Option<String>,
+) -> Result<Vec<TaskView>> {
+    let addresses = addresses(ports, tasks).await?;
+    let view = |PlacedTask { task, .. }: &PlacedTask| {
+        let address = task.session.and_then(|session| addresses.get(&session).cloned());
+        view(task, address, task.state.reason().or_else(|| obstacle(task.id)))
+    };
+    Ok(tasks.iter().map(view).collect())
+}
+
+/// Returns the view of a task that has just been added.
+pub fn new_view(task: &Task) -> TaskView {
+    view(task, None, None)
+}
+
+async fn addresses(ports: &Ports, tasks: &[PlacedTask]) -> Result<BTreeMap<SessionId, String>> {
+    let ids: BTreeSet<SessionId> = tasks.iter().filter_map(|it| it.task.session).collect();
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let query = SessionQuery::ids(ids.into_iter().collect());
+    let sessions = ports.store.sessions(&query).await?;
+    Ok(sessions.iter().map(|it| (it.session.id, it.session.address())).collect())
+}
+
+fn view(task: &Task, address: Option<String>, reason: Option<String>) -> TaskView {
+    let order = &task.order;
+    TaskView {
+        id: task.id,
+        key: task.key.clone(),
+        state: task.state.kind().into(),
+        reason,
+        agent: order.agent.clone(),
+        session: task.session,
+        address,
+        repository: order.repository.as_ref().map(ToString::to_string),
+        issue: order.issue.as_ref().map(|issue| issue.as_str().to_owned()),
+        worktree: None,
+        branch: order.branch.as_ref().map(ToString::to_string),
+        prompt: order.prompt.clone(),
+        parent: order.parent,
+        plan: None,
+        priority: order.priority.level(),
+        attempts: task.attempts,
+        result: task.result.clone(),
+        created_at: task.created_at,
+        started_at: task.started_at,
+        ended_at: task.ended_at,
+    }
+}

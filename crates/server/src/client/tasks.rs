@@ -1,0 +1,39 @@
+//! The requests about tasks.
+
+use hyper::Method;
+use segue_core::Result;
+use segue_core::api::{
+    TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskSelector,
+    TaskWaitRequest,
+};
+
+use super::Client;
+
+impl Client {
+    pub async fn add_task(&self, request: &TaskAddRequest) -> Result<TaskReport> {
+        self.line.change(Method::POST, "/v1/tasks", request).await
+    }
+
+    pub async fn tasks(&self, request: &TaskListRequest) -> Result<TaskList> {
+        self.line.ask(Method::POST, "/v1/tasks/list", request).await
+    }
+
+    pub async fn task(&self, task: &str) -> Result<TaskReport> {
+        let selector = TaskSelector { task: task.to_owned() };
+        self.line.ask(Method::POST, "/v1/tasks/show", &selector).await
+    }
+
+    /// Waits until a task has ended, or until only a person can make it go on.
+    pub async fn wait_task(&self, request: &TaskWaitRequest) -> Result<TaskReport> {
+        self.line.ask(Method::POST, "/v1/tasks/wait", request).await
+    }
+
+    pub async fn cancel_task(&self, task: &str) -> Result<TaskReport> {
+        let selector = TaskSelector { task: task.to_owned() };
+        self.line.change(Method::POST, "/v1/tasks/cancel", &selector).await
+    }
+
+    pub async fn retry_task(&self, request: &TaskRetryRequest) -> Result<TaskReport> {
+        self.line.change(Method::POST, "/v1/tasks/retry", request).await
+    }
+}

@@ -1,0 +1,133 @@
+//! Runs the queued tasks.
+//!
+//! The [`TaskDispatcher`] owns the schedule. Whenever a task is added, ends or may go on, it starts
+//! the tasks that may start now. Each started task has a future of its own, which [`work`]s on it
+//! until it has ended or has to wait. Nothing happens between these events, however long the queue
+//! is.
+
+mod parking;
+mod requests;
+mod session;
+mod turn;
+mod verify;
+mod work;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use segue_core::Result;
+use segue_core::flows::tasks;
+use segue_core::model::{Task, TaskId, TaskState, TaskWait};
+use segue_core::ports::{PlacedTask, TaskQuery};
+use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskSchedule};
+
+pub(crate) use requests::{add, cancel, list, retry, show, wait};
+
+use super::Supervisor;
+use crate::project;
+
+/// Decides which tasks run.
+#[derive(Debug, Default)]
+pub(crate) struct TaskDispatcher {
+    schedule: Mutex<TaskSchedule>,
+}
+
+impl TaskDispatcher {
+    /// Adds a task to the queue.
+    fn queue(&self, placed: &PlacedTask) {
+        self.schedule().queue(scheduled(placed));
+    }
+
+    /// Removes a task that has ended, waits or was cancelled.
+    fn remove(&self, id: TaskId) {
+        self.schedule().remove(id);
+    }
+
+    /// Returns why a queued task does not start now, as a text for people.
+    fn obstacle(&self, id: TaskId) -> Option<String> {
+        self.schedule().obstacle(id).map(|obstacle| obstacle.to_string())
+    }
+
+    fn schedule(&self) -> MutexGuard<'_, TaskSchedule> {
+        self.schedule.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes up all tasks that have not ended: queues them, and continues those that were running when
+/// the last daemon ended. Called once, after the sessions are reconciled.
+pub(crate) async fn take_up(supervisor: &Arc<Supervisor>) -> Result<()> {
+    let open = supervisor.ports.store.tasks(&TaskQuery::open()).await?;
+    for placed in &open {
+        match &placed.task.state {
+            TaskState::Running | TaskState::Waiting(TaskWait::Question { .. }) => {
+                begin(supervisor, scheduled(placed));
+            }
+            TaskState::Waiting(TaskWait::UsageLimit { .. }) => {
+                parking::park(supervisor, &placed.task);
+            }
+            // The account or the environment may be usable now.
+            _ => supervisor.tasks.queue(placed),
+        }
+    }
+    start_ready(supervisor);
+    Ok(())
+}
+
+/// Starts every task that may start now.
+fn start_ready(supervisor: &Arc<Supervisor>) {
+    let limits = project::task_limits(supervisor.config_file());
+    supervisor.tasks.schedule().set_limits(limits);
+    loop {
+        let next = supervisor.tasks.schedule().next().cloned();
+        let Some(task) = next else { return };
+        begin(supervisor, task);
+    }
+}
+
+/// Marks a task as started and works on it in the background.
+fn begin(supervisor: &Arc<Supervisor>, task: ScheduledTask) {
+    let id = task.id;
+    supervisor.tasks.schedule().start(task);
+    let supervisor = Arc::clone(supervisor);
+    tokio::spawn(async move {
+        let worked = work::work(&supervisor, id).await;
+        supervisor.tasks.remove(id);
+        match worked.and(tasks::by_id(&supervisor.ports, id).await) {
+            Ok(placed) => leave(&supervisor, &placed),
+            // The record of the task is as it was. The next daemon continues the task.
+            Err(error) => tracing::error!(task = %id, %error, "the work on a task was given up"),
+        }
+        start_ready(&supervisor);
+    });
+}
+
+/// Decides what follows after the work on a task has stopped.
+fn leave(supervisor: &Arc<Supervisor>, placed: &PlacedTask) {
+    match placed.task.state {
+        // A person has retried the task before its slot was free.
+        TaskState::Queued => supervisor.tasks.queue(placed),
+        TaskState::Waiting(_) => parking::park(supervisor, &placed.task),
+        TaskState::Running | TaskState::Done | TaskState::Failed { .. } | TaskState::Cancelled => {}
+    }
+}
+
+fn scheduled(PlacedTask { place, task }: &PlacedTask) -> ScheduledTask {
+    let order = &task.order;
+    let agent = AgentKey { fleet: order.fleet.clone(), agent: order.agent.clone() };
+    ScheduledTask {
+        id: task.id,
+        place: *place,
+        priority: order.priority,
+        agent,
+        account: order.account.clone(),
+        conversation: conversation(task),
+    }
+}
+
+/// Returns what identifies the conversation that a task continues. Tasks of one conversation run one
+/// after another.
+fn conversation(task: &Task) -> Option<String> {
+    let session = task.session.or(task.order.continues).map(|session| session.to_string());
+    let issue = task.order.issue_key();
+    let issue = issue.map(|key| format!("{} {} {}", key.agent, key.repository, key.issue.as_str()));
+    issue.or(session)
+}

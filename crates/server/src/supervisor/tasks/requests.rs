@@ -1,0 +1,182 @@
+//! The requests of users about tasks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use segue_core::api::{
+    TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskView,
+    TaskWaitRequest,
+};
+use segue_core::flows::requests::step;
+use segue_core::flows::tasks::{self, TaskEnd};
+use segue_core::model::{
+    MessageId, Principal, RequestKey, RequestStep, SessionId, Task, TaskState, TaskWait,
+};
+use segue_core::ports::{Commit, PlacedTask};
+use segue_core::rules::scope::RestrictedAction;
+use segue_core::{Error, Kind, Result};
+use tokio::time::timeout;
+
+use super::super::{SessionRequest, Supervisor};
+use super::start_ready;
+
+/// Adds a task, and starts it if it may start now. A repeated request returns the same task.
+pub(crate) async fn add(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    key: Option<RequestKey>,
+    request: TaskAddRequest,
+) -> Result<TaskReport> {
+    let ports = &supervisor.ports;
+    // The daemon that gets this request again shows the current state of the task.
+    let same_commit = |task: &Task| {
+        let answer = serde_json::to_string(&TaskReport { task: tasks::new_view(task) });
+        let answer = answer
+            .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
+        Ok(step(ports, key, RequestStep::Done { answer }))
+    };
+    let placed = tasks::add(ports, principal, request, same_commit).await?;
+    if placed.task.state == TaskState::Queued {
+        supervisor.tasks.queue(&placed);
+        start_ready(supervisor);
+    }
+    report(supervisor, placed).await
+}
+
+/// Returns the tasks that the request describes.
+pub(crate) async fn list(
+    supervisor: &Supervisor,
+    principal: &Principal,
+    request: &TaskListRequest,
+) -> Result<TaskList> {
+    principal.allow(RestrictedAction::Tasks)?;
+    let found = tasks::list(&supervisor.ports, request).await?;
+    Ok(TaskList { tasks: views(supervisor, &found).await? })
+}
+
+pub(crate) async fn show(
+    supervisor: &Supervisor,
+    principal: &Principal,
+    task: &str,
+) -> Result<TaskReport> {
+    principal.allow(RestrictedAction::Tasks)?;
+    report(supervisor, tasks::find(&supervisor.ports, task).await?).await
+}
+
+/// Waits until a task has ended, or until only a person can make it go on. After the timeout,
+/// returns the task as it is.
+pub(crate) async fn wait(
+    supervisor: &Supervisor,
+    principal: &Principal,
+    request: TaskWaitRequest,
+) -> Result<TaskReport> {
+    principal.allow(RestrictedAction::Tasks)?;
+    let id = tasks::find(&supervisor.ports, &request.task).await?.task.id;
+    let rest = async {
+        let store = &supervisor.ports.store;
+        // An empty commit returns the sequence number of the last event.
+        let mut seen = store.commit(Commit::default()).await?;
+        while goes_on(&tasks::by_id(&supervisor.ports, id).await?.task.state) {
+            seen = store.wait_for_events(seen).await?;
+        }
+        Ok::<(), Error>(())
+    };
+    match request.timeout_ms.map(Duration::from_millis) {
+        None => rest.await?,
+        Some(limit) => timeout(limit, rest).await.unwrap_or(Ok(()))?,
+    }
+    report(supervisor, tasks::by_id(&supervisor.ports, id).await?).await
+}
+
+/// Returns whether a task goes on without a person.
+fn goes_on(state: &TaskState) -> bool {
+    match state {
+        TaskState::Queued | TaskState::Running => true,
+        TaskState::Waiting(wait) => !wait.needs_person(),
+        TaskState::Done | TaskState::Failed { .. } | TaskState::Cancelled => false,
+    }
+}
+
+/// Cancels a task. The process of its session is ended; the conversation stays.
+pub(crate) async fn cancel(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    task: &str,
+) -> Result<TaskReport> {
+    principal.allow(RestrictedAction::Tasks)?;
+    let PlacedTask { task, .. } = tasks::find(&supervisor.ports, task).await?;
+    let id = task.id;
+    if let Some(session) = task.session.filter(|_| task.state == TaskState::Running || asks(&task))
+    {
+        end_turn(supervisor, session, task.progress.message).await?;
+    }
+    if let Err(error) = record_cancelled(supervisor, &task).await {
+        let now = tasks::by_id(&supervisor.ports, id).await?.task.state;
+        // The work on the task has noticed the end of the process, and has recorded it.
+        if now != TaskState::Cancelled {
+            return Err(error);
+        }
+    }
+    supervisor.tasks.remove(id);
+    start_ready(supervisor);
+    report(supervisor, tasks::by_id(&supervisor.ports, id).await?).await
+}
+
+fn asks(task: &Task) -> bool {
+    matches!(task.state, TaskState::Waiting(TaskWait::Question { .. }))
+}
+
+async fn record_cancelled(supervisor: &Supervisor, task: &Task) -> Result<()> {
+    if task.state.has_ended() && task.state != TaskState::Cancelled {
+        let (id, state) = (task.id, task.state.word());
+        return Err(Error::conflict(format!("task `{id}` is {state} already")));
+    }
+    match task.state {
+        TaskState::Cancelled => Ok(()),
+        _ => tasks::end(&supervisor.ports, task, TaskEnd::new(TaskState::Cancelled, None))
+            .await
+            .map(drop),
+    }
+}
+
+/// Ends the turn of a task: cancels the message that would begin it, or ends the process.
+async fn end_turn(
+    supervisor: &Arc<Supervisor>,
+    session: SessionId,
+    message: Option<MessageId>,
+) -> Result<()> {
+    if let Some(message) = message {
+        let same_commit = Vec::new();
+        let cancel = |reply| SessionRequest::Cancel { message, same_commit, reply };
+        match supervisor.ask(session, cancel).await {
+            Ok(()) => return Ok(()),
+            // The agent has the message already.
+            Err(error) if error.kind == Kind::Conflict => {}
+            Err(error) => return Err(error),
+        }
+    }
+    supervisor.end(session).await.map(drop)
+}
+
+/// Queues a task again that has ended or waits.
+pub(crate) async fn retry(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    request: &TaskRetryRequest,
+) -> Result<TaskReport> {
+    let placed = tasks::retry(&supervisor.ports, principal, request).await?;
+    // A person retries a task after having signed in again.
+    supervisor.tasks.schedule().set_held(placed.task.order.account.clone(), false);
+    supervisor.tasks.queue(&placed);
+    start_ready(supervisor);
+    report(supervisor, placed).await
+}
+
+async fn report(supervisor: &Supervisor, placed: PlacedTask) -> Result<TaskReport> {
+    let task = views(supervisor, &[placed]).await?.pop();
+    Ok(TaskReport { task: task.ok_or_else(|| Error::internal("a task cannot be shown"))? })
+}
+
+async fn views(supervisor: &Supervisor, found: &[PlacedTask]) -> Result<Vec<TaskView>> {
+    tasks::views(&supervisor.ports, found, |id| supervisor.tasks.obstacle(id)).await
+}
