@@ -25,6 +25,7 @@ mod restore;
 mod starts;
 mod table;
 mod talk;
+mod tasks;
 mod timing;
 
 use std::io::IsTerminal as _;
@@ -35,7 +36,7 @@ use table::{Row, Table};
 /// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 13] = [
+const MEASURES: [Measure; 14] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("past", past::measure),
@@ -49,6 +50,7 @@ const MEASURES: [Measure; 13] = [
     ("requests", conversations::among_requests),
     ("handoff", conversations::conversions),
     ("redaction", redaction::measure),
+    ("task", tasks::measure),
 ];
 
 fn main() {
