@@ -5,7 +5,6 @@ mod files;
 mod marked;
 mod shell;
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
@@ -16,6 +15,8 @@ use segue_core::{Error, Result};
 use tokio::sync::OnceCell;
 
 pub use shell::{become_login_shell, print_environment};
+
+use crate::paths::below_home;
 
 /// Variables of this process that the login shell inherits, so that it uses the same home and the
 /// same Segue. All other variables come from the profile of the user.
@@ -75,7 +76,7 @@ impl LocalEnvironments {
             false => self.base.clone(),
         };
         for file in &settings.files {
-            let variables = files::read(&self.expanded(file))?;
+            let variables = files::read(&below_home(file, &self.base))?;
             variables.into_iter().for_each(|(name, value)| environment.set(name, value));
         }
         without_shell_internals(&mut environment);
@@ -85,14 +86,6 @@ impl LocalEnvironments {
             environment.set("SEGUE_HOME", home);
         }
         Ok(environment)
-    }
-
-    /// Replaces `~/` by the home folder.
-    fn expanded(&self, file: &Path) -> PathBuf {
-        match (file.strip_prefix("~"), self.base.get("HOME")) {
-            (Ok(rest), Some(home)) => Path::new(home).join(rest),
-            _ => file.to_owned(),
-        }
     }
 }
 
@@ -104,7 +97,7 @@ impl Environments for LocalEnvironments {
     }
 
     fn check_files(&self, settings: &EnvironmentSettings) -> Vec<Error> {
-        let files = settings.files.iter().map(|file| self.expanded(file));
+        let files = settings.files.iter().map(|file| below_home(file, &self.base));
         files.filter_map(|file| files::read(&file).err()).collect()
     }
 }

@@ -11,6 +11,7 @@ mod inherited_descriptors;
 mod leftovers;
 mod notifier;
 mod own_folder;
+mod private_file;
 mod removal;
 mod staged_file;
 mod variables;

@@ -154,6 +154,14 @@ impl Paths {
     }
 }
 
+/// Replaces `~/` by the home folder.
+pub(crate) fn below_home(path: &Path, environment: &Environment) -> PathBuf {
+    match (path.strip_prefix("~"), environment.get("HOME")) {
+        (Ok(rest), Some(home)) => Path::new(home).join(rest),
+        _ => path.to_owned(),
+    }
+}
+
 fn xdg(environment: &Environment, name: &str, default: &str) -> Result<PathBuf> {
     let base = match absolute(environment, name)? {
         Some(base) => base,

@@ -6,22 +6,15 @@
 //! - In `'single quotes'` everything is meant literally. In `"double quotes"`, `\"`, `\\`, `\$` and
 //!   `` \` `` stand for the second character, and `\n` for a newline. Nothing is expanded.
 
-use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use rustix::process::geteuid;
 use segue_core::rules::environment::check_variable;
 use segue_core::{Error, Result};
 
-use crate::failure::quoted;
-use crate::files::open_regular;
+use crate::private_file::{self, UnusableFile};
 
 /// The maximum length of a file.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-
-/// The permission bits of group and others.
-const OTHERS: u32 = 0o077;
 
 /// Reads the variables of a file. Errors name the file and the line, never a value.
 pub(super) fn read(path: &Path) -> Result<Vec<(String, String)>> {
@@ -29,26 +22,12 @@ pub(super) fn read(path: &Path) -> Result<Vec<(String, String)>> {
         Error::config(format!("cannot use `{}` as a source of variables", path.display()))
             .caused_by(why)
     };
-    let file = open_regular(path).map_err(|error| {
-        cannot(error.to_string()).hint("correct `files` under `[environment]` in config.toml")
-    })?;
-    let metadata = file.metadata().map_err(|error| cannot(error.to_string()))?;
-    if metadata.uid() != geteuid().as_raw() {
-        return Err(cannot("it belongs to another user".to_owned())
-            .hint("use a file of your own, because your agents get its variables"));
-    }
-    if metadata.mode() & OTHERS != 0 {
-        let mode = metadata.mode() & 0o777;
-        return Err(cannot(format!("others may read or write it (mode {mode:04o})"))
-            .hint(format!("run `chmod 600 {}`", quoted(path))));
-    }
-    let mut text = String::new();
-    let read = file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text);
-    // The error for a file that is not UTF-8 contains no part of the file.
-    read.map_err(|error| cannot(error.to_string()))?;
-    if text.len() as u64 > MAX_FILE_BYTES {
-        return Err(cannot(format!("it has more than {MAX_FILE_BYTES} bytes")));
-    }
+    let text =
+        private_file::read(path, MAX_FILE_BYTES).map_err(|UnusableFile { why, hint }| {
+            cannot(why).hint(hint.unwrap_or_else(|| {
+                "correct `files` under `[environment]` in config.toml".to_owned()
+            }))
+        })?;
     parse(&text).map_err(|(line, why)| cannot(format!("line {line}: {why}")))
 }
 
