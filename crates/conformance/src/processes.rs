@@ -31,6 +31,15 @@ pub fn mentioning(folder: &Path) -> Vec<u32> {
     Vec::new()
 }
 
+/// Returns the command line of every process whose environment or command line contains this text,
+/// except this process.
+pub fn exposing(text: &str) -> Vec<String> {
+    let own = std::process::id();
+    let others = all().into_iter().filter(|pid| *pid != own);
+    let found = others.filter(|pid| mentions(*pid, text.as_bytes()));
+    found.map(|pid| command_line(pid).join(" ")).collect()
+}
+
 /// Kills all processes that `find` returns. They are stopped before the first is killed, so that
 /// none of them notices the death of another.
 pub fn kill_all(find: impl Fn() -> Vec<u32>) {

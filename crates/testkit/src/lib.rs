@@ -21,6 +21,7 @@ pub mod chance;
 pub mod contract;
 pub mod conversation;
 pub mod files;
+pub mod git_server;
 pub mod handoffs;
 pub mod hold;
 pub mod isolation;
@@ -35,6 +36,7 @@ pub mod stand_in;
 pub mod vendor_scene;
 pub mod vendors;
 
+pub use git_server::GitServer;
 pub use isolation::isolated;
 pub use raw_client::RawClient;
 pub use segue_conformance::{

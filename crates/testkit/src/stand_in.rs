@@ -69,6 +69,11 @@ impl<'a> StandIn<'a> {
         agent
     }
 
+    /// Returns the agent of a session whose vendor's program is a shell.
+    pub fn launched(world: &'a World, session: &Value) -> Self {
+        Self { world, session: session.clone() }
+    }
+
     /// Runs a script in the shell, in the project folder, and waits for its end. `$SEGUE` is the
     /// path of the `segue` program.
     pub fn run(&self, script: &str) -> CommandOutcome {

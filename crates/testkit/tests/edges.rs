@@ -42,7 +42,7 @@ const CORE_SEES: [&str; 8] =
 /// Heavy dependencies, and the crates that may depend on them.
 const HOMES: [(&str, &[&str]); 7] = [
     ("rusqlite", &["segue-store", "segue-testkit", "segue-vendors"]),
-    ("axum", &["segue-conformance", "segue-server"]),
+    ("axum", &["segue-conformance", "segue-server", "segue-testkit"]),
     ("hyper", &["segue-server"]),
     ("clap", &["segue-cli"]),
     ("vt100", &["segue-conformance", "segue-host"]),
@@ -143,6 +143,7 @@ const ROOMS: [Room; 6] = [
     Room {
         what: "an implementation of a port",
         words: &[
+            "ConfiguredCredentials",
             "DiskArchive",
             "DiskFolders",
             "GitCheckouts",
@@ -159,6 +160,7 @@ const ROOMS: [Room; 6] = [
             "crates/host/",
             "crates/conformance/",
             "crates/testkit/",
+            "crates/server/src/credentials.rs",
             "crates/server/src/project.rs",
             "crates/server/src/wiring.rs",
             "crates/server/src/wiring/",
