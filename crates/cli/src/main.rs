@@ -10,14 +10,16 @@ mod paged;
 mod progress;
 mod render;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::process::ExitCode;
 
+use segue_core::rules::askpass;
 use segue_core::{Error, Result};
 use segue_server::wiring::{self, Local};
 
 use crate::args::{NoCommand, SegueCommand};
-use crate::commands::{completions, daemon, man, vendors};
+use crate::commands::{completions, daemon, git_askpass, man, vendors};
 use crate::context::{CommandEnding, Context};
 use crate::output::{Output, OutputFormat};
 
@@ -27,6 +29,9 @@ const INTERRUPTED_STATUS: u8 = 130;
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let program = arguments.next();
+    if program.as_deref().is_some_and(is_askpass) {
+        return git_askpass::run(&arguments.collect::<Vec<_>>());
+    }
     let first = arguments.next();
     // Internal subcommands. Segue and the vendors' programs start them, some of them for every
     // launch. They are dispatched before anything else is set up, so that they start fast.
@@ -34,6 +39,7 @@ fn main() -> ExitCode {
         Some("hold") => wiring::hold(arguments.collect()),
         Some("exec-agent") => wiring::exec_agent(arguments.collect()),
         Some("hook") => wiring::hook(),
+        Some("git-askpass") => git_askpass::run(&arguments.collect::<Vec<_>>()),
         Some("login-shell") => wiring::login_shell(arguments.collect()),
         Some("shell-command") => wiring::shell_command(arguments.collect()),
         Some("print-environment") => wiring::print_environment(&arguments.collect::<Vec<_>>()),
@@ -47,6 +53,11 @@ fn main() -> ExitCode {
             Err(error) => print_failure(&error, &mut Output::without_colours(OutputFormat::Text)),
         },
     }
+}
+
+/// Returns whether git has started this program by its own name for git.
+fn is_askpass(program: &OsStr) -> bool {
+    Path::new(program).file_name() == Some(OsStr::new(askpass::PROGRAM))
 }
 
 /// Returns the arguments as strings. An argument that is not UTF-8 is a usage error, because the

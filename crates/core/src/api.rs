@@ -9,6 +9,7 @@ mod daemon;
 mod doctor;
 mod error;
 mod events;
+mod git_credential;
 mod handoff;
 mod maybe_known;
 mod messages;
@@ -39,6 +40,7 @@ pub use daemon::{Caller, Health, PROTOCOL, REQUEST_HEADER};
 pub use doctor::{DoctorReport, DoctorRequest, Finding, Severity};
 pub use error::ErrorAnswer;
 pub use events::{EventsQuery, FROM_NOW};
+pub use git_credential::{GitCredentialAnswer, GitCredentialRequest};
 pub use handoff::{CarriedTurn, DryRun, HandoffReport, HandoffRequest};
 pub use maybe_known::MaybeKnown;
 pub use messages::{

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
     BranchStart, CommitId, EnsuredWorktree, ListedWorktree, RefName, RepositoryId,
-    RepositorySource, Salvage, SalvageOutcome, WorktreeChanges, WorktreeDiff, WorktreeFacts,
-    WorktreeOrigin, WorktreePlace, WorktreeSpec,
+    RepositorySource, RepositoryUrl, Salvage, SalvageOutcome, WorktreeChanges, WorktreeDiff,
+    WorktreeFacts, WorktreeOrigin, WorktreePlace, WorktreeSpec,
 };
 use segue_core::ports::{
     Checkouts, Clock as _, GitCaller, InspectDepth, RemovalOrder, RestorationOrder,
@@ -37,6 +37,9 @@ struct FakeCheckoutsState {
     salvages: Vec<Salvage>,
     has_no_repository: bool,
     has_moved_branches: bool,
+    remote: Option<RepositoryUrl>,
+    /// The caller of the last command.
+    caller: Option<GitCaller>,
 }
 
 #[derive(Clone, Debug)]
@@ -58,6 +61,16 @@ impl FakeCheckouts {
     /// Moves all branches, so that no salvage can be restored.
     pub fn move_branches(&self) {
         self.state.lock().unwrap().has_moved_branches = true;
+    }
+
+    /// Sets the remote of the repository.
+    pub fn set_remote(&self, url: &str) {
+        self.state.lock().unwrap().remote = Some(RepositoryUrl::parse(url).unwrap());
+    }
+
+    /// Returns the caller of the last worktree that was made, and forgets it.
+    pub fn take_caller(&self) -> Option<GitCaller> {
+        self.state.lock().unwrap().caller.take()
     }
 
     /// Gives a worktree an untracked file.
@@ -98,7 +111,9 @@ fn head() -> CommitId {
 impl Checkouts for FakeCheckouts {
     async fn identify(&self, folder: &Path) -> Result<Option<RepositoryId>> {
         self.calls.enter("checkouts.identify")?;
-        Ok(self.main_folder(folder).map(|main| RepositoryId::of_folder(&main)))
+        let remote = self.state.lock().unwrap().remote.as_ref().map(RepositoryUrl::id);
+        let of_folder = || self.main_folder(folder).map(|main| RepositoryId::of_folder(&main));
+        Ok(remote.or_else(of_folder))
     }
 
     fn main_folder(&self, _folder: &Path) -> Option<PathBuf> {
@@ -110,9 +125,10 @@ impl Checkouts for FakeCheckouts {
         wanted.unwrap_or(Path::new(ROOT)).to_owned()
     }
 
-    async fn ensure(&self, spec: &WorktreeSpec, _caller: &GitCaller) -> Result<EnsuredWorktree> {
+    async fn ensure(&self, spec: &WorktreeSpec, caller: &GitCaller) -> Result<EnsuredWorktree> {
         self.calls.enter("checkouts.ensure")?;
         let mut state = self.state.lock().unwrap();
+        state.caller = Some(caller.clone());
         let is_there = self.disk.has_folder(&spec.path);
         if let Some(known) = state.worktrees.get(&spec.path).filter(|_| is_there) {
             return Ok(self.ensured(known, WorktreeOrigin::Existing));

@@ -14,6 +14,7 @@ mod calls;
 mod checkouts;
 mod clock;
 mod conversion;
+mod credentials;
 mod disk;
 mod files;
 mod folders;
@@ -36,6 +37,7 @@ pub use calls::Calls;
 pub use checkouts::FakeCheckouts;
 pub use clock::FakeClock;
 pub use conversion::FakeConversion;
+pub use credentials::FakeCredentials;
 pub use disk::Disk;
 pub use files::FakeFiles;
 pub use folders::FakeFolders;
@@ -65,6 +67,7 @@ pub struct FakeWorld {
     pub projects: Arc<FakeProjects>,
     pub watchers: FakeWatchers,
     pub environments: Arc<FakeEnvironments>,
+    pub credentials: Arc<FakeCredentials>,
     pub notifier: Arc<FakeNotifier>,
     pub commands: Arc<FakeCommands>,
     pub clock: Arc<FakeClock>,
@@ -99,6 +102,7 @@ impl FakeWorld {
             projects: Arc::new(FakeProjects::new(calls.clone())),
             watchers: FakeWatchers::default(),
             environments: Arc::new(FakeEnvironments::new(calls.clone())),
+            credentials: Arc::new(FakeCredentials::new(calls.clone())),
             notifier: Arc::default(),
             commands: Arc::default(),
             clock,
@@ -122,6 +126,7 @@ impl FakeWorld {
             projects: self.projects.clone(),
             watchers: Arc::new(self.watchers.clone()),
             environments: self.environments.clone(),
+            credentials: self.credentials.clone(),
             notifier: self.notifier.clone(),
             commands: self.commands.clone(),
             clock: self.clock.clone(),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitStatus;
 
+use segue_core::model::GitHost;
 use segue_core::rules::shell::quoted;
 use segue_core::{Error, Kind};
 
@@ -17,6 +18,13 @@ const FULL_DISK: [&str; 5] = [
     "no storage space",
     "unable to write",
     "write error",
+];
+
+/// Words of git before the URL of a server that wants other credentials.
+const UNAUTHORIZED: [&str; 3] = [
+    "could not read Username for '",
+    "could not read Password for '",
+    "Authentication failed for '",
 ];
 
 /// Makes an error "cannot `action` `path`" from an I/O error.
@@ -71,7 +79,22 @@ fn with_hint(error: Error, path: &Path) -> Error {
         let path = quoted(path);
         return error.hint(format!("run `namei -l {path}` to see who may write there"));
     }
-    error
+    match error.causes.iter().find_map(|cause| unauthorized_host(cause)) {
+        Some(host) => error.hint(format!(
+            "add a table `[credentials.\"{host}\"]` with a valid token to config.toml, or set up \
+             your own git: `git help credentials`"
+        )),
+        None => error,
+    }
+}
+
+/// Returns the host of the server that wants other credentials.
+fn unauthorized_host(said: &str) -> Option<GitHost> {
+    let url = UNAUTHORIZED.iter().find_map(|words| Some(said.split_once(words)?.1))?;
+    let (scheme, rest) = url.split_once('\'')?.0.split_once("://")?;
+    let authority = rest.split('/').next()?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_user, host)| host);
+    GitHost::of_scheme(scheme, host).ok()
 }
 
 /// Returns the end of git's standard error, without credentials in URLs.
@@ -115,6 +138,25 @@ mod tests {
         for (text, wanted) in table {
             assert_eq!(without_credentials(text), wanted);
         }
+    }
+
+    #[test]
+    fn server_that_wants_credentials_is_named_in_a_hint() {
+        let status = std::os::unix::process::ExitStatusExt::from_raw(128 << 8);
+        let table = [
+            (
+                "fatal: could not read Username for 'https://h:8443': terminal prompts disabled",
+                "[credentials.\"h:8443\"]",
+            ),
+            ("fatal: could not read Password for 'http://me@127.0.0.1:80': x", "\"127.0.0.1\""),
+            ("remote: no\nfatal: Authentication failed for 'https://h/team/app.git/'", "\"h\""),
+        ];
+        for (said, expected) in table {
+            let error = git_failed("fetch", Path::new("/x"), status, said);
+            assert!(error.hints[0].contains(expected), "{error:?}");
+        }
+        let other = git_failed("fetch", Path::new("/x"), status, "fatal: no 'https://h'");
+        assert!(other.hints.is_empty(), "{other:?}");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use segue_core::model::Environment;
-use segue_core::ports::GitCaller;
+use segue_core::ports::{Askpass, GitCaller};
+use segue_core::rules::askpass;
 use segue_core::{Error, Result};
 
 use crate::command::GitCommand;
@@ -67,12 +68,22 @@ impl Git {
     /// Prepares a command that runs as the user's own git would: with the user's configuration,
     /// hooks and filters. It collects no garbage in the background.
     pub(crate) fn as_user(&self, folder: &Path, caller: &GitCaller) -> GitCommand {
-        GitCommand::new(&self.program, folder, of_user(&caller.environment))
+        let command = GitCommand::new(&self.program, folder, of_user(&caller.environment))
             .option("--no-pager")
             .setting("gc.auto=0")
             .setting("maintenance.auto=false")
-            .progress(&caller.progress)
+            .progress(&caller.progress);
+        caller.askpass.iter().fold(command, with_askpass)
     }
+}
+
+/// Makes a command ask for the credentials of a host. No credential helper of the user gets them.
+fn with_askpass(command: GitCommand, askpass: &Askpass) -> GitCommand {
+    let Askpass { program, host, ticket } = askpass;
+    let command = command.path_variable("GIT_ASKPASS", program);
+    let command = command.variable(askpass::TICKET, ticket.secret().expose());
+    let settings = askpass::helper_settings(host);
+    settings.iter().fold(command, |command, key| command.setting(&format!("{key}=")))
 }
 
 /// Returns the path of the user's own ignore file, according to the user's own configuration.

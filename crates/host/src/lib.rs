@@ -23,6 +23,7 @@ pub mod cgroup;
 pub mod clock;
 pub mod commands;
 pub mod confined;
+pub mod credentials;
 pub mod daemon;
 pub mod daemon_process;
 pub mod descriptor;

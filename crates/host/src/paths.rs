@@ -70,6 +70,11 @@ impl Paths {
         self.state.join("git")
     }
 
+    /// Returns the folder of the programs that other programs run.
+    pub fn programs(&self) -> PathBuf {
+        self.state.join("bin")
+    }
+
     pub fn state(&self) -> &Path {
         &self.state
     }

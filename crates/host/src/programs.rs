@@ -42,6 +42,18 @@ pub fn this_program() -> PathBuf {
     installed().unwrap_or_else(|| PathBuf::from(format!("/proc/{}/exe", std::process::id())))
 }
 
+/// Returns a path of this program that stays valid after this process has ended. If the file was
+/// replaced by a newer version, returns the path of that version.
+pub(crate) fn lasting_path() -> PathBuf {
+    let replaced = || {
+        let path = std::env::current_exe().ok()?;
+        // The kernel appends this word to the path of a file that was replaced or deleted.
+        let path = PathBuf::from(path.to_str()?.strip_suffix(" (deleted)")?);
+        Some(path).filter(|path| is_executable(path))
+    };
+    installed().or_else(replaced).unwrap_or_else(this_program)
+}
+
 /// Returns whether a program with this name exists: an absolute path, or a name in `PATH`.
 pub fn exists(name: &str, environment: &Environment) -> bool {
     in_path(name, environment).is_some()

@@ -12,13 +12,13 @@ use hyper::body::Incoming;
 use segue_core::api::{
     AddressQuery, AdoptReport, AdoptRequest, AnswerReport, AnswerRequest, AttachPoint, Caller,
     CancelRequest, ConversationReport, ConversationRequest, DoctorReport, DoctorRequest,
-    EventsQuery, FROM_NOW, HandoffReport, HandoffRequest, Health, ListRequest, MessageList,
-    MessageView, MessagesRequest, PROTOCOL, RestoreReport, ResumeAnswer, ResumeCount,
-    ResumeRequest, RunRequest, ScaleReport, ScaleRequest, SelectReport, SelectRequest, SendReport,
-    SendRequest, SessionList, SessionView, StopReport, StopRequest, TrustRequest, TrustView,
-    TurnReport, UnknownConversation, UpRequest, WaitReport, WaitRequest, WorktreeAction,
-    WorktreeActionReport, WorktreeActionRequest, WorktreeDiffReport, WorktreeDiffRequest,
-    WorktreeGcReport, WorktreeGcRequest, WorktreeList, WorktreesRequest,
+    EventsQuery, FROM_NOW, GitCredentialAnswer, GitCredentialRequest, HandoffReport,
+    HandoffRequest, Health, ListRequest, MessageList, MessageView, MessagesRequest, PROTOCOL,
+    RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest,
+    SelectReport, SelectRequest, SendReport, SendRequest, SessionList, SessionView, StopReport,
+    StopRequest, TrustRequest, TrustView, TurnReport, UnknownConversation, UpRequest, WaitReport,
+    WaitRequest, WorktreeAction, WorktreeActionReport, WorktreeActionRequest, WorktreeDiffReport,
+    WorktreeDiffRequest, WorktreeGcReport, WorktreeGcRequest, WorktreeList, WorktreesRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::ports::EventQuery;
@@ -274,6 +274,14 @@ impl Client {
 
     pub async fn doctor(&self, fix: bool) -> Result<DoctorReport> {
         self.line.change(Method::POST, "/v1/doctor", &DoctorRequest { fix }).await
+    }
+
+    /// Asks for what git wants to know. The request has no id, so that its answer is not kept.
+    pub async fn git_credential(
+        &self,
+        request: &GitCredentialRequest,
+    ) -> Result<GitCredentialAnswer> {
+        self.line.ask(Method::POST, "/v1/git-credential", request).await
     }
 
     pub async fn trust(&self, request: &TrustRequest) -> Result<TrustView> {

@@ -5,6 +5,7 @@ pub mod client;
 pub mod completion;
 mod connection;
 pub mod conversation;
+mod credentials;
 mod daemon;
 mod line;
 mod liveness;

@@ -28,6 +28,7 @@ use segue_host::{
     Paths, ProcessContext, cgroup, failpoints, orphans, peer, process_context, scope,
 };
 
+use crate::credentials::ConfiguredCredentials;
 use crate::project::ProjectFolders;
 
 pub use segue_host::has_variable;
@@ -120,6 +121,8 @@ pub(crate) fn ports(
     store: Arc<dyn Store>,
 ) -> Result<Ports> {
     let checkouts = checkouts(paths, environment);
+    let environments = Arc::new(LocalEnvironments::new(environment));
+    let credentials = ConfiguredCredentials::new(paths, environment, environments.clone());
     Ok(Ports {
         store,
         vendors: vendors(),
@@ -131,7 +134,8 @@ pub(crate) fn ports(
         projects: projects(paths.config_file(), Arc::clone(&checkouts)),
         checkouts,
         watchers: Arc::new(LocalWatchers),
-        environments: Arc::new(LocalEnvironments::new(environment)),
+        environments,
+        credentials: Arc::new(credentials),
         clock: Arc::new(SystemClock),
         notifier: Arc::new(LocalNotifier),
         commands: Arc::new(LocalCommands),

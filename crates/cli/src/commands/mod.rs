@@ -19,6 +19,7 @@ pub(crate) mod daemon;
 pub(crate) mod doctor;
 pub(crate) mod duration;
 mod failure;
+pub(crate) mod git_askpass;
 pub(crate) mod handoff;
 pub(crate) mod init;
 pub(crate) mod log;

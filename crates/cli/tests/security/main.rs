@@ -1,6 +1,7 @@
 //! What agents, repositories and project files must not be able to do.
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
+mod credentials;
 mod private_texts;
 mod rights;
 mod scope;

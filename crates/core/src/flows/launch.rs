@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::flows::{SessionState, endangered, messages, worktrees};
+use crate::flows::{SessionState, credentials, endangered, messages, worktrees};
 use crate::model::{
     Binding, Environment, EventPayload, Evidence, Exit, How, Launch, LaunchEnd, LaunchId,
     LaunchMode, LaunchRecord, MessageId, Session, Status, VendorSessionId,
@@ -146,9 +146,12 @@ fn prepare(
         agent: None,
         end: None,
     };
-    let mut environment = agent_environment(vendor.as_ref(), state, &launch, &request.environment);
+    let caller = credentials::without_tokens(ports, &request.environment);
+    let mut environment = agent_environment(vendor.as_ref(), state, &launch, &caller);
     vendor.launching().add_settings(session, &ports.folders.folder(launch.id), &mut environment);
+    // A later launch needs these variables. Those for credentials depend on the settings then.
     launch.environment = environment.names();
+    credentials::add_to_agent(ports, state.worktree.as_ref(), &mut environment)?;
     let record = LaunchRecord {
         worktree: state.worktree.clone(),
         ..LaunchRecord::new(session.clone(), launch, Vec::new())
@@ -199,7 +202,8 @@ pub(crate) fn variable_names(
     caller: &Environment,
 ) -> Result<Vec<String>> {
     let vendor = ports.vendors.of(&state.session)?;
-    let mut environment = agent_environment(vendor.as_ref(), state, launch, caller);
+    let caller = credentials::without_tokens(ports, caller);
+    let mut environment = agent_environment(vendor.as_ref(), state, launch, &caller);
     let folder = ports.folders.folder(launch.id);
     vendor.launching().add_settings(&state.session, &folder, &mut environment);
     Ok(environment.names())

@@ -10,6 +10,7 @@ pub mod bringing_back;
 pub mod caller_environment;
 pub mod conversation;
 pub mod create;
+pub mod credentials;
 pub mod doctor;
 mod elsewhere;
 pub mod endangered;

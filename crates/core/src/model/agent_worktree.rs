@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, BranchName, BranchStart, RefName, RepositorySource, RepositoryUrl, SessionId,
-    WorktreeId, WorktreePlace,
+    AgentName, BranchName, BranchStart, GitHost, RefName, RepositorySource, RepositoryUrl,
+    SessionId, WorktreeId, WorktreePlace,
 };
 
 /// A worktree that Segue has made for an agent. The record outlives the folder, so that the folder
@@ -16,6 +16,11 @@ use super::{
 pub struct AgentWorktree {
     pub id: WorktreeId,
     pub source: RepositorySource,
+    /// The host of the repository's remote when the worktree was recorded. Git gets credentials for
+    /// this host only: an agent can change the remote later. `None` if the remote is not reached by
+    /// HTTP.
+    #[serde(default)]
+    pub remote_host: Option<GitHost>,
     /// The agent that works there: its name in the project file, or its vendor.
     pub agent: AgentName,
     pub branch: BranchName,

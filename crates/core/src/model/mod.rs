@@ -11,6 +11,7 @@ mod event;
 mod failure;
 mod fleet;
 mod folder_state;
+mod git_host;
 mod handoff;
 mod ids;
 mod launch;
@@ -27,6 +28,7 @@ mod request;
 mod resumes;
 mod salvage;
 mod screen;
+mod secret_text;
 mod session;
 mod signal;
 mod source;
@@ -51,6 +53,7 @@ pub use event::{
 pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
 pub use folder_state::FolderState;
+pub use git_host::GitHost;
 pub use handoff::{Handoff, HandoffForm};
 pub use ids::{
     AgentName, FleetName, LaunchId, MachineId, MessageId, RequestId, SessionId, SessionName,
@@ -73,6 +76,7 @@ pub use request::{RequestKey, RequestRecord, RequestStep};
 pub use resumes::Resumes;
 pub use salvage::{Salvage, SalvageOutcome};
 pub use screen::{DialogText, Screen, Showing};
+pub use secret_text::SecretText;
 pub use session::{Permission, Restart, Session, SessionSettings};
 pub use signal::{Activity, Signal};
 pub use source::Source;

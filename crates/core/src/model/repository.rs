@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::GitHost;
 use crate::error::{Error, Result};
 
 /// The schemes of URLs that Segue passes to git. Git knows other transports, such as `ext::`, which
@@ -110,6 +111,13 @@ impl RepositoryUrl {
     /// Returns the host, with the port if it is not the default port. Empty for `file:` URLs.
     pub fn host(&self) -> &str {
         &self.parts.host
+    }
+
+    /// Returns the host of a server that is reached by HTTP. Git asks for a user name and a password
+    /// only there. `None` for other schemes.
+    pub fn http_host(&self) -> Option<GitHost> {
+        let UrlParts { scheme, host, .. } = &self.parts;
+        GitHost::of_scheme(scheme, host).ok().filter(|_| scheme.starts_with("http"))
     }
 
     pub fn scheme(&self) -> &str {
@@ -228,7 +236,7 @@ fn checked(parts: UrlParts) -> Result<UrlParts> {
     Ok(parts)
 }
 
-fn canonical_host(scheme: &str, host: &str) -> String {
+pub(super) fn canonical_host(scheme: &str, host: &str) -> String {
     let default = match scheme {
         "https" => ":443",
         "http" => ":80",
@@ -322,6 +330,22 @@ mod tests {
             "https://example.org/a\nb",
         ] {
             assert!(RepositoryUrl::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_servers_that_are_reached_by_http_have_a_host_for_credentials() {
+        let table = [
+            ("https://Git.example.org:443/app", Some("git.example.org")),
+            ("http://127.0.0.1:8080/app.git", Some("127.0.0.1:8080")),
+            ("git@git.example.org:team/app", None),
+            ("ssh://git.example.org/app", None),
+            ("git://git.example.org/app", None),
+            ("file:///srv/app", None),
+        ];
+        for (text, host) in table {
+            let found = RepositoryUrl::parse(text).unwrap().http_host();
+            assert_eq!(found.as_ref().map(GitHost::as_str), host, "{text}");
         }
     }
 

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+use super::GitTicket;
 use crate::error::Result;
 use crate::model::{
-    BranchName, EnsuredWorktree, Environment, ListedWorktree, RefName, RepositoryId,
+    BranchName, EnsuredWorktree, Environment, GitHost, ListedWorktree, RefName, RepositoryId,
     RepositorySource, Salvage, SalvageOutcome, WorktreeDiff, WorktreeFacts, WorktreePlace,
     WorktreeSpec,
 };
@@ -94,7 +95,19 @@ pub struct GitCaller {
     /// The environment of git: `PATH`, `HOME`, `GIT_AUTHOR_NAME`, `GIT_ASKPASS` and others.
     /// Variables that would lead git to another repository are left out.
     pub environment: Environment,
+    /// How git asks for the credentials of a host. `None` leaves that to the user's configuration.
+    pub askpass: Option<Askpass>,
     pub progress: GitProgress,
+}
+
+/// How a git command asks for the credentials of one host.
+#[derive(Clone, Debug)]
+pub struct Askpass {
+    /// The program that git runs with its question.
+    pub program: PathBuf,
+    pub host: GitHost,
+    /// Shows that the question comes from this git command.
+    pub ticket: Arc<dyn GitTicket>,
 }
 
 /// A function that gets the progress lines of git.

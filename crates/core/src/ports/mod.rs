@@ -5,6 +5,7 @@ mod checkouts;
 mod clock;
 mod commands;
 mod conflict;
+mod credentials;
 mod environments;
 mod files;
 mod folders;
@@ -24,11 +25,12 @@ use std::sync::Arc;
 
 pub use archive::{Archive, ArchiveOrder, Content, DamagedCopy, RestoreOrder};
 pub use checkouts::{
-    Checkouts, GitCaller, GitProgress, InspectDepth, RemovalOrder, RestorationOrder,
+    Askpass, Checkouts, GitCaller, GitProgress, InspectDepth, RemovalOrder, RestorationOrder,
 };
 pub use clock::Clock;
 pub use commands::{CommandOrder, CommandReport, Commands};
 pub use conflict::{Conflict, Missing};
+pub use credentials::{Credentials, GitTicket};
 pub use environments::{EnvironmentSettings, Environments};
 pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders, LaunchPaths, LaunchRecords, TranscriptGuards};
@@ -68,6 +70,7 @@ pub struct Ports {
     pub files: Arc<dyn Files>,
     pub machine: Arc<dyn Machine>,
     pub environments: Arc<dyn Environments>,
+    pub credentials: Arc<dyn Credentials>,
     pub projects: Arc<dyn Projects>,
     pub watchers: Arc<dyn FolderWatchers>,
     pub clock: Arc<dyn Clock>,

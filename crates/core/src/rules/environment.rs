@@ -6,6 +6,7 @@ pub use choice::{EnvironmentCandidate, EnvironmentChoice, choose, without_shell_
 
 use crate::error::{Error, Result};
 use crate::model::{Environment, Launch, Session};
+use crate::rules::askpass::TICKET;
 
 /// Variables that every agent gets. A nested Segue recognizes its agent by them.
 pub const SESSION: &str = "SEGUE_SESSION";
@@ -21,7 +22,7 @@ const RESERVED_PREFIX: &str = "SEGUE_";
 pub const READING: &str = "SEGUE_READING_ENVIRONMENT";
 
 /// Variables that agents do not get: marks of the outer launch, secrets, and settings of tests.
-const NOT_FOR_AGENTS: [&str; 5] = ["SEGUE_TOKEN", SESSION, LAUNCH, TASK, PORT];
+const NOT_FOR_AGENTS: [&str; 6] = ["SEGUE_TOKEN", SESSION, LAUNCH, TASK, PORT, TICKET];
 const NOT_FOR_AGENTS_PREFIX: &str = "SEGUE_FAILPOINT";
 
 /// Variables of the caller whose values would be wrong inside the holder's terminal.
@@ -83,6 +84,7 @@ mod tests {
             ("SEGUE_SESSION", "outer"),
             ("SEGUE_LAUNCH", "outer"),
             ("SEGUE_TOKEN", "secret"),
+            ("SEGUE_GIT_TICKET", "secret"),
             ("SEGUE_FAILPOINT", "x"),
             ("TMUX", "1"),
             ("TMUX_PANE", "%1"),

@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod address;
 pub mod archive;
+pub mod askpass;
 pub mod attach;
 pub mod attention;
 pub mod bringing_back;

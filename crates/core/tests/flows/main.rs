@@ -6,6 +6,7 @@ mod agents;
 mod archive;
 mod bringing_back;
 mod conversation;
+mod credentials;
 mod doctor;
 mod endangered;
 mod environment;

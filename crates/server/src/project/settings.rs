@@ -13,6 +13,8 @@ use segue_core::rules::schedule::TaskLimits;
 use segue_core::{Error, Kind, Result};
 use serde::Deserialize;
 
+use super::credentials::CredentialSettings;
+
 /// The default value of `silence`: a headless turn that prints nothing for this time is ended. Some
 /// agents wait forever for a connection.
 const DEFAULT_SILENCE: Duration = Duration::from_secs(30 * 60);
@@ -38,6 +40,9 @@ pub(super) struct Settings {
     environment: EnvironmentTable,
     #[serde(default)]
     tasks: TasksTable,
+    /// Credentials for git, by host.
+    #[serde(default)]
+    credentials: CredentialSettings,
 }
 
 /// How many tasks may run at the same time.
@@ -117,6 +122,11 @@ pub(crate) fn task_limits(config_file: &Path) -> TaskLimits {
         per_account: limit(per_account, default.per_account),
         total: limit(total, default.total),
     }
+}
+
+/// Returns the credentials for git. Fails if the file cannot be read.
+pub(super) fn credentials(config_file: &Path) -> Result<CredentialSettings> {
+    read(config_file).map(|settings| settings.credentials)
 }
 
 /// Returns an error if the settings cannot be read.
@@ -263,11 +273,15 @@ fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
         .hint(
             "its keys are `vendor`, `silence`, `archive_limit`, and those under `[attention]`, \
-             `[environment]` and `[tasks]`",
+             `[environment]`, `[tasks]` and `[credentials.\"HOST\"]`",
         )
         .hint("keys under `[attention]`: `command = [\"…\"]`, `desktop = true`")
         .hint("keys under `[environment]`: `shell = true`, `files = [\"…\"]`, `timeout = \"10s\"`")
         .hint("keys under `[tasks]`: `per_agent = 1`, `per_account = 4`, `total = 8`")
+        .hint(
+            "keys under `[credentials.\"HOST\"]`: `username = \"…\"`, and one of \
+             `command = [\"…\"]`, `env = \"…\"` and `file = \"…\"`",
+        )
 }
 
 #[cfg(test)]

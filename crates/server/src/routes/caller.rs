@@ -64,6 +64,11 @@ impl RequestingProcess {
         Ok(self.clone().principal(&*app.ready().await?).await? == Principal::User)
     }
 
+    /// Returns whether this process started the calling process, or one of its ancestors.
+    pub(crate) fn is_below_daemon(&self) -> bool {
+        self.0.evidence.lineage.iter().any(|it| it.pid == std::process::id())
+    }
+
     /// Returns the principal that the calling process stands for.
     async fn principal(self, supervisor: &Supervisor) -> Result<Principal> {
         let Some(session) = supervisor.live.caller(&self.0.evidence)? else {

@@ -4,6 +4,7 @@ mod caller;
 mod conversation;
 mod doctor;
 mod events;
+mod git_credential;
 mod limits;
 mod messages;
 mod once;
@@ -70,6 +71,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/tasks/cancel", post(tasks::cancel))
         .route("/v1/tasks/retry", post(tasks::retry))
         .route("/v1/doctor", post(doctor::doctor))
+        .route("/v1/git-credential", post(git_credential::answer))
         .route("/v1/trust", post(trust::trust))
         .route("/v1/worktrees", post(worktrees::list))
         .route("/v1/worktrees/diff", post(worktrees::diff))

@@ -279,7 +279,7 @@ impl Supervisor {
     }
 
     /// Reports settings that cannot be read, and settings that name a missing vendor, a missing
-    /// program or an unusable file of variables.
+    /// program, or an unusable file of variables or with a token.
     pub(crate) fn examine_settings(&self, environment: &Environment) -> Vec<Finding> {
         if let Err(error) = project::check_settings(&self.config_file) {
             let what = format!("{error}; until it can be read, all settings have default values");
@@ -290,7 +290,8 @@ impl Supervisor {
         let missing = project::check_names(&self.config_file, vendors, is_program);
         let settings = project::environment(&self.config_file);
         let unusable = self.ports.environments.check_files(&settings);
-        missing.iter().chain(&unusable).map(Finding::problem).collect()
+        let credentials = self.ports.credentials.check();
+        missing.iter().chain(&unusable).chain(&credentials).map(Finding::problem).collect()
     }
 
     /// Returns the path of the user's settings.

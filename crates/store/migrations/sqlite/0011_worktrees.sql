@@ -10,6 +10,8 @@ CREATE TABLE worktrees (
     branch     TEXT NOT NULL,
     port       INTEGER NOT NULL UNIQUE,
     source     TEXT NOT NULL, -- JSON
+    -- The only host for which git gets credentials.
+    remote_host TEXT,
     beginning  TEXT NOT NULL, -- JSON
     removal    TEXT, -- JSON; null while the folder exists
     created_at TEXT NOT NULL

@@ -113,7 +113,7 @@ fn leased_worktree(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<Lea
 
 macro_rules! worktree_columns {
     () => {
-        "id, path, session, agent, branch, port, source, beginning, removal, created_at"
+        "id, path, session, agent, branch, port, source, remote_host, beginning, removal, created_at"
     };
 }
 pub(crate) use worktree_columns;
@@ -128,6 +128,7 @@ pub(crate) fn worktree(row: &Row<'_>) -> rusqlite::Result<AgentWorktree> {
         branch: columns.word()?,
         port: columns.plain()?,
         source: columns.json()?,
+        remote_host: columns.optional_word()?,
         start: columns.json()?,
         removal: columns.optional_json()?,
         created_at: columns.word()?,

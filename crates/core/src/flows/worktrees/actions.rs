@@ -2,13 +2,14 @@
 
 use jiff::Timestamp;
 
-use super::make::{caller, event, made_again, made_facts, salvage_since};
+use super::make::{event, made_again, made_facts, salvage_since};
 use crate::api::{
     ChangedFile, FailedTarget, WorktreeActionReport, WorktreeDiffReport, WorktreeDiffRequest,
     WorktreeOutcome,
 };
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::flows::credentials::git_caller;
 use crate::model::{
     AgentWorktree, BranchName, Environment, EventPayload, FileDiff, NewEvent, RefName,
     RemovedWorktreeFacts, SalvageOutcome, WorktreeDiff, WorktreeRemoval,
@@ -29,7 +30,8 @@ pub async fn diff(
     request: &WorktreeDiffRequest,
 ) -> Result<WorktreeDiffReport> {
     let limit = if request.only_stat { 0 } else { MAX_PATCH_BYTES };
-    let (base, caller) = (request.base.as_deref(), caller(&request.environment));
+    let base = request.base.as_deref();
+    let caller = git_caller(ports, worktree, &request.environment)?;
     let compared = ports.checkouts.diff(&worktree.place(), base, limit, &caller).await?;
     let WorktreeDiff { base, files, patch, is_cut } = compared;
     let patch = (!request.only_stat).then(|| String::from_utf8_lossy(&patch).into_owned());
@@ -152,7 +154,10 @@ pub async fn restore(
     let made = match is_begun {
         // An interrupted restoration is completed.
         true => made_again(ports, worktree, environment).await?,
-        false => ports.checkouts.restore(&order, &caller(environment)).await?,
+        false => {
+            let caller = git_caller(ports, worktree, environment)?;
+            ports.checkouts.restore(&order, &caller).await?
+        }
     };
     failpoint::hit("worktree.restored.after");
     let notices = made.notices.iter().map(notice).collect();

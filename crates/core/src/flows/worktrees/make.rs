@@ -6,11 +6,12 @@ use super::plan::{WorktreePlan, refuse_reserved, spec};
 use crate::error::{Error, Kind, Result};
 use crate::failpoint;
 use crate::flows::SessionState;
+use crate::flows::credentials::git_caller;
 use crate::model::{
     AgentWorktree, EnsuredWorktree, Environment, EventPayload, MadeWorktreeFacts, NewEvent,
     Provision, RefName, Salvage, SessionId, WorktreeRemoval,
 };
-use crate::ports::{Change, Commit, GitCaller, Ports, RestorationOrder, WorktreeQuery};
+use crate::ports::{Change, Commit, Ports, RestorationOrder, WorktreeQuery};
 use crate::rules::worktrees::{notice, origin};
 
 /// Makes the worktree of a plan, or uses the existing one as it is. The record is committed before
@@ -20,6 +21,7 @@ pub async fn make(
     plan: &WorktreePlan,
     environment: &Environment,
 ) -> Result<EventPayload> {
+    let caller = git_caller(ports, &plan.worktree, environment)?;
     // Another request may have made the same worktree since it was planned.
     let known = recorded(ports, plan).await?;
     let worktree = known.as_ref().map_or(plan.worktree.id, |known| known.id);
@@ -28,7 +30,7 @@ pub async fn make(
         commit(ports, vec![Change::AddWorktree(Box::new(plan.worktree.clone()))]).await?;
         failpoint::hit("worktree.record.after");
     }
-    let made = match ports.checkouts.ensure(&plan.spec(), &caller(environment)).await {
+    let made = match ports.checkouts.ensure(&plan.spec(), &caller).await {
         Ok(made) => made,
         Err(error) => {
             if known.is_none() {
@@ -128,7 +130,8 @@ async fn restored_or_made(
         salvage: salvage.clone(),
         branch: None,
     };
-    match ports.checkouts.restore(&order, &caller(environment)).await {
+    let caller = git_caller(ports, worktree, environment)?;
+    match ports.checkouts.restore(&order, &caller).await {
         Ok(made) => Ok((made, None)),
         Err(error) if error.kind == Kind::Conflict => {
             let made = made_again(ports, worktree, environment).await?;
@@ -145,7 +148,8 @@ pub(super) async fn made_again(
     environment: &Environment,
 ) -> Result<EnsuredWorktree> {
     let spec = spec(worktree, Provision::default());
-    let made = ports.checkouts.ensure(&spec, &caller(environment)).await;
+    let caller = git_caller(ports, worktree, environment)?;
+    let made = ports.checkouts.ensure(&spec, &caller).await;
     made.map_err(|error| not_brought_back(worktree, &error))
 }
 
@@ -172,10 +176,6 @@ pub(super) fn made_facts(worktree: &AgentWorktree, made: &EnsuredWorktree) -> Ma
 /// Returns an event about a worktree, in the log of the session that works there.
 pub(super) fn event(ports: &Ports, session: Option<SessionId>, payload: EventPayload) -> NewEvent {
     NewEvent { at: ports.clock.now(), session, launch: None, payload }
-}
-
-pub(super) fn caller(environment: &Environment) -> GitCaller {
-    GitCaller { environment: environment.clone(), ..GitCaller::default() }
 }
 
 async fn commit(ports: &Ports, changes: Vec<Change>) -> Result<()> {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    AgentName, AgentWorktree, Provision, RepositorySource, WorktreeId, WorktreeOrder,
-    WorktreePlace, WorktreeSettings, WorktreeSpec,
+    AgentName, AgentWorktree, GitHost, Provision, RepositorySource, RepositoryUrl, WorktreeId,
+    WorktreeOrder, WorktreePlace, WorktreeSettings, WorktreeSpec,
 };
 use crate::ports::{Checkouts, Conflict, Ports, WorktreeQuery};
 use crate::rules::worktrees::{choose_port, worktree_path};
@@ -58,6 +58,7 @@ pub async fn plan(
     }
     let worktree = AgentWorktree {
         id: WorktreeId::new(ports.clock.new_id()),
+        remote_host: remote_host(ports, &source).await?,
         source,
         agent: agent.clone(),
         branch: order.branch.clone(),
@@ -69,6 +70,19 @@ pub async fn plan(
         created_at: ports.clock.now(),
     };
     Ok(WorktreePlan { worktree, provision })
+}
+
+/// Returns the host of the repository's remote. `None` if the remote is not reached by HTTP.
+async fn remote_host(ports: &Ports, source: &RepositorySource) -> Result<Option<GitHost>> {
+    match source {
+        RepositorySource::Url(url) => Ok(url.http_host()),
+        RepositorySource::Folder(folder) => {
+            let id = ports.checkouts.identify(folder).await?;
+            // The id of a repository without a remote is a path.
+            let url = id.and_then(|id| RepositoryUrl::parse(id.as_str()).ok());
+            Ok(url.and_then(|url| url.http_host()))
+        }
+    }
 }
 
 /// Returns the place of the worktree of an agent and a branch. `folder` is in the repository, unless

@@ -101,8 +101,15 @@ fn page_lists_exactly_the_keys_of_the_settings() {
         let below = known::<Settings>(&format!("[{table}]\n{UNKNOWN} = 1\n"));
         keys.extend(below.iter().map(|key| format!("{table}.{key}")));
     }
+    assert!(keys.remove("credentials"));
     assert_eq!(documented("## config.toml"), keys);
+    let below = known::<Settings>(&format!("{CREDENTIALS}{UNKNOWN} = 1\n"));
+    assert_eq!(documented(CREDENTIALS_HEADING), below);
 }
+
+const CREDENTIALS_HEADING: &str = "### `[credentials.\"HOST\"]`";
+
+const CREDENTIALS: &str = "[credentials.\"git.example.org\"]\n";
 
 /// Returns a folder with this project file, and with the files that the examples name.
 fn project(text: &str) -> (TempDir, PathBuf) {
@@ -164,5 +171,9 @@ fn every_example_of_the_settings_is_accepted() {
     for row in rows("## config.toml") {
         let table = row.key.split_once('.').map(|(table, _)| format!("[{table}]\n"));
         accept(&format!("{}{}\n", table.unwrap_or_default(), row.example.trim_matches('`')));
+    }
+    for row in rows(CREDENTIALS_HEADING) {
+        let source = if row.key == "username" { "env = \"A\"\n" } else { "" };
+        accept(&format!("{CREDENTIALS}{source}{}\n", row.example.trim_matches('`')));
     }
 }

@@ -23,8 +23,9 @@ pub(super) fn add(
     transaction
         .prepare_cached(
             "INSERT INTO worktrees
-             (id, path, session, agent, branch, port, source, beginning, removal, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             (id, path, session, agent, branch, port, source, remote_host, beginning, removal,
+              created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
         .execute((
             Word(&worktree.id),
@@ -34,6 +35,7 @@ pub(super) fn add(
             Word(&worktree.branch),
             port,
             Json(&worktree.source),
+            Word(&worktree.remote_host),
             Json(&worktree.start),
             worktree.removal.as_ref().map(Json),
             Time(worktree.created_at),

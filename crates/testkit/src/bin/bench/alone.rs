@@ -26,6 +26,7 @@ use segue_testkit::memory;
 use segue_testkit::runtime::block_on;
 use segue_testkit::vendors::vendor;
 
+use crate::no_credentials::NoCredentials;
 use crate::recording::{CWD, ID};
 use crate::timing::timed;
 
@@ -215,6 +216,7 @@ fn ports(home: &Path) -> Ports {
         projects: Arc::new(NoProjects),
         watchers: Arc::new(LocalWatchers),
         environments: Arc::new(LocalEnvironments::new(&environment)),
+        credentials: Arc::new(NoCredentials),
         clock: Arc::new(SystemClock),
         notifier: Arc::new(LocalNotifier),
         commands: Arc::new(LocalCommands),

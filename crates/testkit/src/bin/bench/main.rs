@@ -17,6 +17,7 @@ mod fleet;
 mod foreign;
 mod idle;
 mod lists;
+mod no_credentials;
 mod output;
 mod past;
 mod recording;

@@ -1,8 +1,8 @@
 //! Worktrees, and the sessions that work in them.
 
 use segue_core::model::{
-    AgentName, AgentWorktree, BranchName, BranchStart, RefName, RepositorySource, RepositoryUrl,
-    Session, SessionId, WorktreeId, WorktreeRemoval,
+    AgentName, AgentWorktree, BranchName, BranchStart, GitHost, RefName, RepositorySource,
+    RepositoryUrl, Session, SessionId, WorktreeId, WorktreeRemoval,
 };
 use segue_core::ports::{Change, LeasedWorktree, SessionQuery, Store, WorktreeQuery};
 use segue_core::{Kind, Result};
@@ -14,6 +14,7 @@ fn worktree(samples: &Samples, branch: &str, port: u16) -> AgentWorktree {
     AgentWorktree {
         id: WorktreeId::new(Uuid::now_v7()),
         source: RepositorySource::Folder("/code/shop".into()),
+        remote_host: None,
         agent: AgentName::parse("coder").unwrap(),
         branch: BranchName::parse(branch).unwrap(),
         start: BranchStart::DefaultBranch,
@@ -44,6 +45,7 @@ pub async fn every_field_of_a_worktree_is_read_back_unchanged(backend: &impl Bac
     let salvage = RefName::parse("refs/segue/salvage/x-0123abcd/1").unwrap();
     let full = AgentWorktree {
         source: RepositorySource::Url(url),
+        remote_host: Some(GitHost::parse("git.example.org:8443").unwrap()),
         start: BranchStart::PullRequest(RefName::parse("refs/pull/12/head").unwrap()),
         session: Some(session.id),
         removal: Some(WorktreeRemoval {
