@@ -100,13 +100,7 @@ impl From<Conflict> for Error {
 
 fn explain(conflict: &Conflict) -> Error {
     match conflict {
-        Conflict::NameTaken { fleet, name } => {
-            Error::conflict(format!("the name `{name}` is taken in fleet `{fleet}`"))
-                .hint("choose another name with `--name NAME`")
-                .hint(format!(
-                    "run `segue resume {fleet}/{name}` to go on with the session that has it"
-                ))
-        }
+        Conflict::NameTaken { fleet, name } => name_taken(fleet, name),
         Conflict::SessionIdTaken { id, owner } => {
             Error::conflict(format!("the session id `{id}` belongs to `{owner}`"))
                 .hint("run `segue ls --all` to see all sessions")
@@ -164,6 +158,12 @@ fn explain(conflict: &Conflict) -> Error {
                 .hint("run `segue log` to see what was done")
         }
     }
+}
+
+fn name_taken(fleet: &FleetName, name: &SessionName) -> Error {
+    Error::conflict(format!("the name `{name}` is taken in fleet `{fleet}`"))
+        .hint("choose another name with `--name NAME`")
+        .hint(format!("run `segue resume {fleet}/{name}` to go on with the session that has it"))
 }
 
 fn worktree_leased(branch: &BranchName, owner: &str) -> Error {

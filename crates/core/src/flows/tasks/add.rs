@@ -89,7 +89,10 @@ async fn order(ports: &Ports, principal: &Principal, request: TaskAddRequest) ->
     let (continues, mode) = continued_session(ports, principal, &request, *mode).await?;
     let work = (caller.cwd.as_path(), prompt.as_str());
     let wanted = agent_request(&request.agent, work, mode, &caller.environment);
-    let plan = run::plan(ports, principal, &wanted).await?;
+    let plan = run::plan(ports, principal, &wanted).await.map_err(in_worktree)?;
+    if plan.worktree.is_some() {
+        return Err(worktrees_are_not_built(&request.agent));
+    }
     let folder = ports.machine.folder(&caller.cwd)?.real_path;
     let repository = issue.is_some().then(|| repository(ports, &folder));
     Ok(TaskOrder {
@@ -113,6 +116,19 @@ async fn order(ports: &Ports, principal: &Principal, request: TaskAddRequest) ->
 fn repository(ports: &Ports, folder: &Path) -> RepositoryId {
     let root = ports.projects.root(folder);
     RepositoryId::of_folder(root.as_deref().unwrap_or(folder))
+}
+
+/// A plan for an agent with a worktree also fails if a session works there.
+fn in_worktree(error: Error) -> Error {
+    match error.conflict.as_deref() {
+        Some(Conflict::WorktreeLeased { .. }) => worktrees_are_not_built("this agent"),
+        _ => error,
+    }
+}
+
+fn worktrees_are_not_built(agent: &str) -> Error {
+    Error::config(format!("tasks of agents with a `worktree` are not built yet: {agent}"))
+        .hint("use an agent without the key `worktree`, which works in the folder of the project")
 }
 
 fn refuse_unbuilt(request: &TaskAddRequest) -> Result<()> {

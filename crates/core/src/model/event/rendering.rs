@@ -10,9 +10,10 @@ use crate::model::{EnvironmentSource, Exit, LaunchId, Source, Status, TaskId, Ta
 impl fmt::Display for EventPayload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::SessionCreated { address } | Self::SessionRemoved { address } => {
-                f.write_str(address)
-            }
+            Self::SessionCreated { address: text }
+            | Self::SessionRemoved { address: text }
+            | Self::Trusted { folder: text }
+            | Self::Recorded { text, .. } => f.write_str(text),
             Self::LaunchPlanned { number, mode } => write!(f, "launch {number} ({})", mode.word()),
             Self::LaunchStarted { found_alive: true, .. } => f.write_str("found alive"),
             Self::LaunchStarted { pid, .. } => write!(f, "process {}", pid.unwrap_or(0)),
@@ -44,7 +45,6 @@ impl fmt::Display for EventPayload {
             Self::GaveUp { reason, resumable } => {
                 f.write_str(&gave_up(reason, resumable.as_deref()))
             }
-            Self::Trusted { folder } => f.write_str(folder),
             Self::StoreRebuilt { address, launch_folders } => {
                 write!(f, "{address} from {launch_folders} launch folders")
             }
@@ -57,10 +57,9 @@ impl fmt::Display for EventPayload {
             Self::MessageQueued { message, again: None }
             | Self::MessageTyped { message }
             | Self::MessageCancelled { message } => write!(f, "message {message}"),
-            Self::Answered { given, question: Some(question) } => {
-                write!(f, "{given} to: {question}")
+            Self::Answered { given, question } => {
+                f.write_str(&answered(given, question.as_deref()))
             }
-            Self::Answered { given, question: None } => f.write_str(given),
             Self::HandedOver { from, to, form } => write!(f, "{from} → {to} ({})", form.word()),
             Self::Renamed { from, to } => write!(f, "{from} is called {to} now"),
             Self::SettingsChanged { keys } => f.write_str(&keys.join(", ")),
@@ -69,9 +68,12 @@ impl fmt::Display for EventPayload {
             Self::TaskChanged { task, state, reason } => {
                 f.write_str(&task_changed(*task, *state, reason.as_deref()))
             }
-            Self::Recorded { text, .. } => f.write_str(text),
         }
     }
+}
+
+fn answered(given: &str, question: Option<&str>) -> String {
+    question.map_or_else(|| given.to_owned(), |question| format!("{given} to: {question}"))
 }
 
 fn worktree_made(
