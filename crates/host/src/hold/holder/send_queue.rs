@@ -25,6 +25,7 @@ pub(super) struct SendQueue {
 }
 
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "three facts that are independent of each other")]
 struct QueuedFrames {
     /// Complete frames of output.
     output: Vec<u8>,
