@@ -58,5 +58,6 @@ fn received(world: &World, task: &Value) -> Vec<String> {
 fn session(world: &World, task: &Value) -> Value {
     let sessions = world.sessions();
     let found = sessions.iter().find(|session| session["session"] == task["session"]);
-    found.cloned().unwrap_or_else(|| panic!("no session of {task:#}"))
+    assert!(found.is_some(), "no session of {task:#}");
+    found.cloned().unwrap()
 }
