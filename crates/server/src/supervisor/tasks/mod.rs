@@ -37,6 +37,16 @@ impl TaskDispatcher {
         self.schedule().queue(scheduled(placed));
     }
 
+    /// Marks the next task as started, and returns it. `None` if every queued task has to wait. This
+    /// is one step, so that two threads never take the same task.
+    fn take_next(&self) -> Option<ScheduledTask> {
+        let mut schedule = self.schedule();
+        let next = schedule.next().cloned()?;
+        schedule.start(next.clone());
+        drop(schedule);
+        Some(next)
+    }
+
     /// Removes a task that has ended, waits or was cancelled.
     fn remove(&self, id: TaskId) {
         self.schedule().remove(id);
@@ -76,17 +86,20 @@ pub(crate) async fn take_up(supervisor: &Arc<Supervisor>) -> Result<()> {
 fn start_ready(supervisor: &Arc<Supervisor>) {
     let limits = project::task_limits(supervisor.config_file());
     supervisor.tasks.schedule().set_limits(limits);
-    loop {
-        let next = supervisor.tasks.schedule().next().cloned();
-        let Some(task) = next else { return };
-        begin(supervisor, task);
+    while let Some(task) = supervisor.tasks.take_next() {
+        work_on(supervisor, task.id);
     }
 }
 
-/// Marks a task as started and works on it in the background.
+/// Marks a task as started, and works on it.
 fn begin(supervisor: &Arc<Supervisor>, task: ScheduledTask) {
     let id = task.id;
     supervisor.tasks.schedule().start(task);
+    work_on(supervisor, id);
+}
+
+/// Works on a started task in the background.
+fn work_on(supervisor: &Arc<Supervisor>, id: TaskId) {
     let supervisor = Arc::clone(supervisor);
     tokio::spawn(async move {
         let worked = work::work(&supervisor, id).await;
