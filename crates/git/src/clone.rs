@@ -118,7 +118,9 @@ impl Cloning<'_> {
     /// the remote cannot be reached.
     async fn object_format(&self) -> Result<&'static str> {
         let command = self.user_command(Path::new("/"))?;
-        let ids = command.args(["ls-remote", "--quiet", "--", self.url.as_str()]).line().await?;
+        // The error of the command names the URL.
+        let command = command.args(["ls-remote", "--quiet"]).path(Path::new(self.url.as_str()));
+        let ids = command.line().await?;
         let length = ids.lines().next().and_then(|line| line.split('\t').next()).map(str::len);
         Ok(if length == Some(64) { "sha256" } else { "sha1" })
     }

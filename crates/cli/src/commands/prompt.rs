@@ -8,17 +8,19 @@ use segue_core::{Error, Result};
 /// mistyped redirection from filling the memory.
 const LONGEST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The kind of a text: the first message of a session, or a message to a running agent.
+/// The kind of a text: the first message of a session, the prompt of a task, or a message to a
+/// running agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextKind {
     Prompt,
+    TaskPrompt,
     Message,
 }
 
 impl TextKind {
     fn word(self) -> &'static str {
         match self {
-            Self::Prompt => "prompt",
+            Self::Prompt | Self::TaskPrompt => "prompt",
             Self::Message => "message",
         }
     }
@@ -27,7 +29,7 @@ impl TextKind {
         let error = Error::usage(format!("the {} is empty", self.word()));
         error.hint(match self {
             Self::Prompt => "leave it out to start an agent without a first message",
-            Self::Message => "give a text, or `-` for standard input",
+            Self::TaskPrompt | Self::Message => "give a text, or `-` for standard input",
         })
     }
 }

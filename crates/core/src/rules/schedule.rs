@@ -194,6 +194,10 @@ impl TaskSchedule {
         (self.running.len() >= self.limits.total).then_some(TaskObstacle::MachineIsBusy)
     }
 
+    pub fn is_running(&self, id: TaskId) -> bool {
+        self.running.contains(&id)
+    }
+
     /// Returns the number of queued tasks.
     pub fn queued(&self) -> usize {
         self.tasks.len() - self.running.len()

@@ -152,6 +152,17 @@ pub fn verdict(end: TurnEnd, history: TaskHistory) -> TaskVerdict {
     }
 }
 
+/// Returns whether the end of a turn counts for a task in this state. While the turn ran, another
+/// request may have ended the task, or queued it again. A turn that never began (`has_begun` is
+/// false) leaves its task queued.
+pub fn turn_counts(state: &TaskState, has_begun: bool) -> bool {
+    match state {
+        TaskState::Running | TaskState::Waiting(_) => true,
+        TaskState::Queued => !has_begun,
+        TaskState::Done | TaskState::Failed { .. } | TaskState::Cancelled => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
@@ -256,6 +267,24 @@ mod tests {
         ];
         for (end, history, expected) in table {
             assert_eq!(verdict(end.clone(), history), expected, "{end:?} {history:?}");
+        }
+    }
+
+    #[test]
+    fn turn_counts_only_for_a_task_that_was_neither_ended_nor_queued_again_meanwhile() {
+        let waiting = TaskState::Waiting(TaskWait::UsageLimit { until: None });
+        let failed = TaskState::Failed { reason: "no disk".to_owned() };
+        let table = [
+            (TaskState::Running, true, true),
+            (waiting, true, true),
+            (TaskState::Queued, true, false),
+            (TaskState::Queued, false, true),
+            (TaskState::Done, true, false),
+            (failed, false, false),
+            (TaskState::Cancelled, true, false),
+        ];
+        for (state, has_begun, expected) in table {
+            assert_eq!(turn_counts(&state, has_begun), expected, "{state:?} {has_begun}");
         }
     }
 }

@@ -104,7 +104,7 @@ pub(super) async fn run(
 }
 
 fn request(arguments: TaskAddArguments, caller: Caller) -> Result<TaskAddRequest> {
-    let prompt = prompt::read(arguments.prompt, TextKind::Prompt)?;
+    let prompt = prompt::read(arguments.prompt, TextKind::TaskPrompt)?;
     let TaskPlace { repo, issue, branch, session } = arguments.place;
     let is_interactive = arguments.running.interactive;
     Ok(TaskAddRequest {

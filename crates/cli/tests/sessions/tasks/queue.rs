@@ -95,6 +95,21 @@ fn tasks_with_higher_priority_start_first() {
 }
 
 #[test]
+fn cancelled_task_ends_once_and_can_be_retried_at_once() {
+    let world = world_with_coder();
+    let id = add(&world, "/hang");
+    wait_state(&world, &id, "running");
+    world.ok(["task", "cancel", &id]);
+    world.ok(["task", "retry", &id]);
+    let running = wait_state(&world, &id, "running");
+    assert_eq!(running["attempts"], 2, "{running:#}");
+    world.ok(["task", "cancel", &id]);
+    assert_eq!(wait(&world, &id)["state"], "cancelled");
+    let log = world.ok(["task", "log", &id]);
+    assert_eq!(log.matches(": cancelled").count(), 2, "{log}");
+}
+
+#[test]
 fn stopping_the_session_of_a_task_cancels_the_task() {
     let world = world_with_coder();
     let id = add(&world, "/hang");

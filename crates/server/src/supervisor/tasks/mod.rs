@@ -47,7 +47,16 @@ impl TaskDispatcher {
         Some(next)
     }
 
-    /// Removes a task that has ended, waits or was cancelled.
+    /// Removes a queued task that was cancelled. A running task keeps its slot until the work on it
+    /// has stopped.
+    fn leave_queue(&self, id: TaskId) {
+        let mut schedule = self.schedule();
+        if !schedule.is_running(id) {
+            schedule.remove(id);
+        }
+    }
+
+    /// Removes a task on which the work has stopped.
     fn remove(&self, id: TaskId) {
         self.schedule().remove(id);
     }

@@ -117,8 +117,7 @@ pub(crate) async fn cancel(
             return Err(error);
         }
     }
-    supervisor.tasks.remove(id);
-    start_ready(supervisor);
+    supervisor.tasks.leave_queue(id);
     report(supervisor, tasks::by_id(&supervisor.ports, id).await?).await
 }
 

@@ -6,7 +6,8 @@ use segue_core::flows::tasks::{self, TaskEnd};
 use segue_core::model::{Session, Task, TaskId, TaskState, TaskWait};
 use segue_core::ports::{PlacedTask, SessionQuery};
 use segue_core::rules::tasks::{
-    TaskHistory, TaskSession, TaskStanding, TaskStep, TaskVerdict, TurnEnd, next_step, verdict,
+    TaskHistory, TaskSession, TaskStanding, TaskStep, TaskVerdict, TurnEnd, next_step, turn_counts,
+    verdict,
 };
 use segue_core::{Error, Kind, Result};
 
@@ -174,6 +175,9 @@ impl TaskWorker {
     async fn conclude(&mut self, turn: TaskTurn) -> Result<NextWork> {
         let task = self.task().await?;
         let TaskTurn { end, answer, is_final } = turn;
+        if !turn_counts(&task.state, !is_final) {
+            return Ok(NextWork::Stop);
+        }
         let history = TaskHistory {
             may_have_acted: is_final || self.may_have_acted(&task, &end).await,
             has_new_conversation: task.progress.has_new_conversation,
