@@ -46,7 +46,7 @@ pub(crate) fn state(folder: &Path) -> FolderState {
 /// folder for temporary files cannot change it.
 fn place() -> Result<PathBuf> {
     let environment = ProcessContext::read()?.environment;
-    Ok(Paths::from_environment(&environment)?.state().join("git"))
+    Ok(Paths::from_environment(&environment)?.git_view())
 }
 
 fn state_through(folder: &Path, place: &Path) -> FolderState {

@@ -70,6 +70,11 @@ impl Paths {
         self.state.join("git")
     }
 
+    /// Returns the folder in which the git state of a folder is read.
+    pub fn git_view(&self) -> PathBuf {
+        self.state.join("git-view")
+    }
+
     /// Returns the folder of the programs that other programs run.
     pub fn programs(&self) -> PathBuf {
         self.state.join("bin")

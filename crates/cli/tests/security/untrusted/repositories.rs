@@ -92,7 +92,7 @@ fn assert_no_command_runs_the_trap(world: &mut World) {
     assert!(!mark.exists(), "a program of the repository was run");
     git(world, &["status"]);
     assert!(mark.exists(), "the trap does not work");
-    assert!(!world.state().join("git").exists(), "the temporary git folder is left");
+    assert!(!world.state().join("git-view").exists(), "the temporary git folder is left");
 }
 
 #[test]
