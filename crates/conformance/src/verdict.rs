@@ -16,8 +16,9 @@ use crate::behaviours::Behaviour;
 use crate::isolation;
 use crate::trial::{SHARED, VendorTrial};
 
-/// The timeout of one behaviour.
-const BEHAVIOUR_TIMEOUT: Duration = Duration::from_secs(180);
+/// The timeout of one behaviour. It is longer than the timeout of each wait in a check, so that the
+/// check itself reports what it waited for.
+const BEHAVIOUR_TIMEOUT: Duration = Duration::from_secs(400);
 
 /// At most this many characters of a failure's output are kept.
 const MAX_FAILURE_CHARS: usize = 4_000;

@@ -221,7 +221,9 @@ fn line(cell: &BehaviourResult) -> String {
     let seconds = took.as_secs_f32();
     match verdict {
         BehaviourVerdict::Pass => format!("{vendor} {behaviour}: pass ({seconds:.1} s)"),
-        BehaviourVerdict::Fail(_) => format!("{vendor} {behaviour}: FAIL ({seconds:.1} s)"),
+        BehaviourVerdict::Fail(report) => {
+            format!("{vendor} {behaviour}: FAIL ({seconds:.1} s)\n{report}")
+        }
         BehaviourVerdict::NotApplicable(why) => {
             format!("{vendor} {behaviour}: not applicable: {why}")
         }
