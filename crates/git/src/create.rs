@@ -1,5 +1,5 @@
 //! Makes a new worktree. While it is being made, it is locked with a reason of our own, so that a
-//! later process knows that nobody has used it yet.
+//! later process knows that it was not used yet.
 
 use std::fs;
 use std::path::Path;

@@ -19,7 +19,7 @@ use crate::worktree;
 /// Where the content of a worktree is known to be.
 #[derive(Clone, Debug)]
 pub(crate) enum KnownContent {
-    /// In the commit that is checked out: nobody has used the worktree.
+    /// In the commit that is checked out: the worktree was not used yet.
     Commit,
     /// In the branch that is checked out: the worktree was clean.
     Branch,

@@ -87,7 +87,7 @@ pub(crate) async fn exchange(
     let fed = feed(child.stdin.take(), input);
     let status = async {
         let status = child.wait().await;
-        // Nobody listens if both streams are closed already.
+        // It fails if both streams are closed already, which is no error.
         let _listeners = ended.send(true);
         Ok(status?)
     };

@@ -66,7 +66,10 @@ impl BranchName {
         match is_valid(text) && text != "HEAD" {
             true => Ok(Self(text.to_owned())),
             false => Err(invalid(text, "a branch")
-                .caused_by("git allows no spaces, no `..`, `~`, `^`, `:`, `?`, `*`, `[` or `\\`, and no part that begins with `.` or ends with `.lock`")
+                .caused_by(
+                    "git allows no spaces, no `..`, `~`, `^`, `:`, `?`, `*`, `[` or `\\`, and no \
+                     part that begins with `.` or ends with `.lock`",
+                )
                 .hint("use a name such as `feature/login`")),
         }
     }

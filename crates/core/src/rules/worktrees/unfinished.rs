@@ -33,7 +33,7 @@ impl UnfinishedStep {
         }
     }
 
-    /// Reads a reason. `None` if somebody else locked the worktree.
+    /// Reads a reason. `None` if the worktree was locked without Segue.
     pub fn from_reason(reason: &str) -> Option<Self> {
         let reason = reason.trim();
         let salvage = |text: &str| RefName::parse(text.trim()).ok();

@@ -232,7 +232,9 @@ impl Engine {
         self.emit(DemoEffect::Record(LineAuthor::ToolCall, "edit notes.txt".to_owned()));
         match (self.permission, self.mode) {
             (Permission::Auto, _) => self.finish_permission("allowed without asking", true),
-            (_, DemoMode::Headless) => self.finish_permission("denied: nobody can be asked", false),
+            (_, DemoMode::Headless) => {
+                self.finish_permission("denied: there is no person to ask", false)
+            }
             (_, DemoMode::Interactive) => {
                 self.ask(PendingQuestion::Permission, LiveStatus::WaitingPermission);
             }

@@ -84,7 +84,7 @@ fn permission_is_requested_unless_auto_or_headless() {
     let effects = send(&mut engine(Permission::Auto, DemoMode::Interactive), "/ask");
     assert_eq!(effects[3], record(LineAuthor::ToolResult, "allowed without asking"));
     let effects = send(&mut engine(Permission::Ask, DemoMode::Headless), "/ask");
-    assert_eq!(effects[3], record(LineAuthor::ToolResult, "denied: nobody can be asked"));
+    assert_eq!(effects[3], record(LineAuthor::ToolResult, "denied: there is no person to ask"));
 }
 
 #[test]
