@@ -28,6 +28,7 @@ mod table;
 mod talk;
 mod tasks;
 mod timing;
+mod worktrees;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ use table::{Row, Table};
 /// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 14] = [
+const MEASURES: [Measure; 15] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("past", past::measure),
@@ -52,6 +53,7 @@ const MEASURES: [Measure; 14] = [
     ("handoff", conversations::conversions),
     ("redaction", redaction::measure),
     ("task", tasks::measure),
+    ("worktree", worktrees::measure),
 ];
 
 fn main() {
