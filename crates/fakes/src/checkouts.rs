@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
     BranchStart, CommitId, EnsuredWorktree, ListedWorktree, RefName, RepositoryId,
-    RepositorySource, RepositoryUrl, Salvage, SalvageOutcome, WorktreeChanges, WorktreeDiff,
-    WorktreeFacts, WorktreeOrigin, WorktreePlace, WorktreeSpec,
+    RepositorySource, RepositoryUrl, Salvage, SalvageOutcome, TaskCommit, WorktreeChanges,
+    WorktreeDiff, WorktreeFacts, WorktreeOrigin, WorktreePlace, WorktreeSpec,
 };
 use segue_core::ports::{
     Checkouts, Clock as _, GitCaller, InspectDepth, RemovalOrder, RestorationOrder,
@@ -38,6 +38,8 @@ struct FakeCheckoutsState {
     has_no_repository: bool,
     has_moved_branches: bool,
     remote: Option<RepositoryUrl>,
+    /// The commits that every worktree has, oldest first.
+    commits: Vec<TaskCommit>,
     /// The caller of the last command.
     caller: Option<GitCaller>,
 }
@@ -66,6 +68,13 @@ impl FakeCheckouts {
     /// Sets the remote of the repository.
     pub fn set_remote(&self, url: &str) {
         self.state.lock().unwrap().remote = Some(RepositoryUrl::parse(url).unwrap());
+    }
+
+    /// Adds a commit to all worktrees.
+    pub fn commit(&self, subject: &str) {
+        let mut state = self.state.lock().unwrap();
+        let id = format!("{:040}", state.commits.len() + 1);
+        state.commits.push(TaskCommit { id, subject: subject.to_owned() });
     }
 
     /// Returns the caller of the last worktree that was made, and forgets it.
@@ -173,6 +182,28 @@ impl Checkouts for FakeCheckouts {
         self.calls.enter("checkouts.diff")?;
         self.worktree(&place.path)?;
         Ok(WorktreeDiff { base: Some(head()), files: Vec::new(), patch: Vec::new(), is_cut: false })
+    }
+
+    fn around(&self, folder: &Path) -> Option<WorktreePlace> {
+        let main = self.main_folder(folder)?;
+        Some(WorktreePlace { source: RepositorySource::Folder(main.clone()), path: main })
+    }
+
+    async fn head(&self, _place: &WorktreePlace) -> Result<Option<CommitId>> {
+        self.calls.enter("checkouts.head")?;
+        Ok(Some(head()))
+    }
+
+    async fn commits_since(
+        &self,
+        _place: &WorktreePlace,
+        base: Option<&CommitId>,
+        limit: usize,
+    ) -> Result<Vec<TaskCommit>> {
+        self.calls.enter("checkouts.commits_since")?;
+        let commits = self.state.lock().unwrap().commits.clone();
+        let is_newer = |it: &TaskCommit| base.is_none_or(|base| it.id != base.as_str());
+        Ok(commits.into_iter().filter(is_newer).take(limit).collect())
     }
 
     async fn salvage(&self, place: &WorktreePlace, _include: &[String]) -> Result<SalvageOutcome> {

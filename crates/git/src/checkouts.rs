@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
-    CheckoutNotice, EnsuredWorktree, Environment, ListedWorktree, RepositoryId, RepositorySource,
-    RepositoryUrl, Salvage, SalvageOutcome, WorktreeDiff, WorktreeFacts, WorktreePlace,
-    WorktreeSpec,
+    CheckoutNotice, CommitId, EnsuredWorktree, Environment, ListedWorktree, RepositoryId,
+    RepositorySource, RepositoryUrl, Salvage, SalvageOutcome, TaskCommit, WorktreeDiff,
+    WorktreeFacts, WorktreePlace, WorktreeSpec,
 };
 use segue_core::ports::{
     Checkouts, Clock, GitCaller, InspectDepth, RemovalOrder, RestorationOrder,
@@ -224,6 +224,31 @@ impl Checkouts for GitCheckouts {
             diff::fetch_files(locked.as_user(caller)?, &sides).await?;
         }
         comparing.diff(sides, patch_bytes).await
+    }
+
+    fn around(&self, folder: &Path) -> Option<WorktreePlace> {
+        let repository = RepositoryFolders::around(folder)?;
+        let source = RepositorySource::Folder(repository.main().to_owned());
+        Some(WorktreePlace { source, path: repository.checkout })
+    }
+
+    async fn head(&self, place: &WorktreePlace) -> Result<Option<CommitId>> {
+        let repository = &self.existing(&place.source)?;
+        Ok(worktree::listed_at(self.git().await?, repository, &place.path).await?.head)
+    }
+
+    async fn commits_since(
+        &self,
+        place: &WorktreePlace,
+        base: Option<&CommitId>,
+        limit: usize,
+    ) -> Result<Vec<TaskCommit>> {
+        let repository = &self.existing(&place.source)?;
+        let git = self.git().await?;
+        let Some(head) = worktree::listed_at(git, repository, &place.path).await?.head else {
+            return Ok(Vec::new());
+        };
+        Refs { git, repository }.commits_since(&head, base, limit).await
     }
 
     async fn salvage(&self, place: &WorktreePlace, include: &[String]) -> Result<SalvageOutcome> {

@@ -1,10 +1,13 @@
 //! Branches and revisions of a repository.
 
-use segue_core::model::{BranchName, CommitId};
+use segue_core::model::{BranchName, CommitId, TaskCommit};
 use segue_core::{Error, Result};
 
 use crate::layout::RepositoryFolders;
 use crate::program::Git;
+
+/// The most characters of a commit's subject that are kept.
+const LONGEST_SUBJECT: usize = 200;
 
 /// The branches of a repository, and of its remote.
 #[derive(Clone, Debug, Default)]
@@ -127,6 +130,25 @@ impl Refs<'_> {
         Ok(counts.next().zip(counts.next()).filter(|_| output.status.success()))
     }
 
+    /// Returns the newest commits that `head` has and `base` does not have, oldest first.
+    pub(crate) async fn commits_since(
+        self,
+        head: &CommitId,
+        base: Option<&CommitId>,
+        limit: usize,
+    ) -> Result<Vec<TaskCommit>> {
+        let command = self.git.bookkeeping(self.repository);
+        // `git log` would check signatures where the configuration says so.
+        let command = command.args(["rev-list", "--no-commit-header", "--format=%H %s"]);
+        let command = command.arg(format!("--max-count={limit}")).arg(head.as_str());
+        let command = command.args(base.map(|base| format!("^{base}"))).arg("--");
+        let output = command.run().await?;
+        let text = String::from_utf8_lossy(&output);
+        let mut commits: Vec<TaskCommit> = text.lines().filter_map(commit_of).collect();
+        commits.reverse();
+        Ok(commits)
+    }
+
     /// Returns the newest commit that two commits have in common.
     pub(crate) async fn merge_base(
         self,
@@ -143,4 +165,11 @@ impl Refs<'_> {
     pub(crate) async fn branch(self, branch: &BranchName) -> Result<Option<CommitId>> {
         self.commit(&branch.reference()).await
     }
+}
+
+/// Parses `<id> <subject>`.
+fn commit_of(line: &str) -> Option<TaskCommit> {
+    let (id, subject) = line.split_once(' ')?;
+    let subject = subject.chars().take(LONGEST_SUBJECT).collect();
+    Some(TaskCommit { id: CommitId::parse(id).ok()?.to_string(), subject })
 }

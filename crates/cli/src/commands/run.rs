@@ -85,7 +85,7 @@ pub(crate) struct CheckoutArguments {
 impl CheckoutArguments {
     fn request(self) -> Option<WorktreeRequest> {
         let Self { worktree, base, repo } = self;
-        worktree.map(|branch| WorktreeRequest { branch, base, repo })
+        worktree.map(|branch| WorktreeRequest { branch, base, repo, agent: None })
     }
 }
 
@@ -278,11 +278,11 @@ mod tests {
         let worktree = |words: &[&str]| requested(words).worktree;
         assert_eq!(worktree(&["x"]), None);
         let branch = "fix".to_owned();
-        let expected = WorktreeRequest { branch: branch.clone(), base: None, repo: None };
+        let expected = WorktreeRequest { branch: branch.clone(), ..WorktreeRequest::default() };
         assert_eq!(worktree(&["--worktree", "fix"]), Some(expected));
         let (base, repo) = (Some("v1".to_owned()), Some("https://h/a".to_owned()));
         let words = ["--worktree", "fix", "--base", "v1", "--repo", "https://h/a"];
-        assert_eq!(worktree(&words), Some(WorktreeRequest { branch, base, repo }));
+        assert_eq!(worktree(&words), Some(WorktreeRequest { branch, base, repo, agent: None }));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod failures;
 mod queue;
 mod restarts;
 mod verify;
+mod worktrees;
 
 use segue_testkit::scene::{self, text};
 use segue_testkit::{World, conversation};

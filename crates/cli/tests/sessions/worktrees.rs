@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::world;
 
 /// Runs git without the settings of this machine.
-fn git(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]).args(arguments);
     command.current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
@@ -22,7 +22,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
 }
 
 /// Makes a folder a repository with one commit.
-fn make_repository(folder: &Path) {
+pub(crate) fn make_repository(folder: &Path) {
     git(folder, &["init", "-q", "-b", "main"]);
     fs::write(folder.join("code.txt"), "one\n").unwrap();
     git(folder, &["add", "code.txt"]);
@@ -30,7 +30,7 @@ fn make_repository(folder: &Path) {
 }
 
 /// Creates a world whose project folder is a repository.
-fn world_with_repository() -> World {
+pub(crate) fn world_with_repository() -> World {
     let world = world();
     make_repository(&world.project());
     world

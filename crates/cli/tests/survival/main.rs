@@ -8,6 +8,7 @@
 mod failpoints;
 mod fleet;
 mod invariants;
+mod many_tasks;
 mod matrix;
 mod scenarios;
 mod single_agent;

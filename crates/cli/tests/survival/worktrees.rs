@@ -95,11 +95,15 @@ fn note_is_there_after_a_resume(world: &World, outcome: &CommandOutcome) {
 }
 
 fn with_repository(world: &World) {
-    let folder = world.project();
-    git(&folder, &["init", "-q", "-b", "main"]);
+    make_repository(&world.project());
+}
+
+/// Makes a folder a repository with one commit.
+pub(crate) fn make_repository(folder: &Path) {
+    git(folder, &["init", "-q", "-b", "main"]);
     fs::write(folder.join("code.txt"), "one\n").unwrap();
-    git(&folder, &["add", "code.txt"]);
-    git(&folder, &["commit", "-q", "-m", "begin"]);
+    git(folder, &["add", "code.txt"]);
+    git(folder, &["commit", "-q", "-m", "begin"]);
 }
 
 fn with_stopped_session(world: &World) {
@@ -115,10 +119,11 @@ fn folder(world: &World) -> PathBuf {
 }
 
 /// Checks that no repository is damaged, and that no worktree is left locked.
-fn check_repositories(world: &World) {
+pub(crate) fn check_repositories(world: &World) {
     let clones = fs::read_dir(world.segue_home().join("data/clones"));
     let clones = clones.into_iter().flatten().map(|entry| entry.unwrap().path());
-    for repository in clones.chain([world.project()]) {
+    let own = Some(world.project()).filter(|folder| folder.join(".git").exists());
+    for repository in clones.chain(own) {
         git(&repository, &["fsck", "--strict"]);
         let list = git(&repository, &["worktree", "list", "--porcelain"]);
         assert!(!list.contains("\nlocked"), "{list}");
@@ -126,7 +131,7 @@ fn check_repositories(world: &World) {
 }
 
 /// Runs git without the settings of this machine.
-fn git(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]).args(arguments);
     command.current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");

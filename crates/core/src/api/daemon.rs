@@ -28,7 +28,7 @@ pub struct Health {
 }
 
 /// The working folder and the environment of the command that sends a request.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Caller {
     pub cwd: PathBuf,
     pub environment: Environment,

@@ -8,7 +8,7 @@ use super::{Caller, SessionView, WorktreeRequest};
 use crate::model::{Failure, Permission};
 
 /// `POST /v1/run`
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunRequest {
     pub caller: Caller,
     pub prompt: Option<String>,

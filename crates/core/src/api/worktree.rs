@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::SessionRef;
 use crate::error::Result;
 use crate::model::{
-    BranchName, BranchStart, Environment, RefName, RepositoryUrl, WorktreeId, WorktreeOrder,
+    AgentName, BranchName, BranchStart, Environment, RefName, RepositoryUrl, WorktreeId,
+    WorktreeOrder,
 };
 use crate::word_enum::word_enum;
 
@@ -22,6 +23,9 @@ pub struct WorktreeRequest {
     /// The URL of the repository. `None` for the repository of the folder.
     #[serde(default)]
     pub repo: Option<String>,
+    /// The agent whose worktree it is. `None` for the agent of the session.
+    #[serde(default)]
+    pub agent: Option<AgentName>,
 }
 
 impl WorktreeRequest {

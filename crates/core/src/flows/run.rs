@@ -190,8 +190,9 @@ async fn worktree(
     };
     let Some(order) = order else { return Ok(None) };
     principal.allow(RestrictedAction::MakeWorktree)?;
-    let name = match agent {
-        Some(agent) => agent.name.clone(),
+    let named = request.worktree.as_ref().and_then(|wanted| wanted.agent.clone());
+    let name = match named.or_else(|| agent.map(|agent| agent.name.clone())) {
+        Some(name) => name,
         None => AgentName::parse(vendor.as_str())?,
     };
     let settings = match project {
@@ -353,16 +354,7 @@ mod tests {
         let environment = Environment::new([("A".to_owned(), "1".to_owned())]);
         RunRequest {
             caller: Caller { cwd: Path::new("/work").to_owned(), environment },
-            prompt: None,
-            agent: None,
-            vendor: None,
-            name: None,
-            cwd: None,
-            model: None,
-            permission: None,
-            headless: false,
-            args: Vec::new(),
-            worktree: None,
+            ..RunRequest::default()
         }
     }
 

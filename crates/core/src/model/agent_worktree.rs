@@ -38,7 +38,7 @@ pub struct AgentWorktree {
 }
 
 /// The worktree that is wanted for a new session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeOrder {
     pub branch: BranchName,
     pub start: BranchStart,

@@ -82,8 +82,9 @@ pub use signal::{Activity, Signal};
 pub use source::Source;
 pub use status::{How, Status, StatusKind, WaitingFor};
 pub use task::{
-    AccountKey, DiffStat, IssueKey, IssueRef, Task, TaskCommit, TaskMode, TaskOrder, TaskPriority,
-    TaskProgress, TaskResult, TaskState, TaskStateKind, TaskWait, VerifyReport,
+    AccountKey, DiffStat, IssueKey, IssueRef, Task, TaskBase, TaskCommit, TaskMode, TaskOrder,
+    TaskPriority, TaskProgress, TaskResult, TaskState, TaskStateKind, TaskWait, TaskWorktree,
+    VerifyReport,
 };
 pub use terminal_size::TerminalSize;
 pub use timer::Timer;

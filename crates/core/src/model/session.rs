@@ -133,6 +133,12 @@ impl Session {
         self.env = env;
     }
 
+    /// Returns whether another session may have the worktree of this session: it is headless, and
+    /// its last turn is over. `runs` tells whether it has a process.
+    pub fn leaves_worktree(&self, runs: bool) -> bool {
+        self.headless && !runs && self.is_at_rest()
+    }
+
     /// Returns whether nothing happens in the session until a request names it: its user ended it,
     /// or it is headless and its last turn is over.
     pub fn is_at_rest(&self) -> bool {

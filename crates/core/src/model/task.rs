@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, BranchName, FleetName, MessageId, RepositoryId, SessionId, TaskId, TaskKey, Usage,
-    VendorId,
+    AgentName, BranchName, CommitId, FleetName, MessageId, RepositoryId, Session, SessionId,
+    TaskId, TaskKey, Usage, VendorId, WorktreeOrder,
 };
 use crate::error::{Error, Result};
 use crate::word_enum::word_enum;
@@ -44,8 +44,11 @@ pub struct TaskOrder {
     /// The repository to work in. `None` means the folder itself.
     pub repository: Option<RepositoryId>,
     pub issue: Option<IssueRef>,
-    /// The branch of the worktree. `None` works without a worktree.
+    /// The branch that the request named.
     pub branch: Option<BranchName>,
+    /// The worktree to work in. `None` works in the folder itself.
+    #[serde(default)]
+    pub worktree: Option<TaskWorktree>,
     pub prompt: String,
     pub parent: Option<TaskId>,
     pub priority: TaskPriority,
@@ -54,6 +57,14 @@ pub struct TaskOrder {
     pub mode: TaskMode,
     /// The session whose conversation the task continues, if the request names one.
     pub continues: Option<SessionId>,
+}
+
+/// The worktree in which a new session of a task works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskWorktree {
+    /// The agent whose worktree it is. It stays the same if another agent retries the task.
+    pub agent: AgentName,
+    pub order: WorktreeOrder,
 }
 
 /// An account at a vendor: the vendor and its configuration folder.
@@ -77,6 +88,17 @@ pub struct TaskProgress {
     pub is_fresh_retry: bool,
     /// How often the verify command has failed.
     pub failed_verifies: u32,
+    /// What was checked out when the task was first started. `None` if its folder is in no
+    /// repository.
+    #[serde(default)]
+    pub base: Option<TaskBase>,
+}
+
+/// What was checked out when a task was first started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskBase {
+    /// `None` before the first commit of the repository.
+    pub commit: Option<CommitId>,
 }
 
 /// An issue of a repository: its number, as text.
@@ -161,6 +183,13 @@ word_enum! {
         Headless = "headless",
         /// The vendor's program runs in a terminal to which a person can attach.
         Interactive = "interactive",
+    }
+}
+
+impl TaskMode {
+    /// Returns the mode of a task that continues a session.
+    pub fn of(session: &Session) -> Self {
+        if session.headless { Self::Headless } else { Self::Interactive }
     }
 }
 
@@ -261,13 +290,18 @@ impl TaskState {
 pub struct TaskResult {
     /// The agent's last answer.
     pub answer: Option<String>,
-    /// The commits that the task added to its branch, oldest first.
+    /// The commits since the task was first started, oldest first.
     pub commits: Vec<TaskCommit>,
+    /// The changes since the task was first started, uncommitted and untracked files included.
+    /// `None` if the folder of the task is in no repository.
     pub diff: Option<DiffStat>,
     /// The tokens that the task used. `None` if the vendor does not report them.
     pub usage: Option<Usage>,
     pub duration_ms: u64,
     pub verify: Option<VerifyReport>,
+    /// Why a part of the result is unknown.
+    #[serde(default)]
+    pub note: Option<String>,
 }
 
 /// One commit of a task.

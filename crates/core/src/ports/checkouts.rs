@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use super::GitTicket;
 use crate::error::Result;
 use crate::model::{
-    BranchName, EnsuredWorktree, Environment, GitHost, ListedWorktree, RefName, RepositoryId,
-    RepositorySource, Salvage, SalvageOutcome, WorktreeDiff, WorktreeFacts, WorktreePlace,
-    WorktreeSpec,
+    BranchName, CommitId, EnsuredWorktree, Environment, GitHost, ListedWorktree, RefName,
+    RepositoryId, RepositorySource, Salvage, SalvageOutcome, TaskCommit, WorktreeDiff,
+    WorktreeFacts, WorktreePlace, WorktreeSpec,
 };
 
 /// Makes, inspects, salvages and removes worktrees.
@@ -55,6 +55,21 @@ pub trait Checkouts: Debug + Send + Sync {
         patch_bytes: usize,
         caller: &GitCaller,
     ) -> Result<WorktreeDiff>;
+
+    /// Returns the worktree around a folder: the main folder of a repository, or a linked worktree.
+    /// `None` if the folder is in no repository. Reads a few files, and runs no program.
+    fn around(&self, folder: &Path) -> Option<WorktreePlace>;
+
+    /// Returns the commit that is checked out in a worktree. `None` before the first commit.
+    async fn head(&self, place: &WorktreePlace) -> Result<Option<CommitId>>;
+
+    /// Returns the newest commits of a worktree that are not in the history of `base`, oldest first.
+    async fn commits_since(
+        &self,
+        place: &WorktreePlace,
+        base: Option<&CommitId>,
+        limit: usize,
+    ) -> Result<Vec<TaskCommit>>;
 
     /// Stores everything in a worktree in a salvage, and compares the two. The worktree stays as it
     /// is. Ignored files are only stored if a pattern of `include` matches them.

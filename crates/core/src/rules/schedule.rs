@@ -49,8 +49,17 @@ pub struct ScheduledTask {
     pub priority: TaskPriority,
     pub agent: AgentKey,
     pub account: AccountKey,
-    /// The conversation that the task continues. Tasks of one conversation run one after another.
-    pub conversation: Option<String>,
+    /// Everything that the task uses and that only one running task may use.
+    pub exclusive: Vec<TaskExclusive>,
+}
+
+/// Something that only one running task may use.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TaskExclusive {
+    /// The conversation that a task continues, by its session or its issue.
+    Conversation(String),
+    /// The worktree in which a task works, by its repository, agent and branch.
+    Worktree(String),
 }
 
 impl ScheduledTask {
@@ -76,6 +85,8 @@ pub enum TaskObstacle {
     AccountIsHeld,
     /// Another task of the same conversation runs.
     ConversationIsBusy,
+    /// Another task in the same worktree runs.
+    WorktreeIsBusy,
     /// As many tasks run as may run on this machine.
     MachineIsBusy,
 }
@@ -89,6 +100,7 @@ impl fmt::Display for TaskObstacle {
             Self::AccountIsBusy => f.write_str("as many tasks of the account run as may"),
             Self::AccountIsHeld => f.write_str("the vendor refuses the account for now"),
             Self::ConversationIsBusy => f.write_str("another task continues the conversation"),
+            Self::WorktreeIsBusy => f.write_str("another task works in the worktree"),
             Self::MachineIsBusy => f.write_str("as many tasks run on this machine as may"),
         }
     }
@@ -104,7 +116,7 @@ pub struct TaskSchedule {
     held: HashSet<AccountKey>,
     per_agent: HashMap<AgentKey, usize>,
     per_account: HashMap<AccountKey, usize>,
-    conversations: HashMap<String, usize>,
+    in_use: HashMap<TaskExclusive, usize>,
 }
 
 impl TaskSchedule {
@@ -135,8 +147,8 @@ impl TaskSchedule {
         }
         *self.per_agent.entry(task.agent.clone()).or_default() += 1;
         *self.per_account.entry(task.account.clone()).or_default() += 1;
-        if let Some(conversation) = &task.conversation {
-            *self.conversations.entry(conversation.clone()).or_default() += 1;
+        for exclusive in &task.exclusive {
+            *self.in_use.entry(exclusive.clone()).or_default() += 1;
         }
         self.tasks.insert(task.id, task);
     }
@@ -150,8 +162,8 @@ impl TaskSchedule {
         }
         release(&mut self.per_agent, &task.agent);
         release(&mut self.per_account, &task.account);
-        if let Some(conversation) = &task.conversation {
-            release(&mut self.conversations, conversation);
+        for exclusive in &task.exclusive {
+            release(&mut self.in_use, exclusive);
         }
     }
 
@@ -205,7 +217,6 @@ impl TaskSchedule {
 
     fn limit_of(&self, task: &ScheduledTask) -> Option<TaskObstacle> {
         let count = |counts: Option<&usize>| counts.copied().unwrap_or_default();
-        let is_busy = |conversation| count(self.conversations.get(conversation)) > 0;
         if self.held.contains(&task.account) {
             return Some(TaskObstacle::AccountIsHeld);
         }
@@ -215,7 +226,11 @@ impl TaskSchedule {
         if count(self.per_account.get(&task.account)) >= self.limits.per_account {
             return Some(TaskObstacle::AccountIsBusy);
         }
-        task.conversation.as_ref().is_some_and(is_busy).then_some(TaskObstacle::ConversationIsBusy)
+        let busy = task.exclusive.iter().find(|it| self.in_use.contains_key(it));
+        busy.map(|busy| match busy {
+            TaskExclusive::Conversation(_) => TaskObstacle::ConversationIsBusy,
+            TaskExclusive::Worktree(_) => TaskObstacle::WorktreeIsBusy,
+        })
     }
 
     fn leave_queue(&mut self, id: TaskId) {

@@ -27,16 +27,8 @@ async fn start(world: &FakeWorld, repo: Option<&str>, environment: &Environment)
     let (branch, repo) = ("fix".to_owned(), repo.map(str::to_owned));
     let request = RunRequest {
         caller: Caller { cwd: samples::CWD.into(), environment: environment.clone() },
-        prompt: None,
-        agent: None,
-        vendor: None,
-        name: None,
-        cwd: None,
-        model: None,
-        permission: None,
-        headless: false,
-        args: Vec::new(),
-        worktree: Some(WorktreeRequest { branch, base: None, repo }),
+        worktree: Some(WorktreeRequest { branch, repo, ..WorktreeRequest::default() }),
+        ..RunRequest::default()
     };
     let plan = run::plan(&ports, &Principal::User, &request).await.unwrap();
     let made = plan.worktree.as_ref().unwrap();

@@ -14,16 +14,7 @@ use segue_fakes::{FakeVendor, FakeWorld, samples};
 fn request() -> RunRequest {
     RunRequest {
         caller: Caller { cwd: samples::CWD.into(), environment: samples::environment() },
-        prompt: None,
-        agent: None,
-        vendor: None,
-        name: None,
-        cwd: None,
-        model: None,
-        permission: None,
-        headless: false,
-        args: Vec::new(),
-        worktree: None,
+        ..RunRequest::default()
     }
 }
 

@@ -1,11 +1,13 @@
 //! Adding, finding, starting, ending and retrying tasks.
 
+use std::path::Path;
+
 use segue_core::api::{Caller, TaskAddRequest, TaskListRequest, TaskRetryRequest, TrustRequest};
 use segue_core::flows::tasks::{self, TaskEnd};
 use segue_core::flows::trust;
 use segue_core::model::{
-    EventPayload, MessageId, Principal, PromptTemplate, Session, Task, TaskMode, TaskState,
-    TaskStateKind, TaskTemplates, TaskWait, TrustClaim,
+    BranchName, BranchStart, DiffStat, EventPayload, MessageId, Principal, PromptTemplate, Session,
+    Task, TaskMode, TaskState, TaskStateKind, TaskTemplates, TaskWait, TrustClaim, WorktreeOrder,
 };
 use segue_core::ports::{Change, Commit, EventQuery, PlacedTask, Ports};
 use segue_core::{Error, Kind, Result};
@@ -121,8 +123,8 @@ async fn bad_requests_are_refused_and_add_nothing() {
         (with(|it| it.key = Some(String::new())), Kind::Usage, "--key"),
         (with(|it| it.parent = Some("0000".to_owned())), Kind::NotFound, "0000"),
         (with(|it| it.session = Some("fox".to_owned())), Kind::NotFound, "fox"),
-        (with(|it| it.repo = Some("https://x.example/y".to_owned())), Kind::Config, "--repo"),
-        (with(|it| it.branch = Some("main".to_owned())), Kind::Config, "--branch"),
+        (with(|it| it.repo = Some("not a url".to_owned())), Kind::Usage, "URL of a repository"),
+        (with(|it| it.branch = Some("a b".to_owned())), Kind::Usage, "a b"),
     ];
     for (request, kind, words) in table {
         let error = add(&ports, request.clone()).await.unwrap_err();
@@ -147,8 +149,14 @@ async fn template_of_the_project_is_rendered_and_a_broken_one_adds_nothing() {
     };
     write("{{ agent }} does: {{ prompt }}").await;
     let added = add(&ports, request("fix it")).await.unwrap();
-    assert_eq!(tasks::first_prompt(&ports, &added).await.unwrap(), "coder does: fix it");
-    assert_eq!(tasks::next_prompt(&ports, &added).await.unwrap(), "fix it");
+    assert_eq!(
+        tasks::first_prompt(&ports, &added, Path::new(samples::CWD)).await.unwrap(),
+        "coder does: fix it"
+    );
+    assert_eq!(
+        tasks::next_prompt(&ports, &added, Path::new(samples::CWD)).await.unwrap(),
+        "fix it"
+    );
     write("{{ prompt }}\n{{ promt }}").await;
     let error = add(&ports, request("fix it")).await.unwrap_err();
     assert_eq!(error.kind, Kind::Config);
@@ -208,6 +216,75 @@ async fn tasks_of_an_agent_about_one_issue_continue_one_session() {
     let tester = TaskAddRequest { agent: "tester".to_owned(), ..about("17") };
     let tester = add(&ports, tester).await.unwrap();
     assert_eq!(tasks::session_of(&ports, &tester).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn worktree_of_a_task_comes_from_the_request_the_agent_or_the_issue() {
+    let world = FakeWorld::new();
+    let mut project = samples::project(&["coder", "tester"]);
+    let branch = BranchName::parse("feature/tester").unwrap();
+    let order = WorktreeOrder { branch, start: BranchStart::DefaultBranch, url: None };
+    project.agents[1].worktree = Some(order);
+    world.projects.write(project);
+    let ports = world.ports();
+    trust_project(&ports).await;
+    let url = || Some("https://git.example.org/team/app.git".to_owned());
+    let branch = || Some("fix".to_owned());
+    let issue = || Some("17".to_owned());
+    let coder = || request("fix it");
+    let tester = || TaskAddRequest { agent: "tester".to_owned(), ..coder() };
+    let table = [
+        (coder(), None, false),
+        (TaskAddRequest { issue: issue(), ..coder() }, None, false),
+        (TaskAddRequest { branch: branch(), ..coder() }, Some("fix"), false),
+        (TaskAddRequest { repo: url(), branch: branch(), ..coder() }, Some("fix"), true),
+        (TaskAddRequest { repo: url(), issue: issue(), ..coder() }, Some("coder/issue-17"), true),
+        (tester(), Some("feature/tester"), false),
+        (TaskAddRequest { branch: branch(), ..tester() }, Some("fix"), false),
+        (TaskAddRequest { repo: url(), ..tester() }, Some("feature/tester"), true),
+    ];
+    for (request, expected, has_url) in table {
+        let order = add(&ports, request.clone()).await.unwrap().order;
+        let worktree = order.worktree.map(|worktree| worktree.order);
+        let found = worktree.as_ref().map(|worktree| worktree.branch.as_str());
+        assert_eq!(found, expected, "{request:?}");
+        assert_eq!(worktree.is_some_and(|it| it.url.is_some()), has_url, "{request:?}");
+    }
+    let own = add(&ports, TaskAddRequest { repo: url(), ..coder() }).await.unwrap();
+    let found = own.order.worktree.unwrap().order.branch;
+    assert!(found.as_str().starts_with("coder/task-"), "{found}");
+}
+
+#[tokio::test]
+async fn end_has_the_commits_since_the_start_and_the_reason_if_they_are_unknown() {
+    let world = FakeWorld::new();
+    world.projects.write(samples::project(&["coder"]));
+    let ports = world.ports();
+    trust_project(&ports).await;
+    let session = session(&ports, 1, "fox").await;
+    let work = async |base_fails: bool, end_fails: bool| {
+        let queued = add(&ports, request("fix it")).await.unwrap();
+        if base_fails {
+            world.calls.fail("checkouts.head", 1);
+        }
+        let queued = tasks::with_base(&ports, &queued, &session).await;
+        ports.store.commit(tasks::started(&ports, &queued, session.id)).await.unwrap();
+        world.checkouts.commit("add two");
+        if end_fails {
+            world.calls.fail("checkouts.commits_since", 1);
+        }
+        let running = task(&ports, &queued).await;
+        let done = tasks::end(&ports, &running, TaskEnd::new(TaskState::Done, None)).await.unwrap();
+        done.result.unwrap()
+    };
+    let known = work(false, false).await;
+    assert_eq!(known.commits[0].subject, "add two");
+    assert_eq!((known.diff, known.note), (Some(DiffStat::default()), None));
+    for (base_fails, end_fails) in [(true, false), (false, true)] {
+        let unknown = work(base_fails, end_fails).await;
+        assert_eq!((unknown.commits.len(), unknown.diff), (0, None));
+        assert!(unknown.note.unwrap().starts_with("the changes are unknown: "));
+    }
 }
 
 #[tokio::test]
@@ -275,7 +352,7 @@ async fn retry_queues_an_ended_task_in_the_same_or_in_a_new_conversation() {
     fail().await;
     let same = again(false, None).await.unwrap();
     assert_eq!((same.state.kind(), same.session), (TaskStateKind::Queued, Some(session.id)));
-    let prompt = tasks::next_prompt(&ports, &same).await.unwrap();
+    let prompt = tasks::next_prompt(&ports, &same, Path::new(samples::CWD)).await.unwrap();
     assert!(prompt.contains("tried before") && prompt.contains("fix it"), "{prompt}");
     fail().await;
     let fresh = again(true, None).await.unwrap();

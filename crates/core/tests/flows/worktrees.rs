@@ -16,16 +16,8 @@ use segue_fakes::{FakeWorld, samples};
 fn request(branch: &str) -> RunRequest {
     RunRequest {
         caller: Caller { cwd: samples::CWD.into(), environment: samples::environment() },
-        prompt: None,
-        agent: None,
-        vendor: None,
-        name: None,
-        cwd: None,
-        model: None,
-        permission: None,
-        headless: false,
-        args: Vec::new(),
-        worktree: Some(WorktreeRequest { branch: branch.to_owned(), base: None, repo: None }),
+        worktree: Some(WorktreeRequest { branch: branch.to_owned(), ..WorktreeRequest::default() }),
+        ..RunRequest::default()
     }
 }
 
@@ -79,13 +71,11 @@ async fn worktree_of_another_session_is_a_conflict_until_that_session_is_removed
     let world = FakeWorld::new();
     let planned = plan(&world, &request("fix")).await.unwrap().worktree.unwrap();
     let first = start(&world, "fix").await;
-    let error = plan(&world, &request("fix")).await.unwrap_err();
-    assert!(matches!(error.conflict.as_deref(), Some(Conflict::WorktreeLeased { .. })), "{error}");
-    assert!(error.message.contains(&first.session.address()), "{error}");
-    // The plan of an earlier request is checked again before git is run.
     world.calls.take();
     let made = worktrees::make(&world.ports(), &planned, &samples::environment()).await;
-    assert_eq!(made.unwrap_err().kind, Kind::Conflict);
+    let error = made.unwrap_err();
+    assert!(matches!(error.conflict.as_deref(), Some(Conflict::WorktreeLeased { .. })), "{error}");
+    assert!(error.message.contains(&first.session.address()), "{error}");
     assert_eq!(world.calls.count("checkouts.ensure"), 0);
     end_launch(&world, &first).await;
     let removed = Commit { changes: vec![Change::RemoveSession(first.session.id)], events: vec![] };
@@ -115,7 +105,8 @@ async fn folder_without_a_repository_and_invalid_branches_are_usage_errors() {
     let error = plan(&world, &request("fix")).await.unwrap_err();
     assert!(error.message.contains("in no git repository"), "{error}");
     let url = Some("https://git.example.org/a".to_owned());
-    let worktree = WorktreeRequest { branch: "fix".to_owned(), base: None, repo: url };
+    let worktree =
+        WorktreeRequest { branch: "fix".to_owned(), repo: url, ..WorktreeRequest::default() };
     let of_url = RunRequest { worktree: Some(worktree), ..request("fix") };
     plan(&world, &of_url).await.unwrap();
 }

@@ -164,7 +164,9 @@ impl Tables {
 
     fn lease(&mut self, id: WorktreeId, session: SessionId) -> Result<()> {
         let AgentWorktree { branch, session: owner, .. } = self.worktree_mut(id)?.clone();
-        if let Some(owner) = owner.filter(|owner| *owner != session) {
+        if let Some(owner) = owner.filter(|owner| *owner != session)
+            && !self.leaves_worktree(owner)
+        {
             let owner = self.address(owner)?;
             return Err(Conflict::WorktreeLeased { branch, owner }.into());
         }
@@ -174,6 +176,11 @@ impl Tables {
         }
         self.worktree_mut(id)?.session = Some(session);
         Ok(())
+    }
+
+    fn leaves_worktree(&self, owner: SessionId) -> bool {
+        let runs = self.has_open_launch(owner);
+        self.session(owner).is_none_or(|session| session.leaves_worktree(runs))
     }
 
     fn add_task(&mut self, task: Task) -> Result<()> {

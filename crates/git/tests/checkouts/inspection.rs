@@ -99,3 +99,44 @@ async fn repository_without_a_clone_has_no_worktrees() {
     assert_eq!(scene.checkouts.salvages(&scene.remote()).await.unwrap(), []);
     scene.checkouts.maintain(&scene.remote()).await.unwrap();
 }
+
+#[tokio::test]
+async fn commits_since_a_base_are_listed_oldest_first() {
+    let scene = Scene::with_remote();
+    let path = scene.worktree("x").await;
+    let place = scene.place(&path);
+    let base = scene.checkouts.head(&place).await.unwrap().unwrap();
+    let since = async |limit| {
+        let found = scene.checkouts.commits_since(&place, Some(&base), limit).await.unwrap();
+        found.into_iter().map(|commit| commit.subject).collect::<Vec<_>>()
+    };
+    assert_eq!(since(10).await, Vec::<String>::new());
+    // An agent can change the settings of its repository.
+    let marker = scene.path("marker");
+    let program = scene.program("gpg", &format!("touch {}", marker.display()));
+    for (key, value) in [("log.showSignature", "true"), ("gpg.program", program.as_str())] {
+        scene.git(&path, &["config", key, value]);
+    }
+    for name in ["one", "two", "three"] {
+        scene.commit(&path, name, "x");
+    }
+    let all = since(10).await;
+    assert_eq!(all.len(), 3, "{all:?}");
+    assert!(all[0].contains("one") && all[2].contains("three"), "{all:?}");
+    assert_eq!(since(2).await, all[1..]);
+    assert!(!marker.exists());
+    // The history was rewritten.
+    scene.git(&path, &["reset", "-q", "--hard", "HEAD~2"]);
+    assert_eq!(since(10).await, all[..1]);
+}
+
+#[tokio::test]
+async fn worktree_around_a_folder_is_the_nearest_checkout() {
+    let scene = Scene::with_remote();
+    let path = scene.worktree("x").await;
+    let inner = path.join("a/b");
+    fs::create_dir_all(&inner).unwrap();
+    let found = scene.checkouts.around(&inner).unwrap();
+    assert_eq!(found, WorktreePlace { path, ..scene.place(&scene.path("app")) });
+    assert_eq!(scene.checkouts.around(&scene.path("home")), None);
+}

@@ -38,7 +38,7 @@ use segue_core::flows::{SessionState, bringing_back, machines, view};
 use segue_core::model::{Dialog, Environment, How, SessionId, Status, WaitingFor};
 use segue_core::ports::{Fault, Ports, SessionActivity, SessionQuery, SessionSummary, VendorPlace};
 use segue_core::rules::machines::ON_ANOTHER_MACHINE;
-use segue_core::{Error, Result};
+use segue_core::{Error, Kind, Result};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 pub(crate) use accounts::{Account, StartTrigger};
@@ -356,13 +356,21 @@ fn may_have_changed(summary: &SessionSummary) -> bool {
     summary.open.is_some() || summary.queued_messages > 0 || ended
 }
 
+/// The message of the error for a request whose actor ended before it replied.
+const ENDING: &str = "the daemon is ending";
+
+/// Returns whether a request failed because the daemon is ending.
+fn is_ending(error: &Error) -> bool {
+    error.kind == Kind::Unavailable && error.message == ENDING
+}
+
 /// Sends a request and waits for its reply. Fails if the actor ends before it replies.
 pub(crate) async fn ask<T>(
     inbox: &Inbox,
     request: impl FnOnce(oneshot::Sender<Result<T>>) -> SessionRequest,
 ) -> Result<T> {
     let (reply, answer) = oneshot::channel();
-    let ended = || Error::unavailable("the daemon is ending").hint("run the command again");
+    let ended = || Error::unavailable(ENDING).hint("run the command again");
     inbox.send(request(reply).into()).map_err(|_| ended())?;
     answer.await.map_err(|_| ended())?
 }

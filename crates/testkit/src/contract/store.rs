@@ -84,6 +84,7 @@ macro_rules! store_contract {
             every_field_of_a_worktree_is_read_back_unchanged
             a_second_worktree_with_the_same_path_or_port_is_a_conflict
             a_worktree_is_leased_to_one_session_at_a_time
+            a_worktree_is_taken_over_from_a_headless_session_whose_turn_is_over
             a_summary_names_the_worktree_of_its_session
             removing_a_session_releases_its_worktree
             a_removal_is_recorded_until_the_folder_exists_again

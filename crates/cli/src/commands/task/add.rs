@@ -54,18 +54,21 @@ pub(crate) struct TaskAddArguments {
 /// Where a task is done, and in which conversation.
 #[derive(Debug, Args)]
 pub(crate) struct TaskPlace {
-    #[arg(long, value_name = "URL", hide = true)]
+    /// The URL of a repository; the agent works in a worktree of it
+    #[arg(long, value_name = "URL")]
     pub(crate) repo: Option<String>,
 
     /// The issue that the task is about: its number or its URL
     #[arg(long, value_name = "N|URL")]
     pub(crate) issue: Option<String>,
 
-    #[arg(long, value_name = "BRANCH", hide = true)]
+    /// The branch to work on; the agent has a worktree of it
+    #[arg(long, value_name = "BRANCH")]
     pub(crate) branch: Option<String>,
 
     /// A session of the agent whose conversation the task continues
-    #[arg(long, value_name = "SESSION", conflicts_with = "issue", add = complete::sessions())]
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["issue", "repo", "branch"],
+        add = complete::sessions())]
     pub(crate) session: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 //! `segue task log`: prints the events of the session that works on a task.
 
 use segue_core::Result;
-use segue_core::api::TaskReport;
+use segue_core::api::{TaskReport, TaskView};
 use segue_server::client::Client;
 
 use super::TaskLogArguments;
@@ -20,12 +20,23 @@ pub(super) async fn run(
     }
     let task = report.task;
     let Some(session) = task.session else {
-        context.output.note("the task has not started yet");
+        context.output.note(&without_session(&task));
         return Ok(CommandEnding::Done);
     };
     let until = arguments.follow.then_some(task.id).filter(|_| task.ended_at.is_none());
     log::of_task(client, session, until, context).await?;
     Ok(CommandEnding::Done)
+}
+
+/// Describes a task that has no session and so no events of one.
+fn without_session(task: &TaskView) -> String {
+    match (task.ended_at, &task.reason) {
+        (None, _) => "the task has not started yet".to_owned(),
+        (Some(_), None) => format!("the task was {} before it started", task.state.as_str()),
+        (Some(_), Some(reason)) => {
+            format!("the task {} before it started: {reason}", task.state.as_str())
+        }
+    }
 }
 
 /// Waits until a task has a session, or has ended without one.

@@ -2,9 +2,13 @@
 
 use segue_core::Result;
 use segue_core::api::{TaskReport, TaskView};
+use segue_core::model::{DiffStat, TaskCommit, TaskResult};
 
 use crate::context::{CommandEnding, Context};
 use crate::render::plain::{one_line, plain};
+
+/// How many characters of a commit's id are shown.
+const SHORT_COMMIT: usize = 9;
 
 /// Prints the id of a task that was added.
 pub(super) fn show_added(report: &TaskReport, context: &mut Context) -> Result<()> {
@@ -41,7 +45,10 @@ pub(super) fn show(report: &TaskReport, context: &mut Context) -> Result<()> {
         ("state", Some(state(task))),
         ("agent", Some(task.agent.to_string())),
         ("session", task.address.clone()),
+        ("repository", task.repository.clone()),
         ("issue", task.issue.clone()),
+        ("branch", task.branch.clone()),
+        ("worktree", task.worktree.as_ref().map(|path| path.display().to_string())),
         ("parent", task.parent.map(|parent| parent.to_string())),
         ("priority", Some(task.priority.to_string())),
         ("attempts", Some(task.attempts.to_string())),
@@ -50,14 +57,31 @@ pub(super) fn show(report: &TaskReport, context: &mut Context) -> Result<()> {
         ("ended", time(task.ended_at)),
     ];
     let row = |(name, value): (&str, Option<String>)| {
-        value.map(|value| format!("{name:<9} {}\n", one_line(&value))).unwrap_or_default()
+        value.map(|value| format!("{name:<10} {}\n", one_line(&value))).unwrap_or_default()
     };
-    let answer = task.result.as_ref().and_then(|result| result.answer.as_deref());
-    let answer = answer.map(|answer| format!("\nanswer:\n{}\n", plain(answer.trim_end())));
     let record: String = rows.into_iter().map(row).collect();
     let prompt = plain(task.prompt.trim_end());
-    let text = format!("{record}\nprompt:\n{prompt}\n{}", answer.unwrap_or_default());
-    context.output.text(&text)
+    let result = task.result.as_ref().map(result).unwrap_or_default();
+    context.output.text(&format!("{record}\nprompt:\n{prompt}\n{result}"))
+}
+
+/// Returns the answer, the commits and the changes of a task.
+fn result(result: &TaskResult) -> String {
+    let answer = result.answer.as_deref();
+    let answer = answer.map(|answer| format!("\nanswer:\n{}\n", plain(answer.trim_end())));
+    let commit = |commit: &TaskCommit| {
+        let id = commit.id.get(..SHORT_COMMIT).unwrap_or(&commit.id);
+        format!("{id} {}\n", one_line(&commit.subject))
+    };
+    let commits: String = result.commits.iter().map(commit).collect();
+    let commits = if commits.is_empty() { commits } else { format!("\ncommits:\n{commits}") };
+    let changes = result.diff.filter(|diff| *diff != DiffStat::default()).map(|diff| {
+        let DiffStat { files, insertions, deletions } = diff;
+        format!("\nchanged: {files} files, +{insertions} -{deletions} lines\n")
+    });
+    let note = result.note.as_deref().map(|note| format!("\nnote: {}\n", one_line(note)));
+    [answer.unwrap_or_default(), commits, changes.unwrap_or_default(), note.unwrap_or_default()]
+        .concat()
 }
 
 /// Returns the state of a task with its reason.

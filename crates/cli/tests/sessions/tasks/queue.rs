@@ -182,11 +182,11 @@ fn list_and_record_show_prompts_without_control_sequences() {
 }
 
 #[test]
-fn unbuilt_flags_and_unknown_tasks_are_errors_with_their_own_exit_statuses() {
+fn bad_flags_and_unknown_tasks_are_errors_with_their_own_exit_statuses() {
     let world = world_with_coder();
     let table: [(&[&str], i32, &str); 5] = [
-        (&["add", "--agent", "coder", "--repo", "https://x.example/y", "x"], 5, "not built yet"),
-        (&["add", "--agent", "coder", "--branch", "b", "x"], 5, "not built yet"),
+        (&["add", "--agent", "coder", "--repo", "no url", "x"], 2, "URL of a repository"),
+        (&["add", "--agent", "coder", "--branch", "a b", "x"], 2, "a b"),
         (&["add", "--agent", "nobody", "x"], 3, "nobody"),
         (&["add", "--agent", "coder"], 2, "needs a prompt"),
         (&["show", "ffffffff"], 3, "no task"),

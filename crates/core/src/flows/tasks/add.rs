@@ -1,21 +1,19 @@
 //! Adds a task to the queue.
 
-use std::path::Path;
-
 use crate::api::TaskAddRequest;
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::flows::{run, select};
+use crate::flows::run::RunPlan;
+use crate::flows::{select, worktrees};
 use crate::model::{
-    IssueRef, Principal, RepositoryId, SessionId, Task, TaskId, TaskKey, TaskMode, TaskOrder,
+    BranchName, IssueRef, Principal, Session, Task, TaskId, TaskKey, TaskMode, TaskOrder,
     TaskPriority, TaskProgress, TaskState,
 };
 use crate::ports::{Change, Commit, Conflict, PlacedTask, Ports, TaskQuery};
 use crate::rules::scope::RestrictedAction;
 
 use super::record::event;
-use super::start::agent_request;
-use super::{by_id, find, prompt};
+use super::{by_id, find, place, prompt};
 
 /// The largest prompt of a task.
 const MAX_PROMPT_BYTES: usize = 16 * 1024 * 1024;
@@ -36,10 +34,11 @@ pub async fn add(
     if let Some(known) = with_key(ports, key.as_ref()).await? {
         return Ok(known);
     }
+    let id = TaskId::new(ports.clock.new_id());
     let task = Task {
-        id: TaskId::new(ports.clock.new_id()),
+        id,
         key,
-        order: order(ports, principal, request).await?,
+        order: order(ports, principal, request, id).await?,
         state: TaskState::Queued,
         attempts: 0,
         progress: TaskProgress::default(),
@@ -76,67 +75,66 @@ fn is_key_taken(error: &Error) -> bool {
 }
 
 /// Checks a request. Records the fleet of the agent, and nothing else.
-async fn order(ports: &Ports, principal: &Principal, request: TaskAddRequest) -> Result<TaskOrder> {
-    refuse_unbuilt(&request)?;
+async fn order(
+    ports: &Ports,
+    principal: &Principal,
+    request: TaskAddRequest,
+    id: TaskId,
+) -> Result<TaskOrder> {
     check_prompt(&request.prompt)?;
-    let TaskAddRequest { caller, prompt, verify, mode, .. } = &request;
     let priority = TaskPriority::new(request.priority)?;
     let issue = request.issue.as_deref().map(IssueRef::parse).transpose()?;
+    let branch = request.branch.as_deref().map(BranchName::parse).transpose()?;
     let parent = match &request.parent {
         Some(parent) => Some(find(ports, parent).await?.task.id),
         None => None,
     };
-    let (continues, mode) = continued_session(ports, principal, &request, *mode).await?;
-    let work = (caller.cwd.as_path(), prompt.as_str());
-    let wanted = agent_request(&request.agent, work, mode, &caller.environment);
-    let plan = run::plan(ports, principal, &wanted).await.map_err(in_worktree)?;
-    if plan.worktree.is_some() {
-        return Err(worktrees_are_not_built(&request.agent));
-    }
-    let folder = ports.machine.folder(&caller.cwd)?.real_path;
-    let repository = issue.is_some().then(|| repository(ports, &folder));
-    Ok(TaskOrder {
+    let continued = continued_session(ports, principal, &request).await?;
+    let mode = continued.as_ref().map_or(request.mode, TaskMode::of);
+    let plan = place::plan(ports, principal, (&request, issue.as_ref(), id), mode).await?;
+    let worktree = match &continued {
+        Some(session) => worktrees::of_session(ports, session).await?,
+        None => plan.worktree.as_ref().map(|plan| plan.worktree.clone()),
+    };
+    let worktree = worktree.as_ref().map(place::of_worktree);
+    let folder = ports.machine.folder(&request.caller.cwd)?.real_path;
+    let has_repository = issue.is_some() || worktree.is_some();
+    let order = TaskOrder {
         fleet: plan.fleet().clone(),
         agent: plan.agent_name()?.clone(),
         account: plan.account(),
+        repository: has_repository.then(|| place::repository(ports, worktree.as_ref(), &folder)),
         folder,
-        repository,
         issue,
-        branch: None,
-        prompt: prompt.clone(),
+        branch,
+        worktree,
+        prompt: request.prompt,
         parent,
         priority,
-        verify: verify.clone(),
+        verify: request.verify,
         mode,
-        continues,
-    })
+        continues: continued.map(|session| session.id),
+    };
+    check_place(ports, &order, &plan).await?;
+    Ok(order)
 }
 
-/// Returns the repository of the folder in which an agent works: the folder of its project.
-fn repository(ports: &Ports, folder: &Path) -> RepositoryId {
-    let root = ports.projects.root(folder);
-    RepositoryId::of_folder(root.as_deref().unwrap_or(folder))
-}
-
-/// A plan for an agent with a worktree also fails if a session works there.
-fn in_worktree(error: Error) -> Error {
-    match error.conflict.as_deref() {
-        Some(Conflict::WorktreeLeased { .. }) => worktrees_are_not_built("this agent"),
-        _ => error,
+/// Fails if the task could not work where it would have to.
+async fn check_place(ports: &Ports, order: &TaskOrder, plan: &RunPlan) -> Result<()> {
+    if order.continues.is_some() {
+        return Ok(());
     }
-}
-
-fn worktrees_are_not_built(agent: &str) -> Error {
-    Error::config(format!("tasks of agents with a `worktree` are not built yet: {agent}"))
-        .hint("use an agent without the key `worktree`, which works in the folder of the project")
-}
-
-fn refuse_unbuilt(request: &TaskAddRequest) -> Result<()> {
-    let flags = [("--repo", request.repo.is_some()), ("--branch", request.branch.is_some())];
-    match flags.iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(Error::config(format!("`segue task add {flag}` is not built yet"))
-            .hint("leave it out: the agent works in the folder of its project")),
-        None => Ok(()),
+    let known = match order.issue_key() {
+        Some(key) => ports.store.issue_session(&key).await?,
+        None => None,
+    };
+    let session = match known {
+        Some(known) => ports.store.session(known).await?,
+        None => None,
+    };
+    match session {
+        Some(session) => place::check_branch(ports, order, &session).await,
+        None => place::refuse_reserved(ports, plan).await,
     }
 }
 
@@ -156,20 +154,22 @@ fn check_prompt(prompt: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the session that the request continues, and the mode of that session.
+/// Returns the session that the request names. The task continues its conversation.
 async fn continued_session(
     ports: &Ports,
     principal: &Principal,
     request: &TaskAddRequest,
-    mode: TaskMode,
-) -> Result<(Option<SessionId>, TaskMode)> {
-    let Some(name) = &request.session else { return Ok((None, mode)) };
+) -> Result<Option<Session>> {
+    let Some(name) = &request.session else { return Ok(None) };
+    if request.repo.is_some() || request.branch.is_some() {
+        return Err(Error::usage("a task that continues a session works where that session works")
+            .hint("leave `--repo` and `--branch` out, or `--session`"));
+    }
     let found = select::find(ports, principal, name, &request.caller.cwd).await?.session;
     if found.agent.as_ref().map(|agent| agent.as_str()) != Some(request.agent.as_str()) {
         let address = found.address();
         return Err(Error::usage(format!("`{address}` is no session of `{}`", request.agent))
             .hint("name a session of the agent, or leave `--session` out"));
     }
-    let mode = if found.headless { TaskMode::Headless } else { TaskMode::Interactive };
-    Ok((Some(found.id), mode))
+    Ok(Some(found))
 }

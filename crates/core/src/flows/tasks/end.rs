@@ -6,6 +6,7 @@ use crate::model::{Task, TaskProgress, TaskResult, TaskState, TaskWait, VerifyRe
 use crate::ports::{Conflict, Ports};
 
 use super::record::change;
+use super::work::{self, TaskWork};
 
 /// How a task ends.
 #[derive(Clone, Debug)]
@@ -31,7 +32,9 @@ pub async fn end(ports: &Ports, task: &Task, end: TaskEnd) -> Result<Task> {
     let now = ports.clock.now();
     let duration = task.started_at.map(|started| now.duration_since(started));
     let duration_ms = duration.and_then(|it| u64::try_from(it.as_millis()).ok()).unwrap_or(0);
-    let result = TaskResult { answer, duration_ms, verify, ..TaskResult::default() };
+    let TaskWork { commits, diff, note } = work::since_base(ports, task).await;
+    let result =
+        TaskResult { answer, commits, diff, duration_ms, verify, note, ..TaskResult::default() };
     let ended = Task { state, result: Some(result), ended_at: Some(now), ..task.clone() };
     let reason = ended.state.reason();
     failpoint::hit("task.end.before");

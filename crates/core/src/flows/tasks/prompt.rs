@@ -1,28 +1,30 @@
 //! The prompts and messages that a task sends to its session.
 
+use std::path::Path;
+
 use crate::error::{Error, Result};
 use crate::flows::trust;
 use crate::model::{PROJECT_FILE, Task, TaskOrder, TaskState, TaskTemplates, VerifyReport};
 use crate::ports::Ports;
 use crate::rules::templates::{self, GitFacts, TemplateVariables};
 
-/// Returns the prompt that begins a conversation.
-pub async fn first_prompt(ports: &Ports, task: &Task) -> Result<String> {
+/// Returns the prompt that begins a conversation. `folder` is that of the session.
+pub async fn first_prompt(ports: &Ports, task: &Task, folder: &Path) -> Result<String> {
     let own = task_templates(ports, &task.order).await?;
-    templates::first_prompt(own.task.as_ref(), &variables(task, git_facts(ports, task)))
+    templates::first_prompt(own.task.as_ref(), &variables(task, folder, git_facts(ports, folder)))
 }
 
 /// Returns the message that continues a conversation with a task. It has the current facts of the
-/// folder, because a resumed agent trusts its memory.
-pub async fn next_prompt(ports: &Ports, task: &Task) -> Result<String> {
+/// session's folder, because a resumed agent trusts its memory.
+pub async fn next_prompt(ports: &Ports, task: &Task, folder: &Path) -> Result<String> {
     let own = task_templates(ports, &task.order).await?;
-    templates::delta_prompt(own.delta.as_ref(), &variables(task, git_facts(ports, task)))
+    templates::delta_prompt(own.delta.as_ref(), &variables(task, folder, git_facts(ports, folder)))
 }
 
 /// Returns an error if a template of the project cannot be rendered for a task.
 pub(super) async fn check(ports: &Ports, task: &Task) -> Result<()> {
     let own = task_templates(ports, &task.order).await?;
-    let variables = variables(task, GitFacts::default());
+    let variables = variables(task, &task.order.folder, GitFacts::default());
     templates::first_prompt(own.task.as_ref(), &variables)?;
     templates::delta_prompt(own.delta.as_ref(), &variables).map(drop)
 }
@@ -37,11 +39,11 @@ async fn task_templates(ports: &Ports, order: &TaskOrder) -> Result<TaskTemplate
     Ok(project.templates)
 }
 
-fn git_facts(ports: &Ports, task: &Task) -> GitFacts {
-    ports.machine.folder_state(&task.order.folder).into()
+fn git_facts(ports: &Ports, folder: &Path) -> GitFacts {
+    ports.machine.folder_state(folder).into()
 }
 
-fn variables(task: &Task, git: GitFacts) -> TemplateVariables {
+fn variables(task: &Task, folder: &Path, git: GitFacts) -> TemplateVariables {
     let order = &task.order;
     TemplateVariables {
         prompt: order.prompt.clone(),
@@ -49,7 +51,7 @@ fn variables(task: &Task, git: GitFacts) -> TemplateVariables {
         key: task.key.as_ref().map(ToString::to_string),
         agent: order.agent.to_string(),
         fleet: order.fleet.to_string(),
-        folder: order.folder.display().to_string(),
+        folder: folder.display().to_string(),
         issue: order.issue.as_ref().map(|issue| issue.as_str().to_owned()),
         attempts: task.attempts,
         git,

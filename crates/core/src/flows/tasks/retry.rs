@@ -1,6 +1,6 @@
 //! Queues a task again that has ended or waits.
 
-use crate::api::TaskRetryRequest;
+use crate::api::{RunRequest, TaskRetryRequest};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::run;
@@ -8,6 +8,7 @@ use crate::model::{Principal, Task, TaskOrder, TaskProgress, TaskState, TaskWait
 use crate::ports::{PlacedTask, Ports};
 use crate::rules::scope::RestrictedAction;
 
+use super::place::{of_worktree, worktree_request};
 use super::record::change;
 use super::start::agent_request;
 use super::{by_id, find};
@@ -65,13 +66,18 @@ async fn order_for(
     request: &TaskRetryRequest,
 ) -> Result<TaskOrder> {
     let work = (order.folder.as_path(), order.prompt.as_str());
-    let wanted = agent_request(agent, work, order.mode, &request.caller.environment);
+    let environment = &request.caller.environment;
+    // The other agent goes on in the same worktree.
+    let worktree = order.worktree.as_ref().map(worktree_request);
+    let wanted = RunRequest { worktree, ..agent_request(agent, work, order.mode, environment) };
     let plan = run::plan(ports, principal, &wanted).await?;
+    let worktree = plan.worktree.as_ref().map(|plan| of_worktree(&plan.worktree));
     Ok(TaskOrder {
         fleet: plan.fleet().clone(),
         agent: plan.agent_name()?.clone(),
         account: plan.account(),
         continues: None,
+        worktree,
         ..order.clone()
     })
 }

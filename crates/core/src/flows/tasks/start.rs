@@ -10,18 +10,16 @@ use crate::model::{
 };
 use crate::ports::{Change, Commit, Ports};
 
+use super::place::worktree_request;
 use super::record::change;
 
-/// Returns the request that starts a new session for an order. The worktree for its repository and
-/// its branch is to be requested here.
-pub fn run_request(
-    ports: &Ports,
-    (order, prompt): (&TaskOrder, &str),
-    environment: &Environment,
-) -> RunRequest {
-    let work = (order.folder.as_path(), prompt);
+/// Returns the request that starts a new session for an order. Its prompt is not rendered: templates
+/// have facts of the worktree, which is made later.
+pub fn run_request(ports: &Ports, order: &TaskOrder, environment: &Environment) -> RunRequest {
+    let work = (order.folder.as_path(), order.prompt.as_str());
     let request = agent_request(order.agent.as_str(), work, order.mode, environment);
-    RunRequest { name: Some(session_name(ports, &order.agent)), ..request }
+    let worktree = order.worktree.as_ref().map(worktree_request);
+    RunRequest { name: Some(session_name(ports, &order.agent)), worktree, ..request }
 }
 
 /// Returns the request that starts a session of an agent in a folder.
@@ -39,14 +37,8 @@ pub(super) fn agent_request(
         caller: Caller { cwd: folder.to_owned(), environment: environment.clone() },
         prompt: headless.then(|| prompt.to_owned()),
         agent: Some(agent.to_owned()),
-        vendor: None,
-        name: None,
-        cwd: None,
-        model: None,
-        permission: None,
         headless,
-        args: Vec::new(),
-        worktree: None,
+        ..RunRequest::default()
     }
 }
 

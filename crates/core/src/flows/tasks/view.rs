@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::{TaskListRequest, TaskView};
 use crate::error::Result;
-use crate::model::{AgentName, SessionId, Task, TaskId};
+use crate::model::{AgentName, Session, SessionId, Task, TaskId};
 use crate::ports::{PlacedTask, Ports, SessionQuery, TaskQuery};
 
 /// Returns the tasks that a request describes, in the order of the queue.
@@ -22,10 +22,10 @@ pub async fn views(
     tasks: &[PlacedTask],
     obstacle: impl Fn(TaskId) -> Option<String>,
 ) -> Result<Vec<TaskView>> {
-    let addresses = addresses(ports, tasks).await?;
+    let sessions = sessions(ports, tasks).await?;
     let view = |PlacedTask { task, .. }: &PlacedTask| {
-        let address = task.session.and_then(|session| addresses.get(&session).cloned());
-        view(task, address, task.state.reason().or_else(|| obstacle(task.id)))
+        let session = task.session.and_then(|session| sessions.get(&session));
+        view(task, session, task.state.reason().or_else(|| obstacle(task.id)))
     };
     Ok(tasks.iter().map(view).collect())
 }
@@ -35,18 +35,20 @@ pub fn new_view(task: &Task) -> TaskView {
     view(task, None, None)
 }
 
-async fn addresses(ports: &Ports, tasks: &[PlacedTask]) -> Result<BTreeMap<SessionId, String>> {
+/// Returns the sessions that work on tasks, or have worked on them.
+async fn sessions(ports: &Ports, tasks: &[PlacedTask]) -> Result<BTreeMap<SessionId, Session>> {
     let ids: BTreeSet<SessionId> = tasks.iter().filter_map(|it| it.task.session).collect();
     if ids.is_empty() {
         return Ok(BTreeMap::new());
     }
     let query = SessionQuery::ids(ids.into_iter().collect());
     let sessions = ports.store.sessions(&query).await?;
-    Ok(sessions.iter().map(|it| (it.session.id, it.session.address())).collect())
+    Ok(sessions.into_iter().map(|it| (it.session.id, it.session)).collect())
 }
 
-fn view(task: &Task, address: Option<String>, reason: Option<String>) -> TaskView {
+fn view(task: &Task, session: Option<&Session>, reason: Option<String>) -> TaskView {
     let order = &task.order;
+    let worktree = order.worktree.as_ref();
     TaskView {
         id: task.id,
         key: task.key.clone(),
@@ -54,11 +56,11 @@ fn view(task: &Task, address: Option<String>, reason: Option<String>) -> TaskVie
         reason,
         agent: order.agent.clone(),
         session: task.session,
-        address,
+        address: session.map(Session::address),
         repository: order.repository.as_ref().map(ToString::to_string),
         issue: order.issue.as_ref().map(|issue| issue.as_str().to_owned()),
-        worktree: None,
-        branch: order.branch.as_ref().map(ToString::to_string),
+        worktree: worktree.and(session).map(|session| session.cwd.clone()),
+        branch: worktree.map(|worktree| worktree.order.branch.to_string()),
         prompt: order.prompt.clone(),
         parent: order.parent,
         plan: None,

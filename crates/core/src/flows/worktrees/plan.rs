@@ -4,10 +4,10 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    AgentName, AgentWorktree, GitHost, Provision, RepositorySource, RepositoryUrl, WorktreeId,
-    WorktreeOrder, WorktreePlace, WorktreeSettings, WorktreeSpec,
+    AgentName, AgentWorktree, GitHost, Provision, RepositorySource, RepositoryUrl, Session,
+    WorktreeId, WorktreeOrder, WorktreePlace, WorktreeSettings, WorktreeSpec,
 };
-use crate::ports::{Checkouts, Conflict, Ports, WorktreeQuery};
+use crate::ports::{Checkouts, Conflict, Ports, SessionQuery, SessionSummary, WorktreeQuery};
 use crate::rules::worktrees::{choose_port, worktree_path};
 
 /// The worktree of a new session.
@@ -33,8 +33,7 @@ pub(super) fn spec(worktree: &AgentWorktree, provision: Provision) -> WorktreeSp
     }
 }
 
-/// Decides which worktree an agent gets. There is one for each agent and branch. Fails if another
-/// session works in it.
+/// Decides which worktree an agent gets. There is one for each agent and branch.
 pub async fn plan(
     ports: &Ports,
     order: &WorktreeOrder,
@@ -51,7 +50,6 @@ pub async fn plan(
         Provision { from, include: settings.include.clone(), link: settings.link.clone() };
     let query = WorktreeQuery { session: None, path: Some(path.clone()) };
     if let Some(known) = ports.store.worktrees(&query).await?.pop() {
-        refuse_reserved(ports, &known).await?;
         // A branch that does not exist any more starts where this request says.
         let worktree = AgentWorktree { start: order.start.clone(), ..known };
         return Ok(WorktreePlan { worktree, provision });
@@ -104,12 +102,29 @@ pub fn place(
     Ok(WorktreePlace { source, path })
 }
 
+/// Returns the session for which a worktree is reserved.
+pub(crate) async fn owner(
+    ports: &Ports,
+    worktree: &AgentWorktree,
+) -> Result<Option<SessionSummary>> {
+    let Some(owner) = worktree.session else { return Ok(None) };
+    Ok(ports.store.sessions(&SessionQuery::id(owner)).await?.pop())
+}
+
 /// Fails if another session works in the worktree.
 pub(super) async fn refuse_reserved(ports: &Ports, worktree: &AgentWorktree) -> Result<()> {
-    let Some(owner) = worktree.session else { return Ok(()) };
-    let Some(owner) = ports.store.session(owner).await? else { return Ok(()) };
+    match owner(ports, worktree).await? {
+        Some(owner) if !owner.session.leaves_worktree(owner.open.is_some()) => {
+            Err(reserved(worktree, &owner.session))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the error for a worktree in which another session works.
+pub(crate) fn reserved(worktree: &AgentWorktree, owner: &Session) -> Error {
     let (branch, owner) = (worktree.branch.clone(), owner.address());
-    Err(Conflict::WorktreeLeased { branch, owner }.into())
+    Conflict::WorktreeLeased { branch, owner }.into()
 }
 
 async fn free_port(ports: &Ports, path: &Path) -> Result<u16> {

@@ -21,8 +21,12 @@ fn task(place: i64, agent: u8, priority: i8) -> ScheduledTask {
             agent: AgentName::parse(&format!("a{agent}")).unwrap(),
         },
         account: account(agent / 2),
-        conversation: None,
+        exclusive: Vec::new(),
     }
+}
+
+fn conversation(name: &str) -> TaskExclusive {
+    TaskExclusive::Conversation(name.to_owned())
 }
 
 fn account(number: u8) -> AccountKey {
@@ -83,7 +87,7 @@ fn priority_is_a_head_start_of_limited_length() {
 
 #[test]
 fn obstacle_of_a_queued_task_names_the_limit_that_it_waits_for() {
-    let talk = |task: ScheduledTask| ScheduledTask { conversation: Some("c".to_owned()), ..task };
+    let talk = |task: ScheduledTask| ScheduledTask { exclusive: vec![conversation("c")], ..task };
     let wide = TaskLimits { per_agent: 2, per_account: 4, total: 8 };
     let mut schedule = TaskSchedule::new(wide);
     schedule.start(talk(task(1, 0, 0)));
@@ -104,6 +108,20 @@ fn obstacle_of_a_queued_task_names_the_limit_that_it_waits_for() {
     assert_eq!(schedule.obstacle(id(4)), Some(TaskObstacle::MachineIsBusy));
     schedule.set_limits(wide);
     assert_eq!(schedule.obstacle(id(4)), None, "it is next");
+}
+
+#[test]
+fn tasks_in_one_worktree_run_one_after_another() {
+    let fix = || vec![conversation("c"), TaskExclusive::Worktree("fix".to_owned())];
+    let mut schedule = TaskSchedule::new(TaskLimits { per_agent: 2, per_account: 4, total: 8 });
+    schedule.queue(ScheduledTask { exclusive: fix(), ..task(1, 0, 0) });
+    schedule.queue(ScheduledTask { exclusive: fix().split_off(1), ..task(2, 0, 0) });
+    let first = schedule.next().unwrap().clone();
+    schedule.start(first.clone());
+    assert_eq!(schedule.next(), None);
+    assert_eq!(schedule.obstacle(id(2)), Some(TaskObstacle::WorktreeIsBusy));
+    schedule.remove(first.id);
+    assert_eq!(schedule.next().map(|task| task.id), Some(id(2)));
 }
 
 #[test]
@@ -176,8 +194,9 @@ impl TaskLedger {
         match step {
             ScheduleStep::Queue { agent, priority, conversation } => {
                 self.places += 1;
-                let conversation = conversation.map(|it| format!("a{agent}:{it}"));
-                let task = ScheduledTask { conversation, ..task(self.places, *agent, *priority) };
+                let name = conversation.map(|it| format!("a{agent}:{it}"));
+                let exclusive = name.iter().map(|name| self::conversation(name)).collect();
+                let task = ScheduledTask { exclusive, ..task(self.places, *agent, *priority) };
                 self.schedule.queue(task.clone());
                 self.queued.push(task);
             }
@@ -239,7 +258,7 @@ impl TaskLedger {
         assert!(same(&|one, other| one.account == other.account) <= self.limits.per_account);
         assert!(self.running.len() <= self.limits.total);
         let shared = |one: &ScheduledTask, other: &ScheduledTask| {
-            one.conversation.is_some() && one.conversation == other.conversation
+            !one.exclusive.is_empty() && one.exclusive == other.exclusive
         };
         assert!(same(&shared) <= 1, "two tasks of one conversation run");
     }

@@ -18,7 +18,7 @@ use segue_core::Result;
 use segue_core::flows::tasks;
 use segue_core::model::{Task, TaskId, TaskState, TaskWait};
 use segue_core::ports::{PlacedTask, TaskQuery};
-use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskSchedule};
+use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskExclusive, TaskSchedule};
 
 pub(crate) use requests::{add, cancel, list, retry, show, wait};
 
@@ -141,15 +141,21 @@ fn scheduled(PlacedTask { place, task }: &PlacedTask) -> ScheduledTask {
         priority: order.priority,
         agent,
         account: order.account.clone(),
-        conversation: conversation(task),
+        exclusive: conversation(task).into_iter().chain(worktree(task)).collect(),
     }
 }
 
-/// Returns what identifies the conversation that a task continues. Tasks of one conversation run one
-/// after another.
-fn conversation(task: &Task) -> Option<String> {
+/// Returns what identifies the conversation that a task continues.
+fn conversation(task: &Task) -> Option<TaskExclusive> {
     let session = task.session.or(task.order.continues).map(|session| session.to_string());
     let issue = task.order.issue_key();
     let issue = issue.map(|key| format!("{} {} {}", key.agent, key.repository, key.issue.as_str()));
-    issue.or(session)
+    issue.or(session).map(TaskExclusive::Conversation)
+}
+
+/// Returns what identifies the worktree in which a task works.
+fn worktree(task: &Task) -> Option<TaskExclusive> {
+    let (repository, worktree) = (task.order.repository.as_ref()?, task.order.worktree.as_ref()?);
+    let name = format!("{repository} {} {}", worktree.agent, worktree.order.branch);
+    Some(TaskExclusive::Worktree(name))
 }

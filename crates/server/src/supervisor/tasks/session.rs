@@ -27,10 +27,9 @@ impl TaskWorker {
     /// session's first launch.
     pub(super) async fn start(&self, task: &Task) -> Result<(), StepFailure> {
         let (ports, environment) = (&self.supervisor.ports, self.login_shell().await?);
-        let prompt = tasks::first_prompt(ports, task).await?;
         let mut name_taken = None;
         for _ in 0..MAX_NAMES_TRIED {
-            let request = tasks::run_request(ports, (&task.order, &prompt), &environment);
+            let request = tasks::run_request(ports, &task.order, &environment);
             // The user added the task, and may start each agent of a trusted project.
             let plan = run::plan(ports, &Principal::User, &request).await?;
             match self.start_planned(task, &plan, environment.clone()).await {
@@ -51,9 +50,11 @@ impl TaskWorker {
         let ports = &self.supervisor.ports;
         let made = self.supervisor.make_worktree(plan.worktree.as_ref(), &environment).await?;
         let session = plan.session(ports).await?;
+        let prompt = tasks::first_prompt(ports, task, &session.cwd).await?;
         let is_headless = task.order.mode == TaskMode::Headless;
+        let task = &tasks::with_base(ports, task, &session).await;
         let start = Start {
-            message: plan.prompt.clone().filter(|_| is_headless),
+            message: is_headless.then_some(prompt),
             environment,
             trigger: StartTrigger::now(StartRequester::One),
             request: None,
@@ -74,6 +75,7 @@ impl TaskWorker {
     ) -> Result<(), StepFailure> {
         let ports = &self.supervisor.ports;
         let message = MessageId::new(ports.clock.new_id());
+        let task = &tasks::with_base(ports, task, session).await;
         let same_commit = tasks::continued(ports, task, (session.id, message), None);
         self.send_with(session, (message, text), same_commit).await
     }

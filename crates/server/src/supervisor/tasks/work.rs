@@ -9,9 +9,9 @@ use segue_core::rules::tasks::{
     TaskHistory, TaskSession, TaskStanding, TaskStep, TaskVerdict, TurnEnd, next_step, turn_counts,
     verdict,
 };
-use segue_core::{Error, Kind, Result};
+use segue_core::{Error, Result};
 
-use super::super::{SessionRequest, Supervisor};
+use super::super::{SessionRequest, Supervisor, is_ending};
 use super::turn::{self, TaskTurn};
 
 /// How the work on a task continues after a turn.
@@ -40,7 +40,7 @@ impl From<Error> for StepFailure {
 }
 
 /// Works on a task until it has ended or has to wait, or until another request has changed it. Fails
-/// only if the store cannot be used, or if the daemon is stopping: then nothing is recorded.
+/// only if the store cannot be used, or if the daemon is ending: then nothing is recorded.
 pub(super) async fn work(supervisor: &Arc<Supervisor>, id: TaskId) -> Result<()> {
     let worker = TaskWorker { supervisor: Arc::clone(supervisor), id, was_brought_back: false };
     match worker.run().await {
@@ -107,6 +107,9 @@ impl TaskWorker {
         };
         let step = next_step(&standing);
         let Some((session, facts)) = session else { return self.start_and_send(task).await };
+        if task.state == TaskState::Queued {
+            tasks::check_branch(&self.supervisor.ports, &task.order, &session).await?;
+        }
         match step {
             TaskStep::Start => self.start_and_send(task).await,
             TaskStep::Await => Ok(()),
@@ -119,8 +122,8 @@ impl TaskWorker {
                 let ports = &self.supervisor.ports;
                 let prompt = match task.state {
                     // Its session has not got the prompt yet.
-                    TaskState::Running => tasks::first_prompt(ports, task).await?,
-                    _ => tasks::next_prompt(ports, task).await?,
+                    TaskState::Running => tasks::first_prompt(ports, task, &session.cwd).await?,
+                    _ => tasks::next_prompt(ports, task, &session.cwd).await?,
                 };
                 self.send(task, &session, prompt).await
             }
@@ -137,7 +140,8 @@ impl TaskWorker {
         let task = self.task().await?;
         match self.session(&task).await? {
             Some((session, _)) if !session.headless => {
-                let prompt = tasks::first_prompt(&self.supervisor.ports, &task).await?;
+                let ports = &self.supervisor.ports;
+                let prompt = tasks::first_prompt(ports, &task, &session.cwd).await?;
                 self.send(&task, &session, prompt).await
             }
             _ => Ok(()),
@@ -260,10 +264,10 @@ impl TaskWorker {
     }
 }
 
-/// Returns why a task fails after a step that failed. Fails if the daemon is stopping, or if another
+/// Returns why a task fails after a step that failed. Fails if the daemon is ending, or if another
 /// request has changed the task.
 pub(super) fn failed_step(error: Error) -> Result<String> {
-    if error.kind == Kind::Unavailable || tasks::is_changed_meanwhile(&error) {
+    if is_ending(&error) || tasks::is_changed_meanwhile(&error) {
         return Err(error);
     }
     Ok(error.to_string())

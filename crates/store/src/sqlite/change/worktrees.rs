@@ -58,16 +58,26 @@ pub(super) fn lease(
     session: SessionId,
 ) -> Result<(), SqliteFault> {
     let known = known(transaction, worktree)?;
-    if let Some(owner) = known.session.filter(|owner| *owner != session) {
+    if let Some(owner) = known.session.filter(|owner| *owner != session)
+        && !leaves_worktree(transaction, owner)?
+    {
         let owner = address(transaction, owner)?;
         return Err(Conflict::WorktreeLeased { branch: known.branch, owner }.into());
     }
     let own = address(transaction, session)?;
     let sql = "SELECT 1 FROM worktrees WHERE session = ?1";
-    if known.session.is_none() && exists(transaction, sql, Word(&session))? {
+    if known.session != Some(session) && exists(transaction, sql, Word(&session))? {
         return Err(Conflict::SecondWorktree { session: own }.into());
     }
     set_session(transaction, worktree, Some(session))
+}
+
+/// Returns whether another session may have the worktree of this session now.
+fn leaves_worktree(transaction: &Transaction<'_>, owner: SessionId) -> Result<bool, SqliteFault> {
+    let sql = "SELECT 1 FROM launches WHERE session = ?1 AND ended IS NULL";
+    let runs = exists(transaction, sql, Word(&owner))?;
+    let owner = read::session(transaction, owner)?;
+    Ok(owner.is_none_or(|owner| owner.leaves_worktree(runs)))
 }
 
 pub(super) fn release(

@@ -93,6 +93,7 @@ fn task(number: usize) -> Task {
             repository: None,
             issue: None,
             branch: None,
+            worktree: None,
             prompt: "Fix the parser, then run all tests.".to_owned(),
             parent: None,
             priority: TaskPriority::default(),
@@ -130,7 +131,7 @@ fn choose_all() -> Duration {
             priority: TaskPriority::default(),
             agent: AgentKey { fleet: fleet.clone(), agent: agent(number) },
             account: account(),
-            conversation: None,
+            exclusive: Vec::new(),
         });
     }
     let (duration, ()) = timed(|| {

@@ -23,6 +23,7 @@ fn task(samples: &Samples, agent: &str) -> Task {
             repository: None,
             issue: None,
             branch: None,
+            worktree: None,
             prompt: "mend \"it\"\n".to_owned(),
             parent: None,
             priority: TaskPriority::default(),

@@ -2,7 +2,7 @@
 
 use segue_core::model::{
     AgentName, AgentWorktree, BranchName, BranchStart, GitHost, RefName, RepositorySource,
-    RepositoryUrl, Session, SessionId, WorktreeId, WorktreeRemoval,
+    RepositoryUrl, Session, SessionId, Status, WorktreeId, WorktreeRemoval,
 };
 use segue_core::ports::{Change, LeasedWorktree, SessionQuery, Store, WorktreeQuery};
 use segue_core::{Kind, Result};
@@ -99,6 +99,26 @@ pub async fn a_worktree_is_leased_to_one_session_at_a_time(backend: &impl Backen
     let release = Change::ReleaseWorktree { worktree: main.id };
     store.commit(commit([release, lease(&main, &two)])).await.unwrap();
     assert_eq!(all(&*store).await[0].session, Some(two.id));
+}
+
+pub async fn a_worktree_is_taken_over_from_a_headless_session_whose_turn_is_over(
+    backend: &impl Backend,
+) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let one = Session { headless: true, status: Status::Working, ..samples.session("shop", "one") };
+    let two = samples.session("shop", "two");
+    let own = worktree(&samples, "main", 20001);
+    let created = |session: &Session| Change::CreateSession(Box::new(session.clone()));
+    store.commit(commit([created(&one), created(&two)])).await.unwrap();
+    stored(&*store, &own).await.unwrap();
+    store.commit(commit([lease(&own, &one)])).await.unwrap();
+    assert_conflict(store.commit(commit([lease(&own, &two)])).await, &["`shop/one`"]);
+    let at = samples.time();
+    let idle = Change::SetStatus { session: one.id, status: Status::Idle, at };
+    store.commit(commit([idle])).await.unwrap();
+    store.commit(commit([lease(&own, &two)])).await.unwrap();
+    assert_eq!(all(&*store).await[0].session, Some(two.id));
+    assert_conflict(store.commit(commit([lease(&own, &one)])).await, &["`shop/two`"]);
 }
 
 pub async fn a_summary_names_the_worktree_of_its_session(backend: &impl Backend) {
