@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Some("hold") => wiring::hold(arguments.collect()),
         Some("exec-agent") => wiring::exec_agent(arguments.collect()),
         Some("hook") => wiring::hook(),
+        Some("ask-person") => wiring::ask_person(),
         Some("git-askpass") => git_askpass::run(&arguments.collect::<Vec<_>>()),
         Some("login-shell") => wiring::login_shell(arguments.collect()),
         Some("shell-command") => wiring::shell_command(arguments.collect()),

@@ -35,6 +35,7 @@ struct FakeHoldersState {
     typed: BTreeSet<MessageId>,
     orders: Vec<TypeOrder>,
     keys: Vec<Vec<u8>>,
+    replies: Vec<(String, Option<String>)>,
     released: Vec<LaunchId>,
     starts_late: bool,
     is_disturbed: bool,
@@ -58,6 +59,11 @@ impl FakeHolders {
     /// Returns the keys that were pressed or injected, oldest first.
     pub fn keys(&self) -> Vec<Vec<u8>> {
         self.state.lock().unwrap().keys.clone()
+    }
+
+    /// Returns the replies to questions, oldest first: the id of the question, and the text.
+    pub fn replies(&self) -> Vec<(String, Option<String>)> {
+        self.state.lock().unwrap().replies.clone()
     }
 
     /// Returns the launches whose holders were released.
@@ -210,6 +216,13 @@ impl Holders for FakeHolders {
             state.keys.push(keys.to_vec());
         }
         Ok(is_current)
+    }
+
+    async fn reply(&self, _launch: LaunchId, question: &str, text: Option<&str>) -> Result<bool> {
+        self.calls.enter("holders.reply")?;
+        let reply = (question.to_owned(), text.map(str::to_owned));
+        self.state.lock().unwrap().replies.push(reply);
+        Ok(true)
     }
 
     async fn subscribe(&self, _launch: LaunchId) -> Result<Box<dyn HolderEvents>> {

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use segue_core::model::{
-    Environment, Failure, FailureClass, PermissionEffect, Resumes, Role, Screen, Session, Showing,
-    VendorId, VendorSessionId, WaitingFor,
+    DialogText, Environment, Failure, FailureClass, PermissionEffect, Resumes, Role, Screen,
+    Session, Showing, VendorId, VendorSessionId, WaitingFor,
 };
 use segue_core::ports::{
-    Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn, Files,
-    FirstTurn, HeadlessLaunching, Interaction, Launching, Live, Pace, Place, ProgramSpec, Proof,
-    SignalSources, StoredConversation, Support, TranscriptDatabase, TranscriptFiles,
-    TranscriptStorage, Transcripts, Vendor, WriteMode,
+    Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,
+    Files, FirstTurn, HeadlessLaunching, HeadlessQuestion, HeadlessQuestions, Interaction,
+    Launching, Live, Pace, Place, ProgramSpec, Proof, SignalSources, StoredConversation, Support,
+    TranscriptDatabase, TranscriptFiles, TranscriptStorage, Transcripts, Vendor, WriteMode,
 };
 use segue_core::{Error, Result};
 use uuid::Uuid;
@@ -47,6 +47,8 @@ pub struct FakeVendor {
     pub has_signals: bool,
     /// The program can run a turn without a terminal.
     pub is_headless: bool,
+    /// The program can ask a person while it runs headless.
+    pub asks_headless: bool,
     pub write_mode: WriteMode,
     /// A transcript that is restored gets another name than its process gives it.
     pub is_renamed: bool,
@@ -82,6 +84,7 @@ impl Default for FakeVendor {
             has_preset_ids: true,
             has_signals: true,
             is_headless: true,
+            asks_headless: true,
             write_mode: WriteMode::Append,
             is_renamed: false,
             endangered: Vec::new(),
@@ -174,7 +177,28 @@ impl Launching for FakeVendor {
     }
 }
 
-impl HeadlessLaunching for FakeVendor {}
+impl HeadlessLaunching for FakeVendor {
+    fn questions(&self, _version: Option<&str>) -> Option<&dyn HeadlessQuestions> {
+        self.asks_headless.then_some(self)
+    }
+}
+
+impl HeadlessQuestions for FakeVendor {
+    /// The request is the text of a question with the choices `yes` and `no`.
+    fn question(&self, request: &str) -> Option<HeadlessQuestion> {
+        let choices = vec!["yes".to_owned(), "no".to_owned()];
+        let text = DialogText { question: request.to_owned(), is_whole: true, choices };
+        Some(HeadlessQuestion { kind: WaitingFor::Permission, text })
+    }
+
+    fn reply(&self, _request: &str, answer: &Answer) -> Option<String> {
+        match answer {
+            Answer::Yes => Some("allow".to_owned()),
+            Answer::No => Some("deny".to_owned()),
+            Answer::Choice(_) => None,
+        }
+    }
+}
 
 impl Interaction for FakeVendor {
     /// The last row is `>` if the input is empty, `> TEXT` if it has a draft, `…` while the agent

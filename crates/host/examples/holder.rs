@@ -1,5 +1,5 @@
-//! A small program with the hidden `hold`, `exec-agent` and `attach` commands of the command line,
-//! for tests and measurements.
+//! A small program with the hidden `hold`, `exec-agent`, `attach` and `ask-person` commands of the
+//! command line, for tests and measurements.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use segue_core::model::LaunchId;
+use segue_core::ports::{TerminalAccess, Terminals as _};
 use segue_host::hold::{self, AttachEnd, LocalTerminals, UserTerminal};
 
 fn main() -> ExitCode {
@@ -16,7 +17,9 @@ fn main() -> ExitCode {
         "hold" => hold::run_holder(arguments),
         "exec-agent" => fail(&hold::exec_agent(arguments)),
         "attach" => attach(arguments.next()),
-        _ => fail(&"usage: holder hold|exec-agent|attach"),
+        "ask-person" => ask_person(arguments.next()),
+        "view" => view(arguments.next()),
+        _ => fail(&"usage: holder hold|exec-agent|attach|ask-person|view"),
     }
 }
 
@@ -38,6 +41,30 @@ fn attach(socket: Option<OsString>) -> ExitCode {
         Ok(AttachEnd::Detached) => print("[detached]"),
         Ok(AttachEnd::AgentEnded(end)) => print(&format!("[ended: {}]", end.exit)),
         Ok(AttachEnd::HolderGone) => print("[holder gone]"),
+        Err(error) => fail(&error),
+    }
+}
+
+/// Asks a person. The request is on standard input.
+fn ask_person(socket: Option<OsString>) -> ExitCode {
+    let socket = socket.map(PathBuf::from).unwrap_or_default();
+    let folder = socket.parent().unwrap_or(&socket);
+    match hold::ask_person(folder, std::io::stdin().lock()) {
+        Ok(reply) => print(&reply),
+        Err(error) => fail(&error),
+    }
+}
+
+/// Tries to watch a terminal.
+fn view(socket: Option<OsString>) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let launch = launch_of(&socket.map(PathBuf::from).unwrap_or_default());
+    let (Ok(runtime), Some((launches, launch))) = (runtime, launch) else {
+        return fail(&"usage: holder view LAUNCH-FOLDER/holder.sock");
+    };
+    let terminals = LocalTerminals::new(launches);
+    match runtime.block_on(terminals.open(launch, TerminalAccess::View)) {
+        Ok(_) => print("[watching]"),
         Err(error) => fail(&error),
     }
 }

@@ -1,6 +1,6 @@
 //! Starts other programs as tools, without an async runtime.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -35,10 +35,28 @@ impl ToolRunner {
         arguments: &[String],
         variables: &[(String, String)],
     ) -> io::Result<ToolProcess> {
+        self.spawn(arguments, variables, Stdio::null())
+    }
+
+    /// Starts the tool with a short text as its standard input.
+    pub fn start_with_input(&self, arguments: &[String], input: &str) -> io::Result<ToolProcess> {
+        let mut tool = self.spawn(arguments, &[], Stdio::piped())?;
+        // The pipe is closed after the text.
+        let written = tool.child.stdin.take().map(|mut pipe| pipe.write_all(input.as_bytes()));
+        written.transpose()?;
+        Ok(tool)
+    }
+
+    fn spawn(
+        &self,
+        arguments: &[String],
+        variables: &[(String, String)],
+        input: Stdio,
+    ) -> io::Result<ToolProcess> {
         let mut child = Command::new(&self.program)
             .args(self.first_arguments.iter().chain(arguments))
             .envs(variables.iter().cloned())
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
@@ -94,6 +112,15 @@ mod tests {
         let mut output = String::new();
         tool.output.read_to_string(&mut output).unwrap();
         assert_eq!(output, "fox");
+        tool.end().unwrap();
+    }
+
+    #[test]
+    fn tool_reads_its_input_to_the_end() {
+        let mut tool = shell().start_with_input(&["cat".to_owned()], "a fox").unwrap();
+        let mut output = String::new();
+        tool.output.read_to_string(&mut output).unwrap();
+        assert_eq!(output, "a fox");
         tool.end().unwrap();
     }
 

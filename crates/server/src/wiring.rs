@@ -3,12 +3,13 @@
 mod agent_host;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
-use segue_core::model::{Environment, RequestId};
+use segue_core::model::{Environment, LaunchId, RequestId};
 use segue_core::ports::{
     Checkouts, Files, Ports, Program, ProgramSpec, Projects, Store, Terminals, Vendors,
 };
@@ -37,6 +38,9 @@ pub use segue_host::pager::{Pager, Size};
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The exit status of a process that got no answer of a person. Vendors take it as a refusal.
+const REFUSED_STATUS: u8 = 2;
 
 /// The paths and the environment of this process, read once.
 #[derive(Clone, Debug)]
@@ -326,15 +330,41 @@ pub fn hold(arguments: Vec<OsString>) -> ExitCode {
 /// always succeeds, so that it does not disturb the vendor.
 pub fn hook() -> ExitCode {
     // Without a launch, or if the launch is gone, there is nothing to record.
-    let _recorded = ProcessContext::read().and_then(|context| {
-        let paths = Paths::from_environment(&context.environment)?;
-        let launch = context.environment.get(environment::LAUNCH).unwrap_or_default();
-        let unknown = |_| Error::usage("this process belongs to no launch");
-        let launch = launch.parse().map_err(unknown)?;
+    let _recorded = own_launch().and_then(|(paths, launch)| {
         segue_host::hook::record(&paths, launch, std::io::stdin().lock())
             .map_err(|error| Error::internal("cannot record").caused_by(error))
     });
     ExitCode::SUCCESS
+}
+
+/// Returns the launch that this process belongs to, and the paths of its Segue.
+fn own_launch() -> Result<(Paths, LaunchId)> {
+    let context = ProcessContext::read()?;
+    let paths = Paths::from_environment(&context.environment)?;
+    let launch = context.environment.get(environment::LAUNCH).unwrap_or_default();
+    let unknown = |_| Error::usage("this process belongs to no launch");
+    Ok((paths, launch.parse().map_err(unknown)?))
+}
+
+/// Asks a person for a headless agent, whose program writes its request to the standard input of this
+/// process. Prints the reply. Fails if nobody can be asked, so that the vendor refuses.
+pub fn ask_person() -> ExitCode {
+    let replied = own_launch().and_then(|(paths, launch)| {
+        hold::ask_person(&paths.launch(launch), std::io::stdin().lock())
+    });
+    let printed = replied.map_err(|error| error.to_string()).and_then(|reply| {
+        let mut output = std::io::stdout();
+        let printed = output.write_all(reply.as_bytes()).and_then(|()| output.flush());
+        printed.map_err(|error| error.to_string())
+    });
+    match printed {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            // If standard error is closed, the exit status remains.
+            let _written = writeln!(std::io::stderr(), "{reason}");
+            ExitCode::from(REFUSED_STATUS)
+        }
+    }
 }
 
 /// Replaces this process by the agent. Returns only if that fails.

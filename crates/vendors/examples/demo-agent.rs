@@ -4,7 +4,7 @@
 
 use std::env;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
@@ -67,6 +67,18 @@ impl AgentHost for ExampleHost {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
+        let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(Box::new(ExampleToolProcess { child, output }))
+    }
+
+    fn ask(&self, command: &str, request: &str) -> io::Result<Box<dyn AgentTool>> {
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", command])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?.write_all(request.as_bytes())?;
         let output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         Ok(Box::new(ExampleToolProcess { child, output }))
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use segue_core::api::{Caller, RunRequest, SessionView, TurnReport, WorktreeRequest};
 use segue_core::model::Permission;
+use segue_core::rules::dialog;
 use segue_core::{Error, Result};
 use serde::Serialize;
 
@@ -218,6 +219,12 @@ fn show_turn(turn: &TurnReport, context: &mut Context) -> Result<CommandEnding> 
     }
     if turn.ok {
         return Ok(CommandEnding::Done);
+    }
+    if let Some(question) = &turn.question {
+        let asks = Error::conflict(format!("the turn of `{name}` is not over"));
+        let hint = turn.session.dialog.as_ref().map(dialog::hint);
+        let hint = hint.unwrap_or_else(|| format!("run `segue ls` to see what `{name}` asks"));
+        return Err(asks.caused_by(question).hint(hint));
     }
     if let Some(failed) = &turn.failure {
         return Err(failure::turn(&name, failed));

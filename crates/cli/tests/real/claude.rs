@@ -5,6 +5,7 @@ mod failures;
 mod folders;
 mod interrupted_turns;
 mod other_processes;
+pub(crate) mod questions;
 mod resume;
 
 use segue_testkit::vendor_scene::VendorScene;

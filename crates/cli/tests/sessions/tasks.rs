@@ -1,6 +1,7 @@
 //! Tasks: queued work that starts without a person, one after another, and is never lost.
 
 mod failures;
+mod questions;
 mod queue;
 mod restarts;
 mod verify;

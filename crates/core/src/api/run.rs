@@ -25,7 +25,7 @@ pub struct RunRequest {
     pub worktree: Option<WorktreeRequest>,
 }
 
-/// How a headless turn ended.
+/// How a headless turn ended, or what it waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnReport {
     #[serde(flatten)]
@@ -34,4 +34,7 @@ pub struct TurnReport {
     pub text: String,
     #[serde(default)]
     pub failure: Option<Failure>,
+    /// The question that the agent asks a person. The turn has not ended then.
+    #[serde(default)]
+    pub question: Option<String>,
 }

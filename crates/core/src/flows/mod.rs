@@ -42,6 +42,7 @@ pub mod state;
 pub mod stop;
 pub mod tasks;
 pub mod trust;
+mod unattended;
 pub mod unknown_conversations;
 pub mod up;
 pub mod view;

@@ -7,7 +7,7 @@ use crate::api::RunRequest;
 use crate::error::{Error, Result};
 use crate::flows::create::{SessionBeginning, SessionDraft, create};
 use crate::flows::worktrees::{self, WorktreePlan};
-use crate::flows::{naming, projects, trust};
+use crate::flows::{naming, projects, trust, unattended};
 use crate::model::{
     AccountKey, AgentName, Environment, FleetName, How, PROJECT_FILE, Permission, Principal,
     Project, ProjectAgent, RequestKey, RequestStep, Session, SessionId, SessionName,
@@ -81,6 +81,32 @@ fn is_cut_short(status: Status) -> bool {
 /// Decides what a request starts. `request` has the environment of the launch. Records the fleet of
 /// the session, and nothing else.
 pub async fn plan(ports: &Ports, principal: &Principal, request: &RunRequest) -> Result<RunPlan> {
+    plan_for(ports, principal, request, Attendance::Person).await
+}
+
+/// Decides what a request starts that no person waits for. Fails if the agent would have to ask a
+/// person and cannot.
+pub async fn plan_unattended(
+    ports: &Ports,
+    principal: &Principal,
+    request: &RunRequest,
+) -> Result<RunPlan> {
+    plan_for(ports, principal, request, Attendance::Nobody).await
+}
+
+/// Whether a person waits for the session that a request starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attendance {
+    Person,
+    Nobody,
+}
+
+async fn plan_for(
+    ports: &Ports,
+    principal: &Principal,
+    request: &RunRequest,
+    attendance: Attendance,
+) -> Result<RunPlan> {
     let cwd = folder(ports, principal, request)?;
     let project = ports.projects.around(&cwd)?;
     let agent = agent(ports, project.as_ref(), request.agent.as_deref()).await?;
@@ -95,6 +121,9 @@ pub async fn plan(ports: &Ports, principal: &Principal, request: &RunRequest) ->
     let environment = &request.caller.environment;
     let environment =
         agent.map_or_else(|| environment.clone(), |agent| agent.environment(environment));
+    if request.headless && attendance == Attendance::Nobody {
+        unattended::check(ports, vendor.as_ref(), permission, &environment)?;
+    }
     let worktree =
         worktree(ports, principal, request, (&cwd, project.as_ref(), agent, &id)).await?;
     Ok(RunPlan {

@@ -15,6 +15,8 @@ pub enum Source {
     Transcript,
     /// The output of a headless launch.
     Stream,
+    /// A question that a headless agent asks a person through Segue.
+    Question,
     /// The terminal's title.
     Title,
     /// The input field on the terminal. Used for vendors that give no other signal when they are
@@ -31,6 +33,7 @@ impl fmt::Display for Source {
             Self::Hook => "a hook",
             Self::Transcript => "the transcript",
             Self::Stream => "the output",
+            Self::Question => "a question to Segue",
             Self::Title => "the terminal's title",
             Self::Input => "the input on its screen",
             Self::Screen => "the screen",

@@ -64,6 +64,10 @@ pub trait Holders: Debug + Send + Sync {
     /// whether the keys were pressed.
     async fn press(&self, launch: LaunchId, keys: &[u8], revision: u64) -> Result<bool>;
 
+    /// Replies to an open question of the agent. Without a text, the agent is refused what it has
+    /// asked for. Returns whether the question was still open.
+    async fn reply(&self, launch: LaunchId, question: &str, text: Option<&str>) -> Result<bool>;
+
     /// Subscribes to the holder's events.
     async fn subscribe(&self, launch: LaunchId) -> Result<Box<dyn HolderEvents>>;
 }
@@ -152,8 +156,19 @@ pub enum HolderEvent {
     Bell,
     /// The agent drew on the terminal, and then did not draw for a short time.
     Settled,
+    /// The questions that a headless agent asks now, oldest first. Sent at first and at every change.
+    Questions(Vec<OpenQuestion>),
     /// The agent ended. All of its descendants are gone and the end is on disk.
     Ended(LaunchEnd),
+}
+
+/// A question of a headless agent that has no reply yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenQuestion {
+    /// An unpredictable id, unique among the questions of the launch.
+    pub id: String,
+    /// The request of the vendor's program.
+    pub request: String,
 }
 
 /// A request to type a message.

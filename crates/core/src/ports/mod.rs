@@ -34,7 +34,9 @@ pub use credentials::{Credentials, GitTicket};
 pub use environments::{EnvironmentSettings, Environments};
 pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders, LaunchPaths, LaunchRecords, TranscriptGuards};
-pub use holders::{Fault, Held, HolderEvent, HolderEvents, Holders, StartOrder, TypeOrder, Typed};
+pub use holders::{
+    Fault, Held, HolderEvent, HolderEvents, Holders, OpenQuestion, StartOrder, TypeOrder, Typed,
+};
 pub use machine::{EndedProcess, Folder, Machine, Program};
 pub use notifier::{Notification, Notifier};
 pub use projects::{ProjectFile, Projects};
@@ -52,9 +54,10 @@ pub use terminal::{
 pub use transcription::{Target, Transcription, TranscriptionOrder, TurnWriter};
 pub use vendor::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,
-    FirstTurn, HeadlessLaunching, Interaction, Launching, Live, NewFile, Pace, Place, ProgramSpec,
-    Readiness, SignalSources, StoredConversation, TranscriptDatabase, TranscriptFiles,
-    TranscriptStorage, Transcripts, Typing, Vendor, Vendors, WriteMode,
+    FirstTurn, HeadlessLaunching, HeadlessQuestion, HeadlessQuestions, Interaction, Launching,
+    Live, NewFile, Pace, Place, ProgramSpec, Readiness, SignalSources, StoredConversation,
+    TranscriptDatabase, TranscriptFiles, TranscriptStorage, Transcripts, Typing, Vendor, Vendors,
+    WriteMode,
 };
 pub use watch::{FolderChange, FolderWatcher, FolderWatchers};
 

@@ -89,7 +89,7 @@ fn visible(text: &str) -> String {
 }
 
 /// Cuts out the middle of a text that is too long. The end is as important as the beginning.
-fn shortened(text: &str, most: usize) -> String {
+pub fn shortened(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
         return text.to_owned();

@@ -164,6 +164,13 @@ fn active(facts: &LifecycleFacts, activity: Activity, source: Source) -> Vec<Act
     if asks && source == Source::Transcript && activity == Activity::Working {
         return Vec::new();
     }
+    // Only the questions themselves show whether a headless agent still asks. Other sources do not
+    // know about its questions.
+    let asks_headless =
+        facts.headless && facts.status.waiting_for().is_some_and(|it| it.needs_answer());
+    if asks_headless && source != Source::Question {
+        return Vec::new();
+    }
     let status = match activity {
         Activity::Working => Status::Working,
         Activity::Idle => Status::Idle,

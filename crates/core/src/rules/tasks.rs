@@ -209,6 +209,8 @@ mod tests {
             (&running, Interactive, false, open(Status::Idle), TaskStep::Send),
             (&running, Interactive, true, open(Status::Idle), TaskStep::Await),
             (&question, Interactive, true, open(asks), TaskStep::Await),
+            (&question, Headless, false, open(asks), TaskStep::Await),
+            (&question, Headless, false, at_rest(Status::Interrupted), TaskStep::Resume),
             (&question, Interactive, true, at_rest(crashed), TaskStep::Resume),
             (&limit, Headless, false, at_rest(failed), TaskStep::GoOn),
             (&limit, Headless, true, at_rest(Status::Interrupted), TaskStep::Resume),

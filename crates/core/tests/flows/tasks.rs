@@ -6,12 +6,13 @@ use segue_core::api::{Caller, TaskAddRequest, TaskListRequest, TaskRetryRequest,
 use segue_core::flows::tasks::{self, TaskEnd};
 use segue_core::flows::trust;
 use segue_core::model::{
-    BranchName, BranchStart, DiffStat, EventPayload, MessageId, Principal, PromptTemplate, Session,
-    Task, TaskMode, TaskState, TaskStateKind, TaskTemplates, TaskWait, TrustClaim, WorktreeOrder,
+    AgentName, BranchName, BranchStart, DiffStat, EventPayload, MessageId, Permission, Principal,
+    PromptTemplate, Session, Task, TaskMode, TaskState, TaskStateKind, TaskTemplates, TaskWait,
+    TrustClaim, WorktreeOrder,
 };
 use segue_core::ports::{Change, Commit, EventQuery, PlacedTask, Ports};
 use segue_core::{Error, Kind, Result};
-use segue_fakes::{FakeWorld, samples};
+use segue_fakes::{FakeVendor, FakeWorld, samples};
 use uuid::Uuid;
 
 use crate::scene::FlowScene;
@@ -420,4 +421,31 @@ async fn ambiguous_and_unknown_ids_are_errors() {
     for unknown in ["", "abc", "ffffffff", "no such key", "\u{1b}[8m"] {
         assert_eq!(error(unknown).await.kind, Kind::NotFound, "{unknown:?}");
     }
+}
+
+#[tokio::test]
+async fn headless_task_of_a_vendor_that_cannot_ask_is_refused_unless_it_need_not_ask() {
+    let world =
+        FakeWorld::with_vendor(FakeVendor { asks_headless: false, ..FakeVendor::default() });
+    world.projects.write(samples::project(&["coder"]));
+    let ports = world.ports();
+    trust_project(&ports).await;
+    let error = add(&ports, request("fix it")).await.unwrap_err();
+    assert_eq!(error.kind, Kind::Config);
+    assert!(error.message.contains("`tool` cannot ask a person"), "{error}");
+    assert!(error.hints.iter().any(|hint| hint.contains("--interactive")), "{error:?}");
+    assert_eq!(ports.store.fleet_names().await.unwrap(), [], "nothing is recorded");
+    let interactive = TaskAddRequest { mode: TaskMode::Interactive, ..request("fix it") };
+    add(&ports, interactive).await.unwrap();
+    let agent = Some(AgentName::parse("coder").unwrap());
+    let known = Session { headless: true, agent, ..samples::session(7, "known") };
+    let change = Change::CreateSession(Box::new(known.clone()));
+    ports.store.commit(Commit { changes: vec![change], events: Vec::new() }).await.unwrap();
+    let continued = TaskAddRequest { session: Some(known.address()), ..request("go on") };
+    assert_eq!(add(&ports, continued).await.unwrap_err().kind, Kind::Config);
+    let mut project = samples::project(&["coder"]);
+    project.agents.iter_mut().for_each(|agent| agent.permission = Permission::AcceptEdits);
+    world.projects.write(project);
+    trust_project(&ports).await;
+    add(&ports, request("fix it")).await.unwrap();
 }

@@ -11,6 +11,7 @@ use segue_core::ports::{
 use segue_core::{Error, Kind, Result, failpoint};
 
 use super::abandon::abandon;
+use super::asking;
 use super::connect::connect;
 use super::holder_connection::{self, ANSWER_TIMEOUT, HolderConnection, HolderMessage, silent};
 use super::order::HoldOrder;
@@ -242,6 +243,15 @@ impl Holders for LocalHolders {
         typing::press(connection, keys, revision).await?.ok_or_else(|| gone(launch))
     }
 
+    async fn reply(&self, launch: LaunchId, question: &str, text: Option<&str>) -> Result<bool> {
+        let connection = self.connection(launch).await?.ok_or_else(|| gone(launch))?;
+        failpoint::hit("holders.reply.before");
+        let replied = asking::reply(connection, question, text).await?;
+        failpoint::hit("holders.reply.after");
+        // A holder that exits has lost its questions.
+        Ok(replied.unwrap_or(false))
+    }
+
     async fn subscribe(&self, launch: LaunchId) -> Result<Box<dyn HolderEvents>> {
         let mut connection = self.connection(launch).await?.ok_or_else(|| gone(launch))?;
         let answer =
@@ -267,6 +277,10 @@ impl HolderEvents for Subscription {
                 }
                 HolderMessage::Event(WireEvent::Bell) => return Some(HolderEvent::Bell),
                 HolderMessage::Event(WireEvent::Settled) => return Some(HolderEvent::Settled),
+                HolderMessage::Event(WireEvent::Questions(open)) => {
+                    let open = open.into_iter().map(Into::into).collect();
+                    return Some(HolderEvent::Questions(open));
+                }
                 HolderMessage::Event(WireEvent::Ended(end)) => {
                     return Some(HolderEvent::Ended(end));
                 }
@@ -293,6 +307,8 @@ pub(super) fn unexpected(answer: &WireAnswer) -> Error {
         WireAnswer::Typed(_) => "typed",
         WireAnswer::Pressed(_) => "pressed",
         WireAnswer::Scrollback(_) => "scrollback",
+        WireAnswer::Asked(_) => "asked",
+        WireAnswer::Replied(_) => "replied",
     };
     Error::internal(format!("the holder answered `{kind}`, which is no answer to the request"))
 }

@@ -5,6 +5,7 @@
 //! their terminals, and [`attach`] shows such a stream on a user's terminal.
 
 mod abandon;
+mod asking;
 mod attach;
 mod client;
 mod connect;
@@ -24,6 +25,7 @@ mod typing;
 mod waiting;
 mod wire;
 
+pub use asking::ask_person;
 pub use attach::{AttachEnd, UserTerminal, attach};
 pub use client::LocalHolders;
 pub use exec::exec_agent;

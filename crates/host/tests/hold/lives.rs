@@ -5,12 +5,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use segue_core::Kind;
 use segue_core::model::Exit;
-use segue_core::ports::{HolderEvent, Holders as _};
+use segue_core::ports::{HolderEvent, HolderEvents, Holders as _, OpenQuestion};
 use segue_host::process;
 
-use super::fixture::{DEADLINE, HoldFixture, exit_code, processes_of, wait_for_exit};
+use super::fixture::{DEADLINE, HoldFixture, TestLaunch, exit_code, processes_of, wait_for_exit};
 
 #[tokio::test]
 async fn agent_runs_in_its_own_terminal_with_its_environment() {
@@ -286,4 +287,74 @@ async fn agent_cannot_connect_to_a_holder() {
     fixture.wait_for_title(launch, "done").await;
     let text = fixture.snapshot(launch).await.rows.join("\n");
     assert_eq!(text.matches("a process of an agent may not use a holder").count(), 2, "{text}");
+}
+
+/// Waits for the next event about open questions.
+async fn next_questions(events: &mut Box<dyn HolderEvents>) -> Vec<OpenQuestion> {
+    loop {
+        match events.next().await {
+            Some(HolderEvent::Questions(open)) => return open,
+            Some(_) => {}
+            None => panic!("the holder is gone"),
+        }
+    }
+}
+
+/// Returns a headless agent that runs these commands. `ask` and `view` send requests to its own
+/// holder.
+fn headless(fixture: &HoldFixture, script: &str) -> TestLaunch {
+    let program = super::fixture::holder_program().display().to_string();
+    let launches = fixture.paths.launches().display().to_string();
+    let socket = format!("'{launches}'/$SEGUE_LAUNCH/holder.sock");
+    let commands = format!(
+        "program={program}; socket={socket}; ask() {{ $program ask-person $socket; }}; \
+         view() {{ $program view $socket; }}"
+    );
+    let mut test_launch = fixture.shell(&format!("{commands}; {script}"));
+    test_launch.headless = true;
+    test_launch
+}
+
+#[tokio::test]
+async fn headless_agent_may_ask_its_holder_and_nothing_else() {
+    let fixture = HoldFixture::new();
+    let script = "view 2>&1; echo '{\"q\":1}' | ask; echo '{\"q\":2}' | ask || echo refused";
+    let (launch, _) = fixture.start(&headless(&fixture, script)).await;
+    let mut events = fixture.holders.subscribe(launch).await.unwrap();
+    let mut replies = [Some("granted"), None].into_iter();
+    loop {
+        let open = next_questions(&mut events).await;
+        let Some(question) = open.first() else { continue };
+        let Some(reply) = replies.next() else { panic!("{open:?}") };
+        assert!(!fixture.holders.reply(launch, "another", Some("no")).await.unwrap());
+        assert!(fixture.holders.reply(launch, &question.id, reply).await.unwrap());
+        assert!(!fixture.holders.reply(launch, &question.id, reply).await.unwrap());
+        if reply.is_none() {
+            assert_eq!(question.request, r#"{"q":2}"#);
+            break;
+        }
+    }
+    fixture.wait_for_end(launch).await;
+    let stream = fs::read_to_string(fixture.paths.launch(launch).join("stream.jsonl")).unwrap();
+    let lines: Vec<&str> = stream.lines().collect();
+    assert!(lines[0].contains("a process of an agent may not use a holder"), "{stream}");
+    assert_eq!(lines[1..], ["granted", "refused"], "{stream}");
+}
+
+#[tokio::test]
+async fn question_is_told_to_later_subscribers_and_gone_with_the_process_that_asks() {
+    let fixture = HoldFixture::new();
+    let mut ear = fixture.ear("up");
+    let asks = "echo '{}' > request; $program ask-person $socket < request & echo $! > up; wait; \
+                exec sleep 600";
+    let (launch, _) = fixture.start(&headless(&fixture, asks)).await;
+    let asker = ear.read_lines(1).await;
+    let mut first = fixture.holders.subscribe(launch).await.unwrap();
+    while next_questions(&mut first).await.is_empty() {}
+    let mut second = fixture.holders.subscribe(launch).await.unwrap();
+    assert_eq!(next_questions(&mut second).await.len(), 1);
+    let asker = Pid::from_raw(asker[0].trim().parse().unwrap()).unwrap();
+    kill_process(asker, Signal::KILL).unwrap();
+    assert_eq!(next_questions(&mut second).await, []);
+    assert!(fixture.holders.stop(launch, Duration::ZERO).await.unwrap().is_some());
 }

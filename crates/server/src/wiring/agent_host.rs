@@ -55,6 +55,11 @@ impl AgentHost for DemoAgentHost {
         Ok(Box::new(RunningTool(tool)))
     }
 
+    fn ask(&self, command: &str, request: &str) -> io::Result<Box<dyn AgentTool>> {
+        let shell = ToolRunner::new("/bin/sh", ["-c".to_owned()]);
+        Ok(Box::new(RunningTool(shell.start_with_input(&[command.to_owned()], request)?)))
+    }
+
     fn crash(&self) {
         tools::die();
     }

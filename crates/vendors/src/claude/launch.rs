@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use segue_core::Result;
 use segue_core::model::{Environment, LaunchMode, Permission, Session, VendorSessionId};
 use segue_core::ports::{
-    CommandLine, CommandPlan, HeadlessLaunching, Launching, NewFile, Place, ProgramSpec,
+    CommandLine, CommandPlan, HeadlessLaunching, HeadlessQuestions, Launching, NewFile, Place,
+    ProgramSpec,
 };
 use uuid::Uuid;
 
@@ -96,12 +97,11 @@ impl Launching for Claude {
         let own = launching::own_arguments(plan, &FIRST_LAUNCH_FLAGS);
         let mut files: Vec<NewFile> = instructions.into_iter().collect();
         if session.headless {
-            // The output reports everything that a hook could, so a headless launch needs no hooks.
-            arguments.extend(own);
             files.extend(launch_files::prompt(plan));
-        } else {
-            let (rest, file) = settings::prepare(plan, own)?;
-            arguments.extend(rest);
+        }
+        let (rest, file) = settings::prepare(plan, own)?;
+        arguments.extend(rest);
+        if let Some(file) = file {
             arguments.extend(["--settings".to_owned(), file.path.display().to_string()]);
             files.push(file);
         }
@@ -117,6 +117,10 @@ impl Launching for Claude {
 impl HeadlessLaunching for Claude {
     fn standard_input(&self, plan: &CommandPlan<'_>) -> Option<PathBuf> {
         launch_files::prompt_path(plan)
+    }
+
+    fn questions(&self, version: Option<&str>) -> Option<&dyn HeadlessQuestions> {
+        versions::asks_headless(version).then_some(self)
     }
 }
 

@@ -8,6 +8,7 @@ mod conversion;
 mod failures;
 mod launch;
 mod paths;
+mod questions;
 mod records;
 mod registry;
 mod rehearsal;

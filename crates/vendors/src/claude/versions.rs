@@ -14,6 +14,16 @@ const ASKING_MODE: [(&str, &str); 2] = [("0", "default"), ("2.1.325", "manual")]
 const QUESTION_IGNORES_KEYS: [(&str, Duration); 2] =
     [("0", Duration::ZERO), ("2.1.325", Duration::from_millis(900))];
 
+/// Whether a headless launch runs the hook that asks for a permission, by the first version that was
+/// tried with it. Version 2.1.197 refuses the tool and runs no hook.
+const ASKS_HEADLESS: [(&str, bool); 2] = [("0", false), ("2.1.326", true)];
+
+/// Returns whether this version can ask a person while it runs headless. An unknown version is
+/// probably new. If it is old, it refuses what it cannot ask for.
+pub(super) fn asks_headless(version: Option<&str>) -> bool {
+    version.is_none() || versions::since(&ASKS_HEADLESS, version).unwrap_or_default()
+}
+
 /// Returns how long a question of this version ignores keys after it was drawn. A key that is typed
 /// too early is lost, so an unknown version gets the longest time.
 pub(super) fn question_ignores_keys_for(version: Option<&str>) -> Duration {
@@ -41,6 +51,19 @@ mod tests {
         ];
         for (version, mode) in table {
             assert_eq!(asking_mode(version), mode, "{version:?}");
+        }
+    }
+
+    #[test]
+    fn old_version_cannot_ask_headless() {
+        let table = [
+            (None, true),
+            (Some("2.1.197"), false),
+            (Some("2.1.326"), true),
+            (Some("3.0.0"), true),
+        ];
+        for (version, expected) in table {
+            assert_eq!(asks_headless(version), expected, "{version:?}");
         }
     }
 

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use segue_core::Result;
-use segue_core::model::{Environment, Failure, FailureClass, LaunchMode, Session, VendorSessionId};
+use segue_core::model::{
+    Environment, Failure, FailureClass, LaunchMode, Permission, Session, VendorSessionId,
+};
 use segue_core::ports::{
-    CommandLine, CommandPlan, HeadlessLaunching, Launching, Place, ProgramSpec,
+    CommandLine, CommandPlan, HeadlessLaunching, HeadlessQuestions, Launching, Place, ProgramSpec,
 };
 use uuid::Uuid;
 
@@ -52,6 +54,9 @@ impl Launching for Demo {
         if let Some(instructions) = &session.instructions {
             arguments.push(format!("--instructions={instructions}"));
         }
+        if session.headless && session.permission != Permission::Auto {
+            arguments.push(format!("--ask-with={}", plan.ask));
+        }
         arguments.extend(session.args.iter().cloned());
         arguments.extend(message_arguments(plan)?);
         Ok(CommandLine { arguments, files: Vec::new() })
@@ -62,7 +67,11 @@ impl Launching for Demo {
     }
 }
 
-impl HeadlessLaunching for Demo {}
+impl HeadlessLaunching for Demo {
+    fn questions(&self, _version: Option<&str>) -> Option<&dyn HeadlessQuestions> {
+        Some(self)
+    }
+}
 
 /// Returns the failure that prevented the start of the agent. `None` if standard error contains no
 /// known message.
@@ -125,7 +134,8 @@ mod tests {
         let mut session = session();
         session.headless = true;
         let found = arguments(&session, LaunchMode::Fresh, Some("hi"));
-        assert_eq!(found[2..], ["--print", "--permission", "ask", "--", "hi"]);
+        let ask = "--ask-with='/bin/segue' ask-person";
+        assert_eq!(found[2..], ["--print", "--permission", "ask", ask, "--", "hi"]);
         let disk = CountingFiles::default();
         let plan = plan(&session, &disk, (LaunchMode::Fresh, None, None));
         assert_eq!(Demo.command(&plan).unwrap_err().kind, segue_core::Kind::Usage);

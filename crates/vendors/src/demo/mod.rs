@@ -6,6 +6,7 @@
 pub mod agent;
 mod launch;
 mod paths;
+mod questions;
 mod records;
 mod registry;
 mod screen;

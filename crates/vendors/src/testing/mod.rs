@@ -50,6 +50,7 @@ pub(crate) fn plan<'a>(
         files,
         folder: Path::new("/state/launches/one"),
         hook: "'/bin/segue' hook",
+        ask: "'/bin/segue' ask-person",
         now: Timestamp::UNIX_EPOCH,
     }
 }

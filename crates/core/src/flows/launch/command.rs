@@ -46,7 +46,9 @@ pub(super) fn plan_command(
         import: import.as_deref(),
         files: ports.files.as_ref(),
         folder: &ports.folders.folder(launch),
-        hook: &hook(ports),
+        hook: &own_command(ports, "hook").unwrap_or_else(|| "true".to_owned()),
+        // Without the command, the vendor gets no reply, and refuses.
+        ask: &own_command(ports, "ask-person").unwrap_or_else(|| "false".to_owned()),
         now: ports.clock.now(),
     };
     let launching = vendor.launching();
@@ -125,18 +127,12 @@ pub(super) fn argv(program: &Program, arguments: Vec<String>) -> Vec<String> {
     argv
 }
 
-/// Returns the shell command that vendors run as their hook.
-fn hook(ports: &Ports) -> String {
-    let spec = ProgramSpec::Segue { subcommand: "hook" };
+/// Returns the shell command that runs a subcommand of this program. `None` if the file of the
+/// program was replaced: its only path is in `/proc` and becomes invalid when this process ends.
+fn own_command(ports: &Ports, subcommand: &'static str) -> Option<String> {
+    let spec = ProgramSpec::Segue { subcommand };
     let program = ports.machine.find_program(&spec, &Environment::default());
-    // If the program file was replaced, its only path is in `/proc` and becomes invalid when this
-    // process ends.
-    let program = program.filter(|program| !program.path.starts_with("/proc"));
-    program.map_or_else(
-        || "true".to_owned(),
-        |program| {
-            let path = program.path.display().to_string().replace('\'', r"'\''");
-            format!("'{path}' {}", program.arguments.join(" "))
-        },
-    )
+    let program = program.filter(|program| !program.path.starts_with("/proc"))?;
+    let path = program.path.display().to_string().replace('\'', r"'\''");
+    Some(format!("'{path}' {}", program.arguments.join(" ")))
 }

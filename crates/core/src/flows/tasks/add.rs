@@ -4,7 +4,7 @@ use crate::api::TaskAddRequest;
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::run::RunPlan;
-use crate::flows::{select, worktrees};
+use crate::flows::{select, unattended, worktrees};
 use crate::model::{
     BranchName, IssueRef, Principal, Session, Task, TaskId, TaskKey, TaskMode, TaskOrder,
     TaskPriority, TaskProgress, TaskState,
@@ -170,6 +170,11 @@ async fn continued_session(
         let address = found.address();
         return Err(Error::usage(format!("`{address}` is no session of `{}`", request.agent))
             .hint("name a session of the agent, or leave `--session` out"));
+    }
+    if found.headless {
+        let vendor = ports.vendors.of(&found)?;
+        let environment = &request.caller.environment;
+        unattended::check(ports, vendor.as_ref(), found.permission, environment)?;
     }
     Ok(Some(found))
 }

@@ -25,13 +25,13 @@ pub(super) async fn plan(
     let caller = &request.caller;
     let work = (caller.cwd.as_path(), request.prompt.as_str());
     let mut wanted = agent_request(&request.agent, work, mode, &caller.environment);
-    let own = run::plan(ports, principal, &wanted).await?;
+    let own = run::plan_unattended(ports, principal, &wanted).await?;
     if request.repo.is_none() && request.branch.is_none() {
         return Ok(own);
     }
     let worktree = wanted_worktree(request, own.worktree.as_ref(), (issue, id));
     wanted.worktree = Some(worktree);
-    run::plan(ports, principal, &wanted).await
+    run::plan_unattended(ports, principal, &wanted).await
 }
 
 /// Returns the worktree that a request names. What it leaves out comes from the agent's own

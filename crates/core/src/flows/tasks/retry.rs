@@ -70,7 +70,7 @@ async fn order_for(
     // The other agent goes on in the same worktree.
     let worktree = order.worktree.as_ref().map(worktree_request);
     let wanted = RunRequest { worktree, ..agent_request(agent, work, order.mode, environment) };
-    let plan = run::plan(ports, principal, &wanted).await?;
+    let plan = run::plan_unattended(ports, principal, &wanted).await?;
     let worktree = plan.worktree.as_ref().map(|plan| of_worktree(&plan.worktree));
     Ok(TaskOrder {
         fleet: plan.fleet().clone(),

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::Place;
+use super::{Answer, Place};
 use crate::error::Result;
-use crate::model::{Environment, LaunchMode, Session, VendorSessionId};
+use crate::model::{DialogText, Environment, LaunchMode, Session, VendorSessionId, WaitingFor};
 use crate::ports::Files;
 
 /// How a vendor's program is found, and what it gets: environment, arguments, files and input.
@@ -60,6 +60,31 @@ pub trait HeadlessLaunching: Debug + Send + Sync {
     fn standard_input(&self, _plan: &CommandPlan<'_>) -> Option<PathBuf> {
         None
     }
+
+    /// Returns how this version of the program asks a person while it runs headless. `None` if it
+    /// has no way to ask: then it refuses what needs a permission, or does not ask at all.
+    fn questions(&self, _version: Option<&str>) -> Option<&dyn HeadlessQuestions> {
+        None
+    }
+}
+
+/// How a program that runs headless asks a person. It runs the command [`CommandPlan::ask`] with a
+/// request on its standard input, and reads the reply from its standard output. Without a reply, the
+/// program must refuse what it has asked for.
+pub trait HeadlessQuestions: Debug + Send + Sync {
+    /// Returns the question in a request. `None` if the request cannot be understood: then it gets
+    /// no reply.
+    fn question(&self, request: &str) -> Option<HeadlessQuestion>;
+
+    /// Returns the reply that gives this answer. `None` if the question has no such answer.
+    fn reply(&self, request: &str, answer: &Answer) -> Option<String>;
+}
+
+/// A question of a program that runs headless.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadlessQuestion {
+    pub kind: WaitingFor,
+    pub text: DialogText,
 }
 
 /// How to find a vendor's program.
@@ -109,6 +134,9 @@ pub struct CommandPlan<'a> {
     pub folder: &'a Path,
     /// The shell command that the vendor runs as its hook, with the payload on standard input.
     pub hook: &'a str,
+    /// The shell command that a headless vendor runs to ask a person, with its request on standard
+    /// input. It prints the reply, or fails.
+    pub ask: &'a str,
     pub now: Timestamp,
 }
 

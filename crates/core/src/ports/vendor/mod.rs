@@ -18,7 +18,10 @@ use crate::rules::address;
 
 pub use conversion::Conversion;
 pub use interaction::{Answer, Interaction, Readiness, Typing};
-pub use launching::{CommandLine, CommandPlan, HeadlessLaunching, Launching, NewFile, ProgramSpec};
+pub use launching::{
+    CommandLine, CommandPlan, HeadlessLaunching, HeadlessQuestion, HeadlessQuestions, Launching,
+    NewFile, ProgramSpec,
+};
 pub use signals::SignalSources;
 pub use transcripts::{
     Beginning, Conversation, EachTurn, Live, StoredConversation, TranscriptDatabase,

@@ -314,6 +314,28 @@ impl Simulation {
 }
 
 #[test]
+fn question_of_a_headless_agent_ends_only_by_a_reply() {
+    let asking = LifecycleFacts {
+        status: Status::Waiting(WaitingFor::Permission),
+        headless: true,
+        ..facts()
+    };
+    let works =
+        |source| Observation::Signal(Signal::Activity { activity: Activity::Working, source });
+    for source in [Source::Registry, Source::Stream, Source::Hook, Source::Transcript] {
+        assert_eq!(act(&asking, &works(source)), [], "{source:?}");
+    }
+    let wanted = Action::SetActivity { status: Status::Working, source: Source::Question };
+    assert_eq!(act(&asking, &works(Source::Question)), [wanted]);
+    let waits = LifecycleFacts { status: Status::Working, ..asking };
+    let activity = Activity::Waiting(WaitingFor::Permission);
+    let asks = Observation::Signal(Signal::Activity { activity, source: Source::Question });
+    let status = Status::Waiting(WaitingFor::Permission);
+    let wanted = Action::SetActivity { status, source: Source::Question };
+    assert_eq!(act(&waits, &asks), [wanted]);
+}
+
+#[test]
 fn growing_transcript_does_not_end_a_question_but_its_source_does() {
     let asking = LifecycleFacts {
         status: Status::Waiting(WaitingFor::Permission),

@@ -17,6 +17,7 @@ impl Holder {
         if self.clients.hang_up(id) {
             self.reconcile_size();
         }
+        self.withdraw_questions(id);
     }
 
     /// Attaches a client whose terminal has this size. `None` if the client only watches.

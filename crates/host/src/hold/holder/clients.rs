@@ -32,6 +32,8 @@ pub(super) enum ClientAccess {
     Everything,
     /// The client has asked to watch the terminal.
     OnlyWatch,
+    /// The client is a process of the agent. It may only ask a person.
+    OnlyAsk,
 }
 
 impl ConnectedClient {
@@ -65,7 +67,7 @@ impl Clients {
         Self { all: BTreeMap::new(), next: 0, messages, stopping: Vec::new() }
     }
 
-    pub(super) fn open(&mut self, stream: UnixStream) {
+    pub(super) fn open(&mut self, stream: UnixStream, access: ClientAccess) {
         let id = self.next;
         self.next += 1;
         let connection = ClientConnection::open(id, stream, &self.messages);
@@ -74,7 +76,7 @@ impl Clients {
             is_greeted: false,
             is_subscribed: false,
             view: None,
-            access: ClientAccess::Everything,
+            access,
         };
         self.all.insert(id, client);
     }

@@ -10,6 +10,7 @@ mod connection;
 mod end;
 mod message_typing;
 mod output;
+mod questions;
 mod requests;
 mod screen_changes;
 mod send_queue;
@@ -42,6 +43,8 @@ use agent_state::AgentState;
 use clients::Clients;
 use connection::ClientMessage;
 use message_typing::MessageTyping;
+pub(super) use questions::MAX_REQUEST_BYTES;
+use questions::OpenQuestions;
 use screen_changes::ScreenChanges;
 use start::HolderSignals;
 use suspended::Suspended;
@@ -169,6 +172,7 @@ struct Holder {
     changes: ScreenChanges,
     message_typing: MessageTyping,
     suspended: Suspended,
+    questions: OpenQuestions,
     clients: Clients,
     agent_state: AgentState,
     messages: mpsc::Receiver<ClientMessage>,

@@ -8,6 +8,7 @@ use segue_core::{Error, Result, failpoint, rules};
 
 use super::Holder;
 use super::agent_state::AgentState;
+use super::clients::ClientAccess;
 use super::connection::{ClientId, ClientMessage};
 use crate::hold::terminal::{ScrollbackText, VirtualTerminal};
 use crate::hold::wire::{
@@ -63,6 +64,9 @@ impl Holder {
         let Some(client) = self.clients.get(id) else { return };
         if !client.is_greeted {
             return self.greet(id, frame);
+        }
+        if client.access == ClientAccess::OnlyAsk {
+            return self.frame_of_agent(id, frame);
         }
         match frame.kind {
             kind::REQUEST => self.request(id, &frame.payload),
@@ -137,6 +141,10 @@ impl Holder {
                 .map_or_else(WireAnswer::Failed, WireAnswer::Typed),
             WireRequest::Scrollback => self.scrollback(id),
             WireRequest::Wheel(wheel) => answer_of(self.report_wheel(id, wheel)),
+            WireRequest::Reply { question, text } => {
+                WireAnswer::Replied(self.reply_to(&question, text))
+            }
+            WireRequest::Ask { .. } => WireAnswer::Failed(only_agents_ask()),
             WireRequest::Press { keys, revision } => {
                 self.press(&keys, revision).map_or_else(WireAnswer::Failed, WireAnswer::Pressed)
             }
@@ -180,7 +188,7 @@ impl Holder {
         let title = self.terminal.as_ref().map_or("", VirtualTerminal::title).to_owned();
         let title = (!title.is_empty()).then_some(WireEvent::Title(title));
         let end = self.agent_state.end().map(WireEvent::Ended);
-        for event in title.into_iter().chain(end) {
+        for event in title.into_iter().chain(self.questions_event()).chain(end) {
             self.clients.send(id, &encode_message(kind::EVENT, &event));
         }
     }
@@ -282,6 +290,10 @@ fn answer_of(result: Result<()>) -> WireAnswer {
 pub(super) fn headless() -> Error {
     Error::conflict("the agent runs without a terminal")
         .hint("run `segue show` to read its conversation")
+}
+
+fn only_agents_ask() -> Error {
+    Error::usage("only a process of a headless agent can ask a person through its holder")
 }
 
 fn only_watches() -> Error {

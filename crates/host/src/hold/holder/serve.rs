@@ -4,12 +4,13 @@ use std::future::pending;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use segue_core::failpoint;
 use segue_core::rules::origin::{CallerEvidence, LiveLaunch, Origin, origin};
+use segue_core::{Error, failpoint};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
 
 use super::agent::AgentStream;
+use super::clients::ClientAccess;
 use super::connection::ClientMessage;
 use super::start::HolderSignals;
 use super::{Holder, log};
@@ -150,27 +151,39 @@ impl Holder {
     fn admit(&mut self, stream: UnixStream) {
         match Peer::of(&stream) {
             Ok(peer) if peer.uid != rustix::process::geteuid().as_raw() => {}
-            Ok(peer) if self.is_allowed(&peer.evidence) => self.clients.open(stream),
-            Ok(_) => refuse(&stream),
+            Ok(peer) => match self.access(&peer.evidence) {
+                Some(access) => self.clients.open(stream, access),
+                None => refuse(&stream),
+            },
             Err(error) => log(&format!("cannot identify the process that connected: {error}")),
         }
     }
 
-    /// Returns whether a peer may use the terminal. A process of an agent may not. It has only the
-    /// permissions of its session, which only the daemon checks.
-    fn is_allowed(&self, evidence: &CallerEvidence) -> bool {
+    /// Returns what a peer may do. A process of an agent may not use a terminal: it has only the
+    /// permissions of its session, which only the daemon checks. If it belongs to the headless agent
+    /// of this holder, it may ask a person. `None` if the peer may do nothing.
+    fn access(&self, evidence: &CallerEvidence) -> Option<ClientAccess> {
         let own = LiveLaunch {
             launch: self.launch,
             holder: Some(self.live.holder.clone()),
             has_cgroup: machine::has_cgroup(&self.live.agent, self.launch),
         };
-        origin(evidence, &[own]) == Origin::Person
+        match origin(evidence, &[own]) {
+            Origin::Person => Some(ClientAccess::Everything),
+            Origin::Launch(_) if self.terminal.is_none() => Some(ClientAccess::OnlyAsk),
+            Origin::Launch(_) | Origin::Refused(_) => None,
+        }
     }
 }
 
+/// Returns the error for a request that a process of an agent may not send.
+pub(super) fn agent_may_not() -> Error {
+    Error::conflict("a process of an agent may not use a holder")
+        .hint("run the command outside of the agent")
+}
+
 fn refuse(stream: &UnixStream) {
-    let error = segue_core::Error::conflict("a process of an agent may not use a holder")
-        .hint("run the command outside of the agent");
+    let error = agent_may_not();
     let frames = [
         encode_message(kind::HELLO, &Hello::own()),
         encode_message(kind::ANSWER, &WireAnswer::Failed(error)),

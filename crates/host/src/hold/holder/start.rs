@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use super::agent_state::AgentState;
 use super::clients::Clients;
 use super::message_typing::MessageTyping;
+use super::questions::OpenQuestions;
 use super::screen_changes::ScreenChanges;
 use super::suspended::Suspended;
 use super::{BATCH_BYTES, HISTORY_BYTES, Holder, end, log};
@@ -97,6 +98,7 @@ pub(super) async fn start(folder: PathBuf, order: HoldOrder) -> Result<Holder> {
         changes: ScreenChanges::default(),
         message_typing: MessageTyping::default(),
         suspended: Suspended::default(),
+        questions: OpenQuestions::default(),
         clients: Clients::new(sender),
         agent_state: AgentState::running(),
         messages,

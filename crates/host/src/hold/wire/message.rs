@@ -1,7 +1,7 @@
 //! The messages in frames.
 
 use segue_core::model::{Environment, LaunchEnd, LaunchId, MessageId, ProcessRef, SessionId};
-use segue_core::ports::{TerminalClients, TerminalUses};
+use segue_core::ports::{OpenQuestion, TerminalClients, TerminalUses};
 use segue_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +92,16 @@ pub(crate) enum WireRequest {
     /// Watch the terminal. From then on, the holder refuses all requests on this connection that
     /// could type, resize, stop or release. Needs the capability `view`.
     View,
+    /// Ask a person. Only processes of a headless agent may send this. The answer comes after the
+    /// reply. Needs the capability `ask`.
+    Ask {
+        request: String,
+    },
+    /// Reply to an open question, or refuse it without a text. Needs the capability `ask`.
+    Reply {
+        question: String,
+        text: Option<String>,
+    },
 }
 
 impl WireRequest {
@@ -116,7 +126,9 @@ impl WireRequest {
             | Self::Release
             | Self::Stop { .. }
             | Self::Type { .. }
-            | Self::Press { .. } => false,
+            | Self::Press { .. }
+            | Self::Ask { .. }
+            | Self::Reply { .. } => false,
         }
     }
 }
@@ -138,6 +150,10 @@ pub(crate) enum WireAnswer {
     Pressed(bool),
     /// Sent after the lines.
     Scrollback(ScrollbackFacts),
+    /// The reply to a question. `None` if it was refused.
+    Asked(Option<String>),
+    /// Whether the question was still open.
+    Replied(bool),
 }
 
 /// Facts about the scrollback lines.
@@ -200,6 +216,19 @@ pub(crate) struct WireStatus {
     pub(crate) size: Option<Size>,
 }
 
+/// An open question of a headless agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WireQuestion {
+    pub(crate) id: String,
+    pub(crate) request: String,
+}
+
+impl From<WireQuestion> for OpenQuestion {
+    fn from(WireQuestion { id, request }: WireQuestion) -> Self {
+        Self { id, request }
+    }
+}
+
 /// The events for subscribers and attached clients.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -217,6 +246,9 @@ pub(crate) enum WireEvent {
     Clients(ClientCounts),
     /// Input of a client that only watches was dropped.
     Refused(Error),
+    /// The open questions of a headless agent, oldest first. Sent to subscribers, at first and at
+    /// every change.
+    Questions(Vec<WireQuestion>),
     /// The agent has ended. Every descendant is gone and the end is on disk.
     Ended(LaunchEnd),
 }
@@ -269,7 +301,8 @@ mod tests {
     /// The same for holders with capabilities.
     #[test]
     fn json_of_the_capabilities_never_changes() {
-        assert_eq!(capability::ALL, ["screen", "type", "press", "settled", "scrollback", "view"]);
+        let all = ["screen", "type", "press", "settled", "scrollback", "view", "ask"];
+        assert_eq!(capability::ALL, all);
         let id = "019a0000-0000-7000-8000-000000000000";
         let message = MessageId::new(id.parse().unwrap());
         let request = WireRequest::Type { message, text: "hi\n".to_owned(), revision: 7 };
@@ -284,6 +317,11 @@ mod tests {
             (WireRequest::Scrollback, r#""scrollback""#),
             (WireRequest::Wheel(true), r#"{"wheel":true}"#),
             (WireRequest::View, r#""view""#),
+            (WireRequest::Ask { request: "{}".to_owned() }, r#"{"ask":{"request":"{}"}}"#),
+            (
+                WireRequest::Reply { question: "a1".to_owned(), text: None },
+                r#"{"reply":{"question":"a1","text":null}}"#,
+            ),
         ];
         for (request, text) in table {
             assert_eq!(serde_json::to_string(&request).unwrap(), text);
@@ -297,6 +335,8 @@ mod tests {
                 WireAnswer::Scrollback(ScrollbackFacts { has_forgotten: true, alternate: false }),
                 r#"{"scrollback":{"has_forgotten":true,"alternate":false}}"#,
             ),
+            (WireAnswer::Asked(Some("yes".to_owned())), r#"{"asked":"yes"}"#),
+            (WireAnswer::Replied(true), r#"{"replied":true}"#),
         ];
         for (answer, text) in answers {
             assert_eq!(serde_json::to_string(&answer).unwrap(), text);
@@ -308,6 +348,10 @@ mod tests {
         let clients = WireEvent::Clients(ClientCounts { controllers: 1, viewers: 2 });
         let counted = r#"{"clients":{"controllers":1,"viewers":2}}"#;
         assert_eq!(serde_json::to_string(&clients).unwrap(), counted);
+        let question = WireQuestion { id: "a1".to_owned(), request: "{}".to_owned() };
+        let questions = WireEvent::Questions(vec![question]);
+        let text = r#"{"questions":[{"id":"a1","request":"{}"}]}"#;
+        assert_eq!(serde_json::to_string(&questions).unwrap(), text);
         let painted = Painted { size: Size { rows: 24, cols: 80 }, bytes: 7 };
         let header = r#"{"size":{"rows":24,"cols":80},"bytes":7}"#;
         assert_eq!(serde_json::to_string(&painted).unwrap(), header);

@@ -23,8 +23,8 @@ mod typing;
 
 pub(crate) use frame::{Frame, FrameDecoder, Received, encode, encode_message, kind};
 pub(crate) use message::{
-    ClientCounts, Hello, Painted, ScrollbackFacts, Uses, WireAnswer, WireEvent, WireRequest,
-    WireStatus,
+    ClientCounts, Hello, Painted, ScrollbackFacts, Uses, WireAnswer, WireEvent, WireQuestion,
+    WireRequest, WireStatus,
 };
 pub(crate) use typing::{ScreenNow, TypingOutcome, capability};
 

@@ -21,9 +21,11 @@ pub(crate) mod capability {
     /// The holder answers `view`, marks repaints in the output, and notifies attached clients of
     /// their number.
     pub(crate) const VIEW: &str = "view";
+    /// The holder answers `ask` and `reply`, and notifies subscribers of the open questions.
+    pub(crate) const ASK: &str = "ask";
 
     /// All capabilities of this program.
-    pub(crate) const ALL: [&str; 6] = [SCREEN, TYPE, PRESS, SETTLED, SCROLLBACK, VIEW];
+    pub(crate) const ALL: [&str; 7] = [SCREEN, TYPE, PRESS, SETTLED, SCROLLBACK, VIEW, ASK];
 }
 
 /// The screen of an agent's terminal, and its revision.

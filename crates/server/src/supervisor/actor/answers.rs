@@ -5,7 +5,7 @@ use std::time::Duration;
 use segue_core::api::AnswerReport;
 use segue_core::flows::messages;
 use segue_core::model::{
-    DialogText, EventPayload, RequestKey, RequestStep, Screen, Showing, Status,
+    Dialog, DialogText, EventPayload, LaunchId, RequestKey, RequestStep, Screen, Showing, Status,
 };
 use segue_core::ports::{self, Commit};
 use segue_core::rules::{dialog, redaction};
@@ -94,6 +94,9 @@ impl Actor {
             return Err(Error::conflict(format!("`{name}` is not running"))
                 .hint(format!("run `segue resume {name}`")));
         };
+        if self.state.session.headless {
+            return self.give_reply(launch, held).await;
+        }
         let vendor = self.ports.vendors.of(&self.state.session)?;
         let interaction = vendor.interaction();
         for _ in 0..MAX_ANSWER_ATTEMPTS {
@@ -125,6 +128,29 @@ impl Actor {
             }
         }
         Ok(Attempted::NothingAsked)
+    }
+
+    /// Replies to the oldest question of a headless agent. Fails like [`Self::give_answer`].
+    async fn give_reply(&mut self, launch: LaunchId, held: &mut HeldAnswer) -> Result<Attempted> {
+        let Some(question) = self.questions.first().map(|question| question.id.clone()) else {
+            return Ok(Attempted::NothingAsked);
+        };
+        let dialog = self.asked_dialog();
+        self.set_dialog(dialog.clone());
+        self.refuse_another_question(held)?;
+        let Some(reply) = self.reply_for(&held.answer)? else {
+            let Dialog { question, choices, .. } = dialog.ok_or_else(|| self.nothing_asked())?;
+            let text = DialogText { question, is_whole: true, choices };
+            return Err(no_such_choice(&self.state.session.address(), &held.answer, &text));
+        };
+        self.begin_answer(held).await?;
+        if !self.ports.holders.reply(launch, &question, Some(&reply)).await? {
+            return Ok(Attempted::NothingAsked);
+        }
+        failpoint::hit("answer.reply.after");
+        let report = AnswerReport { answered: true, dialog };
+        self.dialog_answered();
+        self.record_answer(held, report).await.map(|it| Attempted::Given(Box::new(it)))
     }
 
     /// Returns whether the question on the screen was answered already and is only still drawn. If

@@ -1,4 +1,4 @@
-//! Tracks the question that the agent asks on its screen.
+//! Tracks the question that the agent asks on its screen, or through its holder if it is headless.
 //!
 //! Four functions return it, at different stages of a question:
 //!
@@ -122,7 +122,7 @@ impl Actor {
         }
     }
 
-    fn set_dialog(&mut self, dialog: Option<Dialog>) {
+    pub(super) fn set_dialog(&mut self, dialog: Option<Dialog>) {
         if dialog != self.asking.dialog {
             self.asking.drawn = dialog.as_ref().map(|_| Instant::now());
             self.asking.dialog = dialog.clone();
@@ -146,6 +146,9 @@ impl Actor {
     }
 
     async fn read_dialog(&self, kind: WaitingFor) -> Option<Dialog> {
+        if self.state.session.headless {
+            return self.asked_dialog();
+        }
         let vendor = self.ports.vendors.of(&self.state.session).ok()?;
         // If the holder does not answer, no question is known. The screen is read again after the
         // next change.

@@ -12,6 +12,7 @@ mod evidence;
 mod inbox;
 mod notifications;
 mod observe;
+mod questions;
 mod reconcile;
 mod reports;
 mod screen;
@@ -34,7 +35,7 @@ use segue_core::model::{
     Dialog, Environment, EventPayload, LaunchId, RequestKey, RequestStep, SessionId, Status,
     WaitingFor,
 };
-use segue_core::ports::{Commit, Ports};
+use segue_core::ports::{Commit, OpenQuestion, Ports};
 use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::attention::{Reason, reason};
 use segue_core::{Error, Result};
@@ -128,6 +129,8 @@ pub(crate) struct Actor {
     stream: Option<StreamReader>,
     /// Reads the reports of the vendor to Segue's hook.
     hooks: Option<StreamReader>,
+    /// The questions that a headless agent asks through its holder, oldest first.
+    questions: Vec<OpenQuestion>,
     delivery: DeliveryState,
     waiters: Vec<Waiter>,
     /// The number of output lines of headless launches that were read.
@@ -163,6 +166,7 @@ impl Actor {
             permits: Vec::new(),
             stream: None,
             hooks: None,
+            questions: Vec::new(),
             delivery: DeliveryState::default(),
             waiters: Vec::new(),
             output_lines: 0,

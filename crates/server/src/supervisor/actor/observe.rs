@@ -80,6 +80,7 @@ impl Actor {
             HolderEvent::Ended(end) => self.launch_ended(launch, end, EnvironmentKept::Yes).await,
             HolderEvent::Title(title) => self.title_changed(launch, &title).await,
             HolderEvent::Settled => self.screen_settled(launch).await,
+            HolderEvent::Questions(open) => self.questions_changed(launch, open).await,
             // A bell does not change the status.
             HolderEvent::Bell => Ok(()),
         }
@@ -293,6 +294,7 @@ impl Actor {
         self.supervisor.watch.leave(self.id());
         self.stream = None;
         self.hooks = None;
+        self.questions.clear();
         self.clear_missing_evidence();
         let how = self.state.session.status.detail().unwrap_or_default();
         let name = self.state.session.address();

@@ -122,7 +122,8 @@ impl Actor {
         if !self.is_open(launch) {
             return Ok(());
         }
-        if self.output_lines != output_lines {
+        // A person may take any time to answer.
+        if self.output_lines != output_lines || self.waits_for().is_some() {
             self.limit_silence(launch);
             return Ok(());
         }

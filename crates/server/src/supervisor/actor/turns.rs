@@ -3,6 +3,7 @@
 use segue_core::api::TurnReport;
 use segue_core::flows::last_output;
 use segue_core::model::Status;
+use segue_core::rules::dialog;
 use segue_core::rules::last_output::cause;
 
 use super::{Actor, Reply, send_reply};
@@ -12,9 +13,11 @@ impl Actor {
         self.waiting_for_turn.push(reply);
     }
 
-    /// Answers the requests that wait for a turn if no turn runs and none is about to start.
+    /// Answers the requests that wait for a turn if no turn runs and none is about to start, or if
+    /// the turn continues only after a person has answered.
     pub(super) fn answer_turn_waiters(&mut self) {
-        if self.state.open().is_none() && self.starts.is_empty() {
+        let is_over = self.state.open().is_none() && self.starts.is_empty();
+        if is_over || self.drawn_question().is_some() {
             self.report_turn();
         }
     }
@@ -39,6 +42,8 @@ impl Actor {
         // If no daemon saw the end of the turn, the answer is in the transcript.
         let text = said.or_else(|| self.conversation().ok()??.last_answer).unwrap_or_default();
         let failure = self.state.turn.as_ref().and_then(|turn| turn.failure.clone());
-        TurnReport { session: self.view(), ok, text, failure }
+        let question = self.drawn_question();
+        let question = question.map(|it| dialog::describe(it.kind, it.dialog.as_ref()));
+        TurnReport { session: self.view(), ok, text, failure, question }
     }
 }

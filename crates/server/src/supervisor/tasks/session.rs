@@ -31,7 +31,7 @@ impl TaskWorker {
         for _ in 0..MAX_NAMES_TRIED {
             let request = tasks::run_request(ports, &task.order, &environment);
             // The user added the task, and may start each agent of a trusted project.
-            let plan = run::plan(ports, &Principal::User, &request).await?;
+            let plan = run::plan_unattended(ports, &Principal::User, &request).await?;
             match self.start_planned(task, &plan, environment.clone()).await {
                 Err(error) if run::is_name_taken(&error) => name_taken = Some(error),
                 Err(error) => return Err(self.explain(&task.order.account, error)),

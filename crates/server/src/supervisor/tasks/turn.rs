@@ -64,7 +64,10 @@ pub(super) async fn wait(supervisor: &Arc<Supervisor>, task: &Task) -> Result<Ta
         None => {
             let wait = |reply| SessionRequest::WaitTurn { reply };
             let report = supervisor.ask(session, wait).await?;
-            of_turn(report.text, report.failure, status(supervisor, session).await?)
+            match report.question {
+                Some(question) => TaskTurn::new(TurnEnd::Asks(question), None),
+                None => of_turn(report.text, report.failure, status(supervisor, session).await?),
+            }
         }
     };
     Ok(turn.with_refusal(supervisor.accounts.is_refused(&account(&task.order.account))))
@@ -75,12 +78,14 @@ async fn status(supervisor: &Supervisor, session: SessionId) -> Result<Status> {
     Ok(found.ok_or(Missing::Session(session))?.status)
 }
 
-/// Waits until a session no longer asks a person.
+/// Waits until a session no longer asks a person, or asks the next question.
 pub(super) async fn until_answered(supervisor: &Supervisor, session: SessionId) -> Result<()> {
     let store = &supervisor.ports.store;
+    let question = || supervisor.view_extras.dialog(session).map(|dialog| dialog.id);
+    let first = question();
     // An empty commit returns the sequence number of the last event.
     let mut seen = store.commit(Commit::default()).await?;
-    while asks(status(supervisor, session).await?) {
+    while asks(status(supervisor, session).await?) && question() == first {
         seen = store.wait_for_events(seen).await?;
     }
     Ok(())

@@ -31,13 +31,14 @@ fn a_resume_keeps_model_permission_instructions_and_own_arguments() {
 }
 
 #[test]
-fn headless_launch_streams_json_without_hooks_and_requires_a_message() {
+fn headless_launch_that_need_not_ask_streams_json_without_hooks_and_requires_a_message() {
     let mut session = session();
     session.headless = true;
+    session.permission = Permission::Auto;
     session.args = words("--settings mine.json");
     let found = line(&session, LaunchMode::Resume, Some("hi"));
     let wanted = "--resume an-id -p --output-format stream-json --verbose \
-                  --permission-mode=default --settings mine.json";
+                  --permission-mode=bypassPermissions --settings mine.json";
     assert_eq!(found.arguments, words(wanted));
     let file = &found.files[0];
     assert_eq!(
@@ -81,7 +82,8 @@ fn resume_drops_arguments_that_chose_the_first_conversation() {
     let args = words("--resume other --fork-session -c --resume=other -x");
     let session = Session { args, headless: true, ..session() };
     let found = line(&session, LaunchMode::Resume, Some("hi")).arguments.join(" ");
-    assert!(found.ends_with("--permission-mode=default -x"), "{found}");
+    let settings = "--settings /state/launches/one/settings.json";
+    assert!(found.ends_with(&format!("--permission-mode=default -x {settings}")), "{found}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::super::paths;
 
 pub(super) const USAGE: &str = "usage: demo-agent [--session-id ID | --resume ID] [--own-id] \
      [--print] [--model M] [--permission ask|accept-edits|auto] [--instructions TEXT] \
-     [--ask-trust | --ask-trust-first] [--show-nothing] [--] [PROMPT]";
+     [--ask-trust | --ask-trust-first] [--show-nothing] [--ask-with COMMAND] [--] [PROMPT]";
 
 /// The parsed command line.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(super) struct Invocation {
     pub(super) instructions: Option<String>,
     pub(super) asks_trust: bool,
     pub(super) visibility: Shows,
+    /// The shell command that a headless agent runs to ask a person.
+    pub(super) ask_command: Option<String>,
     pub(super) prompt: Option<String>,
 }
 
@@ -50,6 +52,28 @@ pub(super) enum DemoMode {
     Headless,
 }
 
+/// How the agent asks a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AsksBy {
+    /// On its terminal.
+    Terminal,
+    /// By running a command.
+    Command,
+    /// The agent can ask nobody.
+    Nothing,
+}
+
+impl Invocation {
+    /// Returns how the agent asks a person.
+    pub(super) fn asks_by(&self) -> AsksBy {
+        match (self.mode, &self.ask_command) {
+            (DemoMode::Interactive, _) => AsksBy::Terminal,
+            (DemoMode::Headless, Some(_)) => AsksBy::Command,
+            (DemoMode::Headless, None) => AsksBy::Nothing,
+        }
+    }
+}
+
 /// Parses a command line. The error is a message for the user.
 pub(super) fn parse(arguments: Vec<String>) -> Result<Invocation, String> {
     let mut flags = Flags::default();
@@ -74,6 +98,7 @@ struct Flags {
     model: Option<String>,
     permission: Option<Permission>,
     instructions: Option<String>,
+    ask_command: Option<String>,
     prompt: Option<String>,
 }
 
@@ -107,6 +132,7 @@ impl Flags {
             "--show-nothing" => self.switches.push(Switch::ShowNothing),
             "--model" => self.model = Some(value()?),
             "--permission" => self.permission = Some(parse_permission(&value()?)?),
+            "--ask-with" => self.ask_command = Some(value()?),
             "--instructions" => self.instructions = Some(value()?),
             _ => return Err(format!("unknown argument `{}`", flag.escape_debug())),
         }
@@ -138,6 +164,7 @@ impl Flags {
             model: self.model,
             permission: self.permission.unwrap_or(Permission::Ask),
             instructions: self.instructions,
+            ask_command: self.ask_command,
             prompt: self.prompt,
         })
     }

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::super::paths::NESTED_VARIABLE;
+use super::super::questions;
 use super::super::records::LiveStatus;
-use super::effect::{DemoEffect, DemoEvent, Placement};
+use super::effect::{DemoDialog, DemoEffect, DemoEvent, Placement};
 use super::engine::Engine;
 use super::state_files::{self, LiveEntryFile};
 use super::transcript::DemoTranscript;
@@ -26,6 +27,8 @@ pub(super) struct DemoBody<'a> {
     pub(super) live_entry: LiveEntryFile,
     pub(super) tools: Vec<StartedTool>,
     pub(super) deadline: Option<Instant>,
+    /// The shell command that asks a person.
+    pub(super) ask_command: Option<String>,
     /// The agent no longer reads its terminal.
     pub(super) is_deaf: bool,
 }
@@ -35,6 +38,8 @@ pub(super) struct DemoBody<'a> {
 pub(super) struct StartedTool {
     tool: Box<dyn AgentTool>,
     placement: Placement,
+    /// The output of a command that asks a person. `None` for other tools.
+    reply: Option<Vec<u8>>,
 }
 
 /// How the agent's process ends. The number is the exit code.
@@ -95,12 +100,20 @@ impl DemoBody<'_> {
     /// Reads the output of the tool with this index. Returns an event if the tool has ended and the
     /// agent waits for it.
     pub(super) fn read_tool(&mut self, index: usize) -> io::Result<Option<DemoEvent>> {
-        let Some(running) = self.tools.get(index) else { return Ok(None) };
-        if read_available(running.tool.output())? > 0 {
+        let Some(running) = self.tools.get_mut(index) else { return Ok(None) };
+        let mut bytes = [0; 256];
+        let count = read_available(running.tool.output(), &mut bytes)?;
+        if count > 0 {
+            if let Some(reply) = &mut running.reply {
+                reply.extend_from_slice(&bytes[..count]);
+            }
             return Ok(None);
         }
         let mut ended = self.tools.remove(index);
         ended.tool.end()?;
+        if let Some(reply) = ended.reply {
+            return Ok(Some(DemoEvent::Choice(questions::chosen(&reply))));
+        }
         Ok((ended.placement == Placement::Foreground).then_some(DemoEvent::ToolEnded))
     }
 
@@ -121,6 +134,7 @@ impl DemoBody<'_> {
                 return Ok(ToolOutcome::Event(self.start_tool(*duration, *placement)));
             }
             DemoEffect::StopTool => self.stop_tool()?,
+            DemoEffect::Ask(dialog) => return Ok(self.ask(*dialog)),
             DemoEffect::Read(path) => {
                 let read = read_file(path).map_err(|error| error.to_string());
                 return Ok(ToolOutcome::Event(DemoEvent::FileRead(read)));
@@ -159,15 +173,29 @@ impl DemoBody<'_> {
         }
     }
 
+    /// Runs the command that asks a person. Without it, nobody answers.
+    fn ask(&mut self, dialog: DemoDialog) -> ToolOutcome {
+        let command = self.ask_command.as_deref();
+        let asked = command.map(|command| self.host.ask(command, &questions::request(dialog)));
+        match asked {
+            Some(Ok(tool)) => {
+                let (placement, reply) = (Placement::Foreground, Some(Vec::new()));
+                self.tools.push(StartedTool { tool, placement, reply });
+                ToolOutcome::Done
+            }
+            Some(Err(_)) | None => ToolOutcome::Event(DemoEvent::Choice(None)),
+        }
+    }
+
     /// Spawns a tool and waits until it prints that it is ready.
     fn spawn_tool(&self, duration: Duration, placement: Placement) -> io::Result<StartedTool> {
         let variables = [(NESTED_VARIABLE.to_owned(), self.transcript.id().to_owned())];
         let mut tool = self.host.start_tool(&tool::arguments(duration, placement), &variables)?;
-        if read_available(tool.output())? == 0 {
+        if read_available(tool.output(), &mut [0; 256])? == 0 {
             tool.end()?;
             return Err(io::Error::other("the tool exited before it was ready"));
         }
-        Ok(StartedTool { tool, placement })
+        Ok(StartedTool { tool, placement, reply: None })
     }
 
     fn stop_tool(&mut self) -> io::Result<()> {
@@ -197,11 +225,10 @@ fn read_file(path: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads the available bytes of an output. Returns their number; 0 at EOF.
-fn read_available(output: BorrowedFd<'_>) -> io::Result<usize> {
-    let mut bytes = [0; 256];
+/// Reads available bytes of an output. Returns their number; 0 at EOF.
+fn read_available(output: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<usize> {
     loop {
-        match rustix::io::read(output, &mut bytes) {
+        match rustix::io::read(output, &mut *bytes) {
             Err(rustix::io::Errno::INTR) => {}
             read => return Ok(read?),
         }

@@ -43,6 +43,8 @@ pub(super) enum DemoEffect {
         placement: Placement,
     },
     StopTool,
+    /// Asks a person by running a command.
+    Ask(DemoDialog),
     Read(String),
     /// Records that the folder is trusted.
     Trust,
@@ -93,7 +95,7 @@ pub(super) enum Show {
 
 /// A question that is answered with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DemoDialog {
-    pub(super) question: &'static str,
-    pub(super) choices: &'static [&'static str],
+pub(in crate::demo) struct DemoDialog {
+    pub(in crate::demo) question: &'static str,
+    pub(in crate::demo) choices: &'static [&'static str],
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use segue_core::model::Permission;
 
 use super::super::records::LiveStatus;
-use super::arguments::DemoMode;
+use super::arguments::AsksBy;
 use super::command::{self, DemoCommand, HELP, LocalCommand, Work};
 use super::effect::{DemoDialog, DemoEffect, DemoEvent, LineAuthor, Placement, Show};
 use super::memory::Memory;
@@ -18,7 +18,7 @@ use super::memory::Memory;
 pub(super) struct Engine {
     memory: Memory,
     permission: Permission,
-    mode: DemoMode,
+    asks_by: AsksBy,
     phase: Phase,
     /// Messages that arrived while the agent was busy.
     queued_messages: VecDeque<String>,
@@ -45,9 +45,9 @@ enum PendingQuestion {
 const COLOURS: &[&str] = &["red", "green", "blue"];
 
 impl Engine {
-    pub(super) fn new(memory: Memory, permission: Permission, mode: DemoMode) -> Self {
+    pub(super) fn new(memory: Memory, permission: Permission, asks_by: AsksBy) -> Self {
         let (queued_messages, effects) = (VecDeque::new(), Vec::new());
-        Self { memory, permission, mode, phase: Phase::Resting, queued_messages, effects }
+        Self { memory, permission, asks_by, phase: Phase::Resting, queued_messages, effects }
     }
 
     /// Handles an event. Returns the effects to carry out, in order.
@@ -230,12 +230,12 @@ impl Engine {
 
     fn request_permission(&mut self) {
         self.emit(DemoEffect::Record(LineAuthor::ToolCall, "edit notes.txt".to_owned()));
-        match (self.permission, self.mode) {
+        match (self.permission, self.asks_by) {
             (Permission::Auto, _) => self.finish_permission("allowed without asking", true),
-            (_, DemoMode::Headless) => {
+            (_, AsksBy::Nothing) => {
                 self.finish_permission("denied: there is no person to ask", false)
             }
-            (_, DemoMode::Interactive) => {
+            (_, AsksBy::Terminal | AsksBy::Command) => {
                 self.ask(PendingQuestion::Permission, LiveStatus::WaitingPermission);
             }
         }
@@ -249,11 +249,11 @@ impl Engine {
 
     fn ask_question(&mut self) {
         self.emit(DemoEffect::Record(LineAuthor::ToolCall, "ask for a colour".to_owned()));
-        match self.mode {
-            DemoMode::Interactive => {
+        match self.asks_by {
+            AsksBy::Terminal | AsksBy::Command => {
                 self.ask(PendingQuestion::Question, LiveStatus::WaitingQuestion);
             }
-            DemoMode::Headless => self.finish_question(None),
+            AsksBy::Nothing => self.finish_question(None),
         }
     }
 
@@ -268,7 +268,10 @@ impl Engine {
 
     fn ask(&mut self, question: PendingQuestion, status: LiveStatus) {
         self.phase = Phase::Asking(question);
-        self.emit(DemoEffect::Status(status));
+        match self.dialog().filter(|_| self.asks_by == AsksBy::Command) {
+            Some(dialog) => self.emit(DemoEffect::Ask(dialog)),
+            None => self.emit(DemoEffect::Status(status)),
+        }
     }
 
     fn answer_question(&mut self, choice: Option<usize>) {

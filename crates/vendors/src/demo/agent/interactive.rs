@@ -31,7 +31,7 @@ pub(super) fn run(
 ) -> io::Result<DemoEnding> {
     let mut window = DemoWindow::open(io::stdout(), terminal.size())?;
     window.notice(welcome(invocation, body.transcript.id(), memory.message_count()))?;
-    let engine = Engine::new(memory, invocation.permission, invocation.mode);
+    let engine = Engine::new(memory, invocation.permission, invocation.asks_by());
     let mut desk = Desk {
         terminal,
         engine,
@@ -228,11 +228,11 @@ fn meaning_in_dialog(key: &DemoKey, dialog: &DemoDialog) -> DemoKeyMeaning {
 mod tests {
     use segue_core::model::Permission;
 
-    use super::super::arguments::DemoMode;
+    use super::super::arguments::AsksBy;
     use super::*;
 
     fn engine(message: &str) -> Engine {
-        let mut engine = Engine::new(Memory::default(), Permission::Ask, DemoMode::Interactive);
+        let mut engine = Engine::new(Memory::default(), Permission::Ask, AsksBy::Terminal);
         engine.handle(DemoEvent::Message(message.to_owned()));
         engine
     }

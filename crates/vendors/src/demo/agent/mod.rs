@@ -33,6 +33,8 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use segue_core::model::{Environment, ProcessRef};
 
+pub(super) use effect::DemoDialog;
+
 /// The operating-system functions that the agent needs from its host program.
 pub trait AgentHost: Debug {
     /// Returns this process.
@@ -53,6 +55,10 @@ pub trait AgentHost: Debug {
         arguments: &[String],
         variables: &[(String, String)],
     ) -> io::Result<Box<dyn AgentTool>>;
+
+    /// Runs a shell command that asks a person, with this request on its standard input. Its standard
+    /// output is [`AgentTool::output`].
+    fn ask(&self, command: &str, request: &str) -> io::Result<Box<dyn AgentTool>>;
 
     /// Kills this process with a signal, like a memory access violation.
     fn crash(&self);

@@ -30,9 +30,17 @@ pub(super) fn start(arguments: Vec<String>, host: &dyn AgentHost) -> Result<u8, 
     let cwd = host.cwd()?;
     let (transcript, memory) = choose_conversation(&invocation, host, &config_dir, &cwd)?;
     let live_entry = LiveEntryFile::new(&config_dir, &cwd, &host.process(), transcript.id());
-    let (tools, deadline) = (Vec::new(), None);
-    let mut body =
-        DemoBody { host, config_dir, cwd, transcript, live_entry, tools, deadline, is_deaf: false };
+    let mut body = DemoBody {
+        host,
+        config_dir,
+        cwd,
+        transcript,
+        live_entry,
+        tools: Vec::new(),
+        deadline: None,
+        ask_command: invocation.ask_command.clone(),
+        is_deaf: false,
+    };
     let ending = run(&invocation, &mut body, memory)?;
     Ok(match ending {
         DemoEnding::Clean(status) => {
@@ -56,7 +64,7 @@ fn run(
     match invocation.mode {
         DemoMode::Headless => {
             body.publish_status(LiveStatus::Starting)?;
-            let engine = Engine::new(memory, invocation.permission, invocation.mode);
+            let engine = Engine::new(memory, invocation.permission, invocation.asks_by());
             Ok(headless::run(invocation, body, engine, signals)?)
         }
         DemoMode::Interactive => {

@@ -1,11 +1,11 @@
 use super::*;
 
-fn engine(permission: Permission, mode: DemoMode) -> Engine {
-    Engine::new(Memory::default(), permission, mode)
+fn engine(permission: Permission, asks_by: AsksBy) -> Engine {
+    Engine::new(Memory::default(), permission, asks_by)
 }
 
 fn interactive() -> Engine {
-    engine(Permission::Ask, DemoMode::Interactive)
+    engine(Permission::Ask, AsksBy::Terminal)
 }
 
 fn send(engine: &mut Engine, text: &str) -> Vec<DemoEffect> {
@@ -70,10 +70,10 @@ fn prompt_waits_until_the_folder_is_trusted() {
 }
 
 #[test]
-fn permission_is_requested_unless_auto_or_headless() {
+fn permission_is_requested_unless_auto_or_nobody_can_be_asked() {
     let edit = record(LineAuthor::ToolCall, "edit notes.txt");
     for permission in [Permission::Ask, Permission::AcceptEdits] {
-        let mut engine = engine(permission, DemoMode::Interactive);
+        let mut engine = engine(permission, AsksBy::Terminal);
         let effects = send(&mut engine, "/ask");
         assert_eq!(effects[2..], [edit.clone(), status(LiveStatus::WaitingPermission)]);
         assert_eq!(engine.dialog().unwrap().choices, ["yes", "no"]);
@@ -81,10 +81,24 @@ fn permission_is_requested_unless_auto_or_headless() {
         assert_eq!(answer[1], record(LineAuthor::ToolResult, "denied"));
         assert_eq!(answer[2..], finished(true, "I left notes.txt as it was."));
     }
-    let effects = send(&mut engine(Permission::Auto, DemoMode::Interactive), "/ask");
+    let effects = send(&mut engine(Permission::Auto, AsksBy::Terminal), "/ask");
     assert_eq!(effects[3], record(LineAuthor::ToolResult, "allowed without asking"));
-    let effects = send(&mut engine(Permission::Ask, DemoMode::Headless), "/ask");
+    let effects = send(&mut engine(Permission::Ask, AsksBy::Nothing), "/ask");
     assert_eq!(effects[3], record(LineAuthor::ToolResult, "denied: there is no person to ask"));
+}
+
+#[test]
+fn headless_agent_asks_by_a_command_and_acts_only_after_a_yes() {
+    let table = [(Some(0), "allowed"), (Some(1), "denied"), (None, "denied")];
+    for (choice, expected) in table {
+        let mut engine = engine(Permission::Ask, AsksBy::Command);
+        let effects = send(&mut engine, "/ask");
+        let dialog = DemoDialog { question: "Allow?", choices: &["yes", "no"] };
+        assert_eq!(effects[3..], [DemoEffect::Ask(dialog)]);
+        assert!(!engine.is_resting());
+        let answer = engine.handle(DemoEvent::Choice(choice));
+        assert_eq!(answer[1], record(LineAuthor::ToolResult, expected), "{choice:?}");
+    }
 }
 
 #[test]
@@ -168,7 +182,7 @@ fn an_interrupted_tool_is_stopped() {
 fn next_turn_reads_the_file_that_an_interrupted_turn_left_unread() {
     let mut memory = Memory::default();
     memory.record_message("Read the file /p and do what it says.");
-    let mut engine = Engine::new(memory, Permission::Ask, DemoMode::Interactive);
+    let mut engine = Engine::new(memory, Permission::Ask, AsksBy::Terminal);
     let effects = send(&mut engine, "go on");
     assert_eq!(
         effects[2..],
