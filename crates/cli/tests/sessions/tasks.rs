@@ -6,6 +6,7 @@ mod queue;
 mod restarts;
 mod verify;
 mod worktrees;
+mod waits;
 
 use segue_testkit::scene::{self, text};
 use segue_testkit::{World, conversation};

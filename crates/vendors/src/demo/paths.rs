@@ -22,6 +22,10 @@ pub(crate) const KEY_VARIABLE: &str = "SEGUE_DEMO_KEY";
 /// The error message that the agent prints if its API key is rejected.
 pub(crate) const KEY_REJECTED_MESSAGE: &str = "authentication failed: the key was rejected";
 
+/// The beginning of the error message of a turn that the usage limit of the account has ended. The end
+/// of the limit follows.
+pub(crate) const LIMIT_MESSAGE: &str = "the usage limit is reached until ";
+
 /// The name of the folder with the live entries of running agents.
 pub(crate) const LIVE_FOLDER: &str = "live";
 

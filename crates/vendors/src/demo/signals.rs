@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use segue_core::model::{Activity, Evidence, Failure, ProcessRef, Signal, Source, WaitingFor};
+use segue_core::model::{
+    Activity, Evidence, Failure, FailureClass, ProcessRef, Signal, Source, WaitingFor,
+};
 use segue_core::ports::{Files, Place, SignalSources};
 use serde::Deserialize;
 
@@ -45,7 +47,8 @@ impl SignalSources for Demo {
                 vec![signals::conversation(session_id, Evidence::Stream), working]
             }
             Ok(DemoStreamLine::Result { ok, text }) => {
-                vec![Signal::TurnEnded { ok, text, failure: None }]
+                let failure = limit_in(&text).filter(|_| !ok);
+                vec![Signal::TurnEnded { ok, text, failure }]
             }
             _ => Vec::new(),
         }
@@ -54,6 +57,13 @@ impl SignalSources for Demo {
     fn failure_in_output(&self, errors: &str) -> Option<Failure> {
         launch::start_failure(errors)
     }
+}
+
+/// Returns the usage limit that an error message is about, and when it ends.
+fn limit_in(text: &str) -> Option<Failure> {
+    let until = text.strip_prefix(paths::LIMIT_MESSAGE)?;
+    let (class, message) = (FailureClass::UsageLimit, text.to_owned());
+    Some(Failure { class, message, resets_at: until.parse().ok() })
 }
 
 fn activity(status: LiveStatus) -> Option<Activity> {
@@ -86,6 +96,23 @@ mod tests {
             "at":"2026-01-01T00:00:00Z"}}"#
         );
         home.write("live/7.json", entry)
+    }
+
+    #[test]
+    fn failed_turn_names_the_end_of_the_usage_limit() {
+        let resets_at = |ok: bool, text: &str| {
+            let line = format!(r#"{{"type":"result","ok":{ok},"text":"{text}","session_id":"a"}}"#);
+            match Demo.stream_signals(&line).pop() {
+                Some(Signal::TurnEnded { failure, .. }) => failure.map(|it| it.resets_at),
+                other => panic!("{other:?}"),
+            }
+        };
+        let limit = "the usage limit is reached until 2030-01-01T10:00:00Z";
+        let at = "2030-01-01T10:00:00Z".parse().unwrap();
+        assert_eq!(resets_at(false, limit), Some(Some(at)));
+        assert_eq!(resets_at(false, "the usage limit is reached until later"), Some(None));
+        assert_eq!(resets_at(true, limit), None);
+        assert_eq!(resets_at(false, "no disk"), None);
     }
 
     #[test]

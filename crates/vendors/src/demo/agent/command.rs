@@ -6,6 +6,7 @@ pub(super) const HELP: &str = "\
 /help               this list
 /crash [STATUS]     crashes, with this exit status or by a signal
 /fail               fails the turn (headless: the exit status is still 0)
+/limit TIME         fails the turn, because a usage limit is reached until then
 /hang               stops answering
 /slow SECONDS       answers one word at a time
 /ask                asks for permission
@@ -42,6 +43,8 @@ pub(super) enum Work {
     /// Crashes with this exit code, or by a signal if it is `None`.
     Crash(Option<u8>),
     Fail,
+    /// Fails the turn, because a usage limit is reached until this time.
+    Limit(String),
     Hang,
     Slow(Duration),
     Ask,
@@ -91,6 +94,7 @@ fn parse_turn(name: &str, argument: &str) -> Option<Work> {
         "/crash" if argument.is_empty() => Work::Crash(None),
         "/crash" => Work::Crash(Some(argument.parse().ok()?)),
         "/fail" => Work::Fail,
+        "/limit" => Work::Limit(argument.to_owned()),
         "/hang" => Work::Hang,
         "/slow" => Work::Slow(parse_seconds(argument)?),
         "/ask" => Work::Ask,

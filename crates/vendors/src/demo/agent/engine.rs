@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use segue_core::model::Permission;
 
+use super::super::paths::LIMIT_MESSAGE;
 use super::super::records::LiveStatus;
 use super::arguments::AsksBy;
 use super::command::{self, DemoCommand, HELP, LocalCommand, Work};
@@ -132,6 +133,7 @@ impl Engine {
             Work::Answer => self.finish(true, self.memory.answer(text)),
             Work::Read(path) => self.begin_reading(path),
             Work::Fail => self.finish(false, "This turn failed, as it was told to.".to_owned()),
+            Work::Limit(until) => self.finish(false, format!("{LIMIT_MESSAGE}{until}")),
             Work::Crash(status) => self.emit(DemoEffect::Crash(status)),
             Work::Hang => self.phase = Phase::Hanging,
             Work::Slow(duration) => self.start_stream(duration),
