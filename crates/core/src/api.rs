@@ -25,6 +25,7 @@ mod stop;
 mod task;
 mod trust;
 mod up;
+mod usage;
 mod vendors;
 mod wait;
 mod worktree;
@@ -63,6 +64,7 @@ pub use task::{
 };
 pub use trust::{TrustRequest, TrustView};
 pub use up::UpRequest;
+pub use usage::{UsageList, UsageRequest, UsageRow};
 pub use vendors::{Exemption, VendorList, VendorReport};
 pub use wait::{WaitReport, WaitRequest, WaitTarget};
 pub use worktree::{

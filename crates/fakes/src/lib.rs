@@ -24,6 +24,7 @@ pub mod samples;
 mod store;
 mod terminals;
 mod transcript;
+mod usage;
 mod user;
 mod vendor;
 mod vendors;

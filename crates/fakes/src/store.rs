@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{
-    AgentName, AgentWorktree, Binding, Counts, Event, Fleet, FleetName, Handoff, IssueKey, Launch,
-    MachineId, Message, MessageId, RequestKey, RequestRecord, RequestStep, Session, SessionId,
-    Timer, Trust, VendorId,
+    AgentName, AgentWorktree, Binding, Counts, DailyUsage, Event, Fleet, FleetName, Handoff,
+    IssueKey, Launch, MachineId, Message, MessageId, RequestKey, RequestRecord, RequestStep,
+    Session, SessionId, StoredUsageCursor, Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
-    VendorPlace, WorktreeQuery,
+    UsageQuery, VendorPlace, WorktreeQuery,
 };
 use tokio::sync::watch;
 
@@ -40,7 +41,16 @@ struct Tables {
     worktrees: Vec<AgentWorktree>,
     tasks: Vec<PlacedTask>,
     issue_sessions: BTreeMap<IssueKey, SessionId>,
+    usage: Vec<UsedBySession>,
+    usage_cursors: Vec<StoredUsageCursor>,
     requests: Vec<RequestRecord>,
+}
+
+/// What a session has used until a point in time.
+#[derive(Clone, Debug)]
+struct UsedBySession {
+    at: Timestamp,
+    used: DailyUsage,
 }
 
 /// A store in memory. Clones are handles of the same store.
@@ -243,6 +253,19 @@ impl Store for FakeStore {
 
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {
         self.read("store.issue_session", |it| it.issue_sessions.get(key).copied())
+    }
+
+    async fn usage_cursors(&self, sessions: &[SessionId]) -> Result<Vec<StoredUsageCursor>> {
+        self.read("store.usage_cursors", |it| {
+            let is_meant = |it: &&StoredUsageCursor| sessions.contains(&it.session);
+            let mut found: Vec<_> = it.usage_cursors.iter().filter(is_meant).cloned().collect();
+            found.sort_by(|a, b| (a.session, &a.source).cmp(&(b.session, &b.source)));
+            found
+        })
+    }
+
+    async fn usage(&self, query: &UsageQuery) -> Result<Vec<DailyUsage>> {
+        self.read("store.usage", |it| it.daily_usage(query))
     }
 
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>> {

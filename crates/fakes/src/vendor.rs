@@ -14,7 +14,8 @@ use segue_core::ports::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,
     Files, FirstTurn, HeadlessLaunching, HeadlessQuestion, HeadlessQuestions, Interaction,
     Launching, Live, Pace, Place, ProgramSpec, Proof, SignalSources, StoredConversation, Support,
-    TranscriptDatabase, TranscriptFiles, TranscriptStorage, Transcripts, Vendor, WriteMode,
+    TranscriptDatabase, TranscriptFiles, TranscriptStorage, Transcripts, UsageReports, Vendor,
+    WriteMode,
 };
 use segue_core::{Error, Result};
 use uuid::Uuid;
@@ -129,6 +130,10 @@ impl Vendor for FakeVendor {
 
     fn signals(&self) -> Option<&dyn SignalSources> {
         self.has_signals.then_some(self)
+    }
+
+    fn usage(&self) -> Option<&dyn UsageReports> {
+        (self.storage != Storage::Unreadable).then_some(self)
     }
 
     fn conversion(&self) -> Option<&dyn Conversion> {

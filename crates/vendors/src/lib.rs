@@ -3,9 +3,9 @@
 //!
 //! A vendor's folder has a file for each topic: `mod` (the table of the vendor, and how well it is
 //! supported), `paths`, `launch` (arguments), `records`, `transcript` and `turns` (reading),
-//! `signals`, `screen`, `typing`, `failures`, `conversion` (writing), `rehearsal` (how to try the
-//! vendor without an account). Code that several vendors share is in `shared`. `described` is a
-//! vendor that a project file describes.
+//! `usage` (used tokens), `signals`, `screen`, `typing`, `failures`, `conversion` (writing),
+//! `rehearsal` (how to try the vendor without an account). Code that several vendors share is in
+//! `shared`. `described` is a vendor that a project file describes.
 
 mod claude;
 mod codex;

@@ -45,6 +45,7 @@ pub mod trust;
 mod unattended;
 pub mod unknown_conversations;
 pub mod up;
+pub mod usage;
 pub mod view;
 pub mod worktrees;
 

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use crate::error::{Error, Result};
-use crate::flows::worktrees;
+use crate::flows::{usage, worktrees};
 use crate::model::{
     AgentWorktree, Binding, EventPayload, Evidence, Failure, FailureClass, Launch, LaunchId,
     LaunchRecord, Message, MessageId, MessageState, NewEvent, Session, SessionId, Source, Status,
-    VendorSessionId,
+    Usage, VendorSessionId,
 };
 use crate::ports::{Change, Commit, MessageQuery, Place, Ports};
 use crate::rules::lifecycle::{LifecycleFacts, OpenLaunchFacts};
@@ -29,6 +29,8 @@ pub struct SessionState {
     pub source: Option<Source>,
     /// Messages that are not settled yet, oldest first.
     pub outbox: Vec<Message>,
+    /// What the session has used. `None` if nothing was reported.
+    pub usage: Option<Usage>,
     /// Transcripts of other conversations that the start of the open launch may delete. They are
     /// guarded.
     pub endangered: Vec<PathBuf>,
@@ -71,6 +73,7 @@ impl SessionState {
             turn: None,
             source: None,
             outbox: Vec::new(),
+            usage: None,
             endangered: Vec::new(),
         }
     }
@@ -84,7 +87,8 @@ impl SessionState {
         let query = MessageQuery { session: Some(id), open: true };
         let outbox = ports.store.messages(&query).await?;
         let worktree = worktrees::of_session(ports, &session).await?;
-        Ok(Self { launches, bindings, worktree, outbox, ..Self::new(session) })
+        let usage = usage::of_session(ports, id).await?;
+        Ok(Self { launches, bindings, worktree, outbox, usage, ..Self::new(session) })
     }
 
     /// Returns the newest launch if it has no recorded end.
@@ -178,6 +182,10 @@ impl SessionState {
             }
             Change::AddMessage(message) if message.session == own => self.outbox.push(*message),
             Change::SetMessage { message, state, at } => self.set_message(message, state, at),
+            Change::AddUsage(increment) if increment.session == own => {
+                let added = increment.counted.iter().map(|it| it.usage);
+                self.usage = Usage::sum(self.usage.into_iter().chain(added));
+            }
             Change::SetStatus { .. }
             | Change::MarkHasContent { .. }
             | Change::RenameSession { .. }
@@ -185,6 +193,7 @@ impl SessionState {
             | Change::CreateLaunch(_)
             | Change::AddBinding(_)
             | Change::AddMessage(_)
+            | Change::AddUsage(_)
             | Change::CreateSession(_)
             | Change::PutFleet(_)
             | Change::RemoveSession(_)

@@ -10,6 +10,7 @@ mod prompt;
 mod record;
 mod retry;
 mod start;
+mod usage;
 mod view;
 mod work;
 

@@ -90,6 +90,7 @@ mod tests {
             open: None,
             launches: 1,
             queued_messages: 0,
+            usage: None,
             worktree: None,
         }
     }

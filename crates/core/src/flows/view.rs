@@ -10,7 +10,8 @@ use crate::ports::{
 
 /// Returns one session as `segue ls --json` shows it.
 pub fn session(summary: &SessionSummary) -> SessionView {
-    let SessionSummary { session, binding, open, launches, queued_messages, worktree } = summary;
+    let SessionSummary { session, binding, open, launches, queued_messages, worktree, usage } =
+        summary;
     let pid = |of: fn(&OpenLaunch) -> Option<u32>| open.as_ref().and_then(of);
     SessionView {
         session: session.id,
@@ -38,7 +39,7 @@ pub fn session(summary: &SessionSummary) -> SessionView {
         holder_pid: pid(|open| open.holder.as_ref().map(|it| it.pid)),
         launches: *launches,
         queued_messages: *queued_messages,
-        usage: None,
+        usage: *usage,
         created_at: session.created_at,
         updated_at: session.updated_at,
     }
@@ -87,6 +88,7 @@ pub fn summary(state: &SessionState) -> SessionSummary {
             path: worktree.path.clone(),
             branch: worktree.branch.clone(),
         }),
+        usage: state.usage,
     }
 }
 

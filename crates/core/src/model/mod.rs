@@ -37,6 +37,7 @@ mod task;
 mod terminal_size;
 mod timer;
 mod turn;
+mod usage;
 mod worktree;
 
 pub use agent_worktree::{AgentWorktree, WorktreeOrder, WorktreeRemoval};
@@ -88,7 +89,11 @@ pub use task::{
 };
 pub use terminal_size::TerminalSize;
 pub use timer::Timer;
-pub use turn::{Role, Tool, Turn, Usage};
+pub use turn::{Role, Tool, Turn};
+pub use usage::{
+    CountedRequest, CountedUsage, DailyUsage, ReportedUsage, StoredUsageCursor, Usage, UsageCursor,
+    UsageGrouping, UsageIncrement, UsagePosition, UsageReading, UsageSource, UsdAmount,
+};
 pub use worktree::{
     BranchStart, CheckoutNotice, Divergence, EnsuredWorktree, FileDiff, GitOperation,
     ListedWorktree, Provision, WorktreeChanges, WorktreeDiff, WorktreeFacts, WorktreeOrigin,

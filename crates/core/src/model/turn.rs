@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::Usage;
 use crate::word_enum::word_enum;
 
 /// One message, tool call or tool result of a conversation.
@@ -59,11 +60,4 @@ pub struct Tool {
     pub name: String,
     /// Whether the tool failed.
     pub failed: bool,
-}
-
-/// Number of tokens that a turn used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    pub input: u64,
-    pub output: u64,
 }

@@ -84,6 +84,10 @@ pub enum Conflict {
         id: TaskId,
         state: TaskStateKind,
     },
+    /// The reports of this source are counted already.
+    UsageIsCounted {
+        session: String,
+    },
     /// The request has recorded this step already.
     RequestRepeated {
         id: RequestId,
@@ -153,11 +157,17 @@ fn explain(conflict: &Conflict) -> Error {
             Error::conflict(format!("task `{id}` is {} meanwhile", state.word()))
                 .hint(format!("run `segue task show {id}` to see it"))
         }
+        Conflict::UsageIsCounted { session } => usage_is_counted(session),
         Conflict::RequestRepeated { id } => {
             Error::conflict(format!("request `{id}` was carried out already"))
                 .hint("run `segue log` to see what was done")
         }
     }
+}
+
+fn usage_is_counted(session: &str) -> Error {
+    Error::conflict(format!("this usage of `{session}` is counted already"))
+        .hint("run `segue usage` to see it")
 }
 
 fn name_taken(fleet: &FleetName, name: &SessionName) -> Error {

@@ -43,8 +43,8 @@ pub use projects::{ProjectFile, Projects};
 pub use salvage::{Salvaged, SalvagedSession};
 pub use store::{
     Change, Commit, EventQuery, LeasedWorktree, MessageQuery, OpenLaunch, PlacedTask,
-    SessionActivity, SessionPage, SessionQuery, SessionSummary, Store, TaskQuery, VendorPlace,
-    WorktreeQuery,
+    SessionActivity, SessionPage, SessionQuery, SessionSummary, Store, TaskQuery, UsageQuery,
+    VendorPlace, WorktreeQuery,
 };
 pub use support::{Proof, Rehearsal, Support, TrialSetup};
 pub use terminal::{
@@ -56,8 +56,8 @@ pub use vendor::{
     Answer, Beginning, Capabilities, CommandLine, CommandPlan, Conversation, Conversion, EachTurn,
     FirstTurn, HeadlessLaunching, HeadlessQuestion, HeadlessQuestions, Interaction, Launching,
     Live, NewFile, Pace, Place, ProgramSpec, Readiness, SignalSources, StoredConversation,
-    TranscriptDatabase, TranscriptFiles, TranscriptStorage, Transcripts, Typing, Vendor, Vendors,
-    WriteMode,
+    TranscriptDatabase, TranscriptFiles, TranscriptStorage, Transcripts, Typing, UsageReports,
+    Vendor, Vendors, WriteMode,
 };
 pub use watch::{FolderChange, FolderWatcher, FolderWatchers};
 

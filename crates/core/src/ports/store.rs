@@ -8,11 +8,11 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::model::{
-    AgentName, AgentWorktree, Binding, BranchName, Counts, Event, Fleet, FleetName, Handoff,
-    IssueKey, Launch, LaunchEnd, LaunchId, MachineId, Message, MessageId, MessageState, NewEvent,
-    ProcessRef, RequestKey, RequestRecord, RequestStep, Session, SessionId, SessionName,
-    SessionSettings, Status, Task, TaskId, TaskKey, TaskStateKind, Timer, Trust, VendorId,
-    VendorSessionId, WorktreeId, WorktreeRemoval,
+    AgentName, AgentWorktree, Binding, BranchName, Counts, DailyUsage, Event, Fleet, FleetName,
+    Handoff, IssueKey, Launch, LaunchEnd, LaunchId, MachineId, Message, MessageId, MessageState,
+    NewEvent, ProcessRef, RequestKey, RequestRecord, RequestStep, Session, SessionId, SessionName,
+    SessionSettings, Status, StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind, Timer, Trust,
+    Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeId, WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -95,6 +95,12 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns the session in which an agent works on an issue.
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>>;
+
+    /// Returns how far the sources of these sessions' usage are counted.
+    async fn usage_cursors(&self, sessions: &[SessionId]) -> Result<Vec<StoredUsageCursor>>;
+
+    /// Returns what sessions have used, for each session and day.
+    async fn usage(&self, query: &UsageQuery) -> Result<Vec<DailyUsage>>;
 
     /// Returns the recorded steps of a request, oldest first. Steps of old requests are deleted.
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>>;
@@ -206,6 +212,9 @@ pub enum Change {
         key: IssueKey,
         session: Option<SessionId>,
     },
+    /// Adds to what a session has used, and moves the cursor of the source. A source whose cursor is
+    /// not the expected one is a conflict: its reports are counted already.
+    AddUsage(Box<UsageIncrement>),
     /// Records a step of a request. A step that the request has already is a conflict.
     RecordRequest(Box<RequestRecord>),
 }
@@ -301,6 +310,8 @@ pub struct SessionSummary {
     pub queued_messages: u32,
     /// The worktree that is reserved for the session.
     pub worktree: Option<LeasedWorktree>,
+    /// What the session has used. `None` if nothing was reported.
+    pub usage: Option<Usage>,
 }
 
 /// The worktree of a session, in a list of sessions.
@@ -344,6 +355,16 @@ pub struct MessageQuery {
     pub session: Option<SessionId>,
     /// Only messages whose state is not final.
     pub open: bool,
+}
+
+/// Selects usage. The default matches all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsageQuery {
+    pub sessions: Option<Vec<SessionId>>,
+    /// Only usage from this time on.
+    pub since: Option<Timestamp>,
+    /// Only usage until this time.
+    pub until: Option<Timestamp>,
 }
 
 /// Which tasks to return: those that meet every condition. The default describes all tasks.

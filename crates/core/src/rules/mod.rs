@@ -37,6 +37,7 @@ pub mod terminal;
 pub mod timers;
 pub mod transfer;
 pub mod trust;
+pub mod usage;
 pub mod versions;
 pub mod words;
 pub mod worktrees;

@@ -29,5 +29,6 @@ mod select;
 mod stored;
 mod tasks;
 mod unknown_conversations;
+mod usage;
 mod view;
 mod worktrees;

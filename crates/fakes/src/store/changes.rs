@@ -3,13 +3,14 @@
 use jiff::{SignedDuration, Timestamp};
 use segue_core::Result;
 use segue_core::model::{
-    AgentWorktree, Binding, Event, Fleet, IssueKey, Launch, LaunchEnd, LaunchId, Message,
-    MessageId, MessageState, NewEvent, ProcessRef, RequestRecord, Session, SessionId, SessionName,
-    Task, TaskStateKind, WorktreeId,
+    AgentWorktree, Binding, CountedUsage, DailyUsage, Event, Fleet, IssueKey, Launch, LaunchEnd,
+    LaunchId, Message, MessageId, MessageState, NewEvent, ProcessRef, RequestRecord, Session,
+    SessionId, SessionName, StoredUsageCursor, Task, TaskStateKind, UsageIncrement, WorktreeId,
 };
 use segue_core::ports::{Change, Conflict, Missing, PlacedTask};
+use segue_core::rules::usage::day;
 
-use super::Tables;
+use super::{Tables, UsedBySession};
 
 /// How long a step of a request is kept.
 const STEP_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
@@ -74,8 +75,28 @@ impl Tables {
             Change::AddTask(task) => self.add_task(*task)?,
             Change::SetTask { task, from } => self.set_task(*task, from)?,
             Change::SetIssueSession { key, session } => self.set_issue_session(key, session)?,
+            Change::AddUsage(increment) => self.add_usage(*increment)?,
             Change::RecordRequest(record) => self.record_request(*record)?,
         }
+        Ok(())
+    }
+
+    fn add_usage(&mut self, increment: UsageIncrement) -> Result<()> {
+        let UsageIncrement { session, source, from, to: cursor, counted } = increment;
+        let owner = self.session_mut(session)?.clone();
+        let is_same = |it: &StoredUsageCursor| it.session == session && it.source == source;
+        let known = self.usage_cursors.iter().position(is_same);
+        if known.map(|at| &self.usage_cursors[at].cursor) != from.as_ref() {
+            return Err(Conflict::UsageIsCounted { session: owner.address() }.into());
+        }
+        self.usage_cursors.retain(|it| !is_same(it));
+        self.usage_cursors.push(StoredUsageCursor { session, source, cursor });
+        let Session { fleet, agent, vendor, .. } = owner;
+        self.usage.extend(counted.into_iter().map(|CountedUsage { at, usage }| {
+            let (fleet, agent, vendor) = (fleet.clone(), agent.clone(), vendor.clone());
+            let used = DailyUsage { session, fleet, agent, vendor, day: day(at), usage };
+            UsedBySession { at, used }
+        }));
         Ok(())
     }
 
@@ -136,6 +157,7 @@ impl Tables {
         self.handoffs.retain(|it| it.from != id && it.to != id);
         self.requests.retain(|it| it.key.caller != Some(id));
         self.timers.remove(&id);
+        self.usage_cursors.retain(|it| it.session != id);
         for worktree in &mut self.worktrees {
             worktree.session = worktree.session.filter(|session| *session != id);
         }

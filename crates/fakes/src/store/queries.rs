@@ -1,12 +1,15 @@
 //! Reads of the tables.
 
-use segue_core::model::{Event, IssueKey, Session, SessionId, Task};
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use segue_core::model::{DailyUsage, Event, IssueKey, Session, SessionId, Task, Usage};
 use segue_core::ports::{
     EventQuery, LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionActivity, SessionQuery,
-    SessionSummary, TaskQuery, VendorPlace,
+    SessionSummary, TaskQuery, UsageQuery, VendorPlace,
 };
 
-use super::Tables;
+use super::{Tables, UsedBySession};
 
 impl Tables {
     pub(super) fn session(&self, id: SessionId) -> Option<&Session> {
@@ -90,7 +93,28 @@ impl Tables {
                 .iter()
                 .find(|it| it.session == Some(session.id))
                 .map(|it| LeasedWorktree { path: it.path.clone(), branch: it.branch.clone() }),
+            usage: self.usage_of(session.id),
         }
+    }
+
+    fn usage_of(&self, session: SessionId) -> Option<Usage> {
+        let own = self.usage.iter().filter(|it| it.used.session == session);
+        Usage::sum(own.map(|it| it.used.usage))
+    }
+
+    pub(super) fn daily_usage(&self, query: &UsageQuery) -> Vec<DailyUsage> {
+        let is_meant = |it: &&UsedBySession| {
+            query.sessions.as_ref().is_none_or(|ids| ids.contains(&it.used.session))
+                && query.since.is_none_or(|since| it.at >= since)
+                && query.until.is_none_or(|until| it.at <= until)
+        };
+        let mut days: BTreeMap<(SessionId, Date), DailyUsage> = BTreeMap::new();
+        for UsedBySession { used, .. } in self.usage.iter().filter(is_meant) {
+            let day = days.entry((used.session, used.day));
+            day.and_modify(|it| it.usage = it.usage.plus(used.usage))
+                .or_insert_with(|| used.clone());
+        }
+        days.into_values().collect()
     }
 
     pub(super) fn resting_places(&self, limit: usize) -> Vec<VendorPlace> {

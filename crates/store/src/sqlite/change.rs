@@ -8,6 +8,7 @@ mod messages;
 mod requests;
 mod sessions;
 mod tasks;
+mod usage;
 mod worktrees;
 
 use rusqlite::Transaction;
@@ -62,6 +63,7 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::SetIssueSession { key, session } => {
             tasks::set_issue_session(transaction, key, *session)
         }
+        Change::AddUsage(increment) => usage::add(transaction, increment),
         Change::RecordRequest(record) => requests::record(transaction, record),
     }
 }

@@ -27,6 +27,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 10, sql: include_str!("../../migrations/sqlite/0010_event_data.sql") },
     Migration { number: 11, sql: include_str!("../../migrations/sqlite/0011_worktrees.sql") },
     Migration { number: 12, sql: include_str!("../../migrations/sqlite/0012_tasks.sql") },
+    Migration { number: 13, sql: include_str!("../../migrations/sqlite/0013_usage.sql") },
 ];
 
 /// Returns the version after these migrations.

@@ -22,6 +22,7 @@ mod sessions;
 mod soundness;
 mod store;
 mod tasks;
+mod usage;
 mod values;
 mod write;
 

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
-    AgentName, AgentWorktree, Binding, Event, EventPayload, Fleet, Handoff, IssueKey, Launch,
-    LaunchId, Message, NewEvent, Session, SessionId, Task, Timer, Trust,
+    AgentName, AgentWorktree, Binding, DailyUsage, Event, EventPayload, Fleet, Handoff, IssueKey,
+    Launch, LaunchId, Message, NewEvent, Session, SessionId, StoredUsageCursor, Task, Timer, Trust,
+    Usage, UsageSource, UsdAmount,
 };
 use segue_core::ports::{
     LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionSummary, VendorPlace,
@@ -65,7 +66,8 @@ macro_rules! summary_columns {
             ", b.launch, b.vendor_session, b.evidence, b.at, o.id, o.machine, o.holder, o.agent, \
              w.path, w.branch, \
              (SELECT count(*) FROM launches WHERE session = s.id), \
-             (SELECT count(*) FROM messages WHERE session = s.id AND state IN ('queued', 'typing'))"
+             (SELECT count(*) FROM messages WHERE session = s.id AND state IN ('queued', 'typing')), \
+             u.input, u.cached, u.output, u.cost"
         )
     };
 }
@@ -80,8 +82,42 @@ pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
         worktree: leased_worktree(&mut columns)?,
         launches: columns.plain()?,
         queued_messages: columns.plain()?,
+        usage: optional_usage(&mut columns)?,
         session,
     })
+}
+
+/// Reads `input, cached, output, cost`. `None` if they are NULL.
+fn optional_usage(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<Usage>> {
+    let input: Option<i64> = columns.plain()?;
+    let (cached, output): (Option<i64>, Option<i64>) = (columns.plain()?, columns.plain()?);
+    let cost: Option<i64> = columns.plain()?;
+    let number = |value: Option<i64>| value.map_or(0, i64::unsigned_abs);
+    let cost_usd = cost.map(|cost| UsdAmount::from_billionths(cost.unsigned_abs()));
+    let usage =
+        Usage { input: number(input), cached: number(cached), output: number(output), cost_usd };
+    Ok(input.map(|_| usage))
+}
+
+/// Reads `session, fleet, agent, vendor, day, input, cached, output, cost`.
+pub(crate) fn daily_usage(row: &Row<'_>) -> rusqlite::Result<DailyUsage> {
+    let mut columns = Columns::of(row);
+    Ok(DailyUsage {
+        session: columns.word()?,
+        fleet: columns.word()?,
+        agent: columns.optional_word()?,
+        vendor: columns.word()?,
+        day: columns.word()?,
+        usage: optional_usage(&mut columns)?.unwrap_or_default(),
+    })
+}
+
+/// Reads `session, conversation, source, cursor`.
+pub(crate) fn usage_cursor(row: &Row<'_>) -> rusqlite::Result<StoredUsageCursor> {
+    let mut columns = Columns::of(row);
+    let session = columns.word()?;
+    let source = UsageSource { conversation: columns.word()?, name: columns.plain()? };
+    Ok(StoredUsageCursor { session, source, cursor: columns.json()? })
 }
 
 fn newest_binding(

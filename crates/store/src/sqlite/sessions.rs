@@ -18,7 +18,8 @@ const SELECT: &str = concat!(
     " FROM sessions s
       LEFT JOIN bindings b ON b.seq = (SELECT max(seq) FROM bindings WHERE session = s.id)
       LEFT JOIN launches o ON o.session = s.id AND o.ended IS NULL
-      LEFT JOIN worktrees w ON w.session = s.id"
+      LEFT JOIN worktrees w ON w.session = s.id
+      LEFT JOIN usage_totals u ON u.session = s.id"
 );
 
 const COUNT: &str = "SELECT count(*) FROM sessions s";

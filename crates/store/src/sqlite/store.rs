@@ -7,12 +7,13 @@ use std::thread::{self, JoinHandle};
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    AgentWorktree, Binding, Counts, Event, Fleet, FleetName, Handoff, IssueKey, Launch, MachineId,
-    Message, MessageId, RequestKey, RequestStep, Session, SessionId, Timer, Trust, VendorId,
+    AgentWorktree, Binding, Counts, DailyUsage, Event, Fleet, FleetName, Handoff, IssueKey, Launch,
+    MachineId, Message, MessageId, RequestKey, RequestStep, Session, SessionId, StoredUsageCursor,
+    Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
-    VendorPlace, WorktreeQuery,
+    UsageQuery, VendorPlace, WorktreeQuery,
 };
 use segue_core::{Error, Result};
 use tokio::sync::{oneshot, watch};
@@ -20,7 +21,7 @@ use tokio::sync::{oneshot, watch};
 use crate::sqlite::backup::BackupThread;
 use crate::sqlite::database::Database;
 use crate::sqlite::fault::SqliteFault;
-use crate::sqlite::{opening, read, sessions, tasks, write};
+use crate::sqlite::{opening, read, sessions, tasks, usage, write};
 
 type Request = Box<dyn FnOnce(&mut Database) + Send>;
 
@@ -226,6 +227,16 @@ impl Store for SqliteStore {
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {
         let key = key.clone();
         self.read(move |connection| tasks::issue_session(connection, &key)).await
+    }
+
+    async fn usage_cursors(&self, sessions: &[SessionId]) -> Result<Vec<StoredUsageCursor>> {
+        let sessions = sessions.to_vec();
+        self.read(move |connection| usage::cursors(connection, &sessions)).await
+    }
+
+    async fn usage(&self, query: &UsageQuery) -> Result<Vec<DailyUsage>> {
+        let query = query.clone();
+        self.read(move |connection| usage::list(connection, &query)).await
     }
 
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>> {

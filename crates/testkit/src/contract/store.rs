@@ -17,6 +17,7 @@ mod requests;
 mod samples;
 mod sessions;
 mod tasks;
+mod usage;
 mod worktrees;
 
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub use requests::*;
 pub use samples::{Samples, commit, events};
 pub use sessions::*;
 pub use tasks::*;
+pub use usage::*;
 pub use worktrees::*;
 
 /// The location of one store, for example a temporary folder. Dropping it deletes the store.
@@ -108,6 +110,9 @@ macro_rules! store_contract {
             a_key_stands_for_one_task
             a_task_is_replaced_only_if_its_state_is_the_expected_one
             a_task_keeps_its_record_when_its_session_is_removed
+            usage_is_added_to_its_session_and_day
+            usage_of_a_source_is_added_only_from_its_current_cursor
+            usage_stays_when_its_session_is_removed
             an_agent_has_one_session_for_an_issue
             recording_a_request_step_twice_is_a_conflict
             a_request_id_is_scoped_to_its_caller

@@ -20,6 +20,7 @@ mod transcript;
 mod tree;
 mod turns;
 mod typing;
+mod usage;
 mod versions;
 
 use segue_core::model::{PermissionEffect, Resumes};
@@ -51,5 +52,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     interaction: &Claude,
     transcripts: &Claude,
     signals: &Claude,
+    usage: Some(&Claude),
     conversion: Some(&Claude),
 };

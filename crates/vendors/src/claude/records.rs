@@ -67,6 +67,7 @@ struct ClaudeOrigin {
 
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct ClaudeMessage {
+    pub(super) id: Option<String>,
     pub(super) content: MessageContent<ClaudeBlock>,
     stop_reason: Option<String>,
     pub(super) model: Option<String>,

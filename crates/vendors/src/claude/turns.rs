@@ -9,8 +9,8 @@ use segue_core::ports::{EachTurn, Files};
 use serde::Deserialize;
 
 use super::records::{ClaudeBlock, ClaudeMeaning, ClaudeRecord, ClaudeRecordKind, SYNTHETIC_MODEL};
-use super::tip;
 use super::tree::ClaudeBranch;
+use super::{tip, usage};
 use crate::shared::reading::{self, MessageContent, ReadDirection, text_turn};
 
 /// Reads the turns of the current conversation.
@@ -28,10 +28,15 @@ pub(super) fn read(
 
 /// Returns the turns of a line.
 pub(super) fn turns_of_line(line: &[u8]) -> Vec<Turn> {
-    match ClaudeRecord::read(line).or_else(|| record_after_torn_record(line)) {
+    match record_of_line(line) {
         Some(record) => turns_of_record(record),
         None => turn_of_queued_message(line).into_iter().collect(),
     }
+}
+
+/// Parses the record of a line, even if it follows a torn record.
+pub(super) fn record_of_line(line: &[u8]) -> Option<ClaudeRecord> {
+    ClaudeRecord::read(line).or_else(|| record_after_torn_record(line))
 }
 
 /// Parses a record that follows a torn record on the same line.
@@ -75,10 +80,7 @@ fn answer_turns(record: ClaudeRecord) -> Vec<Turn> {
     }
     let (at, model) =
         (record.timestamp, record.message.model.filter(|model| model != SYNTHETIC_MODEL));
-    let usage = record.message.usage.map(|usage| {
-        let cached = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
-        reading::usage_with_cache(usage.input_tokens, cached, usage.output_tokens)
-    });
+    let usage = record.message.usage.map(usage::usage);
     let with_model_and_usage = |turn: Turn| Turn { model: model.clone(), usage, ..turn };
     let blocks = match record.message.content {
         MessageContent::Text(text) => {

@@ -16,6 +16,7 @@ mod signals;
 mod transcript;
 mod turns;
 mod typing;
+mod usage;
 
 use segue_core::model::{PermissionEffect, Resumes};
 use segue_core::ports::{Capabilities, FirstTurn, Pace, Proof, Support};
@@ -51,5 +52,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     interaction: &Copilot,
     transcripts: &Copilot,
     signals: &Copilot,
+    usage: Some(&Copilot),
     conversion: Some(&Copilot),
 };

@@ -60,5 +60,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     interaction: &CursorVendor,
     transcripts: &CursorVendor,
     signals: &CursorVendor,
+    usage: None,
     conversion: None,
 };

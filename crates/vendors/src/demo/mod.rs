@@ -13,6 +13,7 @@ mod screen;
 mod signals;
 mod transcript;
 mod turns;
+mod usage;
 
 use segue_core::model::{PermissionEffect, Resumes};
 use segue_core::ports::{Capabilities, FirstTurn, Pace, Proof, Support};
@@ -43,5 +44,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     interaction: &Demo,
     transcripts: &Demo,
     signals: &Demo,
+    usage: Some(&Demo),
     conversion: Some(&Demo),
 };

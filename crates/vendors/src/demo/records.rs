@@ -35,7 +35,19 @@ pub(crate) enum DemoRecord {
     /// The end of a turn. If it is missing, the turn was interrupted or still runs.
     TurnEnd {
         at: Timestamp,
+        /// `None` in turns of other agents.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        words: Option<DemoWords>,
     },
+}
+
+/// The words of a turn, which the demo agent reports as the tokens that it used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DemoWords {
+    /// The words of the user's messages and of the tools' results.
+    pub(crate) read: u64,
+    /// The words of the answers and of the tool calls.
+    pub(crate) written: u64,
 }
 
 impl DemoRecord {

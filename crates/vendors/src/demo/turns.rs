@@ -77,7 +77,7 @@ struct DemoWriter {
 impl DemoWriter {
     fn end_turn(&mut self, at: Timestamp, out: &mut Vec<u8>) {
         if self.is_open {
-            write_line(&DemoRecord::TurnEnd { at }, out);
+            write_line(&DemoRecord::TurnEnd { at, words: None }, out);
         }
         self.is_open = false;
     }

@@ -87,5 +87,6 @@ fn usage(fields: &Fields) -> Option<Usage> {
     Some(Usage {
         input: count(&["input_tokens", "prompt_tokens", "inputTokens", "input"])?,
         output: count(&["output_tokens", "completion_tokens", "outputTokens", "output"])?,
+        ..Usage::default()
     })
 }

@@ -174,7 +174,10 @@ impl GeminiMessage {
     /// Returns the token usage of the answer. `None` if the message does not contain it.
     pub(super) fn usage(&self) -> Option<Usage> {
         let count = |name: &str| self.tokens.get(name).and_then(Value::as_u64);
-        Some(Usage { input: count("input")?, output: count("output")? })
+        let also = |name: &str| count(name).unwrap_or_default();
+        let input = count("input")?.saturating_add(also("tool"));
+        let output = count("output")?.saturating_add(also("thoughts"));
+        Some(Usage { input, cached: also("cached"), output, cost_usd: None })
     }
 
     /// Returns the content: a text and no parts, or an empty text and the parts.

@@ -21,6 +21,7 @@ mod signals;
 mod transcript;
 mod turns;
 mod typing;
+mod usage;
 
 use segue_core::model::{PermissionEffect, Resumes};
 use segue_core::ports::{Capabilities, FirstTurn, Pace, Proof, Support};
@@ -57,5 +58,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     interaction: &Gemini,
     transcripts: &Gemini,
     signals: &Gemini,
+    usage: Some(&Gemini),
     conversion: Some(&Gemini),
 };

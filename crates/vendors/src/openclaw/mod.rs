@@ -11,6 +11,7 @@ mod records;
 mod signals;
 mod transcript;
 mod turns;
+mod usage;
 
 use segue_core::model::{PermissionEffect, Resumes};
 use segue_core::ports::{Capabilities, FirstTurn, Pace, Proof, Support};
@@ -54,5 +55,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     interaction: &OpenClaw,
     transcripts: &OpenClaw,
     signals: &OpenClaw,
+    usage: Some(&OpenClaw),
     conversion: None,
 };

@@ -25,7 +25,8 @@ const PAGE_ROWS: u32 = 16;
 const BACK_QUERY: &str = "SELECT seq, event_json, navigation_json FROM transcript_events
     WHERE session_id = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3";
 
-const FORWARD_QUERY: &str = "SELECT seq, event_json, navigation_json FROM transcript_events
+pub(super) const FORWARD_QUERY: &str =
+    "SELECT seq, event_json, navigation_json FROM transcript_events
     WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
 
 /// Reads the turns of a conversation. The path of the transcript consists of the database's path
@@ -73,7 +74,8 @@ fn read_forward(database: &VendorDatabase, id: &str, each: &mut EachTurn<'_>) ->
     })
 }
 
-fn open(transcript: &Path) -> Result<Option<(VendorDatabase, String)>> {
+/// Opens the database of a transcript. Returns it with the id of the conversation.
+pub(super) fn open(transcript: &Path) -> Result<Option<(VendorDatabase, String)>> {
     let (Some(path), Some(id)) = (transcript.parent(), transcript.file_name()) else {
         return Ok(None);
     };
@@ -83,10 +85,10 @@ fn open(transcript: &Path) -> Result<Option<(VendorDatabase, String)>> {
 
 /// A row of a conversation.
 #[derive(Debug)]
-struct OpenclawRow {
-    seq: i64,
+pub(super) struct OpenclawRow {
+    pub(super) seq: i64,
     /// `None` if the row is compressed.
-    event: Option<String>,
+    pub(super) event: Option<String>,
     navigation: Option<String>,
 }
 
@@ -103,7 +105,7 @@ impl OpenclawRow {
 
 /// Calls `each` with the rows before or after this row, one page after the other. Stops if `each`
 /// breaks.
-fn each_row(
+pub(super) fn each_row(
     database: &VendorDatabase,
     query: &str,
     (id, mut seq): (&str, i64),
@@ -225,9 +227,9 @@ fn part_turn(part: OpenclawPart, at: Option<Timestamp>) -> Option<Turn> {
     }
 }
 
-fn usage(tokens: Tokens) -> Option<Usage> {
-    let cached = [tokens.cache_read, tokens.cache_write];
-    let usage = reading::usage_with_cache(tokens.input, cached, tokens.output);
+pub(super) fn usage(tokens: Tokens) -> Option<Usage> {
+    let cache = (tokens.cache_read, tokens.cache_write);
+    let usage = reading::usage_with_cache(tokens.input, cache, tokens.output);
     (usage != Usage::default()).then_some(usage)
 }
 

@@ -26,6 +26,7 @@ mod tip;
 mod transcript;
 mod turns;
 mod typing;
+mod usage;
 
 use segue_core::model::{PermissionEffect, Resumes};
 use segue_core::ports::{Capabilities, FirstTurn, Pace, Proof, Support};
@@ -65,5 +66,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     interaction: &OpenCode,
     transcripts: &OpenCode,
     signals: &OpenCode,
+    usage: Some(&OpenCode),
     conversion: Some(&OpenCode),
 };

@@ -99,6 +99,13 @@ impl<'a> MessagePages<'a> {
         }
     }
 
+    /// Returns the messages that were created at this time or later, oldest first.
+    pub(super) fn from_time(database: &'a VendorDatabase, session: &'a str, time: i64) -> Self {
+        // Every id is greater than the empty one.
+        let last = (time, String::new());
+        Self { last, ..Self::new(database, session, ReadDirection::Forward) }
+    }
+
     pub(super) fn next(&mut self) -> Result<Option<MessageRow>> {
         if self.page.len() == 0 {
             let query =

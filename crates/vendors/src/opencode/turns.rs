@@ -211,11 +211,12 @@ fn model(info: &Value) -> Option<String> {
     Some(format!("{provider}/{model}"))
 }
 
-fn usage(tokens: &Value) -> Option<Usage> {
+/// Returns the usage of a message. `None` if it is zero.
+pub(super) fn usage(tokens: &Value) -> Option<Usage> {
     let count = |value: &Value| value.as_u64().unwrap_or_default();
-    let cached = [count(&tokens["cache"]["read"]), count(&tokens["cache"]["write"])];
+    let cache = (count(&tokens["cache"]["read"]), count(&tokens["cache"]["write"]));
     let output = count(&tokens["output"]).saturating_add(count(&tokens["reasoning"]));
-    let usage = reading::usage_with_cache(count(&tokens["input"]), cached, output);
+    let usage = reading::usage_with_cache(count(&tokens["input"]), cache, output);
     (usage != Usage::default()).then_some(usage)
 }
 

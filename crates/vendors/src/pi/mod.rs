@@ -19,6 +19,7 @@ mod transcript;
 mod tree;
 mod turns;
 mod typing;
+mod usage;
 
 use segue_core::model::{PermissionEffect, Resumes};
 use segue_core::ports::{Capabilities, FirstTurn, Pace, Proof, Support};
@@ -53,5 +54,6 @@ pub(crate) const VENDOR: BuiltInVendor = BuiltInVendor {
     interaction: &Pi,
     transcripts: &Pi,
     signals: &Pi,
+    usage: Some(&Pi),
     conversion: Some(&Pi),
 };

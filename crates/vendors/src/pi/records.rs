@@ -17,7 +17,7 @@ const IMAGE: &str = "[image]";
 pub(super) struct PiRecord {
     #[serde(rename = "type")]
     pub(super) kind: PiRecordKind,
-    id: Option<String>,
+    pub(super) id: Option<String>,
     pub(super) timestamp: Option<Timestamp>,
     cwd: Option<PathBuf>,
     pub(super) message: Option<PiMessage>,
@@ -87,6 +87,14 @@ pub(super) struct PiUsage {
     pub(super) cache_read: u64,
     #[serde(default)]
     pub(super) cache_write: u64,
+    pub(super) cost: Option<PiCost>,
+}
+
+/// The cost of a request in dollars.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) struct PiCost {
+    #[serde(default)]
+    pub(super) total: f64,
 }
 
 /// The effect of a message on its turn.

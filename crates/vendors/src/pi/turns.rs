@@ -9,7 +9,7 @@ use segue_core::ports::{EachTurn, Files};
 
 use super::records::{PiMeaning, PiMessage, PiPart, PiRecord, PiRecordKind};
 use super::tree::PiBranch;
-use super::{conversion, typing};
+use super::{conversion, typing, usage};
 use crate::shared::reading::{self, MessageContent, ReadDirection, text_turn};
 
 /// Reads the turns of the current conversation.
@@ -62,10 +62,7 @@ fn result_turn(message: PiMessage, at: Option<Timestamp>) -> Option<Turn> {
 
 fn answer_turns(message: PiMessage, at: Option<Timestamp>) -> Vec<Turn> {
     let model = message.model.filter(|value| value != conversion::UNKNOWN);
-    let usage = message.usage.map(|usage| {
-        let cached = [usage.cache_read, usage.cache_write];
-        reading::usage_with_cache(usage.input, cached, usage.output)
-    });
+    let usage = message.usage.map(usage::usage);
     let usage = usage.filter(|usage| *usage != Usage::default());
     let with_model = |turn: Turn| Turn { model: model.clone(), usage, ..turn };
     match message.content {

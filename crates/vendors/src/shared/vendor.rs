@@ -3,7 +3,7 @@
 use segue_core::model::VendorId;
 use segue_core::ports::{
     Capabilities, Conversion, Interaction, Launching, Rehearsal, SignalSources, Support,
-    Transcripts, TrialSetup, Vendor,
+    Transcripts, TrialSetup, UsageReports, Vendor,
 };
 
 /// A vendor of this crate: plain data, and one value for each facet.
@@ -18,6 +18,8 @@ pub(crate) struct BuiltInVendor {
     pub(crate) interaction: &'static dyn Interaction,
     pub(crate) transcripts: &'static dyn Transcripts,
     pub(crate) signals: &'static dyn SignalSources,
+    /// `None` if the vendor does not report used tokens.
+    pub(crate) usage: Option<&'static dyn UsageReports>,
     /// `None` if the vendor cannot take over conversations of other vendors.
     pub(crate) conversion: Option<&'static dyn Conversion>,
 }
@@ -53,6 +55,10 @@ impl Vendor for BuiltInVendor {
 
     fn signals(&self) -> Option<&dyn SignalSources> {
         Some(self.signals)
+    }
+
+    fn usage(&self) -> Option<&dyn UsageReports> {
+        self.usage
     }
 
     fn conversion(&self) -> Option<&dyn Conversion> {

@@ -107,7 +107,7 @@ fn json_line_has_every_field_and_null_for_unknown_values() {
         r#"{"index":null,"role":"user","text":"hi","tool":null,"at":null,"model":null,"usage":null,"tool_id":null,"failed":null}"#,
     );
     let mut result = tool(Role::ToolResult, "a b", true);
-    result.turn.usage = Some(Usage { input: 1, output: 2 });
+    result.turn.usage = Some(Usage { input: 1, output: 2, ..Usage::default() });
     assert_eq!(
         line(&result, Some("shop/coder")),
         r#"{"index":3,"role":"tool_result","text":"a b","tool":"shell","at":"2026-01-02T03:11:12Z","model":null,"usage":{"input":1,"output":2},"tool_id":"call-1","failed":true,"conversation":"shop/coder"}"#,

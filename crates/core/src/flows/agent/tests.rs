@@ -31,7 +31,15 @@ fn session(number: u128, name: &str, vendor: &str) -> SessionSummary {
     };
     let binding = Some(binding);
     let (open, worktree) = (None, None);
-    SessionSummary { session, binding, open, launches: 1, queued_messages: 0, worktree }
+    SessionSummary {
+        session,
+        binding,
+        open,
+        launches: 1,
+        queued_messages: 0,
+        worktree,
+        usage: None,
+    }
 }
 
 /// Returns the numbers of the sessions: current, renamed, of another vendor, to continue.

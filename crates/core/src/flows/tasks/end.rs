@@ -6,6 +6,7 @@ use crate::model::{Task, TaskProgress, TaskResult, TaskState, TaskWait, VerifyRe
 use crate::ports::{Conflict, Ports};
 
 use super::record::change;
+use super::usage::usage_of;
 use super::work::{self, TaskWork};
 
 /// How a task ends.
@@ -33,8 +34,8 @@ pub async fn end(ports: &Ports, task: &Task, end: TaskEnd) -> Result<Task> {
     let duration = task.started_at.map(|started| now.duration_since(started));
     let duration_ms = duration.and_then(|it| u64::try_from(it.as_millis()).ok()).unwrap_or(0);
     let TaskWork { commits, diff, note } = work::since_base(ports, task).await;
-    let result =
-        TaskResult { answer, commits, diff, duration_ms, verify, note, ..TaskResult::default() };
+    let usage = usage_of(ports, task, now).await?;
+    let result = TaskResult { answer, commits, diff, usage, duration_ms, verify, note };
     let ended = Task { state, result: Some(result), ended_at: Some(now), ..task.clone() };
     let reason = ended.state.reason();
     failpoint::hit("task.end.before");

@@ -6,6 +6,7 @@ mod interaction;
 mod launching;
 mod signals;
 mod transcripts;
+mod usage;
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub use transcripts::{
     Beginning, Conversation, EachTurn, Live, StoredConversation, TranscriptDatabase,
     TranscriptFiles, TranscriptStorage, Transcripts, WriteMode,
 };
+pub use usage::UsageReports;
 
 /// The vendors that this build supports.
 pub trait Vendors: Debug + Send + Sync {
@@ -106,6 +108,11 @@ pub trait Vendor: Debug + Send + Sync {
     /// Returns the sources of the vendor's signals. `None` if launches never show which
     /// conversation they are in or what they do, so that a resume stays unverified.
     fn signals(&self) -> Option<&dyn SignalSources> {
+        None
+    }
+
+    /// Returns the reports about used tokens. `None` if the vendor does not report them.
+    fn usage(&self) -> Option<&dyn UsageReports> {
         None
     }
 

@@ -36,6 +36,7 @@ async fn assert_only_this_is_stored(store: &dyn Store, session: &Session) {
         open: None,
         launches: 0,
         queued_messages: 0,
+        usage: None,
         worktree: None,
     };
     assert_eq!(store.sessions(&SessionQuery::default()).await.unwrap(), [summary]);

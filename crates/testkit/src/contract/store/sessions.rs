@@ -172,6 +172,7 @@ pub async fn sessions_are_listed_oldest_first_with_binding_and_launches(backend:
         open,
         launches: 2,
         queued_messages: 0,
+        usage: None,
         worktree: None,
     };
     let second = SessionSummary {
@@ -180,6 +181,7 @@ pub async fn sessions_are_listed_oldest_first_with_binding_and_launches(backend:
         open: None,
         launches: 0,
         queued_messages: 0,
+        usage: None,
         worktree: None,
     };
     assert_eq!(store.sessions(&SessionQuery::default()).await.unwrap(), [first, second]);

@@ -124,7 +124,7 @@ fn recorded_conversation_yields_messages_calls_and_results() {
 #[test]
 fn assistant_turn_has_model_and_token_usage() {
     let turns = both_ways(to_json_lines(&[user("q", ""), model("a", "q")]));
-    assert_eq!(turns[1].usage, Some(Usage { input: 7, output: 3 }));
+    assert_eq!(turns[1].usage, Some(Usage { input: 7, cached: 5, output: 3, cost_usd: None }));
     assert_eq!(turns[1].model.as_deref(), Some("m-1"));
     assert_eq!(turns[0].usage, None);
 }

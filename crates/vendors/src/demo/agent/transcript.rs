@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::super::paths;
-use super::super::records::DemoRecord;
+use super::super::records::{DemoRecord, DemoWords};
 use super::effect::LineAuthor;
 use super::memory::Memory;
 
@@ -23,12 +23,20 @@ pub(super) struct DemoTranscript {
     cwd: PathBuf,
     id: String,
     file: Option<File>,
+    /// The words of the current turn.
+    words: DemoWords,
 }
 
 impl DemoTranscript {
     /// Returns a new conversation, which has no file yet.
     pub(super) fn new(config_dir: &Path, cwd: &Path, id: String) -> Self {
-        Self { config_dir: config_dir.to_owned(), cwd: cwd.to_owned(), id, file: None }
+        Self {
+            config_dir: config_dir.to_owned(),
+            cwd: cwd.to_owned(),
+            id,
+            file: None,
+            words: DemoWords::default(),
+        }
     }
 
     /// Opens a conversation and reads its messages. `None` if it does not exist or has no header.
@@ -63,6 +71,11 @@ impl DemoTranscript {
         at: Timestamp,
     ) -> io::Result<()> {
         let text = text.to_owned();
+        let words = text.split_whitespace().count() as u64;
+        match author {
+            LineAuthor::User | LineAuthor::ToolResult => self.words.read += words,
+            LineAuthor::Assistant | LineAuthor::ToolCall => self.words.written += words,
+        }
         self.append(&match author {
             LineAuthor::User => DemoRecord::User { text, at },
             LineAuthor::Assistant => DemoRecord::Assistant { text, at },
@@ -71,9 +84,10 @@ impl DemoTranscript {
         })
     }
 
-    /// Records the end of the turn.
+    /// Records the end of the turn, and how many words it had.
     pub(super) fn end_turn(&mut self, at: Timestamp) -> io::Result<()> {
-        self.append(&DemoRecord::TurnEnd { at })
+        let words = Some(std::mem::take(&mut self.words));
+        self.append(&DemoRecord::TurnEnd { at, words })
     }
 
     /// Continues in a new conversation with this id, which has no file yet.

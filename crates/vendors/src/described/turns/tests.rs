@@ -57,7 +57,7 @@ fn transcripts_of_other_agents_are_read_and_an_empty_transcript_has_no_turns() {
             let turns = read_all(&text);
             assert_eq!(turns[0].at.unwrap().to_string(), "2026-11-16T01:00:00Z");
             assert_eq!(turns[1].model.as_deref(), Some("m"));
-            assert_eq!(turns[1].usage, Some(Usage { input: 3, output: 4 }));
+            assert_eq!(turns[1].usage, Some(Usage { input: 3, output: 4, ..Usage::default() }));
             let [call, result] = [2, 3].map(|at: usize| turns[at].tool.clone().unwrap());
             assert_eq!((call.id.as_str(), call.name.as_str()), ("t1", "Bash"));
             assert!(result.id == "t1" && result.failed);

@@ -52,7 +52,7 @@ fn tool_call_is_returned_once_and_a_context_is_omitted() {
     assert_eq!(tools[0], tools[1]);
     assert_eq!(tools[0].name, "run_shell_command");
     assert_eq!(turns[3].model.as_deref(), Some("gemini-2.5-flash"));
-    assert_eq!(turns[3].usage, Some(Usage { input: 1, output: 1 }));
+    assert_eq!(turns[3].usage, Some(Usage { input: 1, output: 1, ..Usage::default() }));
     assert_eq!(turns[0].at.unwrap().to_string(), "2026-11-16T01:43:15.847Z");
 }
 

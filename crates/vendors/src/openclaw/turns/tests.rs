@@ -70,7 +70,7 @@ fn recorded_conversation_is_read_as_turns() {
     assert_eq!(roles_and_texts, wanted);
     assert_eq!(turns[0].at, "2026-11-16T04:26:01.925Z".parse().ok());
     assert_eq!(turns[1].model.as_deref(), Some("scripted/scripted-1"));
-    assert_eq!(turns[1].usage, Some(Usage { input: 11, output: 7 }));
+    assert_eq!(turns[1].usage, Some(Usage { input: 11, output: 7, ..Usage::default() }));
     let refused = recorded.turns(REFUSED);
     assert_eq!((refused.len(), refused[0].text.as_str()), (1, "fail401 please"));
     assert!(recorded.turns("unknown").is_empty());

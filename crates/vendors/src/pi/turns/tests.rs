@@ -87,7 +87,7 @@ fn messages_tool_calls_and_results_are_turns_but_failed_answers_are_not() {
         "tool_result bash!: no such file\n[image]",
     ];
     assert_eq!(with_roles_and_tools(&turns), wanted);
-    assert_eq!(turns[1].usage, Some(Usage { input: 6, output: 7 }));
+    assert_eq!(turns[1].usage, Some(Usage { input: 6, cached: 2, output: 7, cost_usd: None }));
     assert_eq!(turns[1].model.as_deref(), Some("m-1"));
     assert_eq!([2, 3].map(|at| turns[at].tool.as_ref().unwrap().id.as_str()), ["t1", "t1"]);
     assert!(turns.iter().all(|turn| turn.at.is_some()));

@@ -123,10 +123,43 @@ pub(crate) fn each_line(
     files: &dyn Files,
     path: &Path,
     from: u64,
-    mut visit: impl FnMut(TranscriptLine<'_>) -> ControlFlow<()>,
+    visit: impl FnMut(TranscriptLine<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
+    visit_lines(files, path, from, LastLine::Visit, visit).map(drop)
+}
+
+/// Calls `visit` with every non-empty line that has a line break, from byte `from` on. Returns the
+/// offset behind the last line break.
+pub(crate) fn each_finished_line(
+    files: &dyn Files,
+    path: &Path,
+    from: u64,
+    mut visit: impl FnMut(&[u8]),
+) -> io::Result<u64> {
+    visit_lines(files, path, from, LastLine::Skip, |line| {
+        visit(line.bytes);
+        ControlFlow::Continue(())
+    })
+}
+
+/// What to do with a last line that has no line break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LastLine {
+    Visit,
+    Skip,
+}
+
+/// Calls `visit` with the lines until it returns `ControlFlow::Break`. Returns the offset at which the
+/// line begins that was not visited or has no line break.
+fn visit_lines(
+    files: &dyn Files,
+    path: &Path,
+    from: u64,
+    last: LastLine,
+    mut visit: impl FnMut(TranscriptLine<'_>) -> ControlFlow<()>,
+) -> io::Result<u64> {
     if files.facts(path)?.is_none() {
-        return Ok(());
+        return Ok(from);
     }
     let (mut offset, mut start) = (from, from);
     let (mut held, mut is_long) = (Vec::new(), false);
@@ -150,7 +183,7 @@ pub(crate) fn each_line(
                 visit_non_empty(start, Some(&held), &mut visit)
             };
             if flow.is_break() {
-                return Ok(());
+                return Ok(end + 1);
             }
             (begin, start, is_long) = (at + 1, end + 1, false);
             held.clear();
@@ -163,11 +196,14 @@ pub(crate) fn each_line(
             held.extend_from_slice(part);
         }
         offset += bytes.len() as u64;
+        if bytes.is_empty() && last == LastLine::Skip {
+            return Ok(start);
+        }
         if bytes.is_empty() {
             let clipped =
                 if is_long { clip::read(files, path, (start, offset))? } else { Some(held) };
             let _last = visit_non_empty(start, clipped.as_deref(), &mut visit);
-            return Ok(());
+            return Ok(start);
         }
     }
 }

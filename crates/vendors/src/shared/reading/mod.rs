@@ -9,13 +9,14 @@ mod document;
 mod end;
 mod lines;
 mod tail;
+mod usage;
 
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use jiff::Timestamp;
-use segue_core::model::{Role, Turn, Usage};
+use segue_core::model::{Role, Turn, Usage, UsdAmount};
 use segue_core::ports::{EachTurn, Files};
 use segue_core::{Error, Result};
 use serde::de::DeserializeOwned;
@@ -31,6 +32,7 @@ pub(crate) use document::read_document;
 pub(crate) use end::{TurnMark, read_end};
 pub(crate) use lines::{TranscriptLine, each_line, each_line_back, find_line_back};
 pub(crate) use tail::{StopReason, each_tail_line, find_in_tail};
+pub(crate) use usage::read_usage;
 
 /// The order in which turns are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,9 +193,17 @@ pub(crate) fn text_turn(role: Role, text: String, at: Option<Timestamp>) -> Opti
     (!text.trim().is_empty()).then(|| Turn::new(role, text).at(at))
 }
 
-/// Returns the token usage of a vendor that counts cached input apart from other input.
-pub(crate) fn usage_with_cache(input: u64, cached: [u64; 2], output: u64) -> Usage {
-    Usage { input: cached.into_iter().fold(input, u64::saturating_add), output }
+/// Returns the token usage of a vendor that counts input from the cache, and input that was written
+/// to the cache, apart from other input.
+pub(crate) fn usage_with_cache(input: u64, (read, written): (u64, u64), output: u64) -> Usage {
+    let input = input.saturating_add(read).saturating_add(written);
+    Usage { input, cached: read, output, cost_usd: None }
+}
+
+/// Returns the cost that a vendor reports. Vendors write 0 if they do not know the price of a model,
+/// so 0 is unknown.
+pub(crate) fn known_cost(dollars: f64) -> Option<UsdAmount> {
+    UsdAmount::from_dollars(dollars).filter(|cost| *cost > UsdAmount::default())
 }
 
 /// Returns the error for a transcript that cannot be read.

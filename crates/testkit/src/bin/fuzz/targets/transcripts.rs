@@ -154,6 +154,9 @@ pub(super) fn read_other_facts(
     let _later = transcripts.user_messages_since(&LocalFiles, place, id, 1000);
     let _length = transcripts.length(&LocalFiles, place, id);
     let _older = vendor.transcript_files().map(|own| own.ancestors(&LocalFiles, path));
+    let used = vendor.usage().map(|own| own.read_usage(&LocalFiles, path, None));
+    let position = used.and_then(Result::ok).map(|reading| reading.position);
+    let _later = vendor.usage().map(|own| own.read_usage(&LocalFiles, path, position));
     append_turns(vendor, place, path, id);
 }
 
