@@ -11,12 +11,12 @@ use segue_core::rules::address;
 use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
     adopt, answer, attach, completions, daemon, doctor, handoff, init, log, ls, man, messages,
-    resume, rm, run, scale, send, show, stop, trust, up, vendors, wait, worktree,
+    resume, rm, run, scale, send, show, stop, trust, up, usage, vendors, wait, worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
 /// typing error.
-const NOT_BUILT: [&str; 15] = [
+const NOT_BUILT: [&str; 14] = [
     "acp",
     "deliveries",
     "dispatch",
@@ -30,7 +30,6 @@ const NOT_BUILT: [&str; 15] = [
     "status",
     "sweep",
     "token",
-    "usage",
     "web",
 ];
 
@@ -84,6 +83,7 @@ pub(crate) enum SegueCommand {
     Adopt(adopt::AdoptArguments),
     Handoff(handoff::HandoffArguments),
     Log(log::LogArguments),
+    Usage(usage::UsageArguments),
     Rm(rm::RmArguments),
     Worktree(worktree::WorktreeArguments),
     Vendors(vendors::VendorsArguments),

@@ -16,9 +16,10 @@ use segue_core::api::{
     HandoffRequest, Health, ListRequest, MessageList, MessageView, MessagesRequest, PROTOCOL,
     RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest,
     SelectReport, SelectRequest, SendReport, SendRequest, SessionList, SessionView, StopReport,
-    StopRequest, TrustRequest, TrustView, TurnReport, UnknownConversation, UpRequest, WaitReport,
-    WaitRequest, WorktreeAction, WorktreeActionReport, WorktreeActionRequest, WorktreeDiffReport,
-    WorktreeDiffRequest, WorktreeGcReport, WorktreeGcRequest, WorktreeList, WorktreesRequest,
+    StopRequest, TrustRequest, TrustView, TurnReport, UnknownConversation, UpRequest, UsageList,
+    UsageRequest, WaitReport, WaitRequest, WorktreeAction, WorktreeActionReport,
+    WorktreeActionRequest, WorktreeDiffReport, WorktreeDiffRequest, WorktreeGcReport,
+    WorktreeGcRequest, WorktreeList, WorktreesRequest,
 };
 use segue_core::model::{Event, SessionId};
 use segue_core::ports::EventQuery;
@@ -181,6 +182,10 @@ impl Client {
     }
 
     /// Lists the messages of sessions and fleets, or all messages if none is named.
+    pub async fn usage(&self, request: &UsageRequest) -> Result<UsageList> {
+        self.line.ask(Method::POST, "/v1/usage", request).await
+    }
+
     pub async fn messages(&self, names: &[String], cwd: &Path) -> Result<MessageList> {
         let request = MessagesRequest { cwd: cwd.to_owned(), names: names.to_vec() };
         self.line.ask(Method::POST, "/v1/messages", &request).await

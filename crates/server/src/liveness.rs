@@ -189,8 +189,15 @@ fn no_answer() -> String {
 
 /// Returns the timeout of a request. `None` if the request waits for agents or for large files.
 fn timeout_of(path: &str) -> Option<Duration> {
-    const QUICK_PATHS: [&str; 6] =
-        ["/v1/sessions", "/v1/attach", "/v1/messages", "/v1/cancel", "/v1/events", "/v1/shutdown"];
+    const QUICK_PATHS: [&str; 7] = [
+        "/v1/sessions",
+        "/v1/attach",
+        "/v1/messages",
+        "/v1/cancel",
+        "/v1/events",
+        "/v1/shutdown",
+        "/v1/usage",
+    ];
     let path = path.split('?').next().unwrap_or_default();
     QUICK_PATHS.contains(&path).then_some(QUICK_TIMEOUT)
 }

@@ -40,6 +40,7 @@ mod targets;
 pub(crate) mod task;
 pub(crate) mod trust;
 pub(crate) mod up;
+pub(crate) mod usage;
 pub(crate) mod vendors;
 pub(crate) mod wait;
 pub(crate) mod worktree;
@@ -74,6 +75,7 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Stop(arguments)) => stop::run(arguments, context).await,
         Some(SegueCommand::Show(arguments)) => show::run(arguments, context).await,
         Some(SegueCommand::Log(arguments)) => log::run(&arguments, context).await,
+        Some(SegueCommand::Usage(arguments)) => usage::run(&arguments, context).await,
         Some(SegueCommand::Rm(arguments)) => rm::run(&arguments, context).await,
         Some(SegueCommand::Worktree(arguments)) => worktree::run(arguments, context).await,
         Some(SegueCommand::Doctor(arguments)) => doctor::run(&arguments, context).await,

@@ -47,3 +47,4 @@ mod other_processes;
 mod resume;
 mod siblings;
 mod silence;
+mod usage;

@@ -13,6 +13,7 @@ mod handoff;
 mod scale;
 mod tasks;
 mod timers;
+mod usage;
 mod worktrees;
 
 use segue_testkit::World;

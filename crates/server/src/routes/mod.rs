@@ -11,6 +11,7 @@ mod once;
 mod sessions;
 mod tasks;
 mod trust;
+mod usage;
 mod worktrees;
 
 use std::sync::Arc;
@@ -73,6 +74,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/doctor", post(doctor::doctor))
         .route("/v1/git-credential", post(git_credential::answer))
         .route("/v1/trust", post(trust::trust))
+        .route("/v1/usage", post(usage::list))
         .route("/v1/worktrees", post(worktrees::list))
         .route("/v1/worktrees/diff", post(worktrees::diff))
         .route("/v1/worktrees/salvage", post(worktrees::salvage))

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use segue_core::Result;
 use segue_core::api::{Finding, Severity};
-use segue_core::flows::archive;
-use segue_core::model::{Session, SessionId};
+use segue_core::flows::{archive, usage};
+use segue_core::model::{Session, SessionId, StoredUsageCursor};
 use segue_core::ports::{DamagedCopy, Ports, SessionPage, SessionQuery, SessionSummary};
 use segue_core::rules::display::counted;
 
@@ -18,8 +18,8 @@ use crate::project;
 const PAGE_SESSIONS: u32 = 200;
 
 impl Supervisor {
-    /// Copies the conversations that have grown since their last copy: a daemon may have died
-    /// before it could copy them. Runs in the background. Starts an actor only for sessions with
+    /// Copies the conversations that have grown since their last copy, and counts their usage: a
+    /// daemon may have died before it could do so. Runs in the background. Starts an actor only for sessions with
     /// such a conversation.
     pub(super) fn archive_missed_changes(self: &Arc<Self>) {
         let supervisor = Arc::clone(self);
@@ -38,7 +38,9 @@ impl Supervisor {
             let Some(last) = sessions.last() else { return Ok(()) };
             page.after = Some((last.session.created_at, last.session.id));
             let ports = self.ports.clone();
-            let behind = tokio::task::spawn_blocking(move || behind(&ports, &sessions));
+            let ids: Vec<SessionId> = sessions.iter().map(|it| it.session.id).collect();
+            let cursors = ports.store.usage_cursors(&ids).await?;
+            let behind = tokio::task::spawn_blocking(move || behind(&ports, &sessions, &cursors));
             for session in behind.await.unwrap_or_default() {
                 // A session that was removed meanwhile has nothing to copy.
                 if let Ok(inbox) = self.actor(session).await {
@@ -151,12 +153,20 @@ impl Supervisor {
     }
 }
 
-/// Returns the sessions whose conversations have grown since their last copy.
-fn behind(ports: &Ports, sessions: &[SessionSummary]) -> Vec<SessionId> {
+/// Returns the sessions whose conversations have grown since they were copied, or since their usage
+/// was counted.
+fn behind(
+    ports: &Ports,
+    sessions: &[SessionSummary],
+    cursors: &[StoredUsageCursor],
+) -> Vec<SessionId> {
     let is_behind = |it: &&SessionSummary| {
         let id = it.binding.as_ref().map(|binding| &binding.vendor_session);
         let id = id.filter(|_| it.session.has_content);
-        id.is_some_and(|id| archive::is_outdated(ports, &it.session, id))
+        id.is_some_and(|id| {
+            archive::is_outdated(ports, &it.session, id)
+                || usage::is_behind(ports, &it.session, id, cursors)
+        })
     };
     sessions.iter().filter(is_behind).map(|it| it.session.id).collect()
 }

@@ -158,6 +158,15 @@ impl Supervisor {
         self.ask(session, |reply| SessionRequest::Stop { reply }).await
     }
 
+    /// Counts what a session has used until now. If that fails, the usage is counted later.
+    pub(crate) async fn count_usage(self: &Arc<Self>, session: Option<SessionId>) {
+        let Some(session) = session else { return };
+        let counted = self.ask(session, |reply| SessionRequest::CountUsage { reply }).await;
+        if let Err(error) = counted {
+            tracing::warn!(%session, %error, "the usage could not be counted");
+        }
+    }
+
     /// Sends a request to the session's actor and waits for its reply.
     pub(crate) async fn ask<T>(
         self: &Arc<Self>,

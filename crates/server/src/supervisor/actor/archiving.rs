@@ -67,8 +67,10 @@ impl Actor {
         }
     }
 
-    /// Queues a copy of the current conversation, behind the copy in progress.
+    /// Queues a copy of the current conversation, behind the copy in progress. The conversation has
+    /// grown, so its usage is counted, too.
     pub(super) fn archive(&mut self) {
+        self.count_usage();
         self.archiving.copied = self.archiving.length;
         let current = self.state.vendor_session().filter(|_| self.state.session.has_content);
         self.archiving.waiting.extend(current.cloned());

@@ -61,6 +61,7 @@ impl Actor {
             }
             SessionRequest::Wait(waiter) => self.waiters.push(waiter),
             SessionRequest::Archive => self.archive(),
+            SessionRequest::CountUsage { reply } => self.count_usage_and_answer(reply),
             // Handled in `run`.
             SessionRequest::Retire => {}
         }

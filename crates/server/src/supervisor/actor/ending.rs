@@ -24,6 +24,7 @@ impl Actor {
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
             self.record_as_stopped().await?;
             self.archive_now().await;
+            self.count_usage_now().await;
             return Ok(false);
         };
         failpoint::hit("stop.holder.before");
@@ -35,6 +36,7 @@ impl Actor {
         failpoint::hit("stop.commit.after");
         self.follow_up(launch, follow_ups).await?;
         self.archive_now().await;
+        self.count_usage_now().await;
         Ok(true)
     }
 
@@ -90,6 +92,8 @@ impl Actor {
         }
         drop(self.starts.take_all());
         self.cancel_restart().await;
+        // The usage stays when the session is gone, so it must be complete.
+        self.count_usage_now().await;
         // A copy that is still in progress would recreate files that are deleted below.
         self.finish_copies().await;
         // Delete the files before the session. If the daemon dies in between, the session still

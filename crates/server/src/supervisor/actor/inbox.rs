@@ -9,6 +9,7 @@ use segue_core::api::{
 };
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::look::SelectionMode;
+use segue_core::flows::usage::UsageScan;
 use segue_core::model::{
     Environment, LaunchId, MessageId, RequestKey, SessionName, SessionSettings, Timer,
 };
@@ -110,6 +111,10 @@ pub(crate) enum SessionRequest {
     },
     /// Copies the conversation into the archive, because it has grown while no actor watched it.
     Archive,
+    /// Counts what the session has used until now.
+    CountUsage {
+        reply: Reply<()>,
+    },
     /// Ends the actor unless it has work to do, because too many idle sessions are in memory.
     Retire,
     /// Queues a message to the agent.
@@ -160,6 +165,10 @@ pub(crate) enum SessionObservation {
     /// A copy into the archive is finished.
     Archived {
         round: u64,
+    },
+    /// The transcripts were read for the tokens that the session has used.
+    UsageRead {
+        scan: Result<UsageScan>,
     },
     /// The login shell was read for a restart after this launch.
     EnvironmentRead {

@@ -23,6 +23,7 @@ mod starting;
 mod timer_schedule;
 mod turns;
 mod unrecorded_events;
+mod usage_counting;
 mod waiters;
 
 use std::sync::Arc;
@@ -51,6 +52,7 @@ pub(crate) use self::inbox::{ActorMessage, SessionObservation, SessionRequest, S
 use self::start_queue::{StartQueue, StartStep};
 use self::timer_schedule::TimerSchedule;
 use self::unrecorded_events::UnrecordedEvents;
+use self::usage_counting::UsageCounting;
 pub(crate) use self::waiters::Waiter;
 use super::accounts::StartTrigger;
 use super::gate::GatePermit;
@@ -143,6 +145,7 @@ pub(crate) struct Actor {
     account_reporting: AccountReporting,
     timer_schedule: TimerSchedule,
     archiving: Archiving,
+    usage_counting: UsageCounting,
     /// The reason of the last notification. `None` if that reason no longer applies.
     notified_reason: Option<Reason>,
     /// The id of the question in the last notification.
@@ -176,6 +179,7 @@ impl Actor {
             account_reporting: AccountReporting::new(StartTrigger::now(StartRequester::ByItself)),
             timer_schedule: TimerSchedule::default(),
             archiving: Archiving::default(),
+            usage_counting: UsageCounting::default(),
             notified_reason,
             notified_question: None,
             removed: false,
@@ -240,6 +244,7 @@ impl Actor {
             && self.restart_after.is_none()
             && self.permits.is_empty()
             && self.archiving.is_idle()
+            && self.usage_counting.is_idle()
             && self.unrecorded.is_caught_up()
             // The names of the missing variables are only in memory.
             && self.state.session.status != Status::Waiting(WaitingFor::Environment)

@@ -35,6 +35,10 @@ impl Actor {
                 self.archived(round).await;
                 Ok(())
             }
+            SessionObservation::UsageRead { scan } => {
+                self.usage_read(scan).await;
+                Ok(())
+            }
             SessionObservation::EnvironmentRead { after, read } => {
                 self.environment_read(after, read).await
             }

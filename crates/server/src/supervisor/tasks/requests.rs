@@ -125,16 +125,19 @@ fn asks(task: &Task) -> bool {
     matches!(task.state, TaskState::Waiting(TaskWait::Question { .. }))
 }
 
-async fn record_cancelled(supervisor: &Supervisor, task: &Task) -> Result<()> {
+async fn record_cancelled(supervisor: &Arc<Supervisor>, task: &Task) -> Result<()> {
     if task.state.has_ended() && task.state != TaskState::Cancelled {
         let (id, state) = (task.id, task.state.word());
         return Err(Error::conflict(format!("task `{id}` is {state} already")));
     }
     match task.state {
         TaskState::Cancelled => Ok(()),
-        _ => tasks::end(&supervisor.ports, task, TaskEnd::new(TaskState::Cancelled, None))
-            .await
-            .map(drop),
+        _ => {
+            supervisor.count_usage(task.session).await;
+            tasks::end(&supervisor.ports, task, TaskEnd::new(TaskState::Cancelled, None))
+                .await
+                .map(drop)
+        }
     }
 }
 

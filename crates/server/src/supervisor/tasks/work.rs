@@ -217,6 +217,7 @@ impl TaskWorker {
             // It fails if the agent has got the message.
             let _taken = self.supervisor.ask(session, cancel).await;
         }
+        self.supervisor.count_usage(task.session).await;
         tasks::end(&self.supervisor.ports, task, end).await?;
         Ok(NextWork::Stop)
     }

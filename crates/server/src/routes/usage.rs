@@ -1,0 +1,14 @@
+//! The route for used tokens.
+
+use axum::Json;
+use segue_core::api::{UsageList, UsageRequest};
+use segue_core::flows::usage;
+
+use super::{Admitted, RouteResult};
+
+pub(crate) async fn list(
+    Admitted { supervisor, principal }: Admitted,
+    Json(request): Json<UsageRequest>,
+) -> RouteResult<UsageList> {
+    Ok(Json(usage::list(&supervisor.ports, &principal, &request).await?))
+}
