@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use segue_core::model::{AgentName, Environment, FleetScale, Project, ProjectAgent, VendorId};
+use segue_core::model::{
+    AgentName, Environment, FleetScale, Project, ProjectAgent, VendorId, WorktreeId,
+};
 use segue_core::ports::{
     CommandOrder, CommandReport, Commands, EnvironmentSettings, Environments, FolderChange,
     FolderWatcher, FolderWatchers, Notification, Notifier, ProjectFile, Projects,
@@ -192,6 +194,8 @@ impl FolderWatcher for FakeWatchers {
 #[derive(Debug, Default)]
 pub struct FakeCommands {
     reports: Mutex<VecDeque<CommandReport>>,
+    orders: Mutex<Vec<CommandOrder>>,
+    removed_logs: Mutex<Vec<WorktreeId>>,
 }
 
 impl FakeCommands {
@@ -199,13 +203,38 @@ impl FakeCommands {
     pub fn end_with(&self, report: CommandReport) {
         self.reports.lock().unwrap().push_back(report);
     }
+
+    /// Makes the next command fail.
+    pub fn fail_next(&self, output: &str) {
+        let (ending, output) = ("exit status: 1".to_owned(), output.to_owned());
+        self.end_with(CommandReport { passed: false, ending, output });
+    }
+
+    /// Returns the commands that were run, and forgets them.
+    pub fn take(&self) -> Vec<CommandOrder> {
+        std::mem::take(&mut self.orders.lock().unwrap())
+    }
+
+    /// Returns the worktrees whose logs were removed.
+    pub fn removed_logs(&self) -> Vec<WorktreeId> {
+        self.removed_logs.lock().unwrap().clone()
+    }
 }
 
 #[async_trait]
 impl Commands for FakeCommands {
-    async fn run(&self, _order: CommandOrder) -> Result<CommandReport> {
+    async fn run(&self, order: CommandOrder) -> Result<CommandReport> {
+        self.orders.lock().unwrap().push(order);
         let next = self.reports.lock().unwrap().pop_front();
         let (ending, output) = ("exit status: 0".to_owned(), String::new());
         Ok(next.unwrap_or(CommandReport { passed: true, ending, output }))
+    }
+
+    fn log_of(&self, worktree: WorktreeId) -> PathBuf {
+        format!("/state/worktree-logs/{worktree}.log").into()
+    }
+
+    fn remove_log(&self, worktree: WorktreeId) {
+        self.removed_logs.lock().unwrap().push(worktree);
     }
 }

@@ -1,20 +1,26 @@
-//! Runs shell commands of the user, such as the verify command of a task.
+//! Runs shell commands of the user, such as the verify command of a task or the setup of a worktree.
 //!
 //! A command has a session (`setsid`) of its own, so that none of its processes has the rights of the
 //! user with this Segue (see [`crate::peer`]): it may run code that an agent wrote.
 
+mod log;
+
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Command as StdCommand, ExitStatus, Stdio};
 
 use async_trait::async_trait;
 use rustix::process::{Pid, Signal, kill_process_group, setsid};
+use segue_core::model::WorktreeId;
 use segue_core::ports::{CommandOrder, CommandReport, Commands};
 use segue_core::{Error, Result};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStdout, Command};
 
+use self::log::CommandLog;
 use crate::orphans;
+use crate::paths::Paths;
 use crate::programs::this_program;
 
 /// The internal subcommand of this program that becomes the shell.
@@ -26,8 +32,16 @@ const SHELL: &str = "/bin/sh";
 const MAX_OUTPUT_BYTES: usize = 16 * 1024;
 
 /// Runs commands on this machine. Needs a tokio runtime.
-#[derive(Clone, Copy, Debug)]
-pub struct LocalCommands;
+#[derive(Clone, Debug)]
+pub struct LocalCommands {
+    logs: PathBuf,
+}
+
+impl LocalCommands {
+    pub fn new(paths: &Paths) -> Self {
+        Self { logs: paths.worktree_logs() }
+    }
+}
 
 #[async_trait]
 impl Commands for LocalCommands {
@@ -38,10 +52,19 @@ impl Commands for LocalCommands {
         let (passed, ending) = match ended {
             Ok(Some(status)) => (status.success(), status.to_string()),
             Ok(None) => (false, "its exit status is unknown".to_owned()),
-            Err(_) => (false, format!("it took longer than {} s", order.timeout.as_secs())),
+            Err(_) => (false, format!("it took longer than {:.0} s", order.timeout.as_secs_f64())),
         };
+        running.log.end(&ending);
         let output = String::from_utf8_lossy(&running.output).trim_end().to_owned();
         Ok(CommandReport { passed, ending, output })
+    }
+
+    fn log_of(&self, worktree: WorktreeId) -> PathBuf {
+        self.logs.join(format!("{worktree}.log"))
+    }
+
+    fn remove_log(&self, worktree: WorktreeId) {
+        log::remove(&self.log_of(worktree));
     }
 }
 
@@ -51,6 +74,7 @@ struct RunningCommand {
     stdout: Option<ChildStdout>,
     group: Option<Pid>,
     output: Vec<u8>,
+    log: CommandLog,
     _own: Option<orphans::OwnProcess>,
 }
 
@@ -66,7 +90,8 @@ impl RunningCommand {
         let (mut child, own) = orphans::OwnProcess::start(&mut command).map_err(failed)?;
         let group = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
         let stdout = child.stdout.take();
-        Ok(Self { child, stdout, group, output: Vec::new(), _own: own })
+        let log = CommandLog::begin(order.log.clone(), &order.command);
+        Ok(Self { child, stdout, group, output: Vec::new(), log, _own: own })
     }
 
     /// Reads the output until the shell has ended and all its output is read.
@@ -78,7 +103,10 @@ impl RunningCommand {
             chunk.clear();
             tokio::select! {
                 read = stdout.read_buf(&mut chunk) => match read {
-                    Ok(count) if count > 0 => keep_end(&mut self.output, &chunk),
+                    Ok(count) if count > 0 => {
+                        keep_end(&mut self.output, &chunk);
+                        self.log.write(&chunk);
+                    }
                     _ => break,
                 },
                 ended = self.child.wait(), if status.is_none() => {
@@ -153,8 +181,10 @@ mod tests {
             folder: "/no/such/folder".into(),
             environment: Environment::default(),
             timeout: Duration::from_secs(60),
+            log: None,
         };
-        let error = LocalCommands.run(order).await.unwrap_err();
+        let commands = LocalCommands { logs: "/no/such/folder".into() };
+        let error = commands.run(order).await.unwrap_err();
         assert!(error.to_string().contains("cannot run `true`"), "{error}");
     }
 }

@@ -75,6 +75,11 @@ impl Paths {
         self.state.join("git-view")
     }
 
+    /// Returns the folder of the logs of worktrees' setup and teardown commands.
+    pub fn worktree_logs(&self) -> PathBuf {
+        self.state.join("worktree-logs")
+    }
+
     /// Returns the folder of the programs that other programs run.
     pub fn programs(&self) -> PathBuf {
         self.state.join("bin")

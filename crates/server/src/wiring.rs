@@ -142,7 +142,7 @@ pub(crate) fn ports(
         credentials: Arc::new(credentials),
         clock: Arc::new(SystemClock),
         notifier: Arc::new(LocalNotifier),
-        commands: Arc::new(LocalCommands),
+        commands: Arc::new(LocalCommands::new(paths)),
     })
 }
 

@@ -81,12 +81,16 @@ pub(crate) struct CheckoutArguments {
     /// The repository [default: the repository of this folder]
     #[arg(long, value_name = "URL", requires = "worktree")]
     pub(crate) repo: Option<String>,
+
+    /// Run the project's setup commands even if the branch is from a fork: they may run its code
+    #[arg(long, requires = "worktree")]
+    pub(crate) setup_fork: bool,
 }
 
 impl CheckoutArguments {
     fn request(self) -> Option<WorktreeRequest> {
-        let Self { worktree, base, repo } = self;
-        worktree.map(|branch| WorktreeRequest { branch, base, repo, agent: None })
+        let Self { worktree, base, repo, setup_fork } = self;
+        worktree.map(|branch| WorktreeRequest { branch, base, repo, setup_fork, agent: None })
     }
 }
 
@@ -288,8 +292,9 @@ mod tests {
         let expected = WorktreeRequest { branch: branch.clone(), ..WorktreeRequest::default() };
         assert_eq!(worktree(&["--worktree", "fix"]), Some(expected));
         let (base, repo) = (Some("v1".to_owned()), Some("https://h/a".to_owned()));
-        let words = ["--worktree", "fix", "--base", "v1", "--repo", "https://h/a"];
-        assert_eq!(worktree(&words), Some(WorktreeRequest { branch, base, repo, agent: None }));
+        let words = ["--worktree", "fix", "--base", "v1", "--repo", "https://h/a", "--setup-fork"];
+        let expected = WorktreeRequest { branch, base, repo, setup_fork: true, agent: None };
+        assert_eq!(worktree(&words), Some(expected));
     }
 
     #[test]

@@ -260,6 +260,7 @@ async fn act(
     context: &mut Context,
 ) -> Result<CommandEnding> {
     let work = AwaitedWork::new("working on the worktree")
+        .showing_changed()
         .after_interrupt("the daemon continues", "run `segue worktree ls` to see the worktree");
     let report = with_progress(context, work, client.change_worktree(action, request)).await?;
     print_report(&report, context)?;
@@ -314,8 +315,10 @@ async fn collect_garbage(
     context: &mut Context,
 ) -> Result<CommandEnding> {
     let (cwd, is_dry_run) = (context.cwd().to_owned(), arguments.dry_run);
-    let request = WorktreeGcRequest { cwd, is_dry_run };
+    let environment = context.local.environment().clone();
+    let request = WorktreeGcRequest { cwd, environment, is_dry_run };
     let work = AwaitedWork::new("removing worktrees")
+        .showing_changed()
         .after_interrupt("the daemon continues", "run `segue worktree ls` to see the worktrees");
     let report = with_progress(context, work, client.worktree_gc(&request)).await?;
     if context.wants_json() {

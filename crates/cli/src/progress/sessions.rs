@@ -1,12 +1,13 @@
-//! The statuses of the sessions that a command waits for. They are read again whenever a session
-//! has changed.
+//! The statuses of the sessions that a command waits for, and the commands that run in their
+//! worktrees. They are read again whenever something has changed.
 
 use std::convert::Infallible;
 
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::api::SessionView;
-use segue_core::model::StatusKind;
+use segue_core::model::{Event, EventPayload, StatusKind};
+use segue_core::ports::EventQuery;
 use segue_server::client::Client;
 use tokio::sync::watch;
 
@@ -22,6 +23,9 @@ pub(super) enum ProgressSubject {
     /// Sessions by name, address, or at least four characters of the id; and fleets by name.
     Named(Vec<String>),
 }
+
+/// The running command of a worktree is searched in this many newest events.
+const NEWEST_EVENTS: u32 = 100;
 
 /// Sends the statuses of the sessions whenever a session has changed, until the connection to the
 /// daemon is lost. Never returns.
@@ -54,7 +58,12 @@ async fn follow_until_lost(
     let mut events = followed.follow_from_now().await?;
     loop {
         let sessions = asked.sessions().await?.sessions;
-        states.send_replace(words(about, &sessions, began));
+        let mut texts = words(about, &sessions, began);
+        if *about == ProgressSubject::Changed {
+            let newest = EventQuery { limit: NEWEST_EVENTS, newest: true, ..EventQuery::default() };
+            texts.extend(running_command(&asked.events(&newest).await?, began));
+        }
+        states.send_replace(texts.join(", "));
         match events.next_burst().await {
             Some(burst) => burst?,
             None => return Ok(()),
@@ -64,13 +73,21 @@ async fn follow_until_lost(
 
 /// Returns the selected sessions with their statuses as text. The sessions that the command
 /// probably waits for come first, because the line can be cut at its end.
-fn words(about: &ProgressSubject, sessions: &[SessionView], began: Timestamp) -> String {
+fn words(about: &ProgressSubject, sessions: &[SessionView], began: Timestamp) -> Vec<String> {
     let mut meant: Vec<&SessionView> =
         sessions.iter().filter(|session| is_meant(about, session, began)).collect();
     meant.sort_by_key(|session| rank(session.status.known()));
-    let words: Vec<String> =
-        meant.iter().map(|session| format!("{} {}", address(session), status(session))).collect();
-    words.join(", ")
+    meant.iter().map(|session| format!("{} {}", address(session), status(session))).collect()
+}
+
+/// Returns the command of a worktree that was started last, unless it has ended.
+fn running_command(events: &[Event], began: Timestamp) -> Option<String> {
+    let recent = events.iter().rev().map(|event| &event.fact).filter(|fact| fact.at >= began);
+    let last = recent.map(|fact| &fact.payload).find_map(|payload| match payload {
+        EventPayload::WorktreeCommand(command) => Some((payload, command)),
+        _ => None,
+    });
+    last.filter(|(_, command)| command.ending.is_none()).map(|(payload, _)| payload.to_string())
 }
 
 fn is_meant(about: &ProgressSubject, session: &SessionView, began: Timestamp) -> bool {

@@ -1,6 +1,8 @@
 //! Agents that work in worktrees of their own: made, listed, removed, and restored before their
 //! sessions come back.
 
+mod setup;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

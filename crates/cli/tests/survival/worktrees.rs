@@ -5,12 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use segue_testkit::World;
+use segue_testkit::scene::write_project;
 use segue_testkit::world::CommandOutcome;
 
 use crate::scenarios::{NAME, Scenario, prompt, run_was_true, wait_at_rest};
 
 /// The branch of the worktree.
 const BRANCH: &str = "fix";
+
+/// The file that the setup command makes in a worktree.
+const INSTALLED: &str = "installed";
 
 /// A file that git does not track. It must survive every removal.
 const NOTE: &str = "note.txt";
@@ -33,8 +37,39 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         repeat: |world| repeat_unless_there(world, run_in_clone),
     },
     Scenario {
+        name: "worktree-setup",
+        prepare: with_commands,
+        act: run,
+        settle: wait_at_rest,
+        check: run_and_setup_are_right,
+        repeat: |world| {
+            repeat_unless_there(world, run);
+            check_setup(world);
+        },
+    },
+    Scenario {
+        name: "worktree-teardown",
+        prepare: |world| {
+            with_commands(world);
+            with_stopped_session(world);
+        },
+        act: remove,
+        settle: |_| {},
+        check: |_, _| {},
+        repeat: |world| {
+            assert_eq!(remove(world).status, 0);
+            let outcome = world.segue(["resume", NAME, "--stopped", "--json"]);
+            assert_eq!(outcome.status, 0, "{outcome:#?}");
+            note_is_there_after_a_resume(world, &outcome);
+            check_setup(world);
+        },
+    },
+    Scenario {
         name: "worktree-rm",
-        prepare: with_stopped_session,
+        prepare: |world| {
+            with_repository(world);
+            with_stopped_session(world);
+        },
         act: remove,
         settle: |_| {},
         check: |_, _| {},
@@ -43,6 +78,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "worktree-back",
         prepare: |world| {
+            with_repository(world);
             with_stopped_session(world);
             assert_eq!(remove(world).status, 0);
         },
@@ -106,8 +142,28 @@ pub(crate) fn make_repository(folder: &Path) {
     git(folder, &["commit", "-q", "-m", "begin"]);
 }
 
-fn with_stopped_session(world: &World) {
+/// Makes the project a repository with setup and teardown commands.
+fn with_commands(world: &World) {
     with_repository(world);
+    let setup = format!("echo $SEGUE_PORT > {INSTALLED}");
+    let teardown = format!("rm {INSTALLED} {NOTE}");
+    write_project(world, &format!("[worktrees]\nsetup = [{setup:?}]\nteardown = [{teardown:?}]\n"));
+}
+
+fn run_and_setup_are_right(world: &World, outcome: &CommandOutcome) {
+    if outcome.status == 0 {
+        check_repositories(world);
+        check_setup(world);
+    }
+}
+
+/// Checks that the setup of the session's worktree has succeeded.
+fn check_setup(world: &World) {
+    let installed = fs::read_to_string(folder(world).join(INSTALLED)).unwrap();
+    assert!(installed.trim().parse::<u16>().is_ok(), "{installed}");
+}
+
+fn with_stopped_session(world: &World) {
     world.ok(["run", "-d", "--name", NAME, "--worktree", BRANCH, &prompt(NAME)]);
     wait_at_rest(world);
     fs::write(folder(world).join(NOTE), "keep me").unwrap();

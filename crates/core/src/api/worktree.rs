@@ -26,6 +26,9 @@ pub struct WorktreeRequest {
     /// The agent whose worktree it is. `None` for the agent of the session.
     #[serde(default)]
     pub agent: Option<AgentName>,
+    /// Whether the commands of the project may run even if the branch is from a fork.
+    #[serde(default)]
+    pub setup_fork: bool,
 }
 
 impl WorktreeRequest {
@@ -35,6 +38,7 @@ impl WorktreeRequest {
             branch: BranchName::parse(&self.branch)?,
             start: self.base.clone().map_or(BranchStart::DefaultBranch, BranchStart::Base),
             url: self.repo.as_deref().map(RepositoryUrl::parse).transpose()?,
+            allows_commands_of_fork: self.setup_fork,
         })
     }
 }
@@ -202,6 +206,9 @@ word_enum! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeGcRequest {
     pub cwd: PathBuf,
+    /// The environment of teardown commands.
+    #[serde(default)]
+    pub environment: Environment,
     pub is_dry_run: bool,
 }
 

@@ -77,7 +77,9 @@ pub async fn start(
     request: LaunchRequest,
 ) -> Result<Held> {
     state.worktree = worktrees::of_session(ports, &state.session).await?;
-    worktrees::bring_back(ports, state, &request.environment).await?;
+    if let Some(worktree) = &state.worktree {
+        worktrees::bring_back(ports, &state.session, worktree, &request.environment).await?;
+    }
     let (order, files) = prepare(ports, state, &request)?;
     let launch = order.record.launch.id;
     record(ports, state, &request, &order.record.launch).await?;

@@ -55,15 +55,21 @@ pub async fn carry_out(
     environment: Environment,
 ) -> Result<Done> {
     let done = act(ports, state, observed, decision, environment).await?;
-    Ok(match done {
-        Done::Launched { outcome, note }
-            if observed.facts.folder == FolderPresence::GoneWorktree =>
-        {
+    Ok(match observed.facts.folder {
+        FolderPresence::GoneWorktree => with_worktree_note(done),
+        FolderPresence::There | FolderPresence::Gone => done,
+    })
+}
+
+/// Adds to a started process that the folder of its worktree was made again.
+pub fn with_worktree_note(done: Done) -> Done {
+    match done {
+        Done::Launched { outcome, note } => {
             let notes = [Some(WORKTREE_MADE.to_owned()), note].into_iter().flatten();
             Done::Launched { outcome, note: Some(notes.collect::<Vec<_>>().join("; ")) }
         }
         done => done,
-    })
+    }
 }
 
 async fn act(

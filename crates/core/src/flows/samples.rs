@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::model::{
-    AgentName, FleetName, Handoff, HandoffForm, Permission, Project, ProjectAgent, Restart,
-    Session, SessionId, SessionName, Status, TaskTemplates, VendorId, WorktreeSettings,
+    AgentName, AgentWorktree, BranchName, BranchStart, FleetName, Handoff, HandoffForm, Permission,
+    Project, ProjectAgent, RepositorySource, Restart, Session, SessionId, SessionName, Status,
+    TaskTemplates, VendorId, WorktreeCommands, WorktreeId, WorktreeSettings,
 };
 
 pub(crate) fn session(number: u128, name: &str) -> Session {
@@ -62,6 +63,25 @@ pub(crate) fn project(kinds: &[&str], agents: &[(&str, &str)]) -> Project {
         worktrees: WorktreeSettings::default(),
         templates: TaskTemplates::default(),
         claims: Vec::new(),
+    }
+}
+
+/// Returns a worktree of the agent `coder`.
+pub(crate) fn worktree(branch: &str, port: u16) -> AgentWorktree {
+    AgentWorktree {
+        id: WorktreeId::new(Uuid::from_u128(port.into())),
+        source: RepositorySource::Folder("/src/shop".into()),
+        remote_host: None,
+        agent: AgentName::parse("coder").unwrap(),
+        branch: BranchName::parse(branch).unwrap(),
+        start: BranchStart::DefaultBranch,
+        path: PathBuf::from("/worktrees").join(branch),
+        port,
+        session: None,
+        removal: None,
+        commands: WorktreeCommands::default(),
+        is_set_up: false,
+        created_at: Timestamp::UNIX_EPOCH,
     }
 }
 

@@ -209,6 +209,8 @@ impl SessionState {
             | Change::SetTimers { .. }
             | Change::AddTask(_)
             | Change::SetTask { .. }
+            | Change::SetWorktreeCommands { .. }
+            | Change::SetWorktreeSetUp { .. }
             | Change::SetIssueSession { .. } => {}
         }
     }

@@ -5,6 +5,7 @@
 //! session of the same agent can take it over from a headless session whose last turn is over.
 
 mod actions;
+mod commands;
 mod list;
 mod make;
 mod plan;
@@ -16,7 +17,7 @@ use crate::ports::{Ports, WorktreeQuery};
 
 pub use actions::{collect_garbage, diff, remove, restore, salvage};
 pub use list::{find, list};
-pub use make::{bring_back, make};
+pub use make::{bring_back, make, prepare};
 pub use plan::{WorktreePlan, place, plan};
 pub(crate) use plan::{owner, reserved};
 pub use trust::is_trusted;

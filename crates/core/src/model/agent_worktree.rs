@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentName, BranchName, BranchStart, GitHost, RefName, RepositorySource, RepositoryUrl,
-    SessionId, WorktreeId, WorktreePlace,
+    SessionId, WorktreeCommands, WorktreeId, WorktreePlace,
 };
 
 /// A worktree that Segue has made for an agent. The record outlives the folder, so that the folder
@@ -34,6 +34,12 @@ pub struct AgentWorktree {
     pub session: Option<SessionId>,
     /// `None` while the folder is complete, as far as Segue knows.
     pub removal: Option<WorktreeRemoval>,
+    /// The commands of the project. Empty if the user has not allowed them for this worktree.
+    #[serde(default)]
+    pub commands: WorktreeCommands,
+    /// Whether all setup commands have succeeded since the folder was made.
+    #[serde(default)]
+    pub is_set_up: bool,
     pub created_at: Timestamp,
 }
 
@@ -44,6 +50,8 @@ pub struct WorktreeOrder {
     pub start: BranchStart,
     /// The repository. `None` for the repository of the folder.
     pub url: Option<RepositoryUrl>,
+    /// Whether the commands of the project may run even if the branch is from a fork.
+    pub allows_commands_of_fork: bool,
 }
 
 /// That a worktree's folder is gone. Segue records a removal before git removes the folder, and

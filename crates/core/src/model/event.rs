@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    EnvironmentSource, Evidence, Exit, FailureClass, HandoffForm, LaunchId, LaunchMode, MessageId,
-    RefName, SessionId, Source, Status, TaskId, TaskStateKind, VendorId, VendorSessionId,
+    CommandPhase, EnvironmentSource, Evidence, Exit, FailureClass, HandoffForm, LaunchId,
+    LaunchMode, MessageId, RefName, SessionId, Source, Status, TaskId, TaskStateKind, VendorId,
+    VendorSessionId,
 };
 use crate::word_enum::word_enum;
 
@@ -163,6 +164,8 @@ pub enum EventPayload {
     /// The folder of a session's worktree was made or made again.
     WorktreeMade(MadeWorktreeFacts),
     WorktreeRemoved(RemovedWorktreeFacts),
+    /// A command of a worktree was started, or has ended.
+    WorktreeCommand(WorktreeCommandFacts),
     /// A task was added, or its state has changed.
     TaskChanged {
         task: TaskId,
@@ -197,6 +200,16 @@ pub struct RemovedWorktreeFacts {
     pub branch: String,
     /// The ref that holds what the branch does not have. `None` if the branch has everything.
     pub salvage: Option<RefName>,
+}
+
+/// A setup or teardown command of a worktree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeCommandFacts {
+    pub branch: String,
+    pub phase: CommandPhase,
+    pub command: String,
+    /// How the command ended. `None` if it was started.
+    pub ending: Option<String>,
 }
 
 /// A process that a dead launch left behind.
@@ -249,6 +262,7 @@ word_enum! {
         SettingsChanged = "settings_changed",
         WorktreeMade = "worktree_made",
         WorktreeRemoved = "worktree_removed",
+        WorktreeCommand = "worktree_command",
         TaskChanged = "task_changed",
     }
 }
@@ -285,6 +299,7 @@ impl EventPayload {
             Self::SettingsChanged { .. } => EventKind::SettingsChanged,
             Self::WorktreeMade(_) => EventKind::WorktreeMade,
             Self::WorktreeRemoved(_) => EventKind::WorktreeRemoved,
+            Self::WorktreeCommand(_) => EventKind::WorktreeCommand,
             Self::TaskChanged { .. } => EventKind::TaskChanged,
             Self::Recorded { kind, .. } => *kind,
         }

@@ -39,6 +39,7 @@ mod timer;
 mod turn;
 mod usage;
 mod worktree;
+mod worktree_commands;
 
 pub use agent_worktree::{AgentWorktree, WorktreeOrder, WorktreeRemoval};
 pub use archive::{Archived, CopiedConversation};
@@ -49,7 +50,7 @@ pub use dialog::Dialog;
 pub use environment_source::EnvironmentSource;
 pub use event::{
     Event, EventKind, EventPayload, LeftoverProcess, MadeWorktreeFacts, NewEvent,
-    RemovedWorktreeFacts, RestoreSource,
+    RemovedWorktreeFacts, RestoreSource, WorktreeCommandFacts,
 };
 pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
@@ -99,3 +100,4 @@ pub use worktree::{
     ListedWorktree, Provision, WorktreeChanges, WorktreeDiff, WorktreeFacts, WorktreeOrigin,
     WorktreePlace, WorktreeSpec,
 };
+pub use worktree_commands::{CommandPhase, WorktreeCommands};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AgentName, Counts, Environment, FleetName, Permission, Restart, SessionSettings, Timer,
-    VendorDescription, VendorId, WorktreeOrder,
+    VendorDescription, VendorId, WorktreeCommands, WorktreeOrder,
 };
 
 /// The name of a project file.
@@ -41,6 +41,7 @@ pub struct WorktreeSettings {
     pub include: Vec<String>,
     /// Folders of the project to which a new worktree gets symlinks.
     pub link: Vec<PathBuf>,
+    pub commands: WorktreeCommands,
 }
 
 /// The templates of a project for the prompts of tasks. `None` means the built-in template.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::error::Result;
-use crate::model::Environment;
+use crate::model::{Environment, WorktreeId};
 
 /// A shell command, and how to run it.
 #[derive(Clone, Debug)]
@@ -18,6 +18,9 @@ pub struct CommandOrder {
     pub environment: Environment,
     /// How long the command may take.
     pub timeout: Duration,
+    /// The file to which the command and its output are appended. If it gets too long, its
+    /// beginning is dropped. `None` if only the end of the output is wanted.
+    pub log: Option<PathBuf>,
 }
 
 /// The end of a shell command.
@@ -38,4 +41,10 @@ pub trait Commands: Debug + Send + Sync {
     /// Runs a command until it ends or its time is over. All its processes are ended before this
     /// returns. Fails only if the shell cannot be started.
     async fn run(&self, order: CommandOrder) -> Result<CommandReport>;
+
+    /// Returns the log of the commands of a worktree. The file need not exist.
+    fn log_of(&self, worktree: WorktreeId) -> PathBuf;
+
+    /// Deletes the log of the commands of a worktree.
+    fn remove_log(&self, worktree: WorktreeId);
 }

@@ -12,7 +12,8 @@ use crate::model::{
     Handoff, IssueKey, Launch, LaunchEnd, LaunchId, MachineId, Message, MessageId, MessageState,
     NewEvent, ProcessRef, RequestKey, RequestRecord, RequestStep, Session, SessionId, SessionName,
     SessionSettings, Status, StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind, Timer, Trust,
-    Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeId, WorktreeRemoval,
+    Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeCommands, WorktreeId,
+    WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -196,6 +197,16 @@ pub enum Change {
     SetWorktreeRemoval {
         worktree: WorktreeId,
         removal: Option<WorktreeRemoval>,
+    },
+    /// Records the commands of a worktree.
+    SetWorktreeCommands {
+        worktree: WorktreeId,
+        commands: WorktreeCommands,
+    },
+    /// Records whether all setup commands have succeeded in the present folder of a worktree.
+    SetWorktreeSetUp {
+        worktree: WorktreeId,
+        is_set_up: bool,
     },
     /// Deletes the record of a worktree.
     ForgetWorktree(WorktreeId),

@@ -5,7 +5,7 @@ mod choice;
 pub use choice::{EnvironmentCandidate, EnvironmentChoice, choose, without_shell_internals};
 
 use crate::error::{Error, Result};
-use crate::model::{Environment, Launch, Session};
+use crate::model::{AgentWorktree, Environment, Launch, LaunchId, Session};
 use crate::rules::askpass::TICKET;
 
 /// Variables that every agent gets. A nested Segue recognizes its agent by them.
@@ -36,11 +36,7 @@ pub fn for_agent(
     (session, port): (&Session, Option<u16>),
     launch: &Launch,
 ) -> Environment {
-    let mut environment = caller.clone();
-    environment.retain(|name| {
-        let is_internal = NOT_FOR_AGENTS.contains(&name) || name.starts_with(NOT_FOR_AGENTS_PREFIX);
-        !is_internal && !name.starts_with("TMUX") && !WRONG_IN_TERMINAL.contains(&name)
-    });
+    let mut environment = without_internals(caller);
     for (name, value) in &session.env {
         environment.set(name, value);
     }
@@ -53,6 +49,30 @@ pub fn for_agent(
     if let Some(port) = port {
         environment.set(PORT, port.to_string());
     }
+    environment
+}
+
+fn without_internals(caller: &Environment) -> Environment {
+    let mut environment = caller.clone();
+    environment.retain(|name| {
+        let is_internal = NOT_FOR_AGENTS.contains(&name) || name.starts_with(NOT_FOR_AGENTS_PREFIX);
+        !is_internal && !name.starts_with("TMUX") && !WRONG_IN_TERMINAL.contains(&name)
+    });
+    environment
+}
+
+/// Returns the environment of the setup and teardown commands of a worktree. `mark` takes the place
+/// of a launch, so that all their processes can be found.
+pub fn for_worktree_command(
+    caller: &Environment,
+    worktree: &AgentWorktree,
+    mark: LaunchId,
+) -> Environment {
+    let mut environment = without_internals(caller);
+    environment.set(LAUNCH, mark.to_string());
+    environment.set(AGENT, worktree.agent.as_str());
+    environment.retain(|name| name != FLEET);
+    environment.set(PORT, worktree.port.to_string());
     environment
 }
 
@@ -101,6 +121,24 @@ mod tests {
         assert_eq!(environment.get(LAUNCH), Some(launch(7).id.to_string().as_str()));
         let in_worktree = for_agent(&caller, (&session, Some(20123)), &launch(7));
         assert_eq!(in_worktree.get(PORT), Some("20123"));
+    }
+
+    #[test]
+    fn command_of_a_worktree_gets_its_port_and_the_marks_of_no_session() {
+        let caller = [
+            ("PATH", "/bin"),
+            ("SEGUE_SESSION", "outer"),
+            ("SEGUE_LAUNCH", "outer"),
+            ("SEGUE_FLEET", "outer"),
+            ("SEGUE_TOKEN", "secret"),
+        ];
+        let caller = Environment::new(caller.map(|(name, value)| (name.into(), value.into())));
+        let worktree = samples::worktree("fix", 20123);
+        let environment = for_worktree_command(&caller, &worktree, launch(7).id);
+        assert_eq!(environment.names(), ["PATH", AGENT, LAUNCH, PORT]);
+        assert_eq!(environment.get(LAUNCH), Some(launch(7).id.to_string().as_str()));
+        assert_eq!(environment.get(AGENT), Some("coder"));
+        assert_eq!(environment.get(PORT), Some("20123"));
     }
 
     #[test]

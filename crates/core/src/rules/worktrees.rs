@@ -4,6 +4,7 @@
 mod branch;
 mod found;
 mod notice;
+mod output;
 mod path;
 mod port;
 mod unfinished;
@@ -11,6 +12,7 @@ mod unfinished;
 pub use branch::{BranchCase, BranchConflict, BranchFacts, PullRequestBranch, branch_case};
 pub use found::{FolderContent, FoundWorktree, GitLink, NextStep, WorktreeRefusal, next_step};
 pub use notice::{notice, origin};
+pub use output::end_of_output;
 pub use path::{clone_name, salvage_key, worktree_path};
 pub use port::choose_port;
 pub use unfinished::UnfinishedStep;

@@ -31,4 +31,5 @@ mod tasks;
 mod unknown_conversations;
 mod usage;
 mod view;
+mod worktree_commands;
 mod worktrees;

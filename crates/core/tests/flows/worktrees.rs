@@ -13,7 +13,7 @@ use segue_core::ports::{Change, Commit, Conflict, WorktreeQuery};
 use segue_core::{Kind, Result};
 use segue_fakes::{FakeWorld, samples};
 
-fn request(branch: &str) -> RunRequest {
+pub(crate) fn request(branch: &str) -> RunRequest {
     RunRequest {
         caller: Caller { cwd: samples::CWD.into(), environment: samples::environment() },
         worktree: Some(WorktreeRequest { branch: branch.to_owned(), ..WorktreeRequest::default() }),
@@ -130,7 +130,7 @@ async fn remove(world: &FakeWorld, branch: &str) -> Result<segue_core::api::Work
     let ports = world.ports();
     let cwd = Path::new(samples::CWD);
     let worktree = worktrees::find(&ports, &Principal::User, branch, cwd).await?;
-    worktrees::remove(&ports, &worktree, &[]).await
+    worktrees::remove(&ports, &worktree, (&[], &samples::environment())).await
 }
 
 #[tokio::test]
@@ -220,14 +220,17 @@ async fn garbage_collection_removes_only_worktrees_that_no_session_uses() {
     let planned = plan(&world, &request("unused")).await.unwrap().worktree.unwrap();
     let ports = world.ports();
     worktrees::make(&ports, &planned, &samples::environment()).await.unwrap();
-    let (would, failed) = worktrees::collect_garbage(&ports, true).await.unwrap();
+    let (would, failed) =
+        worktrees::collect_garbage(&ports, (true, &samples::environment())).await.unwrap();
     assert_eq!((would.len(), failed.len()), (1, 0));
     assert_eq!(would[0].outcome, WorktreeOutcome::Removable);
     assert!(world.disk.has_folder(&planned.worktree.path));
     world.calls.fail("checkouts.remove", 1);
-    let (removed, failed) = worktrees::collect_garbage(&ports, false).await.unwrap();
+    let (removed, failed) =
+        worktrees::collect_garbage(&ports, (false, &samples::environment())).await.unwrap();
     assert_eq!((removed.len(), failed.len()), (0, 1));
-    let (removed, failed) = worktrees::collect_garbage(&ports, false).await.unwrap();
+    let (removed, failed) =
+        worktrees::collect_garbage(&ports, (false, &samples::environment())).await.unwrap();
     assert_eq!((removed.len(), failed.len()), (1, 0));
     assert!(!world.disk.has_folder(&planned.worktree.path));
 }

@@ -68,6 +68,12 @@ impl Tables {
             Change::SetWorktreeRemoval { worktree, removal } => {
                 self.worktree_mut(worktree)?.removal = removal;
             }
+            Change::SetWorktreeCommands { worktree, commands } => {
+                self.worktree_mut(worktree)?.commands = commands;
+            }
+            Change::SetWorktreeSetUp { worktree, is_set_up } => {
+                self.worktree_mut(worktree)?.is_set_up = is_set_up;
+            }
             Change::ForgetWorktree(worktree) => {
                 self.worktree_mut(worktree)?;
                 self.worktrees.retain(|it| it.id != worktree);

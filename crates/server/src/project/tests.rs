@@ -397,7 +397,13 @@ fn keys_of_worktrees_that_lead_out_of_the_project_or_make_no_sense_are_refused()
         ("[worktrees]\nlink = [\"../x\"]\n".to_owned(), "leads out of the project"),
         ("[worktrees]\nlink = [\"/etc\"]\n".to_owned(), "leads out of the project"),
         ("[worktrees]\ninclude = [\"\"]\n".to_owned(), "is empty"),
-        ("[worktrees]\nsetup = [\"x\"]\n".to_owned(), "unknown key `setup`"),
+        ("[worktrees]\nsetup = [\" \"]\n".to_owned(), "a command is empty"),
+        ("[worktrees]\nteardown = [\"a\\nb\"]\n".to_owned(), "has a line break"),
+        ("[worktrees]\nsetup = [\"a \u{202e}b\"]\n".to_owned(), "an invisible character"),
+        (format!("[worktrees]\nsetup = [\"{}\"]\n", "x".repeat(251)), "at most 250 bytes, got 251"),
+        ("[worktrees]\nsetup = [\"x --token abc\"]\n".to_owned(), "would put a secret"),
+        ("[worktrees]\nsetup_timeout = \"25h\"\n".to_owned(), "`setup_timeout` must be between"),
+        ("[worktrees]\nteardown_timeout = \"0s\"\n".to_owned(), "`teardown_timeout` must be"),
     ];
     for (text, expected) in table {
         let error = read(&text).unwrap_err();

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
+use jiff::SignedDuration;
 use segue_core::model::{
-    BranchName, BranchStart, RepositoryUrl, TrustClaim, WorktreeOrder, WorktreeSettings,
+    BranchName, BranchStart, RepositoryUrl, TrustClaim, WorktreeCommands, WorktreeOrder,
+    WorktreeSettings, is_misleading,
 };
+use segue_core::rules::secrets;
 use segue_core::{Error, Result};
 use serde::Deserialize;
 use toml::Spanned;
@@ -22,6 +26,12 @@ pub(super) struct WrittenWorktrees {
     include: Vec<Spanned<String>>,
     #[serde(default)]
     link: Vec<Spanned<PathBuf>>,
+    #[serde(default)]
+    setup: Vec<Spanned<String>>,
+    setup_timeout: Option<Spanned<String>>,
+    #[serde(default)]
+    teardown: Vec<Spanned<String>>,
+    teardown_timeout: Option<Spanned<String>>,
 }
 
 impl WrittenWorktrees {
@@ -45,6 +55,25 @@ impl WrittenWorktrees {
             root: self.path.as_ref().map(|path| folder.join(path.as_ref())),
             include: self.include.iter().map(|it| it.as_ref().clone()).collect(),
             link: values(&self.link),
+            commands: self.commands(source)?,
+        })
+    }
+
+    fn commands(&self, source: &ProjectSource) -> Result<WorktreeCommands> {
+        for command in self.setup.iter().chain(&self.teardown) {
+            check_command(command.as_ref()).map_err(|error| source.at(command, error))?;
+        }
+        let texts = |commands: &[Spanned<String>]| {
+            commands.iter().map(|it| it.as_ref().clone()).collect::<Vec<_>>()
+        };
+        let limit = |key: &str, written: Option<&Spanned<String>>| {
+            written.map(|written| timeout(key, written, source)).transpose()
+        };
+        Ok(WorktreeCommands {
+            setup: texts(&self.setup),
+            teardown: texts(&self.teardown),
+            setup_timeout: limit("setup_timeout", self.setup_timeout.as_ref())?,
+            teardown_timeout: limit("teardown_timeout", self.teardown_timeout.as_ref())?,
         })
     }
 
@@ -56,10 +85,54 @@ impl WrittenWorktrees {
         let link = self.link.iter().map(|it| format!("{:?}", it.as_ref())).collect();
         let claims = [("path", shown(path)), ("include", shown(include)), ("link", shown(link))];
         let written = claims.into_iter().filter(|(_, value)| !value.is_empty());
-        written
-            .map(|(key, value)| TrustClaim::setting(format!("worktrees: {key}"), value))
-            .collect()
+        let written =
+            written.map(|(key, value)| TrustClaim::setting(format!("worktrees: {key}"), value));
+        let setup = command_claims("setup", &self.setup, "in each new worktree");
+        let teardown = command_claims("teardown", &self.teardown, "before a worktree is removed");
+        written.chain(setup).chain(teardown).collect()
     }
+}
+
+/// Returns a claim for each command.
+fn command_claims(key: &str, commands: &[Spanned<String>], when: &str) -> Vec<TrustClaim> {
+    let claim = |(number, command): (usize, &Spanned<String>)| {
+        let command = command.as_ref();
+        let claim = TrustClaim::setting(format!("worktrees: {key} {number}"), command);
+        claim.in_words(format!("runs `{command}` {when}"))
+    };
+    (1..).zip(commands).map(claim).collect()
+}
+
+/// A command is shown as a whole before it is trusted, so it must not be longer.
+const MAX_COMMAND_BYTES: usize = 250;
+
+/// Returns an error for a command that cannot be shown in one line before it is trusted, and for a
+/// command that seems to contain a secret.
+fn check_command(command: &str) -> Result<()> {
+    let hint = "put it into a script of the repository, and name the script here";
+    if command.trim().is_empty() || command.contains(is_misleading) {
+        let error = "a command is empty, has a line break, or has an invisible character";
+        return Err(Error::config(error).hint(hint));
+    }
+    if command.len() > MAX_COMMAND_BYTES {
+        let error =
+            format!("a command must have at most {MAX_COMMAND_BYTES} bytes, got {}", command.len());
+        return Err(Error::config(error).hint(hint));
+    }
+    let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+    secrets::refuse_in_arguments(&words)
+}
+
+const MIN_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn timeout(key: &str, written: &Spanned<String>, source: &ProjectSource) -> Result<Duration> {
+    let text = written.as_ref();
+    let parsed = text.parse::<SignedDuration>().ok().and_then(|it| Duration::try_from(it).ok());
+    parsed.filter(|it| (MIN_TIMEOUT..=MAX_TIMEOUT).contains(it)).ok_or_else(|| {
+        let error = Error::config(format!("`{key}` must be between `1s` and `24h`, got `{text}`"));
+        source.at(written, error.hint("write it as `10m` or `1h 30m`"))
+    })
 }
 
 /// Returns an error for a path that leads out of the folder of the project.
@@ -93,7 +166,8 @@ pub(super) fn order(
                 .and_then(|text| BranchName::parse(&text))
                 .map_err(|error| source.at(branch, error))?;
             let start = BranchStart::DefaultBranch;
-            Ok(Some(WorktreeOrder { branch, start, url: url.map(|(url, _)| url) }))
+            let url = url.map(|(url, _)| url);
+            Ok(Some(WorktreeOrder { branch, start, url, allows_commands_of_fork: false }))
         }
         (None, Some((_, repo))) => {
             let error = Error::config("`repo` needs a branch");

@@ -69,8 +69,7 @@ pub(crate) async fn collect_garbage(
 ) -> RouteResult<WorktreeGcReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("worktree gc", &request));
     let keep = if request.is_dry_run { AnswerStorage::NotStored } else { AnswerStorage::AfterWork };
-    let collect = async move {
-        supervisor::collect_garbage(&supervisor, &principal, request.is_dry_run).await
-    };
+    let collect =
+        async move { supervisor::collect_garbage(&supervisor, &principal, &request).await };
     Ok(Json(once.carry_out(keep, collect).await?))
 }

@@ -25,6 +25,8 @@ pub(crate) struct StartPermits {
     pub(crate) gates: Vec<GatePermit>,
     /// `Some` if this session has to try the account before the others.
     pub(crate) scout: Option<Scout>,
+    /// Whether the folder of the session's worktree was made again for this start.
+    pub(crate) worktree_was_gone: bool,
 }
 
 /// Waits until a start is permitted. Dropping the future returns the permits that it has. Fails if
@@ -50,7 +52,7 @@ pub(crate) async fn admit(
     if scout.is_none() {
         accounts.check(&account, trigger)?;
     }
-    Ok(StartPermits { gates: gates_passed, scout })
+    Ok(StartPermits { gates: gates_passed, scout, worktree_was_gone: false })
 }
 
 #[cfg(test)]

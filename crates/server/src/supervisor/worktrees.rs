@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use segue_core::Result;
 use segue_core::api::{
     WorktreeActionReport, WorktreeActionRequest, WorktreeDiffReport, WorktreeDiffRequest,
-    WorktreeGcReport, WorktreeList, WorktreesRequest,
+    WorktreeGcReport, WorktreeGcRequest, WorktreeList, WorktreesRequest,
 };
 use segue_core::flows::worktrees::{self, WorktreePlan};
-use segue_core::model::{AgentWorktree, BranchName, Environment, EventPayload, Principal};
+use segue_core::model::{AgentWorktree, BranchName, Environment, EventPayload, Principal, Session};
 use segue_core::rules::scope::RestrictedAction;
 use tokio::sync::Notify;
 
@@ -78,19 +78,35 @@ impl Supervisor {
         Ok(Some(MadeWorktree { event, _claim: claim }))
     }
 
+    /// Prepares the worktree of a session for a launch. Returns whether its folder was gone.
+    pub(super) async fn prepare_worktree(
+        &self,
+        session: &Session,
+        environment: &Environment,
+    ) -> Result<bool> {
+        let Some(worktree) = worktrees::of_session(&self.ports, session).await? else {
+            return Ok(false);
+        };
+        let _claim = self.worktree_claims.claim(&worktree.path).await;
+        worktrees::prepare(&self.ports, session, environment).await
+    }
+
     /// Removes a worktree. The actor of its session does it, so that no process is started there
     /// meanwhile.
     async fn remove_worktree(
         self: &Arc<Self>,
         worktree: &AgentWorktree,
+        environment: &Environment,
     ) -> Result<WorktreeActionReport> {
         match worktree.session {
             Some(session) => {
-                self.ask(session, |reply| SessionRequest::RemoveWorktree { reply }).await
+                let environment = environment.clone();
+                self.ask(session, |reply| SessionRequest::RemoveWorktree { environment, reply })
+                    .await
             }
             None => {
                 let _claim = self.worktree_claims.claim(&worktree.path).await;
-                worktrees::remove(&self.ports, worktree, &[]).await
+                worktrees::remove(&self.ports, worktree, (&[], environment)).await
             }
         }
     }
@@ -136,7 +152,7 @@ pub(crate) async fn remove_worktree(
     request: &WorktreeActionRequest,
 ) -> Result<WorktreeActionReport> {
     let worktree = found(supervisor, principal, request).await?;
-    supervisor.remove_worktree(&worktree).await
+    supervisor.remove_worktree(&worktree, &request.environment).await
 }
 
 /// Makes a removed worktree again.
@@ -155,10 +171,11 @@ pub(crate) async fn restore_worktree(
 pub(crate) async fn collect_garbage(
     supervisor: &Arc<Supervisor>,
     principal: &Principal,
-    is_dry_run: bool,
+    request: &WorktreeGcRequest,
 ) -> Result<WorktreeGcReport> {
     principal.allow(RestrictedAction::MakeWorktree)?;
-    let (removed, failed) = worktrees::collect_garbage(&supervisor.ports, is_dry_run).await?;
+    let how = (request.is_dry_run, &request.environment);
+    let (removed, failed) = worktrees::collect_garbage(&supervisor.ports, how).await?;
     Ok(WorktreeGcReport { removed, failed })
 }
 

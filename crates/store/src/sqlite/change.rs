@@ -57,6 +57,12 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::SetWorktreeRemoval { worktree, removal } => {
             worktrees::set_removal(transaction, *worktree, removal.as_ref())
         }
+        Change::SetWorktreeCommands { worktree, commands } => {
+            worktrees::set_commands(transaction, *worktree, commands)
+        }
+        Change::SetWorktreeSetUp { worktree, is_set_up } => {
+            worktrees::set_set_up(transaction, *worktree, *is_set_up)
+        }
         Change::ForgetWorktree(worktree) => worktrees::forget(transaction, *worktree),
         Change::AddTask(task) => tasks::add(transaction, task),
         Change::SetTask { task, from } => tasks::set(transaction, task, *from),

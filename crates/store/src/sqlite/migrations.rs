@@ -28,6 +28,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 11, sql: include_str!("../../migrations/sqlite/0011_worktrees.sql") },
     Migration { number: 12, sql: include_str!("../../migrations/sqlite/0012_tasks.sql") },
     Migration { number: 13, sql: include_str!("../../migrations/sqlite/0013_usage.sql") },
+    Migration { number: 14, sql: include_str!("../../migrations/sqlite/0014_worktree_setup.sql") },
 ];
 
 /// Returns the version after these migrations.

@@ -149,7 +149,8 @@ fn leased_worktree(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<Lea
 
 macro_rules! worktree_columns {
     () => {
-        "id, path, session, agent, branch, port, source, remote_host, beginning, removal, created_at"
+        "id, path, session, agent, branch, port, source, remote_host, beginning, removal, commands, \
+         is_set_up, created_at"
     };
 }
 pub(crate) use worktree_columns;
@@ -167,6 +168,8 @@ pub(crate) fn worktree(row: &Row<'_>) -> rusqlite::Result<AgentWorktree> {
         remote_host: columns.optional_word()?,
         start: columns.json()?,
         removal: columns.optional_json()?,
+        commands: columns.optional_json()?.unwrap_or_default(),
+        is_set_up: columns.plain::<Option<bool>>()?.unwrap_or(false),
         created_at: columns.word()?,
     })
 }

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::make::{event, made_again, made_facts, salvage_since};
+use super::commands::{set_up, tear_down};
+use super::make::{event, made_again, made_facts, not_set_up, salvage_since};
 use crate::api::{
     ChangedFile, FailedTarget, WorktreeActionReport, WorktreeDiffReport, WorktreeDiffRequest,
     WorktreeOutcome,
@@ -15,8 +16,8 @@ use crate::model::{
     RemovedWorktreeFacts, SalvageOutcome, WorktreeDiff, WorktreeRemoval,
 };
 use crate::ports::{
-    Change, Commit, Ports, RemovalOrder, RestorationOrder, SessionQuery, SessionSummary,
-    WorktreeQuery,
+    Change, Commit, InspectDepth, Ports, RemovalOrder, RestorationOrder, SessionQuery,
+    SessionSummary, WorktreeQuery,
 };
 use crate::rules::worktrees::notice;
 
@@ -74,12 +75,12 @@ fn report(
     WorktreeActionReport { worktree: id, path, branch, outcome, salvage, notices: Vec::new() }
 }
 
-/// Salvages a worktree and removes its folder. Fails if the session that works there runs. The
-/// session stays, and gets the worktree back when it comes back.
+/// Salvages a worktree, runs its teardown commands, and removes its folder. Fails if the session
+/// that works there runs. The session stays, and gets the worktree back when it comes back.
 pub async fn remove(
     ports: &Ports,
     worktree: &AgentWorktree,
-    include: &[String],
+    (include, environment): (&[String], &Environment),
 ) -> Result<WorktreeActionReport> {
     if let Some(removal) = worktree.complete_removal() {
         let salvage = removal.salvage.clone();
@@ -90,14 +91,18 @@ pub async fn remove(
     let order = RemovalOrder { place: worktree.place(), include: include.to_vec(), used_by };
     // An interrupted removal is continued: its salvage may be older than this request.
     let at = worktree.removal.as_ref().map_or_else(|| ports.clock.now(), |removal| removal.at);
-    let begun = WorktreeRemoval { at, is_done: false, salvage: None };
-    set_removal(ports, worktree, Some(begun), Vec::new()).await?;
+    let before = worktree.removal.as_ref().and_then(|removal| removal.salvage.clone());
+    let mut begun = WorktreeRemoval { at, is_done: false, salvage: before };
+    set_removal(ports, worktree, Some(begun.clone()), Vec::new()).await?;
     failpoint::hit("worktree.remove.before");
+    let notices = clean_up(ports, worktree, (&order, &mut begun), environment).await?;
     let salvage = match ports.checkouts.remove(&order).await {
-        Ok(outcome) => reference(&outcome),
-        Err(_) if ports.machine.folder(&worktree.path).is_err() => {
-            salvage_since(ports, worktree, at).await?
-        }
+        // The salvage from before the teardown has everything that was in the worktree.
+        Ok(outcome) => begun.salvage.or_else(|| reference(&outcome)),
+        Err(_) if ports.machine.folder(&worktree.path).is_err() => match begun.salvage {
+            Some(salvage) => Some(salvage),
+            None => salvage_since(ports, worktree, at).await?,
+        },
         Err(error) => {
             set_removal(ports, worktree, None, Vec::new()).await?;
             return Err(error);
@@ -112,7 +117,40 @@ pub async fn remove(
     let done = WorktreeRemoval { at, is_done: true, salvage: salvage.clone() };
     let events = vec![event(ports, worktree.session, payload)];
     set_removal(ports, worktree, Some(done), events).await?;
-    Ok(report(worktree, WorktreeOutcome::Removed, salvage))
+    if notices.is_empty() {
+        ports.commands.remove_log(worktree.id);
+    }
+    Ok(WorktreeActionReport { notices, ..report(worktree, WorktreeOutcome::Removed, salvage) })
+}
+
+/// Salvages a worktree and runs its teardown commands. Returns a warning if a command fails: the
+/// removal goes on. Does nothing if there are no commands, or if the worktree cannot be removed.
+async fn clean_up(
+    ports: &Ports,
+    worktree: &AgentWorktree,
+    (order, begun): (&RemovalOrder, &mut WorktreeRemoval),
+    environment: &Environment,
+) -> Result<Vec<String>> {
+    if worktree.commands.teardown.is_empty() || order.used_by.is_some() {
+        return Ok(Vec::new());
+    }
+    let facts = ports.checkouts.inspect(&order.place, InspectDepth::State).await;
+    if !facts.is_ok_and(|facts| facts.listed.locked.is_none()) {
+        return Ok(Vec::new());
+    }
+    if begun.salvage.is_none() {
+        // The removal makes the same salvage, and reports why it cannot.
+        let Ok(outcome) = ports.checkouts.salvage(&order.place, &order.include).await else {
+            return Ok(Vec::new());
+        };
+        begun.salvage = reference(&outcome);
+    }
+    let (id, removal) = (worktree.id, Some(begun.clone()));
+    let recorded = Change::SetWorktreeRemoval { worktree: id, removal };
+    let changes = [recorded].into_iter().chain(not_set_up(worktree)).collect();
+    ports.store.commit(Commit { changes, events: Vec::new() }).await?;
+    let failed = tear_down(ports, worktree, environment).await.err();
+    Ok(failed.iter().map(Error::in_one_line).collect())
 }
 
 async fn set_removal(
@@ -150,6 +188,9 @@ pub async fn restore(
     };
     let source = worktree.source.clone();
     let order = RestorationOrder { source, salvage: salvage.clone(), branch };
+    if let Some(change) = not_set_up(worktree) {
+        ports.store.commit(Commit { changes: vec![change], events: Vec::new() }).await?;
+    }
     let is_begun = worktree.removal.is_some() && ports.machine.folder(&worktree.path).is_ok();
     let made = match is_begun {
         // An interrupted restoration is completed.
@@ -160,10 +201,13 @@ pub async fn restore(
         }
     };
     failpoint::hit("worktree.restored.after");
-    let notices = made.notices.iter().map(notice).collect();
+    let mut notices: Vec<String> = made.notices.iter().map(notice).collect();
     let payload = EventPayload::WorktreeMade(made_facts(worktree, &made));
     let events = vec![event(ports, worktree.session, payload)];
     set_removal(ports, worktree, None, events).await?;
+    let worktree = &AgentWorktree { is_set_up: false, ..worktree.clone() };
+    let failed = set_up(ports, worktree, environment).await.err();
+    notices.extend(failed.iter().map(Error::in_one_line));
     Ok(WorktreeActionReport {
         notices,
         ..report(worktree, WorktreeOutcome::Restored, Some(salvage))
@@ -184,7 +228,7 @@ async fn newest_salvage(ports: &Ports, worktree: &AgentWorktree) -> Result<RefNa
 /// the errors of the others.
 pub async fn collect_garbage(
     ports: &Ports,
-    is_dry_run: bool,
+    (is_dry_run, environment): (bool, &Environment),
 ) -> Result<(Vec<WorktreeActionReport>, Vec<FailedTarget>)> {
     let (mut removed, mut failed) = (Vec::new(), Vec::new());
     let all = ports.store.worktrees(&WorktreeQuery::default()).await?;
@@ -194,7 +238,7 @@ pub async fn collect_garbage(
             removed.push(report(worktree, WorktreeOutcome::Removable, None));
             continue;
         }
-        match remove(ports, worktree, &[]).await {
+        match remove(ports, worktree, (&[], environment)).await {
             Ok(report) => removed.push(report),
             Err(error) => {
                 let target = worktree.path.display().to_string();

@@ -2,20 +2,26 @@
 
 use jiff::Timestamp;
 
+use super::commands::set_up;
+use super::of_session;
 use super::plan::{WorktreePlan, refuse_reserved, spec};
 use crate::error::{Error, Kind, Result};
 use crate::failpoint;
-use crate::flows::SessionState;
 use crate::flows::credentials::git_caller;
 use crate::model::{
     AgentWorktree, EnsuredWorktree, Environment, EventPayload, MadeWorktreeFacts, NewEvent,
-    Provision, RefName, Salvage, SessionId, WorktreeRemoval,
+    Provision, RefName, Salvage, Session, SessionId, WorktreeOrigin, WorktreeRemoval,
 };
 use crate::ports::{Change, Commit, Ports, RestorationOrder, WorktreeQuery};
 use crate::rules::worktrees::{notice, origin};
 
-/// Makes the worktree of a plan, or uses the existing one as it is. The record is committed before
-/// git is run. Returns the event that describes it. Fails if another session works in it.
+/// The notice about a branch of a fork in which the commands of the project are not run.
+const WITHHELD_COMMANDS: &str = "the setup commands were not run, because the branch is from a \
+    fork; add `--setup-fork` to `segue run` to allow them";
+
+/// Makes the worktree of a plan, or uses the existing one as it is, and runs its setup commands
+/// unless they have succeeded before. The record is committed before git is run. Returns the event
+/// that describes the worktree. Fails if another session works in it.
 pub async fn make(
     ports: &Ports,
     plan: &WorktreePlan,
@@ -24,26 +30,61 @@ pub async fn make(
     let caller = git_caller(ports, &plan.worktree, environment)?;
     // Another request may have made the same worktree since it was planned.
     let known = recorded(ports, plan).await?;
-    let worktree = known.as_ref().map_or(plan.worktree.id, |known| known.id);
-    if known.is_none() {
-        failpoint::hit("worktree.record.before");
-        commit(ports, vec![Change::AddWorktree(Box::new(plan.worktree.clone()))]).await?;
-        failpoint::hit("worktree.record.after");
-    }
+    let id = known.as_ref().map_or(plan.worktree.id, |known| known.id);
+    failpoint::hit("worktree.record.before");
+    let is_set_up = record(ports, plan, known.as_ref()).await?;
+    failpoint::hit("worktree.record.after");
     let made = match ports.checkouts.ensure(&plan.spec(), &caller).await {
         Ok(made) => made,
         Err(error) => {
             if known.is_none() {
-                commit(ports, vec![Change::ForgetWorktree(worktree)]).await?;
+                commit(ports, vec![Change::ForgetWorktree(id)]).await?;
             }
             return Err(error);
         }
     };
     failpoint::hit("worktree.made.after");
     if known.is_some_and(|known| known.removal.is_some()) {
-        commit(ports, vec![Change::SetWorktreeRemoval { worktree, removal: None }]).await?;
+        commit(ports, vec![Change::SetWorktreeRemoval { worktree: id, removal: None }]).await?;
     }
-    Ok(EventPayload::WorktreeMade(made_facts(&plan.worktree, &made)))
+    let mut worktree = AgentWorktree { id, is_set_up, ..plan.worktree.clone() };
+    if made.origin != WorktreeOrigin::Existing
+        && let Some(change) = not_set_up(&worktree)
+    {
+        commit(ports, vec![change]).await?;
+        worktree.is_set_up = false;
+    }
+    set_up(ports, &worktree, environment).await?;
+    let mut facts = made_facts(&plan.worktree, &made);
+    facts.notices.extend(plan.has_withheld_commands.then(|| WITHHELD_COMMANDS.to_owned()));
+    Ok(EventPayload::WorktreeMade(facts))
+}
+
+/// Records a new worktree, or the commands of a known one. Returns whether its setup commands have
+/// succeeded and its folder is still there. A folder that is made again has lost its ignored files,
+/// such as installed packages, so that is recorded before git makes it.
+async fn record(ports: &Ports, plan: &WorktreePlan, known: Option<&AgentWorktree>) -> Result<bool> {
+    let Some(known) = known else {
+        commit(ports, vec![Change::AddWorktree(Box::new(plan.worktree.clone()))]).await?;
+        return Ok(false);
+    };
+    let (worktree, commands) = (known.id, plan.worktree.commands.clone());
+    let is_kept = known.removal.is_none() && ports.machine.folder(&known.path).is_ok();
+    let mut changes = Vec::new();
+    if known.commands != commands {
+        changes.push(Change::SetWorktreeCommands { worktree, commands });
+    }
+    changes.extend(not_set_up(known).filter(|_| !is_kept));
+    if !changes.is_empty() {
+        commit(ports, changes).await?;
+    }
+    Ok(known.is_set_up && is_kept)
+}
+
+/// Returns the change after which the setup commands run again.
+pub(super) fn not_set_up(worktree: &AgentWorktree) -> Option<Change> {
+    let change = Change::SetWorktreeSetUp { worktree: worktree.id, is_set_up: false };
+    worktree.is_set_up.then_some(change)
 }
 
 async fn recorded(ports: &Ports, plan: &WorktreePlan) -> Result<Option<AgentWorktree>> {
@@ -55,18 +96,30 @@ async fn recorded(ports: &Ports, plan: &WorktreePlan) -> Result<Option<AgentWork
     Ok(known)
 }
 
+/// Prepares the worktree of a session for a launch: makes its folder again if it is gone, and runs
+/// its setup commands unless they have succeeded before. Returns whether the folder was gone. Does
+/// nothing for a session without a worktree.
+pub async fn prepare(ports: &Ports, session: &Session, environment: &Environment) -> Result<bool> {
+    let Some(worktree) = of_session(ports, session).await? else { return Ok(false) };
+    let was_gone = bring_back(ports, session, &worktree, environment).await?;
+    if let Some(worktree) = of_session(ports, session).await? {
+        set_up(ports, &worktree, environment).await?;
+    }
+    Ok(was_gone)
+}
+
 /// Makes the folder of a session's worktree again, at the same path, if it is gone. Prefers the
 /// salvage of the last removal. That the folder is gone is recorded first, so that an interrupted
-/// attempt is completed by the next one.
+/// attempt is completed by the next one. Returns whether the folder was gone.
 pub async fn bring_back(
     ports: &Ports,
-    state: &SessionState,
+    session: &Session,
+    worktree: &AgentWorktree,
     environment: &Environment,
-) -> Result<()> {
-    let Some(worktree) = &state.worktree else { return Ok(()) };
+) -> Result<bool> {
     let is_there = ports.machine.folder(&worktree.path).is_ok();
     if is_there && worktree.removal.is_none() {
-        return Ok(());
+        return Ok(false);
     }
     record_as_gone(ports, worktree).await?;
     failpoint::hit("worktree.back.before");
@@ -78,28 +131,35 @@ pub async fn bring_back(
     failpoint::hit("worktree.back.after");
     let mut facts = made_facts(worktree, &made);
     facts.notices.extend(note);
-    let events = vec![state.event(ports, EventPayload::WorktreeMade(facts))];
+    let events = vec![event(ports, Some(session.id), EventPayload::WorktreeMade(facts))];
     let exists = Change::SetWorktreeRemoval { worktree: worktree.id, removal: None };
     ports.store.commit(Commit { changes: vec![exists], events }).await?;
-    Ok(())
+    Ok(!is_there)
 }
 
-/// Records that a folder is gone that Segue has not removed.
+/// Records that a folder is gone, even if Segue has not removed it, and that its setup commands have
+/// to run again.
 async fn record_as_gone(ports: &Ports, worktree: &AgentWorktree) -> Result<()> {
-    if worktree.removal.is_some() {
-        return Ok(());
+    let mut changes: Vec<Change> = not_set_up(worktree).into_iter().collect();
+    if worktree.removal.is_none() {
+        let removal = WorktreeRemoval { at: ports.clock.now(), is_done: true, salvage: None };
+        let (worktree, removal) = (worktree.id, Some(removal));
+        changes.push(Change::SetWorktreeRemoval { worktree, removal });
     }
-    let removal = WorktreeRemoval { at: ports.clock.now(), is_done: true, salvage: None };
-    let (worktree, removal) = (worktree.id, Some(removal));
-    commit(ports, vec![Change::SetWorktreeRemoval { worktree, removal }]).await
+    match changes.is_empty() {
+        true => Ok(()),
+        false => commit(ports, changes).await,
+    }
 }
 
-/// Returns the salvage of the removal by Segue. If the removal was interrupted, its salvage is not
-/// recorded, but git has it.
+/// Returns the salvage of the removal by Segue. If the removal was interrupted, its salvage may not
+/// be recorded, but git has it.
 async fn salvage_of_removal(ports: &Ports, worktree: &AgentWorktree) -> Result<Option<RefName>> {
     match &worktree.removal {
         None => Ok(None),
-        Some(removal) if removal.is_done => Ok(removal.salvage.clone()),
+        Some(removal) if removal.is_done || removal.salvage.is_some() => {
+            Ok(removal.salvage.clone())
+        }
         Some(removal) => salvage_since(ports, worktree, removal.at).await,
     }
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    AgentName, AgentWorktree, GitHost, Provision, RepositorySource, RepositoryUrl, Session,
-    WorktreeId, WorktreeOrder, WorktreePlace, WorktreeSettings, WorktreeSpec,
+    AgentName, AgentWorktree, BranchName, BranchStart, GitHost, Provision, RepositorySource,
+    RepositoryUrl, Session, WorktreeCommands, WorktreeId, WorktreeOrder, WorktreePlace,
+    WorktreeSettings, WorktreeSpec,
 };
 use crate::ports::{Checkouts, Conflict, Ports, SessionQuery, SessionSummary, WorktreeQuery};
 use crate::rules::worktrees::{choose_port, worktree_path};
@@ -15,6 +16,8 @@ use crate::rules::worktrees::{choose_port, worktree_path};
 pub struct WorktreePlan {
     pub worktree: AgentWorktree,
     provision: Provision,
+    /// Whether the project has commands that must not run, because the branch is from a fork.
+    pub(super) has_withheld_commands: bool,
 }
 
 impl WorktreePlan {
@@ -48,11 +51,19 @@ pub async fn plan(
     };
     let provision =
         Provision { from, include: settings.include.clone(), link: settings.link.clone() };
+    let is_withheld = !order.allows_commands_of_fork
+        && (is_pull_request(&order.start) || is_of_fork(ports, &source, &order.branch).await?);
+    let commands = match is_withheld {
+        true => WorktreeCommands::default(),
+        false => settings.commands.clone(),
+    };
+    let has_withheld_commands = is_withheld && !settings.commands.setup.is_empty();
+    let planned = |worktree| WorktreePlan { worktree, provision, has_withheld_commands };
     let query = WorktreeQuery { session: None, path: Some(path.clone()) };
     if let Some(known) = ports.store.worktrees(&query).await?.pop() {
         // A branch that does not exist any more starts where this request says.
-        let worktree = AgentWorktree { start: order.start.clone(), ..known };
-        return Ok(WorktreePlan { worktree, provision });
+        let worktree = AgentWorktree { start: order.start.clone(), commands, ..known };
+        return Ok(planned(worktree));
     }
     let worktree = AgentWorktree {
         id: WorktreeId::new(ports.clock.new_id()),
@@ -65,9 +76,22 @@ pub async fn plan(
         path,
         session: None,
         removal: None,
+        commands,
+        is_set_up: false,
         created_at: ports.clock.now(),
     };
-    Ok(WorktreePlan { worktree, provision })
+    Ok(planned(worktree))
+}
+
+fn is_pull_request(start: &BranchStart) -> bool {
+    matches!(start, BranchStart::PullRequest(_))
+}
+
+/// Returns whether a worktree of this branch was made from a pull request of a fork. The branch
+/// still has the content of the fork, whichever worktree has it checked out.
+async fn is_of_fork(ports: &Ports, source: &RepositorySource, branch: &BranchName) -> Result<bool> {
+    let known = ports.store.worktrees(&WorktreeQuery::default()).await?;
+    Ok(known.iter().any(|it| it.source == *source && it.branch == *branch && it.is_from_fork()))
 }
 
 /// Returns the host of the repository's remote. `None` if the remote is not reached by HTTP.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{
     EventPayload, LeftoverProcess, MadeWorktreeFacts, RemovedWorktreeFacts, RestoreSource,
+    WorktreeCommandFacts,
 };
 use crate::model::{EnvironmentSource, Exit, LaunchId, Source, Status, TaskId, TaskStateKind};
 
@@ -15,8 +16,7 @@ impl fmt::Display for EventPayload {
             | Self::Trusted { folder: text }
             | Self::Recorded { text, .. } => f.write_str(text),
             Self::LaunchPlanned { number, mode } => write!(f, "launch {number} ({})", mode.word()),
-            Self::LaunchStarted { found_alive: true, .. } => f.write_str("found alive"),
-            Self::LaunchStarted { pid, .. } => write!(f, "process {}", pid.unwrap_or(0)),
+            Self::LaunchStarted { pid, found_alive } => f.write_str(&started(*pid, *found_alive)),
             Self::LaunchEnded { exit, is_requested, cause, start_error } => f.write_str(
                 &launch_ended(*exit, *is_requested, cause.as_deref(), start_error.as_deref()),
             ),
@@ -65,10 +65,18 @@ impl fmt::Display for EventPayload {
             Self::SettingsChanged { keys } => f.write_str(&keys.join(", ")),
             Self::WorktreeMade(made) => f.write_str(&worktree_made(made)),
             Self::WorktreeRemoved(removed) => f.write_str(&worktree_removed(removed)),
+            Self::WorktreeCommand(command) => f.write_str(&worktree_command(command)),
             Self::TaskChanged { task, state, reason } => {
                 f.write_str(&task_changed(*task, *state, reason.as_deref()))
             }
         }
+    }
+}
+
+fn started(pid: Option<u32>, found_alive: bool) -> String {
+    match found_alive {
+        true => "found alive".to_owned(),
+        false => format!("process {}", pid.unwrap_or(0)),
     }
 }
 
@@ -90,6 +98,13 @@ fn worktree_removed(
         Some(salvage) => format!("{path}, branch {branch}; everything is in {salvage}"),
         None => format!("{path}, branch {branch}; the branch has everything"),
     }
+}
+
+fn worktree_command(
+    WorktreeCommandFacts { branch, phase, command, ending }: &WorktreeCommandFacts,
+) -> String {
+    let ending = ending.as_ref().map(|ending| format!(" ({ending})")).unwrap_or_default();
+    format!("{} of branch {branch}: {command}{ending}", phase.word())
 }
 
 fn gave_up(reason: &str, resumable: Option<&str>) -> String {

@@ -65,6 +65,15 @@ fn sessions() -> SentenceCases {
             }),
             "/w/fix, branch fix; everything is in refs/segue/salvage/fix-1/2",
         ),
+        (
+            EventPayload::WorktreeCommand(WorktreeCommandFacts {
+                branch: "fix".to_owned(),
+                phase: CommandPhase::Setup,
+                command: "npm ci".to_owned(),
+                ending: Some("exit status: 1".to_owned()),
+            }),
+            "setup of branch fix: npm ci (exit status: 1)",
+        ),
         (EventPayload::Trusted { folder: "/code/shop".to_owned() }, "/code/shop"),
         (
             EventPayload::StoreRebuilt { address: address(), launch_folders: 3 },

@@ -32,8 +32,8 @@ impl Actor {
                 self.removed = result.is_ok();
                 send_reply(reply, result);
             }
-            SessionRequest::RemoveWorktree { reply } => {
-                send_reply(reply, self.remove_worktree().await);
+            SessionRequest::RemoveWorktree { environment, reply } => {
+                send_reply(reply, self.remove_worktree(&environment).await);
             }
             SessionRequest::Reconcile { reply } => return self.reconcile_and_answer(reply).await,
             SessionRequest::Plan { selection, reply } => {

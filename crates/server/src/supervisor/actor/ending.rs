@@ -6,7 +6,7 @@ use std::time::Duration;
 use segue_core::api::WorktreeActionReport;
 use segue_core::flows::{archive, worktrees};
 use segue_core::model::{
-    Binding, EventPayload, Exit, How, LaunchEnd, LaunchId, Session, Status, WaitingFor,
+    Binding, Environment, EventPayload, Exit, How, LaunchEnd, LaunchId, Session, Status, WaitingFor,
 };
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::lifecycle::EnvironmentKept;
@@ -69,15 +69,19 @@ impl Actor {
     }
 
     /// Salvages and removes the session's worktree. A start that waits is a conflict.
-    pub(super) async fn remove_worktree(&mut self) -> Result<WorktreeActionReport> {
+    pub(super) async fn remove_worktree(
+        &mut self,
+        environment: &Environment,
+    ) -> Result<WorktreeActionReport> {
         let name = self.state.session.address();
-        if !self.starts.has_only_restarts() {
+        // A restart may be running the setup commands.
+        if !self.starts.is_empty() {
             return Err(Error::conflict(format!("`{name}` is about to start"))
                 .hint(format!("run `segue stop {name}` first")));
         }
         let worktree = worktrees::of_session(&self.ports, &self.state.session).await?;
         let gone = || Error::not_found(format!("`{name}` has no worktree any more"));
-        worktrees::remove(&self.ports, &worktree.ok_or_else(gone)?, &[]).await
+        worktrees::remove(&self.ports, &worktree.ok_or_else(gone)?, (&[], environment)).await
     }
 
     pub(super) async fn remove(&mut self, purge: bool, same_commit: Vec<Change>) -> Result<()> {

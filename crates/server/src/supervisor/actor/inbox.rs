@@ -91,6 +91,8 @@ pub(crate) enum SessionRequest {
     },
     /// Salvages and removes the worktree of the session, which stays.
     RemoveWorktree {
+        /// The environment of teardown commands.
+        environment: Environment,
         reply: Reply<WorktreeActionReport>,
     },
     WaitTurn {

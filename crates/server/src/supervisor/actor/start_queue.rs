@@ -12,6 +12,8 @@
 //!     └──────────────── stopped by a user, or refused by the account: answered
 //! ```
 //!
+//! - Before the gates, the folder of the session's worktree is made again if it is gone, and its setup
+//!   commands are run if they have not succeeded yet.
 //! - At most one start is at the gates. Later starts begin after it, so that the second of two
 //!   `resume` finds the process of the first and reports it.
 //! - A request to stop the session answers and removes all starts. Dropping the wait returns its
@@ -208,7 +210,7 @@ mod tests {
     }
 
     fn permits() -> StartPermits {
-        StartPermits { gates: Vec::new(), scout: None }
+        StartPermits { gates: Vec::new(), scout: None, worktree_was_gone: false }
     }
 
     #[test]

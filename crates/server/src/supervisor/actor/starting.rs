@@ -14,11 +14,13 @@ use segue_core::ports::Commit;
 use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::recovery::{self, Decision};
 use segue_core::{Error, Result, failpoint};
+use tokio::task::JoinSet;
 
 use super::super::accounts::StartTrigger;
 use super::super::admission::{AdmissionRequest, StartPermits, admit};
 use super::start_queue::{PermitWait, StartRequest, StartStep};
 use super::{Actor, ConversationRenewal, LeftBehind, first_launch};
+use crate::blocking::failed;
 use crate::requests::step;
 
 /// The result of preparing a start.
@@ -48,7 +50,7 @@ impl Actor {
     async fn begin_start(&mut self, mut request: StartRequest) -> Result<()> {
         let done = match self.prepare_start(&mut request).await {
             Ok(Preparation::NeedsPermits { vendor_chooses_id }) => {
-                match self.admission(vendor_chooses_id) {
+                match self.admission(&request, vendor_chooses_id) {
                     Ok(admission) => {
                         self.starts.wait_at_gates(request, admission);
                         return Ok(());
@@ -149,7 +151,7 @@ impl Actor {
 
     /// Returns the wait for the permits to start. Starts are limited per account. If the vendor
     /// chooses the id of a conversation, only one session at a time may start in the same place.
-    fn admission(&mut self, vendor_chooses_id: bool) -> Result<PermitWait> {
+    fn admission(&mut self, start: &StartRequest, vendor_chooses_id: bool) -> Result<PermitWait> {
         failpoint::hit("start.gate.before");
         let vendor = self.ports.vendors.of(&self.state.session)?;
         // An earlier launch of this session may have been the scout. That launch has ended: a session
@@ -167,7 +169,33 @@ impl Actor {
             finding: (vendor_chooses_id && is_shown).then(|| self.state.place()),
         };
         let supervisor = Arc::clone(&self.supervisor);
-        Ok(Box::pin(async move { admit(&supervisor.gates, &supervisor.accounts, request).await }))
+        let mut worktree = self.worktree_preparation(start);
+        Ok(Box::pin(async move {
+            let prepared = worktree.join_next().await.transpose().map_err(failed)?;
+            let worktree_was_gone = prepared.transpose()?.unwrap_or(false);
+            let permits = admit(&supervisor.gates, &supervisor.accounts, request).await?;
+            Ok(StartPermits { worktree_was_gone, ..permits })
+        }))
+    }
+
+    /// Starts to prepare the session's worktree, in a task of its own: its setup commands may take
+    /// minutes. Dropping the set ends them. The set is empty if there is nothing to prepare.
+    fn worktree_preparation(&self, start: &StartRequest) -> JoinSet<Result<bool>> {
+        let mut preparation = JoinSet::new();
+        let may_have_worktree = match start {
+            // The request that creates a session has prepared its worktree.
+            StartRequest::First { .. } => false,
+            // A handoff can bring its worktree to the session.
+            StartRequest::Handoff { .. } => true,
+            _ => self.state.worktree.is_some(),
+        };
+        if may_have_worktree {
+            let (supervisor, session) = (Arc::clone(&self.supervisor), self.state.session.clone());
+            let environment = start.environment().clone();
+            preparation
+                .spawn(async move { supervisor.prepare_worktree(&session, &environment).await });
+        }
+        preparation
     }
 
     async fn launch_admitted(
@@ -178,6 +206,10 @@ impl Actor {
         self.permits = permits.gates;
         self.account_reporting.scout = permits.scout;
         let done = self.launch(&request).await;
+        let done = match permits.worktree_was_gone {
+            true => done.map(restore::with_worktree_note),
+            false => done,
+        };
         if matches!(done, Ok(Done::Launched { .. })) {
             self.follow_launch_or_retry().await;
         }

@@ -66,6 +66,7 @@ impl TaskWorker {
             folder: session.cwd.clone(),
             environment: self.login_shell().await?,
             timeout: VERIFY_TIMEOUT,
+            log: None,
         };
         Ok(self.supervisor.ports.commands.run(order).await?)
     }

@@ -1,7 +1,7 @@
 //! Worktrees, and the sessions that work in them.
 
 use rusqlite::{OptionalExtension as _, Transaction};
-use segue_core::model::{AgentWorktree, SessionId, WorktreeId, WorktreeRemoval};
+use segue_core::model::{AgentWorktree, SessionId, WorktreeCommands, WorktreeId, WorktreeRemoval};
 use segue_core::ports::{Conflict, Missing};
 
 use super::address;
@@ -24,8 +24,8 @@ pub(super) fn add(
         .prepare_cached(
             "INSERT INTO worktrees
              (id, path, session, agent, branch, port, source, remote_host, beginning, removal,
-              created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+              commands, is_set_up, created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?
         .execute((
             Word(&worktree.id),
@@ -38,6 +38,8 @@ pub(super) fn add(
             Word(&worktree.remote_host),
             Json(&worktree.start),
             worktree.removal.as_ref().map(Json),
+            Json(&worktree.commands),
+            worktree.is_set_up,
             Time(worktree.created_at),
         ))?;
     Ok(())
@@ -108,6 +110,30 @@ pub(super) fn set_removal(
     transaction
         .prepare_cached("UPDATE worktrees SET removal = ?2 WHERE id = ?1")?
         .execute((Word(&worktree), removal.map(Json)))?;
+    Ok(())
+}
+
+pub(super) fn set_commands(
+    transaction: &Transaction<'_>,
+    worktree: WorktreeId,
+    commands: &WorktreeCommands,
+) -> Result<(), SqliteFault> {
+    known(transaction, worktree)?;
+    transaction
+        .prepare_cached("UPDATE worktrees SET commands = ?2 WHERE id = ?1")?
+        .execute((Word(&worktree), Json(commands)))?;
+    Ok(())
+}
+
+pub(super) fn set_set_up(
+    transaction: &Transaction<'_>,
+    worktree: WorktreeId,
+    is_set_up: bool,
+) -> Result<(), SqliteFault> {
+    known(transaction, worktree)?;
+    transaction
+        .prepare_cached("UPDATE worktrees SET is_set_up = ?2 WHERE id = ?1")?
+        .execute((Word(&worktree), is_set_up))?;
     Ok(())
 }
 

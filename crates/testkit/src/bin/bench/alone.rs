@@ -219,6 +219,6 @@ fn ports(home: &Path) -> Ports {
         credentials: Arc::new(NoCredentials),
         clock: Arc::new(SystemClock),
         notifier: Arc::new(LocalNotifier),
-        commands: Arc::new(LocalCommands),
+        commands: Arc::new(LocalCommands::new(&paths)),
     }
 }

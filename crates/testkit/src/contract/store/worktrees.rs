@@ -1,8 +1,10 @@
 //! Worktrees, and the sessions that work in them.
 
+use std::time::Duration;
+
 use segue_core::model::{
     AgentName, AgentWorktree, BranchName, BranchStart, GitHost, RefName, RepositorySource,
-    RepositoryUrl, Session, SessionId, Status, WorktreeId, WorktreeRemoval,
+    RepositoryUrl, Session, SessionId, Status, WorktreeCommands, WorktreeId, WorktreeRemoval,
 };
 use segue_core::ports::{Change, LeasedWorktree, SessionQuery, Store, WorktreeQuery};
 use segue_core::{Kind, Result};
@@ -22,7 +24,18 @@ fn worktree(samples: &Samples, branch: &str, port: u16) -> AgentWorktree {
         port,
         session: None,
         removal: None,
+        commands: WorktreeCommands::default(),
+        is_set_up: false,
         created_at: samples.time(),
+    }
+}
+
+fn commands() -> WorktreeCommands {
+    WorktreeCommands {
+        setup: vec!["npm ci".to_owned(), "echo 'a\nb'".to_owned()],
+        teardown: vec!["make down".to_owned()],
+        setup_timeout: Some(Duration::from_secs(90)),
+        teardown_timeout: None,
     }
 }
 
@@ -53,6 +66,8 @@ pub async fn every_field_of_a_worktree_is_read_back_unchanged(backend: &impl Bac
             is_done: true,
             salvage: Some(salvage),
         }),
+        commands: commands(),
+        is_set_up: true,
         ..worktree(&samples, "full", 20001)
     };
     let based = AgentWorktree {
@@ -156,6 +171,22 @@ pub async fn a_removal_is_recorded_until_the_folder_exists_again(backend: &impl 
     assert_eq!(all(&*store).await, []);
 }
 
+pub async fn the_commands_of_a_worktree_and_their_success_are_recorded(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let own = worktree(&samples, "main", 20001);
+    stored(&*store, &own).await.unwrap();
+    let changes = [
+        Change::SetWorktreeCommands { worktree: own.id, commands: commands() },
+        Change::SetWorktreeSetUp { worktree: own.id, is_set_up: true },
+    ];
+    store.commit(commit(changes)).await.unwrap();
+    let expected = AgentWorktree { commands: commands(), is_set_up: true, ..own.clone() };
+    assert_eq!(all(&*backend.open().await).await, [expected]);
+    let change = Change::SetWorktreeSetUp { worktree: own.id, is_set_up: false };
+    store.commit(commit([change])).await.unwrap();
+    assert!(!all(&*store).await[0].is_set_up);
+}
+
 pub async fn changes_to_an_unknown_worktree_fail_with_not_found(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.stored_session(&*store, "shop", "coder").await;
@@ -164,6 +195,8 @@ pub async fn changes_to_an_unknown_worktree_fail_with_not_found(backend: &impl B
         lease(&unknown, &session),
         Change::ReleaseWorktree { worktree: unknown.id },
         Change::SetWorktreeRemoval { worktree: unknown.id, removal: None },
+        Change::SetWorktreeCommands { worktree: unknown.id, commands: commands() },
+        Change::SetWorktreeSetUp { worktree: unknown.id, is_set_up: true },
         Change::ForgetWorktree(unknown.id),
     ];
     for change in changes {
