@@ -11,9 +11,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{
-    AgentName, AgentWorktree, Binding, Counts, DailyUsage, Event, Fleet, FleetName, Handoff,
-    IssueKey, Launch, MachineId, Message, MessageId, RequestKey, RequestRecord, RequestStep,
-    Session, SessionId, StoredUsageCursor, Timer, Trust, VendorId,
+    AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Event, Fleet, FleetName,
+    Handoff, IssueKey, Launch, MachineId, Message, MessageId, RequestKey, RequestRecord,
+    RequestStep, Session, SessionId, StoredUsageCursor, TaskId, Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
@@ -43,6 +43,7 @@ struct Tables {
     issue_sessions: BTreeMap<IssueKey, SessionId>,
     usage: Vec<UsedBySession>,
     usage_cursors: Vec<StoredUsageCursor>,
+    child_reports: Vec<ChildReport>,
     requests: Vec<RequestRecord>,
 }
 
@@ -249,6 +250,13 @@ impl Store for FakeStore {
 
     async fn count_tasks(&self, query: &TaskQuery) -> Result<u32> {
         self.read("store.count_tasks", |it| u32::try_from(it.tasks(query).len()).unwrap())
+    }
+
+    async fn child_reports(&self, parent: Option<TaskId>) -> Result<Vec<ChildReport>> {
+        self.read("store.child_reports", |it| {
+            let is_meant = |it: &&ChildReport| parent.is_none_or(|parent| it.parent == parent);
+            it.child_reports.iter().filter(is_meant).cloned().collect()
+        })
     }
 
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {

@@ -3,6 +3,7 @@
 mod failures;
 mod questions;
 mod queue;
+mod reports;
 mod restarts;
 mod verify;
 mod worktrees;

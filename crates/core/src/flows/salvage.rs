@@ -7,7 +7,8 @@ use crate::error::{Error, Kind, Result};
 use crate::failpoint;
 use crate::flows::{SessionState, messages};
 use crate::model::{
-    EventKind, IssueKey, Message, MessageState, NewEvent, RequestRecord, SessionId, Task,
+    ChildReport, EventKind, IssueKey, Message, MessageId, MessageState, NewEvent, RequestRecord,
+    SessionId, Task,
 };
 use crate::ports::{Change, Commit, Ports, Salvaged, SalvagedSession, SessionQuery};
 use crate::rules::delivery::TranscriptEvidence;
@@ -49,10 +50,13 @@ pub async fn restore(ports: &Ports, salvaged: Salvaged) -> Result<Vec<Finding>> 
         Change::AddWorktree(Box::new(worktree))
     });
     put(ports, "worktrees", worktrees, &mut not_restored).await?;
+    let sent: BTreeSet<MessageId> = salvaged.messages.iter().map(|it| it.id).collect();
     let messages_to_keep =
         salvaged.messages.into_iter().filter(|it| !removed.contains(&it.session));
     let uncertain = put_messages(ports, messages_to_keep, &known, &mut not_restored).await?;
-    put_tasks(ports, (salvaged.tasks, salvaged.issue_sessions), &known, &mut not_restored).await?;
+    let unsent = salvaged.child_reports.into_iter().filter(|it| !sent.contains(&it.message));
+    let tasks = (salvaged.tasks, salvaged.issue_sessions, unsent.collect());
+    put_tasks(ports, tasks, &known, &mut not_restored).await?;
     let requests = salvaged.requests.into_iter();
     let requests = requests.map(|it: RequestRecord| Change::RecordRequest(Box::new(it)));
     put(ports, "requests", requests, &mut not_restored).await?;
@@ -141,10 +145,11 @@ async fn insert_session(
     Ok(())
 }
 
-/// Adds the tasks in the order of the queue, and the conversations about issues.
+/// Adds the tasks in the order of the queue, the conversations about issues, and the reports to
+/// parents that are not sent.
 async fn put_tasks(
     ports: &Ports,
-    (tasks, issues): (Vec<Task>, Vec<(IssueKey, SessionId)>),
+    (tasks, issues, reports): (Vec<Task>, Vec<(IssueKey, SessionId)>, Vec<ChildReport>),
     known: &BTreeSet<SessionId>,
     not_restored: &mut NotRestored,
 ) -> Result<()> {
@@ -157,7 +162,9 @@ async fn put_tasks(
     let issues = issues.into_iter().filter(|(_, session)| is_known(session));
     let issues =
         issues.map(|(key, session)| Change::SetIssueSession { key, session: Some(session) });
-    put(ports, "sessions of issues", issues, not_restored).await
+    put(ports, "sessions of issues", issues, not_restored).await?;
+    let reports = reports.into_iter().map(|it| Change::AddChildReport(Box::new(it)));
+    put(ports, "reports of tasks", reports, not_restored).await
 }
 
 /// Adds the messages in their order. Returns how many became uncertain.

@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::model::{
-    AgentName, AgentWorktree, BranchName, BranchStart, FleetName, Handoff, HandoffForm, Permission,
-    Project, ProjectAgent, RepositorySource, Restart, Session, SessionId, SessionName, Status,
+    AccountKey, AgentName, AgentWorktree, BranchName, BranchStart, FleetName, Handoff, HandoffForm,
+    Permission, Project, ProjectAgent, RepositorySource, Restart, Session, SessionId, SessionName,
+    Status, Task, TaskId, TaskMode, TaskOrder, TaskPriority, TaskProgress, TaskState,
     TaskTemplates, VendorId, WorktreeCommands, WorktreeId, WorktreeSettings,
 };
 
@@ -63,6 +64,38 @@ pub(crate) fn project(kinds: &[&str], agents: &[(&str, &str)]) -> Project {
         worktrees: WorktreeSettings::default(),
         templates: TaskTemplates::default(),
         claims: Vec::new(),
+    }
+}
+
+/// Returns a queued task of an agent.
+pub(crate) fn task(number: u128, agent: &str) -> Task {
+    let account = AccountKey { vendor: VendorId::new("tool"), config_dir: "/home/tool".into() };
+    Task {
+        id: TaskId::new(Uuid::from_u128(number)),
+        key: None,
+        order: TaskOrder {
+            fleet: FleetName::parse("shop").unwrap(),
+            agent: AgentName::parse(agent).unwrap(),
+            account,
+            folder: "/src/shop".into(),
+            repository: None,
+            issue: None,
+            branch: None,
+            prompt: "fix it".to_owned(),
+            parent: None,
+            priority: TaskPriority::default(),
+            verify: None,
+            mode: TaskMode::Headless,
+            continues: None,
+        },
+        state: TaskState::Queued,
+        attempts: 0,
+        progress: TaskProgress::default(),
+        session: None,
+        result: None,
+        created_at: Timestamp::UNIX_EPOCH,
+        started_at: None,
+        ended_at: None,
     }
 }
 

@@ -211,6 +211,8 @@ impl SessionState {
             | Change::SetTask { .. }
             | Change::SetWorktreeCommands { .. }
             | Change::SetWorktreeSetUp { .. }
+            | Change::AddChildReport(_)
+            | Change::SendChildReport(_)
             | Change::SetIssueSession { .. } => {}
         }
     }

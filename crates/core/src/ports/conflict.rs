@@ -57,6 +57,10 @@ pub enum Conflict {
         id: MessageId,
         state: MessageState,
     },
+    /// The report of a task to its parent was sent already.
+    ChildReportSent {
+        message: MessageId,
+    },
     /// A worktree has this path already.
     WorktreePathTaken {
         path: PathBuf,
@@ -136,6 +140,7 @@ fn explain(conflict: &Conflict) -> Error {
             Error::conflict(format!("message `{id}` is {} already", state.word()))
                 .hint("run `segue messages` to see all messages")
         }
+        Conflict::ChildReportSent { message } => report_sent(*message),
         Conflict::WorktreePathTaken { path } => {
             Error::conflict(format!("there is a worktree at `{}` already", path.display()))
                 .hint("run `segue worktree ls` to see all worktrees")
@@ -181,6 +186,11 @@ fn worktree_leased(branch: &BranchName, owner: &str) -> Error {
         .hint(format!("run `segue resume {owner}` to go on with that session"))
         .hint("use another branch with `--worktree BRANCH`")
         .hint(format!("run `segue rm {owner}` if that session is not needed any more"))
+}
+
+fn report_sent(message: MessageId) -> Error {
+    Error::conflict(format!("the report with message `{message}` was sent already"))
+        .hint("run `segue messages` to see all messages")
 }
 
 fn fleet_taken(known: &Fleet, wanted: &Fleet) -> Error {

@@ -1,8 +1,8 @@
 //! Data that was recovered from a damaged store.
 
 use crate::model::{
-    AgentName, AgentWorktree, Binding, Fleet, FleetName, Handoff, IssueKey, Launch, Message,
-    NewEvent, RequestRecord, Session, SessionId, Task, Timer, Trust,
+    AgentName, AgentWorktree, Binding, ChildReport, Fleet, FleetName, Handoff, IssueKey, Launch,
+    Message, NewEvent, RequestRecord, Session, SessionId, Task, Timer, Trust,
 };
 
 /// The rows that could be read from a damaged store and from its backup. If both have a row, the row
@@ -21,6 +21,8 @@ pub struct Salvaged {
     /// In the order of the queue.
     pub tasks: Vec<Task>,
     pub issue_sessions: Vec<(IssueKey, SessionId)>,
+    /// Reports that may have been sent since the backup.
+    pub child_reports: Vec<ChildReport>,
     pub requests: Vec<RequestRecord>,
     /// Oldest first.
     pub events: Vec<NewEvent>,

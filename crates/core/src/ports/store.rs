@@ -8,11 +8,11 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::model::{
-    AgentName, AgentWorktree, Binding, BranchName, Counts, DailyUsage, Event, Fleet, FleetName,
-    Handoff, IssueKey, Launch, LaunchEnd, LaunchId, MachineId, Message, MessageId, MessageState,
-    NewEvent, ProcessRef, RequestKey, RequestRecord, RequestStep, Session, SessionId, SessionName,
-    SessionSettings, Status, StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind, Timer, Trust,
-    Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeCommands, WorktreeId,
+    AgentName, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage, Event, Fleet,
+    FleetName, Handoff, IssueKey, Launch, LaunchEnd, LaunchId, MachineId, Message, MessageId,
+    MessageState, NewEvent, ProcessRef, RequestKey, RequestRecord, RequestStep, Session, SessionId,
+    SessionName, SessionSettings, Status, StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind,
+    Timer, Trust, Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeCommands, WorktreeId,
     WorktreeRemoval,
 };
 use crate::ports::Place;
@@ -93,6 +93,10 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns the number of tasks that a query describes.
     async fn count_tasks(&self, query: &TaskQuery) -> Result<u32>;
+
+    /// Returns the reports to this task that are not sent yet, oldest first. `None` for the reports
+    /// to all tasks.
+    async fn child_reports(&self, parent: Option<TaskId>) -> Result<Vec<ChildReport>>;
 
     /// Returns the session in which an agent works on an issue.
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>>;
@@ -217,6 +221,10 @@ pub enum Change {
         task: Box<Task>,
         from: TaskStateKind,
     },
+    /// Records that a task has to report its end to its parent.
+    AddChildReport(Box<ChildReport>),
+    /// Records that a report is sent. A report that was sent before is a conflict.
+    SendChildReport(MessageId),
     /// Records in which session an agent works on an issue. `None` forgets it; the next task about
     /// the issue begins a new conversation.
     SetIssueSession {

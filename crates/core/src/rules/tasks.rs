@@ -1,6 +1,10 @@
 //! Decides how the work on a task continues: which step follows when it is taken up, and what the
 //! end of a turn means for it.
 
+mod report;
+
+pub use report::{fenced, report_text};
+
 use crate::model::{Failure, FailureClass, How, Status, TaskMode, TaskState, TaskWait};
 
 /// What is known about a task and its session when the task is taken up.

@@ -68,6 +68,12 @@ impl Tables {
             Change::SetWorktreeRemoval { worktree, removal } => {
                 self.worktree_mut(worktree)?.removal = removal;
             }
+            Change::AddChildReport(report) => self.child_reports.push(*report),
+            Change::SendChildReport(message) => {
+                let known = self.child_reports.iter().position(|it| it.message == message);
+                let known = known.ok_or(Conflict::ChildReportSent { message })?;
+                self.child_reports.remove(known);
+            }
             Change::SetWorktreeCommands { worktree, commands } => {
                 self.worktree_mut(worktree)?.commands = commands;
             }

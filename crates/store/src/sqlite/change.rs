@@ -57,6 +57,8 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::SetWorktreeRemoval { worktree, removal } => {
             worktrees::set_removal(transaction, *worktree, removal.as_ref())
         }
+        Change::AddChildReport(report) => tasks::add_report(transaction, report),
+        Change::SendChildReport(message) => tasks::send_report(transaction, *message),
         Change::SetWorktreeCommands { worktree, commands } => {
             worktrees::set_commands(transaction, *worktree, commands)
         }

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
-    AgentName, AgentWorktree, Binding, DailyUsage, Event, EventPayload, Fleet, Handoff, IssueKey,
-    Launch, LaunchId, Message, NewEvent, Session, SessionId, StoredUsageCursor, Task, Timer, Trust,
-    Usage, UsageSource, UsdAmount,
+    AgentName, AgentWorktree, Binding, ChildReport, DailyUsage, Event, EventPayload, Fleet,
+    Handoff, IssueKey, Launch, LaunchId, Message, NewEvent, Session, SessionId, StoredUsageCursor,
+    Task, Timer, Trust, Usage, UsageSource, UsdAmount,
 };
 use segue_core::ports::{
     LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionSummary, VendorPlace,
@@ -314,6 +314,18 @@ pub(crate) fn task(row: &Row<'_>) -> rusqlite::Result<PlacedTask> {
             started_at: columns.optional_word()?,
             ended_at: columns.optional_word()?,
         },
+    })
+}
+
+/// Reads `message, child, parent, text, created_at`.
+pub(crate) fn child_report(row: &Row<'_>) -> rusqlite::Result<ChildReport> {
+    let mut columns = Columns::of(row);
+    Ok(ChildReport {
+        message: columns.word()?,
+        child: columns.word()?,
+        parent: columns.word()?,
+        text: columns.plain()?,
+        created_at: columns.word()?,
     })
 }
 

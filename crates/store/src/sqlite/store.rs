@@ -7,8 +7,9 @@ use std::thread::{self, JoinHandle};
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    AgentWorktree, Binding, Counts, DailyUsage, Event, Fleet, FleetName, Handoff, IssueKey, Launch,
-    MachineId, Message, MessageId, RequestKey, RequestStep, Session, SessionId, StoredUsageCursor,
+    AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Event, Fleet, FleetName, Handoff,
+    IssueKey, Launch, MachineId, Message, MessageId, RequestKey, RequestStep, Session, SessionId,
+    StoredUsageCursor, TaskId,
     Timer, Trust, VendorId,
 };
 use segue_core::ports::{
@@ -222,6 +223,10 @@ impl Store for SqliteStore {
     async fn count_tasks(&self, query: &TaskQuery) -> Result<u32> {
         let query = query.clone();
         self.read(move |connection| tasks::count(connection, &query)).await
+    }
+
+    async fn child_reports(&self, parent: Option<TaskId>) -> Result<Vec<ChildReport>> {
+        self.read(move |connection| tasks::child_reports(connection, parent)).await
     }
 
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {

@@ -1,7 +1,7 @@
 //! Lists of tasks, and the sessions in which agents work on issues.
 
 use rusqlite::{Connection, params_from_iter};
-use segue_core::model::{IssueKey, SessionId};
+use segue_core::model::{ChildReport, IssueKey, SessionId, TaskId};
 use segue_core::ports::{PlacedTask, TaskQuery};
 
 use crate::sqlite::conditions::Conditions;
@@ -16,6 +16,9 @@ const COUNT: &str = "SELECT count(*) FROM tasks";
 const ISSUE_SESSION: &str = "
     SELECT session FROM issue_sessions
     WHERE fleet = ?1 AND agent = ?2 AND repository = ?3 AND issue = ?4";
+
+const REPORTS: &str = "
+    SELECT message, child, parent, text, created_at FROM child_reports";
 
 fn conditions(query: &TaskQuery) -> rusqlite::Result<Conditions> {
     let mut conditions = Conditions::default();
@@ -69,6 +72,16 @@ pub(crate) fn count(connection: &Connection, query: &TaskQuery) -> rusqlite::Res
     connection.prepare_cached(&sql)?.query_row(parameters, |row| row.get(0))
 }
 
+pub(crate) fn child_reports(
+    connection: &Connection,
+    parent: Option<TaskId>,
+) -> rusqlite::Result<Vec<ChildReport>> {
+    let mut conditions = Conditions::default();
+    conditions.add_if("parent = ?", parent.as_ref().map(Word))?;
+    let sql = conditions.statement(REPORTS, "ORDER BY number");
+    all(connection, &sql, params_from_iter(conditions.parameters), rows::child_report)
+}
+
 pub(crate) fn issue_session(
     connection: &Connection,
     key: &IssueKey,
@@ -80,7 +93,7 @@ pub(crate) fn issue_session(
 
 #[cfg(test)]
 mod tests {
-    use segue_core::model::{AgentName, FleetName, TaskId, TaskKey, TaskStateKind};
+    use segue_core::model::{AgentName, FleetName, TaskKey, TaskStateKind};
 
     use super::*;
     use crate::sqlite::migrations;

@@ -83,6 +83,7 @@ macro_rules! store_contract {
             a_binding_with_a_launch_of_another_session_is_a_conflict
             events_are_returned_in_order_after_a_number_up_to_a_limit
             events_can_be_filtered_by_session
+            a_report_to_a_parent_is_kept_until_it_is_sent_once
             every_field_of_a_worktree_is_read_back_unchanged
             a_second_worktree_with_the_same_path_or_port_is_a_conflict
             a_worktree_is_leased_to_one_session_at_a_time

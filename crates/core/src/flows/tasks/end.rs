@@ -6,6 +6,7 @@ use crate::model::{Task, TaskProgress, TaskResult, TaskState, TaskWait, VerifyRe
 use crate::ports::{Conflict, Ports};
 
 use super::record::change;
+use super::report::due;
 use super::usage::usage_of;
 use super::work::{self, TaskWork};
 
@@ -27,7 +28,7 @@ impl TaskEnd {
     }
 }
 
-/// Records the end of a task.
+/// Records the end of a task, and that it has to be reported to the task's parent.
 pub async fn end(ports: &Ports, task: &Task, end: TaskEnd) -> Result<Task> {
     let TaskEnd { state, answer, verify } = end;
     let now = ports.clock.now();
@@ -38,8 +39,10 @@ pub async fn end(ports: &Ports, task: &Task, end: TaskEnd) -> Result<Task> {
     let result = TaskResult { answer, commits, diff, usage, duration_ms, verify, note };
     let ended = Task { state, result: Some(result), ended_at: Some(now), ..task.clone() };
     let reason = ended.state.reason();
+    let mut commit = change(ports, &ended, task.state.kind(), reason);
+    commit.changes.extend(due(ports, &ended));
     failpoint::hit("task.end.before");
-    ports.store.commit(change(ports, &ended, task.state.kind(), reason)).await?;
+    ports.store.commit(commit).await?;
     failpoint::hit("task.end.after");
     Ok(ended)
 }

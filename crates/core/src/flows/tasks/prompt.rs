@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::flows::trust;
 use crate::model::{PROJECT_FILE, Task, TaskOrder, TaskState, TaskTemplates, VerifyReport};
 use crate::ports::Ports;
+use crate::rules::tasks::fenced;
 use crate::rules::templates::{self, GitFacts, TemplateVariables};
 
 /// Returns the prompt that begins a conversation. `folder` is that of the session.
@@ -70,12 +71,9 @@ pub fn after_wait(task: &Task) -> String {
 
 /// Returns the message about a verify command that failed.
 pub fn verify_prompt(VerifyReport { command, output, .. }: &VerifyReport, ending: &str) -> String {
-    let mut fence = "```".to_owned();
-    while output.contains(&fence) {
-        fence.push('`');
-    }
     format!(
         "The command `{command}` must succeed, but it failed ({ending}). Its output ends with:\n\n\
-         {fence}\n{output}\n{fence}\n\nFix the cause."
+         {}\n\nFix the cause.",
+        fenced(output)
     )
 }

@@ -123,6 +123,22 @@ impl Actor {
         Ok(id)
     }
 
+    /// Queues a message that no user has sent. It starts no process: a session that does not run, and
+    /// a headless session, get it with their next launch.
+    pub(super) async fn queue(
+        &mut self,
+        message: (MessageId, String),
+        same_commit: Commit,
+    ) -> Result<MessageId> {
+        let is_awaited = self.state.outbox.iter().any(|it| it.state == MessageState::Queued);
+        let id = messages::add_with_id(&self.ports, &mut self.state, message, (None, same_commit));
+        let id = id.await?;
+        if self.state.session.headless && !is_awaited {
+            self.withdraw_turn_request();
+        }
+        Ok(id)
+    }
+
     /// Allows typing again, because the agent has stopped drawing.
     pub(super) fn allow_typing(&mut self) {
         self.delivery.is_disturbed = false;

@@ -50,6 +50,9 @@ impl Actor {
             SessionRequest::Send { outgoing, reply } => {
                 send_reply(reply, self.send(outgoing).await);
             }
+            SessionRequest::Queue { message, same_commit, reply } => {
+                send_reply(reply, self.queue(message, same_commit).await);
+            }
             SessionRequest::Cancel { message, same_commit, reply } => {
                 send_reply(reply, self.cancel(message, same_commit).await);
             }

@@ -13,7 +13,7 @@ use segue_core::flows::usage::UsageScan;
 use segue_core::model::{
     Environment, LaunchId, MessageId, RequestKey, SessionName, SessionSettings, Timer,
 };
-use segue_core::ports::{self, Change, HolderEvent};
+use segue_core::ports::{self, Change, Commit, HolderEvent};
 use tokio::sync::oneshot;
 
 use super::super::accounts::StartTrigger;
@@ -122,6 +122,13 @@ pub(crate) enum SessionRequest {
     /// Queues a message to the agent.
     Send {
         outgoing: Outgoing,
+        reply: Reply<MessageId>,
+    },
+    /// Queues a message that begins no turn by itself: a headless session gets it with its next turn.
+    Queue {
+        message: (MessageId, String),
+        /// Recorded in the same commit.
+        same_commit: Commit,
         reply: Reply<MessageId>,
     },
     Cancel {

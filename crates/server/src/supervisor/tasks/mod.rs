@@ -6,6 +6,7 @@
 //! is.
 
 mod parking;
+mod reports;
 mod requests;
 mod session;
 mod turn;
@@ -74,6 +75,7 @@ impl TaskDispatcher {
 /// Takes up all tasks that have not ended: queues them, and continues those that were running when
 /// the last daemon ended. Called once, after the sessions are reconciled.
 pub(crate) async fn take_up(supervisor: &Arc<Supervisor>) -> Result<()> {
+    reports::send_due(supervisor, None).await;
     let open = supervisor.ports.store.tasks(&TaskQuery::open()).await?;
     for placed in &open {
         match &placed.task.state {

@@ -18,7 +18,7 @@ use segue_core::{Error, Kind, Result};
 use tokio::time::timeout;
 
 use super::super::{SessionRequest, Supervisor};
-use super::start_ready;
+use super::{reports, start_ready};
 
 /// Adds a task, and starts it if it may start now. A repeated request returns the same task.
 pub(crate) async fn add(
@@ -130,15 +130,14 @@ async fn record_cancelled(supervisor: &Arc<Supervisor>, task: &Task) -> Result<(
         let (id, state) = (task.id, task.state.word());
         return Err(Error::conflict(format!("task `{id}` is {state} already")));
     }
-    match task.state {
-        TaskState::Cancelled => Ok(()),
-        _ => {
-            supervisor.count_usage(task.session).await;
-            tasks::end(&supervisor.ports, task, TaskEnd::new(TaskState::Cancelled, None))
-                .await
-                .map(drop)
-        }
+    if task.state != TaskState::Cancelled {
+        supervisor.count_usage(task.session).await;
+        tasks::end(&supervisor.ports, task, TaskEnd::new(TaskState::Cancelled, None)).await?;
     }
+    if let Some(parent) = task.order.parent {
+        reports::send_due(supervisor, Some(parent)).await;
+    }
+    Ok(())
 }
 
 /// Ends the turn of a task: cancels the message that would begin it, or ends the process.

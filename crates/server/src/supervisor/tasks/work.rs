@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use segue_core::flows::tasks::{self, TaskEnd};
-use segue_core::model::{Session, Task, TaskId, TaskState, TaskWait};
-use segue_core::ports::{PlacedTask, SessionQuery};
+use segue_core::model::{Session, SessionId, Task, TaskId, TaskState, TaskWait};
+use segue_core::ports::{MessageQuery, PlacedTask, SessionQuery};
 use segue_core::rules::tasks::{
     TaskHistory, TaskSession, TaskStanding, TaskStep, TaskVerdict, TurnEnd, next_step, turn_counts,
     verdict,
@@ -12,6 +12,7 @@ use segue_core::rules::tasks::{
 use segue_core::{Error, Result};
 
 use super::super::{SessionRequest, Supervisor, is_ending};
+use super::reports;
 use super::turn::{self, TaskTurn};
 
 /// How the work on a task continues after a turn.
@@ -92,6 +93,8 @@ impl TaskWorker {
     async fn turn(&self, task: &Task, next: NextWork) -> Result<TaskTurn, StepFailure> {
         if next == NextWork::TakeStep {
             self.take_step(task).await?;
+            // Children may have ended before the task had a session.
+            reports::send_due(&self.supervisor, Some(self.id)).await;
         }
         Ok(turn::wait(&self.supervisor, &self.task().await?).await?)
     }
@@ -170,9 +173,18 @@ impl TaskWorker {
         let facts = TaskSession {
             status: found.session.status,
             is_open: found.open.is_some(),
-            has_queued: found.queued_messages > 0,
+            has_queued: self.has_queued_prompt(task, id).await?,
         };
         Ok(Some((found.session, facts)))
+    }
+
+    /// Returns whether the message that is to begin the task's turn has not arrived. Other messages,
+    /// such as reports of its children, are not part of the task.
+    async fn has_queued_prompt(&self, task: &Task, session: SessionId) -> Result<bool> {
+        let Some(message) = task.progress.message else { return Ok(false) };
+        let query = MessageQuery { session: Some(session), open: true };
+        let open = self.supervisor.ports.store.messages(&query).await?;
+        Ok(open.iter().any(|it| it.id == message))
     }
 
     /// Records what the end of a turn means for the task.
@@ -219,6 +231,9 @@ impl TaskWorker {
         }
         self.supervisor.count_usage(task.session).await;
         tasks::end(&self.supervisor.ports, task, end).await?;
+        if let Some(parent) = task.order.parent {
+            reports::send_due(&self.supervisor, Some(parent)).await;
+        }
         Ok(NextWork::Stop)
     }
 

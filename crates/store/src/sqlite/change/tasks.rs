@@ -1,7 +1,7 @@
 //! Tasks: added at the end of the queue, then replaced whenever their state changes.
 
 use rusqlite::Transaction;
-use segue_core::model::{IssueKey, SessionId, Task, TaskStateKind};
+use segue_core::model::{ChildReport, IssueKey, MessageId, SessionId, Task, TaskStateKind};
 use segue_core::ports::{Conflict, Missing};
 
 use super::address;
@@ -84,6 +84,28 @@ pub(super) fn set(
 /// Fails if the session of a task does not exist.
 fn check_session(transaction: &Transaction<'_>, task: &Task) -> Result<(), SqliteFault> {
     task.session.map_or(Ok(()), |session| address(transaction, session).map(drop))
+}
+
+pub(super) fn add_report(
+    transaction: &Transaction<'_>,
+    ChildReport { message, child, parent, text, created_at }: &ChildReport,
+) -> Result<(), SqliteFault> {
+    let sql = "INSERT INTO child_reports (message, child, parent, text, created_at)
+               VALUES (?1, ?2, ?3, ?4, ?5)";
+    let row = (Word(message), Word(child), Word(parent), text, Time(*created_at));
+    transaction.prepare_cached(sql)?.execute(row)?;
+    Ok(())
+}
+
+pub(super) fn send_report(
+    transaction: &Transaction<'_>,
+    message: MessageId,
+) -> Result<(), SqliteFault> {
+    let sql = "DELETE FROM child_reports WHERE message = ?1";
+    match transaction.prepare_cached(sql)?.execute([Word(&message)])? {
+        0 => Err(Conflict::ChildReportSent { message }.into()),
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn set_issue_session(

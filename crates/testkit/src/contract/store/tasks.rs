@@ -1,9 +1,9 @@
 //! Tasks: stored in the order of the queue, replaced only if their state is the expected one.
 
 use segue_core::model::{
-    AccountKey, AgentName, FleetName, IssueKey, IssueRef, RepositoryUrl, SessionId, Task, TaskId,
-    TaskKey, TaskMode, TaskOrder, TaskPriority, TaskProgress, TaskResult, TaskState, TaskStateKind,
-    TaskWait, VendorId,
+    AccountKey, AgentName, ChildReport, FleetName, IssueKey, IssueRef, MessageId, RepositoryUrl,
+    SessionId, Task, TaskId, TaskKey, TaskMode, TaskOrder, TaskPriority, TaskProgress, TaskResult,
+    TaskState, TaskStateKind, TaskWait, VendorId,
 };
 use segue_core::ports::{Change, Store, TaskQuery};
 use segue_core::{Error, Kind};
@@ -188,4 +188,28 @@ pub async fn an_agent_has_one_session_for_an_issue(backend: &impl Backend) {
     let lost = SessionId::new(Uuid::now_v7());
     let refused = store.commit(commit([set(keys[2].clone(), Some(lost))])).await;
     assert_refused(refused, Kind::NotFound, &[&lost.to_string()]);
+}
+
+pub async fn a_report_to_a_parent_is_kept_until_it_is_sent_once(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let [one, two] = ["one", "two"].map(|agent| task(&samples, agent));
+    add(&*store, &[&one, &two]).await.unwrap();
+    let report = |parent: &Task, text: &str| ChildReport {
+        message: MessageId::new(Uuid::now_v7()),
+        child: two.id,
+        parent: parent.id,
+        text: text.to_owned(),
+        created_at: samples.time(),
+    };
+    let reports = [report(&one, "a \"b\"\nc"), report(&two, "second"), report(&one, "third")];
+    let change = |report: &ChildReport| Change::AddChildReport(Box::new(report.clone()));
+    store.commit(commit(reports.iter().map(change).collect::<Vec<_>>())).await.unwrap();
+    let store = backend.open().await;
+    assert_eq!(store.child_reports(None).await.unwrap(), reports);
+    let of_one = store.child_reports(Some(one.id)).await.unwrap();
+    assert_eq!(of_one, [reports[0].clone(), reports[2].clone()]);
+    let send = || store.commit(commit([Change::SendChildReport(reports[0].message)]));
+    send().await.unwrap();
+    assert_conflict(send().await, &["was sent already"]);
+    assert_eq!(store.child_reports(None).await.unwrap(), reports[1..]);
 }
