@@ -52,7 +52,9 @@ impl OwnProcess {
     pub(crate) fn start(command: &mut Command) -> io::Result<(Child, Option<Self>)> {
         let mut own = own();
         let child = command.spawn()?;
-        let process = child.id().and_then(process::find);
+        // The child may have exited already. If it were not recorded, its exit status would be
+        // collected as that of an adopted process.
+        let process = child.id().and_then(process::find_child);
         own.extend(process.clone());
         drop(own);
         Ok((child, process.map(Self)))

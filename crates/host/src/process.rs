@@ -40,6 +40,13 @@ pub fn find(pid: u32) -> Option<ProcessRef> {
     Some(ProcessRef { pid, started: stat.started, boot: boot()?.to_owned() })
 }
 
+/// Returns a child of this process, even if it has exited: its id stays taken until its exit status
+/// is collected.
+pub(crate) fn find_child(pid: u32) -> Option<ProcessRef> {
+    let stat = Stat::read(pid)?;
+    Some(ProcessRef { pid, started: stat.started, boot: boot()?.to_owned() })
+}
+
 /// Returns the PID namespace of this process, as the kernel names it.
 pub(crate) fn namespace() -> Option<String> {
     fs::read_link("/proc/self/ns/pid").ok()?.into_os_string().into_string().ok()
