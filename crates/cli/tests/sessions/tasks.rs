@@ -6,8 +6,8 @@ mod queue;
 mod reports;
 mod restarts;
 mod verify;
-mod worktrees;
 mod waits;
+mod worktrees;
 
 use segue_testkit::scene::{self, text};
 use segue_testkit::{World, conversation};

@@ -81,6 +81,7 @@ pub(crate) fn task(number: u128, agent: &str) -> Task {
             repository: None,
             issue: None,
             branch: None,
+            worktree: None,
             prompt: "fix it".to_owned(),
             parent: None,
             priority: TaskPriority::default(),

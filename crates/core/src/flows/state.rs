@@ -175,11 +175,7 @@ impl SessionState {
                     launch.end.get_or_insert(end);
                 }
             }
-            Change::AddBinding(binding) if binding.session == own => {
-                let is_same_conversation = self.vendor_session() == Some(&binding.vendor_session);
-                self.session.has_content &= is_same_conversation;
-                self.bindings.push(binding);
-            }
+            Change::AddBinding(binding) if binding.session == own => self.bind(binding),
             Change::AddMessage(message) if message.session == own => self.outbox.push(*message),
             Change::SetMessage { message, state, at } => self.set_message(message, state, at),
             Change::AddUsage(increment) if increment.session == own => {
@@ -215,6 +211,12 @@ impl SessionState {
             | Change::SendChildReport(_)
             | Change::SetIssueSession { .. } => {}
         }
+    }
+
+    fn bind(&mut self, binding: Binding) {
+        let is_same_conversation = self.vendor_session() == Some(&binding.vendor_session);
+        self.session.has_content &= is_same_conversation;
+        self.bindings.push(binding);
     }
 
     fn set_message(&mut self, id: MessageId, state: MessageState, at: Timestamp) {

@@ -1,6 +1,6 @@
 //! Why the store rejects a commit.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::model::{
@@ -141,10 +141,7 @@ fn explain(conflict: &Conflict) -> Error {
                 .hint("run `segue messages` to see all messages")
         }
         Conflict::ChildReportSent { message } => report_sent(*message),
-        Conflict::WorktreePathTaken { path } => {
-            Error::conflict(format!("there is a worktree at `{}` already", path.display()))
-                .hint("run `segue worktree ls` to see all worktrees")
-        }
+        Conflict::WorktreePathTaken { path } => worktree_path_taken(path),
         Conflict::WorktreePortTaken { port } => {
             Error::conflict(format!("another worktree has port {port}"))
                 .hint("run the command again")
@@ -168,6 +165,11 @@ fn explain(conflict: &Conflict) -> Error {
                 .hint("run `segue log` to see what was done")
         }
     }
+}
+
+fn worktree_path_taken(path: &Path) -> Error {
+    Error::conflict(format!("there is a worktree at `{}` already", path.display()))
+        .hint("run `segue worktree ls` to see all worktrees")
 }
 
 fn usage_is_counted(session: &str) -> Error {

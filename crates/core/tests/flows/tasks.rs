@@ -224,7 +224,8 @@ async fn worktree_of_a_task_comes_from_the_request_the_agent_or_the_issue() {
     let world = FakeWorld::new();
     let mut project = samples::project(&["coder", "tester"]);
     let branch = BranchName::parse("feature/tester").unwrap();
-    let order = WorktreeOrder { branch, start: BranchStart::DefaultBranch, url: None };
+    let start = BranchStart::DefaultBranch;
+    let order = WorktreeOrder { branch, start, url: None, allows_commands_of_fork: false };
     project.agents[1].worktree = Some(order);
     world.projects.write(project);
     let ports = world.ports();

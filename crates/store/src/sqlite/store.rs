@@ -9,8 +9,7 @@ use rusqlite::Connection;
 use segue_core::model::{
     AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Event, Fleet, FleetName, Handoff,
     IssueKey, Launch, MachineId, Message, MessageId, RequestKey, RequestStep, Session, SessionId,
-    StoredUsageCursor, TaskId,
-    Timer, Trust, VendorId,
+    StoredUsageCursor, TaskId, Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,

@@ -47,7 +47,7 @@ fn wanted_worktree(
         branch: branch.unwrap_or_else(|| default_branch(&request.agent, issue, id)),
         base: own.as_ref().and_then(|own| own.base.clone()),
         repo: request.repo.clone().or_else(|| own.and_then(|own| own.repo)),
-        agent: None,
+        ..WorktreeRequest::default()
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn of_worktree(worktree: &AgentWorktree) -> TaskWorktree {
         RepositorySource::Folder(_) => None,
     };
     let (branch, start) = (worktree.branch.clone(), worktree.start.clone());
-    let order = WorktreeOrder { branch, start, url };
+    let order = WorktreeOrder { branch, start, url, allows_commands_of_fork: false };
     TaskWorktree { agent: worktree.agent.clone(), order }
 }
 
@@ -86,6 +86,7 @@ pub(super) fn worktree_request(TaskWorktree { agent, order }: &TaskWorktree) -> 
         base,
         repo: order.url.as_ref().map(ToString::to_string),
         agent: Some(agent.clone()),
+        setup_fork: order.allows_commands_of_fork,
     }
 }
 

@@ -235,7 +235,7 @@ impl Engine {
         match (self.permission, self.asks_by) {
             (Permission::Auto, _) => self.finish_permission("allowed without asking", true),
             (_, AsksBy::Nothing) => {
-                self.finish_permission("denied: there is no person to ask", false)
+                self.finish_permission("denied: there is no person to ask", false);
             }
             (_, AsksBy::Terminal | AsksBy::Command) => {
                 self.ask(PendingQuestion::Permission, LiveStatus::WaitingPermission);
