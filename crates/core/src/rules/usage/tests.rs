@@ -59,9 +59,10 @@ fn several_records_of_a_request_are_counted_once_even_if_they_are_read_apart() {
     let (cursor, counted) = count(None, reading(true, &[partial.clone(), partial]), start(None));
     assert_eq!(total(&counted), (50, 1));
     let whole = report("m", 101, 50, 20);
-    let (cursor, counted) = count(Some(&cursor), reading(false, &[whole.clone()]), start(None));
+    let whole = reading(false, &[whole]);
+    let (cursor, counted) = count(Some(&cursor), whole.clone(), start(None));
     assert_eq!(total(&counted), (0, 19), "the later record has more output");
-    let (_, counted) = count(Some(&cursor), reading(false, &[whole]), start(None));
+    let (_, counted) = count(Some(&cursor), whole, start(None));
     assert_eq!(counted, []);
 }
 
