@@ -17,6 +17,9 @@ macro_rules! home_of {
     (gemini) => {
         segue_testkit::vendors::GeminiHome
     };
+    (opencode) => {
+        segue_testkit::vendors::OpencodeHome
+    };
     (pi) => {
         segue_testkit::vendors::PiHome
     };
@@ -44,6 +47,7 @@ mod interrupted_turns;
 mod messages_during_kills;
 mod other_filesystem;
 mod other_processes;
+mod permissions;
 mod resume;
 mod siblings;
 mod silence;

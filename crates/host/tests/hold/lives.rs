@@ -292,10 +292,8 @@ async fn agent_cannot_connect_to_a_holder() {
 /// Waits for the next event about open questions.
 async fn next_questions(events: &mut Box<dyn HolderEvents>) -> Vec<OpenQuestion> {
     loop {
-        match events.next().await {
-            Some(HolderEvent::Questions(open)) => return open,
-            Some(_) => {}
-            None => panic!("the holder is gone"),
+        if let HolderEvent::Questions(open) = events.next().await.unwrap() {
+            return open;
         }
     }
 }

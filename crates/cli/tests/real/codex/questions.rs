@@ -4,7 +4,6 @@
 use segue_testkit::isolated;
 
 use super::scene;
-use crate::claude::questions::prepare_tasks;
 use crate::{git_init, waits_for};
 
 #[test]
@@ -33,21 +32,5 @@ fn untrusted_folder_waits_for_trust_and_starts_after_yes() {
         scene.world.ok(["answer", "coder", "yes"]);
         scene.model.wait_answered("remember ALPHA");
         scene.wait_idle("coder");
-    });
-}
-
-#[test]
-fn headless_task_that_would_have_to_ask_is_refused_with_a_hint() {
-    isolated(|| {
-        let scene = scene();
-        prepare_tasks(&scene.world, "codex");
-        let refused = scene.world.segue(["task", "add", "--agent", "coder", "[[ask: touch made]]"]);
-        assert_eq!(refused.status, 5, "{refused:#?}");
-        assert!(refused.stderr.contains("`codex` cannot ask a person"), "{refused:#?}");
-        assert!(refused.stderr.contains("--interactive"), "{refused:#?}");
-        // Codex asks nobody while it runs headless: it refuses.
-        let turn = ["run", "--headless", "--vendor", "codex", "[[ask: touch made]] [[say: over]]"];
-        scene.world.ok(turn);
-        assert!(!scene.world.project().join("made").exists());
     });
 }
