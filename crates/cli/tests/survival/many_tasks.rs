@@ -70,7 +70,7 @@ fn origin(world: &World, number: usize) -> String {
 fn add(world: &World, number: usize, urls: &[String]) -> String {
     let (agent, url) = (AGENTS[number % AGENTS.len()], &urls[number % urls.len()]);
     let (key, issue) = (format!("task-{number}"), (number % 3).to_string());
-    let place = if number % 2 == 0 { ["--issue", &issue] } else { ["--branch", "shared"] };
+    let place = if number.is_multiple_of(2) { ["--issue", &issue] } else { ["--branch", "shared"] };
     let [flag, value] = place;
     let prompt = "/slow 0.2";
     let words =
@@ -91,8 +91,8 @@ fn kill_something(world: &World, chance: &mut Chance) {
     let mut removal = (chance.below(3) == 0).then(|| remove_some_worktree(world, chance)).flatten();
     match chance.below(4) {
         0 => scene::kill_daemon(world),
-        1 => kill_one(scene::pids_running(world, "hold"), chance),
-        2 => kill_one(gits(world), chance),
+        1 => kill_one(&scene::pids_running(world, "hold"), chance),
+        2 => kill_one(&gits(world), chance),
         _ => world.kill_everything(),
     }
     if let Some(removal) = &mut removal {
@@ -100,7 +100,7 @@ fn kill_something(world: &World, chance: &mut Chance) {
     }
 }
 
-fn kill_one(pids: Vec<u32>, chance: &mut Chance) {
+fn kill_one(pids: &[u32], chance: &mut Chance) {
     if !pids.is_empty() {
         processes::kill(pids[chance.below(pids.len())]);
     }

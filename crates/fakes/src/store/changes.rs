@@ -3,9 +3,10 @@
 use jiff::{SignedDuration, Timestamp};
 use segue_core::Result;
 use segue_core::model::{
-    AgentWorktree, Binding, CountedUsage, DailyUsage, Event, Fleet, IssueKey, Launch, LaunchEnd,
-    LaunchId, Message, MessageId, MessageState, NewEvent, ProcessRef, RequestRecord, Session,
-    SessionId, SessionName, StoredUsageCursor, Task, TaskStateKind, UsageIncrement, WorktreeId,
+    AgentWorktree, Binding, CountedUsage, DailyUsage, Event, Fleet, Handoff, IssueKey, Launch,
+    LaunchEnd, LaunchId, Message, MessageId, MessageState, NewEvent, ProcessRef, RequestRecord,
+    Session, SessionId, SessionName, Status, StoredUsageCursor, Task, TaskStateKind,
+    UsageIncrement, WorktreeId,
 };
 use segue_core::ports::{Change, Conflict, Missing, PlacedTask};
 use segue_core::rules::usage::day;
@@ -27,11 +28,7 @@ impl Tables {
         match change {
             Change::PutFleet(fleet) => self.put_fleet(fleet)?,
             Change::CreateSession(session) => self.create_session(*session)?,
-            Change::SetStatus { session, status, at } => {
-                let session = self.session_mut(session)?;
-                session.status = status;
-                session.updated_at = at;
-            }
+            Change::SetStatus { session, status, at } => self.set_status(session, status, at)?,
             Change::MarkHasContent { session } => self.session_mut(session)?.has_content = true,
             Change::Configure { session, settings } => {
                 self.session_mut(session)?.configure(*settings);
@@ -44,11 +41,7 @@ impl Tables {
             Change::EndLaunch { launch, end } => self.end_launch(launch, end)?,
             Change::AddBinding(binding) => self.add_binding(binding)?,
             Change::RemoveSession(session) => self.remove_session(session)?,
-            Change::AddHandoff(handoff) => {
-                self.session_mut(handoff.from)?;
-                self.session_mut(handoff.to)?;
-                self.handoffs.push(*handoff);
-            }
+            Change::AddHandoff(handoff) => self.add_handoff(*handoff)?,
             Change::PutTrust(trust) => drop(self.trusts.insert(trust.folder.clone(), trust)),
             Change::SetCount { fleet, agent, count } => {
                 self.counts.insert((fleet, agent), count);
@@ -69,11 +62,7 @@ impl Tables {
                 self.worktree_mut(worktree)?.removal = removal;
             }
             Change::AddChildReport(report) => self.child_reports.push(*report),
-            Change::SendChildReport(message) => {
-                let known = self.child_reports.iter().position(|it| it.message == message);
-                let known = known.ok_or(Conflict::ChildReportSent { message })?;
-                self.child_reports.remove(known);
-            }
+            Change::SendChildReport(message) => self.send_child_report(message)?,
             Change::SetWorktreeCommands { worktree, commands } => {
                 self.worktree_mut(worktree)?.commands = commands;
             }
@@ -90,6 +79,27 @@ impl Tables {
             Change::AddUsage(increment) => self.add_usage(*increment)?,
             Change::RecordRequest(record) => self.record_request(*record)?,
         }
+        Ok(())
+    }
+
+    fn set_status(&mut self, session: SessionId, status: Status, at: Timestamp) -> Result<()> {
+        let session = self.session_mut(session)?;
+        session.status = status;
+        session.updated_at = at;
+        Ok(())
+    }
+
+    fn add_handoff(&mut self, handoff: Handoff) -> Result<()> {
+        self.session_mut(handoff.from)?;
+        self.session_mut(handoff.to)?;
+        self.handoffs.push(handoff);
+        Ok(())
+    }
+
+    fn send_child_report(&mut self, message: MessageId) -> Result<()> {
+        let known = self.child_reports.iter().position(|it| it.message == message);
+        let known = known.ok_or(Conflict::ChildReportSent { message })?;
+        self.child_reports.remove(known);
         Ok(())
     }
 
