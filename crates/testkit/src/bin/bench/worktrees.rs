@@ -14,6 +14,7 @@ use segue_core::model::{
 };
 use segue_core::ports::{Checkouts as _, GitCaller};
 use segue_git::{CheckoutFolders, GitCheckouts};
+use segue_host::ProcessContext;
 use segue_host::clock::SystemClock;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -136,10 +137,10 @@ impl WorktreeScene {
 
 /// The environment of git, without the settings of this machine.
 fn environment(home: &Path) -> Environment {
-    let path = std::env::var("PATH").expect("a PATH");
+    let own = ProcessContext::read().expect("an environment").environment;
     let home = home.display().to_string();
     Environment::new([
-        ("PATH".to_owned(), path),
+        ("PATH".to_owned(), own.get("PATH").unwrap_or_default().to_owned()),
         ("HOME".to_owned(), home),
         ("GIT_CONFIG_NOSYSTEM".to_owned(), "1".to_owned()),
     ])
