@@ -30,6 +30,7 @@ pub mod memory;
 pub mod passing;
 pub mod raw_client;
 pub mod readme;
+pub mod repositories;
 pub mod runtime;
 pub mod scene;
 pub mod stand_in;

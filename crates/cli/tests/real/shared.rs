@@ -48,6 +48,7 @@ mod messages_during_kills;
 mod other_filesystem;
 mod other_processes;
 mod permissions;
+mod pushes;
 mod resume;
 mod siblings;
 mod silence;

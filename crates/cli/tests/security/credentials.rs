@@ -6,10 +6,11 @@ mod strangers;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use segue_testkit::repositories::git;
 use segue_testkit::scene::{kill_daemon, text};
 use segue_testkit::{GitServer, processes};
 
-use scene::{CredentialScene, USERNAME, git};
+use scene::{CredentialScene, USERNAME};
 
 /// The identity of the agent `coder`.
 const IDENTITY: &str = "Coder <coder@example.org>";

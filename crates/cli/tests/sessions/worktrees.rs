@@ -5,31 +5,13 @@ mod setup;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use segue_testkit::repositories::{git, make_repository};
 use segue_testkit::scene::{self, assert_knows, text};
 use segue_testkit::{CommandOutcome, World, conversation, hold, launches};
 use serde_json::Value;
 
 use crate::world;
-
-/// Runs git without the settings of this machine.
-pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command.args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]).args(arguments);
-    command.current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
-    let output = command.env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
-/// Makes a folder a repository with one commit.
-pub(crate) fn make_repository(folder: &Path) {
-    git(folder, &["init", "-q", "-b", "main"]);
-    fs::write(folder.join("code.txt"), "one\n").unwrap();
-    git(folder, &["add", "code.txt"]);
-    git(folder, &["commit", "-q", "-m", "begin"]);
-}
 
 /// Creates a world whose project folder is a repository.
 pub(crate) fn world_with_repository() -> World {

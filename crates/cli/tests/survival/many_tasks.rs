@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use segue_testkit::chance::Chance;
 use segue_testkit::passing::Passing;
+use segue_testkit::repositories::{git, make_repository};
 use segue_testkit::{World, is_soak, processes, scene};
 use serde_json::Value;
 
-use crate::worktrees::{check_repositories, git, make_repository};
+use crate::worktrees::check_repositories;
 use crate::world;
 
 const AGENTS: [&str; 4] = ["coder", "tester", "writer", "reviewer"];
@@ -61,7 +62,6 @@ fn every_task_ends_once_and_every_repository_is_whole_after_random_kills() {
 /// Makes a repository beside the project, and returns its URL.
 fn origin(world: &World, number: usize) -> String {
     let folder = world.root().join(format!("origin-{number}"));
-    fs::create_dir(&folder).unwrap();
     make_repository(&folder);
     format!("file://{}", folder.display())
 }
@@ -156,7 +156,7 @@ fn check_worktrees(world: &World) {
     for worktree in listed["worktrees"].as_array().unwrap().iter().filter(present) {
         let folder = Path::new(scene::text(worktree, "path"));
         let branch = git(folder, &["branch", "--show-current"]);
-        assert_eq!(branch.trim(), scene::text(worktree, "branch"), "{worktree:#}");
+        assert_eq!(branch, scene::text(worktree, "branch"), "{worktree:#}");
         assert_eq!(git(folder, &["status", "--porcelain"]), "", "{worktree:#}");
     }
 }

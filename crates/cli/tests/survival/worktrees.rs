@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use segue_testkit::World;
+use segue_testkit::repositories::{git, make_repository};
 use segue_testkit::scene::write_project;
 use segue_testkit::world::CommandOutcome;
 
@@ -134,14 +134,6 @@ fn with_repository(world: &World) {
     make_repository(&world.project());
 }
 
-/// Makes a folder a repository with one commit.
-pub(crate) fn make_repository(folder: &Path) {
-    git(folder, &["init", "-q", "-b", "main"]);
-    fs::write(folder.join("code.txt"), "one\n").unwrap();
-    git(folder, &["add", "code.txt"]);
-    git(folder, &["commit", "-q", "-m", "begin"]);
-}
-
 /// Makes the project a repository with setup and teardown commands.
 fn with_commands(world: &World) {
     with_repository(world);
@@ -184,14 +176,4 @@ pub(crate) fn check_repositories(world: &World) {
         let list = git(&repository, &["worktree", "list", "--porcelain"]);
         assert!(!list.contains("\nlocked"), "{list}");
     }
-}
-
-/// Runs git without the settings of this machine.
-pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command.args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]).args(arguments);
-    command.current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
-    let output = command.env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
 }

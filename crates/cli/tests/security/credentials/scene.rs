@@ -3,11 +3,11 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use segue_testkit::git_server::base64;
+use segue_testkit::repositories::{git, make_origin};
 use segue_testkit::scene::{text, write_project};
 use segue_testkit::stand_in::StandIn;
 use segue_testkit::{CommandOutcome, GitServer, World, conversation, files, processes};
@@ -161,29 +161,5 @@ impl ShellAgent<'_> {
         self.run(&format!(
             "echo {subject} >code.txt && git commit -q -a -m {subject} && git push -q origin HEAD"
         ))
-    }
-}
-
-/// Runs git without the settings of this machine.
-pub(super) fn git(folder: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command.args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]).args(arguments);
-    command.current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
-    let output = command.env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {output:?}");
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
-
-/// Makes the bare repository `app.git`. It lets partial clones fetch what they lack.
-fn make_origin(root: &Path) {
-    let draft = root.join("draft");
-    fs::create_dir(&draft).unwrap();
-    git(&draft, &["init", "-q", "-b", "main"]);
-    fs::write(draft.join("code.txt"), "one\n").unwrap();
-    git(&draft, &["add", "code.txt"]);
-    git(&draft, &["commit", "-q", "-m", "begin"]);
-    git(root, &["clone", "-q", "--bare", "draft", "app.git"]);
-    for key in ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"] {
-        git(&root.join("app.git"), &["config", key, "true"]);
     }
 }

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use segue_testkit::repositories::{git, make_repository};
 use segue_testkit::scene::{self, text};
 use segue_testkit::{CommandOutcome, World, conversation};
 use serde_json::{Value, json};
 
 use super::{received, session, show, wait, wait_state};
-use crate::worktrees::{git, make_repository, world_with_repository};
+use crate::worktrees::world_with_repository;
 
 /// A verify command that does what an agent would do: it changes a file and commits it.
 const COMMIT: &str = "echo two >> code.txt && echo new > new.txt && git add -A \
@@ -32,7 +33,6 @@ fn add(world: &World, words: &[&str]) -> String {
 /// Makes a repository beside the project, and returns its folder and its URL.
 fn origin(world: &World, name: &str) -> (PathBuf, String) {
     let folder = world.root().join(name);
-    fs::create_dir(&folder).unwrap();
     make_repository(&folder);
     let url = format!("file://{}", folder.display());
     (folder, url)
