@@ -1,7 +1,7 @@
 //! Actions on worktrees during which any process may be killed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use segue_testkit::World;
 use segue_testkit::repositories::{git, make_repository};
