@@ -14,6 +14,8 @@ use segue_core::ports::{Change, Commit, WorktreeQuery};
 use segue_core::{Kind, Result};
 use segue_fakes::{FakeWorld, samples};
 
+use crate::worktrees::unclaimed;
+
 const SETUP: [&str; 2] = ["npm ci", "make db"];
 const TEARDOWN: &str = "make clean";
 
@@ -194,7 +196,8 @@ async fn failed_teardown_is_a_warning_and_the_worktree_is_removed() {
     make(&world, &order(BranchStart::DefaultBranch)).await.unwrap();
     world.commands.fail_next("still running");
     let how = (false, &samples::environment());
-    let (removed, failed) = worktrees::collect_garbage(&world.ports(), how).await.unwrap();
+    let (removed, failed) =
+        worktrees::collect_garbage(&world.ports(), how, unclaimed).await.unwrap();
     assert_eq!((removed.len(), failed.len()), (1, 0));
     assert!(removed[0].notices[0].contains("teardown command `make clean` failed"), "{removed:?}");
     assert!(!world.disk.has_folder(&removed[0].path));

@@ -21,6 +21,9 @@ pub(crate) fn request(branch: &str) -> RunRequest {
     }
 }
 
+/// Stands for the claim of a worktree where no other request runs.
+pub(crate) async fn unclaimed(_path: &Path) {}
+
 async fn plan(world: &FakeWorld, request: &RunRequest) -> Result<RunPlan> {
     run::plan(&world.ports(), &Principal::User, request).await
 }
@@ -221,16 +224,22 @@ async fn garbage_collection_removes_only_worktrees_that_no_session_uses() {
     let ports = world.ports();
     worktrees::make(&ports, &planned, &samples::environment()).await.unwrap();
     let (would, failed) =
-        worktrees::collect_garbage(&ports, (true, &samples::environment())).await.unwrap();
+        worktrees::collect_garbage(&ports, (true, &samples::environment()), unclaimed)
+            .await
+            .unwrap();
     assert_eq!((would.len(), failed.len()), (1, 0));
     assert_eq!(would[0].outcome, WorktreeOutcome::Removable);
     assert!(world.disk.has_folder(&planned.worktree.path));
     world.calls.fail("checkouts.remove", 1);
     let (removed, failed) =
-        worktrees::collect_garbage(&ports, (false, &samples::environment())).await.unwrap();
+        worktrees::collect_garbage(&ports, (false, &samples::environment()), unclaimed)
+            .await
+            .unwrap();
     assert_eq!((removed.len(), failed.len()), (0, 1));
     let (removed, failed) =
-        worktrees::collect_garbage(&ports, (false, &samples::environment())).await.unwrap();
+        worktrees::collect_garbage(&ports, (false, &samples::environment()), unclaimed)
+            .await
+            .unwrap();
     assert_eq!((removed.len(), failed.len()), (1, 0));
     assert!(!world.disk.has_folder(&planned.worktree.path));
 }

@@ -98,16 +98,15 @@ impl Supervisor {
         worktree: &AgentWorktree,
         environment: &Environment,
     ) -> Result<WorktreeActionReport> {
+        // A headless session leaves its worktree to others, which its actor does not know.
+        let _claim = self.worktree_claims.claim(&worktree.path).await;
         match worktree.session {
             Some(session) => {
                 let environment = environment.clone();
                 self.ask(session, |reply| SessionRequest::RemoveWorktree { environment, reply })
                     .await
             }
-            None => {
-                let _claim = self.worktree_claims.claim(&worktree.path).await;
-                worktrees::remove(&self.ports, worktree, (&[], environment)).await
-            }
+            None => worktrees::remove(&self.ports, worktree, (&[], environment)).await,
         }
     }
 }
@@ -175,7 +174,8 @@ pub(crate) async fn collect_garbage(
 ) -> Result<WorktreeGcReport> {
     principal.allow(RestrictedAction::MakeWorktree)?;
     let how = (request.is_dry_run, &request.environment);
-    let (removed, failed) = worktrees::collect_garbage(&supervisor.ports, how).await?;
+    let claim = async |path: &Path| supervisor.worktree_claims.claim(path).await;
+    let (removed, failed) = worktrees::collect_garbage(&supervisor.ports, how, claim).await?;
     Ok(WorktreeGcReport { removed, failed })
 }
 

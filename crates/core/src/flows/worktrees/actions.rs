@@ -1,5 +1,7 @@
 //! Compares, salvages, removes and restores worktrees.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 
 use super::commands::{set_up, tear_down};
@@ -225,10 +227,11 @@ async fn newest_salvage(ports: &Ports, worktree: &AgentWorktree) -> Result<RefNa
 }
 
 /// Removes the worktrees that no session uses, each after a salvage. Returns the removed ones, and
-/// the errors of the others.
-pub async fn collect_garbage(
+/// the errors of the others. `claim` reserves a path until its result is dropped.
+pub async fn collect_garbage<Claim>(
     ports: &Ports,
     (is_dry_run, environment): (bool, &Environment),
+    claim: impl AsyncFn(&Path) -> Claim,
 ) -> Result<(Vec<WorktreeActionReport>, Vec<FailedTarget>)> {
     let (mut removed, mut failed) = (Vec::new(), Vec::new());
     let all = ports.store.worktrees(&WorktreeQuery::default()).await?;
@@ -238,6 +241,7 @@ pub async fn collect_garbage(
             removed.push(report(worktree, WorktreeOutcome::Removable, None));
             continue;
         }
+        let _claim = claim(&worktree.path).await;
         match remove(ports, worktree, (&[], environment)).await {
             Ok(report) => removed.push(report),
             Err(error) => {
