@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::model::{AgentWorktree, Session, SessionId};
 use crate::ports::{Ports, WorktreeQuery};
 
-pub use actions::{collect_garbage, diff, remove, restore, salvage};
+pub use actions::{diff, removable, remove, restore, salvage, unused};
 pub use list::{find, list};
 pub use make::{bring_back, make, prepare};
 pub use plan::{WorktreePlan, place, plan};

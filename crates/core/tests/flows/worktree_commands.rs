@@ -14,8 +14,6 @@ use segue_core::ports::{Change, Commit, WorktreeQuery};
 use segue_core::{Kind, Result};
 use segue_fakes::{FakeWorld, samples};
 
-use crate::worktrees::unclaimed;
-
 const SETUP: [&str; 2] = ["npm ci", "make db"];
 const TEARDOWN: &str = "make clean";
 
@@ -195,12 +193,11 @@ async fn failed_teardown_is_a_warning_and_the_worktree_is_removed() {
     let world = FakeWorld::new();
     make(&world, &order(BranchStart::DefaultBranch)).await.unwrap();
     world.commands.fail_next("still running");
-    let how = (false, &samples::environment());
-    let (removed, failed) =
-        worktrees::collect_garbage(&world.ports(), how, unclaimed).await.unwrap();
-    assert_eq!((removed.len(), failed.len()), (1, 0));
-    assert!(removed[0].notices[0].contains("teardown command `make clean` failed"), "{removed:?}");
-    assert!(!world.disk.has_folder(&removed[0].path));
+    let (ports, environment) = (world.ports(), samples::environment());
+    let unused = worktrees::unused(&ports).await.unwrap().pop().unwrap();
+    let removed = worktrees::remove(&ports, &unused, (&[], &environment)).await.unwrap();
+    assert!(removed.notices[0].contains("teardown command `make clean` failed"), "{removed:?}");
+    assert!(!world.disk.has_folder(&removed.path));
     assert_eq!(world.commands.removed_logs(), []);
 }
 

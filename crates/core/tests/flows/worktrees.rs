@@ -21,9 +21,6 @@ pub(crate) fn request(branch: &str) -> RunRequest {
     }
 }
 
-/// Stands for the claim of a worktree where no other request runs.
-pub(crate) async fn unclaimed(_path: &Path) {}
-
 async fn plan(world: &FakeWorld, request: &RunRequest) -> Result<RunPlan> {
     run::plan(&world.ports(), &Principal::User, request).await
 }
@@ -217,29 +214,21 @@ async fn list_reports_states_sessions_and_errors_of_git() {
 }
 
 #[tokio::test]
-async fn garbage_collection_removes_only_worktrees_that_no_session_uses() {
+async fn only_worktrees_that_no_session_uses_are_garbage() {
     let world = FakeWorld::new();
     start(&world, "used").await;
     let planned = plan(&world, &request("unused")).await.unwrap().worktree.unwrap();
     let ports = world.ports();
     worktrees::make(&ports, &planned, &samples::environment()).await.unwrap();
-    let (would, failed) =
-        worktrees::collect_garbage(&ports, (true, &samples::environment()), unclaimed)
-            .await
-            .unwrap();
-    assert_eq!((would.len(), failed.len()), (1, 0));
-    assert_eq!(would[0].outcome, WorktreeOutcome::Removable);
-    assert!(world.disk.has_folder(&planned.worktree.path));
+    let unused = worktrees::unused(&ports).await.unwrap();
+    assert_eq!(unused.len(), 1);
+    assert_eq!(worktrees::removable(&unused[0]).outcome, WorktreeOutcome::Removable);
+    assert_eq!(unused[0].path, planned.worktree.path);
+    let environment = samples::environment();
     world.calls.fail("checkouts.remove", 1);
-    let (removed, failed) =
-        worktrees::collect_garbage(&ports, (false, &samples::environment()), unclaimed)
-            .await
-            .unwrap();
-    assert_eq!((removed.len(), failed.len()), (0, 1));
-    let (removed, failed) =
-        worktrees::collect_garbage(&ports, (false, &samples::environment()), unclaimed)
-            .await
-            .unwrap();
-    assert_eq!((removed.len(), failed.len()), (1, 0));
+    worktrees::remove(&ports, &unused[0], (&[], &environment)).await.unwrap_err();
+    assert_eq!(worktrees::unused(&ports).await.unwrap().len(), 1, "it is tried again");
+    worktrees::remove(&ports, &unused[0], (&[], &environment)).await.unwrap();
     assert!(!world.disk.has_folder(&planned.worktree.path));
+    assert_eq!(worktrees::unused(&ports).await.unwrap(), []);
 }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use segue_core::Result;
 use segue_core::api::{
-    WorktreeActionReport, WorktreeActionRequest, WorktreeDiffReport, WorktreeDiffRequest,
-    WorktreeGcReport, WorktreeGcRequest, WorktreeList, WorktreesRequest,
+    FailedTarget, WorktreeActionReport, WorktreeActionRequest, WorktreeDiffReport,
+    WorktreeDiffRequest, WorktreeGcReport, WorktreeGcRequest, WorktreeList, WorktreesRequest,
 };
 use segue_core::flows::worktrees::{self, WorktreePlan};
 use segue_core::model::{AgentWorktree, BranchName, Environment, EventPayload, Principal, Session};
 use segue_core::rules::scope::RestrictedAction;
+use segue_core::{Error, Result};
 use tokio::sync::Notify;
 
 use super::{SessionRequest, Supervisor};
@@ -38,11 +38,17 @@ impl WorktreeClaims {
             let mut released = pin!(self.released.notified());
             // Enable it before the check, so that a claim that is dropped in between is noticed.
             released.as_mut().enable();
-            if self.paths().insert(path.to_owned()) {
-                return WorktreeClaim { claims: self.clone(), path: path.to_owned() };
+            if let Some(claim) = self.try_claim(path) {
+                return claim;
             }
             released.await;
         }
+    }
+
+    /// Reserves a worktree. `None` if another request has it.
+    fn try_claim(&self, path: &Path) -> Option<WorktreeClaim> {
+        let is_free = self.paths().insert(path.to_owned());
+        is_free.then(|| WorktreeClaim { claims: self.clone(), path: path.to_owned() })
     }
 
     fn paths(&self) -> std::sync::MutexGuard<'_, BTreeSet<PathBuf>> {
@@ -92,14 +98,15 @@ impl Supervisor {
     }
 
     /// Removes a worktree. The actor of its session does it, so that no process is started there
-    /// meanwhile.
+    /// meanwhile. The claim keeps other sessions away, to which a headless session leaves it. Fails
+    /// if another request uses the worktree.
     async fn remove_worktree(
         self: &Arc<Self>,
         worktree: &AgentWorktree,
         environment: &Environment,
     ) -> Result<WorktreeActionReport> {
-        // A headless session leaves its worktree to others, which its actor does not know.
-        let _claim = self.worktree_claims.claim(&worktree.path).await;
+        let _claim =
+            self.worktree_claims.try_claim(&worktree.path).ok_or_else(|| in_use(worktree))?;
         match worktree.session {
             Some(session) => {
                 let environment = environment.clone();
@@ -109,6 +116,12 @@ impl Supervisor {
             None => worktrees::remove(&self.ports, worktree, (&[], environment)).await,
         }
     }
+}
+
+fn in_use(worktree: &AgentWorktree) -> Error {
+    let path = worktree.path.display();
+    Error::conflict(format!("another command makes or changes the worktree `{path}`"))
+        .hint("run the command again when that is done; `segue worktree ls` shows who works there")
 }
 
 /// Lists worktrees.
@@ -173,9 +186,20 @@ pub(crate) async fn collect_garbage(
     request: &WorktreeGcRequest,
 ) -> Result<WorktreeGcReport> {
     principal.allow(RestrictedAction::MakeWorktree)?;
-    let how = (request.is_dry_run, &request.environment);
-    let claim = async |path: &Path| supervisor.worktree_claims.claim(path).await;
-    let (removed, failed) = worktrees::collect_garbage(&supervisor.ports, how, claim).await?;
+    let (mut removed, mut failed) = (Vec::new(), Vec::new());
+    for worktree in worktrees::unused(&supervisor.ports).await? {
+        if request.is_dry_run {
+            removed.push(worktrees::removable(&worktree));
+            continue;
+        }
+        match supervisor.remove_worktree(&worktree, &request.environment).await {
+            Ok(report) => removed.push(report),
+            Err(error) => {
+                let target = worktree.path.display().to_string();
+                failed.push(FailedTarget { target, error });
+            }
+        }
+    }
     Ok(WorktreeGcReport { removed, failed })
 }
 

@@ -14,7 +14,7 @@ use crate::world::World;
 const PROVIDER: &str = "scripted";
 
 /// The environment variable with the provider's API key.
-const KEY_VARIABLE: &str = "SEGUE_SCRIPTED_MODEL_KEY";
+const KEY_VARIABLE: &str = "SCRIPTED_MODEL_KEY";
 
 /// A folder with Codex's settings.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use segue_core::ports::{NewFile, Rehearsal, TrialSetup};
 use serde_json::json;
 
 /// Environment variable with the provider's API key.
-const KEY: &str = "SEGUE_SCRIPTED_MODEL_KEY";
+const KEY: &str = "SCRIPTED_MODEL_KEY";
 
 pub(super) fn rehearsal(setup: &TrialSetup<'_>) -> Rehearsal {
     // A JSON string is a valid TOML string, too.

@@ -110,7 +110,7 @@ fn json_line_has_every_field_and_null_for_unknown_values() {
     result.turn.usage = Some(Usage { input: 1, output: 2, ..Usage::default() });
     assert_eq!(
         line(&result, Some("shop/coder")),
-        r#"{"index":3,"role":"tool_result","text":"a b","tool":"shell","at":"2026-01-02T03:11:12Z","model":null,"usage":{"input":1,"output":2},"tool_id":"call-1","failed":true,"conversation":"shop/coder"}"#,
+        r#"{"index":3,"role":"tool_result","text":"a b","tool":"shell","at":"2026-01-02T03:11:12Z","model":null,"usage":{"input":1,"cached":0,"output":2,"cost_usd":null},"tool_id":"call-1","failed":true,"conversation":"shop/coder"}"#,
     );
 }
 

@@ -1,14 +1,11 @@
 //! Compares, salvages, removes and restores worktrees.
 
-use std::path::Path;
-
 use jiff::Timestamp;
 
 use super::commands::{set_up, tear_down};
 use super::make::{event, made_again, made_facts, not_set_up, salvage_since};
 use crate::api::{
-    ChangedFile, FailedTarget, WorktreeActionReport, WorktreeDiffReport, WorktreeDiffRequest,
-    WorktreeOutcome,
+    ChangedFile, WorktreeActionReport, WorktreeDiffReport, WorktreeDiffRequest, WorktreeOutcome,
 };
 use crate::error::{Error, Result};
 use crate::failpoint;
@@ -226,29 +223,14 @@ async fn newest_salvage(ports: &Ports, worktree: &AgentWorktree) -> Result<RefNa
     })
 }
 
-/// Removes the worktrees that no session uses, each after a salvage. Returns the removed ones, and
-/// the errors of the others. `claim` reserves a path until its result is dropped.
-pub async fn collect_garbage<Claim>(
-    ports: &Ports,
-    (is_dry_run, environment): (bool, &Environment),
-    claim: impl AsyncFn(&Path) -> Claim,
-) -> Result<(Vec<WorktreeActionReport>, Vec<FailedTarget>)> {
-    let (mut removed, mut failed) = (Vec::new(), Vec::new());
-    let all = ports.store.worktrees(&WorktreeQuery::default()).await?;
-    for worktree in all.iter().filter(|it| it.session.is_none() && it.complete_removal().is_none())
-    {
-        if is_dry_run {
-            removed.push(report(worktree, WorktreeOutcome::Removable, None));
-            continue;
-        }
-        let _claim = claim(&worktree.path).await;
-        match remove(ports, worktree, (&[], environment)).await {
-            Ok(report) => removed.push(report),
-            Err(error) => {
-                let target = worktree.path.display().to_string();
-                failed.push(FailedTarget { target, error });
-            }
-        }
-    }
-    Ok((removed, failed))
+/// Returns the worktrees that no session uses and whose folders exist.
+pub async fn unused(ports: &Ports) -> Result<Vec<AgentWorktree>> {
+    let mut all = ports.store.worktrees(&WorktreeQuery::default()).await?;
+    all.retain(|it| it.session.is_none() && it.complete_removal().is_none());
+    Ok(all)
+}
+
+/// Describes a worktree that could be removed.
+pub fn removable(worktree: &AgentWorktree) -> WorktreeActionReport {
+    report(worktree, WorktreeOutcome::Removable, None)
 }
