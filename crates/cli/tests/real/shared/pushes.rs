@@ -22,14 +22,12 @@ const TOKEN: &str = "t0ken-of-the-agents-repository";
 fn task_pushes_a_commit_as_its_agent<V: PinnedVendor>() {
     let (world, _model) = with_vendor::<V>();
     prepare_tasks(&world, V::NAME);
-    write_project(
-        &world,
-        &format!(
-            "[fleet]\nname = \"shop\"\n[[agents]]\nname = \"coder\"\nvendor = \"{}\"\n\
-             permission = \"auto\"\ngit = {{ name = \"Coder\", email = \"coder@example.org\" }}\n",
-            V::NAME
-        ),
-    );
+    // The sandbox of Codex lets no agent commit or push.
+    let args = if V::NAME == "codex" { "args = [\"--sandbox=danger-full-access\"]\n" } else { "" };
+    let identity = "git = { name = \"Coder\", email = \"coder@example.org\" }\n";
+    let agent = format!("[[agents]]\nname = \"coder\"\nvendor = \"{}\"\n", V::NAME);
+    let agent = format!("{agent}permission = \"auto\"\n{args}{identity}");
+    write_project(&world, &format!("[fleet]\nname = \"shop\"\n{agent}"));
     let origins = world.root().join("origins");
     make_origin(&origins);
     let server = GitServer::start(&origins, USERNAME, TOKEN);
