@@ -347,7 +347,7 @@ fn own_launch() -> Result<(Paths, LaunchId)> {
 }
 
 /// Asks a person for a headless agent, whose program writes its request to the standard input of this
-/// process. Prints the reply. Fails if nobody can be asked, so that the vendor refuses.
+/// process. Prints the reply. Fails if there is no holder to ask, so that the vendor refuses.
 pub fn ask_person() -> ExitCode {
     let replied = own_launch().and_then(|(paths, launch)| {
         hold::ask_person(&paths.launch(launch), std::io::stdin().lock())

@@ -29,7 +29,7 @@ pub fn ask_person(folder: &Path, request: impl Read) -> Result<String> {
     let runtime =
         runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
     runtime.block_on(async {
-        let gone = || Error::unavailable("nobody can be asked: the holder of the agent is gone");
+        let gone = || Error::unavailable("no person can be asked: the holder of the agent is gone");
         let mut connection = connect(folder).await?.ok_or_else(gone)?;
         connection.require(capability::ASK)?;
         // A person may take any time. The vendor's program limits how long it waits.

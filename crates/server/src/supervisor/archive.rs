@@ -19,8 +19,8 @@ const PAGE_SESSIONS: u32 = 200;
 
 impl Supervisor {
     /// Copies the conversations that have grown since their last copy, and counts their usage: a
-    /// daemon may have died before it could do so. Runs in the background. Starts an actor only for sessions with
-    /// such a conversation.
+    /// daemon may have died before it could do so. Runs in the background. Starts an actor only for
+    /// sessions with such a conversation.
     pub(super) fn archive_missed_changes(self: &Arc<Self>) {
         let supervisor = Arc::clone(self);
         tokio::spawn(async move {

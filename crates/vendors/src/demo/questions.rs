@@ -30,7 +30,7 @@ pub(super) fn request(DemoDialog { question, choices }: DemoDialog) -> String {
     serde_json::to_string(&request).unwrap_or_default()
 }
 
-/// Returns the choice in the output of the command. `None` if nobody has chosen.
+/// Returns the choice in the output of the command. `None` if there is no choice in it.
 pub(super) fn chosen(reply: &[u8]) -> Option<usize> {
     serde_json::from_slice::<DemoReply>(reply).ok().map(|reply| reply.choice)
 }

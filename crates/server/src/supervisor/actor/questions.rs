@@ -34,7 +34,7 @@ impl Actor {
         self.show_question(asked);
         let is_other = self.waits_for().is_some() && before.is_some() && before != now;
         let signals = match waits {
-            // Both are recorded, so that whoever waits for an answer learns of the next question.
+            // Both are recorded, so that a request that waits for an answer sees the next question.
             Some(waits) if is_other => vec![works, waits],
             Some(waits) => vec![waits],
             None if self.waits_for().is_some() => vec![works],
@@ -103,8 +103,8 @@ impl Actor {
         Ok(question.and_then(|(question, facet)| facet.reply(&question.request, answer)))
     }
 
-    /// Shows a question before the change of the status is recorded, so that whoever sees the status
-    /// also finds the question.
+    /// Shows a question before the change of the status is recorded, so that a request that sees the
+    /// status also finds the question.
     fn show_question(&mut self, asked: Option<HeadlessQuestion>) {
         if let Some(dialog) = asked.and_then(|asked| self.dialog_of(asked)) {
             self.set_dialog(Some(dialog));

@@ -59,7 +59,7 @@ pub(super) enum AsksBy {
     Terminal,
     /// By running a command.
     Command,
-    /// The agent can ask nobody.
+    /// The agent has no way to ask a person.
     Nothing,
 }
 

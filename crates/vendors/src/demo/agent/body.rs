@@ -173,7 +173,7 @@ impl DemoBody<'_> {
         }
     }
 
-    /// Runs the command that asks a person. Without it, nobody answers.
+    /// Runs the command that asks a person. Without it, there is no answer.
     fn ask(&mut self, dialog: DemoDialog) -> ToolOutcome {
         let command = self.ask_command.as_deref();
         let asked = command.map(|command| self.host.ask(command, &questions::request(dialog)));
