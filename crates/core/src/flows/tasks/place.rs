@@ -103,8 +103,8 @@ pub(super) fn repository(
     RepositoryId::of_folder(root.as_deref().unwrap_or(folder))
 }
 
-/// Fails if a task cannot begin in its worktree although it waits: a session that a person uses is
-/// there. Sessions of other tasks are waited for.
+/// Fails if a session with a terminal works in the worktree of a task: it may stay there for days. The
+/// turn of a headless session ends, so the task waits for it.
 pub(super) async fn refuse_reserved(ports: &Ports, plan: &RunPlan) -> Result<()> {
     let Some(WorktreePlan { worktree, .. }) = &plan.worktree else { return Ok(()) };
     match worktrees::owner(ports, worktree).await? {
