@@ -3,6 +3,7 @@
 use segue_core::Result;
 use segue_core::api::{TaskReport, TaskView};
 use segue_core::model::{DiffStat, TaskCommit, TaskResult};
+use segue_core::rules::display::counted;
 
 use crate::context::{CommandEnding, Context};
 use crate::render::plain::{one_line, plain};
@@ -77,7 +78,8 @@ fn result(result: &TaskResult) -> String {
     let commits = if commits.is_empty() { commits } else { format!("\ncommits:\n{commits}") };
     let changes = result.diff.filter(|diff| *diff != DiffStat::default()).map(|diff| {
         let DiffStat { files, insertions, deletions } = diff;
-        format!("\nchanged: {files} files, +{insertions} -{deletions} lines\n")
+        let files = counted(files as usize, "file");
+        format!("\nchanged: {files}, +{insertions} -{deletions} lines\n")
     });
     let note = result.note.as_deref().map(|note| format!("\nnote: {}\n", one_line(note)));
     [answer.unwrap_or_default(), commits, changes.unwrap_or_default(), note.unwrap_or_default()]

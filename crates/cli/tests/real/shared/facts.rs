@@ -43,6 +43,19 @@ impl FailingTurns for PiHome {
     const FAILING: &'static [FailingTurn] = &[REQUEST, ACCOUNT, USAGE_LIMIT, STREAM];
 }
 
+/// How an agent of a vendor is allowed to commit and push.
+pub(crate) trait PushesCommits: PinnedVendor {
+    /// Further lines of the agent in the project file.
+    const AGENT_LINES: &'static str = "";
+}
+
+impl PushesCommits for ClaudeHome {}
+
+impl PushesCommits for CodexHome {
+    // Its sandbox keeps `.git` read-only and has no network.
+    const AGENT_LINES: &'static str = "args = [\"--sandbox=danger-full-access\"]\n";
+}
+
 /// What a vendor's program sends after an interactive turn has failed.
 pub(crate) trait KeepsFailedTurn: PinnedVendor {
     /// Whether the next request has the message of the failed turn.

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use segue_testkit::repositories::{git, make_origin};
 use segue_testkit::scene::{text, write_project};
-use segue_testkit::vendor_scene::PinnedVendor;
 use segue_testkit::{GitServer, World, files};
 use serde_json::Value;
 
+use super::facts::PushesCommits;
 use crate::claude::questions::prepare_tasks;
 use crate::with_vendor;
 
@@ -19,14 +19,12 @@ const IDENTITY: &str = "Coder <coder@example.org>";
 const USERNAME: &str = "x-access-token";
 const TOKEN: &str = "t0ken-of-the-agents-repository";
 
-fn task_pushes_a_commit_as_its_agent<V: PinnedVendor>() {
+fn task_pushes_a_commit_as_its_agent<V: PushesCommits>() {
     let (world, _model) = with_vendor::<V>();
     prepare_tasks(&world, V::NAME);
-    // The sandbox of Codex lets no agent commit or push.
-    let args = if V::NAME == "codex" { "args = [\"--sandbox=danger-full-access\"]\n" } else { "" };
     let identity = "git = { name = \"Coder\", email = \"coder@example.org\" }\n";
     let agent = format!("[[agents]]\nname = \"coder\"\nvendor = \"{}\"\n", V::NAME);
-    let agent = format!("{agent}permission = \"auto\"\n{args}{identity}");
+    let agent = format!("{agent}permission = \"auto\"\n{}{identity}", V::AGENT_LINES);
     write_project(&world, &format!("[fleet]\nname = \"shop\"\n{agent}"));
     let origins = world.root().join("origins");
     make_origin(&origins);
