@@ -1,14 +1,12 @@
 //! Adding, finding, starting, ending and retrying tasks.
 
-use std::path::Path;
-
 use segue_core::api::{Caller, TaskAddRequest, TaskListRequest, TaskRetryRequest, TrustRequest};
 use segue_core::flows::tasks::{self, TaskEnd};
 use segue_core::flows::{SessionState, messages, trust};
 use segue_core::model::{
-    AgentName, BranchName, BranchStart, DiffStat, EventPayload, MessageId, Permission, Principal,
-    PromptTemplate, Session, SessionId, Task, TaskMode, TaskState, TaskStateKind, TaskTemplates,
-    TaskWait, TrustClaim, WorktreeOrder,
+    AgentName, BranchName, BranchStart, DiffStat, EventPayload, FolderState, MessageId, Permission,
+    Principal, PromptTemplate, Session, SessionId, Task, TaskMode, TaskState, TaskStateKind,
+    TaskTemplates, TaskWait, TrustClaim, WorktreeOrder,
 };
 use segue_core::ports::{Change, Commit, EventQuery, PlacedTask, Ports};
 use segue_core::{Error, Kind, Result};
@@ -148,16 +146,20 @@ async fn template_of_the_project_is_rendered_and_a_broken_one_adds_nothing() {
         world.projects.write(project);
         trust_project(&ports).await;
     };
-    write("{{ agent }} does: {{ prompt }}").await;
+    write("{{ agent }} does in {{ folder }} on {{ git.branch }}: {{ prompt }}").await;
     let added = add(&ports, request("fix it")).await.unwrap();
+    let folder = FolderState {
+        path: "/code/shop".to_owned(),
+        branch: Some("main".to_owned()),
+        dirty: vec!["src/lib.rs".to_owned()],
+        ..FolderState::default()
+    };
     assert_eq!(
-        tasks::first_prompt(&ports, &added, Path::new(samples::CWD)).await.unwrap(),
-        "coder does: fix it"
+        tasks::first_prompt(&ports, &added, folder.clone()).await.unwrap(),
+        "coder does in /code/shop on main: fix it"
     );
-    assert_eq!(
-        tasks::next_prompt(&ports, &added, Path::new(samples::CWD)).await.unwrap(),
-        "fix it"
-    );
+    let next = tasks::next_prompt(&ports, &added, folder).await.unwrap();
+    assert!(next.contains("fix it") && next.contains("src/lib.rs"), "{next}");
     write("{{ prompt }}\n{{ promt }}").await;
     let error = add(&ports, request("fix it")).await.unwrap_err();
     assert_eq!(error.kind, Kind::Config);
@@ -354,7 +356,7 @@ async fn retry_queues_an_ended_task_in_the_same_or_in_a_new_conversation() {
     fail().await;
     let same = again(false, None).await.unwrap();
     assert_eq!((same.state.kind(), same.session), (TaskStateKind::Queued, Some(session.id)));
-    let prompt = tasks::next_prompt(&ports, &same, Path::new(samples::CWD)).await.unwrap();
+    let prompt = tasks::next_prompt(&ports, &same, FolderState::default()).await.unwrap();
     assert!(prompt.contains("tried before") && prompt.contains("fix it"), "{prompt}");
     fail().await;
     let fresh = again(true, None).await.unwrap();

@@ -1,31 +1,33 @@
 //! The prompts and messages that a task sends to its session.
 
-use std::path::Path;
-
 use crate::error::{Error, Result};
 use crate::flows::trust;
-use crate::model::{PROJECT_FILE, Task, TaskOrder, TaskState, TaskTemplates, VerifyReport};
+use crate::model::{
+    FolderState, PROJECT_FILE, Task, TaskOrder, TaskState, TaskTemplates, VerifyReport,
+};
 use crate::ports::Ports;
 use crate::rules::tasks::fenced;
-use crate::rules::templates::{self, GitFacts, TemplateVariables};
+use crate::rules::templates::{self, TemplateVariables};
 
-/// Returns the prompt that begins a conversation. `folder` is that of the session.
-pub async fn first_prompt(ports: &Ports, task: &Task, folder: &Path) -> Result<String> {
+/// Returns the prompt that begins a conversation. `folder` is that of the session. The caller reads
+/// its state, because that blocks the thread.
+pub async fn first_prompt(ports: &Ports, task: &Task, folder: FolderState) -> Result<String> {
     let own = task_templates(ports, &task.order).await?;
-    templates::first_prompt(own.task.as_ref(), &variables(task, folder, git_facts(ports, folder)))
+    templates::first_prompt(own.task.as_ref(), &variables(task, folder))
 }
 
 /// Returns the message that continues a conversation with a task. It has the current facts of the
 /// session's folder, because a resumed agent trusts its memory.
-pub async fn next_prompt(ports: &Ports, task: &Task, folder: &Path) -> Result<String> {
+pub async fn next_prompt(ports: &Ports, task: &Task, folder: FolderState) -> Result<String> {
     let own = task_templates(ports, &task.order).await?;
-    templates::delta_prompt(own.delta.as_ref(), &variables(task, folder, git_facts(ports, folder)))
+    templates::delta_prompt(own.delta.as_ref(), &variables(task, folder))
 }
 
 /// Returns an error if a template of the project cannot be rendered for a task.
 pub(super) async fn check(ports: &Ports, task: &Task) -> Result<()> {
     let own = task_templates(ports, &task.order).await?;
-    let variables = variables(task, &task.order.folder, GitFacts::default());
+    let path = task.order.folder.display().to_string();
+    let variables = variables(task, FolderState { path, ..FolderState::default() });
     templates::first_prompt(own.task.as_ref(), &variables)?;
     templates::delta_prompt(own.delta.as_ref(), &variables).map(drop)
 }
@@ -40,11 +42,7 @@ async fn task_templates(ports: &Ports, order: &TaskOrder) -> Result<TaskTemplate
     Ok(project.templates)
 }
 
-fn git_facts(ports: &Ports, folder: &Path) -> GitFacts {
-    ports.machine.folder_state(folder).into()
-}
-
-fn variables(task: &Task, folder: &Path, git: GitFacts) -> TemplateVariables {
+fn variables(task: &Task, folder: FolderState) -> TemplateVariables {
     let order = &task.order;
     TemplateVariables {
         prompt: order.prompt.clone(),
@@ -52,10 +50,10 @@ fn variables(task: &Task, folder: &Path, git: GitFacts) -> TemplateVariables {
         key: task.key.as_ref().map(ToString::to_string),
         agent: order.agent.to_string(),
         fleet: order.fleet.to_string(),
-        folder: folder.display().to_string(),
+        folder: folder.path.clone(),
         issue: order.issue.as_ref().map(|issue| issue.as_str().to_owned()),
         attempts: task.attempts,
-        git,
+        git: folder.into(),
     }
 }
 

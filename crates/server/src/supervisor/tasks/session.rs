@@ -50,7 +50,8 @@ impl TaskWorker {
         let ports = &self.supervisor.ports;
         let made = self.supervisor.make_worktree(plan.worktree.as_ref(), &environment).await?;
         let session = plan.session(ports).await?;
-        let prompt = tasks::first_prompt(ports, task, &session.cwd).await?;
+        let folder = self.folder_state(&session).await?;
+        let prompt = tasks::first_prompt(ports, task, folder).await?;
         let is_headless = task.order.mode == TaskMode::Headless;
         let task = &tasks::with_base(ports, task, &session).await;
         let start = Start {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use segue_core::flows::tasks::{self, TaskEnd};
-use segue_core::model::{Session, SessionId, Task, TaskId, TaskState, TaskWait};
+use segue_core::model::{FolderState, Session, SessionId, Task, TaskId, TaskState, TaskWait};
 use segue_core::ports::{MessageQuery, PlacedTask, SessionQuery};
 use segue_core::rules::tasks::{
     TaskHistory, TaskSession, TaskStanding, TaskStep, TaskVerdict, TurnEnd, next_step, turn_counts,
@@ -14,6 +14,7 @@ use segue_core::{Error, Result};
 use super::super::{SessionRequest, Supervisor, is_ending};
 use super::reports;
 use super::turn::{self, TaskTurn};
+use crate::blocking::blocking;
 
 /// How the work on a task continues after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,10 +124,11 @@ impl TaskWorker {
             TaskStep::Send => {
                 self.bring_up(&session, facts).await?;
                 let ports = &self.supervisor.ports;
+                let folder = self.folder_state(&session).await?;
                 let prompt = match task.state {
                     // Its session has not got the prompt yet.
-                    TaskState::Running => tasks::first_prompt(ports, task, &session.cwd).await?,
-                    _ => tasks::next_prompt(ports, task, &session.cwd).await?,
+                    TaskState::Running => tasks::first_prompt(ports, task, folder).await?,
+                    _ => tasks::next_prompt(ports, task, folder).await?,
                 };
                 self.send(task, &session, prompt).await
             }
@@ -144,11 +146,19 @@ impl TaskWorker {
         match self.session(&task).await? {
             Some((session, _)) if !session.headless => {
                 let ports = &self.supervisor.ports;
-                let prompt = tasks::first_prompt(ports, &task, &session.cwd).await?;
+                let folder = self.folder_state(&session).await?;
+                let prompt = tasks::first_prompt(ports, &task, folder).await?;
                 self.send(&task, &session, prompt).await
             }
             _ => Ok(()),
         }
+    }
+
+    /// Reads the state of a session's folder, for prompts. Git runs for it, which can take long in a
+    /// large repository.
+    pub(super) async fn folder_state(&self, session: &Session) -> Result<FolderState> {
+        let (machine, folder) = (Arc::clone(&self.supervisor.ports.machine), session.cwd.clone());
+        blocking(move || Ok(machine.folder_state(&folder))).await
     }
 
     /// Brings an interactive session back that does not run, because a message alone does not start
