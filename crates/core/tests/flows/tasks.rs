@@ -513,6 +513,30 @@ async fn report_waits_until_the_parent_has_a_session_and_outlasts_the_parent() {
 }
 
 #[tokio::test]
+async fn due_reports_have_the_session_of_their_own_parent_in_the_order_of_the_ends() {
+    let ports = ports().await;
+    let mut expected = Vec::new();
+    for number in 1..=3 {
+        let parent = add(&ports, request("plan it")).await.unwrap();
+        let own = session(&ports, number, &format!("own-{number}")).await;
+        // The last parent has no session yet.
+        if number < 3 {
+            start(&ports, &parent, &own).await;
+        }
+        for _ in 0..2 {
+            let of = Some(parent.id.to_string());
+            let child = TaskAddRequest { parent: of, ..request("a part") };
+            let child = add(&ports, child).await.unwrap();
+            tasks::end(&ports, &child, TaskEnd::new(TaskState::Done, None)).await.unwrap();
+            expected.extend((number < 3).then_some((own.id, child.id)));
+        }
+    }
+    let due = tasks::due_reports(&ports, None).await.unwrap();
+    let due: Vec<_> = due.into_iter().map(|(session, report)| (session, report.child)).collect();
+    assert_eq!(due, expected);
+}
+
+#[tokio::test]
 async fn report_is_recorded_only_if_the_end_is_recorded() {
     let ports = ports().await;
     let (parent, child) = with_child(&ports).await;

@@ -1,11 +1,11 @@
 //! Reports the end of a task to the session of its parent.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::error::{Error, Result};
 use crate::model::{ChildReport, MessageId, SessionId, Task, TaskId};
-use crate::ports::{Change, Commit, Conflict, Ports};
+use crate::ports::{Change, Commit, Conflict, Ports, TaskQuery};
 use crate::rules::tasks::report_text;
-
-use super::by_id;
 
 /// Returns the change that records the report of a task that has ended. `None` if the task has no
 /// parent. It belongs into the commit of the end.
@@ -26,12 +26,17 @@ pub async fn due_reports(
     ports: &Ports,
     parent: Option<TaskId>,
 ) -> Result<Vec<(SessionId, ChildReport)>> {
-    let mut due = Vec::new();
-    for report in ports.store.child_reports(parent).await? {
-        let session = by_id(ports, report.parent).await?.task.session;
-        due.extend(session.map(|session| (session, report)));
+    let reports = ports.store.child_reports(parent).await?;
+    if reports.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(due)
+    let parents: BTreeSet<TaskId> = reports.iter().map(|report| report.parent).collect();
+    let query = TaskQuery { ids: Some(parents.into_iter().collect()), ..TaskQuery::default() };
+    let parents = ports.store.tasks(&query).await?.into_iter();
+    let sessions: BTreeMap<TaskId, SessionId> =
+        parents.filter_map(|it| Some((it.task.id, it.task.session?))).collect();
+    let with_session = |report: ChildReport| Some((*sessions.get(&report.parent)?, report));
+    Ok(reports.into_iter().filter_map(with_session).collect())
 }
 
 /// Returns the commit that records that a report is sent. It belongs into the commit that queues the
