@@ -4,6 +4,9 @@ pub(crate) use segue_core::rules::display::plain;
 
 /// Returns the text on one line, without control sequences and control characters.
 pub(crate) fn one_line(text: &str) -> String {
+    if !text.contains(['\n', '\r', '\t']) {
+        return plain(text);
+    }
     let words: Vec<&str> = text.split(['\n', '\r', '\t']).filter(|part| !part.is_empty()).collect();
     plain(&words.join(" "))
 }

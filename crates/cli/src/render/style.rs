@@ -22,10 +22,18 @@ pub(crate) enum Colour {
 impl Colour {
     /// Returns the text in the colour of its tone. The text must not contain control characters.
     pub(crate) fn paint(self, tone: TextTone, text: &str) -> String {
-        match (self, tone.code()) {
-            (Self::On, Some(code)) if !text.is_empty() => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-            _ => text.to_owned(),
-        }
+        let mut painted = String::new();
+        self.paint_into(&mut painted, tone, text);
+        painted
+    }
+
+    /// Adds the text in the colour of its tone to a line.
+    pub(crate) fn paint_into(self, line: &mut String, tone: TextTone, text: &str) {
+        let parts = match (self, tone.code()) {
+            (Self::On, Some(code)) if !text.is_empty() => ["\u{1b}[", code, "m", text, "\u{1b}[0m"],
+            _ => ["", "", "", text, ""],
+        };
+        line.extend(parts);
     }
 }
 

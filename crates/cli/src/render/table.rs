@@ -1,5 +1,7 @@
 //! Tables whose columns are as wide as their widest cell. Widths are counted in terminal columns.
 
+use std::borrow::Cow;
+
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::plain::one_line;
@@ -63,6 +65,8 @@ enum ColumnGroup {
 pub(crate) struct TableCell {
     text: String,
     tone: TextTone,
+    /// In columns of a terminal.
+    width: usize,
 }
 
 impl TableCell {
@@ -73,11 +77,14 @@ impl TableCell {
     }
 
     pub(crate) fn toned(text: impl AsRef<str>, tone: TextTone) -> Self {
-        Self { text: one_line(text.as_ref()), tone }
+        Self::of_line(one_line(text.as_ref()), tone)
     }
 
-    fn width(&self) -> usize {
-        self.text.width()
+    /// Makes a cell from a line without control sequences.
+    fn of_line(text: String, tone: TextTone) -> Self {
+        // The characters of plain ASCII are one column wide each.
+        let width = if text.is_ascii() { text.len() } else { text.width() };
+        Self { text, tone, width }
     }
 }
 
@@ -110,10 +117,14 @@ impl TextTable {
         if let Some(columns) = columns {
             self.narrow(&mut widths, columns);
         }
+        let mut text = String::new();
         let heading = fitted(&self.heading, &widths, |_| CutPlace::End);
-        let rows = self.rows.iter().map(|cells| fitted(cells, &widths, |column| self.cut(column)));
-        let lines = std::iter::once(heading).chain(rows);
-        lines.map(|cells| line(&cells, &widths, colour)).collect()
+        add_line(&mut text, &heading, &widths, colour);
+        for cells in &self.rows {
+            let cells = fitted(cells, &widths, |column| self.cut(column));
+            add_line(&mut text, &cells, &widths, colour);
+        }
+        text
     }
 
     /// Makes columns narrower until a line fits into the terminal.
@@ -151,21 +162,24 @@ impl TextTable {
     fn widths(&self) -> Vec<usize> {
         let widest = |column: usize| {
             let cells = std::iter::once(&self.heading).chain(&self.rows);
-            cells.filter_map(|row| row.get(column)).map(TableCell::width).max().unwrap_or(0)
+            cells.filter_map(|row| row.get(column)).map(|cell| cell.width).max().unwrap_or(0)
         };
         (0..self.heading.len()).map(widest).collect()
     }
 }
 
 /// Returns cells that are at most as wide as their columns.
-fn fitted(
-    cells: &[TableCell],
+fn fitted<'cells>(
+    cells: &'cells [TableCell],
     widths: &[usize],
     cut: impl Fn(usize) -> CutPlace,
-) -> Vec<TableCell> {
+) -> Cow<'cells, [TableCell]> {
+    if cells.iter().zip(widths).all(|(cell, width)| cell.width <= *width) {
+        return Cow::Borrowed(cells);
+    }
     let fit = |(column, cell): (usize, &TableCell)| {
         let width = widths.get(column).copied().unwrap_or(usize::MAX);
-        TableCell { text: shortened(&cell.text, width, cut(column)), tone: cell.tone }
+        TableCell::of_line(shortened(&cell.text, width, cut(column)), cell.tone)
     };
     cells.iter().enumerate().map(fit).collect()
 }
@@ -210,17 +224,16 @@ fn fitting(mut room: usize) -> impl FnMut(&char) -> bool {
     }
 }
 
-fn line(cells: &[TableCell], widths: &[usize], colour: Colour) -> String {
+/// Adds a line with these cells to a text.
+fn add_line(line: &mut String, cells: &[TableCell], widths: &[usize], colour: Colour) {
     let last = cells.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |index| index + 1);
-    let mut line = String::new();
     for (index, (cell, width)) in cells.iter().zip(widths).take(last).enumerate() {
-        line.push_str(&colour.paint(cell.tone, &cell.text));
+        colour.paint_into(line, cell.tone, &cell.text);
         if index + 1 < last {
-            line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width()) + GAP_COLUMNS));
+            line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width) + GAP_COLUMNS));
         }
     }
     line.push('\n');
-    line
 }
 
 #[cfg(test)]

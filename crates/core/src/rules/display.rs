@@ -31,6 +31,10 @@ pub fn counted(count: usize, word: &str) -> String {
 
 /// Returns the text without escape sequences and misleading characters. Keeps line breaks and tabs.
 pub fn plain(text: &str) -> String {
+    // Most texts have nothing to remove.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return text.to_owned();
+    }
     let mut kept = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(character) = rest.next() {
