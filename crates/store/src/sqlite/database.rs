@@ -15,22 +15,23 @@ use crate::sqlite::files::beside;
 pub(crate) struct Database {
     pub(crate) connection: Connection,
     path: PathBuf,
-    parts: Vec<Part>,
+    file: Part,
     /// The length of the database file when it was opened.
     length: u64,
+    companions: [Part; 2],
 }
 
 impl Database {
     /// Wraps a connection in WAL mode. The connection must have read data, so that all its files
     /// exist.
     pub(crate) fn new(connection: Connection, path: &Path) -> Result<Self> {
-        let parts = ["", "-wal", "-shm"]
-            .into_iter()
-            .map(|suffix| Part::at(beside(path, suffix)))
-            .collect::<io::Result<_>>()
-            .map_err(|error| fault::system("find the files of", path, &error))?;
-        let length = std::fs::metadata(path).map_or(0, |found| found.len());
-        Ok(Self { connection, path: path.to_owned(), parts, length })
+        let part = |suffix: &str| {
+            let found = Part::at(beside(path, suffix));
+            found.map_err(|error| fault::system("find the files of", path, &error))
+        };
+        let (file, length) = part("")?;
+        let companions = [part("-wal")?.0, part("-shm")?.0];
+        Ok(Self { connection, path: path.to_owned(), file, length, companions })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -41,10 +42,12 @@ impl Database {
     /// the last handle is closed. Also returns an error if the database file is shorter than before,
     /// because SQLite never shortens it.
     pub(crate) fn check_files(&self) -> Result<()> {
-        if !self.parts.iter().all(Part::is_still_there) {
+        let length = self.file.length();
+        let mut companions = self.companions.iter().map(Part::length);
+        let Some(length) = length.filter(|_| companions.all(|it| it.is_some())) else {
             return Err(fault::gone(&self.path));
-        }
-        if std::fs::metadata(&self.path).is_ok_and(|found| found.len() < self.length) {
+        };
+        if length < self.length {
             return Err(fault::damaged(&self.path).caused_by("a part of it was cut off"));
         }
         Ok(())
@@ -60,13 +63,15 @@ struct Part {
 }
 
 impl Part {
-    fn at(path: PathBuf) -> io::Result<Self> {
+    /// Returns the file that is at the path now, and its length.
+    fn at(path: PathBuf) -> io::Result<(Self, u64)> {
         let found = std::fs::metadata(&path)?;
-        Ok(Self { path, device: found.dev(), inode: found.ino() })
+        Ok((Self { path, device: found.dev(), inode: found.ino() }, found.len()))
     }
 
-    fn is_still_there(&self) -> bool {
-        std::fs::metadata(&self.path)
-            .is_ok_and(|found| (found.dev(), found.ino()) == (self.device, self.inode))
+    /// Returns the length of the file. `None` if the file was deleted or replaced.
+    fn length(&self) -> Option<u64> {
+        let found = std::fs::metadata(&self.path).ok()?;
+        ((found.dev(), found.ino()) == (self.device, self.inode)).then_some(found.len())
     }
 }
