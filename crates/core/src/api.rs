@@ -60,7 +60,7 @@ pub use session::{ListRequest, SessionList, SessionRef, SessionView};
 pub use stop::{StopOutcome, StopReport, StopRequest, StoppedSession};
 pub use task::{
     TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskSelector,
-    TaskView, TaskWaitRequest,
+    TaskSummaryList, TaskSummaryView, TaskView, TaskWaitRequest,
 };
 pub use trust::{TrustRequest, TrustView};
 pub use up::UpRequest;

@@ -17,7 +17,7 @@ use segue_core::model::{
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
-    UsageQuery, VendorPlace, WorktreeQuery,
+    TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
 };
 use tokio::sync::watch;
 
@@ -246,6 +246,10 @@ impl Store for FakeStore {
 
     async fn tasks(&self, query: &TaskQuery) -> Result<Vec<PlacedTask>> {
         self.read("store.tasks", |it| it.tasks(query))
+    }
+
+    async fn task_summaries(&self, query: &TaskQuery) -> Result<Vec<TaskSummary>> {
+        self.read("store.task_summaries", |it| it.task_summaries(query))
     }
 
     async fn count_tasks(&self, query: &TaskQuery) -> Result<u32> {

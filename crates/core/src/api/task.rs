@@ -64,7 +64,7 @@ pub struct TaskView {
     pub ended_at: Option<Timestamp>,
 }
 
-/// `POST /v1/tasks/list`
+/// `POST /v1/tasks/list` and `POST /v1/tasks/summaries`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskListRequest {
     /// Includes tasks that have ended.
@@ -77,6 +77,25 @@ pub struct TaskListRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskList {
     pub tasks: Vec<TaskView>,
+}
+
+/// The parts of tasks that the table of `segue task ls` shows, in the order of the queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSummaryList {
+    pub tasks: Vec<TaskSummaryView>,
+}
+
+/// One line of a table of tasks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSummaryView {
+    pub id: TaskId,
+    pub agent: AgentName,
+    pub state: MaybeKnown<TaskStateKind>,
+    /// The address of the session that works on the task.
+    pub address: Option<String>,
+    pub created_at: Timestamp,
+    /// The beginning of the prompt.
+    pub beginning: String,
 }
 
 /// `POST /v1/tasks/show` and `POST /v1/tasks/cancel`

@@ -25,5 +25,5 @@ pub use record::change;
 pub use report::{due_reports, is_report_sent, report_sent};
 pub use retry::retry;
 pub use start::{continued, run_request, sent_back, session_of, started};
-pub use view::{list, new_view, views};
+pub use view::{list, new_view, summaries, views};
 pub use work::with_base;

@@ -43,8 +43,8 @@ pub use projects::{ProjectFile, Projects};
 pub use salvage::{Salvaged, SalvagedSession};
 pub use store::{
     Change, Commit, EventQuery, LeasedWorktree, MessageQuery, OpenLaunch, PlacedTask,
-    SessionActivity, SessionPage, SessionQuery, SessionSummary, Store, TaskQuery, UsageQuery,
-    VendorPlace, WorktreeQuery,
+    SessionActivity, SessionPage, SessionQuery, SessionSummary, Store, TASK_BEGINNING_CHARACTERS,
+    TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
 };
 pub use support::{Proof, Rehearsal, Support, TrialSetup};
 pub use terminal::{

@@ -91,6 +91,10 @@ pub trait Store: Debug + Send + Sync {
     /// Returns the tasks that a query describes, in the order of the queue.
     async fn tasks(&self, query: &TaskQuery) -> Result<Vec<PlacedTask>>;
 
+    /// Returns the tasks that a query describes, in the order of the queue, without the parts that
+    /// can be long.
+    async fn task_summaries(&self, query: &TaskQuery) -> Result<Vec<TaskSummary>>;
+
     /// Returns the number of tasks that a query describes.
     async fn count_tasks(&self, query: &TaskQuery) -> Result<u32>;
 
@@ -394,7 +398,6 @@ pub struct TaskQuery {
     pub id_prefix: Option<String>,
     pub key: Option<TaskKey>,
     pub states: Option<Vec<TaskStateKind>>,
-    pub fleet: Option<FleetName>,
     pub agent: Option<AgentName>,
     pub session: Option<SessionId>,
     pub parent: Option<TaskId>,
@@ -425,3 +428,21 @@ pub struct PlacedTask {
     pub place: i64,
     pub task: Task,
 }
+
+/// The parts of a task that a list for people shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskSummary {
+    pub id: TaskId,
+    pub agent: AgentName,
+    pub state: TaskStateKind,
+    /// The fleet and the name of the session that works on the task. `None` if the task has no
+    /// session.
+    pub session: Option<(FleetName, SessionName)>,
+    pub created_at: Timestamp,
+    /// The first [`TASK_BEGINNING_CHARACTERS`] characters of the prompt, and an ellipsis if the
+    /// prompt has more.
+    pub beginning: String,
+}
+
+/// How many characters of a prompt a [`TaskSummary`] has.
+pub const TASK_BEGINNING_CHARACTERS: usize = 200;

@@ -388,9 +388,17 @@ async fn list_has_open_tasks_unless_all_or_a_state_are_asked_for() {
     ];
     for (request, expected) in table {
         let found = tasks::list(&ports, &request).await.unwrap();
-        let views = tasks::views(&ports, &found, |_| Some("behind others".to_owned())).await;
+        let views = tasks::views(&ports, found, |_| Some("behind others".to_owned())).await;
         let views = views.unwrap();
         assert_eq!(views.iter().map(|it| it.id).collect::<Vec<_>>(), expected, "{request:?}");
+        let summaries = tasks::summaries(&ports, &request).await.unwrap();
+        assert_eq!(summaries.len(), views.len(), "{request:?}");
+        for (summary, view) in summaries.iter().zip(&views) {
+            let short = (&summary.id, &summary.agent, &summary.state, &summary.address);
+            assert_eq!(short, (&view.id, &view.agent, &view.state, &view.address));
+            let short = (&summary.created_at, &summary.beginning);
+            assert_eq!(short, (&view.created_at, &view.prompt));
+        }
     }
 }
 

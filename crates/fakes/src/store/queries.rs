@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use segue_core::model::{DailyUsage, Event, IssueKey, Session, SessionId, Task, Usage};
 use segue_core::ports::{
     EventQuery, LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionActivity, SessionQuery,
-    SessionSummary, TaskQuery, UsageQuery, VendorPlace,
+    SessionSummary, TASK_BEGINNING_CHARACTERS, TaskQuery, TaskSummary, UsageQuery, VendorPlace,
 };
 
 use super::{Tables, UsedBySession};
@@ -37,6 +37,26 @@ impl Tables {
         let newest = query.newest.map_or(found.len(), |limit| limit as usize);
         let skipped = found.len().saturating_sub(newest);
         found.into_iter().skip(skipped).cloned().collect()
+    }
+
+    pub(super) fn task_summaries(&self, query: &TaskQuery) -> Vec<TaskSummary> {
+        let summary = |PlacedTask { task, .. }: PlacedTask| {
+            let session = self.sessions.iter().find(|it| Some(it.id) == task.session);
+            let prompt = &task.order.prompt;
+            let mut beginning: String = prompt.chars().take(TASK_BEGINNING_CHARACTERS).collect();
+            if beginning.len() < prompt.len() {
+                beginning.push('…');
+            }
+            TaskSummary {
+                id: task.id,
+                agent: task.order.agent,
+                state: task.state.kind(),
+                session: session.map(|it| (it.fleet.clone(), it.name.clone())),
+                created_at: task.created_at,
+                beginning,
+            }
+        };
+        self.tasks(query).into_iter().map(summary).collect()
     }
 
     fn is_meant(&self, it: &Session, query: &SessionQuery) -> bool {
@@ -167,7 +187,6 @@ fn is_meant_task(it: &Task, query: &TaskQuery) -> bool {
         && query.id_prefix.as_ref().is_none_or(|prefix| it.id.to_string().starts_with(prefix))
         && query.key.as_ref().is_none_or(|key| it.key.as_ref() == Some(key))
         && query.states.as_ref().is_none_or(|states| states.contains(&it.state.kind()))
-        && query.fleet.as_ref().is_none_or(|fleet| *fleet == it.order.fleet)
         && query.agent.as_ref().is_none_or(|agent| *agent == it.order.agent)
         && query.session.is_none_or(|session| it.session == Some(session))
         && query.parent.is_none_or(|parent| it.order.parent == Some(parent))

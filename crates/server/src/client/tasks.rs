@@ -4,7 +4,7 @@ use hyper::Method;
 use segue_core::Result;
 use segue_core::api::{
     TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskSelector,
-    TaskWaitRequest,
+    TaskSummaryList, TaskWaitRequest,
 };
 
 use super::Client;
@@ -16,6 +16,10 @@ impl Client {
 
     pub async fn tasks(&self, request: &TaskListRequest) -> Result<TaskList> {
         self.line.ask(Method::POST, "/v1/tasks/list", request).await
+    }
+
+    pub async fn task_summaries(&self, request: &TaskListRequest) -> Result<TaskSummaryList> {
+        self.line.ask(Method::POST, "/v1/tasks/summaries", request).await
     }
 
     pub async fn task(&self, task: &str) -> Result<TaskReport> {

@@ -67,6 +67,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/events/follow", get(events::follow))
         .route("/v1/tasks", post(tasks::add))
         .route("/v1/tasks/list", post(tasks::list))
+        .route("/v1/tasks/summaries", post(tasks::summaries))
         .route("/v1/tasks/show", post(tasks::show))
         .route("/v1/tasks/wait", post(tasks::wait))
         .route("/v1/tasks/cancel", post(tasks::cancel))

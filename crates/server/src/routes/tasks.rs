@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use segue_core::api::{
     TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskSelector,
-    TaskWaitRequest,
+    TaskSummaryList, TaskWaitRequest,
 };
 
 use super::{Admitted, App, RequestIdHeader, RouteResult};
@@ -28,6 +28,13 @@ pub(crate) async fn list(
     Json(request): Json<TaskListRequest>,
 ) -> RouteResult<TaskList> {
     Ok(Json(tasks::list(&supervisor, &principal, &request).await?))
+}
+
+pub(crate) async fn summaries(
+    Admitted { supervisor, principal }: Admitted,
+    Json(request): Json<TaskListRequest>,
+) -> RouteResult<TaskSummaryList> {
+    Ok(Json(tasks::summaries(&supervisor, &principal, &request).await?))
 }
 
 pub(crate) async fn show(

@@ -13,7 +13,7 @@ use segue_core::model::{
     Task, Timer, Trust, Usage, UsageSource, UsdAmount,
 };
 use segue_core::ports::{
-    LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionSummary, VendorPlace,
+    LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionSummary, TaskSummary, VendorPlace,
 };
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
@@ -315,6 +315,18 @@ pub(crate) fn task(row: &Row<'_>) -> rusqlite::Result<PlacedTask> {
             ended_at: columns.optional_word()?,
         },
     })
+}
+
+/// Reads `place, id, agent, state, fleet, name, created_at, beginning`, of which `fleet` and `name`
+/// are those of the session. Returns the place, too.
+pub(crate) fn task_summary(row: &Row<'_>) -> rusqlite::Result<(i64, TaskSummary)> {
+    let mut columns = Columns::of(row);
+    let place = columns.plain()?;
+    let (id, agent, state) = (columns.word()?, columns.word()?, columns.word()?);
+    let (fleet, name) = (columns.optional_word()?, columns.optional_word()?);
+    let (created_at, beginning) = (columns.word()?, columns.plain()?);
+    let session = fleet.zip(name);
+    Ok((place, TaskSummary { id, agent, state, session, created_at, beginning }))
 }
 
 /// Reads `message, child, parent, text, created_at`.

@@ -13,7 +13,7 @@ use segue_core::model::{
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
-    UsageQuery, VendorPlace, WorktreeQuery,
+    TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
 };
 use segue_core::{Error, Result};
 use tokio::sync::{oneshot, watch};
@@ -217,6 +217,11 @@ impl Store for SqliteStore {
     async fn tasks(&self, query: &TaskQuery) -> Result<Vec<PlacedTask>> {
         let query = query.clone();
         self.read(move |connection| tasks::list(connection, &query)).await
+    }
+
+    async fn task_summaries(&self, query: &TaskQuery) -> Result<Vec<TaskSummary>> {
+        let query = query.clone();
+        self.read(move |connection| tasks::summaries(connection, &query)).await
     }
 
     async fn count_tasks(&self, query: &TaskQuery) -> Result<u32> {

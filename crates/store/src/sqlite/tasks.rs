@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params_from_iter};
 use segue_core::model::{ChildReport, IssueKey, SessionId, TaskId};
-use segue_core::ports::{PlacedTask, TaskQuery};
+use segue_core::ports::{PlacedTask, TaskQuery, TaskSummary};
 
 use crate::sqlite::conditions::Conditions;
 use crate::sqlite::read::{all, one};
@@ -10,6 +10,11 @@ use crate::sqlite::rows;
 use crate::sqlite::values::{Json, Word};
 
 const SELECT: &str = concat!("SELECT ", rows::task_columns!(), " FROM tasks");
+
+const SELECT_SUMMARIES: &str = "
+    SELECT place, id, agent, state, (SELECT fleet FROM sessions WHERE id = tasks.session),
+           (SELECT name FROM sessions WHERE id = tasks.session), created_at, beginning
+    FROM tasks";
 
 const COUNT: &str = "SELECT count(*) FROM tasks";
 
@@ -35,7 +40,6 @@ fn conditions(query: &TaskQuery) -> rusqlite::Result<Conditions> {
         let words: Vec<String> = states.iter().map(|it| format!("'{}'", it.word())).collect();
         conditions.add_plain(&format!("state IN ({})", words.join(", ")));
     }
-    conditions.add_if("fleet = ?", query.fleet.as_ref().map(Word))?;
     conditions.add_if("agent = ?", query.agent.as_ref().map(Word))?;
     conditions.add_if("session = ?", query.session.as_ref().map(Word))?;
     conditions.add_if("parent = ?", query.parent.as_ref().map(Word))?;
@@ -53,16 +57,31 @@ pub(crate) fn list(
     query: &TaskQuery,
 ) -> rusqlite::Result<Vec<PlacedTask>> {
     let conditions = conditions(query)?;
-    let order = match query.newest {
-        None => "ORDER BY place".to_owned(),
-        Some(limit) => format!("ORDER BY place DESC LIMIT {limit}"),
-    };
-    let sql = conditions.statement(SELECT, &order);
+    let sql = conditions.statement(SELECT, &order(query));
     let mut tasks = all(connection, &sql, params_from_iter(conditions.parameters), rows::task)?;
-    if query.newest.is_some() {
-        tasks.reverse();
-    }
+    tasks.sort_by_key(|it| it.place);
     Ok(tasks)
+}
+
+pub(crate) fn summaries(
+    connection: &Connection,
+    query: &TaskQuery,
+) -> rusqlite::Result<Vec<TaskSummary>> {
+    let conditions = conditions(query)?;
+    let sql = conditions.statement(SELECT_SUMMARIES, &order(query));
+    let parameters = params_from_iter(conditions.parameters);
+    let mut placed = all(connection, &sql, parameters, rows::task_summary)?;
+    placed.sort_by_key(|(place, _)| *place);
+    Ok(placed.into_iter().map(|(_, summary)| summary).collect())
+}
+
+/// Returns the order in which rows are read. They are sorted afterwards: SQLite would copy whole rows
+/// to sort tasks of several states, but the tasks of each state are read in order.
+fn order(query: &TaskQuery) -> String {
+    match query.newest {
+        None => String::new(),
+        Some(limit) => format!("ORDER BY place DESC LIMIT {limit}"),
+    }
 }
 
 pub(crate) fn count(connection: &Connection, query: &TaskQuery) -> rusqlite::Result<u32> {
@@ -93,7 +112,7 @@ pub(crate) fn issue_session(
 
 #[cfg(test)]
 mod tests {
-    use segue_core::model::{AgentName, FleetName, TaskKey, TaskStateKind};
+    use segue_core::model::{TaskKey, TaskStateKind};
 
     use super::*;
     use crate::sqlite::migrations;
@@ -102,7 +121,7 @@ mod tests {
         let mut connection = Connection::open_in_memory().unwrap();
         migrations::apply(&mut connection, migrations::ALL).unwrap();
         let conditions = conditions(query).unwrap();
-        let statement = conditions.statement(SELECT, "ORDER BY place");
+        let statement = conditions.statement(SELECT, &order(query));
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
         let parameters = params_from_iter(conditions.parameters);
         let lines = statement.query_map(parameters, |row| row.get::<_, String>(3)).unwrap();
@@ -114,21 +133,19 @@ mod tests {
         let id: TaskId = "00000000-0000-7000-8000-000000000001".parse().unwrap();
         let session: SessionId = "00000000-0000-7000-8000-000000000002".parse().unwrap();
         let default = TaskQuery::default;
-        let fleet = Some(FleetName::parse("shop").unwrap());
-        let agent = Some(AgentName::parse("coder").unwrap());
         let queries = [
             TaskQuery::id(id),
             TaskQuery { id_prefix: Some("0000".to_owned()), ..default() },
             TaskQuery::key(&TaskKey::parse("k").unwrap()),
             TaskQuery::open(),
             TaskQuery { states: Some(vec![TaskStateKind::Running]), ..default() },
-            TaskQuery { fleet, agent, ..default() },
             TaskQuery { session: Some(session), ..default() },
             TaskQuery { parent: Some(id), ..default() },
         ];
         for query in queries {
             let plan = plan(&query).replace("SCAN json_each", "");
             assert!(!plan.contains("SCAN"), "{query:?}: {plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{query:?}: {plan}");
         }
     }
 }

@@ -7,10 +7,12 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 use segue_core::model::{
     EventKind, EventPayload, Evidence, Exit, FailureClass, How, LaunchId, Permission, SessionId,
-    Status, Trust, WaitingFor,
+    Status, Task, Trust, WaitingFor,
 };
-use segue_core::ports::{Change, EventQuery, SessionActivity, SessionQuery, SessionSummary};
-use segue_testkit::contract::store::{Samples, commit};
+use segue_core::ports::{
+    Change, EventQuery, PlacedTask, SessionActivity, SessionQuery, SessionSummary, TaskQuery,
+};
+use segue_testkit::contract::store::{Samples, assert_conflict, commit};
 
 use crate::fixture::{OLD_SESSION_ID, StoreFixture, database_of_version, newest_version};
 
@@ -129,6 +131,44 @@ async fn events_without_data_keep_their_kind_and_text() {
     let store = segue_store::open(&fixture.store).await.unwrap();
     let events = store.events(&EventQuery { limit: 9, ..EventQuery::default() }).await.unwrap();
     assert_eq!(events.into_iter().map(|it| it.fact.payload).collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn migration_to_version_15_keeps_the_queue_of_tasks_and_their_keys() {
+    let fixture = StoreFixture::new();
+    database_of_version(&fixture.store, 14);
+    let database = Connection::open(&fixture.store).unwrap();
+    let order = r#"{"fleet":"shop","agent":"coder","account":{"vendor":"sample",
+        "config_dir":"/home/me/.sample"},"folder":"/code/shop","repository":null,"issue":null,
+        "branch":null,"prompt":"fix it","parent":null,"priority":0,"verify":null,
+        "mode":"headless","continues":null}"#;
+    let progress = r#"{"message":null,"sessions":[],"has_new_conversation":false,
+        "is_fresh_retry":false,"failed_verifies":0}"#;
+    let sql = "INSERT INTO tasks (place, id, key, fleet, agent, session, state, detail, task_order,
+                                  progress, attempts, created_at)
+               VALUES (?1, ?2, ?3, 'shop', 'coder', ?4, 'queued', '{\"state\":\"queued\"}', ?5, ?6,
+                       1, '2026-01-02T03:04:05.000000006Z')";
+    for (place, key) in [(3, Some("nightly")), (5, None), (9, None)] {
+        let id = format!("01890000-0000-7000-8000-00000000010{place}");
+        let session = key.map(|_| OLD_SESSION_ID);
+        let values = (place, id, key, session, order, progress);
+        assert_eq!(database.execute(sql, values).unwrap(), 1);
+    }
+    drop(database);
+    let store = segue_store::open(&fixture.store).await.unwrap();
+    let old = store.tasks(&TaskQuery::open()).await.unwrap();
+    let facts = |it: &PlacedTask| (it.place, it.task.key.is_some(), it.task.session.is_some());
+    let known: Vec<_> = old.iter().map(facts).collect();
+    assert_eq!(known, [(3, true, true), (5, false, false), (9, false, false)]);
+
+    let new = |task: &PlacedTask, number: u8| {
+        let id = format!("01890000-0000-7000-8000-00000000020{number}").parse().unwrap();
+        commit([Change::AddTask(Box::new(Task { id, ..task.task.clone() }))])
+    };
+    assert_conflict(store.commit(new(&old[0], 1)).await, &["nightly"]);
+    store.commit(new(&old[1], 2)).await.unwrap();
+    let last = store.tasks(&TaskQuery::open()).await.unwrap().pop().unwrap();
+    assert_eq!(facts(&last), (10, false, false));
 }
 
 /// Adds an open launch to a database of version 8.

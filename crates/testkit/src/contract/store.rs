@@ -109,6 +109,7 @@ macro_rules! store_contract {
             a_message_can_change_its_state_until_it_is_delivered
             messages_of_unknown_sessions_and_unknown_messages_are_refused
             a_query_returns_the_tasks_that_meet_all_of_its_conditions
+            a_summary_of_a_task_has_its_session_and_the_beginning_of_its_prompt
             a_key_stands_for_one_task
             a_task_is_replaced_only_if_its_state_is_the_expected_one
             a_task_keeps_its_record_when_its_session_is_removed

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use segue_core::Result;
-use segue_core::api::{TaskList, TaskListRequest};
+use segue_core::api::{TaskListRequest, TaskSummaryList};
 use segue_core::model::TaskStateKind;
 use segue_server::client::Client;
 use segue_server::wiring::Size;
@@ -67,11 +67,11 @@ pub(super) async fn run(
         agent: arguments.agent.clone(),
         state: arguments.state.map(TaskStateKind::from),
     };
-    let list = client.tasks(&request).await?;
     if context.wants_json() {
-        context.output.json(&list)?;
+        context.output.json(&client.tasks(&request).await?)?;
         return Ok(CommandEnding::Done);
     }
+    let list = client.task_summaries(&request).await?;
     let table = table(&list, Size::of_output().is_some(), context.display());
     context.output.table(&table)?;
     if list.tasks.is_empty() {
@@ -80,7 +80,7 @@ pub(super) async fn run(
     Ok(CommandEnding::Done)
 }
 
-fn table(list: &TaskList, shortens: bool, display: DisplayContext<'_>) -> TextTable {
+fn table(list: &TaskSummaryList, shortens: bool, display: DisplayContext<'_>) -> TextTable {
     let mut table = TextTable::new(&["ID", "AGENT", "STATE", "AGE", "SESSION", "PROMPT"])
         .cutting(&[("PROMPT", CutPlace::End)]);
     let ids = list.tasks.iter().map(|task| task.id.to_string()).collect();
@@ -94,7 +94,7 @@ fn table(list: &TaskList, shortens: bool, display: DisplayContext<'_>) -> TextTa
             TableCell::toned(task.state.as_str(), tone),
             TableCell::new(age(task.created_at, display.now)),
             TableCell::new(task.address.as_deref().unwrap_or("-")),
-            TableCell::new(beginning(&task.prompt)),
+            TableCell::new(beginning(&task.beginning)),
         ]);
     }
     table

@@ -2,36 +2,54 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::api::{TaskListRequest, TaskView};
+use crate::api::{TaskListRequest, TaskSummaryView, TaskView};
 use crate::error::Result;
 use crate::model::{AgentName, Session, SessionId, Task, TaskId};
-use crate::ports::{PlacedTask, Ports, SessionQuery, TaskQuery};
+use crate::ports::{PlacedTask, Ports, SessionQuery, TaskQuery, TaskSummary};
 
 /// Returns the tasks that a request describes, in the order of the queue.
 pub async fn list(ports: &Ports, request: &TaskListRequest) -> Result<Vec<PlacedTask>> {
+    ports.store.tasks(&query(request)?).await
+}
+
+/// Returns the tasks that a request describes as the table of `segue task ls` shows them, in the
+/// order of the queue.
+pub async fn summaries(ports: &Ports, request: &TaskListRequest) -> Result<Vec<TaskSummaryView>> {
+    let found = ports.store.task_summaries(&query(request)?).await?;
+    Ok(found.into_iter().map(summary_view).collect())
+}
+
+fn query(request: &TaskListRequest) -> Result<TaskQuery> {
     let open = if request.all { TaskQuery::default() } else { TaskQuery::open() };
     let states = request.state.map_or(open.states, |state| Some(vec![state]));
     let agent = request.agent.as_deref().map(AgentName::parse).transpose()?;
-    ports.store.tasks(&TaskQuery { states, agent, ..TaskQuery::default() }).await
+    Ok(TaskQuery { states, agent, ..TaskQuery::default() })
+}
+
+fn summary_view(task: TaskSummary) -> TaskSummaryView {
+    let TaskSummary { id, agent, state, session, created_at, beginning } = task;
+    let address = session.map(|(fleet, name)| format!("{fleet}/{name}"));
+    TaskSummaryView { id, agent, state: state.into(), address, created_at, beginning }
 }
 
 /// Returns tasks as `segue task ls --json` shows them. `obstacle` returns why a queued task does not
 /// start now.
 pub async fn views(
     ports: &Ports,
-    tasks: &[PlacedTask],
+    tasks: Vec<PlacedTask>,
     obstacle: impl Fn(TaskId) -> Option<String>,
 ) -> Result<Vec<TaskView>> {
-    let sessions = sessions(ports, tasks).await?;
-    let view = |PlacedTask { task, .. }: &PlacedTask| {
+    let sessions = sessions(ports, &tasks).await?;
+    let view = |PlacedTask { task, .. }: PlacedTask| {
         let session = task.session.and_then(|session| sessions.get(&session));
-        view(task, session, task.state.reason().or_else(|| obstacle(task.id)))
+        let reason = task.state.reason().or_else(|| obstacle(task.id));
+        view(task, session, reason)
     };
-    Ok(tasks.iter().map(view).collect())
+    Ok(tasks.into_iter().map(view).collect())
 }
 
 /// Returns the view of a task that has just been added.
-pub fn new_view(task: &Task) -> TaskView {
+pub fn new_view(task: Task) -> TaskView {
     view(task, None, None)
 }
 
@@ -46,27 +64,27 @@ async fn sessions(ports: &Ports, tasks: &[PlacedTask]) -> Result<BTreeMap<Sessio
     Ok(sessions.into_iter().map(|it| (it.session.id, it.session)).collect())
 }
 
-fn view(task: &Task, session: Option<&Session>, reason: Option<String>) -> TaskView {
-    let order = &task.order;
+fn view(task: Task, session: Option<&Session>, reason: Option<String>) -> TaskView {
+    let order = task.order;
     let worktree = order.worktree.as_ref();
     TaskView {
         id: task.id,
-        key: task.key.clone(),
+        key: task.key,
         state: task.state.kind().into(),
         reason,
-        agent: order.agent.clone(),
+        agent: order.agent,
         session: task.session,
         address: session.map(Session::address),
         repository: order.repository.as_ref().map(ToString::to_string),
         issue: order.issue.as_ref().map(|issue| issue.as_str().to_owned()),
         worktree: worktree.and(session).map(|session| session.cwd.clone()),
         branch: worktree.map(|worktree| worktree.order.branch.to_string()),
-        prompt: order.prompt.clone(),
+        prompt: order.prompt,
         parent: order.parent,
         plan: None,
         priority: order.priority.level(),
         attempts: task.attempts,
-        result: task.result.clone(),
+        result: task.result,
         created_at: task.created_at,
         started_at: task.started_at,
         ended_at: task.ended_at,

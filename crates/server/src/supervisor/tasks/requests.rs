@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use segue_core::api::{
-    TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskView,
-    TaskWaitRequest,
+    TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskSummaryList,
+    TaskView, TaskWaitRequest,
 };
 use segue_core::flows::requests::step;
 use segue_core::flows::tasks::{self, TaskEnd};
@@ -30,7 +30,7 @@ pub(crate) async fn add(
     let ports = &supervisor.ports;
     // The daemon that gets this request again shows the current state of the task.
     let same_commit = |task: &Task| {
-        let answer = serde_json::to_string(&TaskReport { task: tasks::new_view(task) });
+        let answer = serde_json::to_string(&TaskReport { task: tasks::new_view(task.clone()) });
         let answer = answer
             .map_err(|error| Error::internal("an answer cannot be written").caused_by(error))?;
         Ok(step(ports, key, RequestStep::Done { answer }))
@@ -51,7 +51,17 @@ pub(crate) async fn list(
 ) -> Result<TaskList> {
     principal.allow(RestrictedAction::Tasks)?;
     let found = tasks::list(&supervisor.ports, request).await?;
-    Ok(TaskList { tasks: views(supervisor, &found).await? })
+    Ok(TaskList { tasks: views(supervisor, found).await? })
+}
+
+/// Returns the parts of the tasks that a table shows.
+pub(crate) async fn summaries(
+    supervisor: &Supervisor,
+    principal: &Principal,
+    request: &TaskListRequest,
+) -> Result<TaskSummaryList> {
+    principal.allow(RestrictedAction::Tasks)?;
+    Ok(TaskSummaryList { tasks: tasks::summaries(&supervisor.ports, request).await? })
 }
 
 pub(crate) async fn show(
@@ -174,10 +184,10 @@ pub(crate) async fn retry(
 }
 
 async fn report(supervisor: &Supervisor, placed: PlacedTask) -> Result<TaskReport> {
-    let task = views(supervisor, &[placed]).await?.pop();
+    let task = views(supervisor, vec![placed]).await?.pop();
     Ok(TaskReport { task: task.ok_or_else(|| Error::internal("a task cannot be shown"))? })
 }
 
-async fn views(supervisor: &Supervisor, found: &[PlacedTask]) -> Result<Vec<TaskView>> {
+async fn views(supervisor: &Supervisor, found: Vec<PlacedTask>) -> Result<Vec<TaskView>> {
     tasks::views(&supervisor.ports, found, |id| supervisor.tasks.obstacle(id)).await
 }

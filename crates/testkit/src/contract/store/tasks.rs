@@ -5,7 +5,7 @@ use segue_core::model::{
     SessionId, Task, TaskId, TaskKey, TaskMode, TaskOrder, TaskPriority, TaskProgress, TaskResult,
     TaskState, TaskStateKind, TaskWait, VendorId,
 };
-use segue_core::ports::{Change, Store, TaskQuery};
+use segue_core::ports::{Change, Store, TASK_BEGINNING_CHARACTERS, TaskQuery, TaskSummary};
 use segue_core::{Error, Kind};
 use uuid::Uuid;
 
@@ -106,6 +106,38 @@ pub async fn a_query_returns_the_tasks_that_meet_all_of_its_conditions(backend: 
     }
     let newest = store.tasks(&TaskQuery { newest: Some(2), ..default() }).await.unwrap();
     assert_eq!(newest.iter().map(|it| it.task.id).collect::<Vec<_>>(), [second.id, third.id]);
+}
+
+pub async fn a_summary_of_a_task_has_its_session_and_the_beginning_of_its_prompt(
+    backend: &impl Backend,
+) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let session = samples.session("shop", "worker");
+    let own = session.id;
+    store.commit(commit([Change::CreateSession(Box::new(session.clone()))])).await.unwrap();
+    let full = "é\"\n".repeat(TASK_BEGINNING_CHARACTERS / 3) + "é\"";
+    assert_eq!(full.chars().count(), TASK_BEGINNING_CHARACTERS);
+    let mut long = Task { session: Some(own), ..task(&samples, "coder") };
+    (long.order.prompt, long.state) = (format!("{full}more"), TaskState::Running);
+    let mut short = task(&samples, "tester");
+    short.order.prompt.clone_from(&full);
+    let done = Task { state: TaskState::Done, ..task(&samples, "coder") };
+    add(&*store, &[&short, &long, &done]).await.unwrap();
+    let summary = |task: &Task, beginning: String| TaskSummary {
+        id: task.id,
+        agent: task.order.agent.clone(),
+        state: task.state.kind(),
+        session: task.session.map(|_| (session.fleet.clone(), session.name.clone())),
+        created_at: task.created_at,
+        beginning,
+    };
+    let of_done = summary(&done, done.order.prompt.clone());
+    let open = [summary(&short, full.clone()), summary(&long, format!("{full}…"))];
+    // Tasks of different states are listed in the order in which they were added.
+    assert_eq!(store.task_summaries(&TaskQuery::open()).await.unwrap(), open);
+    let [first, second] = open;
+    let all = [first, second, of_done];
+    assert_eq!(store.task_summaries(&TaskQuery::default()).await.unwrap(), all);
 }
 
 pub async fn a_key_stands_for_one_task(backend: &impl Backend) {
