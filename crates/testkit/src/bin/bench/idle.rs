@@ -10,10 +10,10 @@ use crate::fleet::{self, AGENTS, Processes};
 use crate::table::{Aim, Figure, Row};
 
 /// The pause before the measurement, long enough for all work after the last turns to finish.
-const SETTLE: Duration = Duration::from_secs(5);
-const WINDOW: Duration = Duration::from_secs(20);
+pub(crate) const SETTLE: Duration = Duration::from_secs(5);
+pub(crate) const WINDOW: Duration = Duration::from_secs(20);
 
-const LOAD_AIM: Aim = Aim::Below(Figure::Load(0.005));
+pub(crate) const LOAD_AIM: Aim = Aim::Below(Figure::Load(0.005));
 const DAEMON_AIM: Aim = Aim::Below(Figure::Memory(40_000_000));
 const HOLDER_AIM: Aim = Aim::Below(Figure::Memory(4_000_000));
 
@@ -29,7 +29,6 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
     thread::sleep(WINDOW);
     let (ours, idle) =
         (ProcessUsage::of(&ours).since(before.0), ProcessUsage::of(&bare).since(before.1));
-    let load = |usage: ProcessUsage| Figure::Load(usage.processor.div_duration_f64(WINDOW));
     let largest = |of: fn(u32) -> u64, pids: &[u32]| {
         Figure::Memory(pids.iter().map(|pid| of(*pid)).max().unwrap_or_default())
     };
@@ -48,16 +47,21 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
     ]
 }
 
+/// Returns the share of a core that processes have used in the window.
+pub(crate) fn load(usage: ProcessUsage) -> Figure {
+    Figure::Load(usage.processor.div_duration_f64(WINDOW))
+}
+
 /// Processes that only sleep. They are killed when this value is dropped.
-struct Waiters(Vec<Child>);
+pub(crate) struct Waiters(Vec<Child>);
 
 impl Waiters {
-    fn start(count: usize) -> Self {
+    pub(crate) fn start(count: usize) -> Self {
         let start = |_| Command::new("sleep").arg("infinity").spawn().expect("sleep starts");
         Self((0..count).map(start).collect())
     }
 
-    fn pids(&self) -> Vec<u32> {
+    pub(crate) fn pids(&self) -> Vec<u32> {
         self.0.iter().map(Child::id).collect()
     }
 }

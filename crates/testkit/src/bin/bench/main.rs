@@ -16,6 +16,7 @@ mod figures;
 mod fleet;
 mod foreign;
 mod idle;
+mod idle_tasks;
 mod lists;
 mod no_credentials;
 mod output;
@@ -38,12 +39,13 @@ use table::{Row, Table};
 /// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 15] = [
+const MEASURES: [Measure; 16] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("past", past::measure),
     ("resume", restore::measure),
     ("idle", idle::measure),
+    ("idle tasks", idle_tasks::measure),
     ("output", output::measure),
     ("send hook", talk::measure),
     ("adopt", foreign::measure),
