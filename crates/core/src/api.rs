@@ -13,6 +13,7 @@ mod git_credential;
 mod handoff;
 mod maybe_known;
 mod messages;
+mod network;
 mod note;
 mod plan;
 mod restore;
@@ -46,6 +47,10 @@ pub use handoff::{CarriedTurn, DryRun, HandoffReport, HandoffRequest};
 pub use maybe_known::MaybeKnown;
 pub use messages::{
     CancelRequest, MessageList, MessageView, MessagesRequest, SendReport, SendRequest, Until,
+};
+pub use network::{
+    ListenerState, ServeReport, ServeRequest, TokenCreateReport, TokenCreateRequest, TokenList,
+    TokenRevokeRequest, TokenView,
 };
 pub use note::OutcomeNote;
 pub use plan::{PlanReport, PlannedDecision, PlannedOutcome};

@@ -15,6 +15,12 @@ word_enum! {
     pub enum Kind {
         Internal = "internal",
         Usage = "usage",
+        /// The request shows no valid token.
+        Unauthorized = "unauthorized",
+        /// The caller is known, and may not do this.
+        Forbidden = "forbidden",
+        /// Too many requests in a short time.
+        TooMany = "too_many",
         NotFound = "not_found",
         Conflict = "conflict",
         Config = "config",
@@ -29,12 +35,12 @@ impl Kind {
     pub fn exit_status(self) -> u8 {
         match self {
             Self::Internal => 1,
-            Self::Usage => 2,
+            Self::Usage | Self::Unauthorized | Self::Forbidden => 2,
             Self::NotFound => 3,
             Self::Conflict => 4,
             Self::Config => 5,
             Self::Vendor => 6,
-            Self::Unavailable => 7,
+            Self::Unavailable | Self::TooMany => 7,
             Self::Partial => 8,
         }
     }
@@ -44,6 +50,9 @@ impl Kind {
         match self {
             Self::Internal => 500,
             Self::Usage => 400,
+            Self::Unauthorized => 401,
+            Self::Forbidden => 403,
+            Self::TooMany => 429,
             Self::NotFound => 404,
             Self::Conflict => 409,
             Self::Config => 422,
@@ -141,11 +150,14 @@ mod tests {
         let table = [
             (Kind::Internal, 1),
             (Kind::Usage, 2),
+            (Kind::Unauthorized, 2),
+            (Kind::Forbidden, 2),
             (Kind::NotFound, 3),
             (Kind::Conflict, 4),
             (Kind::Config, 5),
             (Kind::Vendor, 6),
             (Kind::Unavailable, 7),
+            (Kind::TooMany, 7),
             (Kind::Partial, 8),
         ];
         for (kind, status) in table {

@@ -12,8 +12,9 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{
     AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Event, Fleet, FleetName,
-    Handoff, IssueKey, Launch, MachineId, Message, MessageId, RequestKey, RequestRecord,
-    RequestStep, Session, SessionId, StoredUsageCursor, TaskId, Timer, Trust, VendorId,
+    Handoff, IssueKey, Launch, ListenSettings, MachineId, Message, MessageId, RequestKey,
+    RequestRecord, RequestStep, Session, SessionId, StoredToken, StoredUsageCursor, TaskId, Timer,
+    Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
@@ -44,6 +45,8 @@ struct Tables {
     usage: Vec<UsedBySession>,
     usage_cursors: Vec<StoredUsageCursor>,
     child_reports: Vec<ChildReport>,
+    tokens: Vec<StoredToken>,
+    listener: Option<ListenSettings>,
     requests: Vec<RequestRecord>,
 }
 
@@ -278,6 +281,18 @@ impl Store for FakeStore {
 
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<DailyUsage>> {
         self.read("store.usage", |it| it.daily_usage(query))
+    }
+
+    async fn tokens(&self) -> Result<Vec<StoredToken>> {
+        self.read("store.tokens", |it| {
+            let mut tokens = it.tokens.clone();
+            tokens.sort_by_key(|it| (it.created_at, it.token.id));
+            tokens
+        })
+    }
+
+    async fn listener(&self) -> Result<Option<ListenSettings>> {
+        self.read("store.listener", |it| it.listener.clone())
     }
 
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>> {

@@ -27,9 +27,16 @@ pub struct Health {
     pub ending: bool,
 }
 
-/// The working folder and the environment of the command that sends a request.
+/// The working folder and the environment of the command that sends a request. A client on a network
+/// sends no environment: it gets that of the user's login shell.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Caller {
+    /// `/` if the client has no folder on the machine of the daemon.
+    #[serde(default = "root_folder")]
     pub cwd: PathBuf,
     pub environment: Environment,
+}
+
+fn root_folder() -> PathBuf {
+    PathBuf::from("/")
 }

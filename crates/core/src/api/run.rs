@@ -18,7 +18,9 @@ pub struct RunRequest {
     pub cwd: Option<PathBuf>,
     pub model: Option<String>,
     pub permission: Option<Permission>,
+    #[serde(default)]
     pub headless: bool,
+    #[serde(default)]
     pub args: Vec<String>,
     /// The session works in this worktree.
     #[serde(default)]

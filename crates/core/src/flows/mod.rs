@@ -41,6 +41,7 @@ pub mod select;
 pub mod state;
 pub mod stop;
 pub mod tasks;
+pub mod tokens;
 pub mod trust;
 mod unattended;
 pub mod unknown_conversations;

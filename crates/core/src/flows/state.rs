@@ -209,7 +209,11 @@ impl SessionState {
             | Change::SetWorktreeSetUp { .. }
             | Change::AddChildReport(_)
             | Change::SendChildReport(_)
-            | Change::SetIssueSession { .. } => {}
+            | Change::SetIssueSession { .. }
+            | Change::AddToken(_)
+            | Change::RemoveToken(_)
+            | Change::UseToken { .. }
+            | Change::SetListener(_) => {}
         }
     }
 

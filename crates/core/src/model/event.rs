@@ -173,6 +173,17 @@ pub enum EventPayload {
         /// Why the task waits, has failed, or is started again.
         reason: Option<String>,
     },
+    /// The daemon accepts requests over a network from now on, or no longer.
+    ListenerChanged {
+        /// `None` if it was switched off.
+        address: Option<String>,
+    },
+    TokenCreated {
+        name: String,
+    },
+    TokenRevoked {
+        name: String,
+    },
     /// An event whose data are missing or cannot be parsed, because another version recorded it.
     /// Only its kind and its text are known.
     #[serde(skip)]
@@ -264,6 +275,9 @@ word_enum! {
         WorktreeRemoved = "worktree_removed",
         WorktreeCommand = "worktree_command",
         TaskChanged = "task_changed",
+        ListenerChanged = "listener_changed",
+        TokenCreated = "token_created",
+        TokenRevoked = "token_revoked",
     }
 }
 
@@ -301,6 +315,9 @@ impl EventPayload {
             Self::WorktreeRemoved(_) => EventKind::WorktreeRemoved,
             Self::WorktreeCommand(_) => EventKind::WorktreeCommand,
             Self::TaskChanged { .. } => EventKind::TaskChanged,
+            Self::ListenerChanged { .. } => EventKind::ListenerChanged,
+            Self::TokenCreated { .. } => EventKind::TokenCreated,
+            Self::TokenRevoked { .. } => EventKind::TokenRevoked,
             Self::Recorded { kind, .. } => *kind,
         }
     }

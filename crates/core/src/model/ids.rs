@@ -75,6 +75,11 @@ uuid_id! {
     TaskId
 }
 
+uuid_id! {
+    /// Identifies one token.
+    TokenId
+}
+
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

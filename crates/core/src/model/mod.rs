@@ -16,6 +16,7 @@ mod git_host;
 mod handoff;
 mod ids;
 mod launch;
+mod listening;
 mod machine;
 mod message;
 mod misleading;
@@ -37,6 +38,7 @@ mod status;
 mod task;
 mod terminal_size;
 mod timer;
+mod token;
 mod turn;
 mod usage;
 mod worktree;
@@ -61,9 +63,10 @@ pub use git_host::GitHost;
 pub use handoff::{Handoff, HandoffForm};
 pub use ids::{
     AgentName, FleetName, LaunchId, MachineId, MessageId, RequestId, SessionId, SessionName,
-    TaskId, TaskKey, VendorId, VendorSessionId, WorktreeId,
+    TaskId, TaskKey, TokenId, VendorId, VendorSessionId, WorktreeId,
 };
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
+pub use listening::{ListenSettings, Transport};
 pub use machine::MachineIds;
 pub use message::{Message, MessageState, MessageStateKind, TypingRecord};
 pub use misleading::is_misleading;
@@ -92,6 +95,7 @@ pub use task::{
 };
 pub use terminal_size::TerminalSize;
 pub use timer::Timer;
+pub use token::{StoredToken, TokenDigest};
 pub use turn::{Role, Tool, Turn};
 pub use usage::{
     CountedRequest, CountedUsage, DailyUsage, ReportedUsage, StoredUsageCursor, Usage, UsageCursor,

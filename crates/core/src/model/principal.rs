@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Session;
+use super::{Session, TokenId};
+use crate::word_enum::word_enum;
 
 /// Who makes a request. It is determined once for each connection, and every decision about
 /// permissions depends on it alone (`rules::scope`).
@@ -19,31 +20,23 @@ pub enum Principal {
 /// A token, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessToken {
+    pub id: TokenId,
     /// The name that the user gave to the token.
     pub name: String,
     pub scopes: BTreeSet<TokenScope>,
 }
 
-/// A group of actions that a token allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TokenScope {
-    /// Lists sessions, and reads conversations and events.
-    Read,
-    /// Sends messages and answers questions.
-    Send,
-    /// Starts, resumes and stops agents that the user has configured.
-    Work,
-    /// Does everything that the user may do.
-    Admin,
-}
-
-impl TokenScope {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Send => "send",
-            Self::Work => "work",
-            Self::Admin => "admin",
-        }
+word_enum! {
+    /// A group of actions that a token allows.
+    #[derive(PartialOrd, Ord)]
+    pub enum TokenScope {
+        /// Lists sessions, and reads conversations and events.
+        Read = "read",
+        /// Sends messages and answers questions.
+        Send = "send",
+        /// Starts, resumes and stops agents that the user has configured.
+        Work = "work",
+        /// Does everything that the user may do.
+        Admin = "admin",
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::model::{
     BranchName, Fleet, FleetName, LaunchId, MessageId, MessageState, RequestId, SessionId,
-    SessionName, TaskId, TaskKey, TaskStateKind, VendorId, VendorSessionId, WorktreeId,
+    SessionName, TaskId, TaskKey, TaskStateKind, TokenId, VendorId, VendorSessionId, WorktreeId,
 };
 
 /// The stored data that a commit contradicts. The store writes no part of the commit. Sessions are
@@ -92,6 +92,10 @@ pub enum Conflict {
     UsageIsCounted {
         session: String,
     },
+    /// Each token has a name of its own.
+    TokenNameTaken {
+        name: String,
+    },
     /// The request has recorded this step already.
     RequestRepeated {
         id: RequestId,
@@ -160,6 +164,11 @@ fn explain(conflict: &Conflict) -> Error {
                 .hint(format!("run `segue task show {id}` to see it"))
         }
         Conflict::UsageIsCounted { session } => usage_is_counted(session),
+        Conflict::TokenNameTaken { name } => {
+            Error::conflict(format!("there is a token with the name `{name}`"))
+                .hint("use another name")
+                .hint(format!("run `segue token revoke {name}` if it is not needed any more"))
+        }
         Conflict::RequestRepeated { id } => {
             Error::conflict(format!("request `{id}` was carried out already"))
                 .hint("run `segue log` to see what was done")
@@ -213,6 +222,7 @@ pub enum Missing {
     Message(MessageId),
     Worktree(WorktreeId),
     Task(TaskId),
+    Token(TokenId),
 }
 
 impl From<Missing> for Error {
@@ -226,6 +236,8 @@ impl From<Missing> for Error {
                 .hint("run `segue task ls --all` to see all tasks"),
             Missing::Message(id) => Self::not_found(format!("no message has the id `{id}`"))
                 .hint("run `segue messages` to see all messages"),
+            Missing::Token(id) => Self::not_found(format!("no token has the id `{id}`"))
+                .hint("run `segue token ls` to see all tokens"),
             Missing::Worktree(id) => Self::not_found(format!("no worktree has the id `{id}`"))
                 .hint("run `segue worktree ls` to see all worktrees"),
         }

@@ -9,11 +9,11 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::model::{
     AgentName, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage, Event, Fleet,
-    FleetName, Handoff, IssueKey, Launch, LaunchEnd, LaunchId, MachineId, Message, MessageId,
-    MessageState, NewEvent, ProcessRef, RequestKey, RequestRecord, RequestStep, Session, SessionId,
-    SessionName, SessionSettings, Status, StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind,
-    Timer, Trust, Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeCommands, WorktreeId,
-    WorktreeRemoval,
+    FleetName, Handoff, IssueKey, Launch, LaunchEnd, LaunchId, ListenSettings, MachineId, Message,
+    MessageId, MessageState, NewEvent, ProcessRef, RequestKey, RequestRecord, RequestStep, Session,
+    SessionId, SessionName, SessionSettings, Status, StoredToken, StoredUsageCursor, Task, TaskId,
+    TaskKey, TaskStateKind, Timer, TokenId, Trust, Usage, UsageIncrement, VendorId,
+    VendorSessionId, WorktreeCommands, WorktreeId, WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -110,6 +110,12 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns what sessions have used, for each session and day.
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<DailyUsage>>;
+
+    /// Returns all tokens, oldest first.
+    async fn tokens(&self) -> Result<Vec<StoredToken>>;
+
+    /// Returns where the daemon listens. `None` if it does not.
+    async fn listener(&self) -> Result<Option<ListenSettings>>;
 
     /// Returns the recorded steps of a request, oldest first. Steps of old requests are deleted.
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>>;
@@ -238,6 +244,17 @@ pub enum Change {
     /// Adds to what a session has used, and moves the cursor of the source. A source whose cursor is
     /// not the expected one is a conflict: its reports are counted already.
     AddUsage(Box<UsageIncrement>),
+    /// Adds a token. A name that another token has is a conflict.
+    AddToken(Box<StoredToken>),
+    /// Deletes a token.
+    RemoveToken(TokenId),
+    /// Records when a token was used last.
+    UseToken {
+        token: TokenId,
+        at: Timestamp,
+    },
+    /// Records where the daemon listens. `None` if it does not.
+    SetListener(Option<Box<ListenSettings>>),
     /// Records a step of a request. A step that the request has already is a conflict.
     RecordRequest(Box<RequestRecord>),
 }

@@ -3,10 +3,12 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use uuid::Uuid;
+
+use crate::error::{Error, Kind, Result};
 use crate::model::{
-    AccessToken, Permission, PermissionEffect, Principal, Session, SessionId, TokenScope,
-    VendorDescription, VendorId,
+    AccessToken, Permission, PermissionEffect, Principal, RequestId, RequestKey, Session,
+    SessionId, TokenScope, VendorDescription, VendorId,
 };
 
 /// An action that an agent may not take.
@@ -26,8 +28,22 @@ pub enum RestrictedAction {
     MakeWorktree,
     /// An action on all sessions or on a whole fleet.
     Everything,
-    /// Adding, reading or changing a task.
+    /// Adding or changing a task.
     Tasks,
+    ReadTasks,
+    /// Changing where the daemon listens, or who has a token.
+    Network,
+}
+
+/// What a caller needs to use a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouteRight {
+    /// A token of this scope, or a process of the user. The route may ask for more.
+    Scope(TokenScope),
+    /// A process on this machine: the answer is about that process, or of no use elsewhere.
+    Local,
+    /// Nothing that Segue gives away: the route itself checks who has sent the request.
+    Signed,
 }
 
 const ARGUMENTS: &str = "give arguments to the vendor's program";
@@ -44,14 +60,26 @@ impl Principal {
         }
     }
 
-    /// Returns an error if an agent accesses a session other than its own and its children.
+    /// Returns an error if a token may not use a route.
+    pub fn allow_route(&self, right: RouteRight) -> Result<()> {
+        match (self, right) {
+            (Self::Token(token), RouteRight::Scope(scope)) => require(token, scope, "do this"),
+            (Self::Token(_), RouteRight::Local) => {
+                Err(Error::new(Kind::Forbidden, "only a program on this machine may do this")
+                    .hint("run `segue` on the machine of the daemon"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns an error if an agent accesses a session other than its own and its children. The
+    /// scope of a token is checked by [`Self::allow_route`].
     pub fn allow_session(&self, id: SessionId, parent: Option<SessionId>) -> Result<()> {
         match self {
             Self::Agent(own) if own.id != id && parent != Some(own.id) => {
                 Err(refusal(own, OTHER_SESSION))
             }
-            Self::Token(token) => require(token, TokenScope::Read, "look at sessions"),
-            Self::User | Self::Agent(_) => Ok(()),
+            Self::User | Self::Agent(_) | Self::Token(_) => Ok(()),
         }
     }
 
@@ -136,6 +164,19 @@ impl Principal {
         }
     }
 
+    /// Returns the key of a request of this caller. Two callers that use the same id do not share a
+    /// request.
+    pub fn request_key(&self, id: RequestId) -> RequestKey {
+        let id = match self {
+            Self::User | Self::Agent(_) => id,
+            Self::Token(token) => {
+                let mixed = id.uuid().as_u128() ^ token.id.uuid().as_u128();
+                RequestId::new(Uuid::from_u128(mixed))
+            }
+        };
+        RequestKey { caller: self.parent(), id }
+    }
+
     /// Returns the parent of a new session: the calling agent's session. `None` for a person.
     pub fn parent(&self) -> Option<SessionId> {
         match self {
@@ -157,14 +198,15 @@ fn description_of(action: RestrictedAction) -> &'static str {
         RestrictedAction::ReadAll => "read the events of all sessions",
         RestrictedAction::MakeWorktree => "make or change a worktree",
         RestrictedAction::Everything => "act on sessions that are not its own",
-        RestrictedAction::Tasks => "use tasks",
+        RestrictedAction::Tasks | RestrictedAction::ReadTasks => "use tasks",
+        RestrictedAction::Network => "change where the daemon listens, or who has a token",
     }
 }
 
 /// Returns the scope that a token needs for an action.
 fn scope_for(action: RestrictedAction) -> TokenScope {
     match action {
-        RestrictedAction::ReadAll => TokenScope::Read,
+        RestrictedAction::ReadAll | RestrictedAction::ReadTasks => TokenScope::Read,
         RestrictedAction::Answer => TokenScope::Send,
         RestrictedAction::Everything | RestrictedAction::MakeWorktree | RestrictedAction::Tasks => {
             TokenScope::Work
@@ -174,7 +216,8 @@ fn scope_for(action: RestrictedAction) -> TokenScope {
         | RestrictedAction::Trust
         | RestrictedAction::Repair
         | RestrictedAction::Adopt
-        | RestrictedAction::StopDaemon => TokenScope::Admin,
+        | RestrictedAction::StopDaemon
+        | RestrictedAction::Network => TokenScope::Admin,
     }
 }
 
@@ -182,7 +225,7 @@ fn require(token: &AccessToken, scope: TokenScope, what: &str) -> Result<()> {
     if token.scopes.contains(&scope) || token.scopes.contains(&TokenScope::Admin) {
         return Ok(());
     }
-    Err(Error::usage(format!("the token `{}` may not {what}", token.name))
+    Err(Error::new(Kind::Forbidden, format!("the token `{}` may not {what}", token.name))
         .hint(format!("use a token with the scope `{}`", scope.word())))
 }
 
@@ -194,11 +237,10 @@ fn refusal(session: &Session, what: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::PermissionEffect::{Limits, Nothing};
     use super::*;
     use crate::flows::samples;
+    use crate::model::TokenId;
 
     fn agent(permission: Permission) -> Principal {
         let mut session = samples::session(1, "coder");
@@ -289,6 +331,8 @@ mod tests {
             RestrictedAction::Adopt,
             RestrictedAction::StopDaemon,
             RestrictedAction::Tasks,
+            RestrictedAction::ReadTasks,
+            RestrictedAction::Network,
         ] {
             assert!(principal.allow(action).is_err(), "{action:?}");
             assert!(Principal::User.allow(action).is_ok(), "{action:?}");
@@ -296,29 +340,61 @@ mod tests {
     }
 
     #[test]
+    fn callers_that_use_the_same_request_id_do_not_share_a_request() {
+        let id = RequestId::new(Uuid::from_u128(9));
+        let token = |number| {
+            let id = TokenId::new(Uuid::from_u128(number));
+            let scopes = std::collections::BTreeSet::from([TokenScope::Work]);
+            Principal::Token(AccessToken { id, name: "ci".to_owned(), scopes })
+        };
+        let callers = [Principal::User, agent(Permission::Ask), token(7), token(8)];
+        let keys = callers.each_ref().map(|caller| caller.request_key(id));
+        for (place, key) in keys.iter().enumerate() {
+            assert_eq!(*key, callers[place].request_key(id));
+            assert!(!keys[..place].contains(key), "{place}");
+        }
+    }
+
+    #[test]
     fn token_allows_only_the_actions_of_its_scopes() {
-        use RestrictedAction::{Answer, Everything, Remove, Trust};
+        use RestrictedAction::{Answer, Everything, Network, ReadTasks, Remove, Tasks, Trust};
         use TokenScope::{Admin, Read, Send, Work};
         let token = |scopes: &[TokenScope]| {
             let scopes = scopes.iter().copied().collect();
-            Principal::Token(AccessToken { name: "ci".to_owned(), scopes })
+            let id = TokenId::new(Uuid::from_u128(7));
+            Principal::Token(AccessToken { id, name: "ci".to_owned(), scopes })
         };
         let table = [
             (vec![Read], Answer, false),
             (vec![Send], Answer, true),
             (vec![Send], Everything, false),
+            (vec![Read], ReadTasks, true),
+            (vec![Read], Tasks, false),
             (vec![Work], Everything, true),
             (vec![Read, Send, Work], Remove, false),
             (vec![Read, Send, Work], Trust, false),
+            (vec![Read, Send, Work], Network, false),
             (vec![Admin], Trust, true),
             (vec![Admin], Answer, true),
         ];
         for (scopes, action, allowed) in table {
             assert_eq!(token(&scopes).allow(action).is_ok(), allowed, "{scopes:?} {action:?}");
         }
+        let routes = [
+            (vec![Read], RouteRight::Scope(Read), true),
+            (vec![Read], RouteRight::Scope(Send), false),
+            (vec![Send], RouteRight::Scope(Read), false),
+            (vec![Admin], RouteRight::Scope(Work), true),
+            (vec![Admin], RouteRight::Local, false),
+            (vec![], RouteRight::Signed, true),
+        ];
+        for (scopes, right, allowed) in routes {
+            assert_eq!(token(&scopes).allow_route(right).is_ok(), allowed, "{scopes:?} {right:?}");
+            assert!(Principal::User.allow_route(right).is_ok());
+        }
         let other = SessionId::new(Uuid::from_u128(2));
         assert!(token(&[Read]).allow_session(other, None).is_ok());
-        assert!(token(&[Send]).allow_session(other, None).is_err());
+        assert!(token(&[Send]).allow_session(other, None).is_ok());
         let flag = ["--permission=auto".to_owned()];
         assert!(token(&[Work]).allow_arguments(&flag).is_err());
         assert_eq!(token(&[Work]).permission(None).ok(), Some(Permission::Ask));

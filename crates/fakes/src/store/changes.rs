@@ -5,8 +5,8 @@ use segue_core::Result;
 use segue_core::model::{
     AgentWorktree, Binding, CountedUsage, DailyUsage, Event, Fleet, Handoff, IssueKey, Launch,
     LaunchEnd, LaunchId, Message, MessageId, MessageState, NewEvent, ProcessRef, RequestRecord,
-    Session, SessionId, SessionName, Status, StoredUsageCursor, Task, TaskStateKind,
-    UsageIncrement, WorktreeId,
+    Session, SessionId, SessionName, Status, StoredToken, StoredUsageCursor, Task, TaskStateKind,
+    TokenId, UsageIncrement, WorktreeId,
 };
 use segue_core::ports::{Change, Conflict, Missing, PlacedTask};
 use segue_core::rules::usage::day;
@@ -77,6 +77,13 @@ impl Tables {
             Change::SetTask { task, from } => self.set_task(*task, from)?,
             Change::SetIssueSession { key, session } => self.set_issue_session(key, session)?,
             Change::AddUsage(increment) => self.add_usage(*increment)?,
+            Change::AddToken(token) => self.add_token(*token)?,
+            Change::RemoveToken(token) => {
+                self.token_mut(token)?;
+                self.tokens.retain(|it| it.token.id != token);
+            }
+            Change::UseToken { token, at } => self.token_mut(token)?.last_used_at = Some(at),
+            Change::SetListener(settings) => self.listener = settings.map(|settings| *settings),
             Change::RecordRequest(record) => self.record_request(*record)?,
         }
         Ok(())
@@ -87,6 +94,19 @@ impl Tables {
         session.status = status;
         session.updated_at = at;
         Ok(())
+    }
+
+    fn add_token(&mut self, token: StoredToken) -> Result<()> {
+        if self.tokens.iter().any(|it| it.token.name == token.token.name) {
+            return Err(Conflict::TokenNameTaken { name: token.token.name }.into());
+        }
+        self.tokens.push(token);
+        Ok(())
+    }
+
+    fn token_mut(&mut self, id: TokenId) -> Result<&mut StoredToken> {
+        let found = self.tokens.iter_mut().find(|it| it.token.id == id);
+        found.ok_or_else(|| Missing::Token(id).into())
     }
 
     fn add_handoff(&mut self, handoff: Handoff) -> Result<()> {

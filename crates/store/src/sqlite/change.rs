@@ -5,6 +5,7 @@ mod fleets;
 mod handoffs;
 mod launches;
 mod messages;
+mod network;
 mod requests;
 mod sessions;
 mod tasks;
@@ -72,6 +73,10 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
             tasks::set_issue_session(transaction, key, *session)
         }
         Change::AddUsage(increment) => usage::add(transaction, increment),
+        Change::AddToken(token) => network::add_token(transaction, token),
+        Change::RemoveToken(token) => network::remove_token(transaction, *token),
+        Change::UseToken { token, at } => network::use_token(transaction, *token, *at),
+        Change::SetListener(settings) => network::set_listener(transaction, settings.as_deref()),
         Change::RecordRequest(record) => requests::record(transaction, record),
     }
 }

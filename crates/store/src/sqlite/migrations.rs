@@ -30,6 +30,7 @@ pub(crate) const ALL: &[Migration] = &[
     Migration { number: 13, sql: include_str!("../../migrations/sqlite/0013_usage.sql") },
     Migration { number: 14, sql: include_str!("../../migrations/sqlite/0014_worktree_setup.sql") },
     Migration { number: 15, sql: include_str!("../../migrations/sqlite/0015_task_pages.sql") },
+    Migration { number: 16, sql: include_str!("../../migrations/sqlite/0016_network.sql") },
 ];
 
 /// Returns the version after these migrations.

@@ -14,6 +14,7 @@ mod files;
 mod filesystem;
 mod lock;
 mod migrations;
+mod network;
 mod opening;
 mod read;
 mod rows;

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use rusqlite::Row;
 use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
-    AgentName, AgentWorktree, Binding, ChildReport, DailyUsage, Event, EventPayload, Fleet,
-    Handoff, IssueKey, Launch, LaunchId, Message, NewEvent, Session, SessionId, StoredUsageCursor,
-    Task, Timer, Trust, Usage, UsageSource, UsdAmount,
+    AccessToken, AgentName, AgentWorktree, Binding, ChildReport, DailyUsage, Event, EventPayload,
+    Fleet, Handoff, IssueKey, Launch, LaunchId, Message, NewEvent, Session, SessionId, StoredToken,
+    StoredUsageCursor, Task, Timer, Trust, Usage, UsageSource, UsdAmount,
 };
 use segue_core::ports::{
     LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionSummary, TaskSummary, VendorPlace,
@@ -327,6 +327,19 @@ pub(crate) fn task_summary(row: &Row<'_>) -> rusqlite::Result<(i64, TaskSummary)
     let (created_at, beginning) = (columns.word()?, columns.plain()?);
     let session = fleet.zip(name);
     Ok((place, TaskSummary { id, agent, state, session, created_at, beginning }))
+}
+
+/// Reads `id, name, scopes, digest, created_at, expires_at, last_used_at`.
+pub(crate) fn token(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
+    let mut columns = Columns::of(row);
+    let (id, name, scopes) = (columns.word()?, columns.plain()?, columns.json()?);
+    Ok(StoredToken {
+        token: AccessToken { id, name, scopes },
+        digest: columns.word()?,
+        created_at: columns.word()?,
+        expires_at: columns.optional_word()?,
+        last_used_at: columns.optional_word()?,
+    })
 }
 
 /// Reads `message, child, parent, text, created_at`.

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
     AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Event, Fleet, FleetName, Handoff,
-    IssueKey, Launch, MachineId, Message, MessageId, RequestKey, RequestStep, Session, SessionId,
-    StoredUsageCursor, TaskId, Timer, Trust, VendorId,
+    IssueKey, Launch, ListenSettings, MachineId, Message, MessageId, RequestKey, RequestStep,
+    Session, SessionId, StoredToken, StoredUsageCursor, TaskId, Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
@@ -21,7 +21,7 @@ use tokio::sync::{oneshot, watch};
 use crate::sqlite::backup::BackupThread;
 use crate::sqlite::database::Database;
 use crate::sqlite::fault::SqliteFault;
-use crate::sqlite::{opening, read, sessions, tasks, usage, write};
+use crate::sqlite::{network, opening, read, sessions, tasks, usage, write};
 
 type Request = Box<dyn FnOnce(&mut Database) + Send>;
 
@@ -246,6 +246,14 @@ impl Store for SqliteStore {
     async fn usage(&self, query: &UsageQuery) -> Result<Vec<DailyUsage>> {
         let query = query.clone();
         self.read(move |connection| usage::list(connection, &query)).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<StoredToken>> {
+        self.read(network::tokens).await
+    }
+
+    async fn listener(&self) -> Result<Option<ListenSettings>> {
+        self.read(network::listener).await
     }
 
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>> {

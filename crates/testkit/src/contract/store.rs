@@ -12,6 +12,7 @@ mod launches;
 mod ledger;
 mod log;
 mod messages;
+mod network;
 mod queries;
 mod requests;
 mod samples;
@@ -32,6 +33,7 @@ pub use launches::*;
 pub use ledger::*;
 pub use log::*;
 pub use messages::*;
+pub use network::*;
 pub use queries::*;
 pub use requests::*;
 pub use samples::{Samples, commit, events};
@@ -117,6 +119,8 @@ macro_rules! store_contract {
             usage_of_a_source_is_added_only_from_its_current_cursor
             usage_stays_when_its_session_is_removed
             an_agent_has_one_session_for_an_issue
+            tokens_are_listed_oldest_first_until_they_are_removed
+            the_newest_listener_is_kept_until_it_is_switched_off
             recording_a_request_step_twice_is_a_conflict
             a_request_id_is_scoped_to_its_caller
             new_requests_displace_only_old_requests_of_the_same_caller

@@ -66,6 +66,11 @@ impl fmt::Display for EventPayload {
             Self::WorktreeMade(made) => f.write_str(&worktree_made(made)),
             Self::WorktreeRemoved(removed) => f.write_str(&worktree_removed(removed)),
             Self::WorktreeCommand(command) => f.write_str(&worktree_command(command)),
+            Self::ListenerChanged { address: Some(address) } => write!(f, "listens on {address}"),
+            Self::ListenerChanged { address: None } => f.write_str("switched off"),
+            Self::TokenCreated { name } | Self::TokenRevoked { name } => {
+                write!(f, "token `{name}`")
+            }
             Self::TaskChanged { task, state, reason } => {
                 f.write_str(&task_changed(*task, *state, reason.as_deref()))
             }

@@ -206,6 +206,19 @@ fn tasks() -> SentenceCases {
     ]
 }
 
+fn network() -> SentenceCases {
+    let name = || "ci".to_owned();
+    vec![
+        (
+            EventPayload::ListenerChanged { address: some("127.0.0.1:4747") },
+            "listens on 127.0.0.1:4747",
+        ),
+        (EventPayload::ListenerChanged { address: None }, "switched off"),
+        (EventPayload::TokenCreated { name: name() }, "token `ci`"),
+        (EventPayload::TokenRevoked { name: name() }, "token `ci`"),
+    ]
+}
+
 fn event(payload: EventPayload) -> Event {
     let fact = NewEvent { at: Timestamp::UNIX_EPOCH, session: None, launch: None, payload };
     Event { seq: 1, fact }
@@ -214,7 +227,8 @@ fn event(payload: EventPayload) -> Event {
 #[test]
 fn every_kind_of_payload_is_rendered_and_read_back_from_json() {
     let table: SentenceCases =
-        [sessions(), launches(), launch_ends(), transcripts(), messages(), tasks()].concat();
+        [sessions(), launches(), launch_ends(), transcripts(), messages(), tasks(), network()]
+            .concat();
     for kind in EventKind::ALL {
         assert!(table.iter().any(|(payload, _)| payload.kind() == *kind), "{kind:?} is missing");
     }

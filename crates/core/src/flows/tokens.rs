@@ -1,0 +1,78 @@
+//! Creates, lists, revokes and recognizes tokens.
+
+use crate::api::{TokenCreateReport, TokenCreateRequest, TokenList, TokenRevokeRequest, TokenView};
+use crate::error::{Error, Result};
+use crate::model::{
+    AccessToken, EventPayload, NewEvent, SecretText, StoredToken, TokenId, TokenScope,
+};
+use crate::ports::{Change, Commit, Ports};
+use crate::rules::tokens;
+
+/// Creates a token from random bytes. Its text is in the answer and nowhere else.
+pub async fn create(
+    ports: &Ports,
+    request: TokenCreateRequest,
+    random: [u8; tokens::SECRET_BYTES],
+) -> Result<TokenCreateReport> {
+    let TokenCreateRequest { name, scopes, expires_at } = request;
+    tokens::check_name(&name)?;
+    let now = ports.clock.now();
+    if expires_at.is_some_and(|end| end <= now) {
+        return Err(Error::usage("the token would have expired already")
+            .hint("use a time such as `--expires 90d`"));
+    }
+    if scopes.is_empty() {
+        let words: Vec<&str> = TokenScope::ALL.iter().map(|scope| scope.word()).collect();
+        return Err(Error::usage("a token needs at least one scope")
+            .hint(format!("the scopes are {}", words.join(", "))));
+    }
+    let text = tokens::text(random);
+    let stored = StoredToken {
+        token: AccessToken { id: TokenId::new(ports.clock.new_id()), name, scopes },
+        digest: tokens::digest(&text),
+        created_at: now,
+        expires_at,
+        last_used_at: None,
+    };
+    let view = TokenView::from(&stored);
+    let payload = EventPayload::TokenCreated { name: stored.token.name.clone() };
+    commit(ports, Change::AddToken(Box::new(stored)), payload).await?;
+    Ok(TokenCreateReport { view, token: text })
+}
+
+pub async fn list(ports: &Ports) -> Result<TokenList> {
+    let stored = ports.store.tokens().await?;
+    Ok(TokenList { tokens: stored.iter().map(TokenView::from).collect() })
+}
+
+/// Deletes a token. Requests with it are refused from now on.
+pub async fn revoke(ports: &Ports, request: &TokenRevokeRequest) -> Result<TokenView> {
+    let known = ports.store.tokens().await?;
+    let unknown = || {
+        Error::not_found(format!("there is no token with the name `{}`", request.name))
+            .hint("run `segue token ls` to see all tokens")
+    };
+    let found = known.iter().find(|it| it.token.name == request.name).ok_or_else(unknown)?;
+    let payload = EventPayload::TokenRevoked { name: found.token.name.clone() };
+    commit(ports, Change::RemoveToken(found.token.id), payload).await?;
+    Ok(found.into())
+}
+
+/// Returns the token with this text, and records that it was used. Fails if no valid token has this
+/// text.
+pub async fn recognize(ports: &Ports, text: &SecretText) -> Result<AccessToken> {
+    let (known, now) = (ports.store.tokens().await?, ports.clock.now());
+    let found = tokens::find(text, &known, now)?;
+    if tokens::is_use_to_record(found, now) {
+        let used = Change::UseToken { token: found.token.id, at: now };
+        let recorded = Commit { changes: vec![used], events: Vec::new() };
+        // A token that was revoked meanwhile is refused.
+        ports.store.commit(recorded).await.map_err(|_| tokens::missing())?;
+    }
+    Ok(found.token.clone())
+}
+
+async fn commit(ports: &Ports, change: Change, payload: EventPayload) -> Result<()> {
+    let event = NewEvent { at: ports.clock.now(), session: None, launch: None, payload };
+    ports.store.commit(Commit { changes: vec![change], events: vec![event] }).await.map(drop)
+}

@@ -1,0 +1,191 @@
+//! Where the daemon may listen, and which requests from a network it may read.
+
+use std::net::IpAddr;
+
+use crate::error::{Error, Kind, Result};
+use crate::model::{ListenSettings, Transport};
+
+/// The name of this machine on its loopback interface.
+const LOOPBACK_NAME: &str = "localhost";
+
+/// The longest name of a host.
+const MAX_HOST_BYTES: usize = 253;
+
+/// Checks that nobody between a client and the daemon could read the tokens.
+pub fn check(settings: &ListenSettings) -> Result<()> {
+    let ip = settings.address.ip();
+    if settings.transport == Transport::Plain && !ip.is_loopback() {
+        return Err(Error::usage(format!("`{ip}` can be reached from other machines"))
+            .caused_by("without TLS, tokens and conversations could be read on their way")
+            .hint("add `--tls-cert FILE --tls-key FILE`")
+            .hint("or `--behind-proxy`, if a proxy in front of it speaks TLS")
+            .hint("or listen on this machine only: `segue serve --listen 127.0.0.1:4747`"));
+    }
+    settings.hosts.iter().try_for_each(|host| check_host(host))
+}
+
+fn check_host(host: &str) -> Result<()> {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c);
+    if (1..=MAX_HOST_BYTES).contains(&host.len()) && host.chars().all(is_allowed) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("`{}` is not the name of a host", host.escape_debug()))
+        .hint("use a name without scheme and port, such as `--host agents.example.org`"))
+}
+
+/// Checks the headers that a browser sends on behalf of a page. A page of another site must not
+/// reach the daemon: neither with its own name for this address (`Host`), nor directly (`Origin`).
+///
+/// `local` is the address at which the connection arrived.
+pub fn check_site(
+    settings: &ListenSettings,
+    local: IpAddr,
+    host: Option<&str>,
+    origin: Option<&str>,
+) -> Result<()> {
+    let Some(host) = host else {
+        return Err(Error::usage("the request has no header `Host`"));
+    };
+    if !is_known_host(settings, local, host) {
+        return Err(forbidden(format!("`{}` is not a name of this server", host.escape_debug()))
+            .hint("run `segue serve --host NAME` to allow another name"));
+    }
+    match origin {
+        Some(origin) if !is_same_site(origin, host) => {
+            let shown = origin.escape_debug();
+            Err(forbidden(format!("a page of `{shown}` may not use this server")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn forbidden(message: String) -> Error {
+    Error::new(Kind::Forbidden, message)
+}
+
+fn is_known_host(settings: &ListenSettings, local: IpAddr, host: &str) -> bool {
+    let (name, port) = name_and_port(host);
+    // A proxy has a port of its own.
+    let is_direct = settings.transport != Transport::Proxy;
+    if is_direct && port.is_some_and(|port| port != settings.address.port().to_string()) {
+        return false;
+    }
+    let name = name.to_ascii_lowercase();
+    let by_number =
+        name.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical() == local.to_canonical());
+    let by_loopback = local.to_canonical().is_loopback() && name == LOOPBACK_NAME;
+    by_number || by_loopback || settings.hosts.contains(&name)
+}
+
+/// Splits `name:port`. The brackets of an IPv6 address are removed.
+fn name_and_port(host: &str) -> (&str, Option<&str>) {
+    if let Some((name, rest)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return (name, rest.strip_prefix(':'));
+    }
+    match host.rsplit_once(':') {
+        Some((name, port)) => (name, Some(port)),
+        None => (host, None),
+    }
+}
+
+/// Returns whether a page of `origin` was loaded from `host`. The scheme is not compared: the
+/// daemon does not know what a proxy speaks.
+fn is_same_site(origin: &str, host: &str) -> bool {
+    let site = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    site.is_some_and(|site| site.eq_ignore_ascii_case(host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(address: &str, transport: Transport, hosts: &[&str]) -> ListenSettings {
+        let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+        ListenSettings { address: address.parse().unwrap(), transport, hosts }
+    }
+
+    fn tls() -> Transport {
+        Transport::Tls { certificate: "/c.pem".into(), key: "/k.pem".into() }
+    }
+
+    #[test]
+    fn address_that_other_machines_reach_needs_tls_or_a_proxy() {
+        let table = [
+            ("127.0.0.1:4747", Transport::Plain, true),
+            ("127.8.9.1:4747", Transport::Plain, true),
+            ("[::1]:4747", Transport::Plain, true),
+            ("0.0.0.0:4747", Transport::Plain, false),
+            ("[::]:4747", Transport::Plain, false),
+            ("192.0.2.7:4747", Transport::Plain, false),
+            ("192.0.2.7:4747", tls(), true),
+            ("0.0.0.0:4747", Transport::Proxy, true),
+        ];
+        for (address, transport, is_allowed) in table {
+            let checked = check(&settings(address, transport, &[]));
+            assert_eq!(checked.is_ok(), is_allowed, "{address}: {checked:?}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_names_without_scheme_and_port() {
+        let with = |host| check(&settings("127.0.0.1:4747", Transport::Plain, &[host]));
+        for good in ["agents.example.org", "box-1", "192.0.2.7"] {
+            assert!(with(good).is_ok(), "{good}");
+        }
+        let long = "x".repeat(254);
+        for bad in ["", "Agents", "https://a", "a:1", "a/b", "a b", "ä", "*", &long] {
+            assert!(with(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn host_header_must_name_this_server() {
+        let table = [
+            ("127.0.0.1:4747", "127.0.0.1", "127.0.0.1:4747", true),
+            ("127.0.0.1:4747", "127.0.0.1", "LocalHost:4747", true),
+            ("127.0.0.1:4747", "127.0.0.1", "localhost", true),
+            ("127.0.0.1:4747", "127.0.0.1", "agents.example.org:4747", true),
+            ("127.0.0.1:4747", "127.0.0.1", "localhost:4748", false),
+            ("127.0.0.1:4747", "127.0.0.1", "127.0.0.2:4747", false),
+            ("127.0.0.1:4747", "127.0.0.1", "rebound.example.com:4747", false),
+            ("127.0.0.1:4747", "127.0.0.1", "", false),
+            ("127.0.0.1:4747", "127.0.0.1", "localhost:4747@evil", false),
+            ("[::]:4747", "::1", "[::1]:4747", true),
+            ("[::]:4747", "::ffff:127.0.0.1", "127.0.0.1:4747", true),
+            ("[::]:4747", "::ffff:127.0.0.1", "localhost:4747", true),
+            ("0.0.0.0:4747", "192.0.2.7", "192.0.2.7:4747", true),
+            ("0.0.0.0:4747", "192.0.2.7", "localhost:4747", false),
+        ];
+        for (address, local, host, is_allowed) in table {
+            let settings = settings(address, tls(), &["agents.example.org"]);
+            let checked = check_site(&settings, local.parse().unwrap(), Some(host), None);
+            assert_eq!(checked.is_ok(), is_allowed, "{address} {local} {host}: {checked:?}");
+        }
+        let proxy = settings("127.0.0.1:4747", Transport::Proxy, &["agents.example.org"]);
+        let local = "127.0.0.1".parse().unwrap();
+        assert!(check_site(&proxy, local, Some("agents.example.org:443"), None).is_ok());
+        assert!(check_site(&proxy, local, Some("other.example.org"), None).is_err());
+        assert_eq!(check_site(&proxy, local, None, None).unwrap_err().kind, Kind::Usage);
+    }
+
+    #[test]
+    fn page_of_another_site_is_refused() {
+        let settings = settings("127.0.0.1:4747", Transport::Plain, &[]);
+        let table = [
+            (None, true),
+            (Some("http://localhost:4747"), true),
+            (Some("https://LOCALHOST:4747"), true),
+            (Some("http://localhost:4748"), false),
+            (Some("http://localhost"), false),
+            (Some("https://evil.example"), false),
+            (Some("http://localhost:4747.evil.example"), false),
+            (Some("null"), false),
+            (Some(""), false),
+        ];
+        for (origin, is_allowed) in table {
+            let local = "127.0.0.1".parse().unwrap();
+            let checked = check_site(&settings, local, Some("localhost:4747"), origin);
+            assert_eq!(checked.is_ok(), is_allowed, "{origin:?}: {checked:?}");
+        }
+    }
+}
