@@ -44,6 +44,7 @@ pub mod peer;
 pub mod process;
 pub mod process_context;
 pub mod programs;
+pub mod random;
 pub mod scope;
 pub mod socket;
 pub mod tools;

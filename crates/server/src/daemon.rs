@@ -14,11 +14,12 @@ use segue_host::{Paths, daemon as process};
 use segue_store as store;
 use tokio::sync::{OnceCell, watch};
 
+use crate::network::{ListenerInbox, Network};
 use crate::requests::Requests;
 use crate::supervisor::{Supervisor, tasks};
 use crate::wiring::{self, Local};
 
-pub(crate) use serving::{CLOSE, REQUEST_GRACE};
+pub(crate) use serving::{CLOSE, HttpLimits, REQUEST_GRACE, ServedConnection};
 
 /// The state that all routes share.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ pub(crate) struct Daemon {
     /// Whether the daemon was asked to stop.
     ending: watch::Sender<bool>,
     pub(crate) requests: Arc<Requests>,
+    pub(crate) network: Network,
     /// Prevents a second daemon on the same store. Each daemon would take the other's agents for
     /// lost.
     _store_lock: FileLock,
@@ -52,11 +54,19 @@ pub(crate) async fn run(local: Local) -> Result<FileLock> {
     let started = start(&local).await;
     let outcome = started.as_ref().map(|_| ()).map_err(Clone::clone);
     process::announce(&outcome, &local.paths().start_lock())?;
-    let (daemon, listener, lock) = started?;
-    serving::serve(daemon, listener).await.map(|()| lock)
+    let Started { daemon, listener, inbox, lock } = started?;
+    serving::serve(daemon, listener, inbox).await.map(|()| lock)
 }
 
-async fn start(local: &Local) -> Result<(Arc<Daemon>, Listener, FileLock)> {
+/// A daemon that can accept requests.
+struct Started {
+    daemon: Arc<Daemon>,
+    listener: Listener,
+    inbox: ListenerInbox,
+    lock: FileLock,
+}
+
+async fn start(local: &Local) -> Result<Started> {
     let paths = local.paths().clone();
     paths.ensure()?;
     let lock = FileLock::try_acquire(&paths.daemon_lock())?.ok_or_else(|| {
@@ -71,6 +81,7 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, Listener, FileLock)> {
     wiring::refuse_outside_holders(&paths).await?;
     wiring::forget_readings(&paths);
     wiring::tidy_after_holders(&paths);
+    let (network, inbox) = Network::new();
     let daemon = Daemon {
         environment: local.environment().clone(),
         owner: rustix::process::getuid().as_raw(),
@@ -78,6 +89,7 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, Listener, FileLock)> {
         opened: OnceCell::new(),
         ending: watch::channel(false).0,
         requests: Arc::default(),
+        network,
         _store_lock: store_lock,
         paths,
     };
@@ -85,7 +97,7 @@ async fn start(local: &Local) -> Result<(Arc<Daemon>, Listener, FileLock)> {
         tracing::error!(%error, "the store cannot be used");
     }
     let listener = Listener::bind(&daemon.paths.daemon_socket())?;
-    Ok((Arc::new(daemon), listener, lock))
+    Ok(Started { daemon: Arc::new(daemon), listener, inbox, lock })
 }
 
 async fn open(paths: &Paths, environment: &Environment) -> Result<Opened> {

@@ -9,6 +9,7 @@ mod credentials;
 mod daemon;
 mod line;
 mod liveness;
+mod network;
 mod project;
 mod requests;
 pub mod resident;

@@ -218,6 +218,11 @@ pub fn now() -> jiff::Timestamp {
     SystemClock.now()
 }
 
+/// Returns random bytes that cannot be predicted.
+pub(crate) fn random_bytes<const COUNT: usize>() -> Result<[u8; COUNT]> {
+    segue_host::random::random_bytes()
+}
+
 /// Creates the id of a request.
 pub(crate) fn new_request_id() -> RequestId {
     use segue_core::ports::Clock as _;

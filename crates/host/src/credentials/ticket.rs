@@ -2,22 +2,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::File;
-use std::io::Read as _;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use segue_core::Result;
 use segue_core::model::{GitHost, SecretText};
 use segue_core::ports::GitTicket;
 
-use crate::failure::cannot;
+use crate::random::random_bytes;
 
 /// The length of a ticket: 256 bits.
 const TICKET_BYTES: usize = 32;
-
-/// The source of random bytes. It never blocks after the machine has started.
-const RANDOM: &str = "/dev/urandom";
 
 /// The open tickets, in memory only. `Debug` output has nothing of them.
 #[derive(Clone, Default)]
@@ -42,9 +36,7 @@ impl Tickets {
 }
 
 fn random_text() -> Result<String> {
-    let mut bytes = [0; TICKET_BYTES];
-    let read = File::open(RANDOM).and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(|error| cannot("read", Path::new(RANDOM), &error))?;
+    let bytes: [u8; TICKET_BYTES] = random_bytes()?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

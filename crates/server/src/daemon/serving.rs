@@ -11,16 +11,17 @@ use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use segue_core::{Error, Result};
 use segue_host::listener::Listener;
-use tokio::net::UnixStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use super::Daemon;
+use crate::network::{self, ListenerInbox};
 use crate::routes::{self, PeerInfo};
 
 /// How long requests in progress may take after the daemon was asked to stop. Requests that only
@@ -43,13 +44,19 @@ const ACCEPT_RETRY: Duration = Duration::from_secs(1);
 type Open = mpsc::Sender<Infallible>;
 
 /// Serves requests until a request or a signal asks the daemon to stop.
-pub(super) async fn serve(daemon: Arc<Daemon>, mut listener: Listener) -> Result<()> {
+pub(super) async fn serve(
+    daemon: Arc<Daemon>,
+    mut listener: Listener,
+    inbox: ListenerInbox,
+) -> Result<()> {
     let failed = |error| Error::internal("the daemon cannot go on").caused_by(error);
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let (open, mut closed) = mpsc::channel(1);
+    let connection = ServedConnection::new(Arc::clone(&daemon), open);
+    tokio::spawn(network::run(connection.clone(), inbox));
     tokio::select! {
-        never = accept(&daemon, &mut listener, Some(open)) => match never {},
+        never = accept(connection, &mut listener) => match never {},
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
         () = daemon.stopping() => {}
@@ -58,7 +65,7 @@ pub(super) async fn serve(daemon: Arc<Daemon>, mut listener: Listener) -> Result
     exit_after_time_limit();
     tokio::select! {
         // New clients get the answer that the daemon stops. The daemon does not wait for them.
-        never = accept(&daemon, &mut listener, None) => match never {},
+        never = accept(ServedConnection::late(Arc::clone(&daemon)), &mut listener) => match never {},
         all_closed = timeout(DRAIN, closed.recv()) => if all_closed.is_err() {
             tracing::warn!("connections were cut off at the end");
         },
@@ -67,14 +74,12 @@ pub(super) async fn serve(daemon: Arc<Daemon>, mut listener: Listener) -> Result
 }
 
 /// Accepts connections until the future is dropped.
-async fn accept(daemon: &Arc<Daemon>, listener: &mut Listener, open: Option<Open>) -> Infallible {
-    let router = TowerToHyperService::new(routes::router(Arc::clone(daemon)));
+async fn accept(connection: ServedConnection, listener: &mut Listener) -> Infallible {
     loop {
         match listener.accept().await {
             Ok(stream) => {
-                let connection =
-                    ServedConnection { daemon: Arc::clone(daemon), open: open.clone() };
-                tokio::spawn(connection.serve(stream, router.clone()));
+                let peer = PeerInfo::of(&stream);
+                tokio::spawn(connection.clone().serve(stream, peer));
             }
             Err(error) if is_caused_by_client(&error) => {}
             Err(error) => {
@@ -90,23 +95,51 @@ fn is_caused_by_client(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-/// One client.
-struct ServedConnection {
-    daemon: Arc<Daemon>,
+/// Limits for a client that is not trusted to send whole requests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HttpLimits {
+    /// How long the headers of a request may take, counted from the end of the previous request.
+    pub(crate) header_timeout: Duration,
+}
+
+/// The most bytes of a request's headers that a client on a network may send.
+const MAX_HEADER_BYTES: usize = 32 * 1024;
+
+/// Serves one client. A clone serves another one.
+#[derive(Clone)]
+pub(crate) struct ServedConnection {
+    pub(crate) daemon: Arc<Daemon>,
+    router: TowerToHyperService<axum::Router>,
     /// `None` if the client connected after the daemon was asked to stop.
     open: Option<Open>,
+    limits: Option<HttpLimits>,
 }
 
 impl ServedConnection {
-    async fn serve(self, stream: UnixStream, router: TowerToHyperService<axum::Router>) {
-        let peer = PeerInfo::of(&stream);
+    fn new(daemon: Arc<Daemon>, open: Open) -> Self {
+        Self { open: Some(open), ..Self::late(daemon) }
+    }
+
+    /// Serves a client that connected after the daemon was asked to stop.
+    fn late(daemon: Arc<Daemon>) -> Self {
+        let router = TowerToHyperService::new(routes::router(Arc::clone(&daemon)));
+        Self { daemon, router, open: None, limits: None }
+    }
+
+    pub(crate) fn limited(self, limits: HttpLimits) -> Self {
+        Self { limits: Some(limits), ..self }
+    }
+
+    pub(crate) async fn serve<S>(self, stream: S, peer: PeerInfo)
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let router = self.router.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer.clone()));
             router.call(request)
         });
-        let http = http1::Builder::new()
-            .keep_alive(self.open.is_some())
-            .serve_connection(TokioIo::new(stream), service);
+        let http = self.http().serve_connection(TokioIo::new(stream), service);
         let mut http = std::pin::pin!(http);
         let ended = tokio::select! {
             ended = http.as_mut() => ended,
@@ -119,6 +152,17 @@ impl ServedConnection {
         if let Err(error) = ended {
             tracing::debug!(%error, "a connection broke");
         }
+    }
+
+    fn http(&self) -> http1::Builder {
+        let mut http = http1::Builder::new();
+        http.keep_alive(self.open.is_some());
+        if let Some(HttpLimits { header_timeout }) = self.limits {
+            http.timer(TokioTimer::new())
+                .header_read_timeout(header_timeout)
+                .max_buf_size(MAX_HEADER_BYTES);
+        }
+        http
     }
 }
 

@@ -1,29 +1,45 @@
-//! Identifies the caller of a request: a person, or an agent of one of Segue's launches.
+//! Identifies the caller of a request: a person, an agent of one of Segue's launches, or a program
+//! with a token, which the guard has recognized.
 
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::extract::connect_info::ConnectInfo;
 use axum::http::request::Parts;
-use segue_core::model::Principal;
+use segue_core::model::{ListenSettings, Principal};
 use segue_core::rules::origin;
 use segue_core::rules::scope::RestrictedAction;
-use segue_core::{Error, Result};
+use segue_core::{Error, Kind, Result};
 use segue_host::peer::Peer;
 use tokio::net::UnixStream;
 
 use super::{App, ErrorResponse};
 use crate::supervisor::Supervisor;
 
-/// The process that opened a connection, as it was when the connection was accepted. Later changes
-/// of that process have no effect, and neither do other processes that inherit the connection.
+/// Who opened a connection, as it was when the connection was accepted.
 #[derive(Clone, Debug)]
-pub(crate) struct PeerInfo(Option<Arc<Peer>>);
+pub(crate) enum PeerInfo {
+    /// A process on this machine. Later changes of that process have no effect, and neither do other
+    /// processes that inherit the connection. `None` if it cannot be identified.
+    Process(Option<Arc<Peer>>),
+    /// A client on a network, which needs a token.
+    Network(NetworkPeer),
+}
+
+/// A client on a network.
+#[derive(Clone, Debug)]
+pub(crate) struct NetworkPeer {
+    pub(crate) remote: IpAddr,
+    /// The address at which the connection arrived.
+    pub(crate) local: SocketAddr,
+    pub(crate) settings: Arc<ListenSettings>,
+}
 
 impl PeerInfo {
     /// Identifies the peer of a connection. Call it right after the connection was accepted.
     pub(crate) fn of(stream: &UnixStream) -> Self {
-        Self(Peer::of(stream).ok().map(Arc::new))
+        Self::Process(Peer::of(stream).ok().map(Arc::new))
     }
 }
 
@@ -36,7 +52,11 @@ impl FromRequestParts<App> for RequestingProcess {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ErrorResponse> {
         let info = ConnectInfo::<PeerInfo>::from_request_parts(parts, app).await;
-        let peer = info.ok().and_then(|ConnectInfo(info)| info.0);
+        let peer = match info {
+            Ok(ConnectInfo(PeerInfo::Process(peer))) => peer,
+            Ok(ConnectInfo(PeerInfo::Network(_))) => return Err(only_here().into()),
+            Err(_) => None,
+        };
         let unknown = || Error::usage("the calling process cannot be identified");
         let peer = peer.ok_or_else(unknown)?;
         if peer.uid != app.owner {
@@ -81,6 +101,11 @@ impl RequestingProcess {
     }
 }
 
+/// Returns the error for a client on a network that uses a route for processes.
+fn only_here() -> Error {
+    Error::new(Kind::Forbidden, "only a program on this machine may do this")
+}
+
 /// The principal of a request, and the supervisor after its reconciliation. Routes identify their
 /// caller only with this extractor.
 #[derive(Debug)]
@@ -93,6 +118,9 @@ impl FromRequestParts<App> for Admitted {
     type Rejection = ErrorResponse;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ErrorResponse> {
+        if let Some(principal) = parts.extensions.get::<Principal>().cloned() {
+            return Ok(Self { supervisor: app.ready().await?, principal });
+        }
         let caller = RequestingProcess::from_request_parts(parts, app).await?;
         let supervisor = app.ready().await?;
         let principal = caller.principal(&supervisor).await?;

@@ -9,12 +9,12 @@ use segue_core::model::{Principal, VendorId, VendorSessionId};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Kind, Result};
 
-use super::{Admitted, RouteResult};
+use super::{Admitted, RouteResult, Sent};
 use crate::supervisor::Supervisor;
 
 pub(crate) async fn find(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<ConversationRequest>,
+    Sent(request): Sent<ConversationRequest>,
 ) -> RouteResult<ConversationReport> {
     Ok(Json(ConversationReport { parts: parts(&supervisor, &principal, &request).await? }))
 }

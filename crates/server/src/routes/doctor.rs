@@ -6,14 +6,14 @@ use segue_core::Result;
 use segue_core::api::{DoctorReport, DoctorRequest, Severity};
 use segue_core::rules::scope::RestrictedAction;
 
-use super::{App, RequestIdHeader, RequestingProcess, RouteResult};
+use super::{App, RequestIdHeader, RequestingProcess, RouteResult, Sent};
 use crate::requests::AnswerStorage;
 
 pub(crate) async fn doctor(
     State(app): State<App>,
     caller: RequestingProcess,
     request_id: RequestIdHeader,
-    Json(request): Json<DoctorRequest>,
+    Sent(request): Sent<DoctorRequest>,
 ) -> RouteResult<DoctorReport> {
     if !request.fix {
         return Ok(Json(examine(&app, caller).await?));

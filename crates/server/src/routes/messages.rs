@@ -19,7 +19,7 @@ use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
 use tokio::time::timeout;
 
-use super::{Admitted, App, RequestIdHeader, RouteResult};
+use super::{Admitted, App, RequestIdHeader, RouteResult, Sent};
 use crate::requests::{AnswerStorage, step};
 use crate::supervisor::{Outgoing, SessionRequest, Supervisor, Waiter};
 
@@ -30,7 +30,7 @@ pub(crate) async fn send(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<SendRequest>,
+    Sent(request): Sent<SendRequest>,
 ) -> RouteResult<SendReport> {
     let SendRequest { caller, session, text, interrupt, until, timeout_ms } = request;
     check(&text)?;
@@ -78,7 +78,7 @@ fn check(text: &str) -> Result<()> {
 
 pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<MessagesRequest>,
+    Sent(request): Sent<MessagesRequest>,
 ) -> RouteResult<MessageList> {
     let MessagesRequest { cwd, names } = request;
     if names.is_empty() {
@@ -124,7 +124,7 @@ pub(crate) async fn cancel(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<CancelRequest>,
+    Sent(request): Sent<CancelRequest>,
 ) -> RouteResult<MessageView> {
     let once = request_id.once(&app, &supervisor, &principal, &("cancel", &request));
     let key = once.key();
@@ -165,7 +165,7 @@ pub(crate) async fn answer(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<AnswerRequest>,
+    Sent(request): Sent<AnswerRequest>,
 ) -> RouteResult<AnswerReport> {
     principal.allow(RestrictedAction::Answer)?;
     let once = request_id.once(&app, &supervisor, &principal, &("answer", &request));
@@ -190,7 +190,7 @@ pub(crate) async fn answer(
 
 pub(crate) async fn wait(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<WaitRequest>,
+    Sent(request): Sent<WaitRequest>,
 ) -> RouteResult<WaitReport> {
     let WaitRequest { cwd, session, target, timeout_ms } = request;
     let found = select::find(&supervisor.ports, &principal, &session, &cwd).await?;

@@ -5,10 +5,14 @@ mod conversation;
 mod doctor;
 mod events;
 mod git_credential;
+mod guard;
 mod limits;
 mod messages;
+mod network;
 mod once;
+mod sent;
 mod sessions;
+mod table;
 mod tasks;
 mod trust;
 mod usage;
@@ -17,17 +21,22 @@ mod worktrees;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
 use axum::{Json, Router};
 use segue_core::api::{Health, PROTOCOL};
+use segue_core::model::TokenScope::{Admin, Read, Send, Work};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result};
 use serde::Serialize;
 
-pub(crate) use caller::{Admitted, PeerInfo, RequestingProcess};
+use self::table::EnvironmentPlace::{Caller, Top};
+use self::table::RouteTable;
+
+pub(crate) use caller::{Admitted, NetworkPeer, PeerInfo, RequestingProcess};
 pub(crate) use once::RequestIdHeader;
+pub(crate) use sent::Sent;
 
 use crate::daemon::Daemon;
 use crate::wiring::VERSION;
@@ -39,52 +48,84 @@ const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
 pub(crate) type App = Arc<Daemon>;
 
 pub(crate) fn router(app: App) -> Router {
-    Router::new()
-        .route("/v1/health", get(health))
-        .route("/v1/shutdown", post(shut_down))
-        .route("/v1/run", post(sessions::run))
-        .route("/v1/up", post(sessions::up))
-        .route("/v1/scale", post(sessions::scale))
-        .route("/v1/resume", post(sessions::resume))
-        .route("/v1/resume/count", post(sessions::count))
-        .route("/v1/stop", post(sessions::stop))
-        .route("/v1/sessions", get(sessions::list))
-        .route("/v1/sessions/{id}/turn", get(sessions::turn))
-        .route("/v1/list", post(sessions::filtered))
-        .route("/v1/select", post(sessions::select))
-        .route("/v1/session", get(sessions::show).delete(sessions::remove))
-        .route("/v1/conversation", post(conversation::find))
-        .route("/v1/adopt", post(sessions::adopt))
-        .route("/v1/handoff", post(sessions::handoff))
-        .route("/v1/strangers", post(sessions::unknown_conversations))
-        .route("/v1/attach", get(sessions::attach))
-        .route("/v1/send", post(messages::send))
-        .route("/v1/messages", post(messages::list))
-        .route("/v1/cancel", post(messages::cancel))
-        .route("/v1/answer", post(messages::answer))
-        .route("/v1/wait", post(messages::wait))
-        .route("/v1/events", get(events::list))
-        .route("/v1/events/follow", get(events::follow))
-        .route("/v1/tasks", post(tasks::add))
-        .route("/v1/tasks/list", post(tasks::list))
-        .route("/v1/tasks/summaries", post(tasks::summaries))
-        .route("/v1/tasks/show", post(tasks::show))
-        .route("/v1/tasks/wait", post(tasks::wait))
-        .route("/v1/tasks/cancel", post(tasks::cancel))
-        .route("/v1/tasks/retry", post(tasks::retry))
-        .route("/v1/doctor", post(doctor::doctor))
-        .route("/v1/git-credential", post(git_credential::answer))
-        .route("/v1/trust", post(trust::trust))
-        .route("/v1/usage", post(usage::list))
-        .route("/v1/worktrees", post(worktrees::list))
-        .route("/v1/worktrees/diff", post(worktrees::diff))
-        .route("/v1/worktrees/salvage", post(worktrees::salvage))
-        .route("/v1/worktrees/remove", post(worktrees::remove))
-        .route("/v1/worktrees/restore", post(worktrees::restore))
-        .route("/v1/worktrees/gc", post(worktrees::collect_garbage))
+    table()
+        .into_router(Arc::clone(&app))
         .layer(axum::extract::DefaultBodyLimit::max(MAX_REQUEST_BYTES))
-        .layer(axum::middleware::from_fn_with_state(Arc::clone(&app), limits::bounded))
+        .layer(from_fn_with_state(Arc::clone(&app), limits::bounded))
+        .layer(from_fn_with_state(Arc::clone(&app), guard::check_site))
         .with_state(app)
+}
+
+/// Returns all routes, each with the right that its caller needs.
+fn table() -> RouteTable {
+    let table = RouteTable::default()
+        .get("/v1/health", Read, health)
+        .local(Method::POST, "/v1/shutdown", shut_down)
+        .local(Method::POST, "/v1/doctor", doctor::doctor)
+        .local(Method::POST, "/v1/git-credential", git_credential::answer)
+        .post("/v1/trust", Admin, trust::trust)
+        .post("/v1/usage", Read, usage::list)
+        .post("/v1/serve", Admin, network::serve)
+        .get("/v1/tokens", Admin, network::tokens)
+        .post("/v1/tokens", Admin, network::create_token)
+        .post("/v1/tokens/revoke", Admin, network::revoke_token);
+    let table = add_sessions(table);
+    let table = add_messages(table);
+    let table = add_tasks(table);
+    add_worktrees(table)
+}
+
+fn add_sessions(table: RouteTable) -> RouteTable {
+    table
+        .start("/v1/run", (Work, Caller), sessions::run)
+        .start("/v1/up", (Work, Caller), sessions::up)
+        .start("/v1/scale", (Work, Caller), sessions::scale)
+        .start("/v1/resume", (Work, Caller), sessions::resume)
+        .start("/v1/resume/count", (Read, Caller), sessions::count)
+        .post("/v1/stop", Work, sessions::stop)
+        .get("/v1/sessions", Read, sessions::list)
+        .get("/v1/sessions/{id}/turn", Read, sessions::turn)
+        .post("/v1/list", Read, sessions::filtered)
+        .post("/v1/select", Read, sessions::select)
+        .get("/v1/session", Read, sessions::show)
+        .delete("/v1/session", Admin, sessions::remove)
+        .start("/v1/conversation", (Read, Caller), conversation::find)
+        .start("/v1/adopt", (Admin, Caller), sessions::adopt)
+        .start("/v1/handoff", (Work, Caller), sessions::handoff)
+        .start("/v1/strangers", (Work, Top), sessions::unknown_conversations)
+        .local(Method::GET, "/v1/attach", sessions::attach)
+        .get("/v1/events", Read, events::list)
+        .get("/v1/events/follow", Read, events::follow)
+}
+
+fn add_messages(table: RouteTable) -> RouteTable {
+    table
+        .start("/v1/send", (Send, Caller), messages::send)
+        .post("/v1/messages", Read, messages::list)
+        .post("/v1/cancel", Send, messages::cancel)
+        .post("/v1/answer", Send, messages::answer)
+        .post("/v1/wait", Read, messages::wait)
+}
+
+fn add_tasks(table: RouteTable) -> RouteTable {
+    table
+        .start("/v1/tasks", (Work, Caller), tasks::add)
+        .post("/v1/tasks/list", Read, tasks::list)
+        .post("/v1/tasks/summaries", Read, tasks::summaries)
+        .post("/v1/tasks/show", Read, tasks::show)
+        .post("/v1/tasks/wait", Read, tasks::wait)
+        .post("/v1/tasks/cancel", Work, tasks::cancel)
+        .start("/v1/tasks/retry", (Work, Caller), tasks::retry)
+}
+
+fn add_worktrees(table: RouteTable) -> RouteTable {
+    table
+        .post("/v1/worktrees", Read, worktrees::list)
+        .post("/v1/worktrees/diff", Read, worktrees::diff)
+        .start("/v1/worktrees/salvage", (Work, Top), worktrees::salvage)
+        .start("/v1/worktrees/remove", (Work, Top), worktrees::remove)
+        .start("/v1/worktrees/restore", (Work, Top), worktrees::restore)
+        .start("/v1/worktrees/gc", (Work, Top), worktrees::collect_garbage)
 }
 
 async fn health(State(app): State<App>) -> Json<Health> {

@@ -43,7 +43,7 @@ impl RequestIdHeader {
         principal: &Principal,
         content: &impl Serialize,
     ) -> Once {
-        let key = self.0.map(|id| RequestKey { caller: principal.parent(), id });
+        let key = self.0.map(|id| principal.request_key(id));
         Once::new(&app.requests, Some(&supervisor.ports), key, &HashedJson(content))
     }
 

@@ -16,7 +16,7 @@ use segue_core::model::{RequestStep, SessionId};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, api};
 
-use super::{Admitted, App, RequestIdHeader, RouteResult};
+use super::{Admitted, App, RequestIdHeader, RouteResult, Sent};
 use crate::requests::{AnswerStorage, step};
 use crate::supervisor::{self, SessionRequest};
 
@@ -24,7 +24,7 @@ pub(crate) async fn run(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<RunRequest>,
+    Sent(request): Sent<RunRequest>,
 ) -> RouteResult<SessionView> {
     let once = request_id.once(&app, &supervisor, &principal, &("run", &request));
     let key = once.key();
@@ -36,7 +36,7 @@ pub(crate) async fn up(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<UpRequest>,
+    Sent(request): Sent<UpRequest>,
 ) -> RouteResult<RestoreReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("up", &request));
     let key = once.key();
@@ -48,7 +48,7 @@ pub(crate) async fn scale(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<ScaleRequest>,
+    Sent(request): Sent<ScaleRequest>,
 ) -> RouteResult<ScaleReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("scale", &request));
     let scale = async move { supervisor::scale(&supervisor, &principal, request).await };
@@ -59,7 +59,7 @@ pub(crate) async fn resume(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<ResumeRequest>,
+    Sent(request): Sent<ResumeRequest>,
 ) -> RouteResult<ResumeAnswer> {
     if request.plan {
         let plan = supervisor::plan(&supervisor, &principal, request).await?;
@@ -74,7 +74,7 @@ pub(crate) async fn resume(
 /// Returns how many sessions a resume would bring back.
 pub(crate) async fn count(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<ResumeRequest>,
+    Sent(request): Sent<ResumeRequest>,
 ) -> RouteResult<ResumeCount> {
     Ok(Json(supervisor::count(&supervisor, &principal, request).await?))
 }
@@ -83,7 +83,7 @@ pub(crate) async fn stop(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<StopRequest>,
+    Sent(request): Sent<StopRequest>,
 ) -> RouteResult<StopReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("stop", &request));
     let key = once.key();
@@ -95,7 +95,7 @@ pub(crate) async fn handoff(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<HandoffRequest>,
+    Sent(request): Sent<HandoffRequest>,
 ) -> RouteResult<HandoffReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("handoff", &request));
     let is_dry_run = request.dry_run != DryRun::No;
@@ -112,14 +112,14 @@ pub(crate) async fn list(Admitted { supervisor, principal }: Admitted) -> RouteR
 
 pub(crate) async fn filtered(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<ListRequest>,
+    Sent(request): Sent<ListRequest>,
 ) -> RouteResult<SessionList> {
     Ok(Json(supervisor::list(&supervisor, &principal, &request).await?))
 }
 
 pub(crate) async fn unknown_conversations(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<api::Caller>,
+    Sent(request): Sent<api::Caller>,
 ) -> RouteResult<Vec<UnknownConversation>> {
     principal.allow(RestrictedAction::Everything)?;
     let ports = &supervisor.ports;
@@ -131,7 +131,7 @@ pub(crate) async fn adopt(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<AdoptRequest>,
+    Sent(request): Sent<AdoptRequest>,
 ) -> RouteResult<AdoptReport> {
     principal.allow(RestrictedAction::Adopt)?;
     let once = request_id.once(&app, &supervisor, &principal, &("adopt", &request));
@@ -163,7 +163,7 @@ pub(crate) async fn show(
 
 pub(crate) async fn select(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<SelectRequest>,
+    Sent(request): Sent<SelectRequest>,
 ) -> RouteResult<SelectReport> {
     let chosen = select::select(&supervisor.ports, &principal, &request).await?;
     let (chosen, left_out) = match request.finished {

@@ -7,7 +7,7 @@ use segue_core::api::{
     TaskSummaryList, TaskWaitRequest,
 };
 
-use super::{Admitted, App, RequestIdHeader, RouteResult};
+use super::{Admitted, App, RequestIdHeader, RouteResult, Sent};
 use crate::requests::AnswerStorage;
 use crate::supervisor::tasks;
 
@@ -15,7 +15,7 @@ pub(crate) async fn add(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<TaskAddRequest>,
+    Sent(request): Sent<TaskAddRequest>,
 ) -> RouteResult<TaskReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("task add", &request));
     let key = once.key();
@@ -25,28 +25,28 @@ pub(crate) async fn add(
 
 pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<TaskListRequest>,
+    Sent(request): Sent<TaskListRequest>,
 ) -> RouteResult<TaskList> {
     Ok(Json(tasks::list(&supervisor, &principal, &request).await?))
 }
 
 pub(crate) async fn summaries(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<TaskListRequest>,
+    Sent(request): Sent<TaskListRequest>,
 ) -> RouteResult<TaskSummaryList> {
     Ok(Json(tasks::summaries(&supervisor, &principal, &request).await?))
 }
 
 pub(crate) async fn show(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<TaskSelector>,
+    Sent(request): Sent<TaskSelector>,
 ) -> RouteResult<TaskReport> {
     Ok(Json(tasks::show(&supervisor, &principal, &request.task).await?))
 }
 
 pub(crate) async fn wait(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<TaskWaitRequest>,
+    Sent(request): Sent<TaskWaitRequest>,
 ) -> RouteResult<TaskReport> {
     Ok(Json(tasks::wait(&supervisor, &principal, request).await?))
 }
@@ -55,7 +55,7 @@ pub(crate) async fn cancel(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<TaskSelector>,
+    Sent(request): Sent<TaskSelector>,
 ) -> RouteResult<TaskReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("task cancel", &request));
     let cancel = async move { tasks::cancel(&supervisor, &principal, &request.task).await };
@@ -66,7 +66,7 @@ pub(crate) async fn retry(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<TaskRetryRequest>,
+    Sent(request): Sent<TaskRetryRequest>,
 ) -> RouteResult<TaskReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("task retry", &request));
     let retry = async move { tasks::retry(&supervisor, &principal, &request).await };

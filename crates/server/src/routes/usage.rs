@@ -4,11 +4,11 @@ use axum::Json;
 use segue_core::api::{UsageList, UsageRequest};
 use segue_core::flows::usage;
 
-use super::{Admitted, RouteResult};
+use super::{Admitted, RouteResult, Sent};
 
 pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<UsageRequest>,
+    Sent(request): Sent<UsageRequest>,
 ) -> RouteResult<UsageList> {
     Ok(Json(usage::list(&supervisor.ports, &principal, &request).await?))
 }

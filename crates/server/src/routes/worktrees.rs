@@ -7,20 +7,20 @@ use segue_core::api::{
     WorktreeGcReport, WorktreeGcRequest, WorktreeList, WorktreesRequest,
 };
 
-use super::{Admitted, App, RequestIdHeader, RouteResult};
+use super::{Admitted, App, RequestIdHeader, RouteResult, Sent};
 use crate::requests::AnswerStorage;
 use crate::supervisor;
 
 pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<WorktreesRequest>,
+    Sent(request): Sent<WorktreesRequest>,
 ) -> RouteResult<WorktreeList> {
     Ok(Json(supervisor::list_worktrees(&supervisor, &principal, &request).await?))
 }
 
 pub(crate) async fn diff(
     Admitted { supervisor, principal }: Admitted,
-    Json(request): Json<WorktreeDiffRequest>,
+    Sent(request): Sent<WorktreeDiffRequest>,
 ) -> RouteResult<WorktreeDiffReport> {
     Ok(Json(supervisor::diff_worktree(&supervisor, &principal, &request).await?))
 }
@@ -29,7 +29,7 @@ pub(crate) async fn salvage(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<WorktreeActionRequest>,
+    Sent(request): Sent<WorktreeActionRequest>,
 ) -> RouteResult<WorktreeActionReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("salvage", &request));
     let salvage =
@@ -41,7 +41,7 @@ pub(crate) async fn remove(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<WorktreeActionRequest>,
+    Sent(request): Sent<WorktreeActionRequest>,
 ) -> RouteResult<WorktreeActionReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("worktree rm", &request));
     let remove =
@@ -53,7 +53,7 @@ pub(crate) async fn restore(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<WorktreeActionRequest>,
+    Sent(request): Sent<WorktreeActionRequest>,
 ) -> RouteResult<WorktreeActionReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("worktree restore", &request));
     let restore =
@@ -65,7 +65,7 @@ pub(crate) async fn collect_garbage(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Json(request): Json<WorktreeGcRequest>,
+    Sent(request): Sent<WorktreeGcRequest>,
 ) -> RouteResult<WorktreeGcReport> {
     let once = request_id.once(&app, &supervisor, &principal, &("worktree gc", &request));
     let keep = if request.is_dry_run { AnswerStorage::NotStored } else { AnswerStorage::AfterWork };

@@ -304,6 +304,12 @@ impl Supervisor {
     }
 
     /// Returns the path of the user's settings.
+    /// Reads the environment of the user's login shell and of the configured files.
+    pub(crate) async fn login_shell(&self) -> Result<Environment> {
+        let settings = project::environment(&self.config_file);
+        self.ports.environments.login_shell(&settings).await
+    }
+
     fn config_file(&self) -> &Path {
         &self.config_file
     }

@@ -49,7 +49,7 @@ pub(crate) async fn list(
     principal: &Principal,
     request: &TaskListRequest,
 ) -> Result<TaskList> {
-    principal.allow(RestrictedAction::Tasks)?;
+    principal.allow(RestrictedAction::ReadTasks)?;
     let found = tasks::list(&supervisor.ports, request).await?;
     Ok(TaskList { tasks: views(supervisor, found).await? })
 }
@@ -60,7 +60,7 @@ pub(crate) async fn summaries(
     principal: &Principal,
     request: &TaskListRequest,
 ) -> Result<TaskSummaryList> {
-    principal.allow(RestrictedAction::Tasks)?;
+    principal.allow(RestrictedAction::ReadTasks)?;
     Ok(TaskSummaryList { tasks: tasks::summaries(&supervisor.ports, request).await? })
 }
 
@@ -69,7 +69,7 @@ pub(crate) async fn show(
     principal: &Principal,
     task: &str,
 ) -> Result<TaskReport> {
-    principal.allow(RestrictedAction::Tasks)?;
+    principal.allow(RestrictedAction::ReadTasks)?;
     report(supervisor, tasks::find(&supervisor.ports, task).await?).await
 }
 
@@ -80,7 +80,7 @@ pub(crate) async fn wait(
     principal: &Principal,
     request: TaskWaitRequest,
 ) -> Result<TaskReport> {
-    principal.allow(RestrictedAction::Tasks)?;
+    principal.allow(RestrictedAction::ReadTasks)?;
     let id = tasks::find(&supervisor.ports, &request.task).await?.task.id;
     let rest = async {
         let store = &supervisor.ports.store;

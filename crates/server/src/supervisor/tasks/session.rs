@@ -17,7 +17,6 @@ use super::super::resume::bring_back;
 use super::super::{Outgoing, SessionRequest, Start, StartTrigger, ask};
 use super::parking::account;
 use super::work::{StepFailure, TaskWorker};
-use crate::project;
 
 /// At most this many generated names are tried if other requests take them.
 const MAX_NAMES_TRIED: usize = 3;
@@ -133,9 +132,7 @@ impl TaskWorker {
 
     /// Reads the environment of the user's login shell. The task has to wait if that fails.
     pub(super) async fn login_shell(&self) -> Result<Environment, StepFailure> {
-        let settings = project::environment(self.supervisor.config_file());
-        let read = self.supervisor.ports.environments.login_shell(&settings).await;
-        read.map_err(|error| {
+        self.supervisor.login_shell().await.map_err(|error| {
             let reason = error.to_string();
             StepFailure::Wait(TaskWait::Environment { missing: Vec::new(), reason })
         })

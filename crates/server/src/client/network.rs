@@ -1,0 +1,29 @@
+//! Requests about the network: where the daemon listens, and tokens.
+
+use hyper::Method;
+use segue_core::Result;
+use segue_core::api::{
+    ServeReport, ServeRequest, TokenCreateReport, TokenCreateRequest, TokenList,
+    TokenRevokeRequest, TokenView,
+};
+
+use super::Client;
+
+impl Client {
+    /// Changes where the daemon listens, or reports it.
+    pub async fn serve(&self, request: &ServeRequest) -> Result<ServeReport> {
+        self.line.change(Method::POST, "/v1/serve", request).await
+    }
+
+    pub async fn create_token(&self, request: &TokenCreateRequest) -> Result<TokenCreateReport> {
+        self.line.change(Method::POST, "/v1/tokens", request).await
+    }
+
+    pub async fn tokens(&self) -> Result<TokenList> {
+        self.line.ask(Method::GET, "/v1/tokens", &()).await
+    }
+
+    pub async fn revoke_token(&self, request: &TokenRevokeRequest) -> Result<TokenView> {
+        self.line.change(Method::POST, "/v1/tokens/revoke", request).await
+    }
+}

@@ -1,0 +1,170 @@
+//! Checks requests from a network before any route sees them. Requests of processes on this machine
+//! pass: their routes identify the process.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use segue_core::flows::tokens;
+use segue_core::model::{AccessToken, Principal, SecretText, Transport};
+use segue_core::rules::scope::RouteRight;
+use segue_core::rules::{listening, tokens as token_rules};
+use segue_core::{Error, Kind, Result};
+use serde_json::{Map, Value, json};
+
+use super::caller::{NetworkPeer, PeerInfo};
+use super::table::{EnvironmentPlace, RouteEntry};
+use super::{App, ErrorResponse, MAX_REQUEST_BYTES};
+use crate::network::limits::Asker;
+
+/// The header in which a proxy names the clients, the nearest one last.
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Checks what every request from a network must meet: the site that it belongs to, and how often
+/// its sender asks.
+pub(crate) async fn check_site(State(app): State<App>, request: Request, next: Next) -> Response {
+    let Some(peer) = network_peer(&request) else { return next.run(request).await };
+    let checked = check_headers(&peer, request.headers())
+        .and_then(|()| app.network.limits.count(Asker::Peer(client(&peer, request.headers()))));
+    match checked {
+        Ok(()) => next.run(request).await,
+        Err(error) => ErrorResponse::from(error).into_response(),
+    }
+}
+
+/// Checks the token of a request from a network, and that it may use this route.
+pub(crate) async fn check_route(
+    State((app, entries)): State<(App, Arc<[RouteEntry]>)>,
+    path: MatchedPath,
+    request: Request,
+    next: Next,
+) -> Response {
+    let Some(peer) = network_peer(&request) else { return next.run(request).await };
+    let is_meant = |it: &&RouteEntry| it.path == path.as_str() && it.method == *request.method();
+    let admitted = match entries.iter().find(is_meant) {
+        Some(entry) => admit(&app, entry, &peer, request).await,
+        None => Err(Error::not_found("this path has no such method")),
+    };
+    match admitted {
+        Ok(request) => next.run(request).await,
+        Err(error) => ErrorResponse::from(error).into_response(),
+    }
+}
+
+async fn admit(
+    app: &App,
+    entry: &RouteEntry,
+    peer: &NetworkPeer,
+    mut request: Request,
+) -> Result<Request> {
+    if entry.right == RouteRight::Signed {
+        return Ok(request);
+    }
+    let token = match recognize(app, request.headers()).await {
+        Ok(token) => token,
+        Err(error) if error.kind == Kind::Unauthorized => {
+            let client = client(peer, request.headers());
+            return Err(app.network.limits.count(Asker::Stranger(client)).err().unwrap_or(error));
+        }
+        Err(error) => return Err(error),
+    };
+    app.network.limits.count(Asker::Token(token.id))?;
+    let principal = Principal::Token(token);
+    principal.allow_route(entry.right)?;
+    request.extensions_mut().insert(principal);
+    with_environment(app, entry.environment, request).await
+}
+
+async fn recognize(app: &App, headers: &HeaderMap) -> Result<AccessToken> {
+    let text = bearer(headers).ok_or_else(token_rules::missing)?;
+    tokens::recognize(&app.ready().await?.ports, &text).await
+}
+
+/// Returns the token of the header `Authorization`.
+fn bearer(headers: &HeaderMap) -> Option<SecretText> {
+    let (scheme, token) = only(headers, &AUTHORIZATION)?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| SecretText::new(token.trim()))
+}
+
+fn check_headers(peer: &NetworkPeer, headers: &HeaderMap) -> Result<()> {
+    let several =
+        [&HOST, &ORIGIN].into_iter().find(|name| headers.get_all(*name).iter().count() > 1);
+    if let Some(name) = several {
+        return Err(Error::usage(format!("the request has the header `{name}` more than once")));
+    }
+    let (host, origin) = (only(headers, &HOST), only(headers, &ORIGIN));
+    if headers.contains_key(ORIGIN) && origin.is_none() {
+        return Err(Error::usage("the header `origin` is not ASCII"));
+    }
+    listening::check_site(&peer.settings, peer.local.ip(), host, origin)
+}
+
+/// Returns a header that must not be repeated. `None` if it is missing or not ASCII.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+/// Returns the address of the client. A proxy appends the address of its own client to a header; all
+/// earlier entries can be invented.
+fn client(peer: &NetworkPeer, headers: &HeaderMap) -> IpAddr {
+    if peer.settings.transport != Transport::Proxy {
+        return peer.remote;
+    }
+    let newest = headers.get_all(FORWARDED_FOR).iter().next_back();
+    let newest = newest.map(HeaderValue::to_str).and_then(Result::ok);
+    let client = newest.and_then(|list| list.rsplit(',').next()?.trim().parse().ok());
+    client.unwrap_or(peer.remote)
+}
+
+fn network_peer(request: &Request) -> Option<NetworkPeer> {
+    match request.extensions().get::<ConnectInfo<PeerInfo>>() {
+        Some(ConnectInfo(PeerInfo::Network(peer))) => Some(peer.clone()),
+        _ => None,
+    }
+}
+
+/// Puts the environment of the user's login shell into a request. A client on a network cannot
+/// choose the environment: it decides which program is found and which code is loaded into it.
+async fn with_environment(app: &App, place: EnvironmentPlace, request: Request) -> Result<Request> {
+    if place == EnvironmentPlace::Nowhere {
+        return Ok(request);
+    }
+    let (parts, body) = request.into_parts();
+    let unreadable = |error| Error::usage("the request cannot be read").caused_by(error);
+    let bytes = to_bytes(body, MAX_REQUEST_BYTES).await.map_err(|it| unreadable(it.to_string()))?;
+    let mut value: Value =
+        serde_json::from_slice(&bytes).map_err(|it| unreadable(it.to_string()))?;
+    let target = target(&mut value, place)?;
+    if target.contains_key(ENVIRONMENT) {
+        return Err(Error::new(Kind::Forbidden, "a request cannot bring its own environment")
+            .caused_by("agents get the environment of the user's login shell")
+            .hint("leave out `environment`"));
+    }
+    let environment = app.ready().await?.login_shell().await?;
+    target.insert(ENVIRONMENT.to_owned(), json!(environment));
+    let body = serde_json::to_vec(&value)
+        .map_err(|error| Error::internal("a request cannot be written").caused_by(error))?;
+    Ok(Request::from_parts(parts, Body::from(body)))
+}
+
+const ENVIRONMENT: &str = "environment";
+
+/// Returns the object of a request that has the environment. Makes a missing `caller`.
+fn target(value: &mut Value, place: EnvironmentPlace) -> Result<&mut Map<String, Value>> {
+    let wrong = || Error::usage("the request must be a JSON object");
+    let top = value.as_object_mut().ok_or_else(wrong)?;
+    if place == EnvironmentPlace::Top {
+        return Ok(top);
+    }
+    let caller = top.entry("caller").or_insert_with(|| json!({}));
+    caller.as_object_mut().ok_or_else(|| Error::usage("`caller` must be a JSON object"))
+}
