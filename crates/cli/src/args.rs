@@ -11,12 +11,13 @@ use segue_core::rules::address;
 use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
     adopt, answer, attach, completions, daemon, doctor, handoff, init, log, ls, man, messages,
-    resume, rm, run, scale, send, show, stop, trust, up, usage, vendors, wait, worktree,
+    resume, rm, run, scale, send, serve, show, stop, token, trust, up, usage, vendors, wait,
+    worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
 /// typing error.
-const NOT_BUILT: [&str; 14] = [
+const NOT_BUILT: [&str; 12] = [
     "acp",
     "deliveries",
     "dispatch",
@@ -26,10 +27,8 @@ const NOT_BUILT: [&str; 14] = [
     "plan",
     "reset",
     "search",
-    "serve",
     "status",
     "sweep",
-    "token",
     "web",
 ];
 
@@ -89,6 +88,8 @@ pub(crate) enum SegueCommand {
     Vendors(vendors::VendorsArguments),
     Doctor(doctor::DoctorArguments),
     Trust(trust::TrustArguments),
+    Serve(serve::ServeArguments),
+    Token(token::TokenArguments),
     Daemon(daemon::DaemonArguments),
     Completions(completions::CompletionsArguments),
     Man(man::ManArguments),

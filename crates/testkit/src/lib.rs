@@ -27,6 +27,7 @@ pub mod hold;
 pub mod isolation;
 pub mod launches;
 pub mod memory;
+pub mod network_client;
 pub mod passing;
 pub mod raw_client;
 pub mod readme;
@@ -39,6 +40,7 @@ pub mod vendors;
 
 pub use git_server::GitServer;
 pub use isolation::isolated;
+pub use network_client::{HttpAnswer, NetworkClient};
 pub use raw_client::RawClient;
 pub use segue_conformance::{
     CommandOutcome, Model, Report, Terminal, World, events, model, processes, report, terminal,

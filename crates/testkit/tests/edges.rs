@@ -36,14 +36,15 @@ const EDGES: [(&str, &[&str]); 10] = [
 ];
 
 /// The external crates that `segue-core` may depend on. `segue-core` must not access the machine.
-const CORE_SEES: [&str; 8] =
-    ["async-trait", "jiff", "minijinja", "regex", "serde", "serde_json", "sha2", "uuid"];
+const CORE_SEES: [&str; 9] =
+    ["async-trait", "jiff", "minijinja", "regex", "serde", "serde_json", "sha2", "subtle", "uuid"];
 
 /// Heavy dependencies, and the crates that may depend on them.
-const HOMES: [(&str, &[&str]); 7] = [
+const HOMES: [(&str, &[&str]); 8] = [
     ("rusqlite", &["segue-store", "segue-testkit", "segue-vendors"]),
     ("axum", &["segue-conformance", "segue-server", "segue-testkit"]),
     ("hyper", &["segue-server"]),
+    ("tokio-rustls", &["segue-server"]),
     ("clap", &["segue-cli"]),
     ("vt100", &["segue-conformance", "segue-host"]),
     ("toml", &["segue-server", "segue-vendors"]),

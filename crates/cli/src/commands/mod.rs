@@ -34,10 +34,12 @@ pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod scale;
 pub(crate) mod send;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod stop;
 mod targets;
 pub(crate) mod task;
+pub(crate) mod token;
 pub(crate) mod trust;
 pub(crate) mod up;
 pub(crate) mod usage;
@@ -81,6 +83,8 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Doctor(arguments)) => doctor::run(&arguments, context).await,
         Some(SegueCommand::Vendors(arguments)) => vendors::run(&arguments, context),
         Some(SegueCommand::Trust(arguments)) => trust::run(&arguments, context).await,
+        Some(SegueCommand::Serve(arguments)) => serve::run(arguments, context).await,
+        Some(SegueCommand::Token(arguments)) => token::run(arguments, context).await,
         Some(SegueCommand::Daemon(arguments)) => daemon::run(&arguments, context).await,
         Some(SegueCommand::Completions(arguments)) => {
             completions::run(&arguments, &mut context.output)

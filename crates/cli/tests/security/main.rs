@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod credentials;
+mod network;
 mod private_texts;
 mod rights;
 mod scope;

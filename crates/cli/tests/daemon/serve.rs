@@ -1,0 +1,170 @@
+//! Where the daemon listens, across restarts and changes.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use segue_testkit::network_client::exchange;
+use segue_testkit::scene::kill_daemon;
+use segue_testkit::{HttpAnswer, NetworkClient};
+
+use crate::world;
+
+#[test]
+fn daemon_listens_again_after_it_was_killed_until_it_is_switched_off() {
+    let world = world();
+    let client = NetworkClient::listen(&world);
+    let reader = client.with_scopes(&world, "reader", &["read"]);
+    assert_eq!(reader.get("/v1/health").status, 200);
+    kill_daemon(&world);
+    assert!(TcpStream::connect(reader.address).is_err());
+    let report = world.json(["serve", "--json"]);
+    assert_eq!(report["address"], reader.address.to_string(), "{report}");
+    assert_eq!(reader.get("/v1/health").status, 200);
+
+    let off = world.json(["serve", "--off", "--json"]);
+    assert_eq!(off["state"], "off", "{off}");
+    let refused = TcpStream::connect(reader.address).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+    kill_daemon(&world);
+    assert_eq!(world.json(["serve", "--json"])["state"], "off");
+    let log = world.ok(["log"]);
+    assert!(log.contains(&format!("listens on {}", reader.address)), "{log}");
+    assert!(log.contains("switched off"), "{log}");
+}
+
+#[test]
+fn address_that_other_machines_reach_is_refused_without_tls_or_a_proxy() {
+    let world = world();
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.7:4747"] {
+        let outcome = world.segue(["serve", "--listen", address]);
+        assert_eq!(outcome.status, 2, "{outcome:#?}");
+        for word in ["--tls-cert", "--behind-proxy", "127.0.0.1"] {
+            assert!(outcome.stderr.contains(word), "{outcome:#?}");
+        }
+    }
+    assert_eq!(world.json(["serve", "--json"])["state"], "off");
+    for arguments in [
+        ["serve", "--behind-proxy"].as_slice(),
+        &["serve", "--listen", "127.0.0.1:0", "--tls-cert", "c.pem"],
+        &["serve", "--listen", "localhost"],
+        &["serve", "--listen", "127.0.0.1:0", "--host", "https://a.example"],
+        &["serve", "--listen", "127.0.0.1:0", "--off"],
+    ] {
+        let output = world.command(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    }
+}
+
+#[test]
+fn occupied_address_is_an_error_and_the_earlier_one_stays() {
+    let world = world();
+    let client = NetworkClient::listen(&world).with_scopes(&world, "reader", &["read"]);
+    let occupied = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = occupied.local_addr().unwrap().to_string();
+    let outcome = world.segue(["serve", "--listen", &address]);
+    assert_eq!(outcome.status, 7, "{outcome:#?}");
+    assert!(outcome.stderr.contains(&address), "{outcome:#?}");
+    assert_eq!(client.get("/v1/health").status, 200);
+    // The same address again is no conflict with itself.
+    let again = client.address.to_string();
+    world.ok(["serve", "--listen", &again, "--host", "agents.example.org"]);
+    let named = [("host", "agents.example.org")];
+    assert_eq!(client.ask("GET", "/v1/health", None, &named).status, 200);
+}
+
+#[test]
+fn port_that_is_taken_after_a_restart_is_reported_and_agents_go_on() {
+    let world = world();
+    let client = NetworkClient::listen(&world);
+    world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "hello"]);
+    kill_daemon(&world);
+    let occupied = TcpListener::bind(client.address).unwrap();
+    let report = world.json(["serve", "--json"]);
+    assert_eq!(report["state"], "failed", "{report}");
+    assert!(report["error"].as_str().unwrap().contains(&client.address.to_string()), "{report}");
+    assert_eq!(world.session("fox")["name"], "fox");
+    drop(occupied);
+    let address = client.address.to_string();
+    assert_eq!(world.json(["serve", "--listen", &address, "--json"])["state"], "listening");
+}
+
+/// Writes a new certificate for `localhost`, and returns it.
+fn write_certificate(folder: &Path) -> CertificateDer<'static> {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    fs::write(folder.join("chain.pem"), made.cert.pem()).unwrap();
+    fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+    made.cert.der().clone()
+}
+
+/// Asks for the health over TLS. Fails if the daemon has another certificate than the trusted one.
+fn ask_over_tls(
+    address: SocketAddr,
+    trusted: &CertificateDer<'static>,
+    token: &str,
+) -> Result<HttpAnswer, rustls::Error> {
+    let mut roots = RootCertStore::empty();
+    roots.add(trusted.clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut connection = ClientConnection::new(Arc::new(config), name)?;
+    let mut stream = TcpStream::connect(address).unwrap();
+    while connection.is_handshaking() {
+        if let Err(error) = connection.complete_io(&mut stream) {
+            return Err(rustls::Error::General(error.to_string()));
+        }
+    }
+    let port = address.port();
+    let request = format!(
+        "GET /v1/health HTTP/1.1\r\nhost: localhost:{port}\r\nauthorization: Bearer {token}\r\n\
+         connection: close\r\n\r\n"
+    );
+    Ok(exchange(StreamOwned::new(connection, stream), request.as_bytes()))
+}
+
+#[test]
+fn tls_uses_the_certificate_and_a_renewed_one_without_a_restart() {
+    let world = world();
+    let first = write_certificate(&world.project());
+    let report = world.json([
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--tls-cert",
+        "chain.pem",
+        "--tls-key",
+        "key.pem",
+        "--json",
+    ]);
+    let address: SocketAddr = report["address"].as_str().unwrap().parse().unwrap();
+    let created = world.json(["token", "create", "--name", "t", "--scope", "read", "--json"]);
+    let token = created["token"].as_str().unwrap();
+    assert_eq!(ask_over_tls(address, &first, token).unwrap().status, 200);
+    let second = write_certificate(&world.project());
+    assert_eq!(ask_over_tls(address, &second, token).unwrap().status, 200);
+    assert!(ask_over_tls(address, &first, token).is_err());
+    // A broken file keeps the certificate that works.
+    fs::write(world.project().join("chain.pem"), "broken").unwrap();
+    assert_eq!(ask_over_tls(address, &second, token).unwrap().status, 200);
+
+    let outcome = world.segue([
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--tls-cert",
+        "chain.pem",
+        "--tls-key",
+        "key.pem",
+    ]);
+    assert_eq!(outcome.status, 5, "{outcome:#?}");
+    assert!(outcome.stderr.contains("chain.pem"), "{outcome:#?}");
+}

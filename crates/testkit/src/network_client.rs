@@ -1,0 +1,108 @@
+//! An HTTP client for the daemon's TCP address. It can send requests that no proper client sends.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use serde_json::{Value, json};
+
+use crate::World;
+
+/// A client of a daemon that listens on loopback.
+#[derive(Clone, Debug)]
+pub struct NetworkClient {
+    pub address: SocketAddr,
+    token: Option<String>,
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug)]
+pub struct HttpAnswer {
+    pub status: u16,
+    /// Null if the body is not JSON.
+    pub body: Value,
+    /// The whole answer.
+    pub text: String,
+}
+
+impl NetworkClient {
+    /// Makes the daemon of a world listen on a free port.
+    pub fn listen(world: &World) -> Self {
+        let report = world.json(["serve", "--listen", "127.0.0.1:0", "--json"]);
+        assert_eq!(report["state"], "listening", "{report}");
+        let address = report["address"].as_str().expect("an address");
+        Self { address: address.parse().expect("an address"), token: None }
+    }
+
+    /// Creates a token with these scopes, and returns a client that uses it.
+    #[must_use]
+    pub fn with_scopes(&self, world: &World, name: &str, scopes: &[&str]) -> Self {
+        let mut arguments = vec!["token", "create", "--json", "--name", name];
+        arguments.extend(scopes.iter().flat_map(|scope| ["--scope", scope]));
+        let output = world.command(&arguments).output().expect("the program under test");
+        let created: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        self.with_token(created["token"].as_str().expect("a token"))
+    }
+
+    #[must_use]
+    pub fn with_token(&self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self.clone() }
+    }
+
+    /// Returns the token of this client.
+    pub fn token(&self) -> &str {
+        self.token.as_deref().unwrap_or_default()
+    }
+
+    pub fn get(&self, path: &str) -> HttpAnswer {
+        self.ask("GET", path, None, &[])
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> HttpAnswer {
+        self.ask("POST", path, Some(body), &[])
+    }
+
+    /// Sends a request with further headers, and reads the answer.
+    pub fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, &str)],
+    ) -> HttpAnswer {
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let has = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+        if !has("host") {
+            head += &format!("host: {}\r\n", self.address);
+        }
+        if let Some(token) = &self.token {
+            head += &format!("authorization: Bearer {token}\r\n");
+        }
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        head += &format!(
+            "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        self.raw(head.as_bytes())
+    }
+
+    /// Sends bytes, and reads until the daemon closes the connection.
+    pub fn raw(&self, bytes: &[u8]) -> HttpAnswer {
+        let stream = TcpStream::connect(self.address).expect("a daemon that listens");
+        exchange(stream, bytes)
+    }
+}
+
+/// Sends bytes, and reads until the peer closes the connection.
+pub fn exchange(mut stream: impl Read + Write, bytes: &[u8]) -> HttpAnswer {
+    // The daemon may answer and close before it has read everything.
+    let _sent = stream.write_all(bytes).and_then(|()| stream.flush());
+    let mut answer = Vec::new();
+    let _closed = stream.read_to_end(&mut answer);
+    let text = String::from_utf8_lossy(&answer).into_owned();
+    let status = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
+    let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    HttpAnswer { status, body: serde_json::from_str(body).unwrap_or(json!(null)), text }
+}
