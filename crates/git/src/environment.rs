@@ -33,9 +33,19 @@ const KEPT: [&str; 25] = [
     "GIT_SSL_NO_VERIFY",
 ];
 
-/// Variables of every command. `LC_ALL` makes git's messages readable for this program.
-const ALWAYS: [(&str, &str); 3] =
-    [("GIT_TERMINAL_PROMPT", "0"), ("LC_ALL", "C"), ("GIT_PAGER", "cat")];
+/// Variables of the caller that a command of the user does not get. `SSH_ASKPASS` names a program
+/// that asks a person, for git and for ssh.
+const DROPPED: [&str; 2] = ["LANGUAGE", "SSH_ASKPASS"];
+
+/// Variables of every command. Neither git nor the ssh that it starts may ask a person: the daemon
+/// has no terminal, and a dialog on the screen of an absent person would stop the command until its
+/// time limit. `LC_ALL` makes git's messages readable for this program.
+const ALWAYS: [(&str, &str); 4] = [
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("SSH_ASKPASS_REQUIRE", "never"),
+    ("LC_ALL", "C"),
+    ("GIT_PAGER", "cat"),
+];
 
 /// Variables that stop git from reading configuration outside the repository, from fetching, from
 /// running programs, and from taking a commit for another one.
@@ -58,7 +68,7 @@ const CLOSED: [(&str, &str); 12] = [
 pub(crate) fn of_user(caller: &Environment) -> Environment {
     let mut environment = caller.clone();
     let is_kept = |name: &str| !name.starts_with("GIT_") || KEPT.contains(&name);
-    environment.retain(|name| is_kept(name) && name != "LANGUAGE");
+    environment.retain(|name| is_kept(name) && !DROPPED.contains(&name));
     set(&mut environment, &ALWAYS);
     environment
 }
@@ -98,6 +108,10 @@ mod tests {
             ("GIT_OBJECT_DIRECTORY", "/elsewhere"),
             ("GIT_TRACE_CURL", "1"),
             ("GIT_EXTERNAL_DIFF", "/bin/diff"),
+            ("GIT_SSH_COMMAND", "ssh -i key"),
+            ("SSH_AUTH_SOCK", "/run/agent"),
+            ("SSH_ASKPASS", "/bin/dialog"),
+            ("SSH_ASKPASS_REQUIRE", "force"),
             ("LANGUAGE", "de"),
             ("LC_ALL", "de_DE.UTF-8"),
         ];
@@ -108,12 +122,16 @@ mod tests {
             "GIT_AUTHOR_NAME",
             "GIT_CONFIG_GLOBAL",
             "GIT_PAGER",
+            "GIT_SSH_COMMAND",
             "GIT_TERMINAL_PROMPT",
             "HOME",
             "LC_ALL",
             "PATH",
+            "SSH_ASKPASS_REQUIRE",
+            "SSH_AUTH_SOCK",
         ];
         assert_eq!(environment.names(), wanted);
+        assert_eq!(environment.get("SSH_ASKPASS_REQUIRE"), Some("never"));
         assert_eq!(environment.get("LC_ALL"), Some("C"));
     }
 

@@ -27,6 +27,19 @@ const UNAUTHORIZED: [&str; 3] = [
     "Authentication failed for '",
 ];
 
+/// Words of ssh if the key of a server is unknown or has changed, and how a person helps.
+const UNKNOWN_SERVER: (&str, &str) = (
+    "Host key verification failed",
+    "in a terminal, and compare the key of the server before you accept it: Segue runs git without \
+     a terminal, so ssh cannot ask you",
+);
+/// Words of ssh before the kinds of proof that a server accepts, and how a person helps.
+const REFUSED_KEY: (&str, &str) = (
+    "Permission denied (",
+    "in a terminal to try your key. Without a terminal, ssh uses only keys without a passphrase and \
+     keys in your ssh agent: see `ssh-add -l`",
+);
+
 /// Makes an error "cannot `action` `path`" from an I/O error.
 pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error) -> Error {
     let kind = match error.kind() {
@@ -74,6 +87,13 @@ fn with_hint(error: Error, path: &Path) -> Error {
     if FULL_DISK.iter().any(|words| has(words)) {
         let there = quoted(path.ancestors().find(|path| path.exists()).unwrap_or(path));
         return error.hint(format!("run `df -h {there}` to see whether the disk is full"));
+    }
+    if let Some((_, help)) = [UNKNOWN_SERVER, REFUSED_KEY].iter().find(|(words, _)| has(words)) {
+        let place = match path.is_dir() {
+            true => format!("git -C {} ls-remote", quoted(path)),
+            false => format!("git ls-remote {}", quoted(path)),
+        };
+        return error.hint(format!("run `{place}` {help}"));
     }
     if has("Permission denied") || has("Read-only file system") {
         let path = quoted(path);
@@ -157,6 +177,24 @@ mod tests {
         }
         let other = git_failed("fetch", Path::new("/x"), status, "fatal: no 'https://h'");
         assert!(other.hints.is_empty(), "{other:?}");
+    }
+
+    #[test]
+    fn server_that_ssh_does_not_know_and_a_refused_key_have_hints() {
+        let status = std::os::unix::process::ExitStatusExt::from_raw(128 << 8);
+        let end = "\r\nfatal: Could not read from remote repository.";
+        let url = "ssh://git@h/app";
+        let table = [
+            ("Host key verification failed.", url, "`git ls-remote ssh://git@h/app` in a terminal"),
+            ("git@h: Permission denied (publickey).", url, "`ssh-add -l`"),
+            ("git@h: Permission denied (publickey,password).", "/", "`git -C / ls-remote`"),
+        ];
+        for (said, about, expected) in table {
+            let error = git_failed("fetch", Path::new(about), status, &format!("{said}{end}"));
+            assert!(error.causes[0].starts_with(said), "{error:?}");
+            assert_eq!(error.hints.len(), 1, "{error:?}");
+            assert!(error.hints[0].contains(expected), "{error:?}");
+        }
     }
 
     #[test]

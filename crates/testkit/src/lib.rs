@@ -34,6 +34,7 @@ pub mod readme;
 pub mod repositories;
 pub mod runtime;
 pub mod scene;
+pub mod ssh_server;
 pub mod stand_in;
 pub mod vendor_scene;
 pub mod vendors;
@@ -46,6 +47,7 @@ pub use segue_conformance::{
     CommandOutcome, Model, Report, Terminal, World, events, model, processes, report, terminal,
     wait, world,
 };
+pub use ssh_server::{SshClient, SshServer};
 
 /// Returns whether the environment variable `SEGUE_SOAK` asks for the long form of a test.
 pub fn is_soak() -> bool {

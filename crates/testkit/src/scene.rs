@@ -1,5 +1,7 @@
 //! Sessions of demo agents that were told to remember a word, and helpers to check and kill them.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Child;
 
@@ -22,6 +24,24 @@ pub fn start_with_word(world: &World, name: &str, word: &str) -> Value {
 pub fn write_project(world: &World, text: &str) {
     world.write("segue.toml", text);
     world.ok(["trust", "--yes"]);
+}
+
+/// Writes a file of variables for launches without a person, and settings that name the file. It has
+/// these lines.
+pub fn write_variables(world: &World, lines: &str) {
+    let file = world.home().join("agents.env");
+    fs::write(&file, lines).expect("a file");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("a closed file");
+    let settings = "[environment]\nshell = false\nfiles = [\"~/agents.env\"]\n";
+    fs::write(world.segue_home().join("config.toml"), settings).expect("settings");
+}
+
+/// Gives launches without a person, such as those of tasks, the environment of the world's commands.
+pub fn share_environment(world: &World) {
+    let variables = world.environment();
+    let shared = variables.iter().filter(|(name, _)| !name.starts_with("SEGUE_"));
+    let lines = shared.map(|(name, value)| format!("{name}={value}\n"));
+    write_variables(world, &lines.collect::<String>());
 }
 
 /// Writes and trusts a project file with the fleet `shop`. Its only agent is the demo agent `coder`,

@@ -5,6 +5,7 @@ mod questions;
 mod queue;
 mod reports;
 mod restarts;
+mod ssh;
 mod verify;
 mod waits;
 mod worktrees;

@@ -1,10 +1,8 @@
 //! Tasks of a headless Claude Code that may not act without a permission.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use segue_testkit::scene::{text, write_project};
+use segue_testkit::scene::{share_environment, text, write_project};
 use segue_testkit::vendors::install_previous;
 use segue_testkit::{World, isolated};
 use serde_json::Value;
@@ -14,14 +12,7 @@ use super::{ClaudeScene, scene};
 /// Writes a trusted project with an agent that has to ask, and gives tasks the environment of the
 /// test.
 pub(crate) fn prepare_tasks(world: &World, vendor: &str) {
-    let file = world.home().join("agents.env");
-    let variables = world.environment();
-    let of_vendor = variables.iter().filter(|(name, _)| !name.starts_with("SEGUE_"));
-    let lines = of_vendor.map(|(name, value)| format!("{name}={value}\n"));
-    fs::write(&file, lines.collect::<String>()).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-    let settings = "[environment]\nshell = false\nfiles = [\"~/agents.env\"]\n";
-    fs::write(world.segue_home().join("config.toml"), settings).unwrap();
+    share_environment(world);
     let agent = format!("[[agents]]\nname = \"coder\"\nvendor = \"{vendor}\"\n");
     write_project(world, &format!("[fleet]\nname = \"shop\"\n{agent}permission = \"ask\"\n"));
 }

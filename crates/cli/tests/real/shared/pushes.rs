@@ -7,7 +7,7 @@ use std::path::Path;
 
 use segue_testkit::repositories::{git, make_origin};
 use segue_testkit::scene::{text, write_project};
-use segue_testkit::{GitServer, World, files};
+use segue_testkit::{GitServer, SshClient, SshServer, World, files};
 use serde_json::Value;
 
 use super::facts::PushesCommits;
@@ -20,18 +20,26 @@ const USERNAME: &str = "x-access-token";
 const TOKEN: &str = "t0ken-of-the-agents-repository";
 
 fn task_pushes_a_commit_as_its_agent<V: PushesCommits>() {
-    let (world, _model) = with_vendor::<V>();
+    let (mut world, _model) = with_vendor::<V>();
+    let origins = world.root().join("origins");
+    make_origin(&origins);
+    let ssh = SshServer::start(&origins);
+    world.set("GIT_SSH_COMMAND", ssh.command(SshClient::Known));
     prepare_tasks(&world, V::NAME);
     let identity = "git = { name = \"Coder\", email = \"coder@example.org\" }\n";
     let agent = format!("[[agents]]\nname = \"coder\"\nvendor = \"{}\"\n", V::NAME);
     let agent = format!("{agent}permission = \"auto\"\n{}{identity}", V::AGENT_LINES);
     write_project(&world, &format!("[fleet]\nname = \"shop\"\n{agent}"));
-    let origins = world.root().join("origins");
-    make_origin(&origins);
     let server = GitServer::start(&origins, USERNAME, TOKEN);
     set_credentials(&world, &server.host());
     let local = format!("file://{}/app.git", origins.display());
-    for (place, url) in [("http", server.url("app.git")), ("file", local)] {
+    let urls = [
+        ("http", server.url("app.git")),
+        ("file", local),
+        ("ssh", ssh.url("app.git")),
+        ("scp", ssh.short_url("app.git")),
+    ];
+    for (place, url) in urls {
         let done = push(&world, place, &url);
         assert_eq!(done["state"], "done", "{done:#}");
         assert_eq!(done["result"]["commits"][0]["subject"], format!("by {place}"), "{done:#}");

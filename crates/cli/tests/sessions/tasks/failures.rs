@@ -1,10 +1,6 @@
 //! What becomes of a task whose turn fails, and of a task that lacks variables.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-
-use segue_testkit::World;
-use segue_testkit::scene::text;
+use segue_testkit::scene::{text, write_variables};
 use serde_json::json;
 
 use super::{add, received, session, show, wait, world_with_coder};
@@ -49,15 +45,6 @@ fn resumed_conversation_that_fails_before_the_agent_acted_is_retried_once_in_a_n
     );
     assert_ne!(failed["session"], first["session"]);
     assert_eq!(world.sessions().len(), 2);
-}
-
-/// Writes settings that name a file of variables, and writes that file.
-fn write_variables(world: &World, lines: &str) {
-    let file = world.home().join("agents.env");
-    fs::write(&file, lines).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-    let settings = "[environment]\nshell = false\nfiles = [\"~/agents.env\"]\n";
-    fs::write(world.segue_home().join("config.toml"), settings).unwrap();
 }
 
 #[test]

@@ -296,5 +296,5 @@ pub(super) fn failed_step(error: Error) -> Result<String> {
     if is_ending(&error) || tasks::is_changed_meanwhile(&error) {
         return Err(error);
     }
-    Ok(error.to_string())
+    Ok(error.in_one_line())
 }
