@@ -1,6 +1,8 @@
 //! Tasks of several agents in several repositories, while daemons, holders and git are killed: every
 //! task ends exactly once, and no repository is damaged.
 
+mod real_vendors;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,45 +20,71 @@ const AGENTS: [&str; 4] = ["coder", "tester", "writer", "reviewer"];
 /// More failpoints than pass between the starts of two tasks.
 const MOST_FAILPOINTS: usize = 60;
 
-/// How many tasks, repositories and kills there are.
+/// The agents, the message that each task sends, and how many tasks, repositories and kills there
+/// are.
 #[derive(Clone, Copy, Debug)]
-struct Scale {
+struct TaskCampaign {
+    agents: &'static [&'static str],
+    prompt: &'static str,
     tasks: usize,
     repositories: usize,
     kills: usize,
 }
 
-const SHORT: Scale = Scale { tasks: 12, repositories: 2, kills: 8 };
-const LONG: Scale = Scale { tasks: 50, repositories: 5, kills: 40 };
+const SHORT: TaskCampaign =
+    TaskCampaign { agents: &AGENTS, prompt: "/slow 0.2", tasks: 12, repositories: 2, kills: 8 };
+const LONG: TaskCampaign = TaskCampaign { tasks: 50, repositories: 5, kills: 40, ..SHORT };
 
 #[test]
 fn every_task_ends_once_and_every_repository_is_whole_after_random_kills() {
-    let scale = if is_soak() { LONG } else { SHORT };
-    let mut chance = Chance::new();
+    let campaign = if is_soak() { LONG } else { SHORT };
     let mut world = world();
     let passing = Passing::count(&mut world);
     scene::write_agents(&world, "shop", &AGENTS);
-    let urls: Vec<String> = (0..scale.repositories).map(|it| origin(&world, it)).collect();
-    let tasks: Vec<String> = (0..scale.tasks).map(|it| add(&world, it, &urls)).collect();
-    for _ in 0..scale.kills {
-        let Some(task) = open(&world).pop() else { break };
-        let mut waits = [world.start(["task", "wait", &task, "--json"])];
-        passing.wait(1 + chance.below(MOST_FAILPOINTS), &waits);
-        kill_something(&world, &mut chance);
-        waits[0].wait().unwrap();
+    campaign.run(&world, &passing);
+}
+
+impl TaskCampaign {
+    /// Adds all tasks, kills processes at random times, and checks the tasks, the repositories and
+    /// the processes after the end of the last task.
+    fn run(&self, world: &World, passing: &Passing) {
+        let mut chance = Chance::new();
+        let urls: Vec<String> = (0..self.repositories).map(|it| origin(world, it)).collect();
+        let tasks: Vec<String> = (0..self.tasks).map(|it| self.add(world, it, &urls)).collect();
+        for _ in 0..self.kills {
+            let Some(task) = open(world).pop() else { break };
+            let mut waits = [world.start(["task", "wait", &task, "--json"])];
+            passing.wait(1 + chance.below(MOST_FAILPOINTS), &waits);
+            kill_something(world, &mut chance);
+            waits[0].wait().unwrap();
+        }
+        while let Some(task) = open(world).pop() {
+            world.segue(["task", "wait", &task, "--json"]);
+        }
+        let events = events(world);
+        let done = tasks.iter().filter(|task| check_end(world, task, &events) == "done").count();
+        println!("{done} of {} tasks are done", tasks.len());
+        assert!(done * 2 > tasks.len(), "most tasks are done");
+        check_worktrees(world);
+        check_repositories(world);
+        assert_eq!(lock_files(&world.segue_home().join("data/clones")), Vec::<PathBuf>::new());
+        assert_eq!(scene::pids_running(world, "hold"), Vec::<u32>::new());
+        assert_eq!(gits(world), Vec::<u32>::new());
     }
-    while let Some(task) = open(&world).pop() {
-        world.segue(["task", "wait", &task, "--json"]);
+
+    /// Adds a task. Of four tasks of an agent in one repository, two are about the same issue and
+    /// share a conversation, and two share only a worktree.
+    fn add(&self, world: &World, number: usize, urls: &[String]) -> String {
+        let (agent, turn) = (number % self.agents.len(), number / self.agents.len());
+        let (name, url) = (self.agents[agent], &urls[(agent + turn / 4) % urls.len()]);
+        let (key, branch) = (format!("task-{number}"), format!("{name}/shared"));
+        let place = if turn.is_multiple_of(2) { ["--issue", "7"] } else { ["--branch", &branch] };
+        let [flag, value] = place;
+        let prompt = self.prompt;
+        let words =
+            ["task", "add", "--agent", name, "--repo", url, "--key", &key, flag, value, prompt];
+        world.ok(words).trim().to_owned()
     }
-    let events = events(&world);
-    let done = tasks.iter().filter(|task| check_end(&world, task, &events) == "done").count();
-    println!("{done} of {} tasks are done", tasks.len());
-    assert!(done * 2 > tasks.len(), "most tasks are done");
-    check_worktrees(&world);
-    check_repositories(&world);
-    assert_eq!(lock_files(&world.segue_home().join("data/clones")), Vec::<PathBuf>::new());
-    assert_eq!(scene::pids_running(&world, "hold"), Vec::<u32>::new());
-    assert_eq!(gits(&world), Vec::<u32>::new());
 }
 
 /// Makes a repository beside the project, and returns its URL.
@@ -64,19 +92,6 @@ fn origin(world: &World, number: usize) -> String {
     let folder = world.root().join(format!("origin-{number}"));
     make_repository(&folder);
     format!("file://{}", folder.display())
-}
-
-/// Adds a task. Some tasks share an issue and so a conversation, others only a worktree.
-fn add(world: &World, number: usize, urls: &[String]) -> String {
-    let (agent, url) = (AGENTS[number % AGENTS.len()], &urls[number % urls.len()]);
-    let (key, issue) = (format!("task-{number}"), (number % 3).to_string());
-    let branch = format!("{agent}/shared");
-    let place = if number.is_multiple_of(2) { ["--issue", &issue] } else { ["--branch", &branch] };
-    let [flag, value] = place;
-    let prompt = "/slow 0.2";
-    let words =
-        ["task", "add", "--agent", agent, "--repo", url, "--key", &key, flag, value, prompt];
-    world.ok(words).trim().to_owned()
 }
 
 /// Returns the ids of all tasks that have not ended.
