@@ -78,6 +78,11 @@ pub(crate) struct CheckoutArguments {
     #[arg(long, value_name = "REF", requires = "worktree")]
     pub(crate) base: Option<String>,
 
+    /// Start a new branch at the pull request of a fork: a ref of the remote, such as
+    /// refs/pull/17/head
+    #[arg(long, value_name = "REF", requires = "worktree", conflicts_with = "base")]
+    pub(crate) from_fork: Option<String>,
+
     /// The repository [default: the repository of this folder]
     #[arg(long, value_name = "URL", requires = "worktree")]
     pub(crate) repo: Option<String>,
@@ -89,8 +94,9 @@ pub(crate) struct CheckoutArguments {
 
 impl CheckoutArguments {
     fn request(self) -> Option<WorktreeRequest> {
-        let Self { worktree, base, repo, setup_fork } = self;
-        worktree.map(|branch| WorktreeRequest { branch, base, repo, setup_fork, agent: None })
+        let Self { worktree, base, from_fork, repo, setup_fork } = self;
+        let agent = None;
+        worktree.map(|branch| WorktreeRequest { branch, base, from_fork, repo, setup_fork, agent })
     }
 }
 
@@ -293,7 +299,17 @@ mod tests {
         assert_eq!(worktree(&["--worktree", "fix"]), Some(expected));
         let (base, repo) = (Some("v1".to_owned()), Some("https://h/a".to_owned()));
         let words = ["--worktree", "fix", "--base", "v1", "--repo", "https://h/a", "--setup-fork"];
-        let expected = WorktreeRequest { branch, base, repo, setup_fork: true, agent: None };
+        let expected = WorktreeRequest {
+            branch: branch.clone(),
+            base,
+            repo,
+            setup_fork: true,
+            ..WorktreeRequest::default()
+        };
+        assert_eq!(worktree(&words), Some(expected));
+        let from_fork = Some("refs/pull/17/head".to_owned());
+        let expected = WorktreeRequest { branch, from_fork, ..WorktreeRequest::default() };
+        let words = ["--worktree", "fix", "--from-fork", "refs/pull/17/head"];
         assert_eq!(worktree(&words), Some(expected));
     }
 

@@ -1,6 +1,7 @@
 //! Agents that work in worktrees of their own: made, listed, removed, and restored before their
 //! sessions come back.
 
+mod forks;
 mod setup;
 
 use std::fs;

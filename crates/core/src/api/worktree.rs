@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::SessionRef;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{
     AgentName, BranchName, BranchStart, Environment, RefName, RepositoryUrl, WorktreeId,
     WorktreeOrder,
@@ -20,6 +20,10 @@ pub struct WorktreeRequest {
     /// Where a new branch starts: a branch, a tag or a commit. `None` for the default branch.
     #[serde(default)]
     pub base: Option<String>,
+    /// The pull request of a fork at which a new branch starts: a ref of the remote, such as
+    /// `refs/pull/17/head`. Excludes `base`.
+    #[serde(default)]
+    pub from_fork: Option<String>,
     /// The URL of the repository. `None` for the repository of the folder.
     #[serde(default)]
     pub repo: Option<String>,
@@ -36,10 +40,22 @@ impl WorktreeRequest {
     pub fn order(&self) -> Result<WorktreeOrder> {
         Ok(WorktreeOrder {
             branch: BranchName::parse(&self.branch)?,
-            start: self.base.clone().map_or(BranchStart::DefaultBranch, BranchStart::Base),
+            start: self.start()?,
             url: self.repo.as_deref().map(RepositoryUrl::parse).transpose()?,
             allows_commands_of_fork: self.setup_fork,
         })
+    }
+
+    fn start(&self) -> Result<BranchStart> {
+        match (&self.base, &self.from_fork) {
+            (None, None) => Ok(BranchStart::DefaultBranch),
+            (Some(base), None) => Ok(BranchStart::Base(base.clone())),
+            (None, Some(reference)) => Ok(BranchStart::PullRequest(RefName::parse(reference)?)),
+            (Some(_), Some(_)) => Err(Error::usage(
+                "a branch cannot start both at a base and at the pull request of a fork",
+            )
+            .hint("leave out `--base` or `--from-fork`")),
+        }
     }
 }
 
@@ -218,4 +234,33 @@ pub struct WorktreeGcReport {
     pub removed: Vec<WorktreeActionReport>,
     /// Worktrees that could not be removed, and why.
     pub failed: Vec<super::FailedTarget>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branch_starts_at_the_base_at_a_pull_request_or_at_the_default_branch() {
+        let start = |base: Option<&str>, from_fork: Option<&str>| {
+            let request = WorktreeRequest {
+                branch: "fix".to_owned(),
+                base: base.map(str::to_owned),
+                from_fork: from_fork.map(str::to_owned),
+                ..WorktreeRequest::default()
+            };
+            request.order().map(|order| order.start)
+        };
+        let reference = RefName::parse("refs/pull/17/head").unwrap();
+        let at_pull_request = BranchStart::PullRequest(reference);
+        assert_eq!(start(None, None).unwrap(), BranchStart::DefaultBranch);
+        assert_eq!(start(Some("v1"), None).unwrap(), BranchStart::Base("v1".to_owned()));
+        assert_eq!(start(None, Some("refs/pull/17/head")).unwrap(), at_pull_request);
+        for (base, from_fork) in
+            [(None, "17"), (None, "pull/17"), (Some("v1"), "refs/pull/17/head")]
+        {
+            let error = start(base, Some(from_fork)).unwrap_err();
+            assert_eq!(error.kind.exit_status(), 2, "{error}");
+        }
+    }
 }

@@ -255,6 +255,22 @@ async fn commands_do_not_run_for_a_branch_of_a_fork_unless_the_user_allows_them(
 }
 
 #[tokio::test]
+async fn branch_of_a_fork_stays_one_for_another_agent() {
+    let world = FakeWorld::new();
+    make(&world, &order(pull_request())).await.unwrap();
+    remove(&world).await.unwrap();
+    let agent = AgentName::parse("tester").unwrap();
+    let place = (Path::new(samples::CWD), &settings());
+    for (branch, is_from_fork) in [("fix", true), ("other", false)] {
+        let branch = BranchName::parse(branch).unwrap();
+        let order = WorktreeOrder { branch, ..order(BranchStart::DefaultBranch) };
+        let plan = worktrees::plan(&world.ports(), &order, &agent, place).await.unwrap();
+        assert_eq!(plan.worktree.is_from_fork(), is_from_fork, "{order:?}");
+        assert_eq!(plan.worktree.commands.setup.is_empty(), is_from_fork, "{order:?}");
+    }
+}
+
+#[tokio::test]
 async fn commands_of_an_untrusted_project_file_are_refused() {
     let world = FakeWorld::new();
     let mut project = samples::project(&["coder"]);

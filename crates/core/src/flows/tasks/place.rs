@@ -77,13 +77,15 @@ pub(super) fn of_worktree(worktree: &AgentWorktree) -> TaskWorktree {
 
 /// Returns the worktree that the first session of a task requests.
 pub(super) fn worktree_request(TaskWorktree { agent, order }: &TaskWorktree) -> WorktreeRequest {
-    let base = match &order.start {
-        BranchStart::Base(base) => Some(base.clone()),
-        BranchStart::DefaultBranch | BranchStart::PullRequest(_) => None,
+    let (base, from_fork) = match &order.start {
+        BranchStart::DefaultBranch => (None, None),
+        BranchStart::Base(base) => (Some(base.clone()), None),
+        BranchStart::PullRequest(reference) => (None, Some(reference.to_string())),
     };
     WorktreeRequest {
         branch: order.branch.to_string(),
         base,
+        from_fork,
         repo: order.url.as_ref().map(ToString::to_string),
         agent: Some(agent.clone()),
         setup_fork: order.allows_commands_of_fork,

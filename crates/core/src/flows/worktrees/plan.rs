@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    AgentName, AgentWorktree, BranchName, BranchStart, GitHost, Provision, RepositorySource,
-    RepositoryUrl, Session, WorktreeCommands, WorktreeId, WorktreeOrder, WorktreePlace,
-    WorktreeSettings, WorktreeSpec,
+    AgentName, AgentWorktree, BranchStart, GitHost, Provision, RepositorySource, RepositoryUrl,
+    Session, WorktreeCommands, WorktreeId, WorktreeOrder, WorktreePlace, WorktreeSettings,
+    WorktreeSpec,
 };
 use crate::ports::{Checkouts, Conflict, Ports, SessionQuery, SessionSummary, WorktreeQuery};
 use crate::rules::worktrees::{choose_port, worktree_path};
@@ -51,8 +51,9 @@ pub async fn plan(
     };
     let provision =
         Provision { from, include: settings.include.clone(), link: settings.link.clone() };
-    let is_withheld = !order.allows_commands_of_fork
-        && (is_pull_request(&order.start) || is_of_fork(ports, &source, &order.branch).await?);
+    let start = start(ports, &source, order).await?;
+    let is_from_fork = matches!(start, BranchStart::PullRequest(_));
+    let is_withheld = is_from_fork && !order.allows_commands_of_fork;
     let commands = match is_withheld {
         true => WorktreeCommands::default(),
         false => settings.commands.clone(),
@@ -62,7 +63,7 @@ pub async fn plan(
     let query = WorktreeQuery { session: None, path: Some(path.clone()) };
     if let Some(known) = ports.store.worktrees(&query).await?.pop() {
         // A branch that does not exist any more starts where this request says.
-        let worktree = AgentWorktree { start: order.start.clone(), commands, ..known };
+        let worktree = AgentWorktree { start, commands, ..known };
         return Ok(planned(worktree));
     }
     let worktree = AgentWorktree {
@@ -71,7 +72,7 @@ pub async fn plan(
         source,
         agent: agent.clone(),
         branch: order.branch.clone(),
-        start: order.start.clone(),
+        start,
         port: free_port(ports, &path).await?,
         path,
         session: None,
@@ -83,15 +84,21 @@ pub async fn plan(
     Ok(planned(worktree))
 }
 
-fn is_pull_request(start: &BranchStart) -> bool {
-    matches!(start, BranchStart::PullRequest(_))
-}
-
-/// Returns whether a worktree of this branch was made from a pull request of a fork. The branch
-/// still has the content of the fork, whichever worktree has it checked out.
-async fn is_of_fork(ports: &Ports, source: &RepositorySource, branch: &BranchName) -> Result<bool> {
+/// Returns where a branch starts. A branch of which any worktree was made from the pull request of a
+/// fork still has the content of the fork, whichever agent has it checked out, so it stays a branch
+/// of that pull request.
+async fn start(
+    ports: &Ports,
+    source: &RepositorySource,
+    order: &WorktreeOrder,
+) -> Result<BranchStart> {
+    if matches!(order.start, BranchStart::PullRequest(_)) {
+        return Ok(order.start.clone());
+    }
     let known = ports.store.worktrees(&WorktreeQuery::default()).await?;
-    Ok(known.iter().any(|it| it.source == *source && it.branch == *branch && it.is_from_fork()))
+    let is_same = |it: &&AgentWorktree| it.source == *source && it.branch == order.branch;
+    let from_fork = known.iter().filter(is_same).find(|it| it.is_from_fork());
+    Ok(from_fork.map_or_else(|| order.start.clone(), |it| it.start.clone()))
 }
 
 /// Returns the host of the repository's remote. `None` if the remote is not reached by HTTP.
