@@ -11,7 +11,7 @@ mod unfinished;
 
 pub use branch::{BranchCase, BranchConflict, BranchFacts, PullRequestBranch, branch_case};
 pub use found::{FolderContent, FoundWorktree, GitLink, NextStep, WorktreeRefusal, next_step};
-pub use notice::{notice, origin};
+pub use notice::{earlier_work, notice, origin};
 pub use output::end_of_output;
 pub use path::{clone_name, salvage_key, worktree_path};
 pub use port::choose_port;

@@ -13,7 +13,7 @@ use crate::model::{
     Provision, RefName, Salvage, Session, SessionId, WorktreeOrigin, WorktreeRemoval,
 };
 use crate::ports::{Change, Commit, Ports, RestorationOrder, WorktreeQuery};
-use crate::rules::worktrees::{notice, origin};
+use crate::rules::worktrees::{earlier_work, notice, origin};
 
 /// The notice about a branch of a fork in which the commands of the project are not run.
 const WITHHELD_COMMANDS: &str = "the setup commands were not run, because the branch is from a \
@@ -229,7 +229,7 @@ pub(super) fn made_facts(worktree: &AgentWorktree, made: &EnsuredWorktree) -> Ma
         path: worktree.path.display().to_string(),
         branch: worktree.branch.to_string(),
         origin: origin(&made.origin),
-        notices: made.notices.iter().map(notice).collect(),
+        notices: made.notices.iter().map(notice).chain(earlier_work(made)).collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sentences about worktrees for the user.
 
-use crate::model::{CheckoutNotice, Salvage, WorktreeOrigin};
+use crate::model::{CheckoutNotice, EnsuredWorktree, Salvage, WorktreeChanges, WorktreeOrigin};
 
 /// Describes where a worktree comes from, after its branch: "new, from origin/main".
 pub fn origin(origin: &WorktreeOrigin) -> String {
@@ -54,6 +54,28 @@ pub fn notice(notice: &CheckoutNotice) -> String {
     }
 }
 
+/// Describes the work that an existing worktree has from before: uncommitted changes, and an
+/// operation of git that is not finished. `None` if there is neither, and for a new worktree.
+pub fn earlier_work(worktree: &EnsuredWorktree) -> Option<String> {
+    if worktree.origin != WorktreeOrigin::Existing {
+        return None;
+    }
+    let WorktreeChanges { staged, modified, untracked, conflicted } = worktree.changes;
+    let counts = [
+        (conflicted, "conflicted"),
+        (staged, "staged"),
+        (modified, "modified"),
+        (untracked, "untracked"),
+    ];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+    let changes =
+        (!counts.is_empty()).then(|| format!("it has uncommitted changes: {}", counts.join(", ")));
+    let operation = worktree.operation.map(|it| format!("a {} is in progress", it.word()));
+    let parts: Vec<String> = changes.into_iter().chain(operation).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
 fn with_salvage(what: &str, salvage: Option<&Salvage>) -> String {
     match salvage {
         Some(salvage) => format!("{what}; what was left is in {}", salvage.reference),
@@ -63,7 +85,40 @@ fn with_salvage(what: &str, salvage: Option<&Salvage>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::GitOperation;
+
     use super::*;
+
+    #[test]
+    fn earlier_work_is_described_for_existing_worktrees_only() {
+        let clean = EnsuredWorktree {
+            path: "/w".into(),
+            branch: Some("fix".to_owned()),
+            head: None,
+            origin: WorktreeOrigin::Existing,
+            changes: WorktreeChanges::default(),
+            operation: None,
+            notices: Vec::new(),
+        };
+        let changes = WorktreeChanges { staged: 0, modified: 2, untracked: 1, conflicted: 0 };
+        let dirty = EnsuredWorktree { changes, ..clean.clone() };
+        let both = EnsuredWorktree { operation: Some(GitOperation::Rebase), ..dirty.clone() };
+        let new = WorktreeOrigin::LocalBranch;
+        let table = [
+            (clean, None),
+            (dirty.clone(), Some("it has uncommitted changes: 2 modified, 1 untracked")),
+            (
+                both,
+                Some(
+                    "it has uncommitted changes: 2 modified, 1 untracked; a rebase is in progress",
+                ),
+            ),
+            (EnsuredWorktree { origin: new, ..dirty }, None),
+        ];
+        for (worktree, expected) in table {
+            assert_eq!(earlier_work(&worktree).as_deref(), expected, "{worktree:?}");
+        }
+    }
 
     #[test]
     fn notices_are_sentences_with_the_object_and_the_reason() {
