@@ -63,6 +63,8 @@ fn agent_pushes_as_itself_and_the_token_is_nowhere() {
     assert_eq!(pushed.status, 0, "{pushed:#?}");
     let log = ["log", "-1", "--format=%an <%ae>%n%cn <%ce>%n%s", "feature/coder"];
     assert_eq!(git(&scene.origin(), &log), format!("{IDENTITY}\n{IDENTITY}\ntwo"));
+    let settings = agent.run("git config --local --list");
+    assert!(settings.status == 0 && !settings.stdout.contains("user."), "{settings:#?}");
     scene.assert_no_trace();
     // A new daemon answers the questions of an agent that it did not start.
     kill_daemon(&scene.world);

@@ -112,6 +112,21 @@ fn removed_worktree_is_restored_at_the_same_path_before_its_session_resumes() {
 }
 
 #[test]
+fn released_worktree_stays_and_a_removed_one_is_gone_from_disk_and_from_git() {
+    let world = world_with_repository();
+    let (_, folder) = start(&world, "fox", "fix");
+    fs::write(folder.join("note.txt"), "keep me").unwrap();
+    let listed = || git(&world.project(), &["worktree", "list", "--porcelain"]);
+    world.ok(["stop", "fox"]);
+    world.ok(["rm", "fox", "--yes"]);
+    assert_eq!(fs::read_to_string(folder.join("note.txt")).unwrap(), "keep me");
+    assert!(listed().contains(folder.to_str().unwrap()));
+    world.ok(["worktree", "rm", folder.to_str().unwrap(), "--yes"]);
+    assert!(!folder.exists());
+    assert!(!listed().contains(folder.to_str().unwrap()), "{}", listed());
+}
+
+#[test]
 fn worktree_whose_folder_was_deleted_is_made_again_before_its_session_resumes() {
     let world = world_with_repository();
     let (_, folder) = start(&world, "fox", "fix");

@@ -138,6 +138,48 @@ fn tasks_about_one_issue_and_tasks_of_a_session_continue_one_conversation() {
 }
 
 #[test]
+fn removed_conversation_about_an_issue_leaves_issues_with_similar_numbers_alone() {
+    let world = world_with_coder();
+    let about = |issue: &str, prompt: &str| {
+        let words = ["task", "add", "--agent", "coder", "--issue", issue, prompt];
+        wait(&world, world.ok(words).trim())
+    };
+    let four = about("4", "remember the word amber");
+    let others = ["41", "14", "44"].map(|issue| about(issue, "remember the word cedar"));
+    assert!(others.iter().all(|other| other["session"] != four["session"]), "{others:#?}");
+    world.ok(["rm", "--yes", text(&four, "address")]);
+    for (issue, before) in ["41", "14", "44"].iter().zip(&others) {
+        let after = about(issue, "which word?");
+        assert_eq!(after["session"], before["session"], "{issue}");
+        assert_eq!(after["result"]["answer"], "The word is cedar.", "{after:#}");
+    }
+    let again = about("4", "hello");
+    assert_eq!(again["state"], "done", "{again:#}");
+    assert_ne!(again["session"], four["session"]);
+}
+
+#[test]
+fn fifty_concurrent_additions_are_fifty_tasks_also_after_everything_was_killed() {
+    let world = world_with_coder();
+    let first = add(&world, "/hang");
+    wait_state(&world, &first, "running");
+    let keys: Vec<String> = (0..50).map(|number| format!("key-{number:02}")).collect();
+    let adding: Vec<_> = keys
+        .iter()
+        .map(|key| world.start(["task", "add", "--agent", "coder", "--key", key, "hello"]))
+        .collect();
+    for command in adding {
+        let outcome = scene::finish(command);
+        assert_eq!(outcome.status, 0, "{outcome:#?}");
+    }
+    world.kill_everything();
+    let listed = world.json(["task", "ls", "--all", "--json"])["tasks"].as_array().unwrap().clone();
+    let mut found: Vec<&str> = listed.iter().filter_map(|task| task["key"].as_str()).collect();
+    found.sort_unstable();
+    assert_eq!(found, keys);
+}
+
+#[test]
 fn templates_of_the_project_make_the_prompts_and_a_broken_one_is_named_with_its_line() {
     let world = world_with_coder();
     std::fs::create_dir(world.project().join("prompts")).unwrap();

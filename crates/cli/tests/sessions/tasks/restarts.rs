@@ -1,7 +1,9 @@
 //! Tasks survive the death of the daemon and of all processes.
 
-use segue_testkit::scene::{self, kill_daemon, pids_running};
-use segue_testkit::{World, conversation, processes};
+use std::fs;
+
+use segue_testkit::scene::{self, kill_daemon, pids_running, text};
+use segue_testkit::{World, conversation, launches, processes};
 use serde_json::json;
 
 use super::{add, received, session, show, wait, wait_state, world_with_coder};
@@ -58,6 +60,47 @@ fn task_is_nudged_once_in_the_same_conversation_after_everything_was_killed() {
     let received = received(&world, &done);
     assert_eq!((received.len(), received[0].as_str()), (2, "/hang"), "{received:?}");
     assert!(received[1].contains("go on"), "{received:?}");
+}
+
+#[test]
+fn conversation_of_a_task_can_be_continued_after_the_store_was_deleted() {
+    let world = world_with_coder();
+    let before = wait(&world, &add(&world, "remember the word amber"));
+    assert_eq!(before["state"], "done", "{before:#}");
+    world.kill_everything();
+    fs::remove_dir_all(world.database().parent().unwrap()).unwrap();
+    assert_eq!(world.segue(["task", "ls"]).status, 7);
+    world.ok(["doctor", "--fix"]);
+    scene::write_shop(&world, "");
+    assert_eq!(world.segue(["task", "show", text(&before, "id")]).status, 3);
+    let address = text(&before, "address");
+    let words = ["task", "add", "--agent", "coder", "--session", address, "which word?"];
+    let after = wait(&world, world.ok(words).trim());
+    assert_eq!((&after["state"], &after["session"]), (&json!("done"), &before["session"]));
+    assert_eq!(after["result"]["answer"], "The word is amber.", "{after:#}");
+}
+
+#[test]
+fn task_is_kept_and_its_loss_is_reported_after_its_transcript_was_deleted() {
+    let world = world_with_coder();
+    let before = wait(&world, &add(&world, "remember the word amber"));
+    let lost = session(&world, &before);
+    world.kill_everything();
+    fs::remove_dir_all(world.home().join(".segue-demo")).unwrap();
+    launches::remove_copies(&world, &lost);
+    assert_eq!(show(&world, text(&before, "id")), before, "the task has its result");
+    let address = text(&before, "address");
+    let words = ["task", "add", "--agent", "coder", "--session", address, "which word?"];
+    let id = world.ok(words).trim().to_owned();
+    let failed = wait(&world, &id);
+    assert_eq!(failed["state"], "failed", "{failed:#}");
+    let reason = text(&failed, "reason");
+    let lost = text(&lost, "vendor_session_id");
+    assert!(reason.contains(lost) && reason.contains("is gone"), "{reason}");
+    world.ok(["task", "retry", &id, "--fresh"]);
+    let done = wait(&world, &id);
+    assert_eq!(done["state"], "done", "{done:#}");
+    assert_ne!(done["session"], before["session"]);
 }
 
 #[test]

@@ -178,6 +178,42 @@ fn task_goes_on_in_its_worktree_after_everything_was_killed() {
 }
 
 #[test]
+fn clone_without_its_head_is_made_again_and_the_log_reports_it() {
+    let world = world_with_agents("");
+    let (_, url) = origin(&world, "app");
+    let first = wait(&world, &add(&world, &["--repo", &url, "--branch", "fix", "hello"]));
+    assert_eq!(first["state"], "done", "{first:#}");
+    let clones = world.segue_home().join("data/clones");
+    let clone = fs::read_dir(&clones).unwrap().next().unwrap().unwrap().path();
+    fs::remove_file(clone.join("HEAD")).unwrap();
+    let second = wait(&world, &add(&world, &["--repo", &url, "--branch", "other", "hello"]));
+    assert_eq!(second["state"], "done", "{second:#}");
+    let name = text(&session(&world, &second), "name").to_owned();
+    let made = scene::event_texts(&world, &name, "worktree_made").join("\n");
+    assert!(made.contains("the clone was damaged (the file `HEAD` is missing)"), "{made}");
+    for task in [&first, &second] {
+        assert_eq!(git(folder(task), &["status", "--porcelain"]), "", "{task:#}");
+    }
+    git(&clone, &["fsck"]);
+    assert_eq!(fs::read_dir(&clones).unwrap().count(), 2, "the damaged clone is kept");
+}
+
+#[test]
+fn worktree_with_uncommitted_changes_is_used_as_it_is_and_the_log_reports_them() {
+    let world = world_with_agents("");
+    let first = wait(&world, &add(&world, &["--branch", "fix", "hello"]));
+    fs::write(folder(&first).join("code.txt"), "changed").unwrap();
+    fs::write(folder(&first).join("new.txt"), "new").unwrap();
+    let second = wait(&world, &add(&world, &["--branch", "fix", "hello"]));
+    assert_eq!((&second["state"], &second["worktree"]), (&json!("done"), &first["worktree"]));
+    let name = text(&session(&world, &second), "name").to_owned();
+    let made = scene::event_texts(&world, &name, "worktree_made").join("\n");
+    assert!(made.contains("uncommitted changes: 1 modified, 1 untracked"), "{made}");
+    assert_eq!(fs::read_to_string(folder(&first).join("code.txt")).unwrap(), "changed");
+    assert_eq!(fs::read_to_string(folder(&first).join("new.txt")).unwrap(), "new");
+}
+
+#[test]
 fn another_agent_retries_a_task_in_the_same_worktree() {
     let world = world_with_agents("");
     let id = add(&world, &["--branch", "fix", "--verify", COMMIT, "/fail"]);
