@@ -140,7 +140,11 @@ impl Checkouts for FakeCheckouts {
         state.caller = Some(caller.clone());
         let is_there = self.disk.has_folder(&spec.path);
         if let Some(known) = state.worktrees.get(&spec.path).filter(|_| is_there) {
-            return Ok(self.ensured(known, WorktreeOrigin::Existing));
+            let branch = &known.spec.branch;
+            return match *branch == spec.branch {
+                true => Ok(self.ensured(known, WorktreeOrigin::Existing)),
+                false => Err(Error::conflict(format!("the worktree is on branch `{branch}`"))),
+            };
         }
         let made = FakeWorktree { spec: spec.clone(), changes: WorktreeChanges::default() };
         state.worktrees.insert(spec.path.clone(), made.clone());
@@ -246,13 +250,17 @@ impl Checkouts for FakeCheckouts {
         _caller: &GitCaller,
     ) -> Result<EnsuredWorktree> {
         self.calls.enter("checkouts.restore")?;
-        let state = self.state.lock().unwrap();
+        let mut state = self.state.lock().unwrap();
         if state.has_moved_branches && order.branch.is_none() {
             return Err(Error::conflict("the branch has moved since"));
         }
         let salvage = state.salvages.iter().find(|it| it.reference == order.salvage);
         let salvage = salvage.ok_or_else(|| Error::not_found("there is no such salvage"))?;
-        let worktree = &state.worktrees[&salvage.path];
+        let (path, own) = (salvage.path.clone(), salvage.branch.clone());
+        let worktree = state.worktrees.get_mut(&path).unwrap();
+        if let Some(branch) = order.branch.clone().or(own) {
+            worktree.spec.branch = branch;
+        }
         let origin = WorktreeOrigin::Restored { salvage: order.salvage.clone() };
         Ok(self.ensured(worktree, origin))
     }

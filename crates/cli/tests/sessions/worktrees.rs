@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use segue_testkit::repositories::{git, make_repository};
 use segue_testkit::scene::{self, assert_knows, text};
 use segue_testkit::{CommandOutcome, World, conversation, hold, launches};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world;
 
@@ -331,6 +331,78 @@ fn removal_that_is_killed_loses_nothing_and_can_be_repeated() {
         let note = fs::read_to_string(folder.join("note.txt")).unwrap();
         assert_eq!(note, "keep me", "{point}");
         assert_knows(&world, "fox", "fox");
+    }
+}
+
+/// Starts a session in the worktree of the branch `fix`, gives it an untracked file, stops it, removes
+/// its worktree, and moves the branch. Returns the folder of the worktree.
+fn removed_with_moved_branch(world: &World) -> PathBuf {
+    let (_, folder) = start(world, "fox", "fix");
+    fs::write(folder.join("note.txt"), "keep me").unwrap();
+    world.ok(["stop", "fox"]);
+    world.ok(["worktree", "rm", "fox", "--yes"]);
+    git(&world.project(), &["branch", "-f", "fix", &commit_without_parent(&world.project())]);
+    folder
+}
+
+/// Makes a commit that is in the history of no branch.
+fn commit_without_parent(repository: &Path) -> String {
+    git(repository, &["commit-tree", "-m", "elsewhere", "HEAD^{tree}"])
+}
+
+/// Checks that the session is on the branch `fix-2`, in the record and in git, with all its files.
+fn assert_on_new_branch(world: &World, folder: &Path) {
+    assert_eq!(world.session("fox")["branch"], "fix-2");
+    let listed = worktrees(world);
+    assert_eq!((listed.len(), &listed[0]["branch"]), (1, &json!("fix-2")), "{listed:#?}");
+    assert_eq!(listed[0]["checked_out"], Value::Null, "{listed:#?}");
+    assert_eq!(git(folder, &["branch", "--show-current"]), "fix-2");
+    assert_eq!(fs::read_to_string(folder.join("note.txt")).unwrap(), "keep me");
+}
+
+#[test]
+fn worktree_that_is_restored_onto_a_new_branch_is_listed_and_resumed_on_that_branch() {
+    let world = world_with_repository();
+    let folder = removed_with_moved_branch(&world);
+    let moved = world.segue(["worktree", "restore", "fox"]);
+    assert_eq!(moved.status, 4, "{moved:#?}");
+    let restored = world.json(["worktree", "restore", "fox", "--branch", "fix-2", "--json"]);
+    assert_eq!(restored["branch"], "fix-2", "{restored:#}");
+    assert_on_new_branch(&world, &folder);
+    world.resume(["fox", "--stopped"]).assert_back("fox", "resumed");
+    assert_knows(&world, "fox", "fox");
+    // The folder is made again on the branch of the record.
+    git(&folder, &["add", "note.txt"]);
+    git(&folder, &["commit", "-q", "-m", "note"]);
+    world.kill_everything();
+    fs::remove_dir_all(&folder).unwrap();
+    world.resume(["fox"]).assert_back("fox", "resumed");
+    assert_on_new_branch(&world, &folder);
+    let first = world.segue(["run", "-d", "--vendor", "demo", "--worktree", "fix", "hello"]);
+    assert_eq!(first.status, 4, "{first:#?}");
+    assert!(first.stderr.contains("is on branch `fix-2`"), "{first:#?}");
+}
+
+#[test]
+fn restoration_onto_a_new_branch_that_is_killed_is_completed_on_that_branch() {
+    let points = [
+        "worktree.restore.before",
+        "git.restore.add.after",
+        "git.restore.state.after",
+        "worktree.restored.after",
+    ];
+    for point in points {
+        let mut world = world_with_repository();
+        let folder = removed_with_moved_branch(&world);
+        world.ok(["daemon", "stop"]);
+        let restore = ["worktree", "restore", "fox", "--branch", "fix-2"];
+        hold::kill_both_at(&mut world, point, |world| world.start(restore));
+        world.resume(["fox", "--stopped"]).assert_back("fox", "resumed");
+        assert_on_new_branch(&world, &folder);
+        assert_knows(&world, "fox", "fox");
+        git(&world.project(), &["fsck", "--strict"]);
+        let list = git(&world.project(), &["worktree", "list", "--porcelain"]);
+        assert!(!list.contains("\nlocked"), "{point}: {list}");
     }
 }
 

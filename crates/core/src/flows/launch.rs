@@ -79,6 +79,8 @@ pub async fn start(
     state.worktree = worktrees::of_session(ports, &state.session).await?;
     if let Some(worktree) = &state.worktree {
         worktrees::bring_back(ports, &state.session, worktree, &request.environment).await?;
+        // The worktree may have come back on a new branch.
+        state.worktree = worktrees::of_session(ports, &state.session).await?;
     }
     let (order, files) = prepare(ports, state, &request)?;
     let launch = order.record.launch.id;

@@ -9,7 +9,7 @@ use crate::model::{
     AgentName, Environment, Fleet, FleetName, FleetScale, PROJECT_FILE, Project, ProjectAgent,
     Session, SessionName, VendorDescription, VendorId,
 };
-use crate::ports::{Change, Commit, Ports, ProjectFile, SessionQuery, Vendor};
+use crate::ports::{Change, Commit, Ports, ProjectFile, SessionQuery, Vendor, WorktreeQuery};
 use crate::rules::scale;
 
 /// The fleet of sessions that belong to no project.
@@ -38,7 +38,8 @@ impl OpenProject {
         Ok(Self { project, file })
     }
 
-    /// Returns the project with the number of agents of each kind that `segue scale` has set.
+    /// Returns the project with the number of agents of each kind that `segue scale` has set, and with
+    /// the branches that the worktrees of its agents have now.
     /// `wanted` overrides the number of one kind.
     pub async fn scaled(&self, ports: &Ports, wanted: Option<(AgentName, u32)>) -> Result<Project> {
         let Project { fleet, kinds, claims, .. } = &self.project;
@@ -49,7 +50,10 @@ impl OpenProject {
         let sessions = ports.store.sessions(&SessionQuery::fleet(fleet)).await?;
         let names = sessions.into_iter().map(|it| it.session.name.to_string());
         let sessions = names.filter(|name| !scale::is_separate_kind(kinds, name)).collect();
-        let scaled = self.file.project(&FleetScale { counts, sessions })?;
+        let worktrees = ports.store.worktrees(&WorktreeQuery::default()).await?;
+        let used = worktrees.into_iter().filter(|it| it.session.is_some());
+        let branches = used.map(|it| (it.path, it.branch)).collect();
+        let scaled = self.file.project(&FleetScale { counts, sessions, branches })?;
         // The project counts as trusted with these claims.
         Ok(Project { fleet: fleet.clone(), claims: claims.clone(), ..scaled })
     }

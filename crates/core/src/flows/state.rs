@@ -205,6 +205,7 @@ impl SessionState {
             | Change::SetTimers { .. }
             | Change::AddTask(_)
             | Change::SetTask { .. }
+            | Change::SetWorktreeBranch { .. }
             | Change::SetWorktreeCommands { .. }
             | Change::SetWorktreeSetUp { .. }
             | Change::AddChildReport(_)

@@ -9,18 +9,30 @@ mod commands;
 mod list;
 mod make;
 mod plan;
+mod restore;
 mod trust;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{AgentWorktree, Session, SessionId};
 use crate::ports::{Ports, WorktreeQuery};
 
-pub use actions::{diff, removable, remove, restore, salvage, unused};
+pub use actions::{diff, removable, remove, salvage, unused};
 pub use list::{find, list};
 pub use make::{bring_back, make, prepare};
 pub use plan::{WorktreePlan, place, plan};
 pub(crate) use plan::{owner, reserved};
+pub use restore::restore;
 pub use trust::is_trusted;
+
+/// Returns the present record of a worktree. Fails if it was deleted meanwhile.
+pub async fn again(ports: &Ports, worktree: &AgentWorktree) -> Result<AgentWorktree> {
+    let query = WorktreeQuery { session: None, path: Some(worktree.path.clone()) };
+    let found = ports.store.worktrees(&query).await?.pop();
+    found.ok_or_else(|| {
+        let path = worktree.path.display();
+        Error::not_found(format!("the worktree `{path}` is not recorded any more"))
+    })
+}
 
 /// Returns the worktree in which a session works: the one with its folder. `None` for a session that
 /// an agent has started in the worktree of another session.

@@ -63,6 +63,9 @@ pub struct WorktreeRemoval {
     pub is_done: bool,
     /// The salvage of everything that was in the folder. `None` if its branch had all of it.
     pub salvage: Option<RefName>,
+    /// The new branch on which a restoration was begun. `None` for the worktree's own branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub onto: Option<BranchName>,
 }
 
 impl AgentWorktree {
@@ -73,6 +76,19 @@ impl AgentWorktree {
     /// Returns the removal, if it is complete.
     pub fn complete_removal(&self) -> Option<&WorktreeRemoval> {
         self.removal.as_ref().filter(|removal| removal.is_done)
+    }
+
+    /// Returns the worktree on the branch on which its restoration was begun, if that is a new one.
+    pub fn as_restored(&self) -> Self {
+        let onto = self.removal.as_ref().and_then(|removal| removal.onto.clone());
+        Self { branch: onto.unwrap_or_else(|| self.branch.clone()), ..self.clone() }
+    }
+
+    /// Returns the worktree on the branch that git has checked out. `None` leaves the branch as it
+    /// is: HEAD is detached.
+    pub fn checked_out(&self, branch: Option<&str>) -> Self {
+        let branch = branch.and_then(|branch| BranchName::parse(branch).ok());
+        Self { branch: branch.unwrap_or_else(|| self.branch.clone()), ..self.clone() }
     }
 
     /// Returns whether the branch is a pull request of a fork, whose content is not trusted.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, Counts, Environment, FleetName, Permission, Restart, SessionSettings, Timer,
-    VendorDescription, VendorId, WorktreeCommands, WorktreeOrder,
+    AgentName, BranchName, Counts, Environment, FleetName, Permission, Restart, SessionSettings,
+    Timer, VendorDescription, VendorId, WorktreeCommands, WorktreeOrder,
 };
 
 /// The name of a project file.
@@ -108,12 +108,16 @@ impl ProjectAgent {
     }
 }
 
-/// How many agents of each kind a fleet has, if `segue scale` has changed the numbers of the file.
+/// The recorded state of a fleet in which it differs from its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FleetScale {
+    /// How many agents of each kind there are, if `segue scale` has changed the numbers of the file.
     pub counts: Counts,
     /// The names of the existing sessions. An agent that has a session keeps its name.
     pub sessions: BTreeSet<String>,
+    /// The branches of the worktrees that sessions use, by their folders. A worktree that was restored
+    /// onto a new branch has another branch than the file says.
+    pub branches: BTreeMap<PathBuf, BranchName>,
 }
 
 /// One part of a project file that runs a program, relaxes a permission or reaches an agent.

@@ -212,6 +212,11 @@ pub enum Change {
         worktree: WorktreeId,
         removal: Option<WorktreeRemoval>,
     },
+    /// Records the branch of a worktree.
+    SetWorktreeBranch {
+        worktree: WorktreeId,
+        branch: BranchName,
+    },
     /// Records the commands of a worktree.
     SetWorktreeCommands {
         worktree: WorktreeId,

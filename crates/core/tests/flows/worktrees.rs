@@ -8,7 +8,7 @@ use segue_core::api::{
 use segue_core::flows::launch::{self, LaunchRequest};
 use segue_core::flows::run::RunPlan;
 use segue_core::flows::{SessionState, run, worktrees};
-use segue_core::model::{AgentWorktree, Exit, LaunchEnd, Principal};
+use segue_core::model::{AgentWorktree, BranchName, Exit, LaunchEnd, Principal};
 use segue_core::ports::{Change, Commit, Conflict, WorktreeQuery};
 use segue_core::{Kind, Result};
 use segue_fakes::{FakeWorld, samples};
@@ -78,8 +78,7 @@ async fn worktree_of_another_session_is_a_conflict_until_that_session_is_removed
     assert!(error.message.contains(&first.session.address()), "{error}");
     assert_eq!(world.calls.count("checkouts.ensure"), 0);
     end_launch(&world, &first).await;
-    let removed = Commit { changes: vec![Change::RemoveSession(first.session.id)], events: vec![] };
-    world.ports().store.commit(removed).await.unwrap();
+    remove_session(&world, &first).await;
     let second = start(&world, "fix").await;
     assert_eq!(stored(&world).await[0].session, Some(second.session.id));
 }
@@ -123,6 +122,11 @@ async fn agents_may_not_make_worktrees() {
 async fn end_launch(world: &FakeWorld, state: &SessionState) {
     let end = LaunchEnd { exit: Exit::Code(0), is_requested: true, at: samples::start() };
     let changes = vec![Change::EndLaunch { launch: state.launches[0].id, end }];
+    world.ports().store.commit(Commit { changes, events: Vec::new() }).await.unwrap();
+}
+
+async fn remove_session(world: &FakeWorld, state: &SessionState) {
+    let changes = vec![Change::RemoveSession(state.session.id)];
     world.ports().store.commit(Commit { changes, events: Vec::new() }).await.unwrap();
 }
 
@@ -187,6 +191,87 @@ async fn interrupted_removal_is_found_again_by_its_salvage() {
     world.calls.take();
     resume(&world, &mut state).await;
     assert_eq!(world.calls.count("checkouts.restore"), 1);
+}
+
+/// Starts a session, changes a file in its worktree, ends the session, removes the worktree, and moves
+/// its branch.
+async fn removed_with_moved_branch(world: &FakeWorld) -> SessionState {
+    let state = start(world, "fix").await;
+    world.checkouts.change(&state.session.cwd);
+    end_launch(world, &state).await;
+    remove(world, "fix").await.unwrap();
+    world.checkouts.move_branches();
+    state
+}
+
+async fn restore(
+    world: &FakeWorld,
+    branch: Option<&str>,
+) -> Result<segue_core::api::WorktreeActionReport> {
+    let worktree = stored(world).await.remove(0);
+    let branch = branch.map(|branch| BranchName::parse(branch).unwrap());
+    worktrees::restore(&world.ports(), &worktree, (branch, &samples::environment())).await
+}
+
+#[tokio::test]
+async fn worktree_that_is_restored_onto_a_new_branch_belongs_to_that_branch() {
+    let world = FakeWorld::new();
+    let mut state = removed_with_moved_branch(&world).await;
+    let before = stored(&world).await.remove(0);
+    assert_eq!(restore(&world, None).await.unwrap_err().kind, Kind::Conflict);
+    assert_eq!(stored(&world).await, std::slice::from_ref(&before));
+    let report = restore(&world, Some("fix-2")).await.unwrap();
+    assert_eq!(report.branch.as_str(), "fix-2");
+    let branch = BranchName::parse("fix-2").unwrap();
+    let expected = AgentWorktree { branch, removal: None, ..before };
+    assert_eq!(stored(&world).await, [expected]);
+    // The launch finds the branch that it expects, also if the folder is gone.
+    world.disk.remove(&state.session.cwd);
+    resume(&world, &mut state).await;
+    assert_eq!(stored(&world).await[0].branch.as_str(), "fix-2");
+}
+
+#[tokio::test]
+async fn restoration_onto_a_new_branch_that_is_not_recorded_is_completed_on_that_branch() {
+    for completes_by_launch in [false, true] {
+        let world = FakeWorld::new();
+        let mut state = removed_with_moved_branch(&world).await;
+        // The first commit records the intent, the second one would record the branch.
+        world.calls.fail("store.commit", 2);
+        let error = restore(&world, Some("fix-2")).await.unwrap_err();
+        assert_eq!(error.kind, Kind::Unavailable);
+        let begun = stored(&world).await.remove(0);
+        assert_eq!(begun.branch.as_str(), "fix");
+        assert!(world.disk.has_folder(&begun.path));
+        let other = restore(&world, Some("fix-3")).await.unwrap_err();
+        assert_eq!(other.kind, Kind::Conflict, "{other}");
+        match completes_by_launch {
+            true => resume(&world, &mut state).await,
+            false => drop(restore(&world, None).await.unwrap()),
+        }
+        let restored = stored(&world).await.remove(0);
+        assert_eq!((restored.branch.as_str(), restored.removal), ("fix-2", None));
+    }
+}
+
+#[tokio::test]
+async fn session_for_a_branch_works_in_the_worktree_that_was_restored_onto_it() {
+    let world = FakeWorld::new();
+    let first = removed_with_moved_branch(&world).await;
+    restore(&world, Some("fix-2")).await.unwrap();
+    remove_session(&world, &first).await;
+    let own = plan(&world, &request("fix")).await.unwrap_err();
+    assert!(own.kind == Kind::Conflict && own.message.contains("`fix-2`"), "{own}");
+    let second = start(&world, "fix-2").await;
+    assert_eq!(second.session.cwd, first.session.cwd);
+    end_launch(&world, &second).await;
+    remove_session(&world, &second).await;
+    // The folder of the first branch is free again after the worktree was removed.
+    remove(&world, "fix-2").await.unwrap();
+    let third = start(&world, "fix").await;
+    assert_eq!(third.session.cwd, first.session.cwd);
+    let all = stored(&world).await;
+    assert_eq!((all.len(), all[0].branch.as_str()), (1, "fix"));
 }
 
 #[tokio::test]

@@ -63,6 +63,9 @@ impl Tables {
             }
             Change::AddChildReport(report) => self.child_reports.push(*report),
             Change::SendChildReport(message) => self.send_child_report(message)?,
+            Change::SetWorktreeBranch { worktree, branch } => {
+                self.worktree_mut(worktree)?.branch = branch;
+            }
             Change::SetWorktreeCommands { worktree, commands } => {
                 self.worktree_mut(worktree)?.commands = commands;
             }

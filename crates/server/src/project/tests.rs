@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::*;
 
 /// Worktrees in folders that do not exist.
-fn checkouts() -> Arc<dyn Checkouts> {
+pub(super) fn checkouts() -> Arc<dyn Checkouts> {
     let worktrees = PathBuf::from("/nowhere/worktrees");
     let folders = CheckoutFolders { worktrees, ..CheckoutFolders::default() };
     Arc::new(GitCheckouts::new(folders, Environment::default(), Arc::new(SystemClock)))

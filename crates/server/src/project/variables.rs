@@ -1,9 +1,10 @@
 //! Variables in prompts and instructions, such as `{{agent}}`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use segue_core::flows::worktrees;
-use segue_core::model::{AgentName, FleetName, WorktreeOrder};
+use segue_core::model::{AgentName, BranchName, FleetName, WorktreeOrder};
 use segue_core::ports::Checkouts;
 use segue_core::{Error, Result};
 use segue_host::machine;
@@ -27,6 +28,8 @@ pub(super) struct PlannedWorktree<'a> {
     /// The folder for worktrees, if it is not Segue's own.
     pub(super) root: Option<&'a Path>,
     pub(super) checkouts: &'a dyn Checkouts,
+    /// The recorded branches of worktrees, by their folders.
+    pub(super) branches: &'a BTreeMap<PathBuf, BranchName>,
 }
 
 impl VariableValues<'_> {
@@ -72,8 +75,8 @@ impl VariableValues<'_> {
     }
 
     fn branch(&self) -> Result<String> {
-        if let Some(worktree) = self.worktree {
-            return Ok(worktree.order.branch.to_string());
+        if let Some(PlannedWorktree { order, branches, .. }) = self.worktree {
+            return Ok(branches.get(&self.place()?).unwrap_or(&order.branch).to_string());
         }
         machine::branch(self.folder).ok_or_else(|| {
             Error::config("`{{branch}}` has no value: no branch is checked out")
@@ -83,7 +86,7 @@ impl VariableValues<'_> {
 
     /// Returns the folder in which the agent works.
     fn place(&self) -> Result<PathBuf> {
-        let Some(PlannedWorktree { order, root, checkouts }) = self.worktree else {
+        let Some(PlannedWorktree { order, root, checkouts, .. }) = self.worktree else {
             return Ok(self.folder.to_owned());
         };
         let place = worktrees::place(checkouts, order, self.agent, (self.folder, root))?;
@@ -111,12 +114,23 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use segue_core::model::{BranchStart, RepositoryUrl};
+
     use super::*;
+    use crate::project::tests::checkouts;
 
     fn fill(folder: &Path, text: &str) -> Result<String> {
+        fill_with(folder, text, None)
+    }
+
+    fn fill_with(
+        folder: &Path,
+        text: &str,
+        worktree: Option<PlannedWorktree<'_>>,
+    ) -> Result<String> {
         let [own, other] = ["coder", "tester"].map(|name| AgentName::parse(name).unwrap());
         let (fleet, all) = (FleetName::parse("shop").unwrap(), [own.clone(), other]);
-        let (agent, fleet, worktree) = (&own, &fleet, None);
+        let (agent, fleet) = (&own, &fleet);
         let variables = VariableValues { agent, fleet, agents: &all, folder, worktree };
         variables.fill(Path::new("start.md"), text)
     }
@@ -150,5 +164,25 @@ mod tests {
         assert!(error.message.contains("`{{agnet}}`"), "{error}");
         let error = fill(folder.path(), "{{branch}}").unwrap_err();
         assert!(error.message.contains("line 1") && error.message.contains("branch"), "{error}");
+    }
+
+    #[test]
+    fn branch_of_a_worktree_is_the_recorded_one_if_there_is_a_record() {
+        let checkouts = checkouts();
+        let (branch, start) = (BranchName::parse("fix").unwrap(), BranchStart::DefaultBranch);
+        let url = Some(RepositoryUrl::parse("https://git.example.org/app").unwrap());
+        let order = WorktreeOrder { branch, start, url, allows_commands_of_fork: false };
+        let folder = Path::new("/code/shop");
+        let filled = |branches: &BTreeMap<PathBuf, BranchName>| {
+            let (order, checkouts) = (&order, &*checkouts);
+            let worktree = PlannedWorktree { order, root: None, checkouts, branches };
+            fill_with(folder, "{{branch}} in {{worktree}}", Some(worktree)).unwrap()
+        };
+        let before = filled(&BTreeMap::new());
+        let (branch, path) = before.split_once(" in ").unwrap();
+        assert_eq!(branch, "fix");
+        let restored = BranchName::parse("fix-2").unwrap();
+        let recorded = BTreeMap::from([(PathBuf::from(path), restored)]);
+        assert_eq!(filled(&recorded), format!("fix-2 in {path}"));
     }
 }

@@ -306,7 +306,9 @@ impl WrittenAgent {
             let (worktree, repo) = (self.worktree.as_ref(), self.repo.as_ref());
             let order = worktrees::order(worktree, repo, (source, &variables))?;
             let root = worktrees.root.as_deref();
-            let worktree = order.as_ref().map(|order| PlannedWorktree { order, root, checkouts });
+            let branches = &scaled.branches;
+            let planned = |order| PlannedWorktree { order, root, checkouts, branches };
+            let worktree = order.as_ref().map(planned);
             let texts = Texts { variables: VariableValues { worktree, ..variables }, source };
             Ok(ProjectAgent {
                 vendor: VendorId::new(self.vendor.as_ref().clone()),

@@ -60,6 +60,9 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         }
         Change::AddChildReport(report) => tasks::add_report(transaction, report),
         Change::SendChildReport(message) => tasks::send_report(transaction, *message),
+        Change::SetWorktreeBranch { worktree, branch } => {
+            worktrees::set_branch(transaction, *worktree, branch)
+        }
         Change::SetWorktreeCommands { worktree, commands } => {
             worktrees::set_commands(transaction, *worktree, commands)
         }

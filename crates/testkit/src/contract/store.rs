@@ -93,6 +93,7 @@ macro_rules! store_contract {
             a_summary_names_the_worktree_of_its_session
             removing_a_session_releases_its_worktree
             a_removal_is_recorded_until_the_folder_exists_again
+            a_worktree_can_get_another_branch
             the_commands_of_a_worktree_and_their_success_are_recorded
             changes_to_an_unknown_worktree_fail_with_not_found
             the_newest_events_of_several_sessions_are_returned_in_order

@@ -1,9 +1,7 @@
-//! Compares, salvages, removes and restores worktrees.
+//! Compares, salvages and removes worktrees.
 
-use jiff::Timestamp;
-
-use super::commands::{set_up, tear_down};
-use super::make::{event, made_again, made_facts, not_set_up, salvage_since};
+use super::commands::tear_down;
+use super::make::{event, not_set_up, salvage_since};
 use crate::api::{
     ChangedFile, WorktreeActionReport, WorktreeDiffReport, WorktreeDiffRequest, WorktreeOutcome,
 };
@@ -11,14 +9,12 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::flows::credentials::git_caller;
 use crate::model::{
-    AgentWorktree, BranchName, Environment, EventPayload, FileDiff, NewEvent, RefName,
-    RemovedWorktreeFacts, SalvageOutcome, WorktreeDiff, WorktreeRemoval,
+    AgentWorktree, Environment, EventPayload, FileDiff, NewEvent, RefName, RemovedWorktreeFacts,
+    SalvageOutcome, WorktreeDiff, WorktreeRemoval,
 };
 use crate::ports::{
-    Change, Commit, InspectDepth, Ports, RemovalOrder, RestorationOrder, SessionQuery,
-    SessionSummary, WorktreeQuery,
+    Change, Commit, InspectDepth, Ports, RemovalOrder, SessionQuery, SessionSummary, WorktreeQuery,
 };
-use crate::rules::worktrees::notice;
 
 /// The longest patch that is shown.
 const MAX_PATCH_BYTES: usize = 8 << 20;
@@ -65,7 +61,7 @@ fn reference(outcome: &SalvageOutcome) -> Option<RefName> {
     outcome.salvage().map(|salvage| salvage.reference.clone())
 }
 
-fn report(
+pub(super) fn report(
     worktree: &AgentWorktree,
     outcome: WorktreeOutcome,
     salvage: Option<RefName>,
@@ -91,7 +87,7 @@ pub async fn remove(
     // An interrupted removal is continued: its salvage may be older than this request.
     let at = worktree.removal.as_ref().map_or_else(|| ports.clock.now(), |removal| removal.at);
     let before = worktree.removal.as_ref().and_then(|removal| removal.salvage.clone());
-    let mut begun = WorktreeRemoval { at, is_done: false, salvage: before };
+    let mut begun = WorktreeRemoval { at, is_done: false, salvage: before, onto: None };
     set_removal(ports, worktree, Some(begun.clone()), Vec::new()).await?;
     failpoint::hit("worktree.remove.before");
     let notices = clean_up(ports, worktree, (&order, &mut begun), environment).await?;
@@ -113,7 +109,7 @@ pub async fn remove(
         branch: worktree.branch.to_string(),
         salvage: salvage.clone(),
     });
-    let done = WorktreeRemoval { at, is_done: true, salvage: salvage.clone() };
+    let done = WorktreeRemoval { at, is_done: true, salvage: salvage.clone(), onto: None };
     let events = vec![event(ports, worktree.session, payload)];
     set_removal(ports, worktree, Some(done), events).await?;
     if notices.is_empty() {
@@ -152,7 +148,7 @@ async fn clean_up(
     Ok(failed.iter().map(Error::in_one_line).collect())
 }
 
-async fn set_removal(
+pub(super) async fn set_removal(
     ports: &Ports,
     worktree: &AgentWorktree,
     removal: Option<WorktreeRemoval>,
@@ -171,56 +167,6 @@ async fn running_session(
     let query = SessionQuery { cwd: Some(worktree.path.clone()), ..SessionQuery::default() };
     let sessions = ports.store.sessions(&query).await?;
     Ok(sessions.into_iter().find(|it| it.open.is_some()))
-}
-
-/// Makes the folder of a removed worktree again, from the salvage of its removal. `branch` is a new
-/// branch for it, if its own branch has moved.
-pub async fn restore(
-    ports: &Ports,
-    worktree: &AgentWorktree,
-    (branch, environment): (Option<BranchName>, &Environment),
-) -> Result<WorktreeActionReport> {
-    let salvage = worktree.removal.as_ref().and_then(|removal| removal.salvage.clone());
-    let salvage = match salvage {
-        Some(salvage) => salvage,
-        None => newest_salvage(ports, worktree).await?,
-    };
-    let source = worktree.source.clone();
-    let order = RestorationOrder { source, salvage: salvage.clone(), branch };
-    if let Some(change) = not_set_up(worktree) {
-        ports.store.commit(Commit { changes: vec![change], events: Vec::new() }).await?;
-    }
-    let is_begun = worktree.removal.is_some() && ports.machine.folder(&worktree.path).is_ok();
-    let made = match is_begun {
-        // An interrupted restoration is completed.
-        true => made_again(ports, worktree, environment).await?,
-        false => {
-            let caller = git_caller(ports, worktree, environment)?;
-            ports.checkouts.restore(&order, &caller).await?
-        }
-    };
-    failpoint::hit("worktree.restored.after");
-    let mut notices: Vec<String> = made.notices.iter().map(notice).collect();
-    let payload = EventPayload::WorktreeMade(made_facts(worktree, &made));
-    let events = vec![event(ports, worktree.session, payload)];
-    set_removal(ports, worktree, None, events).await?;
-    let worktree = &AgentWorktree { is_set_up: false, ..worktree.clone() };
-    let failed = set_up(ports, worktree, environment).await.err();
-    notices.extend(failed.iter().map(Error::in_one_line));
-    Ok(WorktreeActionReport {
-        notices,
-        ..report(worktree, WorktreeOutcome::Restored, Some(salvage))
-    })
-}
-
-async fn newest_salvage(ports: &Ports, worktree: &AgentWorktree) -> Result<RefName> {
-    let newest = salvage_since(ports, worktree, Timestamp::MIN).await?;
-    newest.ok_or_else(|| {
-        let branch = &worktree.branch;
-        Error::not_found(format!("there is no salvage of the worktree of branch `{branch}`"))
-            .caused_by("it was never salvaged, or had nothing that its branch does not have")
-            .hint(format!("run `segue run --worktree {branch}` to make it again"))
-    })
 }
 
 /// Returns the worktrees that no session uses and whose folders exist.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::commands::set_up;
 use super::of_session;
-use super::plan::{WorktreePlan, refuse_reserved, spec};
+use super::plan::{WorktreePlan, refuse_other_branch, refuse_reserved, spec};
 use crate::error::{Error, Kind, Result};
 use crate::failpoint;
 use crate::flows::credentials::git_caller;
@@ -71,6 +71,7 @@ async fn record(ports: &Ports, plan: &WorktreePlan, known: Option<&AgentWorktree
     let (worktree, commands) = (known.id, plan.worktree.commands.clone());
     let is_kept = known.removal.is_none() && ports.machine.folder(&known.path).is_ok();
     let mut changes = Vec::new();
+    changes.extend(other_branch(known, &plan.worktree));
     if known.commands != commands {
         changes.push(Change::SetWorktreeCommands { worktree, commands });
     }
@@ -92,6 +93,7 @@ async fn recorded(ports: &Ports, plan: &WorktreePlan) -> Result<Option<AgentWork
     let known = ports.store.worktrees(&query).await?.pop();
     if let Some(known) = &known {
         refuse_reserved(ports, known).await?;
+        refuse_other_branch(known, &plan.worktree.branch)?;
     }
     Ok(known)
 }
@@ -126,15 +128,34 @@ pub async fn bring_back(
     let salvage = salvage_of_removal(ports, worktree).await?.filter(|_| !is_there);
     let (made, note) = match salvage {
         Some(salvage) => restored_or_made(ports, worktree, salvage, environment).await?,
-        None => (made_again(ports, worktree, environment).await?, None),
+        None => (made_again(ports, &worktree.as_restored(), environment).await?, None),
     };
     failpoint::hit("worktree.back.after");
-    let mut facts = made_facts(worktree, &made);
+    let back = worktree.checked_out(made.branch.as_deref());
+    let mut facts = made_facts(&back, &made);
     facts.notices.extend(note);
-    let events = vec![event(ports, Some(session.id), EventPayload::WorktreeMade(facts))];
-    let exists = Change::SetWorktreeRemoval { worktree: worktree.id, removal: None };
-    ports.store.commit(Commit { changes: vec![exists], events }).await?;
+    let made = event(ports, Some(session.id), EventPayload::WorktreeMade(facts));
+    complete(ports, worktree, &back, made).await?;
     Ok(!is_there)
+}
+
+/// Records that the folder of a worktree is complete again, on the branch that git has checked out.
+pub(super) async fn complete(
+    ports: &Ports,
+    before: &AgentWorktree,
+    made: &AgentWorktree,
+    event: NewEvent,
+) -> Result<()> {
+    let exists = Change::SetWorktreeRemoval { worktree: before.id, removal: None };
+    let changes = [exists].into_iter().chain(other_branch(before, made)).collect();
+    ports.store.commit(Commit { changes, events: vec![event] }).await?;
+    Ok(())
+}
+
+/// Returns the change that gives a worktree another branch. `None` if it is the same branch.
+fn other_branch(before: &AgentWorktree, made: &AgentWorktree) -> Option<Change> {
+    let change = Change::SetWorktreeBranch { worktree: before.id, branch: made.branch.clone() };
+    (before.branch != made.branch).then_some(change)
 }
 
 /// Records that a folder is gone, even if Segue has not removed it, and that its setup commands have
@@ -142,7 +163,8 @@ pub async fn bring_back(
 async fn record_as_gone(ports: &Ports, worktree: &AgentWorktree) -> Result<()> {
     let mut changes: Vec<Change> = not_set_up(worktree).into_iter().collect();
     if worktree.removal.is_none() {
-        let removal = WorktreeRemoval { at: ports.clock.now(), is_done: true, salvage: None };
+        let at = ports.clock.now();
+        let removal = WorktreeRemoval { at, is_done: true, salvage: None, onto: None };
         let (worktree, removal) = (worktree.id, Some(removal));
         changes.push(Change::SetWorktreeRemoval { worktree, removal });
     }
@@ -177,8 +199,8 @@ pub(super) async fn salvage_since(
     Ok(salvages.iter().find(is_own).map(|salvage| salvage.reference.clone()))
 }
 
-/// Restores a salvage. If its branch has moved since, makes the worktree without it; the salvage
-/// stays.
+/// Restores a salvage, on the new branch of an interrupted attempt if there is one. If the branch has
+/// moved since, makes the worktree on its own branch without the salvage, which stays.
 async fn restored_or_made(
     ports: &Ports,
     worktree: &AgentWorktree,
@@ -188,7 +210,7 @@ async fn restored_or_made(
     let order = RestorationOrder {
         source: worktree.source.clone(),
         salvage: salvage.clone(),
-        branch: None,
+        branch: worktree.removal.as_ref().and_then(|removal| removal.onto.clone()),
     };
     let caller = git_caller(ports, worktree, environment)?;
     match ports.checkouts.restore(&order, &caller).await {

@@ -60,11 +60,11 @@ pub async fn plan(
     };
     let has_withheld_commands = is_withheld && !settings.commands.setup.is_empty();
     let planned = |worktree| WorktreePlan { worktree, provision, has_withheld_commands };
-    let query = WorktreeQuery { session: None, path: Some(path.clone()) };
-    if let Some(known) = ports.store.worktrees(&query).await?.pop() {
+    if let Some(known) = known(ports, (&source, &path), agent, &order.branch).await? {
+        refuse_other_branch(&known, &order.branch)?;
         // A branch that does not exist any more starts where this request says.
-        let worktree = AgentWorktree { start, commands, ..known };
-        return Ok(planned(worktree));
+        let branch = order.branch.clone();
+        return Ok(planned(AgentWorktree { branch, start, commands, ..known }));
     }
     let worktree = AgentWorktree {
         id: WorktreeId::new(ports.clock.new_id()),
@@ -82,6 +82,37 @@ pub async fn plan(
         created_at: ports.clock.now(),
     };
     Ok(planned(worktree))
+}
+
+/// Returns the record of an agent's worktree for a branch: at the folder of the branch, or at another
+/// one if the worktree was restored onto this branch.
+async fn known(
+    ports: &Ports,
+    (source, path): (&RepositorySource, &Path),
+    agent: &AgentName,
+    branch: &BranchName,
+) -> Result<Option<AgentWorktree>> {
+    let all = ports.store.worktrees(&WorktreeQuery::default()).await?;
+    let is_of_branch =
+        |it: &&AgentWorktree| it.source == *source && it.agent == *agent && it.branch == *branch;
+    let at_path = all.iter().find(|it| it.path == *path);
+    let restored = || all.iter().filter(is_of_branch).find(|it| it.complete_removal().is_none());
+    Ok(at_path.filter(is_of_branch).or_else(restored).or(at_path).cloned())
+}
+
+/// Fails if a worktree was restored onto another branch than the wanted one. A removed worktree that
+/// no session uses can get the wanted branch.
+pub(super) fn refuse_other_branch(worktree: &AgentWorktree, wanted: &BranchName) -> Result<()> {
+    let is_free = worktree.session.is_none() && worktree.complete_removal().is_some();
+    let AgentWorktree { branch, agent, path, .. } = worktree;
+    if branch == wanted || is_free {
+        return Ok(());
+    }
+    Err(Error::conflict(format!(
+        "the worktree of agent `{agent}` for branch `{wanted}` is on branch `{branch}`"
+    ))
+    .caused_by(format!("`{}` was restored onto `{branch}`", path.display()))
+    .hint(format!("add `--worktree {branch}` to work there, or use another branch")))
 }
 
 /// Returns where a branch starts. A branch of which any worktree was made from the pull request of a

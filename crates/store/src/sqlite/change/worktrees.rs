@@ -1,7 +1,9 @@
 //! Worktrees, and the sessions that work in them.
 
 use rusqlite::{OptionalExtension as _, Transaction};
-use segue_core::model::{AgentWorktree, SessionId, WorktreeCommands, WorktreeId, WorktreeRemoval};
+use segue_core::model::{
+    AgentWorktree, BranchName, SessionId, WorktreeCommands, WorktreeId, WorktreeRemoval,
+};
 use segue_core::ports::{Conflict, Missing};
 
 use super::address;
@@ -110,6 +112,18 @@ pub(super) fn set_removal(
     transaction
         .prepare_cached("UPDATE worktrees SET removal = ?2 WHERE id = ?1")?
         .execute((Word(&worktree), removal.map(Json)))?;
+    Ok(())
+}
+
+pub(super) fn set_branch(
+    transaction: &Transaction<'_>,
+    worktree: WorktreeId,
+    branch: &BranchName,
+) -> Result<(), SqliteFault> {
+    known(transaction, worktree)?;
+    transaction
+        .prepare_cached("UPDATE worktrees SET branch = ?2 WHERE id = ?1")?
+        .execute((Word(&worktree), Word(branch)))?;
     Ok(())
 }
 

@@ -65,6 +65,7 @@ pub async fn every_field_of_a_worktree_is_read_back_unchanged(backend: &impl Bac
             at: samples.time(),
             is_done: true,
             salvage: Some(salvage),
+            onto: Some(BranchName::parse("full-2").unwrap()),
         }),
         commands: commands(),
         is_set_up: true,
@@ -161,7 +162,9 @@ pub async fn a_removal_is_recorded_until_the_folder_exists_again(backend: &impl 
     let (store, samples) = (backend.open().await, Samples::default());
     let own = worktree(&samples, "main", 20001);
     stored(&*store, &own).await.unwrap();
-    let removal = Some(WorktreeRemoval { at: samples.time(), is_done: false, salvage: None });
+    let onto = Some(BranchName::parse("other").unwrap());
+    let removal = WorktreeRemoval { at: samples.time(), is_done: false, salvage: None, onto };
+    let removal = Some(removal);
     let set = |removal| Change::SetWorktreeRemoval { worktree: own.id, removal };
     store.commit(commit([set(removal.clone())])).await.unwrap();
     assert_eq!(all(&*store).await[0].removal, removal);
@@ -187,6 +190,19 @@ pub async fn the_commands_of_a_worktree_and_their_success_are_recorded(backend: 
     assert!(!all(&*store).await[0].is_set_up);
 }
 
+pub async fn a_worktree_can_get_another_branch(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let own = worktree(&samples, "main", 20001);
+    let other = worktree(&samples, "side", 20002);
+    stored(&*store, &own).await.unwrap();
+    stored(&*store, &other).await.unwrap();
+    let branch = BranchName::parse("fix-2").unwrap();
+    let change = Change::SetWorktreeBranch { worktree: own.id, branch: branch.clone() };
+    store.commit(commit([change])).await.unwrap();
+    let expected = AgentWorktree { branch, ..own };
+    assert_eq!(all(&*backend.open().await).await, [expected, other]);
+}
+
 pub async fn changes_to_an_unknown_worktree_fail_with_not_found(backend: &impl Backend) {
     let (store, samples) = (backend.open().await, Samples::default());
     let session = samples.stored_session(&*store, "shop", "coder").await;
@@ -195,6 +211,7 @@ pub async fn changes_to_an_unknown_worktree_fail_with_not_found(backend: &impl B
         lease(&unknown, &session),
         Change::ReleaseWorktree { worktree: unknown.id },
         Change::SetWorktreeRemoval { worktree: unknown.id, removal: None },
+        Change::SetWorktreeBranch { worktree: unknown.id, branch: unknown.branch.clone() },
         Change::SetWorktreeCommands { worktree: unknown.id, commands: commands() },
         Change::SetWorktreeSetUp { worktree: unknown.id, is_set_up: true },
         Change::ForgetWorktree(unknown.id),
