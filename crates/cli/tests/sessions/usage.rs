@@ -2,8 +2,9 @@
 
 use std::fs;
 
+use segue_testkit::hold::Hold;
 use segue_testkit::scene::{self, text};
-use segue_testkit::{World, conversation};
+use segue_testkit::{World, conversation, processes};
 use serde_json::{Value, json};
 
 use crate::world;
@@ -105,4 +106,25 @@ fn result_of_a_task_has_the_usage_of_its_own_turns_only() {
     let sum = usage_of(&world, name);
     let second = second["result"]["usage"]["input"].as_u64().unwrap();
     assert_eq!(sum.0, 3 + second, "the first turn belongs to the first task");
+}
+
+#[test]
+fn requests_are_answered_while_a_stop_waits_for_a_slow_count() {
+    let mut world = world();
+    let hold = Hold::at(&mut world, "usage.read.before");
+    world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "remember the word amber"]);
+    hold.meanwhile(&mut world, |world| {
+        let pid = scene::pid(&world.session("fox"), "pid");
+        let mut stop = world.start(["stop", "fox"]);
+        processes::wait_gone(pid);
+        let listed = world.session("fox");
+        assert_eq!(listed["name"], "fox");
+        world.ok(["resume", "fox", "--stopped", "--plan"]);
+        world.ok(["send", "fox", "--no-wait", "what is the word?"]);
+        assert_eq!(stop.try_wait().unwrap(), None, "the count has not ended");
+        // The wait for the count is limited.
+        assert!(stop.wait().unwrap().success());
+        world.ok(["stop", "fox"]);
+        world.ok(["rm", "fox", "--yes"]);
+    });
 }

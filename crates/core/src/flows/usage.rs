@@ -29,6 +29,7 @@ pub fn read(
     conversations: &[VendorSessionId],
     known: Vec<StoredUsageCursor>,
 ) -> Result<UsageScan> {
+    failpoint::hit("usage.read.before");
     let mut scan = UsageScan::default();
     let vendor = ports.vendors.of(session)?;
     let Some(reports) = vendor.usage() else { return Ok(scan) };

@@ -189,7 +189,7 @@ pub(crate) async fn remove(
         let (id, purge) = (summary.session.id, query.purge);
         let done = RequestStep::Done { answer: "null".to_owned() };
         let same_commit = step(&supervisor.ports, key, done);
-        supervisor.ask(id, |reply| SessionRequest::Remove { purge, same_commit, reply }).await
+        supervisor.ask(id, |reply| SessionRequest::remove(purge, same_commit, reply)).await
     };
     Ok(Json(once.carry_out(AnswerStorage::WithChanges, remove).await?))
 }

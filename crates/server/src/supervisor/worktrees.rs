@@ -97,9 +97,10 @@ impl Supervisor {
         worktrees::prepare(&self.ports, session, environment).await
     }
 
-    /// Removes a worktree. The actor of its session does it, so that no process is started there
-    /// meanwhile. The claim keeps other sessions away, to which a headless session leaves it. Fails
-    /// if another request uses the worktree.
+    /// Removes a worktree. Fails if another request uses it. A start of its session that was
+    /// requested before is a conflict; later starts, also of other sessions, wait for the claim before
+    /// they prepare the worktree. So the teardown commands run outside of the actor, which handles
+    /// other requests meanwhile.
     async fn remove_worktree(
         self: &Arc<Self>,
         worktree: &AgentWorktree,
@@ -107,14 +108,11 @@ impl Supervisor {
     ) -> Result<WorktreeActionReport> {
         let _claim =
             self.worktree_claims.try_claim(&worktree.path).ok_or_else(|| in_use(worktree))?;
-        match worktree.session {
-            Some(session) => {
-                let environment = environment.clone();
-                self.ask(session, |reply| SessionRequest::RemoveWorktree { environment, reply })
-                    .await
-            }
-            None => worktrees::remove(&self.ports, worktree, (&[], environment)).await,
+        let worktree = worktrees::again(&self.ports, worktree).await?;
+        if let Some(session) = worktree.session {
+            self.ask(session, |reply| SessionRequest::CheckNoStart { reply }).await?;
         }
+        worktrees::remove(&self.ports, &worktree, (&[], environment)).await
     }
 }
 

@@ -235,3 +235,44 @@ fn setup_of_a_killed_daemon_is_ended_before_it_runs_again() {
     drop(held);
     assert_eq!(count(&runs), 1);
 }
+
+#[test]
+fn requests_about_a_session_are_answered_while_a_teardown_runs() {
+    let world = world_with_repository();
+    let pipe = pipe(&world);
+    trust_commands(&world, &format!("teardown = [\"cat {}\"]", pipe.display()));
+    let (_, folder) = start(&world, "fox", "fix");
+    world.ok(["stop", "fox"]);
+    let mut remove = world.start(["worktree", "rm", "fox", "--yes"]);
+    let held = open(&pipe);
+    world.ok(["ls"]);
+    world.ok(["stop", "fox"]);
+    let message = world.ok(["send", "fox", "--no-wait", "what is the word?"]);
+    world.ok(["messages", "--cancel", message.trim()]);
+    let planned = world.json(["resume", "fox", "--stopped", "--plan", "--json"]);
+    assert_eq!(planned["plan"][0]["name"], "fox", "{planned:#}");
+    assert_eq!(remove.try_wait().unwrap(), None, "the teardown still runs");
+    drop(held);
+    assert!(remove.wait().unwrap().success());
+    assert!(!folder.exists());
+    world.resume(["fox", "--stopped"]).assert_back("fox", "resumed");
+    assert_knows(&world, "fox", "fox");
+}
+
+#[test]
+fn start_that_is_requested_while_a_teardown_runs_restores_the_worktree_after_it() {
+    let world = world_with_repository();
+    let pipe = pipe(&world);
+    trust_commands(&world, &format!("teardown = [\"cat {}\"]", pipe.display()));
+    let (_, folder) = start(&world, "fox", "fix");
+    fs::write(folder.join("note.txt"), "keep me").unwrap();
+    world.ok(["stop", "fox"]);
+    let mut remove = world.start(["worktree", "rm", "fox", "--yes"]);
+    let held = open(&pipe);
+    let mut resume = world.start(["resume", "fox", "--stopped"]);
+    drop(held);
+    assert!(remove.wait().unwrap().success());
+    assert!(resume.wait().unwrap().success());
+    assert_eq!(fs::read_to_string(folder.join("note.txt")).unwrap(), "keep me");
+    assert_knows(&world, "fox", "fox");
+}

@@ -6,14 +6,14 @@ use segue_core::Result;
 use segue_core::flows::archive;
 use segue_core::model::VendorSessionId;
 use segue_core::rules::archive::{ArchiveFacts, is_due};
+use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle};
-use tokio::time::timeout;
 
 use super::{Actor, SessionObservation, send_if_alive};
 use crate::blocking::failed;
 
-/// How long a request waits for a copy. The copy continues after that.
-const COPY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a start waits for a copy. The copy continues after that.
+pub(super) const COPY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The state of the copies of this session's conversations.
 #[derive(Debug, Default)]
@@ -30,12 +30,18 @@ pub(super) struct Archiving {
     round: u64,
     /// Conversations to copy after the current copy.
     waiting: Vec<VendorSessionId>,
+    /// Notified when no copy is in progress or queued any more.
+    awaiting: Vec<oneshot::Sender<()>>,
 }
 
 impl Archiving {
-    /// Returns whether no copy is in progress or queued.
+    fn has_copies(&self) -> bool {
+        self.running.is_some() || !self.waiting.is_empty()
+    }
+
+    /// Returns whether no copy is in progress or queued, and no request waits for one.
     pub(super) fn is_idle(&self) -> bool {
-        self.running.is_none() && self.waiting.is_empty()
+        !self.has_copies() && self.awaiting.is_empty()
     }
 }
 
@@ -95,30 +101,30 @@ impl Actor {
 
     /// Handles a finished copy: starts the next one, and makes room if the archive is too large.
     pub(super) async fn archived(&mut self, round: u64) {
-        // Another function may have awaited this copy already.
-        if self.archiving.round == round {
-            self.finish_copies().await;
+        if self.archiving.round != round {
+            return;
+        }
+        // The copy has reported its end, so this does not wait.
+        if let Some(running) = self.archiving.running.take() {
+            self.handle_copied(running.await);
+        }
+        self.archive_next();
+        if !self.archiving.has_copies() {
+            for awaiting in self.archiving.awaiting.drain(..) {
+                // The caller may have stopped waiting.
+                let _gone = awaiting.send(());
+            }
         }
     }
 
-    /// Waits until all queued copies are finished.
-    pub(super) async fn finish_copies(&mut self) {
-        while let Some(running) = self.archiving.running.take() {
-            let copied_bytes = running.await;
-            self.handle_copied(copied_bytes);
-            self.archive_next();
+    /// Returns a wait for the end of all copies that are in progress or queued.
+    pub(super) fn copies_made(&mut self) -> oneshot::Receiver<()> {
+        let (made, wait) = oneshot::channel();
+        match self.archiving.has_copies() {
+            true => self.archiving.awaiting.push(made),
+            false => drop(made.send(())),
         }
-    }
-
-    /// Copies the conversation and waits for the copy, at most [`COPY_TIMEOUT`].
-    pub(super) async fn archive_now(&mut self) {
-        self.archive();
-        while let Some(running) = &mut self.archiving.running {
-            let Ok(copied_bytes) = timeout(COPY_TIMEOUT, running).await else { return };
-            self.archiving.running = None;
-            self.handle_copied(copied_bytes);
-            self.archive_next();
-        }
+        wait
     }
 
     fn handle_copied(&self, copied_bytes: Result<Result<u64>, JoinError>) {

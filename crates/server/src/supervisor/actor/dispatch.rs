@@ -2,7 +2,9 @@
 
 use segue_core::Result;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
+use super::archiving::COPY_TIMEOUT;
 use super::start_queue::{FirstReply, StartRequest};
 use super::{Actor, Reply, SessionRequest, SessionTimeout, send_reply};
 
@@ -27,14 +29,9 @@ impl Actor {
                 self.starts.push(StartRequest::Handoff { launch, trigger, reply });
             }
             SessionRequest::Stop { reply } => return self.stop_and_answer(reply).await,
-            SessionRequest::Remove { purge, same_commit, reply } => {
-                let result = self.remove(purge, same_commit).await;
-                self.removed = result.is_ok();
-                send_reply(reply, result);
-            }
-            SessionRequest::RemoveWorktree { environment, reply } => {
-                send_reply(reply, self.remove_worktree(&environment).await);
-            }
+            SessionRequest::Remove(removal) => self.begin_removal(removal).await,
+            SessionRequest::CompleteRemoval(removal) => self.complete_removal(removal).await,
+            SessionRequest::CheckNoStart { reply } => send_reply(reply, self.check_no_start()),
             SessionRequest::Reconcile { reply } => return self.reconcile_and_answer(reply).await,
             SessionRequest::Plan { selection, reply } => {
                 send_reply(reply, self.plan(selection).await);
@@ -75,7 +72,14 @@ impl Actor {
         let cancelled = self.cancel_starts().await;
         let stopped = cancelled.and(self.stop().await);
         let failed = stopped.as_ref().map(drop).map_err(Clone::clone);
-        send_reply(reply, stopped);
+        // The archive and the usage are complete when the client has its answer. The actor does not
+        // wait for them.
+        let (copied, counted) = (self.copies_made(), self.usage_counted());
+        tokio::spawn(async move {
+            let _copied_later = timeout(COPY_TIMEOUT, copied).await;
+            counted.await;
+            send_reply(reply, stopped);
+        });
         failed
     }
 

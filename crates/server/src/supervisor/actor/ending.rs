@@ -3,28 +3,37 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use segue_core::api::WorktreeActionReport;
-use segue_core::flows::{archive, worktrees};
+use segue_core::flows::archive;
 use segue_core::model::{
-    Binding, Environment, EventPayload, Exit, How, LaunchEnd, LaunchId, Session, Status, WaitingFor,
+    Binding, EventPayload, Exit, How, LaunchEnd, LaunchId, Session, Status, WaitingFor,
 };
 use segue_core::ports::{Change, Commit};
 use segue_core::rules::lifecycle::EnvironmentKept;
 use segue_core::{Error, Result, failpoint};
 
-use super::Actor;
+use super::{Actor, Reply, SessionRequest, send_if_alive, send_reply};
 
 /// How long an agent has to exit by itself before it is killed.
 pub(super) const STOP_GRACE: Duration = Duration::from_secs(5);
 
+/// A request to remove a session.
+#[derive(Debug)]
+pub(crate) struct SessionRemoval {
+    /// Whether the archive and the transcripts are deleted, too.
+    pub(super) purge: bool,
+    /// Recorded in the same commit.
+    pub(super) same_commit: Vec<Change>,
+    pub(super) reply: Reply<()>,
+}
+
 impl Actor {
-    /// Ends the session's process. Returns whether there was one.
+    /// Ends the session's process. Returns whether there was one. The archive and the usage are
+    /// completed in the background.
     pub(super) async fn stop(&mut self) -> Result<bool> {
         self.cancel_restart().await;
         let Some(launch) = self.state.open().map(|launch| launch.id) else {
             self.record_as_stopped().await?;
-            self.archive_now().await;
-            self.count_usage_now().await;
+            self.archive();
             return Ok(false);
         };
         failpoint::hit("stop.holder.before");
@@ -35,8 +44,7 @@ impl Actor {
         let follow_ups = self.record_end(launch, end, EnvironmentKept::No).await?;
         failpoint::hit("stop.commit.after");
         self.follow_up(launch, follow_ups).await?;
-        self.archive_now().await;
-        self.count_usage_now().await;
+        self.archive();
         Ok(true)
     }
 
@@ -68,38 +76,68 @@ impl Actor {
         self.state.commit(&self.ports, commit).await
     }
 
-    /// Salvages and removes the session's worktree. A start that waits is a conflict.
-    pub(super) async fn remove_worktree(
-        &mut self,
-        environment: &Environment,
-    ) -> Result<WorktreeActionReport> {
-        let name = self.state.session.address();
-        // A restart may be running the setup commands.
-        if !self.starts.is_empty() {
-            return Err(Error::conflict(format!("`{name}` is about to start"))
-                .hint(format!("run `segue stop {name}` first")));
+    /// Fails if a start of the session waits.
+    pub(super) fn check_no_start(&self) -> Result<()> {
+        if self.starts.is_empty() {
+            return Ok(());
         }
-        let worktree = worktrees::of_session(&self.ports, &self.state.session).await?;
-        let gone = || Error::not_found(format!("`{name}` has no worktree any more"));
-        worktrees::remove(&self.ports, &worktree.ok_or_else(gone)?, (&[], environment)).await
+        Err(self.is_active("is about to start"))
     }
 
-    pub(super) async fn remove(&mut self, purge: bool, same_commit: Vec<Change>) -> Result<()> {
+    fn is_active(&self, how: &str) -> Error {
         let name = self.state.session.address();
+        Error::conflict(format!("`{name}` {how}")).hint(format!("run `segue stop {name}` first"))
+    }
+
+    /// Begins to remove the session: its usage is counted, and its copies are completed, while the
+    /// actor handles other messages.
+    pub(super) async fn begin_removal(&mut self, removal: Box<SessionRemoval>) {
+        if let Err(error) = self.refuse_if_active().await {
+            return send_reply(removal.reply, Err(error));
+        }
+        // The usage stays when the session is gone, so it must be complete.
+        self.count_usage();
+        let (copied, counted, inbox) =
+            (self.copies_made(), self.usage_counted(), self.inbox.clone());
+        self.begun_removals += 1;
+        tokio::spawn(async move {
+            counted.await;
+            // The sender is dropped if the actor has ended.
+            let _ended = copied.await;
+            send_if_alive(&inbox, SessionRequest::CompleteRemoval(removal));
+        });
+    }
+
+    /// Removes the session, unless it was started meanwhile.
+    pub(super) async fn complete_removal(&mut self, removal: Box<SessionRemoval>) {
+        self.begun_removals -= 1;
+        // A copy that is still in progress would recreate deleted files.
+        if !self.archiving.is_idle() {
+            return self.begin_removal(removal).await;
+        }
+        let SessionRemoval { purge, same_commit, reply } = *removal;
+        let result = match self.refuse_if_active().await {
+            Ok(()) => self.remove(purge, same_commit).await,
+            Err(error) => Err(error),
+        };
+        self.removed = result.is_ok();
+        send_reply(reply, result);
+    }
+
+    /// Fails if the session runs, or if a user has requested its start. Cancels its restarts.
+    async fn refuse_if_active(&mut self) -> Result<()> {
         if self.state.open().is_some() {
-            return Err(Error::conflict(format!("`{name}` is running"))
-                .hint(format!("run `segue stop {name}` first")));
+            return Err(self.is_active("is running"));
         }
         if !self.starts.has_only_restarts() {
-            return Err(Error::conflict(format!("`{name}` is about to start"))
-                .hint(format!("run `segue stop {name}` first")));
+            return Err(self.is_active("is about to start"));
         }
         drop(self.starts.take_all());
         self.cancel_restart().await;
-        // The usage stays when the session is gone, so it must be complete.
-        self.count_usage_now().await;
-        // A copy that is still in progress would recreate files that are deleted below.
-        self.finish_copies().await;
+        Ok(())
+    }
+
+    async fn remove(&mut self, purge: bool, same_commit: Vec<Change>) -> Result<()> {
         // Delete the files before the session. If the daemon dies in between, the session still
         // exists, and the removal can be repeated.
         for launch in &self.state.launches {
@@ -117,13 +155,12 @@ impl Actor {
             let ids = self.state.bindings.iter().map(|binding| &binding.vendor_session);
             archive::remove(&self.ports, &self.state.session, ids)?;
         }
+        let address = self.state.session.address();
         let mut changes = vec![Change::RemoveSession(self.id())];
         changes.extend(same_commit);
         let commit = Commit {
             changes,
-            events: vec![
-                self.state.event(&self.ports, EventPayload::SessionRemoved { address: name }),
-            ],
+            events: vec![self.state.event(&self.ports, EventPayload::SessionRemoved { address })],
         };
         failpoint::hit("remove.commit.before");
         self.state.commit(&self.ports, commit).await?;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use segue_core::Result;
 use segue_core::api::{
     AgentOutcome, AnswerReport, PlannedOutcome, SendReport, SessionView, TurnReport,
-    WorktreeActionReport,
 };
 use segue_core::flows::launch::LaunchRequest;
 use segue_core::flows::look::SelectionMode;
@@ -17,7 +16,7 @@ use segue_core::ports::{self, Change, Commit, HolderEvent};
 use tokio::sync::oneshot;
 
 use super::super::accounts::StartTrigger;
-use super::{ConversationRenewal, Outgoing, Reply, Start, Waiter};
+use super::{ConversationRenewal, Outgoing, Reply, SessionRemoval, Start, Waiter};
 
 /// A message to an actor.
 #[derive(Debug)]
@@ -83,17 +82,12 @@ pub(crate) enum SessionRequest {
     Stop {
         reply: Reply<bool>,
     },
-    Remove {
-        purge: bool,
-        /// Recorded in the same commit.
-        same_commit: Vec<Change>,
+    Remove(Box<SessionRemoval>),
+    /// Removes the session after its usage was counted. Only the actor itself sends this.
+    CompleteRemoval(Box<SessionRemoval>),
+    /// Fails if a start of the session waits.
+    CheckNoStart {
         reply: Reply<()>,
-    },
-    /// Salvages and removes the worktree of the session, which stays.
-    RemoveWorktree {
-        /// The environment of teardown commands.
-        environment: Environment,
-        reply: Reply<WorktreeActionReport>,
     },
     WaitTurn {
         reply: Reply<TurnReport>,
@@ -150,6 +144,14 @@ pub(crate) enum SessionRequest {
         reply: Reply<AnswerReport>,
     },
     Wait(Waiter),
+}
+
+impl SessionRequest {
+    /// Returns a request to remove the session, and with `purge` also its conversations.
+    /// `same_commit` is recorded in the same commit.
+    pub(crate) fn remove(purge: bool, same_commit: Vec<Change>, reply: Reply<()>) -> Self {
+        Self::Remove(Box::new(SessionRemoval { purge, same_commit, reply }))
+    }
 }
 
 /// An event of the processes and files of a session.

@@ -47,6 +47,7 @@ use self::archiving::Archiving;
 use self::delivery::DeliveryState;
 pub(crate) use self::delivery::Outgoing;
 use self::dialogs::Asking;
+use self::ending::SessionRemoval;
 use self::evidence::PendingEvidence;
 pub(crate) use self::inbox::{ActorMessage, SessionObservation, SessionRequest, SessionTimeout};
 use self::start_queue::{StartQueue, StartStep};
@@ -150,6 +151,8 @@ pub(crate) struct Actor {
     notified_reason: Option<Reason>,
     /// The id of the question in the last notification.
     notified_question: Option<String>,
+    /// How many requests to remove the session wait until its usage is counted.
+    begun_removals: usize,
     removed: bool,
 }
 
@@ -182,6 +185,7 @@ impl Actor {
             usage_counting: UsageCounting::default(),
             notified_reason,
             notified_question: None,
+            begun_removals: 0,
             removed: false,
         };
         tokio::spawn(actor.run(messages));
@@ -245,6 +249,7 @@ impl Actor {
             && self.permits.is_empty()
             && self.archiving.is_idle()
             && self.usage_counting.is_idle()
+            && self.begun_removals == 0
             && self.unrecorded.is_caught_up()
             // The names of the missing variables are only in memory.
             && self.state.session.status != Status::Waiting(WaitingFor::Environment)

@@ -15,9 +15,11 @@ use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::recovery::{self, Decision};
 use segue_core::{Error, Result, failpoint};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::super::accounts::StartTrigger;
 use super::super::admission::{AdmissionRequest, StartPermits, admit};
+use super::archiving::COPY_TIMEOUT;
 use super::start_queue::{PermitWait, StartRequest, StartStep};
 use super::{Actor, ConversationRenewal, LeftBehind, first_launch};
 use crate::blocking::failed;
@@ -120,8 +122,8 @@ impl Actor {
             return Ok(Preparation::NeedsNoProcess(Box::new(observed), decision));
         }
         self.end_leftovers().await?;
-        // The new process may delete files of the conversation, so archive it first.
-        self.archive_now().await;
+        // The new process may delete files of the conversation, so its start waits for the copy.
+        self.archive();
         let is_new = matches!(decision, Decision::StartAgain | Decision::Fresh);
         Ok(Preparation::NeedsPermits { vendor_chooses_id: is_new && self.vendor_chooses_id()? })
     }
@@ -170,7 +172,9 @@ impl Actor {
         };
         let supervisor = Arc::clone(&self.supervisor);
         let mut worktree = self.worktree_preparation(start);
+        let copied = self.copies_made();
         Ok(Box::pin(async move {
+            let _copied_later = timeout(COPY_TIMEOUT, copied).await;
             let prepared = worktree.join_next().await.transpose().map_err(failed)?;
             let worktree_was_gone = prepared.transpose()?.unwrap_or(false);
             let permits = admit(&supervisor.gates, &supervisor.accounts, request).await?;

@@ -7,12 +7,14 @@ use segue_core::Result;
 use segue_core::flows::usage::{self, UsageScan};
 use segue_core::model::{Session, VendorSessionId};
 use segue_core::ports::Ports;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::{Actor, Reply, SessionObservation, send_if_alive, send_reply};
 use crate::blocking::blocking;
 
-/// How long a request to stop or to remove a session waits for the count.
+/// How long a request to stop or to remove a session waits for the count. The count continues after
+/// that, and the actor handles other messages meanwhile.
 const COUNT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The state of the counting of this session's usage.
@@ -55,19 +57,25 @@ impl Actor {
     /// Replies as soon as everything is counted that the transcripts contain now.
     pub(super) fn count_usage_and_answer(&mut self, reply: Reply<()>) {
         self.count_usage();
-        let running = self.usage_counting.begun;
-        let needed = running + u64::from(self.usage_counting.is_due_again);
-        self.usage_counting.waiting.push((needed, reply));
+        self.answer_when_counted(reply);
     }
 
-    /// Counts what the session has used, at most for [`COUNT_TIMEOUT`], before it is stopped or
-    /// removed. The transcripts are complete then.
-    pub(super) async fn count_usage_now(&mut self) {
-        let (ports, session) = (self.ports.clone(), self.state.session.clone());
-        let scan = scan(ports, session, self.conversations());
-        if let Ok(scan) = timeout(COUNT_TIMEOUT, scan).await {
-            // A failure is logged. The usage is counted later.
-            let _logged = self.record_scan(scan).await;
+    /// Replies after the scans that are running or due.
+    fn answer_when_counted(&mut self, reply: Reply<()>) {
+        let needed = self.usage_counting.begun + u64::from(self.usage_counting.is_due_again);
+        match needed <= self.usage_counting.recorded {
+            true => send_reply(reply, Ok(())),
+            false => self.usage_counting.waiting.push((needed, reply)),
+        }
+    }
+
+    /// Returns a wait for the scans that are running or due, at most for [`COUNT_TIMEOUT`]. A
+    /// failure is logged, and the usage is counted later.
+    pub(super) fn usage_counted(&mut self) -> impl Future<Output = ()> + Send + 'static {
+        let (reply, counted) = oneshot::channel();
+        self.answer_when_counted(reply);
+        async move {
+            let _counted_later = timeout(COUNT_TIMEOUT, counted).await;
         }
     }
 

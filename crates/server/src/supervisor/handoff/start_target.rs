@@ -99,8 +99,7 @@ impl Transfer {
     /// Removes a new session after its handoff failed.
     pub(super) async fn remove_new_session(&self) {
         if self.target.is_new && self.target.is_recorded {
-            let (purge, same_commit) = (false, Vec::new());
-            let remove = |reply| SessionRequest::Remove { purge, same_commit, reply };
+            let remove = |reply| SessionRequest::remove(false, Vec::new(), reply);
             // The caller gets the error of the handoff, not an error of this removal.
             let _stays = self.supervisor.ask(self.target.session.id, remove).await;
         }
