@@ -61,7 +61,7 @@ pub use scale::{ScaleReport, ScaleRequest};
 pub use select::{
     AddressQuery, FailedTarget, SelectReport, SelectRequest, Selection, combined_error,
 };
-pub use session::{ListRequest, SessionList, SessionRef, SessionView};
+pub use session::{ListRequest, SessionList, SessionRef, SessionView, StartedSession};
 pub use stop::{StopOutcome, StopReport, StopRequest, StoppedSession};
 pub use task::{
     TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskSelector,

@@ -16,9 +16,9 @@ use segue_core::api::{
     EventsQuery, FROM_NOW, GitCredentialAnswer, GitCredentialRequest, HandoffReport,
     HandoffRequest, Health, ListRequest, MessageList, MessageView, MessagesRequest, PROTOCOL,
     RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport, ScaleRequest,
-    SelectReport, SelectRequest, SendReport, SendRequest, SessionList, SessionView, StopReport,
-    StopRequest, TrustRequest, TrustView, TurnReport, UnknownConversation, UpRequest, UsageList,
-    UsageRequest, WaitReport, WaitRequest, WorktreeAction, WorktreeActionReport,
+    SelectReport, SelectRequest, SendReport, SendRequest, SessionList, SessionView, StartedSession,
+    StopReport, StopRequest, TrustRequest, TrustView, TurnReport, UnknownConversation, UpRequest,
+    UsageList, UsageRequest, WaitReport, WaitRequest, WorktreeAction, WorktreeActionReport,
     WorktreeActionRequest, WorktreeDiffReport, WorktreeDiffRequest, WorktreeGcReport,
     WorktreeGcRequest, WorktreeList, WorktreesRequest,
 };
@@ -138,7 +138,7 @@ impl Client {
         &self.health
     }
 
-    pub async fn run(&self, request: &RunRequest) -> Result<SessionView> {
+    pub async fn run(&self, request: &RunRequest) -> Result<StartedSession> {
         self.line.change(Method::POST, "/v1/run", request).await
     }
 

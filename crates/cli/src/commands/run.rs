@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use segue_core::api::{Caller, RunRequest, SessionView, TurnReport, WorktreeRequest};
+use segue_core::api::{
+    Caller, RunRequest, SessionView, StartedSession, TurnReport, WorktreeRequest,
+};
 use segue_core::model::Permission;
 use segue_core::rules::dialog;
 use segue_core::{Error, Result};
@@ -149,7 +151,9 @@ pub(crate) async fn run(arguments: RunArguments, context: &mut Context) -> Resul
         .showing_changed()
         .after_interrupt("the start of the agent continues", "run `segue ls` to see it");
     let attempt = async || with_progress(context, work.clone(), client.run(&request)).await;
-    let session = trust::ask_and_retry(&client, context, folder, attempt).await?;
+    let started = trust::ask_and_retry(&client, context, folder, attempt).await?;
+    let StartedSession { session, notices } = started;
+    print_notices(&notices, context);
     match afterwards {
         Afterwards::Attach => attach::attach(&session.id.to_string(), &client, context).await,
         Afterwards::WaitForTurn => {
@@ -162,6 +166,13 @@ pub(crate) async fn run(arguments: RunArguments, context: &mut Context) -> Resul
         }
         Afterwards::WaitForRest => wait::for_rest(&session, &client, context).await,
         Afterwards::PrintAddress => show_address(&session, context),
+    }
+}
+
+fn print_notices(notices: &[String], context: &Context) {
+    for notice in notices {
+        context.output.note(notice);
+        context.output.hint("add `--permission accept-edits` or `--permission auto` to allow more");
     }
 }
 

@@ -39,6 +39,15 @@ impl SessionRef {
     }
 }
 
+/// A session that was started, with what its user should know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartedSession {
+    #[serde(flatten)]
+    pub session: SessionView,
+    #[serde(default)]
+    pub notices: Vec<String>,
+}
+
 /// A session as `segue ls --json` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionView {

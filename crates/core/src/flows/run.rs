@@ -34,6 +34,8 @@ pub struct RunPlan {
     pub prompt: Option<String>,
     /// The worktree to make before the session starts. Its path is the session's folder.
     pub worktree: Option<WorktreePlan>,
+    /// What the caller should know before the agent works.
+    pub notices: Vec<String>,
 }
 
 /// A session that an earlier attempt of the same request created.
@@ -121,9 +123,16 @@ async fn plan_for(
     let environment = &request.caller.environment;
     let environment =
         agent.map_or_else(|| environment.clone(), |agent| agent.environment(environment));
-    if request.headless && attendance == Attendance::Nobody {
-        unattended::check(ports, vendor.as_ref(), permission, &environment)?;
-    }
+    let notice = match (request.headless, attendance) {
+        (false, _) => None,
+        (true, Attendance::Person) => {
+            unattended::notice(ports, vendor.as_ref(), permission, &environment)
+        }
+        (true, Attendance::Nobody) => {
+            unattended::check(ports, vendor.as_ref(), permission, &environment)?;
+            None
+        }
+    };
     let worktree =
         worktree(ports, principal, request, (&cwd, project.as_ref(), agent, &id)).await?;
     Ok(RunPlan {
@@ -137,6 +146,7 @@ async fn plan_for(
         prompt: request.prompt.clone().or_else(|| agent.and_then(|it| it.prompt.clone())),
         cwd: worktree.as_ref().map_or(cwd, |plan| plan.worktree.path.clone()),
         worktree,
+        notices: notice.into_iter().collect(),
         // Comes last, because it is the first step that records something.
         fleet: fleet(ports, principal, project.as_ref()).await?,
     })

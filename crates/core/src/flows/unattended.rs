@@ -1,7 +1,9 @@
-//! Refuses work without a person at a terminal for an agent that would have to ask one.
+//! Work without a terminal for an agent that would have to ask a person. A task is refused, because
+//! no person waits for it. A headless run is started with a notice: it is useful for a question that
+//! needs no permission, and the person sees at once what the agent was refused.
 
 use crate::error::{Error, Result};
-use crate::model::{Environment, Permission};
+use crate::model::{Environment, Permission, PermissionEffect};
 use crate::ports::{Ports, Vendor};
 
 /// Fails if a headless agent with this permission would have to ask a person, and the vendor's
@@ -13,13 +15,7 @@ pub(crate) fn check(
     permission: Permission,
     environment: &Environment,
 ) -> Result<()> {
-    let launching = vendor.launching();
-    let program = || ports.machine.find_program(&launching.program(), environment);
-    let can_ask = || {
-        let version = program().and_then(|program| program.version);
-        launching.headless().is_some_and(|it| it.questions(version.as_deref()).is_some())
-    };
-    if permission != Permission::Ask || can_ask() {
+    if !cannot_ask(ports, vendor, permission, environment) {
         return Ok(());
     }
     let vendor = vendor.id();
@@ -32,4 +28,38 @@ pub(crate) fn check(
         "or write `permission = \"accept-edits\"` or `permission = \"auto\"` into the agent's \
            section of segue.toml",
     ))
+}
+
+/// Returns the notice about a headless agent that cannot ask a person for what its permission does
+/// not allow. `None` if it can ask, or if the permission has no effect on the vendor.
+pub(crate) fn notice(
+    ports: &Ports,
+    vendor: &dyn Vendor,
+    permission: Permission,
+    environment: &Environment,
+) -> Option<String> {
+    let has_effect = vendor.capabilities().permission == PermissionEffect::Limits;
+    let is_due = has_effect && cannot_ask(ports, vendor, permission, environment);
+    let (vendor, permission) = (vendor.id(), permission.word());
+    is_due.then(|| {
+        format!(
+            "`{vendor}` cannot ask a person while it runs headless: with the permission \
+             `{permission}` it goes without the tools that need one"
+        )
+    })
+}
+
+fn cannot_ask(
+    ports: &Ports,
+    vendor: &dyn Vendor,
+    permission: Permission,
+    environment: &Environment,
+) -> bool {
+    let launching = vendor.launching();
+    let program = || ports.machine.find_program(&launching.program(), environment);
+    let can_ask = || {
+        let version = program().and_then(|program| program.version);
+        launching.headless().is_some_and(|it| it.questions(version.as_deref()).is_some())
+    };
+    permission == Permission::Ask && !can_ask()
 }

@@ -96,6 +96,26 @@ async fn vendor_without_headless_turns_cannot_run_headless() {
 }
 
 #[tokio::test]
+async fn headless_run_that_cannot_ask_a_person_is_planned_with_a_notice() {
+    let notices = async |asks_headless, permission| {
+        let vendor = FakeVendor { asks_headless, ..FakeVendor::default() };
+        let world = FakeWorld::with_vendor(vendor);
+        let request = RunRequest {
+            headless: true,
+            prompt: Some("hi".into()),
+            permission: Some(permission),
+            ..request()
+        };
+        run::plan(&world.ports(), &Principal::User, &request).await.unwrap().notices
+    };
+    let told = notices(false, Permission::Ask).await;
+    assert!(told[0].contains("`tool` cannot ask a person"), "{told:?}");
+    for (asks_headless, permission) in [(true, Permission::Ask), (false, Permission::Auto)] {
+        assert_eq!(notices(asks_headless, permission).await, Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
 async fn agent_of_a_project_runs_only_after_its_file_is_trusted() {
     let world = FakeWorld::new();
     world.projects.write(samples::project(&["coder"]));

@@ -5,8 +5,8 @@ use axum::extract::{Path, Query, State};
 use segue_core::api::{
     AddressQuery, AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest,
     ListRequest, RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport,
-    ScaleRequest, SelectReport, SelectRequest, SessionList, SessionRef, SessionView, StopReport,
-    StopRequest, TurnReport, UnknownConversation, UpRequest,
+    ScaleRequest, SelectReport, SelectRequest, SessionList, SessionRef, SessionView,
+    StartedSession, StopReport, StopRequest, TurnReport, UnknownConversation, UpRequest,
 };
 use segue_core::flows::{
     SessionState, bringing_back, last_output, machines, open_elsewhere, select,
@@ -25,7 +25,7 @@ pub(crate) async fn run(
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
     Sent(request): Sent<RunRequest>,
-) -> RouteResult<SessionView> {
+) -> RouteResult<StartedSession> {
     let once = request_id.once(&app, &supervisor, &principal, &("run", &request));
     let key = once.key();
     let run = async move { supervisor::run(&supervisor, &principal, key, request).await };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use segue_core::api::{RunRequest, SessionView};
+use segue_core::api::{RunRequest, StartedSession};
 use segue_core::flows::look::SelectionMode;
 use segue_core::flows::run::{self, EarlierRun};
 use segue_core::flows::{SessionState, caller_environment};
@@ -23,7 +23,7 @@ pub(crate) async fn run(
     principal: &Principal,
     key: Option<RequestKey>,
     mut request: RunRequest,
-) -> Result<SessionView> {
+) -> Result<StartedSession> {
     run::check(principal, &request)?;
     let ports = &supervisor.ports;
     let sent = request.caller.environment;
@@ -46,7 +46,9 @@ pub(crate) async fn run(
         let inbox = supervisor.start_actor(SessionState::new(plan.session(ports).await?));
         match ask(&inbox, |reply| SessionRequest::Start { start: Box::new(start), reply }).await {
             Err(error) if plan.may_try_another_name(&error) => {}
-            result => return result,
+            result => {
+                return result.map(|session| StartedSession { session, notices: plan.notices });
+            }
         }
     }
     Err(Error::conflict("no free name was found").hint("give the session a name with `--name`"))
@@ -58,12 +60,12 @@ async fn finish_earlier_attempt(
     supervisor: &Arc<Supervisor>,
     EarlierRun { session, is_cut_short }: EarlierRun,
     environment: Environment,
-) -> Result<SessionView> {
+) -> Result<StartedSession> {
     if is_cut_short {
         let start = (SelectionMode::ByName, StartTrigger::now(StartRequester::One));
         bring_back(supervisor, session, start, (environment, None)).await?;
     }
     let sessions = supervisor.ports.store.sessions(&SessionQuery::id(session)).await?;
     let summary = sessions.first().ok_or_else(|| run::removed(session))?;
-    Ok(supervisor.view(summary))
+    Ok(StartedSession { session: supervisor.view(summary), notices: Vec::new() })
 }
