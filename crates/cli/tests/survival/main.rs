@@ -12,7 +12,7 @@ mod many_tasks;
 mod matrix;
 mod scenarios;
 mod single_agent;
-mod worktrees;
+mod unpassed;
 
 use segue_testkit::World;
 

@@ -12,7 +12,7 @@ use segue_testkit::repositories::{git, make_repository};
 use segue_testkit::{World, is_soak, processes, scene};
 use serde_json::Value;
 
-use crate::worktrees::check_repositories;
+use crate::scenarios::check_repositories;
 use crate::world;
 
 const AGENTS: [&str; 4] = ["coder", "tester", "writer", "reviewer"];

@@ -8,10 +8,13 @@ use segue_testkit::repositories::{git, make_repository};
 use segue_testkit::scene::write_project;
 use segue_testkit::world::CommandOutcome;
 
-use crate::scenarios::{NAME, Scenario, prompt, run_was_true, wait_at_rest};
+use super::{NAME, Scenario, prompt, run_was_true, wait_at_rest};
 
 /// The branch of the worktree.
 const BRANCH: &str = "fix";
+
+/// The branch onto which the worktree is restored.
+const NEW_BRANCH: &str = "fix-2";
 
 /// The file that the setup command makes in a worktree.
 const INSTALLED: &str = "installed";
@@ -19,7 +22,7 @@ const INSTALLED: &str = "installed";
 /// A file that git does not track. It must survive every removal.
 const NOTE: &str = "note.txt";
 
-pub(crate) const SCENARIOS: &[Scenario] = &[
+pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "worktree-run",
         prepare: with_repository,
@@ -27,6 +30,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         settle: wait_at_rest,
         check: run_and_repository_are_right,
         repeat: |world| repeat_unless_there(world, run),
+        ..Scenario::PLAIN
     },
     Scenario {
         name: "worktree-clone",
@@ -35,6 +39,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         settle: wait_at_rest,
         check: run_and_repository_are_right,
         repeat: |world| repeat_unless_there(world, run_in_clone),
+        ..Scenario::PLAIN
     },
     Scenario {
         name: "worktree-setup",
@@ -46,6 +51,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             repeat_unless_there(world, run);
             check_setup(world);
         },
+        ..Scenario::PLAIN
     },
     Scenario {
         name: "worktree-teardown",
@@ -54,8 +60,6 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             with_stopped_session(world);
         },
         act: remove,
-        settle: |_| {},
-        check: |_, _| {},
         repeat: |world| {
             assert_eq!(remove(world).status, 0);
             let outcome = world.segue(["resume", NAME, "--stopped", "--json"]);
@@ -63,6 +67,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             note_is_there_after_a_resume(world, &outcome);
             check_setup(world);
         },
+        ..Scenario::PLAIN
     },
     Scenario {
         name: "worktree-rm",
@@ -71,9 +76,8 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             with_stopped_session(world);
         },
         act: remove,
-        settle: |_| {},
-        check: |_, _| {},
         repeat: |world| assert_eq!(remove(world).status, 0),
+        ..Scenario::PLAIN
     },
     Scenario {
         name: "worktree-back",
@@ -90,8 +94,43 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             assert_eq!(outcome.status, 0, "{outcome:#?}");
             note_is_there_after_a_resume(world, &outcome);
         },
+        ..Scenario::PLAIN
+    },
+    Scenario {
+        name: "worktree-restore",
+        prepare: |world| {
+            with_repository(world);
+            with_stopped_session(world);
+            assert_eq!(remove(world).status, 0);
+        },
+        act: restore_onto_new_branch,
+        check: |world, outcome| {
+            if outcome.status == 0 {
+                assert_eq!(branches(world), (NEW_BRANCH.to_owned(), NEW_BRANCH.to_owned()));
+                note_is_there_after_a_resume(world, outcome);
+            }
+        },
+        repeat: |world| {
+            let outcome = restore_onto_new_branch(world);
+            // The first attempt may have restored the worktree, which then exists.
+            assert!([0, 4].contains(&outcome.status), "{outcome:#?}");
+            assert_eq!(branches(world), (NEW_BRANCH.to_owned(), NEW_BRANCH.to_owned()));
+            note_is_there_after_a_resume(world, &world.segue(["ls"]));
+        },
+        ..Scenario::PLAIN
     },
 ];
+
+fn restore_onto_new_branch(world: &World) -> CommandOutcome {
+    world.segue(["worktree", "restore", NAME, "--branch", NEW_BRANCH])
+}
+
+/// Returns the branch of the session's worktree in the record, and the one that git has checked out.
+fn branches(world: &World) -> (String, String) {
+    let session = world.session(NAME);
+    let checked_out = git(&folder(world), &["branch", "--show-current"]);
+    (session["branch"].as_str().unwrap().to_owned(), checked_out)
+}
 
 fn run(world: &World) -> CommandOutcome {
     world.segue(["run", "-d", "--name", NAME, "--worktree", BRANCH, &prompt(NAME)])
@@ -107,14 +146,14 @@ fn remove(world: &World) -> CommandOutcome {
     world.segue(["worktree", "rm", BRANCH, "--yes"])
 }
 
-fn run_and_repository_are_right(world: &World, outcome: &CommandOutcome) {
+pub(super) fn run_and_repository_are_right(world: &World, outcome: &CommandOutcome) {
     run_was_true(world, outcome);
     if outcome.status == 0 {
         check_repositories(world);
     }
 }
 
-fn repeat_unless_there(world: &World, run: fn(&World) -> CommandOutcome) {
+pub(super) fn repeat_unless_there(world: &World, run: fn(&World) -> CommandOutcome) {
     if world.sessions().is_empty() {
         let outcome = run(world);
         assert_eq!(outcome.status, 0, "{outcome:#?}");
