@@ -61,8 +61,9 @@ mod tests {
     use crate::api::{DryRun, Outcome, PlannedDecision, Severity, StopOutcome, Until, WaitTarget};
     use crate::error::Kind;
     use crate::model::{
-        EventKind, Evidence, FailureClass, HandoffForm, LaunchMode, MessageStateKind, Permission,
-        Restart, Role, StatusKind, WaitingFor,
+        CiConclusion, DeliveryRefusal, DiffSide, EventKind, Evidence, FailureClass, HandoffForm,
+        LaunchMode, MessageStateKind, Permission, PullState, RepositoryPermission, Restart,
+        ReviewVerdict, Role, StatusKind, TriggerKind, UserKind, WaitingFor,
     };
     use crate::rules::bringing_back::LeftAloneReason;
     use crate::rules::handoff::HandoffMode;
@@ -86,6 +87,9 @@ mod tests {
 
     #[test]
     fn every_word_is_read_back_as_the_value_that_it_stands_for() {
+        assert_words(CiConclusion::ALL, CiConclusion::from_word);
+        assert_words(DeliveryRefusal::ALL, DeliveryRefusal::from_word);
+        assert_words(DiffSide::ALL, DiffSide::from_word);
         assert_words(DryRun::ALL, DryRun::from_word);
         assert_words(EventKind::ALL, EventKind::from_word);
         assert_words(Evidence::ALL, Evidence::from_word);
@@ -99,12 +103,17 @@ mod tests {
         assert_words(Permission::ALL, Permission::from_word);
         assert_words(PlannedDecision::ALL, PlannedDecision::from_word);
         assert_words(LeftAloneReason::ALL, LeftAloneReason::from_word);
+        assert_words(PullState::ALL, PullState::from_word);
+        assert_words(RepositoryPermission::ALL, RepositoryPermission::from_word);
         assert_words(Restart::ALL, Restart::from_word);
+        assert_words(ReviewVerdict::ALL, ReviewVerdict::from_word);
         assert_words(Role::ALL, Role::from_word);
         assert_words(Severity::ALL, Severity::from_word);
         assert_words(StatusKind::ALL, StatusKind::from_word);
         assert_words(StopOutcome::ALL, StopOutcome::from_word);
+        assert_words(TriggerKind::ALL, TriggerKind::from_word);
         assert_words(Until::ALL, Until::from_word);
+        assert_words(UserKind::ALL, UserKind::from_word);
         assert_words(WaitTarget::ALL, WaitTarget::from_word);
         assert_words(WaitingFor::ALL, WaitingFor::from_word);
     }

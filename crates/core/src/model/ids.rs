@@ -111,6 +111,11 @@ text_id! {
 }
 
 text_id! {
+    /// Identifies a kind of forge.
+    ForgeId
+}
+
+text_id! {
     /// A client's own name for a task. Adding a task with a known key adds nothing.
     TaskKey
 }
@@ -136,6 +141,12 @@ impl VendorSessionId {
 }
 
 impl VendorId {
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+}
+
+impl ForgeId {
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }

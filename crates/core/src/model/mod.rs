@@ -12,6 +12,7 @@ mod event;
 mod failure;
 mod fleet;
 mod folder_state;
+mod forge;
 mod git_host;
 mod handoff;
 mod ids;
@@ -59,11 +60,19 @@ pub use event::{
 pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
 pub use folder_state::FolderState;
+pub use forge::{
+    CiConclusion, CiLog, CiLogSource, CiRun, CommentPlace, DeliveryHeaders, DeliveryReading,
+    DeliveryRefusal, DeliveryRequest, DiffSide, EventChanges, ForgeComment, ForgeEvent, ForgeIssue,
+    ForgePull, ForgeRepository, ForgeReview, ForgeSubject, ForgeUser, LONGEST_BODY_BYTES,
+    LONGEST_NAME_BYTES, LONGEST_TITLE_BYTES, LONGEST_URL_BYTES, MAX_DELIVERY_BYTES, MAX_LIST_ITEMS,
+    PullState, PushedCommits, RepositoryAddress, RepositoryPermission, ReviewVerdict, TriggerKind,
+    UserKind, shortened_text,
+};
 pub use git_host::GitHost;
 pub use handoff::{Handoff, HandoffForm};
 pub use ids::{
-    AgentName, FleetName, LaunchId, MachineId, MessageId, RequestId, SessionId, SessionName,
-    TaskId, TaskKey, TokenId, VendorId, VendorSessionId, WorktreeId,
+    AgentName, FleetName, ForgeId, LaunchId, MachineId, MessageId, RequestId, SessionId,
+    SessionName, TaskId, TaskKey, TokenId, VendorId, VendorSessionId, WorktreeId,
 };
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use listening::{ListenSettings, Transport};

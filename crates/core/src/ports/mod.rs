@@ -9,6 +9,7 @@ mod credentials;
 mod environments;
 mod files;
 mod folders;
+mod forge;
 mod holders;
 mod machine;
 mod notifier;
@@ -34,6 +35,10 @@ pub use credentials::{Credentials, GitTicket};
 pub use environments::{EnvironmentSettings, Environments};
 pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders, LaunchPaths, LaunchRecords, TranscriptGuards};
+pub use forge::{
+    AssignedIssue, AssignedIssues, AssignedQuery, CommentSearch, Forge, ForgeAccess, ForgeApi,
+    ForgeFailure, ForgeFault, ForgeResult, Forges, Webhooks,
+};
 pub use holders::{
     Fault, Held, HolderEvent, HolderEvents, Holders, OpenQuestion, StartOrder, TypeOrder, Typed,
 };

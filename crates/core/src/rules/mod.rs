@@ -7,6 +7,7 @@ pub mod askpass;
 pub mod attach;
 pub mod attention;
 pub mod bringing_back;
+pub mod closing_words;
 pub mod delivery;
 pub mod dialog;
 pub mod digest;
