@@ -12,11 +12,12 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 mod type_names;
 
 /// Every allowed dependency between the crates of this workspace. Dev-dependencies are not checked.
-const EDGES: [(&str, &[&str]); 10] = [
+const EDGES: [(&str, &[&str]); 11] = [
     ("segue-core", &[]),
     ("segue-fakes", &["segue-core"]),
     ("segue-store", &["segue-core"]),
     ("segue-vendors", &["segue-core"]),
+    ("segue-forges", &["segue-core"]),
     ("segue-git", &["segue-core"]),
     ("segue-host", &["segue-core"]),
     ("segue-server", &["segue-core", "segue-git", "segue-host", "segue-store", "segue-vendors"]),
@@ -27,6 +28,7 @@ const EDGES: [(&str, &[&str]); 10] = [
         &[
             "segue-conformance",
             "segue-core",
+            "segue-forges",
             "segue-git",
             "segue-host",
             "segue-store",
@@ -46,6 +48,7 @@ const HOMES: [(&str, &[&str]); 8] = [
     ("hyper", &["segue-server"]),
     ("tokio-rustls", &["segue-server"]),
     ("clap", &["segue-cli"]),
+    ("reqwest", &["segue-forges"]),
     ("vt100", &["segue-conformance", "segue-host"]),
     ("toml", &["segue-server", "segue-vendors"]),
     ("tracing-subscriber", &["segue-server"]),
@@ -98,7 +101,7 @@ struct Room {
     allowed: &'static [&'static str],
 }
 
-const ROOMS: [Room; 6] = [
+const ROOMS: [Room; 7] = [
     Room {
         what: "a vendor's name",
         words: &[
@@ -112,6 +115,19 @@ const ROOMS: [Room; 6] = [
             "\"demo\"",
         ],
         allowed: &["crates/vendors/", "crates/conformance/", "crates/testkit/"],
+    },
+    Room {
+        what: "a forge's name",
+        words: &["github", "gitlab", "gitea", "forgejo", "GitHub", "GitLab", "Gitea", "Forgejo"],
+        // The formats of tokens, the package of a vendor, and the URL of a file format contain the
+        // names.
+        allowed: &[
+            "crates/forges/",
+            "crates/testkit/",
+            "crates/core/src/rules/shapes/",
+            "crates/git/src/salvage/pointers.rs",
+            "crates/vendors/src/copilot/",
+        ],
     },
     Room {
         what: "SQL",
@@ -154,6 +170,7 @@ const ROOMS: [Room; 6] = [
             "LocalWatchers",
             "ProjectFolders",
             "SystemClock",
+            "segue_forges::",
             "segue_vendors::",
         ],
         allowed: &[
@@ -214,12 +231,12 @@ const MODULE_EDGES: [ModuleEdge; 6] = [
     ModuleEdge { module: "crates/core/src/flows/", forbidden: &["tokio", "tracing"], except: &[] },
     ModuleEdge {
         module: "crates/server/src/supervisor/",
-        forbidden: &["routes", "segue_host", "segue_store", "segue_vendors"],
+        forbidden: &["routes", "segue_forges", "segue_host", "segue_store", "segue_vendors"],
         except: &[],
     },
     ModuleEdge {
         module: "crates/server/src/routes/",
-        forbidden: &["segue_store", "segue_vendors"],
+        forbidden: &["segue_forges", "segue_store", "segue_vendors"],
         except: &[],
     },
 ];

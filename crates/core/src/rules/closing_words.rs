@@ -10,11 +10,11 @@ const MAX_CLOSED: usize = 20;
 /// The most bytes of a text in which words are looked for.
 const SEARCHED_BYTES: usize = 256 * 1024;
 
+#[expect(clippy::unwrap_used, reason = "the pattern is constant, and tests compile it")]
 static CLOSING: LazyLock<Regex> = LazyLock::new(|| {
     let words = r"(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)";
     let place = r"(?:([\w.-]+/[\w.-]+)?#|https?://[^\s/]+/([\w.-]+/[\w.-]+)/issues/)";
-    #[expect(clippy::expect_used, reason = "the pattern is constant, and a test uses it")]
-    Regex::new(&format!(r"(?i)\b{words}:?\s+{place}(\d{{1,18}})\b")).expect("a valid pattern")
+    Regex::new(&format!(r"(?i)\b{words}:?\s+{place}(\d{{1,18}})\b")).unwrap()
 });
 
 /// Returns the numbers of the issues of a repository that the text of a pull request closes, in the

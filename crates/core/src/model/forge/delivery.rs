@@ -110,14 +110,33 @@ word_enum! {
 impl fmt::Display for DeliveryRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::EmptySecret => "the secret of this source is empty; set the same secret here and in the webhook",
-            Self::MissingSignature => "the signature is missing; set the secret of the webhook on the forge",
-            Self::EmptySignature => "the signature is empty; set the secret of the webhook on the forge",
-            Self::OnlySha1 => "the delivery has only a SHA-1 signature; update the forge, so that it signs with SHA-256",
-            Self::MalformedSignature => "the signature is not in the format of the forge; check the forge of this source",
-            Self::WrongSignature => "the signature does not match; set the same secret here and in the webhook",
-            Self::Expired => "the signed time differs from the time of receipt by more than five minutes; check the clocks",
-            Self::UnreadableBody => "the body is neither JSON nor a form with the field `payload`; set the content type of the webhook to JSON",
+            Self::EmptySecret => {
+                "the secret of this source is empty; set the same secret here and in the webhook"
+            }
+            Self::MissingSignature => {
+                "the signature is missing; set the secret of the webhook on the forge"
+            }
+            Self::EmptySignature => {
+                "the signature is empty; set the secret of the webhook on the forge"
+            }
+            Self::OnlySha1 => {
+                "the delivery has only a SHA-1 signature; update the forge, so that it signs with \
+                 SHA-256"
+            }
+            Self::MalformedSignature => {
+                "the signature is not in the format of the forge; check the forge of this source"
+            }
+            Self::WrongSignature => {
+                "the signature does not match; set the same secret here and in the webhook"
+            }
+            Self::Expired => {
+                "the signed time and the time of receipt differ by more than five minutes; check \
+                 the clocks"
+            }
+            Self::UnreadableBody => {
+                "the body is a form without the field `payload`; set the content type of the \
+                 webhook to JSON"
+            }
         })
     }
 }

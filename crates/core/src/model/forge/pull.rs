@@ -22,8 +22,8 @@ pub struct ForgePull {
     pub author: Option<ForgeUser>,
     pub labels: Vec<String>,
     pub assignees: Vec<ForgeUser>,
-    /// The branch with the changes. If `is_fork` is set, it is a branch of another repository. Empty
-    /// if the delivery does not name it.
+    /// The branch with the changes. If `is_fork` is set, it is a branch of another repository.
+    /// Empty if the delivery does not name it.
     pub head_branch: String,
     /// The branch into which the changes are merged. Empty if the delivery does not name it.
     pub base_branch: String,

@@ -10,7 +10,8 @@ use crate::word_enum::word_enum;
 /// A review of a pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgeReview {
-    /// `None` if the forge has no reviews of their own, or if the delivery does not name the review.
+    /// `None` if the forge has no reviews of their own, or if the delivery does not name the
+    /// review.
     pub id: Option<u64>,
     pub verdict: ReviewVerdict,
     pub body: String,

@@ -28,10 +28,15 @@ pub trait Forges: Debug + Send + Sync {
 pub trait Forge: Debug + Send + Sync {
     fn id(&self) -> ForgeId;
 
-    /// Returns the URL of the API if the settings name none. `None` if every server of this kind has
-    /// its own.
+    /// Returns the URL of the API if the settings name none. `None` if every server of this kind
+    /// has its own.
     fn default_api(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Returns the most characters of a comment that the forge accepts.
+    fn longest_comment(&self) -> usize {
+        60_000
     }
 
     /// Returns how deliveries are verified and read.

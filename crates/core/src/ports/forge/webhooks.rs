@@ -9,8 +9,8 @@ use crate::model::{
 
 /// How the deliveries of a forge are verified and read.
 pub trait Webhooks: Debug + Send + Sync {
-    /// Returns the id of the delivery, with at most 200 characters. A repeated delivery has the same
-    /// id. `None` if the forge sent no usable id.
+    /// Returns the id of the delivery, with at most 200 characters. A repeated delivery has the
+    /// same id. `None` if the forge sent no usable id.
     fn delivery_id(&self, headers: &DeliveryHeaders) -> Option<String>;
 
     /// Returns the name of the event, for lists. Is not verified.
