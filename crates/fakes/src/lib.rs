@@ -18,6 +18,7 @@ mod credentials;
 mod disk;
 mod files;
 mod folders;
+mod forges;
 mod holders;
 mod machine;
 pub mod samples;
@@ -42,6 +43,7 @@ pub use credentials::FakeCredentials;
 pub use disk::Disk;
 pub use files::FakeFiles;
 pub use folders::FakeFolders;
+pub use forges::{FakeForgeState, FakeForges};
 pub use holders::FakeHolders;
 pub use machine::FakeMachine;
 pub use store::FakeStore;
@@ -69,6 +71,7 @@ pub struct FakeWorld {
     pub watchers: FakeWatchers,
     pub environments: Arc<FakeEnvironments>,
     pub credentials: Arc<FakeCredentials>,
+    pub forges: FakeForges,
     pub notifier: Arc<FakeNotifier>,
     pub commands: Arc<FakeCommands>,
     pub clock: Arc<FakeClock>,
@@ -104,6 +107,7 @@ impl FakeWorld {
             watchers: FakeWatchers::default(),
             environments: Arc::new(FakeEnvironments::new(calls.clone())),
             credentials: Arc::new(FakeCredentials::new(calls.clone())),
+            forges: FakeForges::new(calls.clone()),
             notifier: Arc::default(),
             commands: Arc::default(),
             clock,
