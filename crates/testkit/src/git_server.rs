@@ -4,22 +4,20 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::State;
 use axum::http::header::{AUTHORIZATION, HOST, HeaderName, LOCATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::Response;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
-use tokio::runtime::Builder;
-use tokio::sync::oneshot;
+
+use crate::loopback::LoopbackServer;
 
 /// Called for each request, before it is answered.
 type OnRequest = Box<dyn Fn(&GitRequest) + Send + Sync>;
@@ -27,9 +25,8 @@ type OnRequest = Box<dyn Fn(&GitRequest) + Send + Sync>;
 /// A git server. It runs until this value is dropped.
 #[derive(Debug)]
 pub struct GitServer {
-    address: SocketAddr,
     shared: Arc<GitServerState>,
-    serving: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+    server: LoopbackServer,
 }
 
 /// A request of git.
@@ -85,59 +82,31 @@ impl GitServer {
 
     /// Redirects every request to the same path of another server.
     pub fn redirecting(to: &Self) -> Self {
-        let answers = GitAnswers::Redirect(format!("http://{}", to.address));
+        let answers = GitAnswers::Redirect(format!("http://{}", to.server.address));
         Self::serve(answers, String::new(), Box::new(|_| {}))
     }
 
     fn serve(answers: GitAnswers, authorization: String, on_request: OnRequest) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-        let address = listener.local_addr().expect("an address");
         let requests = Mutex::default();
         let shared = Arc::new(GitServerState { answers, authorization, requests, on_request });
-        let (stop, stopped) = oneshot::channel();
-        let state = Arc::clone(&shared);
-        let thread = std::thread::spawn(move || run(listener, state, stopped));
-        Self { address, shared, serving: Some((stop, thread)) }
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
+        Self { shared, server: LoopbackServer::start(router) }
     }
 
     /// Returns the address with the port.
     pub fn host(&self) -> String {
-        self.address.to_string()
+        self.server.address.to_string()
     }
 
     /// Returns the URL of a repository.
     pub fn url(&self, repository: &str) -> String {
-        format!("http://{}/{repository}", self.address)
+        format!("http://{}/{repository}", self.server.address)
     }
 
     /// Returns every request so far, the oldest first.
     pub fn requests(&self) -> Vec<GitRequest> {
         self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
-
-impl Drop for GitServer {
-    fn drop(&mut self) {
-        if let Some((stop, thread)) = self.serving.take() {
-            // The receiver is gone only if the thread has panicked, which the test has reported.
-            let _gone = stop.send(());
-            let _ended = thread.join();
-        }
-    }
-}
-
-fn run(listener: TcpListener, state: Arc<GitServerState>, stopped: oneshot::Receiver<()>) {
-    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        listener.set_nonblocking(true).expect("a listener");
-        let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
-        let router =
-            Router::new().fallback(answer).layer(DefaultBodyLimit::disable()).with_state(state);
-        tokio::select! {
-            served = async { axum::serve(listener, router).await } => served.expect("served"),
-            _ = stopped => {}
-        }
-    });
 }
 
 async fn answer(
