@@ -30,6 +30,16 @@ pub(crate) fn recorded(vendor: &str, ending: &str) -> Vec<Vec<u8>> {
     wanted.map(|path| fs::read(path).expect("a recording")).collect()
 }
 
+/// Reads the recorded deliveries of forges whose names begin with one of these.
+pub(crate) fn deliveries(beginnings: &[&str]) -> Vec<Vec<u8>> {
+    let is_wanted = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.ends_with(".json") && beginnings.iter().any(|it| name.starts_with(it))
+    };
+    let all = files(&here().join("../forges/tests/fixtures")).into_iter();
+    all.filter(is_wanted).map(|path| fs::read(path).expect("a delivery")).collect()
+}
+
 /// Returns the sorted files of a folder. The order must be stable, because the cases depend on it.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();

@@ -2,6 +2,7 @@
 
 mod clip;
 mod databases;
+mod deliveries;
 mod rules;
 mod transcripts;
 mod turns;
@@ -30,6 +31,8 @@ enum Reader {
     Written(&'static str),
     /// The transcript of a custom vendor, in any format.
     Described,
+    /// The body of a delivery of a forge.
+    Delivery(&'static str),
     Clip,
     Redaction,
     Cleaner,
@@ -41,7 +44,7 @@ const fn target(name: &'static str, reader: Reader) -> FuzzTarget {
 }
 
 impl FuzzTarget {
-    pub(crate) const ALL: [Self; 24] = [
+    pub(crate) const ALL: [Self; 28] = [
         target("claude", Reader::Lines("claude")),
         target("codex", Reader::Lines("codex")),
         target("copilot", Reader::Lines("copilot")),
@@ -56,6 +59,10 @@ impl FuzzTarget {
         target("opencode-database", Reader::Database("opencode")),
         target("pi", Reader::Lines("pi")),
         target("described", Reader::Described),
+        target("delivery-forgejo", Reader::Delivery("forgejo")),
+        target("delivery-gitea", Reader::Delivery("gitea")),
+        target("delivery-github", Reader::Delivery("github")),
+        target("delivery-gitlab", Reader::Delivery("gitlab")),
         target("clip", Reader::Clip),
         target("redaction", Reader::Redaction),
         target("cleaner", Reader::Cleaner),
@@ -97,6 +104,7 @@ impl FuzzTarget {
             Reader::Rows(vendor) => databases::scripts(vendor),
             Reader::Database(vendor) => databases::files(vendor),
             Reader::Described => transcripts::of_all_vendors(),
+            Reader::Delivery(forge) => deliveries::samples(forge),
             Reader::Clip => clip::samples(),
             Reader::Redaction => rules::texts(),
             Reader::Cleaner | Reader::Digest | Reader::Written(_) => turns::samples(),
@@ -113,6 +121,7 @@ impl FuzzTarget {
             Reader::Rows(vendor) => databases::check_script(vendor, bytes, folder),
             Reader::Database(vendor) => databases::check_file(vendor, bytes, folder),
             Reader::Described => transcripts::check_described(bytes, folder),
+            Reader::Delivery(forge) => deliveries::check(forge, bytes),
             Reader::Clip => clip::check(bytes, folder),
             Reader::Redaction => rules::check_redaction(&String::from_utf8_lossy(bytes)),
             Reader::Cleaner => rules::check_cleaner(turns::read(bytes)),
