@@ -8,7 +8,7 @@ CARGO ?= cargo
 # program that people run is never built with them.
 TEST_TARGET := target/failpoints
 
-.PHONY: help run test bench fuzz fmt check docs picture setup tools vendors conformance soak
+.PHONY: help run test bench fuzz fmt check docs picture setup tools vendors payloads conformance soak
 
 help:
 	@echo "make run      start a fleet of demo agents, and a shell to kill it and bring it back"
@@ -27,7 +27,7 @@ run: setup
 	@$(CARGO) build --quiet -p segue-cli -p segue-testkit
 	@target/debug/tour
 
-test: setup tools vendors check
+test: setup tools vendors payloads check
 	SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run --workspace --features segue-cli/failpoints --target-dir $(TEST_TARGET)
 
 # The checks that run no test.
@@ -82,3 +82,7 @@ vendors: setup
 	@./scripts/vendors pinned
 	@./scripts/vendors previous
 	@if [[ -n "$(LATEST)" ]]; then ./scripts/vendors latest; fi
+
+# After `vendors`, which installs npm.
+payloads: vendors
+	@./scripts/payloads
