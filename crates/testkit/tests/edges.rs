@@ -42,7 +42,7 @@ const CORE_SEES: [&str; 9] =
     ["async-trait", "jiff", "minijinja", "regex", "serde", "serde_json", "sha2", "subtle", "uuid"];
 
 /// Heavy dependencies, and the crates that may depend on them.
-const HOMES: [(&str, &[&str]); 8] = [
+const HOMES: [(&str, &[&str]); 9] = [
     ("rusqlite", &["segue-store", "segue-testkit", "segue-vendors"]),
     ("axum", &["segue-conformance", "segue-server", "segue-testkit"]),
     ("hyper", &["segue-server"]),

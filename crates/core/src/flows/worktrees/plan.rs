@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    AgentName, AgentWorktree, BranchStart, GitHost, Provision, RepositorySource, RepositoryUrl,
-    Session, WorktreeCommands, WorktreeId, WorktreeOrder, WorktreePlace, WorktreeSettings,
-    WorktreeSpec,
+    AgentName, AgentWorktree, BranchName, BranchStart, GitHost, Provision, RepositorySource,
+    RepositoryUrl, Session, WorktreeCommands, WorktreeId, WorktreeOrder, WorktreePlace,
+    WorktreeSettings, WorktreeSpec,
 };
 use crate::ports::{Checkouts, Conflict, Ports, SessionQuery, SessionSummary, WorktreeQuery};
 use crate::rules::worktrees::{choose_port, worktree_path};
