@@ -123,19 +123,23 @@ impl TaskWorker {
             }
             TaskStep::Send => {
                 self.bring_up(&session, facts).await?;
-                let ports = &self.supervisor.ports;
-                let folder = self.folder_state(&session).await?;
-                let prompt = match task.state {
-                    // Its session has not got the prompt yet.
-                    TaskState::Running => tasks::first_prompt(ports, task, folder).await?,
-                    _ => tasks::next_prompt(ports, task, folder).await?,
-                };
+                let prompt = self.prompt(task, &session).await?;
                 self.send(task, &session, prompt).await
             }
             TaskStep::GoOn => {
                 self.bring_up(&session, facts).await?;
                 self.send(task, &session, tasks::after_wait(task)).await
             }
+        }
+    }
+
+    /// Returns the prompt with which an existing session begins a task, or goes on with it.
+    async fn prompt(&self, task: &Task, session: &Session) -> Result<String> {
+        let (ports, folder) = (&self.supervisor.ports, self.folder_state(session).await?);
+        match task.state {
+            // The session has not got the prompt yet.
+            TaskState::Running => tasks::first_prompt(ports, task, folder).await,
+            _ => tasks::next_prompt(ports, task, folder).await,
         }
     }
 
