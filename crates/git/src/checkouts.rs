@@ -68,7 +68,7 @@ impl GitCheckouts {
             return Ok(scratch);
         }
         let scratch = Scratch::new(&self.folders.scratch, || self.clock.random_id())?;
-        // If another task was faster, this folder is removed again.
+        // If another call was faster, this folder is removed again.
         Ok(self.scratch.get_or_init(|| scratch))
     }
 
@@ -168,7 +168,7 @@ impl Checkouts for GitCheckouts {
         let of_folder = || RepositoryId::of_folder(repository.main());
         let Some(remote) = refs.remote().await? else { return Ok(Some(of_folder())) };
         let url = refs.setting(&format!("remote.{remote}.url")).await?.unwrap_or_default();
-        // A path is no URL.
+        // The remote can also be a path, which is not a URL.
         let url = RepositoryUrl::without_credentials(&url);
         Ok(Some(url.map_or_else(|_| of_folder(), |url| url.id())))
     }

@@ -30,8 +30,9 @@ pub(crate) use settings::{remove_foreign, remove_foreign_settings};
 /// Maps the branches of the remote to branches of `origin`.
 const REFSPEC: &str = "+refs/heads/*:refs/remotes/origin/*";
 
-/// Words in the names of folders beside a clone: a clone that is being made, a damaged clone from
-/// which something is still carried over, and a damaged clone that is kept for the user.
+/// The names of folders beside a clone begin with the clone's name and one of these parts: a clone
+/// that is being made, a damaged clone from which data is still carried over, and a damaged clone
+/// that is kept for the user.
 const NEW: &str = ".new-";
 const REPLACED: &str = ".replaced-";
 const DAMAGED: &str = ".damaged-";
@@ -163,7 +164,8 @@ impl Cloning<'_> {
         Ok(())
     }
 
-    /// Remembers the default branch of the remote. An empty repository has none.
+    /// Asks the remote for its default branch, and records it in the clone. An empty repository has
+    /// none.
     async fn ask_default_branch(&self, folder: &Path) {
         let asked = async {
             let command = self.user_command(folder)?;
@@ -191,7 +193,8 @@ impl Cloning<'_> {
         self.complete_replacement(&old, why).await
     }
 
-    /// Completes the replacements that were interrupted. Their names say so.
+    /// Completes interrupted replacements. The folder of a damaged clone is named [`REPLACED`] until
+    /// its replacement is complete.
     async fn complete_replacements(&self) -> Result<Vec<CheckoutNotice>> {
         let mut notices = Vec::new();
         for old in self.all_beside(REPLACED)? {
@@ -206,7 +209,7 @@ impl Cloning<'_> {
         if !self.folder().exists() {
             self.make().await?;
         }
-        let lost = carry::over(self.repository, old).await?;
+        let lost = carry::carry_over(self.repository, old).await?;
         let name = old.file_name().unwrap_or_default().to_string_lossy();
         let aside = old.with_file_name(name.replace(REPLACED, DAMAGED));
         failpoint::hit("git.clone.replaced.before");
@@ -215,8 +218,8 @@ impl Cloning<'_> {
         Ok(CheckoutNotice::CloneReplaced { aside, why, lost })
     }
 
-    /// Removes the temporary folders of clones that were interrupted. Their makers are dead: they
-    /// held the lock.
+    /// Removes the temporary folders of interrupted clones. The processes that made them are gone:
+    /// they held the lock that this process holds now.
     async fn remove_abandoned(&self) -> Result<()> {
         for path in self.all_beside(NEW)? {
             remove_folder(path).await?;
@@ -224,9 +227,9 @@ impl Cloning<'_> {
         Ok(())
     }
 
-    /// Returns the folders beside the clone whose names continue its name with this word.
-    fn all_beside(&self, word: &str) -> Result<Vec<PathBuf>> {
-        let start = self.beside(word);
+    /// Returns the folders beside the clone whose names begin with its name and this part.
+    fn all_beside(&self, part: &str) -> Result<Vec<PathBuf>> {
+        let start = self.beside(part);
         let (Some(parent), Some(start)) = (start.parent(), start.file_name()) else {
             return Ok(Vec::new());
         };

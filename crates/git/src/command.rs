@@ -18,7 +18,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
 use crate::failure::{git_failed, git_stopped};
-use crate::lock::{Disturbance, RepositoryLock};
+use crate::lock::{RepositoryLock, RunningFlag};
 use crate::streams::{self, Captured, GitStopped, StreamLimits};
 
 /// How long git may take to end after SIGTERM.
@@ -42,7 +42,8 @@ impl TimeLimit {
     /// For commands that use the network.
     pub(crate) const NETWORK: Self = Self::Silence(Duration::from_mins(10));
 
-    fn words(self) -> String {
+    /// Returns why a command that exceeded this limit was ended.
+    fn reason(self) -> String {
         match self {
             Self::Total(limit) => format!("it took longer than {} seconds", limit.as_secs()),
             Self::Silence(limit) => format!("it made no progress for {} seconds", limit.as_secs()),
@@ -55,7 +56,7 @@ impl TimeLimit {
 enum Input {
     Nothing,
     Bytes(Vec<u8>),
-    Lock(File, Disturbance),
+    Lock(File, RunningFlag),
 }
 
 /// A git command to run.
@@ -134,7 +135,7 @@ impl GitCommand {
         self
     }
 
-    /// Adds a path as an argument that is no option. Errors name this path.
+    /// Adds a path as an argument that git cannot take for an option. Errors name this path.
     pub(crate) fn path(mut self, path: &Path) -> Self {
         self.about = path.to_owned();
         self.arg("--").arg(path)
@@ -154,8 +155,8 @@ impl GitCommand {
 
     /// Passes the lock on to git, which then holds it until it ends.
     pub(crate) fn holding(mut self, lock: &RepositoryLock) -> Result<Self> {
-        let (file, disturbance) = lock.share()?;
-        self.input = Input::Lock(file, disturbance);
+        let (file, running) = lock.share()?;
+        self.input = Input::Lock(file, running);
         Ok(self)
     }
 
@@ -219,12 +220,12 @@ impl GitCommand {
     pub(crate) async fn output(mut self) -> Result<GitOutput> {
         let input = std::mem::replace(&mut self.input, Input::Nothing);
         let child = self.spawn(&input)?;
-        let (bytes, disturbance) = match input {
+        let (bytes, flag) = match input {
             Input::Nothing => (Vec::new(), None),
             Input::Bytes(bytes) => (bytes, None),
-            Input::Lock(_, disturbance) => (Vec::new(), Some(disturbance)),
+            Input::Lock(_, flag) => (Vec::new(), Some(flag)),
         };
-        let before = disturbance.as_ref().map(Disturbance::begin);
+        let before = flag.as_ref().map(RunningFlag::begin);
         // The task outlives this future, so that it can end the process of a dropped future.
         let (dropped, is_dropped) = oneshot::channel();
         let running = tokio::spawn(supervise(self, child, bytes, is_dropped));
@@ -233,10 +234,8 @@ impl GitCommand {
         let lost = |error| Error::internal("the task of a git command failed").caused_by(error);
         let output = output.map_err(lost)??;
         // A git that was killed by a signal has not removed its lock files.
-        if let (Some(disturbance), Some(before), Some(_)) =
-            (disturbance, before, output.status.code())
-        {
-            disturbance.end(before);
+        if let (Some(flag), Some(before), Some(_)) = (flag, before, output.status.code()) {
+            flag.end(before);
         }
         Ok(output)
     }
@@ -272,7 +271,7 @@ impl GitCommand {
 
     fn stopped(&self, stopped: &GitStopped, stderr: &str) -> Error {
         let why = match stopped {
-            GitStopped::Silent => self.limit.words(),
+            GitStopped::Silent => self.limit.reason(),
             GitStopped::Failed(error) => format!("its output cannot be read: {error}"),
         };
         git_stopped(&self.name(), &self.folder, &why, stderr)

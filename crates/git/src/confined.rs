@@ -10,14 +10,14 @@ use std::path::{Component, Path};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, symlinkat, unlinkat};
 use rustix::io::Errno;
 
-/// Copies a file to a path below a folder. Returns `false` if there is something already.
+/// Copies a file to a path below a folder. Returns `false` if the path exists already.
 pub(crate) fn copy_below(folder: &Path, path: &Path, mut source: File) -> io::Result<bool> {
     let (parent, name) = parent_below(folder, path)?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let created = openat(&parent, name, flags, Mode::RUSR | Mode::WUSR);
     let Some(target) = unless_there(created)? else { return Ok(false) };
     if let Err(error) = fill(File::from(target), &mut source) {
-        // Half of a file is worse than no file. Report the failed copy, not that of this cleanup.
+        // Leave no incomplete file. Report the error of the copy, not an error of this cleanup.
         let _removed = unlinkat(&parent, name, AtFlags::empty());
         return Err(error);
     }
@@ -30,7 +30,7 @@ fn fill(mut target: File, source: &mut File) -> io::Result<()> {
     target.set_permissions(Permissions::from_mode(mode))
 }
 
-/// Makes a symlink at a path below a folder. Returns `false` if there is something already.
+/// Makes a symlink at a path below a folder. Returns `false` if the path exists already.
 pub(crate) fn link_below(folder: &Path, path: &Path, target: &Path) -> io::Result<bool> {
     let (parent, name) = parent_below(folder, path)?;
     Ok(unless_there(symlinkat(target, &parent, name))?.is_some())

@@ -222,7 +222,7 @@ impl Creation<'_> {
     }
 }
 
-/// Adds an identity for objects that are no commits of the user.
+/// Adds an identity for commits that Segue makes for itself.
 pub(crate) fn with_identity(command: GitCommand) -> GitCommand {
     let names = ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"];
     let mails = ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"];

@@ -1,5 +1,5 @@
 //! Brings a worktree into the wanted state, step by step. After each step the disk is looked at
-//! again, so a process that was killed between two steps needs no other treatment.
+//! again, so the same code continues after a process that was killed between two steps.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ use crate::worktree;
 /// Maximum number of steps. A worktree needs at most three: complete, repair, create.
 const MOST_STEPS: usize = 6;
 
-/// Returns the wanted worktree. `notices` has what happened before.
+/// Returns the wanted worktree. Its notices begin with `notices`, which earlier steps have returned.
 pub(crate) async fn ensure(
     repository: &LockedRepository<'_>,
     spec: &WorktreeSpec,
@@ -56,8 +56,8 @@ fn removed_locks(repository: &LockedRepository<'_>) -> impl Iterator<Item = Chec
     removed.map(|path| CheckoutNotice::LockFileRemoved { path })
 }
 
-/// Makes the worktree of a salvage again. An interrupted attempt is undone first. `notices` has
-/// what happened before.
+/// Makes the worktree of a salvage again. An interrupted attempt is undone first. The notices begin
+/// with `notices`, which earlier steps have returned.
 pub(crate) async fn restore(
     repository: &LockedRepository<'_>,
     order: &RestorationOrder,

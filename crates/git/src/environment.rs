@@ -39,7 +39,8 @@ const DROPPED: [&str; 2] = ["LANGUAGE", "SSH_ASKPASS"];
 
 /// Variables of every command. Neither git nor the ssh that it starts may ask a person: the daemon
 /// has no terminal, and a dialog on the screen of an absent person would stop the command until its
-/// time limit. `LC_ALL` makes git's messages readable for this program.
+/// time limit. `LC_ALL` keeps git's messages in English, because this program compares them with
+/// known ones.
 const ALWAYS: [(&str, &str); 4] = [
     ("GIT_TERMINAL_PROMPT", "0"),
     ("SSH_ASKPASS_REQUIRE", "never"),
@@ -48,7 +49,7 @@ const ALWAYS: [(&str, &str); 4] = [
 ];
 
 /// Variables that stop git from reading configuration outside the repository, from fetching, from
-/// running programs, and from taking a commit for another one.
+/// running programs, and from replacing commits (`refs/replace/`, grafts).
 const CLOSED: [(&str, &str); 12] = [
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn user_environment_keeps_identity_and_drops_what_leads_elsewhere() {
+    fn user_environment_keeps_identity_and_drops_variables_of_other_repositories() {
         let pairs = [
             ("PATH", "/bin"),
             ("HOME", "/home/me"),

@@ -11,7 +11,8 @@ use segue_core::{Error, Kind};
 /// At most this many characters of git's standard error are part of an error.
 const SHOWN_CHARACTERS: usize = 2000;
 
-/// Words of git and of the system if the disk is full. Git does not always print the reason.
+/// Parts of messages of git and of the system about a full disk. Git does not always print the
+/// system's own message.
 const FULL_DISK: [&str; 5] = [
     "No space left on device",
     "quota exceeded",
@@ -20,7 +21,7 @@ const FULL_DISK: [&str; 5] = [
     "write error",
 ];
 
-/// Words of git before the URL of a server that wants other credentials.
+/// Parts of git's messages before the URL of a server that rejects the credentials.
 const UNAUTHORIZED: [&str; 3] = [
     "could not read Username for '",
     "could not read Password for '",
@@ -108,7 +109,7 @@ fn with_hint(error: Error, path: &Path) -> Error {
     }
 }
 
-/// Returns the host of the server that wants other credentials.
+/// Returns the host of the server that rejects the credentials.
 fn unauthorized_host(said: &str) -> Option<GitHost> {
     let url = UNAUTHORIZED.iter().find_map(|words| Some(said.split_once(words)?.1))?;
     let (scheme, rest) = url.split_once('\'')?.0.split_once("://")?;

@@ -2,8 +2,8 @@
 //! the user's own.
 //!
 //! The same is true for an entry in git's list of worktrees that git had begun to make or to delete
-//! for us: it has our reason of a lock, so git never prunes it, and lacks the path, so git does not
-//! list it.
+//! for us. Git never prunes it, because it is locked with a reason of Segue. Git does not list it,
+//! because its path is missing.
 //!
 //! A lock file is removed if all of this is true: our own lock shows that its last holder or that
 //! holder's git was killed; the file was made since then; and no git runs in the repository or in
@@ -26,7 +26,7 @@ pub(crate) async fn remove(
     repository: &RepositoryFolders,
     lock: &RepositoryLock,
 ) -> Result<Vec<PathBuf>> {
-    let Some(since) = lock.disturbed_since() else { return Ok(Vec::new()) };
+    let Some(since) = lock.interrupted_since() else { return Ok(Vec::new()) };
     let folders = repository.clone();
     let found = tokio::task::spawn_blocking(move || {
         let mut locks = lock_files(&folders.common, since)?;
@@ -50,7 +50,7 @@ pub(crate) async fn remove(
         };
         unless_gone(removed).map_err(|error| cannot("remove", path, &error))?;
     }
-    lock.settle();
+    lock.mark_cleaned();
     Ok(locks)
 }
 

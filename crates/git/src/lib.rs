@@ -15,7 +15,7 @@
 //!
 //! Failures, and what happens then:
 //!
-//! - git is missing, too old, fails, hangs, or prints without end: an error with git's own words
+//! - git is missing, too old, fails, hangs, or prints without end: an error with git's own message
 //! - this process is killed between two steps: a worktree that is being made, removed or restored
 //!   is locked with a reason that names the step, and the next call completes or undoes the step
 //! - git is killed: the same; a worktree that is half-made is undone, after a salvage

@@ -24,22 +24,24 @@ use crate::failure::cannot;
 pub(crate) struct RepositoryLock {
     /// Opened close-on-exec: programs that are started meanwhile do not inherit the lock.
     file: File,
-    /// When the last holder took the lock, if it did not release it in order.
-    disturbed_since: Option<SystemTime>,
-    disturbance: Disturbance,
+    /// When the last holder took the lock, if that holder or its git was killed.
+    interrupted_since: Option<SystemTime>,
+    running: RunningFlag,
 }
 
-/// Whether a git command was interrupted. All commands of one holder share it.
+/// Whether a git command runs with the lock. If the flag is still set when the lock is released, the
+/// command was interrupted, and the lock file keeps its content. All commands of one holder share
+/// the flag.
 #[derive(Clone, Debug)]
-pub(crate) struct Disturbance(Arc<AtomicBool>);
+pub(crate) struct RunningFlag(Arc<AtomicBool>);
 
-impl Disturbance {
-    /// Notes that a command runs. If this is the last note, the command was interrupted.
+impl RunningFlag {
+    /// Sets the flag before a command starts. Returns whether it was set already.
     pub(crate) fn begin(&self) -> bool {
         self.0.swap(true, Ordering::SeqCst)
     }
 
-    /// Notes that a command has ended by itself. `before` is the result of `begin`.
+    /// Restores the flag after a command has ended by itself. `before` is the result of `begin`.
     pub(crate) fn end(&self, before: bool) {
         self.0.store(before, Ordering::SeqCst);
     }
@@ -53,27 +55,27 @@ impl RepositoryLock {
     }
 
     /// Returns another handle of the same lock, for the standard input of git.
-    pub(crate) fn share(&self) -> Result<(File, Disturbance)> {
+    pub(crate) fn share(&self) -> Result<(File, RunningFlag)> {
         let shared = self.file.try_clone();
         let shared = shared.map_err(|it| Error::internal("cannot pass on a lock").caused_by(it))?;
-        Ok((shared, self.disturbance.clone()))
+        Ok((shared, self.running.clone()))
     }
 
-    /// Returns since when the last holder had the lock, if it did not release it in order.
-    pub(crate) fn disturbed_since(&self) -> Option<SystemTime> {
-        self.disturbed_since
+    /// Returns when the last holder took the lock, if that holder or its git was killed.
+    pub(crate) fn interrupted_since(&self) -> Option<SystemTime> {
+        self.interrupted_since
     }
 
-    /// Notes that the last holder has left nothing behind any more. Without this note, the next
-    /// holder finds the same trace.
-    pub(crate) fn settle(&self) {
-        self.disturbance.end(false);
+    /// Records that the lock files of a killed git were removed. Without this call, the next holder
+    /// looks for them again.
+    pub(crate) fn mark_cleaned(&self) {
+        self.running.end(false);
     }
 }
 
 impl Drop for RepositoryLock {
     fn drop(&mut self) {
-        if self.disturbance.0.load(Ordering::SeqCst) {
+        if self.running.0.load(Ordering::SeqCst) {
             return;
         }
         if let Err(error) = self.file.set_len(0) {
@@ -96,18 +98,19 @@ fn acquire_blocking(path: &Path) -> Result<RepositoryLock> {
     }
 }
 
-/// Gives the lock file content. A trace of the last holder keeps its timestamp.
+/// Writes content into the lock file. Content that a killed holder has left stays, because its
+/// timestamp is when that holder took the lock.
 fn mark(mut file: File) -> io::Result<RepositoryLock> {
     let facts = file.metadata()?;
-    let disturbed_since = match facts.len() {
+    let interrupted_since = match facts.len() {
         0 => None,
         _ => Some(facts.modified()?),
     };
-    if disturbed_since.is_none() {
+    if interrupted_since.is_none() {
         file.write_all(b"held\n")?;
     }
-    let disturbance = Disturbance(Arc::new(AtomicBool::new(disturbed_since.is_some())));
-    Ok(RepositoryLock { file, disturbed_since, disturbance })
+    let running = RunningFlag(Arc::new(AtomicBool::new(interrupted_since.is_some())));
+    Ok(RepositoryLock { file, interrupted_since, running })
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -137,32 +140,32 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn trace_of_a_killed_holder_stays_until_it_was_dealt_with() {
+    async fn content_of_a_killed_holder_stays_until_its_lock_files_are_removed() {
         let temp = tempfile::TempDir::new().unwrap();
         let path = temp.path().join("lock");
         let acquire = async || RepositoryLock::acquire(path.clone()).await.unwrap();
-        assert_eq!(acquire().await.disturbed_since(), None);
+        assert_eq!(acquire().await.interrupted_since(), None);
         fs::write(&path, "held\n").unwrap();
-        let since = acquire().await.disturbed_since();
+        let since = acquire().await.interrupted_since();
         assert!(since.is_some());
         let again = acquire().await;
-        assert_eq!(again.disturbed_since(), since);
-        again.settle();
+        assert_eq!(again.interrupted_since(), since);
+        again.mark_cleaned();
         drop(again);
-        assert_eq!(acquire().await.disturbed_since(), None);
+        assert_eq!(acquire().await.interrupted_since(), None);
     }
 
     #[tokio::test]
-    async fn interrupted_command_leaves_a_trace() {
+    async fn interrupted_command_leaves_content_in_the_lock_file() {
         let temp = tempfile::TempDir::new().unwrap();
         let path = temp.path().join("lock");
         let lock = RepositoryLock::acquire(path.clone()).await.unwrap();
-        let (shared, disturbance) = lock.share().unwrap();
-        let before = disturbance.begin();
-        disturbance.end(before);
-        disturbance.begin();
+        let (shared, flag) = lock.share().unwrap();
+        let before = flag.begin();
+        flag.end(before);
+        flag.begin();
         drop((lock, shared));
         let lock = RepositoryLock::acquire(path).await.unwrap();
-        assert!(lock.disturbed_since().is_some());
+        assert!(lock.interrupted_since().is_some());
     }
 }

@@ -71,8 +71,8 @@ impl LockedRepository<'_> {
     }
 
     /// Repairs the links between the repository and its worktrees, and a worktree that was moved
-    /// to this path. The caller checks whether that helped: git also reports what it could not
-    /// repair elsewhere.
+    /// to this path. The caller looks again whether the worktree is in order: git also reports
+    /// failures about other worktrees.
     pub(crate) async fn repair(&self, path: &Path) -> Result<()> {
         failpoint::hit("git.worktree.repair.before");
         let output = self.changing()?.args(["worktree", "repair"]).path(path).output().await?;
@@ -85,7 +85,7 @@ impl LockedRepository<'_> {
     /// stays.
     pub(crate) async fn remove_worktree(&self, path: &Path) -> Result<()> {
         failpoint::hit("git.worktree.remove.before");
-        // Twice: also if the worktree is locked, which it is by the step of our own.
+        // With two `--force`, git also removes a locked worktree. Our own step has locked it.
         let command = self.changing()?.args(["worktree", "remove", "--force", "--force"]);
         command.path(path).run().await?;
         failpoint::hit("git.worktree.remove.after");

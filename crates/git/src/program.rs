@@ -1,4 +1,5 @@
-//! The git program of the user: where it is, whether it is new enough, and the two ways to run it.
+//! The git program of the user: where it is, whether it is new enough, and how it is run as the user
+//! or for Segue's own bookkeeping.
 
 use std::ffi::OsString;
 use std::fs;

@@ -16,7 +16,7 @@ use crate::salvage::{self, Salvaging};
 use crate::view::{FileReading, View, WorktreeFolders};
 use crate::worktree;
 
-/// Where the content of a worktree is known to be.
+/// Where all content of a worktree is stored, according to an interrupted step.
 #[derive(Clone, Debug)]
 pub(crate) enum KnownContent {
     /// In the commit that is checked out: the worktree was not used yet.
@@ -60,8 +60,8 @@ fn refuse_use(listed: &ListedWorktree, order: &RemovalOrder) -> Result<()> {
     Ok(())
 }
 
-/// Returns what an earlier, interrupted step says about the content. Fails if the user has locked
-/// the worktree.
+/// Returns where an interrupted step has stored the content. `None` without such a step. Fails if the
+/// user has locked the worktree.
 fn unfinished(listed: &ListedWorktree) -> Result<Option<KnownContent>> {
     let Some(reason) = &listed.locked else { return Ok(None) };
     match UnfinishedStep::from_reason(reason) {

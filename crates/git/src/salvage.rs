@@ -39,7 +39,7 @@ use crate::locked::LockedRepository;
 use crate::objects::ObjectId;
 use crate::view::{FileReading, View, WorktreeFolders};
 use crate::worktree;
-use metadata::{Described, Metadata};
+use metadata::{Metadata, SalvagedWorktree};
 use snapshot::{Snapshotting, WorktreeSnapshot};
 
 pub(crate) use comparison::{is_part_of_commit, is_part_of_salvage};
@@ -57,7 +57,7 @@ pub(crate) struct Salvaging<'a> {
     pub(crate) listed: &'a ListedWorktree,
     /// Patterns of ignored files to store.
     pub(crate) include: &'a [String],
-    /// Whether an earlier salvage is complete, and this one has the rest.
+    /// Whether an earlier salvage has most of the content, and this one only has the rest.
     pub(crate) is_remainder: bool,
 }
 
@@ -77,7 +77,7 @@ impl Salvaging<'_> {
         let is_detached = is_detached(repository, &worktree).await?;
         let has_operation = layout::operation(&worktree.admin).is_some();
         let is_bound = !is_detached && !has_operation && kept.is_empty();
-        if is_bound && has_nothing(&view, &snapshot, head).await? {
+        if is_bound && is_unchanged(&view, &snapshot, head).await? {
             failpoint::hit("git.salvage.nothing.before");
             if snapshotting.take().await? != snapshot {
                 return Err(self.changed());
@@ -97,7 +97,7 @@ impl Salvaging<'_> {
         snapshot: &WorktreeSnapshot,
         is_detached: bool,
     ) -> Metadata {
-        let described = Described {
+        let described = SalvagedWorktree {
             path: &worktree.checkout,
             git_folder: &worktree.admin,
             branch: self.listed.branch.as_deref(),
@@ -204,7 +204,7 @@ fn parts(
 }
 
 /// Returns whether index and files are those of the commit that is checked out.
-async fn has_nothing(
+async fn is_unchanged(
     view: &View<'_>,
     snapshot: &WorktreeSnapshot,
     head: Option<&CommitId>,

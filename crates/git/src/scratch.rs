@@ -1,4 +1,4 @@
-//! A folder for temporary files of this process. The next process removes those of killed ones.
+//! A folder for temporary files of this process. A later process removes the folder of a killed one.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;

@@ -28,7 +28,7 @@ pub(crate) struct StreamLimits {
     pub(crate) silence: Option<Duration>,
 }
 
-/// Why a process was not waited for.
+/// Why this process did not wait until git ended by itself.
 #[derive(Debug)]
 pub(crate) enum GitStopped {
     Silent,
@@ -87,7 +87,7 @@ pub(crate) async fn exchange(
     let fed = feed(child.stdin.take(), input);
     let status = async {
         let status = child.wait().await;
-        // It fails if both streams are closed already, which is no error.
+        // It fails if both streams are closed already, which is not an error.
         let _listeners = ended.send(true);
         Ok(status?)
     };

@@ -1,5 +1,5 @@
-//! Carries over what only a damaged clone has: refs, stashes, and worktrees with their staged files
-//! and commits.
+//! Copies data that only a damaged clone has into the new clone: refs, stashes, and worktrees with
+//! their staged files and commits.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -16,9 +16,12 @@ use crate::salvage;
 
 use super::stashes::STASH;
 
-/// Carries over everything that can be read. Returns the refs and worktrees that cannot be read, with
-/// the errors. The damaged clone keeps its objects.
-pub(super) async fn over(repository: &LockedRepository<'_>, aside: &Path) -> Result<Vec<String>> {
+/// Carries over everything that can be read. Returns a text for each ref and worktree that cannot be
+/// read, with the error. The damaged clone keeps its objects.
+pub(super) async fn carry_over(
+    repository: &LockedRepository<'_>,
+    aside: &Path,
+) -> Result<Vec<String>> {
     let carrying = Carrying { repository, aside };
     carrying.make_readable()?;
     let mut lost = Vec::new();
@@ -59,7 +62,7 @@ impl Carrying<'_> {
         &self.repository.folders.common
     }
 
-    /// Without `HEAD`, git does not take the folder for a repository.
+    /// Creates a missing `HEAD`. Without it, git does not recognize the folder as a repository.
     fn make_readable(&self) -> Result<()> {
         let head = self.aside.join("HEAD");
         match head.is_file() {
@@ -76,7 +79,7 @@ impl Carrying<'_> {
         let known: HashSet<&str> = known.lines().collect();
         let command = self.old().args(["for-each-ref", "--format=%(objectname) %(refname)"]);
         let text = command.line().await?;
-        let is_meant = |name: &str| !is_carried_apart(name) && !known.contains(name);
+        let is_meant = |name: &str| !is_excluded(name) && !known.contains(name);
         let pair = |line: &str| {
             let (commit, name) = line.split_once(' ').filter(|(_, name)| is_meant(name))?;
             Some((CommitId::parse(commit).ok()?, name.to_owned()))
@@ -99,7 +102,8 @@ impl Carrying<'_> {
         let command = command.args(["for-each-ref", "--format=^%(objectname)", "refs/remotes/"]);
         let known = command.line().await?;
         let mut lines = commits.to_vec();
-        // What the remote has is in the new clone already. The old one may lack new commits.
+        // The new clone already has the commits of the remote, so they are excluded. The damaged
+        // clone may lack the newest of them, and git would fail for an unknown id.
         lines.extend(self.known_to_old(&known).await?);
         self.pack(&["--revs"], lines.join("\n").into_bytes()).await?;
         let command = self.repository.git.bookkeeping(&self.repository.folders);
@@ -110,7 +114,7 @@ impl Carrying<'_> {
         Ok(())
     }
 
-    /// Returns those of the negated ids that the damaged clone has.
+    /// Returns the negated ids (`^ID`) that the damaged clone has. The others are left out.
     async fn known_to_old(&self, negated: &str) -> Result<Vec<String>> {
         let ids = negated.replace('^', "").into_bytes();
         let existing = self.existing_in(self.aside, ids).await?;
@@ -167,7 +171,7 @@ impl Carrying<'_> {
         Ok(lost)
     }
 
-    /// Carries over the objects that the index of a worktree has, and no commit.
+    /// Carries over the objects of a worktree's index. Staged files are in no commit.
     async fn carry_staged(&self, admin: &Path) -> Result<()> {
         if !admin.join("index").is_file() {
             return Ok(());
@@ -187,7 +191,7 @@ impl Carrying<'_> {
         self.carry_existing(ids).await
     }
 
-    /// Carries over those of the commits that the damaged clone has.
+    /// Carries over the commits that the damaged clone has. Other ids are left out.
     pub(super) async fn carry_existing(&self, ids: BTreeSet<String>) -> Result<()> {
         let ids: Vec<String> = ids.into_iter().collect();
         let there = self.existing_in(self.aside, ids.join("\n").into_bytes()).await?;
@@ -195,7 +199,8 @@ impl Carrying<'_> {
     }
 }
 
-/// Returns whether a ref comes from the remote, or is carried over with its reflog.
-fn is_carried_apart(name: &str) -> bool {
+/// Returns whether a ref is not carried over with the other refs: the new clone has it from the
+/// remote, or it is carried over with its reflog.
+fn is_excluded(name: &str) -> bool {
     name.starts_with("refs/remotes/") || name == STASH
 }

@@ -5,7 +5,8 @@ use segue_core::{Error, Result};
 use crate::command::TimeLimit;
 use crate::locked::LockedRepository;
 
-/// Words with which git reports damage. Others are about the network or the remote.
+/// Parts of git's messages about a damaged repository. Messages without them are about the network
+/// or the remote.
 const DAMAGE: [&str; 12] = [
     "corrupt",
     "bad object",

@@ -1,5 +1,5 @@
 //! The settings of a shared clone. They are ours, but an agent in a worktree can write to them, and
-//! some settings run programs. So only harmless ones stay.
+//! some settings run programs. Only settings that cannot run a program stay.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use segue_core::{Result, failpoint};
 
 use crate::locked::LockedRepository;
 
-/// Sections all of whose settings are data.
+/// Sections in which no setting can run a program.
 const SECTIONS: [&str; 11] = [
     "advice",
     "author",
@@ -24,7 +24,7 @@ const SECTIONS: [&str; 11] = [
     "user",
 ];
 
-/// Other settings that are data. `*` stands for a name.
+/// Settings in other sections that cannot run a program. `*` stands for a name.
 const SETTINGS: [&str; 40] = [
     "branch.*.description",
     "branch.*.merge",
@@ -68,8 +68,7 @@ const SETTINGS: [&str; 40] = [
     "submodule.*.url",
 ];
 
-/// Removes all settings of a clone that are not known to be data. Returns a notice if there were
-/// some.
+/// Removes all settings of a clone that could run a program. Returns a notice if there were some.
 pub(crate) async fn remove_foreign(
     repository: &LockedRepository<'_>,
 ) -> Result<Option<CheckoutNotice>> {
@@ -83,7 +82,7 @@ pub(crate) async fn remove_foreign(
     Ok((!names.is_empty()).then_some(CheckoutNotice::SettingsRemoved { names }))
 }
 
-/// Removes all settings in a file that are not known to be data, and returns their names.
+/// Removes all settings in a file that could run a program, and returns their names.
 pub(crate) async fn remove_foreign_settings(
     repository: &LockedRepository<'_>,
     path: &Path,

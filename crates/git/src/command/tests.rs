@@ -28,7 +28,7 @@ fn open_reader(pipe: &Path) -> File {
 }
 
 #[tokio::test]
-async fn failed_command_reports_its_own_words() {
+async fn failed_command_reports_its_standard_error() {
     let error = shell(Path::new("/"), "echo fatal: no >&2; exit 3").run().await.unwrap_err();
     assert_eq!(error.causes, ["fatal: no"]);
     let error = shell(Path::new("/"), "exit 3").run().await.unwrap_err();

@@ -33,7 +33,7 @@ pub(super) struct Inventory {
     pub(super) untracked: BTreeSet<Vec<u8>>,
     /// Folders with a repository of their own, without the trailing slash.
     pub(super) repositories: BTreeSet<Vec<u8>>,
-    /// Files that are as Git LFS made them from the index.
+    /// Files of Git LFS whose content the pointer in the index describes.
     pub(super) filtered: BTreeSet<Vec<u8>>,
 }
 

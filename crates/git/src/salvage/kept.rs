@@ -42,7 +42,7 @@ pub(crate) async fn commits(
     Ok(newest(&output))
 }
 
-/// Returns the commits that are no other commit's parent, from lines of a commit and its parents.
+/// Returns the commits that are parents of no other commit. Each line has a commit and its parents.
 fn newest(lines: &str) -> Vec<CommitId> {
     let lines: Vec<Vec<&str>> = lines.lines().map(|it| it.split(' ').collect()).collect();
     let parents: HashSet<&str> = lines.iter().flat_map(|it| it.iter().skip(1).copied()).collect();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn newest_commits_are_nobodys_parents() {
+    fn newest_commits_are_parents_of_no_other_commit() {
         let id = |digit: &str| digit.repeat(40);
         let (a, b, c, d) = (id("a"), id("b"), id("c"), id("d"));
         let lines = format!("{a} {b}\n{b} {d}\n{c} {d}");

@@ -1,4 +1,4 @@
-//! The metadata of a salvage: facts about its worktree that are no files.
+//! The metadata of a salvage: facts about its worktree that are not stored as files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub(crate) struct Metadata {
     pub(super) details: SalvageDetails,
 }
 
-/// Facts about files that trees cannot have.
+/// Facts about files that a tree of git cannot store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SalvageDetails {
     /// Files that Git LFS makes from the pointers in the tree.
@@ -53,7 +53,7 @@ pub(super) struct SalvageDetails {
 
 /// The worktree that a salvage is made of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Described<'a> {
+pub(super) struct SalvagedWorktree<'a> {
     pub(super) path: &'a Path,
     pub(super) git_folder: &'a Path,
     pub(super) branch: Option<&'a str>,
@@ -65,7 +65,7 @@ pub(super) struct Described<'a> {
 
 impl Metadata {
     pub(super) fn new(
-        worktree: Described<'_>,
+        worktree: SalvagedWorktree<'_>,
         details: SalvageDetails,
         made_at: Timestamp,
     ) -> Self {

@@ -14,7 +14,7 @@ use super::inventory::{IndexEntry, split};
 use crate::objects::{FileMode, ObjectId};
 use crate::view::{FileReading, View};
 
-/// Git LFS takes no longer file for a pointer.
+/// Git LFS treats only files of at most this length as pointers.
 const LONGEST_POINTER_BYTES: u64 = 1024;
 /// The first line of a pointer.
 const VERSION: &str = "version https://git-lfs.github.com/spec/v1";
@@ -22,7 +22,7 @@ const VERSION: &str = "version https://git-lfs.github.com/spec/v1";
 /// Files, and the ids that the index has for them.
 type IndexedFiles = BTreeMap<Vec<u8>, ObjectId>;
 
-/// Returns the files of Git LFS that are as the index has them.
+/// Returns the files of Git LFS whose content the pointer in the index describes.
 pub(super) async fn unchanged(view: &View<'_>, index: &[IndexEntry]) -> Result<BTreeSet<Vec<u8>>> {
     let mut files = with_filter(view, index).await?;
     if files.is_empty() {
@@ -36,7 +36,7 @@ pub(super) async fn unchanged(view: &View<'_>, index: &[IndexEntry]) -> Result<B
     let checkout = view.checkout().to_owned();
     blocking(move || {
         let has_content = |(path, id): &(Vec<u8>, ObjectId)| {
-            // A file that still is the pointer has another size.
+            // A checkout without Git LFS writes the pointer itself, which has another size.
             let facts = fs::symlink_metadata(join(&checkout, path));
             facts.is_ok_and(|facts| facts.is_file() && sizes.get(id) == Some(&facts.len()))
         };
@@ -71,7 +71,7 @@ async fn with_filter(view: &View<'_>, index: &[IndexEntry]) -> Result<IndexedFil
     Ok(files)
 }
 
-/// Returns the sizes of the contents that pointers name. Objects that are no pointers are left out.
+/// Returns the sizes of the contents that pointers name. Objects that are not pointers are left out.
 async fn pointed_sizes(view: &View<'_>, ids: BTreeSet<ObjectId>) -> Result<HashMap<ObjectId, u64>> {
     let command = view.command().args(["cat-file", "--batch-check=%(objectname) %(objectsize)"]);
     let output = command.input(lines(ids.iter().map(String::as_str))).line().await?;
@@ -107,7 +107,7 @@ fn parse_batch(mut output: &[u8]) -> HashMap<ObjectId, u64> {
     sizes
 }
 
-/// Returns the size of the content that a pointer names. `None` if this is no pointer.
+/// Returns the size of the content that a pointer names. `None` if this is not a pointer.
 fn pointed_size(content: &[u8]) -> Option<u64> {
     let mut lines = std::str::from_utf8(content).ok()?.lines();
     if lines.next() != Some(VERSION) {

@@ -7,7 +7,7 @@ use segue_core::ports::Checkouts as _;
 use crate::support::{Scene, refused};
 
 #[tokio::test]
-async fn existing_branch_is_checked_out_where_it_is() {
+async fn existing_branch_is_checked_out_at_its_own_commit() {
     let scene = Scene::new();
     scene.git(scene.path("app"), &["checkout", "-q", "-b", "feature/x"]);
     let commit = scene.commit(scene.path("app"), "x", "x");
@@ -24,7 +24,7 @@ async fn existing_branch_is_checked_out_where_it_is() {
 }
 
 #[tokio::test]
-async fn branch_with_the_name_of_a_tag_is_the_branch() {
+async fn name_of_a_branch_and_a_tag_means_the_branch() {
     let scene = Scene::new();
     let app = scene.path("app");
     scene.git(&app, &["tag", "x"]);

@@ -39,7 +39,7 @@ async fn two_worktrees_of_one_url_share_one_clone_and_the_second_only_fetches() 
 }
 
 #[tokio::test]
-async fn clone_is_bare_partial_and_has_the_branches_of_the_remote_apart() {
+async fn clone_is_bare_and_partial_and_keeps_the_branches_of_the_remote_separate() {
     let scene = Scene::with_remote();
     scene.write("origin/never/checked/out", "x".repeat(10_000));
     scene.git(scene.path("origin"), &["add", "."]);
@@ -96,7 +96,7 @@ async fn deleted_branch_of_the_remote_is_pruned() {
 }
 
 #[tokio::test]
-async fn unreachable_remote_is_an_error_with_the_words_of_git() {
+async fn unreachable_remote_is_an_error_with_the_message_of_git() {
     let scene = Scene::with_remote();
     fs::rename(scene.path("remote.git"), scene.path("away")).unwrap();
     let error = refused(scene.ensure(&scene.spec(scene.remote(), "x")).await);
@@ -180,7 +180,7 @@ async fn clone_whose_replacement_was_interrupted_is_fetched_before_use() {
 }
 
 #[tokio::test]
-async fn clone_with_damaged_objects_is_replaced_and_what_is_lost_is_named() {
+async fn clone_with_damaged_objects_is_replaced_and_lost_refs_are_named() {
     let scene = Scene::with_remote();
     let path = scene.ensure(&scene.spec(scene.remote(), "x")).await.unwrap().path;
     let commit = scene.commit(&path, "unpushed", "x");

@@ -143,7 +143,7 @@ async fn worktree_is_restored_after_sigkill_at_every_step_of_its_restoration() {
 }
 
 #[tokio::test]
-async fn interrupted_removal_does_not_delete_what_was_written_since() {
+async fn interrupted_removal_does_not_delete_files_that_were_written_since() {
     let scene = with_dirty_worktree().await;
     let path = scene.path("worktrees/x");
     kill_at(&scene, VictimAction::Remove, "git.worktree.remove.before", 1);
@@ -177,7 +177,7 @@ async fn interrupted_removal_does_not_delete_included_files_that_were_written_si
 }
 
 #[tokio::test]
-async fn interrupted_removal_does_not_delete_what_was_staged_or_committed_since() {
+async fn interrupted_removal_does_not_delete_files_that_were_staged_or_committed_since() {
     for is_clean in [true, false] {
         let scene = if is_clean { Scene::new() } else { with_dirty_worktree().await };
         let path = scene.worktree("x").await;

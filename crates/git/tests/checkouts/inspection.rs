@@ -69,7 +69,7 @@ async fn diff_shows_committed_staged_changed_and_untracked_files() {
 }
 
 #[tokio::test]
-async fn diff_of_a_partial_clone_fetches_what_it_needs() {
+async fn diff_of_a_partial_clone_fetches_the_missing_files() {
     let scene = Scene::with_remote();
     let path = scene.ensure(&scene.spec(scene.remote(), "x")).await.unwrap().path;
     scene.git(&path, &["rm", "-q", "file"]);

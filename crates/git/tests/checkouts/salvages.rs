@@ -125,7 +125,7 @@ async fn files_of_a_filter_come_back_byte_for_byte() {
     scene.write("worktrees/x/b.bin", "content changed\n");
     let salvage = round_trip(&scene, &path).await;
     let blob = |name: &str| format!("{}:files/{name}", salvage.reference);
-    // Nobody knows whether the filter could make the content again.
+    // The filter may not be able to make the content again, so the content itself is stored.
     assert_eq!(scene.git(&app, &["cat-file", "blob", &blob("a.bin")]), "content a");
     assert_eq!(scene.git(&app, &["cat-file", "blob", &blob("b.bin")]), "content changed");
 }
