@@ -1,6 +1,7 @@
-//! The operations on sessions. They access the outside world only through the ports.
+//! The operations on sessions, tasks and worktrees. They access the outside world only through the
+//! ports.
 //!
-//! The caller owns the session's [`SessionState`] and runs one operation at a time, so the operations
+//! The caller owns a session's [`SessionState`] and runs one operation at a time, so the operations
 //! need no locks.
 
 pub mod adopt;

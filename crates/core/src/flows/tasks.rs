@@ -2,28 +2,28 @@
 //! decides when a task runs.
 
 mod add;
+mod changes;
 mod end;
-mod evidence;
 mod find;
 mod place;
 mod prompt;
 mod record;
 mod report;
 mod retry;
+mod side_effects;
 mod start;
 mod usage;
 mod view;
-mod work;
 
 pub use add::add;
+pub use changes::with_base;
 pub use end::{TaskEnd, end, is_changed_meanwhile, retry_fresh, wait};
-pub use evidence::may_have_acted;
 pub use find::{by_id, find};
 pub use place::check_branch;
 pub use prompt::{after_wait, first_prompt, next_prompt, verify_prompt};
 pub use record::change;
 pub use report::{due_reports, is_report_sent, report_sent};
 pub use retry::retry;
+pub use side_effects::may_have_acted;
 pub use start::{continued, run_request, sent_back, session_of, started};
 pub use view::{list, new_view, summaries, views};
-pub use work::with_base;

@@ -46,7 +46,7 @@ macro_rules! git_name {
 }
 
 git_name! {
-    /// The name of a branch, without `refs/heads/`. Git accepts it, it is no option of a command,
+    /// The name of a branch, without `refs/heads/`. Git accepts it, it cannot be taken for an option,
     /// and it can be shown in prompts and on terminals.
     BranchName
 }

@@ -1,4 +1,5 @@
-//! The vocabulary of Segue as types, one file per concept.
+//! The data types of Segue, one file per concept. The glossary (`docs/glossary.md`) explains their
+//! names.
 
 mod agent_worktree;
 mod archive;

@@ -144,7 +144,7 @@ pub struct EnsuredWorktree {
     pub origin: WorktreeOrigin,
     pub changes: WorktreeChanges,
     pub operation: Option<GitOperation>,
-    /// What a user should know: in the order in which it happened.
+    /// Notices for the user, in the order in which their causes happened.
     pub notices: Vec<CheckoutNotice>,
 }
 

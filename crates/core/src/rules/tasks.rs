@@ -7,9 +7,9 @@ pub use report::{fenced, report_text};
 
 use crate::model::{Failure, FailureClass, How, Status, TaskMode, TaskState, TaskWait};
 
-/// What is known about a task and its session when the task is taken up.
+/// The facts that decide the next step of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TaskStanding<'a> {
+pub struct TaskFacts<'a> {
     pub state: &'a TaskState,
     pub mode: TaskMode,
     /// Whether a message to the session began the current turn.
@@ -18,7 +18,7 @@ pub struct TaskStanding<'a> {
     pub session: Option<TaskSession>,
 }
 
-/// What is known about the session of a task.
+/// The facts about the session of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskSession {
     pub status: Status,
@@ -45,10 +45,10 @@ pub enum TaskStep {
 
 /// Returns the next step of a task that is taken up: it is at the head of the queue, its wait is
 /// over, or a new daemon finds it.
-pub fn next_step(standing: &TaskStanding<'_>) -> TaskStep {
-    let Some(session) = standing.session else { return TaskStep::Start };
-    let needs_prompt = standing.mode == TaskMode::Interactive && !standing.has_message;
-    match standing.state {
+pub fn next_step(facts: &TaskFacts<'_>) -> TaskStep {
+    let Some(session) = facts.session else { return TaskStep::Start };
+    let needs_prompt = facts.mode == TaskMode::Interactive && !facts.has_message;
+    match facts.state {
         TaskState::Queued => TaskStep::Send,
         _ if session.is_cut_off() => TaskStep::Resume,
         TaskState::Waiting(TaskWait::Question { .. }) => TaskStep::Await,
@@ -84,7 +84,7 @@ pub enum TurnEnd {
     Asks(String),
 }
 
-/// What is known about the work on a task so far.
+/// The facts about the earlier turns of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "four facts that do not depend on each other")]
 pub struct TaskHistory {
@@ -220,8 +220,8 @@ mod tests {
             (&limit, Headless, true, at_rest(Status::Interrupted), TaskStep::Resume),
         ];
         for (state, mode, has_message, session, expected) in table {
-            let standing = TaskStanding { state, mode, has_message, session };
-            assert_eq!(next_step(&standing), expected, "{standing:?}");
+            let facts = TaskFacts { state, mode, has_message, session };
+            assert_eq!(next_step(&facts), expected, "{facts:?}");
         }
     }
 

@@ -18,8 +18,8 @@ use super::{by_id, find, place, prompt};
 /// The largest prompt of a task.
 const MAX_PROMPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Adds a task. `same_commit` returns changes that are recorded in the same commit. Returns the known task
-/// if the request has its key; then nothing is recorded.
+/// Adds a task. `same_commit` returns changes that are recorded in the same commit. If a task with the
+/// key of the request exists, returns that task and records nothing.
 ///
 /// The agent must exist, and the project that defines it must be trusted, so that a mistake is
 /// reported here and not when the task starts.
@@ -119,7 +119,8 @@ async fn order(
     Ok(order)
 }
 
-/// Fails if the task could not work where it would have to.
+/// Fails if the task names another branch than that of the conversation about its issue, or if
+/// another session works in its worktree.
 async fn check_place(ports: &Ports, order: &TaskOrder, plan: &RunPlan) -> Result<()> {
     if order.continues.is_some() {
         return Ok(());
@@ -168,7 +169,7 @@ async fn continued_session(
     let found = select::find(ports, principal, name, &request.caller.cwd).await?.session;
     if found.agent.as_ref().map(|agent| agent.as_str()) != Some(request.agent.as_str()) {
         let address = found.address();
-        return Err(Error::usage(format!("`{address}` is no session of `{}`", request.agent))
+        return Err(Error::usage(format!("`{address}` is not a session of `{}`", request.agent))
             .hint("name a session of the agent, or leave `--session` out"));
     }
     if found.headless {

@@ -5,10 +5,10 @@ use crate::failpoint;
 use crate::model::{Task, TaskProgress, TaskResult, TaskState, TaskWait, VerifyReport};
 use crate::ports::{Conflict, Ports};
 
+use super::changes::{self, TaskChanges};
 use super::record::change;
 use super::report::due;
 use super::usage::usage_of;
-use super::work::{self, TaskWork};
 
 /// How a task ends.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub async fn end(ports: &Ports, task: &Task, end: TaskEnd) -> Result<Task> {
     let now = ports.clock.now();
     let duration = task.started_at.map(|started| now.duration_since(started));
     let duration_ms = duration.and_then(|it| u64::try_from(it.as_millis()).ok()).unwrap_or(0);
-    let TaskWork { commits, diff, note } = work::since_base(ports, task).await;
+    let TaskChanges { commits, diff, note } = changes::since_base(ports, task).await;
     let usage = usage_of(ports, task, now).await?;
     let result = TaskResult { answer, commits, diff, usage, duration_ms, verify, note };
     let ended = Task { state, result: Some(result), ended_at: Some(now), ..task.clone() };

@@ -34,8 +34,8 @@ pub(super) async fn plan(
     run::plan_unattended(ports, principal, &wanted).await
 }
 
-/// Returns the worktree that a request names. What it leaves out comes from the agent's own
-/// worktree. A branch that nothing names is named after the issue or the task.
+/// Returns the worktree that a request names. A missing branch, base or repository is that of the
+/// agent's own worktree. Without any branch, the branch is named after the issue or the task.
 fn wanted_worktree(
     request: &TaskAddRequest,
     own: Option<&WorktreePlan>,
@@ -51,13 +51,13 @@ fn wanted_worktree(
     }
 }
 
-/// Returns a branch for an issue, or for a task that is about none.
+/// Returns the name of a branch for an issue, or for a task without an issue.
 fn default_branch(agent: &str, issue: Option<&IssueRef>, id: TaskId) -> String {
     match issue {
         Some(issue) => format!("{agent}/issue-{}", issue.as_str()),
         None => {
             let id = id.to_string();
-            // The beginning of an id is a time, which other tasks share.
+            // An id begins with a timestamp, which other tasks may share.
             let end = id.rsplit('-').next().unwrap_or(&id);
             format!("{agent}/task-{end}")
         }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn branch_that_nothing_names_is_named_after_the_issue_or_the_task() {
+    fn default_branch_is_named_after_the_issue_or_the_task() {
         let id = TaskId::new(Uuid::from_u128(0x0198_f9d2_0000_7000_8000_0123_4567_89ab));
         let issue = IssueRef::parse("#17").unwrap();
         assert_eq!(default_branch("coder", Some(&issue), id), "coder/issue-17");

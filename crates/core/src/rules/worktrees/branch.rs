@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::model::{BranchName, BranchStart, CommitId, RefName};
 use crate::rules::shell::quoted;
 
-/// What a repository knows about a wanted branch.
+/// The facts about a wanted branch and its repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchFacts {
     pub wanted: BranchName,
@@ -139,10 +139,10 @@ impl From<BranchConflict> for Error {
                     )
                     .hint("use another name")
             }
-            BranchConflict::NotOfPullRequest { branch, reference } => {
-                Self::conflict(format!("branch `{branch}` exists and is not of `{reference}`"))
-                    .hint("use another name for the branch of the pull request")
-            }
+            BranchConflict::NotOfPullRequest { branch, reference } => Self::conflict(format!(
+                "branch `{branch}` exists and does not belong to `{reference}`"
+            ))
+            .hint("use another name for the branch of the pull request"),
         }
     }
 }

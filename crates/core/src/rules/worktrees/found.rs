@@ -63,7 +63,7 @@ pub enum NextStep {
     Refuse(WorktreeRefusal),
 }
 
-/// Why a worktree cannot be had at its path. Nothing is changed.
+/// Why the wanted worktree can neither be used nor made at its path. Nothing is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorktreeRefusal {
     /// A file, a device or the like.

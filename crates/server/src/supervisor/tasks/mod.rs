@@ -116,16 +116,16 @@ fn work_on(supervisor: &Arc<Supervisor>, id: TaskId) {
         let worked = work::work(&supervisor, id).await;
         supervisor.tasks.remove(id);
         match worked.and(tasks::by_id(&supervisor.ports, id).await) {
-            Ok(placed) => leave(&supervisor, &placed),
+            Ok(placed) => after_work(&supervisor, &placed),
             // The record of the task is as it was. The next daemon continues the task.
-            Err(error) => tracing::error!(task = %id, %error, "the work on a task was given up"),
+            Err(error) => tracing::error!(task = %id, %error, "a task stops until the next daemon"),
         }
         start_ready(&supervisor);
     });
 }
 
-/// Decides what follows after the work on a task has stopped.
-fn leave(supervisor: &Arc<Supervisor>, placed: &PlacedTask) {
+/// Queues or parks a task after the work on it has stopped, unless it has ended.
+fn after_work(supervisor: &Arc<Supervisor>, placed: &PlacedTask) {
     match placed.task.state {
         // A person has retried the task before its slot was free.
         TaskState::Queued => supervisor.tasks.queue(placed),

@@ -6,7 +6,7 @@ use segue_core::flows::tasks::{self, TaskEnd};
 use segue_core::model::{FolderState, Session, SessionId, Task, TaskId, TaskState, TaskWait};
 use segue_core::ports::{MessageQuery, PlacedTask, SessionQuery};
 use segue_core::rules::tasks::{
-    TaskHistory, TaskSession, TaskStanding, TaskStep, TaskVerdict, TurnEnd, next_step, turn_counts,
+    TaskFacts, TaskHistory, TaskSession, TaskStep, TaskVerdict, TurnEnd, next_step, turn_counts,
     verdict,
 };
 use segue_core::{Error, Result};
@@ -103,13 +103,13 @@ impl TaskWorker {
     /// Does the next step, so that a turn runs or has ended.
     async fn take_step(&self, task: &Task) -> Result<(), StepFailure> {
         let session = self.session(task).await?;
-        let standing = TaskStanding {
+        let task_facts = TaskFacts {
             state: &task.state,
             mode: task.order.mode,
             has_message: task.progress.message.is_some(),
             session: session.as_ref().map(|(_, session)| *session),
         };
-        let step = next_step(&standing);
+        let step = next_step(&task_facts);
         let Some((session, facts)) = session else { return self.start_and_send(task).await };
         if task.state == TaskState::Queued {
             tasks::check_branch(&self.supervisor.ports, &task.order, &session).await?;

@@ -11,20 +11,21 @@ use crate::model::{
 };
 use crate::ports::{GitCaller, Ports};
 
-/// The most commits that a result lists.
+/// A result lists at most this many commits.
 const MAX_COMMITS: usize = 500;
 
 /// What a task has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct TaskWork {
+pub(super) struct TaskChanges {
     pub(super) commits: Vec<TaskCommit>,
     pub(super) diff: Option<DiffStat>,
     /// Why the changes are unknown.
     pub(super) note: Option<String>,
 }
 
-/// Returns the task with what is checked out in the folder of its session, unless it was started
-/// before. If that cannot be found out, the task runs all the same, and its result says so.
+/// Returns the task with its base: the commit that is checked out in the folder of its session. A
+/// task that was started before keeps its base. If git fails, the task runs without a base, and its
+/// result reports that the changes are unknown.
 pub async fn with_base(ports: &Ports, task: &Task, session: &Session) -> Task {
     if task.progress.base.is_some() {
         return task.clone();
@@ -40,33 +41,33 @@ async fn base(ports: &Ports, session: &Session) -> Result<Option<TaskBase>> {
 
 /// Returns what a task has changed since it was first started. A failure of git does not change how
 /// the task ends.
-pub(super) async fn since_base(ports: &Ports, task: &Task) -> TaskWork {
+pub(super) async fn since_base(ports: &Ports, task: &Task) -> TaskChanges {
     compare(ports, task).await.unwrap_or_else(|error| unknown(&error))
 }
 
-fn unknown(reason: &dyn Display) -> TaskWork {
+fn unknown(reason: &dyn Display) -> TaskChanges {
     let note = Some(format!("the changes are unknown: {reason}"));
-    TaskWork { note, ..TaskWork::default() }
+    TaskChanges { note, ..TaskChanges::default() }
 }
 
-async fn compare(ports: &Ports, task: &Task) -> Result<TaskWork> {
+async fn compare(ports: &Ports, task: &Task) -> Result<TaskChanges> {
     let session = match task.session {
         Some(session) => ports.store.session(session).await?,
         None => None,
     };
-    let Some(session) = session else { return Ok(TaskWork::default()) };
+    let Some(session) = session else { return Ok(TaskChanges::default()) };
     let Some((place, caller)) = place(ports, &session).await? else {
-        return Ok(TaskWork::default());
+        return Ok(TaskChanges::default());
     };
     let Some(TaskBase { commit }) = &task.progress.base else {
-        return Ok(unknown(&"git could not tell what was checked out at the start"));
+        return Ok(unknown(&"git could not read which commit was checked out at the start"));
     };
     let commits = ports.checkouts.commits_since(&place, commit.as_ref(), MAX_COMMITS).await?;
     let diff = match commit {
         Some(base) => Some(ports.checkouts.diff(&place, Some(base.as_str()), 0, &caller).await?),
         None => None,
     };
-    Ok(TaskWork { commits, diff: diff.map(|diff| stat(&diff.files)), note: None })
+    Ok(TaskChanges { commits, diff: diff.map(|diff| stat(&diff.files)), note: None })
 }
 
 fn stat(files: &[FileDiff]) -> DiffStat {

@@ -1,4 +1,4 @@
-//! Finds out whether an agent has acted in its last turn.
+//! Finds out whether the last turn of an agent may have had side effects.
 
 use std::ops::ControlFlow;
 
@@ -8,8 +8,8 @@ use crate::model::{Role, SessionId};
 use crate::ports::Ports;
 
 /// Returns whether the agent may have called a tool since the last message of the user. An agent
-/// changes files only through tools, and records a call before it runs. `true` if the transcript
-/// cannot be read, because it is unknown then.
+/// changes files only through tools, and records a call before it runs. Returns `true` if the
+/// transcript cannot be read, because the agent may have acted then.
 pub async fn may_have_acted(ports: &Ports, session: SessionId) -> bool {
     let Ok(state) = SessionState::load(ports, session).await else { return true };
     has_acted(ports, &state).unwrap_or(true)
