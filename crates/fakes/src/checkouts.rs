@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
-    BranchStart, CommitId, EnsuredWorktree, ListedWorktree, RefName, RepositoryId,
+    BranchStart, CommitId, EnsuredWorktree, FileDiff, ListedWorktree, RefName, RepositoryId,
     RepositorySource, RepositoryUrl, Salvage, SalvageOutcome, TaskCommit, WorktreeChanges,
     WorktreeDiff, WorktreeFacts, WorktreeOrigin, WorktreePlace, WorktreeSpec,
 };
@@ -31,7 +31,7 @@ pub struct FakeCheckouts {
     state: Mutex<FakeCheckoutsState>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct FakeCheckoutsState {
     worktrees: BTreeMap<PathBuf, FakeWorktree>,
     salvages: Vec<Salvage>,
@@ -40,8 +40,26 @@ struct FakeCheckoutsState {
     remote: Option<RepositoryUrl>,
     /// The commits that every worktree has, oldest first.
     commits: Vec<TaskCommit>,
+    /// The difference between every worktree and its base.
+    diff: WorktreeDiff,
     /// The caller of the last command.
     caller: Option<GitCaller>,
+}
+
+impl Default for FakeCheckoutsState {
+    fn default() -> Self {
+        let diff = WorktreeDiff { base: Some(head()), files: vec![], patch: vec![], is_cut: false };
+        Self {
+            worktrees: BTreeMap::new(),
+            salvages: Vec::new(),
+            has_no_repository: false,
+            has_moved_branches: false,
+            remote: None,
+            commits: Vec::new(),
+            diff,
+            caller: None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -75,6 +93,12 @@ impl FakeCheckouts {
         let mut state = self.state.lock().unwrap();
         let id = format!("{:040}", state.commits.len() + 1);
         state.commits.push(TaskCommit { id, subject: subject.to_owned() });
+    }
+
+    /// Sets the difference between every worktree and its base.
+    pub fn set_diff(&self, files: Vec<FileDiff>, patch: &[u8]) {
+        let mut state = self.state.lock().unwrap();
+        (state.diff.files, state.diff.patch) = (files, patch.to_owned());
     }
 
     /// Returns the caller of the last worktree that was made, and forgets it.
@@ -180,14 +204,17 @@ impl Checkouts for FakeCheckouts {
         &self,
         place: &WorktreePlace,
         _base: Option<&str>,
-        _patch_bytes: usize,
+        patch_bytes: usize,
         _caller: &GitCaller,
     ) -> Result<WorktreeDiff> {
         self.calls.enter("checkouts.diff")?;
         if place.path != Path::new(samples::CWD) {
             self.worktree(&place.path)?;
         }
-        Ok(WorktreeDiff { base: Some(head()), files: Vec::new(), patch: Vec::new(), is_cut: false })
+        let mut diff = self.state.lock().unwrap().diff.clone();
+        diff.is_cut = diff.patch.len() > patch_bytes;
+        diff.patch.truncate(patch_bytes);
+        Ok(diff)
     }
 
     fn around(&self, folder: &Path) -> Option<WorktreePlace> {

@@ -15,7 +15,7 @@ fn caller() -> Caller {
     Caller { cwd: samples::CWD.into(), environment: samples::environment() }
 }
 
-fn request(prompt: &str) -> TaskAddRequest {
+pub(crate) fn request(prompt: &str) -> TaskAddRequest {
     TaskAddRequest {
         caller: caller(),
         prompt: prompt.to_owned(),
@@ -33,7 +33,7 @@ fn request(prompt: &str) -> TaskAddRequest {
 }
 
 /// Returns the ports of a world with a trusted project that has the agents `coder` and `tester`.
-async fn ports() -> Ports {
+pub(crate) async fn ports() -> Ports {
     let world = FakeWorld::new();
     world.projects.write(samples::project(&["coder", "tester"]));
     let ports = world.ports();
@@ -41,26 +41,26 @@ async fn ports() -> Ports {
     ports
 }
 
-async fn trust_project(ports: &Ports) {
+pub(crate) async fn trust_project(ports: &Ports) {
     let ask = |digest| TrustRequest { folder: samples::CWD.into(), digest };
     let shown = trust::trust(ports, &ask(None)).await.unwrap();
     trust::trust(ports, &ask(Some(shown.digest))).await.unwrap();
 }
 
-async fn add(ports: &Ports, request: TaskAddRequest) -> Result<Task> {
+pub(crate) async fn add(ports: &Ports, request: TaskAddRequest) -> Result<Task> {
     let added = tasks::add(ports, &Principal::User, request, |_| Ok(Vec::new())).await;
     added.map(|placed| placed.task)
 }
 
 /// Adds a session, and returns it.
-async fn session(ports: &Ports, number: u128, name: &str) -> Session {
+pub(crate) async fn session(ports: &Ports, number: u128, name: &str) -> Session {
     let session = Session { headless: true, ..samples::session(number, name) };
     let change = Change::CreateSession(Box::new(session.clone()));
     ports.store.commit(Commit { changes: vec![change], events: Vec::new() }).await.unwrap();
     session
 }
 
-async fn task(ports: &Ports, task: &Task) -> Task {
+pub(crate) async fn task(ports: &Ports, task: &Task) -> Task {
     let PlacedTask { task, .. } = tasks::by_id(ports, task.id).await.unwrap();
     task
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use segue_core::api::{
-    Caller, RunRequest, WorktreeOutcome, WorktreeRequest, WorktreeState, WorktreesRequest,
+    Caller, RunRequest, WorktreeActionReport, WorktreeOutcome, WorktreeRequest, WorktreeState,
+    WorktreesRequest,
 };
 use segue_core::flows::launch::{self, LaunchRequest};
 use segue_core::flows::run::RunPlan;
@@ -25,14 +26,18 @@ async fn plan(world: &FakeWorld, request: &RunRequest) -> Result<RunPlan> {
     run::plan(&world.ports(), &Principal::User, request).await
 }
 
-async fn stored(world: &FakeWorld) -> Vec<AgentWorktree> {
+pub(crate) async fn stored(world: &FakeWorld) -> Vec<AgentWorktree> {
     world.ports().store.worktrees(&WorktreeQuery::default()).await.unwrap()
 }
 
 /// Plans, makes and starts a session in a worktree.
-async fn start(world: &FakeWorld, branch: &str) -> SessionState {
+pub(crate) async fn start(world: &FakeWorld, branch: &str) -> SessionState {
+    start_with(world, &request(branch)).await
+}
+
+pub(crate) async fn start_with(world: &FakeWorld, request: &RunRequest) -> SessionState {
     let ports = world.ports();
-    let plan = plan(world, &request(branch)).await.unwrap();
+    let plan = plan(world, request).await.unwrap();
     let made = plan.worktree.as_ref().unwrap();
     worktrees::make(&ports, made, &samples::environment()).await.unwrap();
     let mut state = SessionState::new(plan.session(&ports).await.unwrap());
@@ -119,7 +124,7 @@ async fn agents_may_not_make_worktrees() {
 }
 
 /// Records the end of a session's process.
-async fn end_launch(world: &FakeWorld, state: &SessionState) {
+pub(crate) async fn end_launch(world: &FakeWorld, state: &SessionState) {
     let end = LaunchEnd { exit: Exit::Code(0), is_requested: true, at: samples::start() };
     let changes = vec![Change::EndLaunch { launch: state.launches[0].id, end }];
     world.ports().store.commit(Commit { changes, events: Vec::new() }).await.unwrap();
@@ -130,7 +135,7 @@ async fn remove_session(world: &FakeWorld, state: &SessionState) {
     world.ports().store.commit(Commit { changes, events: Vec::new() }).await.unwrap();
 }
 
-async fn remove(world: &FakeWorld, branch: &str) -> Result<segue_core::api::WorktreeActionReport> {
+pub(crate) async fn remove(world: &FakeWorld, branch: &str) -> Result<WorktreeActionReport> {
     let ports = world.ports();
     let cwd = Path::new(samples::CWD);
     let worktree = worktrees::find(&ports, &Principal::User, branch, cwd).await?;

@@ -48,7 +48,8 @@ async fn bad_requests_are_refused_and_add_nothing() {
     let table = [
         (with(|it| it.prompt = " \n".to_owned()), Kind::Usage, "prompt is empty"),
         (with(|it| it.prompt = "a\0b".to_owned()), Kind::Usage, "zero byte"),
-        (with(|it| it.agent = "nobody".to_owned()), Kind::NotFound, "nobody"),
+        (with(|it| it.prompt = "x".repeat((16 << 20) + 1)), Kind::Usage, "more than 16777216"),
+        (with(|it| it.agent = "painter".to_owned()), Kind::NotFound, "painter"),
         (with(|it| it.priority = 10), Kind::Usage, "between -9 and 9"),
         (with(|it| it.issue = Some("a b".to_owned())), Kind::Usage, "number of an issue"),
         (with(|it| it.key = Some(String::new())), Kind::Usage, "--key"),
@@ -58,8 +59,8 @@ async fn bad_requests_are_refused_and_add_nothing() {
         (with(|it| it.branch = Some("a b".to_owned())), Kind::Usage, "a b"),
     ];
     for (request, kind, words) in table {
-        let error = add(&ports, request.clone()).await.unwrap_err();
-        assert_eq!(error.kind, kind, "{request:?}: {error}");
+        let error = add(&ports, request).await.unwrap_err();
+        assert_eq!(error.kind, kind, "{words}: {error}");
         assert!(error.to_string().contains(words), "{error}");
     }
     assert_eq!(recorded_states(&ports).await, []);
