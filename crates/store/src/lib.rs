@@ -1,4 +1,5 @@
-//! The store: an implementation of `ports::Store` for sessions, launches, bindings and events.
+//! The store: an implementation of `ports::Store`, with everything that Segue records: sessions,
+//! launches, bindings, messages, tasks, worktrees, usage and events.
 //!
 //! Each backend has its own folder. The only backend is `sqlite`. Its folder also contains the code
 //! that depends on the database being a file: locks, backups and the check of the filesystem.

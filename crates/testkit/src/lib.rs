@@ -1,4 +1,4 @@
-//! Test environments, fakes and contract suites.
+//! Test environments and contract suites. The crate `fakes` has the ports in memory.
 //!
 //! - A [`World`] is a temporary home, state folder and project folder, in which one test runs its
 //!   own Segue.

@@ -107,7 +107,7 @@ async fn owner_of_a_conversation_is_found_by_vendor_and_id() {
 }
 
 #[tokio::test]
-async fn conversation_of_nobody_is_found_in_any_known_config_dir() {
+async fn conversation_without_a_session_is_found_in_any_known_config_dir() {
     let stored = Stored::new();
     let mut moved = samples::session(1, "fox");
     moved.config_dir = "/home/zoo".into();
@@ -133,7 +133,7 @@ async fn conversation_of_nobody_is_found_in_any_known_config_dir() {
 }
 
 #[tokio::test]
-async fn conversation_of_nobody_needs_a_vendor_that_can_be_read() {
+async fn conversation_without_a_session_needs_a_vendor_with_readable_transcripts() {
     let environment = Environment::new([("TOOL_HOME".to_owned(), String::new())]);
     let vendor = FakeVendor { storage: Storage::Unreadable, ..FakeVendor::default() };
     let stored = Stored::with(vendor);

@@ -60,7 +60,7 @@ async fn scan_that_another_scan_has_overtaken_adds_nothing() {
 }
 
 #[tokio::test]
-async fn reports_from_before_the_session_belong_to_nobody() {
+async fn reports_from_before_the_session_are_not_counted() {
     let mut scene = FlowScene::new();
     scene.state.session.created_at = samples::start() + SignedDuration::from_secs(15);
     scene.talk().await;
@@ -70,7 +70,7 @@ async fn reports_from_before_the_session_belong_to_nobody() {
 }
 
 #[tokio::test]
-async fn fork_adds_only_what_was_used_after_it() {
+async fn fork_adds_only_the_usage_after_it() {
     let mut scene = FlowScene::new();
     scene.talk().await;
     scene.say("used a@10", "100 7");

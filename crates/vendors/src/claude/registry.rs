@@ -59,7 +59,7 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
     Ok(live::sorted(entries.map(process)))
 }
 
-/// Reads one entry. Returns `None` if the file is no valid entry, or if the pid in the entry
+/// Reads one entry. Returns `None` if the file is not a valid entry, or if the pid in the entry
 /// differs from the pid in the file name.
 pub(super) fn read(files: &dyn Files, path: &Path) -> Option<RegistryEntry> {
     let (pid, entry) = live::read_entry::<RegistryEntry>(files, path, paths::REGISTRY)?;

@@ -1,4 +1,4 @@
-//! OpenAI's Codex, as its version 0.166 behaves.
+//! OpenAI's Codex, version 0.169.
 //!
 //! Segue chooses the id of a conversation: it prepares a rollout (Codex's transcript file) with
 //! that id, and Codex resumes it. The lock file that a process holds open proves which conversation

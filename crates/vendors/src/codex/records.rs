@@ -217,7 +217,7 @@ fn history_user_message(payload: &Value) -> RolloutRecord {
     if is_synthetic(&text) { RolloutRecord::Other } else { RolloutRecord::HistoryUserMessage(text) }
 }
 
-/// Returns the record of a text that Codex or the model wrote. A blank text is no such record.
+/// Returns the record of a text that Codex or the model wrote. A blank text is `Other`.
 fn non_blank(text: &Value, record: fn(String) -> RolloutRecord) -> RolloutRecord {
     let text = text.as_str().unwrap_or_default();
     if text.trim().is_empty() { RolloutRecord::Other } else { record(text.to_owned()) }

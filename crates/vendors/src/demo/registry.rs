@@ -24,7 +24,7 @@ pub(super) fn live(files: &dyn Files, place: &Place) -> Result<Vec<Live>> {
     Ok(live::sorted(entries.map(process)))
 }
 
-/// Reads a live entry. `None` if the file is no live entry, or if the process id in the file
+/// Reads a live entry. `None` if the file is not a live entry, or if the process id in the file
 /// differs from the file name.
 pub(super) fn read(files: &dyn Files, path: &Path) -> Option<LiveEntry> {
     let (pid, entry) = live::read_entry::<LiveEntry>(files, path, paths::LIVE_FOLDER)?;

@@ -71,7 +71,7 @@ pub(super) enum LocalCommand {
     InvalidArgument(String),
 }
 
-/// Parses a message. A message that is no known command becomes `Work::Answer`.
+/// Parses a message. A message that is not a known command becomes `Work::Answer`.
 pub(super) fn parse(message: &str) -> DemoCommand {
     let message = message.trim();
     let (name, argument) = message.split_once(char::is_whitespace).unwrap_or((message, ""));

@@ -35,7 +35,7 @@ pub(super) fn samples() -> Vec<Vec<u8>> {
     samples
 }
 
-/// Parses each line as a turn. Skips lines that are no valid turn, for example because of an
+/// Parses each line as a turn. Skips lines that are not valid turns, for example because of an
 /// invalid timestamp.
 pub(super) fn read(bytes: &[u8]) -> Vec<Turn> {
     let lines = bytes.split(|byte| *byte == b'\n');

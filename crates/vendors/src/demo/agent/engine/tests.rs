@@ -70,7 +70,7 @@ fn prompt_waits_until_the_folder_is_trusted() {
 }
 
 #[test]
-fn permission_is_requested_unless_auto_or_nobody_can_be_asked() {
+fn permission_is_requested_unless_it_is_auto_or_no_person_can_answer() {
     let edit = record(LineAuthor::ToolCall, "edit notes.txt");
     for permission in [Permission::Ask, Permission::AcceptEdits] {
         let mut engine = engine(permission, AsksBy::Terminal);
