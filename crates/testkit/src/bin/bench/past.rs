@@ -33,6 +33,8 @@ struct Costs {
     send: Duration,
     /// Resident memory of the daemon after all commands.
     daemon: u64,
+    /// Resident memory of the daemon after a list of all sessions, also those that have ended.
+    daemon_after_list: u64,
 }
 
 pub(crate) fn measure(program: &Path) -> Vec<Row> {
@@ -41,13 +43,16 @@ pub(crate) fn measure(program: &Path) -> Vec<Row> {
         let (ours, baseline) = (Figure::Time(of(&many)), Figure::Time(of(&few)));
         Row::new(format!("{name}, beside 10,000 ended sessions"), ours).against(baseline).aim(AIM)
     };
-    let memory = |costs: &Costs| Figure::Memory(costs.daemon);
+    let memory = |name: &str, of: fn(&Costs) -> u64| {
+        Row::new(name, Figure::Memory(of(&many))).against(Figure::Memory(of(&few)))
+    };
     vec![
         row("daemon start", |it| it.daemon_start),
         row("run -d", |it| it.run),
         row("ls", |it| it.list),
         row("send until an idle agent has answered", |it| it.send),
-        Row::new("  memory of the daemon", memory(&many)).against(memory(&few)).aim(MEMORY_AIM),
+        memory("  memory of the daemon", |it| it.daemon).aim(MEMORY_AIM),
+        memory("  memory of the daemon after `ls --all`", |it| it.daemon_after_list),
     ]
 }
 
@@ -55,15 +60,16 @@ fn costs(program: &Path, past: usize) -> Costs {
     let world = World::new(program);
     with_store(&world, async |store| fill(store, &world, past).await);
     let daemon_start = median((0..TIMES).map(|_| start_daemon(&world)).collect());
-    let session = scene::start_with_word(&world, "alpha", "heron");
-    let listed = world.json(["ls", "--json", "--all"]);
-    let known = listed["sessions"].as_array().map_or(0, Vec::len);
-    assert_eq!(known, past + 1, "{session}: the store does not have all sessions");
+    scene::start_with_word(&world, "alpha", "heron");
     let run = median((0..TIMES).map(|_| run(&world)).collect());
     let list = median((0..TIMES).map(|_| whole_run(&mut world.command(["ls"]))).collect());
     let send = median((0..TIMES).map(|number| send(&world, number)).collect());
     let daemon = resident(scene::daemon_pid(&world));
-    Costs { daemon_start, run, list, send, daemon }
+    let listed = world.json(["ls", "--json", "--all"]);
+    let known = listed["sessions"].as_array().map_or(0, Vec::len);
+    assert_eq!(known, past + 1 + TIMES, "the store does not have all sessions");
+    let daemon_after_list = resident(scene::daemon_pid(&world));
+    Costs { daemon_start, run, list, send, daemon, daemon_after_list }
 }
 
 /// Adds sessions of the folder in which the commands run. The daemon must not run.
