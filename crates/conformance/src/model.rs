@@ -1,11 +1,11 @@
 //! A scripted model server in the test's own process. It answers the requests of the vendors'
 //! programs.
 
+mod answer;
 mod anthropic;
 mod chat;
 mod gemini;
 mod log;
-mod play;
 mod request;
 mod responses;
 mod script;
@@ -27,11 +27,11 @@ use tokio::sync::{oneshot, watch};
 
 use crate::expectation::unmet;
 
+use answer::{AnswerFormat, FailureFormat, ScriptedAnswer};
 use anthropic::AnthropicAnswer;
 use chat::Completion;
 use gemini::GeminiAnswer;
 use log::ExchangeLog;
-use play::{Fails, Play, Voice};
 use request::ParsedRequest;
 use responses::Responses;
 
@@ -193,10 +193,10 @@ fn router(state: ModelServerState) -> Router {
         .with_state(state)
 }
 
-/// Answers requests of an API: `read` parses a request, `voice` returns the writer of its answer.
-fn answers<V: Voice + Fails>(
+/// Answers requests of an API: `read` parses a request, `format` returns the writer of its answer.
+fn answers<V: AnswerFormat + FailureFormat>(
     read: fn(&HeaderMap, Value) -> ParsedRequest,
-    voice: fn(&ParsedRequest) -> V,
+    format: fn(&ParsedRequest) -> V,
 ) -> MethodRouter<ModelServerState> {
     post(
         async move |State(state): State<ModelServerState>,
@@ -204,8 +204,8 @@ fn answers<V: Voice + Fails>(
                     headers: HeaderMap,
                     Json(body): Json<Value>| {
             let request = read(&headers, body);
-            let voice = voice(&request);
-            state.answer(&uri, request, voice)
+            let format = format(&request);
+            state.answer(&uri, request, format)
         },
     )
 }
@@ -222,8 +222,8 @@ async fn contents(
     if task == "countTokens" {
         return state.count(&uri, request, json!({"totalTokens": 10}));
     }
-    let voice = GeminiAnswer::new(model, task.starts_with("stream"));
-    state.answer(&uri, request, voice)
+    let format = GeminiAnswer::new(model, task.starts_with("stream"));
+    state.answer(&uri, request, format)
 }
 
 async fn count_tokens(
@@ -245,10 +245,15 @@ impl ModelServerState {
         Json(tokens).into_response()
     }
 
-    fn answer(self, uri: &Uri, request: ParsedRequest, voice: impl Voice + Fails) -> Response {
+    fn answer(
+        self,
+        uri: &Uri,
+        request: ParsedRequest,
+        format: impl AnswerFormat + FailureFormat,
+    ) -> Response {
         let steps = request.plan();
         let number = self.log.add(request.exchange(uri.path(), steps.clone()));
         let Self { log, released } = self;
-        Play { number, steps, shell: request.shell, voice, log, released }.respond()
+        ScriptedAnswer { number, steps, shell: request.shell, format, log, released }.respond()
     }
 }

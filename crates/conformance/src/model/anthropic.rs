@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::answer::{AnswerFormat, ApiFailure, FailureFormat, event, seconds_until};
 use super::log::{Api, ExchangePart, SpeakerRole};
-use super::play::{ApiFailure, Fails, Voice, event, seconds_until};
 use super::request::ParsedRequest;
 use super::tool::{ScriptedToolCall, ShellTool};
 
@@ -197,7 +197,7 @@ impl AnthropicAnswer {
     }
 }
 
-impl Voice for AnthropicAnswer {
+impl AnswerFormat for AnthropicAnswer {
     fn begin(&mut self) -> String {
         self.write(&[json!({"type": "message_start", "message": self.message(None)})])
     }
@@ -254,7 +254,7 @@ impl Voice for AnthropicAnswer {
     }
 }
 
-impl Fails for AnthropicAnswer {
+impl FailureFormat for AnthropicAnswer {
     fn failure(status: u16) -> ApiFailure {
         let (kind, message) = match status {
             401 => ("authentication_error", "invalid x-api-key"),

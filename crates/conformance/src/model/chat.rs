@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::answer::{AnswerFormat, ApiFailure, FailureFormat, data, seconds_until};
 use super::log::{Api, ExchangePart, SpeakerRole};
-use super::play::{ApiFailure, Fails, Voice, data, seconds_until};
 use super::request::ParsedRequest;
 use super::responses::Responses;
 use super::tool::{ScriptedToolCall, ShellTool};
@@ -155,7 +155,7 @@ fn usage() -> Value {
     json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15})
 }
 
-impl Voice for Completion {
+impl AnswerFormat for Completion {
     fn begin(&mut self) -> String {
         self.chunk(&json!({"role": "assistant", "content": ""}), None)
     }
@@ -189,7 +189,7 @@ impl Voice for Completion {
     }
 }
 
-impl Fails for Completion {
+impl FailureFormat for Completion {
     fn failure(status: u16) -> ApiFailure {
         let mut failure = Responses::failure(status);
         if status == 429 {

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::answer::{AnswerFormat, ApiFailure, FailureFormat, data, seconds_until};
 use super::log::{Api, ExchangePart, SpeakerRole};
-use super::play::{ApiFailure, Fails, Voice, data, seconds_until};
 use super::request::ParsedRequest;
 use super::tool::{ScriptedToolCall, ShellTool};
 
@@ -117,7 +117,7 @@ impl GeminiAnswer {
     }
 }
 
-impl Voice for GeminiAnswer {
+impl AnswerFormat for GeminiAnswer {
     fn begin(&mut self) -> String {
         String::new()
     }
@@ -142,7 +142,7 @@ impl Voice for GeminiAnswer {
     }
 }
 
-impl Fails for GeminiAnswer {
+impl FailureFormat for GeminiAnswer {
     fn failure(status: u16) -> ApiFailure {
         let (name, message) = match status {
             401 => ("UNAUTHENTICATED", "API key not valid. Please pass a valid API key."),

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::answer::{AnswerFormat, ApiFailure, FailureFormat, event, seconds_until};
 use super::log::{Api, ExchangePart, SpeakerRole};
-use super::play::{ApiFailure, Fails, Voice, event, seconds_until};
 use super::request::ParsedRequest;
 use super::tool::{ScriptedToolCall, ShellTool};
 
@@ -152,7 +152,7 @@ fn message(id: &str, status: &str, content: &[Value]) -> Value {
     json!({"type": "message", "id": id, "status": status, "role": "assistant", "content": content})
 }
 
-impl Voice for Responses {
+impl AnswerFormat for Responses {
     fn begin(&mut self) -> String {
         self.write(&[json!({"type": "response.created", "response": self.response("in_progress")})])
     }
@@ -202,7 +202,7 @@ impl Voice for Responses {
     }
 }
 
-impl Fails for Responses {
+impl FailureFormat for Responses {
     fn failure(status: u16) -> ApiFailure {
         let (kind, code, message) = match status {
             401 => {

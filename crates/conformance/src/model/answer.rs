@@ -25,7 +25,7 @@ const SLOW_PIECES: u32 = 10;
 
 /// Writes an answer in the format of an API. `begin`, `text`, `call` and `end` return the text that
 /// is sent next. Without streaming, only `end` returns text.
-pub(crate) trait Voice: Send + 'static {
+pub(crate) trait AnswerFormat: Send + 'static {
     fn begin(&mut self) -> String;
     fn text(&mut self, piece: &str) -> String;
     fn call(&mut self, call: &ScriptedToolCall) -> String;
@@ -42,17 +42,17 @@ pub(crate) struct ApiFailure {
 }
 
 /// Writes failures in the format of an API.
-pub(crate) trait Fails {
+pub(crate) trait FailureFormat {
     fn failure(status: u16) -> ApiFailure;
     fn limit(until: Timestamp) -> ApiFailure;
 }
 
-/// An answer to send.
-pub(crate) struct Play<V> {
+/// An answer that a script describes, and the format in which it is sent.
+pub(crate) struct ScriptedAnswer<V> {
     pub(crate) number: usize,
     pub(crate) steps: Vec<ScriptStep>,
     pub(crate) shell: Option<ShellTool>,
-    pub(crate) voice: V,
+    pub(crate) format: V,
     pub(crate) log: Arc<ExchangeLog>,
     pub(crate) released: watch::Receiver<BTreeSet<String>>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Play<V> {
 /// The answer ended early, in this stage.
 struct Stopped(AnswerStage);
 
-impl<V: Voice + Fails> Play<V> {
+impl<V: AnswerFormat + FailureFormat> ScriptedAnswer<V> {
     /// Returns the response. Its body is sent while the client reads it.
     pub(crate) fn respond(self) -> Response {
         let failure = match self.steps.first() {
@@ -73,7 +73,7 @@ impl<V: Voice + Fails> Play<V> {
     }
 
     fn stream(self) -> Response {
-        let is_streamed = self.voice.is_streamed();
+        let is_streamed = self.format.is_streamed();
         let content_type = if is_streamed { "text/event-stream" } else { "application/json" };
         let (sender, receiver) = mpsc::channel(1);
         tokio::spawn(self.run(sender));
@@ -95,12 +95,12 @@ impl<V: Voice + Fails> Play<V> {
     }
 
     async fn play(&mut self, sender: &mpsc::Sender<io::Result<String>>) -> Result<(), Stopped> {
-        let begin = self.voice.begin();
+        let begin = self.format.begin();
         send(sender, begin).await?;
         for step in std::mem::take(&mut self.steps) {
             self.step(&step, sender).await?;
         }
-        let end = self.voice.end();
+        let end = self.format.end();
         send(sender, end).await
     }
 
@@ -144,7 +144,7 @@ impl<V: Voice + Fails> Play<V> {
         text: &str,
         sender: &mpsc::Sender<io::Result<String>>,
     ) -> Result<(), Stopped> {
-        let piece = self.voice.text(text);
+        let piece = self.format.text(text);
         send(sender, piece).await
     }
 
@@ -181,7 +181,7 @@ impl<V: Voice + Fails> Play<V> {
     ) -> Result<(), Stopped> {
         match call {
             Some(call) => {
-                let piece = self.voice.call(&call);
+                let piece = self.format.call(&call);
                 send(sender, piece).await
             }
             None => self.say("no shell tool was offered", sender).await,
