@@ -1,4 +1,4 @@
-//! Environments that come from no command of the user: the environment of the user's login shell,
+//! Environments for starts without a command of the user: the environment of the user's login shell,
 //! and the variables of files.
 
 mod files;

@@ -14,7 +14,7 @@ use crate::files::open_regular;
 /// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
 
-/// Why a file cannot be used. It has no part of the file.
+/// Why a file cannot be used. Contains nothing of the file's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnusableFile {
     pub(crate) why: String,

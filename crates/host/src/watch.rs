@@ -1,4 +1,4 @@
-//! Watches folders for changes with inotify. If no watch is available, a `Lookout` polls instead.
+//! Watches folders for changes with inotify. If no watch is available, a `FolderWait` polls instead.
 //!
 //! If a folder does not exist yet, its nearest existing ancestor is watched until the folder
 //! appears. If a folder above a watched one is renamed, that is not noticed.
@@ -27,7 +27,7 @@ use tokio::io::unix::AsyncFd;
 use crate::descriptor;
 use crate::failure::cannot;
 
-/// Polling interval of a [`Lookout`] without a watch.
+/// Polling interval of a [`FolderWait`] without a watch.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Creates watchers for the folders of this machine.
@@ -51,12 +51,12 @@ pub struct Watcher {
     changes: VecDeque<FolderChange>,
 }
 
-/// Waits for changes in a few folders. Polls if the system has no watch left.
+/// Waits for changes in a few folders. Polls if the system has no inotify watch left.
 #[derive(Debug)]
-pub(crate) struct Lookout(Option<Watcher>);
+pub(crate) struct FolderWait(Option<Watcher>);
 
-impl Lookout {
-    pub(crate) fn over(folders: &[&Path]) -> Self {
+impl FolderWait {
+    pub(crate) fn new(folders: &[&Path]) -> Self {
         let watcher = Watcher::new().and_then(|mut watcher| {
             folders.iter().try_for_each(|folder| watcher.add(folder))?;
             Ok(watcher)
@@ -151,7 +151,7 @@ impl Watcher {
         }
     }
 
-    fn handle(&mut self, event: &Happened) {
+    fn handle(&mut self, event: &InotifyEvent) {
         if event.flags.contains(ReadFlags::QUEUE_OVERFLOW) {
             self.changes.push_back(FolderChange::Overflow);
             let folders: Vec<PathBuf> = self.watched.keys().cloned().collect();
@@ -165,7 +165,7 @@ impl Watcher {
     }
 
     /// Handles an event for one of the requested folders that need its watch.
-    fn handle_for(&mut self, folder: &Path, event: &Happened) {
+    fn handle_for(&mut self, folder: &Path, event: &InotifyEvent) {
         let Some(watched) = self.watched.get(folder) else { return };
         let exists = watched.path == folder;
         if event.flags.intersects(ReadFlags::IGNORED | ReadFlags::MOVE_SELF) {
@@ -246,20 +246,20 @@ impl Watcher {
 }
 
 /// One event, copied from the kernel's buffer.
-struct Happened {
+struct InotifyEvent {
     watch: i32,
     flags: ReadFlags,
     name: Option<OsString>,
 }
 
 /// Reads the events that are available now.
-fn read(descriptor: &OwnedFd) -> io::Result<Vec<Happened>> {
+fn read(descriptor: &OwnedFd) -> io::Result<Vec<InotifyEvent>> {
     let mut buffer = [MaybeUninit::uninit(); 16 << 10];
     let mut reader = inotify::Reader::new(descriptor, &mut buffer);
     let mut events = Vec::new();
     loop {
         match reader.next() {
-            Ok(event) => events.push(Happened {
+            Ok(event) => events.push(InotifyEvent {
                 watch: event.wd(),
                 flags: event.events(),
                 name: event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()).to_owned()),

@@ -32,7 +32,7 @@ pub enum TokenSource {
 }
 
 impl TokenSource {
-    /// Reads the token. `environment` has the variable, and is that of the program.
+    /// Reads the token. A variable is read from `environment`, and a program runs with it.
     pub async fn read(&self, environment: &Environment) -> Result<SecretText> {
         match self {
             Self::Command(words) => read_command(words, environment, COMMAND_TIMEOUT).await,
@@ -118,7 +118,7 @@ async fn read_command(
     }
     let token = str::from_utf8(&bytes).ok().and_then(first_line);
     token.ok_or_else(|| {
-        cannot("the first line that it prints is empty, or is no plain text".to_owned())
+        cannot("the first line that it prints is empty, or is not plain text".to_owned())
     })
 }
 

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::LocalHolders;
 use super::order;
 use crate::lock::FileLock;
-use crate::watch::Lookout;
+use crate::watch::FolderWait;
 
 /// How long a holder may take to start. It may have to end processes of a dead launch first.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -33,7 +33,7 @@ pub(super) async fn abandon(
     if let Some(lock) = FileLock::try_acquire(lock)? {
         return close(folder, &lock);
     }
-    let mut lookout = Lookout::over(&[folder, lock.parent().unwrap_or(folder)]);
+    let mut folder_wait = FolderWait::new(&[folder, lock.parent().unwrap_or(folder)]);
     let deadline = Instant::now() + START_TIMEOUT;
     failpoint::hit("holders.abandon.wait");
     loop {
@@ -43,7 +43,7 @@ pub(super) async fn abandon(
         if let Some(lock) = FileLock::try_acquire_unseen(lock)? {
             return close(folder, &lock);
         }
-        tokio::time::timeout_at(deadline, lookout.changed()).await.map_err(|_| stuck(lock))?;
+        tokio::time::timeout_at(deadline, folder_wait.changed()).await.map_err(|_| stuck(lock))?;
     }
 }
 

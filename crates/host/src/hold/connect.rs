@@ -12,7 +12,7 @@ use super::holder_connection::HolderConnection;
 use super::holder_process;
 use super::order::{has_end, socket_path};
 use crate::process::{self, ProcessHandle};
-use crate::watch::Lookout;
+use crate::watch::FolderWait;
 
 /// How long a holder may take to listen again.
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -34,7 +34,7 @@ pub(super) async fn connect(folder: &Path) -> Result<Option<HolderConnection>> {
     }
     let failed = |error| Error::internal("cannot signal a holder").caused_by(error);
     let Some(handle) = ProcessHandle::open(&holder).map_err(failed)? else { return Ok(None) };
-    let mut lookout = Lookout::over(&[folder]);
+    let mut folder_wait = FolderWait::new(&[folder]);
     if !handle.signal(Signal::HUP).map_err(failed)? {
         return Ok(None);
     }
@@ -50,7 +50,7 @@ pub(super) async fn connect(folder: &Path) -> Result<Option<HolderConnection>> {
             tokio::select! {
                 () = sleep(BIND_PAUSE), if is_bound => ListenEvent::Change,
                 _ = handle.gone() => ListenEvent::Gone,
-                () = lookout.changed() => ListenEvent::Change,
+                () = folder_wait.changed() => ListenEvent::Change,
             }
         };
         match timeout_at(deadline, changed).await {

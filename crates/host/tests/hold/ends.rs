@@ -52,14 +52,14 @@ async fn after_a_crash_the_holder_keeps_the_environment_until_it_is_released() {
 #[tokio::test]
 async fn stop_ends_every_descendant_even_in_other_unix_sessions() {
     let fixture = HoldFixture::new();
-    let mut ear = fixture.ear("up");
+    let mut lines = fixture.line_pipe("up");
     let script = "setsid sh -c 'echo > up; sleep 600' & \
                   setsid sh -c 'trap \"\" TERM HUP; setsid sh -c \"echo > up; sleep 600\"; sleep 600' & \
                   (sleep 600 &); \
                   (setsid sh -c 'setsid sleep 600 & (echo > up; setsid sleep 600) & wait' &); \
                   wait; sleep 600";
     let (launch, held) = fixture.start(&fixture.shell(script)).await;
-    ear.read_lines(3).await;
+    lines.read_lines(3).await;
     assert!(processes_of(launch).len() >= 6);
     let end = fixture.holders.stop(launch, GRACE).await.unwrap().unwrap();
     assert_eq!(processes_of(launch), Vec::<u32>::new());
@@ -138,10 +138,10 @@ async fn last_output_of_an_agent_is_on_its_screen() {
 #[tokio::test]
 async fn orphans_of_a_living_agent_leave_no_zombies() {
     let fixture = HoldFixture::new();
-    let mut ear = fixture.ear("up");
+    let mut lines = fixture.line_pipe("up");
     let script = "for i in 1 2 3 4 5; do (setsid sh -c 'echo $$ > up; exit 0' &); done; read line";
     let (launch, held) = fixture.start(&fixture.shell(script)).await;
-    for orphan in ear.read_lines(5).await {
+    for orphan in lines.read_lines(5).await {
         if let Some(orphan) = process::find(orphan.parse().unwrap()) {
             wait_for_exit(&orphan).await;
         }
@@ -159,10 +159,10 @@ async fn orphans_of_a_living_agent_leave_no_zombies() {
 #[tokio::test]
 async fn sigterm_to_a_holder_ends_its_agent_and_is_not_recorded_as_a_request() {
     let fixture = HoldFixture::new();
-    let mut ear = fixture.ear("up");
+    let mut lines = fixture.line_pipe("up");
     let script = "setsid sh -c 'echo > up; sleep 600' & exec sleep 600";
     let (launch, held) = fixture.start(&fixture.shell(script)).await;
-    ear.read_lines(1).await;
+    lines.read_lines(1).await;
     send(&held.holder, Signal::TERM);
     wait_for_exit(&held.holder).await;
     assert_eq!(processes_of(launch), Vec::<u32>::new());

@@ -45,12 +45,12 @@ pub(crate) struct HoldFixture {
 
 /// A named pipe through which agents send lines to the test, apart from their terminal.
 #[derive(Debug)]
-pub(crate) struct Ear {
+pub(crate) struct LinePipe {
     lines: Lines<BufReader<pipe::Receiver>>,
     path: PathBuf,
 }
 
-impl Ear {
+impl LinePipe {
     /// Waits for `count` lines.
     pub(crate) async fn read_lines(&mut self, count: usize) -> Vec<String> {
         let mut lines = Vec::new();
@@ -176,11 +176,11 @@ impl HoldFixture {
     }
 
     /// Creates a named pipe in the agents' folder, to which they can write lines.
-    pub(crate) fn ear(&self, name: &str) -> Ear {
+    pub(crate) fn line_pipe(&self, name: &str) -> LinePipe {
         let path = self.folder().join(name);
         mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         let pipe = pipe::OpenOptions::new().read_write(true).open_receiver(&path).unwrap();
-        Ear { lines: BufReader::new(pipe).lines(), path }
+        LinePipe { lines: BufReader::new(pipe).lines(), path }
     }
 
     /// Waits for the agent's end. Returns the end that subscribers get, or the recorded one if the

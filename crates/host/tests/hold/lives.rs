@@ -131,14 +131,14 @@ async fn headless_agent_reads_the_given_input_file() {
 #[tokio::test]
 async fn headless_agent_refuses_terminal_requests_but_can_be_interrupted() {
     let fixture = HoldFixture::new();
-    let mut ear = fixture.ear("up");
+    let mut lines = fixture.line_pipe("up");
     let mut test_launch =
         fixture.shell("trap 'exit 5' INT; echo up > up; while :; do sleep 0.1; done");
     test_launch.headless = true;
     let (launch, _) = fixture.start(&test_launch).await;
     assert_eq!(fixture.holders.inject(launch, b"x").await.unwrap_err().kind, Kind::Conflict);
     assert_eq!(fixture.holders.snapshot(launch).await.unwrap_err().kind, Kind::Conflict);
-    ear.read_lines(1).await;
+    lines.read_lines(1).await;
     fixture.holders.interrupt(launch, None).await.unwrap();
     assert_eq!(fixture.wait_for_end(launch).await.exit, exit_code(5));
 }
@@ -244,13 +244,13 @@ async fn second_holder_of_a_session_is_refused() {
 #[tokio::test]
 async fn leftovers_of_a_dead_launch_are_ended_before_the_next_launch() {
     let fixture = HoldFixture::new();
-    let mut ear = fixture.ear("up");
+    let mut lines = fixture.line_pipe("up");
     // When a terminal is closed, its processes get SIGHUP. These ignore it.
     let script =
         "trap '' HUP; setsid sh -c 'echo > up; exec sleep 600' & echo > up; exec sleep 600";
     let test_launch = fixture.shell(script);
     let (first, held) = fixture.start(&test_launch).await;
-    ear.read_lines(2).await;
+    lines.read_lines(2).await;
     super::fixture::kill(&held.holder);
     assert_eq!(fixture.holders.find(first).await.unwrap(), None);
     assert_eq!(processes_of(first).len(), 2, "both processes outlive their holder");
@@ -340,13 +340,13 @@ async fn headless_agent_may_ask_its_holder_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn question_is_told_to_later_subscribers_and_gone_with_the_process_that_asks() {
+async fn question_is_sent_to_later_subscribers_until_the_process_that_asks_is_gone() {
     let fixture = HoldFixture::new();
-    let mut ear = fixture.ear("up");
+    let mut lines = fixture.line_pipe("up");
     let asks = "echo '{}' > request; $program ask-person $socket < request & echo $! > up; wait; \
                 exec sleep 600";
     let (launch, _) = fixture.start(&headless(&fixture, asks)).await;
-    let asker = ear.read_lines(1).await;
+    let asker = lines.read_lines(1).await;
     let mut first = fixture.holders.subscribe(launch).await.unwrap();
     while next_questions(&mut first).await.is_empty() {}
     let mut second = fixture.holders.subscribe(launch).await.unwrap();

@@ -32,13 +32,13 @@ async fn screen_is_correct_after_many_lines_if_the_agent_ends() {
 #[tokio::test]
 async fn terminal_query_that_is_split_into_several_writes_is_answered() {
     let fixture = HoldFixture::new();
-    let mut ear = fixture.ear("ear");
-    let script = "stty raw -echo; pause() { echo ready > ear; dd bs=1 count=1 >/dev/null 2>&1; }; \
+    let mut lines = fixture.line_pipe("lines");
+    let script = "stty raw -echo; pause() { echo ready > lines; dd bs=1 count=1 >/dev/null 2>&1; }; \
                   printf 'words and words\\033'; pause; printf '['; pause; printf '6'; pause; \
                   printf n; dd bs=1 count=7 2>/dev/null | od -An -c; title asked; exec sleep 600";
     let (launch, _) = fixture.start(&fixture.shell(script)).await;
     for _ in 0..3 {
-        ear.read_lines(1).await;
+        lines.read_lines(1).await;
         fixture.snapshot(launch).await;
         fixture.holders.inject(launch, b"\r").await.unwrap();
     }

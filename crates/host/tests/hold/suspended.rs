@@ -17,12 +17,12 @@ async fn agent_that_stops_itself_is_continued() {
 #[tokio::test]
 async fn stopped_headless_agent_is_continued() {
     let fixture = HoldFixture::new();
-    let mut ear = fixture.ear("up");
+    let mut lines = fixture.line_pipe("up");
     let mut test_launch = fixture.shell("kill -STOP $$; echo up > up; read line < next; exit 4");
     test_launch.headless = true;
-    let mut next = fixture.ear("next");
+    let mut next = fixture.line_pipe("next");
     let (launch, held) = fixture.start(&test_launch).await;
-    ear.read_lines(1).await;
+    lines.read_lines(1).await;
     // A user could send this from another terminal.
     send(&held.agent.unwrap(), Signal::STOP);
     next.write_line("go on").await;

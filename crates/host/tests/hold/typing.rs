@@ -9,37 +9,38 @@ use segue_core::model::{LaunchId, MessageId};
 use segue_core::ports::{HolderEvent, HolderEvents, Holders as _, TypeOrder, Typed};
 use uuid::Uuid;
 
-use super::fixture::{DEADLINE, Ear, HoldFixture};
+use super::fixture::{DEADLINE, HoldFixture, LinePipe};
 use super::protocol::{ANSWER, HELLO, INPUT, REQUEST, connect, frame, read_frame};
 
 /// Switches to raw input and bracketed paste.
 const READY: &str = "stty raw -echo; printf '\\033[?2004h'; title ready;";
 /// Reads `END`, which follows the message. So the test notices bytes in between.
-const READ_END: &str = "head -c 3 >> got; echo end > ear; exec sleep 600";
+const READ_END: &str = "head -c 3 >> got; echo end > lines; exec sleep 600";
 
 /// An agent that reads messages and records them in the file `got`.
 struct Agent {
     fixture: HoldFixture,
     launch: LaunchId,
-    ear: Ear,
+    lines: LinePipe,
 }
 
 impl Agent {
     /// Starts an agent that reads a message of `message` bytes, draws it, and reads `more` bytes.
     async fn start_reader(message: usize, more: usize) -> Self {
-        let script =
-            format!("head -c {message} > got; printf drawn; head -c {more} >> got; echo all > ear");
+        let script = format!(
+            "head -c {message} > got; printf drawn; head -c {more} >> got; echo all > lines"
+        );
         Self::start(&format!("{READY} {script}; {READ_END}")).await
     }
 
     /// Starts a script and waits for its title `ready`.
     async fn start(script: &str) -> Self {
         let fixture = HoldFixture::new();
-        let ear = fixture.ear("ear");
-        drop(fixture.ear("gate"));
+        let lines = fixture.line_pipe("lines");
+        drop(fixture.line_pipe("gate"));
         let (launch, _) = fixture.start(&fixture.shell(script)).await;
         fixture.wait_for_title(launch, "ready").await;
-        Self { fixture, launch, ear }
+        Self { fixture, launch, lines }
     }
 
     async fn revision(&self) -> u64 {
@@ -58,9 +59,9 @@ impl Agent {
 
     /// Types `END`, and returns everything that the agent has read, including it.
     async fn received(mut self) -> String {
-        assert_eq!(self.ear.read_lines(1).await, ["all"]);
+        assert_eq!(self.lines.read_lines(1).await, ["all"]);
         self.fixture.holders.inject(self.launch, b"END").await.unwrap();
-        assert_eq!(self.ear.read_lines(1).await, ["end"]);
+        assert_eq!(self.lines.read_lines(1).await, ["end"]);
         String::from_utf8(fs::read(self.file("got")).unwrap()).unwrap()
     }
 
@@ -90,7 +91,7 @@ async fn message_is_pasted_and_submitted_and_its_control_bytes_are_removed() {
 
 #[tokio::test]
 async fn message_is_typed_as_lines_if_the_agent_has_no_bracketed_paste_and_draws_nothing() {
-    let script = "stty raw -echo; title ready; head -c 8 > got; echo all > ear;";
+    let script = "stty raw -echo; title ready; head -c 8 > got; echo all > lines;";
     let agent = Agent::start(&format!("{script} {READ_END}")).await;
     assert_eq!(agent.type_message(&agent.order("one\ntwo").await).await, Typed::Now);
     assert_eq!(agent.received().await, "one\ntwo\rEND");
@@ -118,9 +119,9 @@ async fn message_is_typed_only_once_even_if_the_screen_has_changed() {
 #[tokio::test]
 async fn orders_for_an_older_screen_are_refused() {
     let mut agent = Agent::start(
-        "stty raw -echo; title ready; head -c 1 > got; echo key > ear; read go < gate; \
-         printf drawn; echo drawn > ear; head -c 1 >> got; echo all > ear; head -c 3 >> got; \
-         echo end > ear; exec sleep 600",
+        "stty raw -echo; title ready; head -c 1 > got; echo key > lines; read go < gate; \
+         printf drawn; echo drawn > lines; head -c 1 >> got; echo all > lines; head -c 3 >> got; \
+         echo end > lines; exec sleep 600",
     )
     .await;
     let holders = &agent.fixture.holders;
@@ -130,11 +131,11 @@ async fn orders_for_an_older_screen_are_refused() {
     holders.inject(agent.launch, b"a").await.unwrap();
     assert_eq!(agent.type_message(&order).await, Typed::Changed);
     assert!(!holders.press(agent.launch, b"x", order.revision).await.unwrap());
-    assert_eq!(agent.ear.read_lines(1).await, ["key"]);
+    assert_eq!(agent.lines.read_lines(1).await, ["key"]);
     // The agent draws.
     let order = agent.order("never").await;
     agent.open_gate("go");
-    assert_eq!(agent.ear.read_lines(1).await, ["drawn"]);
+    assert_eq!(agent.lines.read_lines(1).await, ["drawn"]);
     assert_eq!(agent.type_message(&order).await, Typed::Changed);
     assert!(!holders.press(agent.launch, b"x", order.revision).await.unwrap());
     let revision = agent.revision().await;
@@ -163,7 +164,7 @@ async fn long_message_waits_for_a_slow_agent_without_blocking_the_holder() {
     let expected = pasted(&text.replace('\n', "\r"));
     assert_eq!(expected.len(), 51_212);
     let slow = "read go < gate; for piece in $(seq 50); do head -c 1024 >> got; sleep 0.005; done; \
-                head -c 12 >> got; printf drawn; head -c 1 >> got; echo all > ear;";
+                head -c 12 >> got; printf drawn; head -c 1 >> got; echo all > lines;";
     let agent = Agent::start(&format!("{READY} {slow} {READ_END}")).await;
     let order = agent.order(&text).await;
     assert_eq!(agent.type_message(&order).await, Typed::Now);
@@ -179,7 +180,7 @@ async fn long_message_waits_for_a_slow_agent_without_blocking_the_holder() {
 async fn input_of_users_during_a_message_comes_after_it() {
     let expected = pasted("first");
     let script = format!(
-        "{READY} read go < gate; head -c {} > got; printf drawn; head -c 6 >> got; echo all > ear;",
+        "{READY} read go < gate; head -c {} > got; printf drawn; head -c 6 >> got; echo all > lines;",
         expected.len()
     );
     let agent = Agent::start(&format!("{script} {READ_END}")).await;
@@ -199,20 +200,20 @@ async fn input_of_users_during_a_message_comes_after_it() {
 #[tokio::test]
 async fn only_keys_change_the_revision_and_a_recent_key_delays_typing() {
     let script = "stty raw -echo; printf '\\033[?1004h'; title ready; head -c 3 > got; \
-                  echo focus > ear; head -c 1 >> got; echo key > ear; head -c 3 >> got; \
-                  echo all > ear;";
+                  echo focus > lines; head -c 1 >> got; echo key > lines; head -c 3 >> got; \
+                  echo all > lines;";
     let mut agent = Agent::start(&format!("{script} {READ_END}")).await;
     let mut person = connect(&agent.fixture, agent.launch);
     person.write_all(&frame(HELLO, br#"{"protocol":1,"oldest":1}"#)).unwrap();
     person.write_all(&frame(REQUEST, br#"{"attach":{"rows":40,"cols":120}}"#)).unwrap();
     let before = agent.revision().await;
     person.write_all(&frame(INPUT, b"\x1b[I")).unwrap();
-    assert_eq!(agent.ear.read_lines(1).await, ["focus"]);
+    assert_eq!(agent.lines.read_lines(1).await, ["focus"]);
     assert_eq!(agent.revision().await, before);
     let mut events = agent.fixture.holders.subscribe(agent.launch).await.unwrap();
     let pressed = Instant::now();
     person.write_all(&frame(INPUT, b"k")).unwrap();
-    assert_eq!(agent.ear.read_lines(1).await, ["key"]);
+    assert_eq!(agent.lines.read_lines(1).await, ["key"]);
     let order = agent.order("ab").await;
     assert_eq!(order.revision, before + 1);
     // The holder refuses an order soon after a key, because the agent may not have drawn the key

@@ -97,10 +97,10 @@ async fn stopped_holder_is_reported_without_waiting_for_it() {
 #[tokio::test]
 async fn stop_ends_the_agent_of_a_stopped_holder() {
     let fixture = HoldFixture::new();
-    let mut ear = fixture.ear("up");
+    let mut lines = fixture.line_pipe("up");
     let script = "setsid sh -c 'echo > up; exec sleep 600' & echo > up; exec sleep 600";
     let (launch, held) = fixture.start(&fixture.shell(script)).await;
-    ear.read_lines(2).await;
+    lines.read_lines(2).await;
     suspend(&held.holder);
     fs::remove_file(fixture.socket(launch)).unwrap();
     let end = fixture.holders.stop(launch, DEADLINE).await.unwrap().unwrap();
@@ -113,11 +113,11 @@ async fn stop_ends_the_agent_of_a_stopped_holder() {
 #[tokio::test]
 async fn holder_that_does_not_answer_is_ended_with_everything_below_it() {
     let fixture = HoldFixture::new();
-    let mut ear = fixture.ear("up");
+    let mut lines = fixture.line_pipe("up");
     let script = "trap '' TERM; setsid sh -c 'echo > up; exec sleep 600' & echo > up; \
                   while :; do sleep 600; done";
     let (launch, held) = fixture.start(&fixture.shell(script)).await;
-    ear.read_lines(2).await;
+    lines.read_lines(2).await;
     // Another process listens at the socket and never answers.
     let socket = fixture.socket(launch);
     fs::remove_file(&socket).unwrap();
@@ -134,11 +134,11 @@ async fn holder_that_does_not_answer_is_ended_with_everything_below_it() {
 #[tokio::test]
 async fn stopped_process_below_an_agent_is_reported_and_continued() {
     let fixture = HoldFixture::new();
-    let mut ear = fixture.ear("pid");
+    let mut lines = fixture.line_pipe("pid");
     let below = "echo $$ > pid; read line; echo on > pid; read line";
     let script = format!("sh -c '{below}'; title over; read line");
     let (launch, held) = fixture.start(&fixture.shell(&script)).await;
-    let pid = ear.read_lines(1).await[0].parse().unwrap();
+    let pid = lines.read_lines(1).await[0].parse().unwrap();
     let open_launch = open_launch(launch, &held);
     assert_eq!(fixture.holders.fault(&open_launch), None);
     suspend(&process::find(pid).unwrap());
@@ -146,5 +146,5 @@ async fn stopped_process_below_an_agent_is_reported_and_continued() {
     assert_eq!(fault, Fault::AgentStopped { pid });
     fixture.holders.cure(launch, fault).await.unwrap();
     fixture.holders.inject(launch, b"\r").await.unwrap();
-    assert_eq!(ear.read_lines(1).await, ["on"]);
+    assert_eq!(lines.read_lines(1).await, ["on"]);
 }
