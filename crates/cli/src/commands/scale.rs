@@ -50,7 +50,7 @@ pub(crate) async fn run(arguments: ScaleArguments, context: &mut Context) -> Res
         context.output.note(&format!("stopped {}", session.of.address));
     }
     if agents.is_empty() && left_alone.is_empty() {
-        context.output.note(&format!("no agent `{}` is to run", request.agent));
+        context.output.note(&format!("no agent `{}` runs or is left to start", request.agent));
         return Ok(CommandEnding::Done);
     }
     let (surplus, failed) = (Vec::new(), Vec::new());

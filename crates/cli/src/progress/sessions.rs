@@ -75,7 +75,7 @@ async fn follow_until_lost(
 /// probably waits for come first, because the line can be cut at its end.
 fn words(about: &ProgressSubject, sessions: &[SessionView], began: Timestamp) -> Vec<String> {
     let mut meant: Vec<&SessionView> =
-        sessions.iter().filter(|session| is_meant(about, session, began)).collect();
+        sessions.iter().filter(|session| is_about(about, session, began)).collect();
     meant.sort_by_key(|session| rank(session.status.known()));
     meant.iter().map(|session| format!("{} {}", address(session), status(session))).collect()
 }
@@ -90,7 +90,7 @@ fn running_command(events: &[Event], began: Timestamp) -> Option<String> {
     last.filter(|(_, command)| command.ending.is_none()).map(|(payload, _)| payload.to_string())
 }
 
-fn is_meant(about: &ProgressSubject, session: &SessionView, began: Timestamp) -> bool {
+fn is_about(about: &ProgressSubject, session: &SessionView, began: Timestamp) -> bool {
     match about {
         ProgressSubject::Nothing => false,
         ProgressSubject::Changed => session.updated_at >= began,

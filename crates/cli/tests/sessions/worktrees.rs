@@ -63,7 +63,7 @@ fn session_in_a_worktree_has_its_own_folder_branch_and_port() {
 }
 
 #[test]
-fn second_session_for_the_same_branch_is_refused_and_told_which_session_has_it() {
+fn second_session_for_the_same_branch_is_refused_with_the_name_of_the_first() {
     let world = world_with_repository();
     start(&world, "fox", "fix");
     let second = world.segue(["run", "-d", "--vendor", "demo", "--worktree", "fix", "hello"]);

@@ -60,14 +60,14 @@ struct HashedJson<'a, T>(&'a T);
 impl<T: Serialize> Hash for HashedJson<'_, T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // A value that was parsed from JSON can always be written as JSON.
-        let _written = serde_json::to_writer(Into(state), self.0);
+        let _written = serde_json::to_writer(HasherWriter(state), self.0);
     }
 }
 
 /// Writes bytes into a hasher.
-struct Into<'a, H>(&'a mut H);
+struct HasherWriter<'a, H>(&'a mut H);
 
-impl<H: Hasher> Write for Into<'_, H> {
+impl<H: Hasher> Write for HasherWriter<'_, H> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes);
         Ok(bytes.len())

@@ -125,7 +125,7 @@ fn chosen(names: &[String], context: &Context) -> Result<Vec<Arc<dyn Vendor>>> {
         let vendor = vendor.cloned().ok_or_else(|| unknown(name))?;
         if !can_be_tried(vendor.as_ref()) {
             return Err(Error::usage(format!("`{name}` cannot be tried against a scripted model"))
-                .hint("run `segue vendors` to see what its support rests on"));
+                .hint("run `segue vendors` to see what its support is based on"));
         }
         if !is_installed(vendor.as_ref()) {
             let install = vendor.support().install;

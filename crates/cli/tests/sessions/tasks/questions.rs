@@ -123,7 +123,7 @@ fn write_unable(world: &World, permission: &str) {
 }
 
 #[test]
-fn task_that_would_have_to_ask_nobody_is_refused_before_anything_is_recorded() {
+fn task_that_cannot_ask_a_person_is_refused_before_anything_is_recorded() {
     let world = crate::world();
     write_unable(&world, "");
     let refused = world.segue(["task", "add", "--agent", "coder", "fix it"]);
