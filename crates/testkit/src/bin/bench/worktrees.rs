@@ -16,8 +16,8 @@ use segue_core::ports::{Checkouts as _, GitCaller};
 use segue_git::{CheckoutFolders, GitCheckouts};
 use segue_host::ProcessContext;
 use segue_host::clock::SystemClock;
+use segue_testkit::runtime::block_on;
 use tempfile::TempDir;
-use tokio::runtime::Runtime;
 
 use crate::table::{Aim, Figure, Row};
 use crate::timing::{median, timed, whole_run};
@@ -48,7 +48,6 @@ pub(crate) fn measure(_program: &Path) -> Vec<Row> {
 /// A repository with many files, and the port that makes worktrees of it.
 struct WorktreeScene {
     temp: TempDir,
-    runtime: Runtime,
     checkouts: GitCheckouts,
 }
 
@@ -63,7 +62,7 @@ impl WorktreeScene {
             scratch: path("scratch"),
         };
         let checkouts = GitCheckouts::new(folders, environment(temp.path()), Arc::new(SystemClock));
-        let scene = Self { runtime: Runtime::new().expect("a runtime"), checkouts, temp };
+        let scene = Self { checkouts, temp };
         scene.git(&["init", "-q", "--bare", "-b", "main", "origin"]);
         scene.git(&["-C", "origin", "config", "uploadpack.allowFilter", "true"]);
         scene.import();
@@ -117,7 +116,7 @@ impl WorktreeScene {
         };
         let environment = environment(self.temp.path());
         let caller = GitCaller { environment, ..GitCaller::default() };
-        let ensure = || self.runtime.block_on(self.checkouts.ensure(&spec, &caller));
+        let ensure = || block_on(self.checkouts.ensure(&spec, &caller));
         let (time, made) = timed(ensure);
         made.expect("a worktree");
         time
