@@ -71,21 +71,16 @@ impl NetworkClient {
     ) -> HttpAnswer {
         let body = body.map(Value::to_string).unwrap_or_default();
         let has = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
-        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
-        if !has("host") {
-            head += &format!("host: {}\r\n", self.address);
-        }
-        if let Some(token) = &self.token {
-            head += &format!("authorization: Bearer {token}\r\n");
-        }
-        for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
-        }
-        head += &format!(
-            "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        self.raw(head.as_bytes())
+        let mut lines = vec![
+            format!("{method} {path} HTTP/1.1"),
+            "connection: close".to_owned(),
+            "content-type: application/json".to_owned(),
+            format!("content-length: {}", body.len()),
+        ];
+        lines.extend((!has("host")).then(|| format!("host: {}", self.address)));
+        lines.extend(self.token.as_ref().map(|token| format!("authorization: Bearer {token}")));
+        lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
+        self.raw(format!("{}\r\n\r\n{body}", lines.join("\r\n")).as_bytes())
     }
 
     /// Sends bytes, and reads until the daemon closes the connection.

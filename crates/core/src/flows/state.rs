@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use crate::error::{Error, Result};
 use crate::flows::{usage, worktrees};
 use crate::model::{
-    AgentWorktree, Binding, EventPayload, Evidence, Failure, FailureClass, Launch, LaunchId,
-    LaunchRecord, Message, MessageId, MessageState, NewEvent, Session, SessionId, Source, Status,
-    Usage, VendorSessionId,
+    AgentWorktree, Binding, EventPayload, Evidence, Failure, FailureClass, Launch, LaunchEnd,
+    LaunchId, LaunchRecord, Message, MessageId, MessageState, NewEvent, ProcessRef, Session,
+    SessionId, Source, Status, Usage, VendorSessionId,
 };
 use crate::ports::{Change, Commit, MessageQuery, Place, Ports};
 use crate::rules::lifecycle::{LifecycleFacts, OpenLaunchFacts};
@@ -165,16 +165,9 @@ impl SessionState {
             }
             Change::CreateLaunch(launch) if launch.session == own => self.launches.push(*launch),
             Change::SetProcesses { launch, holder, agent } => {
-                if let Some(launch) = self.launch_mut(launch) {
-                    launch.holder = holder;
-                    launch.agent = agent;
-                }
+                self.set_processes(launch, holder, agent);
             }
-            Change::EndLaunch { launch, end } => {
-                if let Some(launch) = self.launch_mut(launch) {
-                    launch.end.get_or_insert(end);
-                }
-            }
+            Change::EndLaunch { launch, end } => self.end_launch(launch, end),
             Change::AddBinding(binding) if binding.session == own => self.bind(binding),
             Change::AddMessage(message) if message.session == own => self.outbox.push(*message),
             Change::SetMessage { message, state, at } => self.set_message(message, state, at),
@@ -215,6 +208,24 @@ impl SessionState {
             | Change::RemoveToken(_)
             | Change::UseToken { .. }
             | Change::SetListener(_) => {}
+        }
+    }
+
+    fn set_processes(
+        &mut self,
+        launch: LaunchId,
+        holder: Option<ProcessRef>,
+        agent: Option<ProcessRef>,
+    ) {
+        if let Some(launch) = self.launch_mut(launch) {
+            launch.holder = holder;
+            launch.agent = agent;
+        }
+    }
+
+    fn end_launch(&mut self, launch: LaunchId, end: LaunchEnd) {
+        if let Some(launch) = self.launch_mut(launch) {
+            launch.end.get_or_insert(end);
         }
     }
 

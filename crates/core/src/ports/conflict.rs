@@ -164,11 +164,7 @@ fn explain(conflict: &Conflict) -> Error {
                 .hint(format!("run `segue task show {id}` to see it"))
         }
         Conflict::UsageIsCounted { session } => usage_is_counted(session),
-        Conflict::TokenNameTaken { name } => {
-            Error::conflict(format!("there is a token with the name `{name}`"))
-                .hint("use another name")
-                .hint(format!("run `segue token revoke {name}` if it is not needed any more"))
-        }
+        Conflict::TokenNameTaken { name } => token_name_taken(name),
         Conflict::RequestRepeated { id } => {
             Error::conflict(format!("request `{id}` was carried out already"))
                 .hint("run `segue log` to see what was done")
@@ -179,6 +175,12 @@ fn explain(conflict: &Conflict) -> Error {
 fn worktree_path_taken(path: &Path) -> Error {
     Error::conflict(format!("there is a worktree at `{}` already", path.display()))
         .hint("run `segue worktree ls` to see all worktrees")
+}
+
+fn token_name_taken(name: &str) -> Error {
+    Error::conflict(format!("there is a token with the name `{name}`"))
+        .hint("use another name")
+        .hint(format!("run `segue token revoke {name}` if it is not needed any more"))
 }
 
 fn usage_is_counted(session: &str) -> Error {

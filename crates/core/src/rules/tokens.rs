@@ -61,7 +61,9 @@ pub fn find<'a>(
     }
     let presented = digest(text);
     let is_equal = |it: &StoredToken| presented.as_bytes().ct_eq(it.digest.as_bytes()).into();
-    let found = known.iter().filter(|it| is_equal(it)).last().ok_or_else(unknown)?;
+    // All tokens are compared, so that the time does not show which token is similar.
+    let equal: Vec<&StoredToken> = known.iter().filter(|it| is_equal(it)).collect();
+    let found = *equal.first().ok_or_else(unknown)?;
     match found.expires_at {
         Some(end) if end <= now => Err(unauthorized("the token has expired")),
         _ => Ok(found),

@@ -6,7 +6,7 @@ use segue_core::model::{
     AgentWorktree, Binding, CountedUsage, DailyUsage, Event, Fleet, Handoff, IssueKey, Launch,
     LaunchEnd, LaunchId, Message, MessageId, MessageState, NewEvent, ProcessRef, RequestRecord,
     Session, SessionId, SessionName, Status, StoredToken, StoredUsageCursor, Task, TaskStateKind,
-    TokenId, UsageIncrement, WorktreeId,
+    Timer, TokenId, UsageIncrement, WorktreeId,
 };
 use segue_core::ports::{Change, Conflict, Missing, PlacedTask};
 use segue_core::rules::usage::day;
@@ -46,14 +46,8 @@ impl Tables {
             Change::SetCount { fleet, agent, count } => {
                 self.counts.insert((fleet, agent), count);
             }
-            Change::SetTimers { session, timers } => {
-                self.session_mut(session)?;
-                self.timers.insert(session, timers);
-            }
-            Change::AddMessage(message) => {
-                self.session_mut(message.session)?;
-                self.messages.push(*message);
-            }
+            Change::SetTimers { session, timers } => self.set_timers(session, timers)?,
+            Change::AddMessage(message) => self.add_message(*message)?,
             Change::SetMessage { message, state, at } => self.set_message(message, state, at)?,
             Change::AddWorktree(worktree) => self.add_worktree(*worktree)?,
             Change::LeaseWorktree { worktree, session } => self.lease(worktree, session)?,
@@ -81,10 +75,7 @@ impl Tables {
             Change::SetIssueSession { key, session } => self.set_issue_session(key, session)?,
             Change::AddUsage(increment) => self.add_usage(*increment)?,
             Change::AddToken(token) => self.add_token(*token)?,
-            Change::RemoveToken(token) => {
-                self.token_mut(token)?;
-                self.tokens.retain(|it| it.token.id != token);
-            }
+            Change::RemoveToken(token) => self.remove_token(token)?,
             Change::UseToken { token, at } => self.token_mut(token)?.last_used_at = Some(at),
             Change::SetListener(settings) => self.listener = settings.map(|settings| *settings),
             Change::RecordRequest(record) => self.record_request(*record)?,
@@ -96,6 +87,24 @@ impl Tables {
         let session = self.session_mut(session)?;
         session.status = status;
         session.updated_at = at;
+        Ok(())
+    }
+
+    fn set_timers(&mut self, session: SessionId, timers: Vec<Timer>) -> Result<()> {
+        self.session_mut(session)?;
+        self.timers.insert(session, timers);
+        Ok(())
+    }
+
+    fn add_message(&mut self, message: Message) -> Result<()> {
+        self.session_mut(message.session)?;
+        self.messages.push(message);
+        Ok(())
+    }
+
+    fn remove_token(&mut self, id: TokenId) -> Result<()> {
+        self.token_mut(id)?;
+        self.tokens.retain(|it| it.token.id != id);
         Ok(())
     }
 

@@ -66,7 +66,9 @@ impl NetworkLimits {
             forget(&mut askers, now);
         }
         let state = askers.entry(asker).or_insert_with(RateState::unused);
-        state.take(asker.limit(), now).map_err(too_many)
+        let taken = state.take(asker.limit(), now);
+        drop(askers);
+        taken.map_err(too_many)
     }
 
     /// Counts a connection until the returned value is dropped. `None` if there are too many.

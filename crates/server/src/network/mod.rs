@@ -166,7 +166,7 @@ impl ListenerTask {
             (None, Ok(bound)) => (bound.settings, bound.certificate) = (settings, certificate),
             (None, Err(_)) => {}
             (Some(listener), bound) => {
-                *bound = Ok(BoundListener { listener, settings, certificate })
+                *bound = Ok(BoundListener { listener, settings, certificate });
             }
         }
         Ok(())

@@ -39,9 +39,7 @@ impl fmt::Display for EventPayload {
                 write!(f, "{vendor}'s {conversation}, {bytes} bytes: the archive was full")
             }
             Self::RestartPlanned { after_ms } => write!(f, "restart in {after_ms} ms"),
-            Self::EnvironmentFound { source } => {
-                write!(f, "restarts with the environment of {}", source_name(*source))
-            }
+            Self::EnvironmentFound { source } => f.write_str(&environment_found(*source)),
             Self::GaveUp { reason, resumable } => {
                 f.write_str(&gave_up(reason, resumable.as_deref()))
             }
@@ -66,16 +64,25 @@ impl fmt::Display for EventPayload {
             Self::WorktreeMade(made) => f.write_str(&worktree_made(made)),
             Self::WorktreeRemoved(removed) => f.write_str(&worktree_removed(removed)),
             Self::WorktreeCommand(command) => f.write_str(&worktree_command(command)),
-            Self::ListenerChanged { address: Some(address) } => write!(f, "listens on {address}"),
-            Self::ListenerChanged { address: None } => f.write_str("switched off"),
-            Self::TokenCreated { name } | Self::TokenRevoked { name } => {
-                write!(f, "token `{name}`")
-            }
+            Self::ListenerChanged { address } => f.write_str(&listener(address.as_deref())),
+            Self::TokenCreated { name } | Self::TokenRevoked { name } => f.write_str(&token(name)),
             Self::TaskChanged { task, state, reason } => {
                 f.write_str(&task_changed(*task, *state, reason.as_deref()))
             }
         }
     }
+}
+
+fn listener(address: Option<&str>) -> String {
+    address.map_or_else(|| "switched off".to_owned(), |address| format!("listens on {address}"))
+}
+
+fn token(name: &str) -> String {
+    format!("token `{name}`")
+}
+
+fn environment_found(source: EnvironmentSource) -> String {
+    format!("restarts with the environment of {}", source_name(source))
 }
 
 fn started(pid: Option<u32>, found_alive: bool) -> String {
