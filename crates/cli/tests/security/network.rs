@@ -50,6 +50,22 @@ fn every_route_refuses_requests_without_a_valid_token_and_without_the_scope() {
 }
 
 #[test]
+fn request_without_a_token_is_refused_before_its_body_is_read() {
+    let world = world();
+    let client = NetworkClient::listen(&world);
+    let address = client.address;
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!(
+        "POST /v1/list HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+         content-length: 60000000\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 401");
+}
+
+#[test]
 fn requests_without_a_token_are_slowed_down_while_a_token_works() {
     let world = world();
     let client = NetworkClient::listen(&world);

@@ -77,7 +77,8 @@ async fn admit(
     let principal = Principal::Token(token);
     principal.allow_route(entry.right)?;
     request.extensions_mut().insert(principal);
-    with_environment(app, entry.environment, request).await
+    request.extensions_mut().insert(entry.environment);
+    Ok(request)
 }
 
 async fn recognize(app: &App, headers: &HeaderMap) -> Result<AccessToken> {
@@ -132,8 +133,21 @@ fn network_peer(request: &Request) -> Option<NetworkPeer> {
     }
 }
 
-/// Puts the environment of the user's login shell into a request. A client on a network cannot
+/// Puts the environment of the user's login shell into a request from a network. Its client cannot
 /// choose the environment: it decides which program is found and which code is loaded into it.
+pub(crate) async fn set_environment(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let place = request.extensions().get::<EnvironmentPlace>().copied();
+    let Some(place) = place else { return next.run(request).await };
+    match with_environment(&app, place, request).await {
+        Ok(request) => next.run(request).await,
+        Err(error) => ErrorResponse::from(error).into_response(),
+    }
+}
+
 async fn with_environment(app: &App, place: EnvironmentPlace, request: Request) -> Result<Request> {
     if place == EnvironmentPlace::Nowhere {
         return Ok(request);

@@ -51,7 +51,6 @@ pub(crate) fn router(app: App) -> Router {
     table()
         .into_router(Arc::clone(&app))
         .layer(axum::extract::DefaultBodyLimit::max(MAX_REQUEST_BYTES))
-        .layer(from_fn_with_state(Arc::clone(&app), limits::bounded))
         .layer(from_fn_with_state(Arc::clone(&app), guard::check_site))
         .with_state(app)
 }

@@ -11,7 +11,7 @@ use axum::routing::{MethodFilter, on};
 use segue_core::model::TokenScope;
 use segue_core::rules::scope::RouteRight;
 
-use super::{App, guard};
+use super::{App, guard, limits};
 
 /// What is known about a route without calling it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,10 +108,14 @@ impl RouteTable {
         &self.entries
     }
 
-    /// Returns the routes behind their guard.
+    /// Returns the routes behind their guard. The guard comes first: the body of a request is read
+    /// only if its sender may use the route.
     pub(crate) fn into_router(self, app: App) -> Router<App> {
-        let state = (app, Arc::from(self.entries));
-        self.router.route_layer(from_fn_with_state(state, guard::check_route))
+        let state = (Arc::clone(&app), Arc::from(self.entries));
+        self.router
+            .route_layer(from_fn_with_state(Arc::clone(&app), guard::set_environment))
+            .route_layer(from_fn_with_state(app, limits::bounded))
+            .route_layer(from_fn_with_state(state, guard::check_route))
     }
 }
 
