@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -112,14 +112,19 @@ async fn carry_out(sort: Sort, request: Request, next: Next) -> Response {
 /// Reads the body of a request. Fails if the body is too large or does not arrive in time.
 async fn read_body(request: Request) -> Result<Request> {
     let (parts, body) = request.into_parts();
+    let unreadable = |cause: String| {
+        let limit = MAX_REQUEST_BYTES >> 20;
+        Error::usage("the request cannot be read")
+            .caused_by(cause)
+            .hint(format!("a request has at most {limit} MB: put a long text into a file"))
+    };
+    let announced = body.size_hint().lower();
+    if announced > MAX_REQUEST_BYTES as u64 {
+        return Err(unreadable(format!("it has {announced} bytes")));
+    }
     let bytes = match timeout(ARRIVAL_TIMEOUT, to_bytes(body, MAX_REQUEST_BYTES)).await {
         Ok(Ok(bytes)) => bytes,
-        Ok(Err(error)) => {
-            let limit = MAX_REQUEST_BYTES >> 20;
-            return Err(Error::usage("the request cannot be read")
-                .caused_by(error)
-                .hint(format!("a request has at most {limit} MB: put a long text into a file")));
-        }
+        Ok(Err(error)) => return Err(unreadable(error.to_string())),
         Err(_) => {
             let limit = ARRIVAL_TIMEOUT.as_secs();
             return Err(Error::unavailable(format!("the request did not arrive within {limit} s")));
