@@ -17,6 +17,8 @@ use crate::render::time::age;
 
 /// Create, list or revoke tokens for HTTP
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  segue token create --name dashboard --scope read\n  \
+    segue token ls\n  segue token revoke dashboard")]
 pub(crate) struct TokenArguments {
     #[command(subcommand)]
     action: TokenAction,
