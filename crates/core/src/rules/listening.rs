@@ -11,7 +11,7 @@ const LOOPBACK_NAME: &str = "localhost";
 /// The longest name of a host.
 const MAX_HOST_BYTES: usize = 253;
 
-/// Checks that nobody between a client and the daemon could read the tokens.
+/// Checks that no machine between a client and the daemon can read the tokens.
 pub fn check(settings: &ListenSettings) -> Result<()> {
     let ip = settings.address.ip();
     if settings.transport == Transport::Plain && !ip.is_loopback() {
