@@ -59,13 +59,6 @@ impl OwnProcess {
         drop(own);
         Ok((child, process.map(Self)))
     }
-
-    /// Records a child. `None` if it has ended already.
-    pub(crate) fn expect(pid: u32) -> Option<Self> {
-        let process = process::find(pid)?;
-        own().push(process.clone());
-        Some(Self(process))
-    }
 }
 
 impl Drop for OwnProcess {

@@ -133,10 +133,9 @@ impl RunningShell {
         command.arg(BECOME_SHELL).arg(&login.shell).arg(&login.program).arg(mark);
         command.env_clear().envs(environment.iter()).current_dir(folder);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let child = command.kill_on_drop(true).spawn();
-        let child = child.map_err(|error| failed(&login.shell, error.to_string()))?;
+        let started = orphans::OwnProcess::start(command.kill_on_drop(true));
+        let (child, own) = started.map_err(|error| failed(&login.shell, error.to_string()))?;
         let group = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        let own = child.id().and_then(orphans::OwnProcess::expect);
         Ok(Self { child, group, _own: own })
     }
 
