@@ -303,13 +303,13 @@ impl Supervisor {
         missing.iter().chain(&unusable).chain(&credentials).map(Finding::problem).collect()
     }
 
-    /// Returns the path of the user's settings.
     /// Reads the environment of the user's login shell and of the configured files.
     pub(crate) async fn login_shell(&self) -> Result<Environment> {
         let settings = project::environment(&self.config_file);
         self.ports.environments.login_shell(&settings).await
     }
 
+    /// Returns the path of the user's settings.
     fn config_file(&self) -> &Path {
         &self.config_file
     }
