@@ -10,27 +10,15 @@ use segue_core::rules::address;
 
 use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
-    adopt, answer, attach, completions, daemon, doctor, handoff, init, log, ls, man, messages,
-    resume, rm, run, scale, send, serve, show, stop, token, trust, up, usage, vendors, wait,
-    worktree,
+    adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, handoff, init, log,
+    ls, man, messages, resume, rm, run, scale, send, serve, show, stop, token, trust, up, usage,
+    vendors, wait, worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
 /// typing error.
-const NOT_BUILT: [&str; 12] = [
-    "acp",
-    "deliveries",
-    "dispatch",
-    "du",
-    "fork",
-    "mcp",
-    "plan",
-    "reset",
-    "search",
-    "status",
-    "sweep",
-    "web",
-];
+const NOT_BUILT: [&str; 10] =
+    ["acp", "du", "fork", "mcp", "plan", "reset", "search", "status", "sweep", "web"];
 
 /// `segue help COMMAND` means `segue COMMAND --help`.
 const HELP: &str = "help";
@@ -90,6 +78,8 @@ pub(crate) enum SegueCommand {
     Trust(trust::TrustArguments),
     Serve(serve::ServeArguments),
     Token(token::TokenArguments),
+    Deliveries(deliveries::DeliveriesArguments),
+    Dispatch(dispatch::DispatchArguments),
     Daemon(daemon::DaemonArguments),
     Completions(completions::CompletionsArguments),
     Man(man::ManArguments),

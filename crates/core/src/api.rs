@@ -6,6 +6,7 @@ mod attach;
 mod bringing_back;
 mod conversation;
 mod daemon;
+mod delivery;
 mod doctor;
 mod error;
 mod events;
@@ -39,6 +40,10 @@ pub use attach::AttachPoint;
 pub use bringing_back::{LeftAlone, SurplusSession};
 pub use conversation::{ConversationPart, ConversationReport, ConversationRequest, TakenOver};
 pub use daemon::{Caller, Health, PROTOCOL, REQUEST_HEADER};
+pub use delivery::{
+    DeliveriesRequest, DeliveryList, DeliveryReport, DeliverySelector, DeliveryView,
+    DispatchTestReport, DispatchTestRequest, TestedEvent, TestedRule, TestedTask,
+};
 pub use doctor::{DoctorReport, DoctorRequest, Finding, Severity};
 pub use error::ErrorAnswer;
 pub use events::{EventsQuery, FROM_NOW};

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
     CiLog, CiRun, DeliveryHeaders, DeliveryReading, DeliveryRefusal, DeliveryRequest, ForgeComment,
-    ForgeId, ForgeIssue, ForgePull, ForgeReview, ForgeSubject, ForgeUser, RepositoryAddress,
-    RepositoryPermission, SecretText, UserKind,
+    ForgeId, ForgeIssue, ForgePull, ForgeRepository, ForgeReview, ForgeSubject, ForgeUser,
+    RepositoryAddress, RepositoryPermission, RepositoryUrl, SecretText, UserKind,
 };
 use segue_core::ports::{
     AssignedIssue, AssignedIssues, AssignedQuery, CommentSearch, Forge, ForgeAccess, ForgeApi,
@@ -139,6 +139,10 @@ impl Webhooks for FakeForges {
         headers.only("x-event").map(str::to_owned)
     }
 
+    fn test_headers(&self, event: &str) -> DeliveryHeaders {
+        DeliveryHeaders::new([("x-event", event.as_bytes())])
+    }
+
     fn verify(
         &self,
         request: &DeliveryRequest<'_>,
@@ -180,6 +184,19 @@ impl ForgeApi for FakeForges {
         let key = (repository.full_name.clone(), user.login.clone());
         self.request("forges.permission", format!("the permission of {}", user.login), |state| {
             Some(state.permissions.get(&key).copied().unwrap_or(RepositoryPermission::None))
+        })
+    }
+
+    async fn repository(&self, repository: &RepositoryAddress) -> ForgeResult<ForgeRepository> {
+        let name = &repository.full_name;
+        self.request("forges.repository", format!("the repository {name}"), |_| {
+            Some(ForgeRepository {
+                id: repository.id,
+                full_name: name.clone(),
+                clone_url: RepositoryUrl::parse(&format!("https://hub.example.org/{name}")).ok(),
+                web_url: format!("https://hub.example.org/{name}"),
+                default_branch: Some("main".into()),
+            })
         })
     }
 

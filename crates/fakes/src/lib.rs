@@ -22,6 +22,7 @@ mod forges;
 mod holders;
 mod machine;
 pub mod samples;
+mod sources;
 mod store;
 mod terminals;
 mod transcript;
@@ -46,6 +47,7 @@ pub use folders::FakeFolders;
 pub use forges::{FakeForgeState, FakeForges};
 pub use holders::FakeHolders;
 pub use machine::FakeMachine;
+pub use sources::FakeSources;
 pub use store::FakeStore;
 pub use terminals::{FakeTerminal, FakeTerminals};
 pub use transcript::transcript_line;
@@ -72,6 +74,7 @@ pub struct FakeWorld {
     pub environments: Arc<FakeEnvironments>,
     pub credentials: Arc<FakeCredentials>,
     pub forges: FakeForges,
+    pub sources: Arc<FakeSources>,
     pub notifier: Arc<FakeNotifier>,
     pub commands: Arc<FakeCommands>,
     pub clock: Arc<FakeClock>,
@@ -90,6 +93,7 @@ impl FakeWorld {
         let clock = Arc::new(FakeClock::default());
         disk.create_folder(samples::CWD);
         let folders = Arc::new(FakeFolders::new(calls.clone(), disk.clone()));
+        let forges = FakeForges::new(calls.clone());
         Self {
             store: Arc::new(FakeStore::new(calls.clone())),
             vendors: Arc::new(FakeVendors::new(vendor)),
@@ -107,7 +111,8 @@ impl FakeWorld {
             watchers: FakeWatchers::default(),
             environments: Arc::new(FakeEnvironments::new(calls.clone())),
             credentials: Arc::new(FakeCredentials::new(calls.clone())),
-            forges: FakeForges::new(calls.clone()),
+            sources: Arc::new(FakeSources::new(calls.clone(), forges.clone())),
+            forges,
             notifier: Arc::default(),
             commands: Arc::default(),
             clock,
@@ -134,6 +139,7 @@ impl FakeWorld {
             credentials: self.credentials.clone(),
             notifier: self.notifier.clone(),
             commands: self.commands.clone(),
+            sources: self.sources.clone(),
             clock: self.clock.clone(),
         }
     }

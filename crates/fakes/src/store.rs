@@ -1,6 +1,7 @@
 //! A store in memory. It passes the same contract suite as the real one.
 
 mod changes;
+mod deliveries;
 mod queries;
 
 use std::collections::BTreeMap;
@@ -11,14 +12,15 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{
-    AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Event, Fleet, FleetName,
-    Handoff, IssueKey, Launch, ListenSettings, MachineId, Message, MessageId, RequestKey,
-    RequestRecord, RequestStep, Session, SessionId, StoredToken, StoredUsageCursor, TaskId, Timer,
-    Trust, VendorId,
+    AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId,
+    DeliverySummary, Event, Fleet, FleetName, Handoff, IssueKey, IssueRef, Launch, ListenSettings,
+    MachineId, Message, MessageId, Reply, ReplyState, RepositoryId, RequestKey, RequestRecord,
+    RequestStep, Session, SessionId, SourceName, StoredToken, StoredUsageCursor, TaskId, Timer,
+    TrackedIssue, TrackedIssueKey, Trust, VendorId,
 };
 use segue_core::ports::{
-    Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
-    TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
+    Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
+    Store, TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
 };
 use tokio::sync::watch;
 
@@ -47,6 +49,9 @@ struct Tables {
     child_reports: Vec<ChildReport>,
     tokens: Vec<StoredToken>,
     listener: Option<ListenSettings>,
+    deliveries: Vec<Delivery>,
+    tracked_issues: BTreeMap<TrackedIssueKey, TrackedIssue>,
+    replies: Vec<Reply>,
     requests: Vec<RequestRecord>,
 }
 
@@ -293,6 +298,50 @@ impl Store for FakeStore {
 
     async fn listener(&self) -> Result<Option<ListenSettings>> {
         self.read("store.listener", |it| it.listener.clone())
+    }
+
+    async fn deliveries(&self, query: &DeliveryQuery) -> Result<Vec<DeliverySummary>> {
+        self.read("store.deliveries", |it| it.deliveries_of(query))
+    }
+
+    async fn delivery(&self, id: DeliveryId) -> Result<Option<Delivery>> {
+        self.read("store.delivery", |it| {
+            it.deliveries.iter().find(|it| it.summary.id == id).cloned()
+        })
+    }
+
+    async fn known_delivery(
+        &self,
+        source: &SourceName,
+        forge_id: Option<&str>,
+        digest: &str,
+    ) -> Result<Option<DeliveryId>> {
+        self.read("store.known_delivery", |it| it.known_delivery(source, forge_id, digest))
+    }
+
+    async fn tracked_issues(&self, source: Option<&SourceName>) -> Result<Vec<TrackedIssue>> {
+        self.read("store.tracked_issues", |it| {
+            let is_meant = |it: &&TrackedIssue| source.is_none_or(|source| *source == it.source);
+            it.tracked_issues.values().filter(is_meant).cloned().collect()
+        })
+    }
+
+    async fn waiting_replies(&self) -> Result<Vec<Reply>> {
+        self.read("store.waiting_replies", |it| {
+            it.replies.iter().filter(|it| it.state == ReplyState::Waiting).cloned().collect()
+        })
+    }
+
+    async fn issue_sessions(
+        &self,
+        repository: &RepositoryId,
+        issue: &IssueRef,
+    ) -> Result<Vec<(IssueKey, SessionId)>> {
+        self.read("store.issue_sessions", |it| {
+            let own = it.issue_sessions.iter();
+            let own = own.filter(|(key, _)| (&key.repository, &key.issue) == (repository, issue));
+            own.map(|(key, session)| (key.clone(), *session)).collect()
+        })
     }
 
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>> {

@@ -16,7 +16,7 @@ use tokio::sync::{OnceCell, watch};
 
 use crate::network::{ListenerInbox, Network};
 use crate::requests::Requests;
-use crate::supervisor::{Supervisor, tasks};
+use crate::supervisor::{Supervisor, dispatch, tasks};
 use crate::wiring::{self, Local};
 
 pub(crate) use serving::{CLOSE, HttpLimits, REQUEST_GRACE, ServedConnection};
@@ -115,6 +115,12 @@ async fn open(paths: &Paths, environment: &Environment) -> Result<Opened> {
     Ok(Opened { supervisor, reconciled })
 }
 
+/// Takes up the tasks and the deliveries of the last daemon.
+async fn take_up_work(supervisor: &Arc<Supervisor>) -> Result<()> {
+    tasks::take_up(supervisor).await?;
+    dispatch::take_up(supervisor).await
+}
+
 /// Finds out in the background what happened to every launch, and then takes up the tasks. The
 /// returned value becomes true when that is done.
 fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
@@ -123,7 +129,7 @@ fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
         if let Err(error) = supervisor.reconcile().await {
             tracing::error!(%error, "not every launch could be examined");
         }
-        if let Err(error) = tasks::take_up(&supervisor).await {
+        if let Err(error) = take_up_work(&supervisor).await {
             tracing::error!(%error, "the queued tasks cannot be read");
         }
         done.send_replace(true);

@@ -14,6 +14,7 @@ mod project;
 mod requests;
 pub mod resident;
 mod routes;
+mod sources;
 mod supervisor;
 pub mod vendors;
 pub mod wiring;

@@ -1,8 +1,10 @@
 //! Reads project files (`segue.toml`) and the user's settings (`config.toml`).
 
 mod credentials;
+mod dispatch;
 mod settings;
 mod source;
+mod sources;
 mod templates;
 mod timers;
 mod variables;
@@ -18,11 +20,14 @@ use segue_core::Result;
 use segue_core::model::{FleetScale, PROJECT_FILE, Project, VendorId};
 use segue_core::ports::{Checkouts, ProjectFile, Projects, Vendors};
 
-pub(crate) use credentials::{CredentialSettings, HostCredential, credentials};
+pub(crate) use credentials::{CredentialSettings, HostCredential, SecretSource, credentials};
+pub(crate) use dispatch::dispatch_rules;
 pub(crate) use settings::{
     archive_limit, attention, check as check_settings, check_names, environment, silence_limit,
     task_limits,
 };
+
+pub(crate) use sources::{SourceTable, source_tables};
 
 use source::ProjectSource;
 use written::WrittenProject;

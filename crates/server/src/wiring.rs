@@ -11,7 +11,8 @@ use std::sync::Arc;
 use segue_core::api::{AttachPoint, Caller, Finding, Severity};
 use segue_core::model::{Environment, LaunchId, RequestId};
 use segue_core::ports::{
-    Checkouts, Files, Ports, Program, ProgramSpec, Projects, Store, Terminals, Vendors,
+    Checkouts, Clock, Files, Forges, Ports, Program, ProgramSpec, Projects, Store, Terminals,
+    Vendors,
 };
 use segue_core::rules::{self, environment};
 use segue_core::{Error, Result};
@@ -31,6 +32,7 @@ use segue_host::{
 
 use crate::credentials::ConfiguredCredentials;
 use crate::project::ProjectFolders;
+use crate::sources::ConfiguredSources;
 
 pub use segue_host::has_variable;
 pub use segue_host::hold::AttachEnd;
@@ -127,6 +129,8 @@ pub(crate) fn ports(
     let checkouts = checkouts(paths, environment);
     let environments = Arc::new(LocalEnvironments::new(environment));
     let credentials = ConfiguredCredentials::new(paths, environment, environments.clone());
+    let forges = (forges(), Arc::new(SystemClock) as Arc<dyn Clock>);
+    let sources = ConfiguredSources::new(paths, environment, environments.clone(), forges);
     Ok(Ports {
         store,
         vendors: vendors(),
@@ -143,6 +147,7 @@ pub(crate) fn ports(
         clock: Arc::new(SystemClock),
         notifier: Arc::new(LocalNotifier),
         commands: Arc::new(LocalCommands::new(paths)),
+        sources: Arc::new(sources),
     })
 }
 
@@ -175,6 +180,10 @@ pub(crate) fn forget_readings(paths: &Paths) {
 
 pub(crate) fn vendors() -> Arc<dyn Vendors> {
     Arc::new(segue_vendors::all())
+}
+
+pub(crate) fn forges() -> Arc<dyn Forges> {
+    Arc::new(segue_forges::all())
 }
 
 /// Returns the project files of this machine, with the user's settings.

@@ -20,6 +20,7 @@ pub mod archive;
 pub mod chance;
 pub mod contract;
 pub mod conversation;
+pub mod dispatch_scene;
 pub mod files;
 pub mod forge_server;
 pub mod git_server;

@@ -83,6 +83,20 @@ impl NetworkClient {
         self.raw(format!("{}\r\n\r\n{body}", lines.join("\r\n")).as_bytes())
     }
 
+    /// Sends a delivery to the webhook of a source.
+    pub fn deliver(&self, source: &str, headers: &[(&str, &str)], body: &[u8]) -> HttpAnswer {
+        let mut lines = vec![
+            format!("POST /webhooks/{source} HTTP/1.1"),
+            "connection: close".to_owned(),
+            format!("host: {}", self.address),
+            format!("content-length: {}", body.len()),
+        ];
+        lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
+        let mut request = format!("{}\r\n\r\n", lines.join("\r\n")).into_bytes();
+        request.extend_from_slice(body);
+        self.raw(&request)
+    }
+
     /// Sends bytes, and reads until the daemon closes the connection.
     pub fn raw(&self, bytes: &[u8]) -> HttpAnswer {
         let stream = TcpStream::connect(self.address).expect("a daemon that listens");

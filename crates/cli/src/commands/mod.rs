@@ -16,6 +16,8 @@ pub(crate) mod answer;
 pub(crate) mod attach;
 pub(crate) mod completions;
 pub(crate) mod daemon;
+pub(crate) mod deliveries;
+pub(crate) mod dispatch;
 pub(crate) mod doctor;
 pub(crate) mod duration;
 mod failure;
@@ -85,6 +87,8 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Trust(arguments)) => trust::run(&arguments, context).await,
         Some(SegueCommand::Serve(arguments)) => serve::run(arguments, context).await,
         Some(SegueCommand::Token(arguments)) => token::run(arguments, context).await,
+        Some(SegueCommand::Deliveries(arguments)) => deliveries::run(arguments, context).await,
+        Some(SegueCommand::Dispatch(arguments)) => dispatch::run(arguments, context).await,
         Some(SegueCommand::Daemon(arguments)) => daemon::run(&arguments, context).await,
         Some(SegueCommand::Completions(arguments)) => {
             completions::run(&arguments, &mut context.output)

@@ -40,6 +40,7 @@ macro_rules! test_each {
 }
 
 mod deleted_transcripts;
+mod dispatch;
 mod facts;
 mod failpoints;
 mod failures;

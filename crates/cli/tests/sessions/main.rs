@@ -9,6 +9,7 @@ mod bringing_back;
 mod changed_vendor;
 mod cursor;
 mod described;
+mod dispatch;
 mod handoff;
 mod scale;
 mod tasks;

@@ -5,6 +5,7 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
 #![expect(clippy::print_stdout, reason = "a test prints how to repeat it")]
 
+mod deliveries;
 mod failpoints;
 mod fleet;
 mod invariants;

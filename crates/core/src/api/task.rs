@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, MaybeKnown};
-use crate::model::{AgentName, SessionId, TaskId, TaskKey, TaskMode, TaskResult, TaskStateKind};
+use crate::model::{
+    AgentName, ReplyTarget, SessionId, TaskId, TaskKey, TaskMode, TaskResult, TaskStateKind,
+};
 
 /// `POST /v1/tasks`
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,6 +30,9 @@ pub struct TaskAddRequest {
     pub mode: TaskMode,
     /// The session whose conversation the task continues.
     pub session: Option<String>,
+    /// Where the result is written as a comment. Only for tasks that Segue itself adds.
+    #[serde(skip)]
+    pub reply: Option<ReplyTarget>,
 }
 
 /// A task as `segue task show --json` prints it.

@@ -75,7 +75,8 @@ pub fn add_to_agent(
 /// Removes the variables that contain tokens, and those by which the git of an earlier launch asked
 /// for them.
 pub fn without_tokens(ports: &Ports, environment: &Environment) -> Environment {
-    let tokens = ports.credentials.variables();
+    let mut tokens = ports.credentials.variables();
+    tokens.extend(ports.sources.variables());
     let mut environment = environment.clone();
     environment.retain(|name| !tokens.iter().any(|token| token == name));
     askpass::remove_variables(&mut environment);

@@ -88,6 +88,7 @@ pub(crate) fn task(number: u128, agent: &str) -> Task {
             verify: None,
             mode: TaskMode::Headless,
             continues: None,
+            reply: None,
         },
         state: TaskState::Queued,
         attempts: 0,

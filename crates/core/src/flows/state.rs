@@ -207,7 +207,14 @@ impl SessionState {
             | Change::AddToken(_)
             | Change::RemoveToken(_)
             | Change::UseToken { .. }
-            | Change::SetListener(_) => {}
+            | Change::SetListener(_)
+            | Change::AddDelivery(_)
+            | Change::SetDelivery { .. }
+            | Change::RemoveDelivery(_)
+            | Change::PutTrackedIssue(_)
+            | Change::RemoveTrackedIssue(_)
+            | Change::AddReply(_)
+            | Change::SetReply(_) => {}
         }
     }
 

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    CommandPhase, EnvironmentSource, Evidence, Exit, FailureClass, HandoffForm, LaunchId,
-    LaunchMode, MessageId, RefName, SessionId, Source, Status, TaskId, TaskStateKind, VendorId,
-    VendorSessionId,
+    CommandPhase, DeliveryId, EnvironmentSource, Evidence, Exit, FailureClass, HandoffForm,
+    LaunchId, LaunchMode, MessageId, RefName, ReplyState, SessionId, Source, SourceName, Status,
+    TaskId, TaskStateKind, VendorId, VendorSessionId,
 };
 use crate::word_enum::word_enum;
 
@@ -184,6 +184,31 @@ pub enum EventPayload {
     TokenRevoked {
         name: String,
     },
+    /// The events of a delivery were compared with the rules.
+    DeliveryProcessed {
+        delivery: DeliveryId,
+        source: SourceName,
+        /// What the delivery did, as a text for people.
+        what: String,
+    },
+    /// The result of a task was written as a comment, or cannot be written.
+    ReplyChanged {
+        task: TaskId,
+        state: ReplyState,
+        reason: Option<String>,
+    },
+    /// The forge of a source cannot be asked, or can be asked again.
+    SourceChanged {
+        source: SourceName,
+        /// `None` if it works again.
+        failure: Option<String>,
+    },
+    /// The work on an issue is over: its worktrees are removed.
+    IssueCleanedUp {
+        source: SourceName,
+        issue: String,
+        worktrees: usize,
+    },
     /// An event whose data are missing or cannot be parsed, because another version recorded it.
     /// Only its kind and its text are known.
     #[serde(skip)]
@@ -278,6 +303,10 @@ word_enum! {
         ListenerChanged = "listener_changed",
         TokenCreated = "token_created",
         TokenRevoked = "token_revoked",
+        DeliveryProcessed = "delivery_processed",
+        ReplyChanged = "reply_changed",
+        SourceChanged = "source_changed",
+        IssueCleanedUp = "issue_cleaned_up",
     }
 }
 
@@ -318,6 +347,10 @@ impl EventPayload {
             Self::ListenerChanged { .. } => EventKind::ListenerChanged,
             Self::TokenCreated { .. } => EventKind::TokenCreated,
             Self::TokenRevoked { .. } => EventKind::TokenRevoked,
+            Self::DeliveryProcessed { .. } => EventKind::DeliveryProcessed,
+            Self::ReplyChanged { .. } => EventKind::ReplyChanged,
+            Self::SourceChanged { .. } => EventKind::SourceChanged,
+            Self::IssueCleanedUp { .. } => EventKind::IssueCleanedUp,
             Self::Recorded { kind, .. } => *kind,
         }
     }

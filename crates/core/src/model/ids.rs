@@ -80,6 +80,16 @@ uuid_id! {
     TokenId
 }
 
+uuid_id! {
+    /// Identifies one received delivery.
+    DeliveryId
+}
+
+uuid_id! {
+    /// Identifies one reply: a comment that Segue writes on a forge.
+    ReplyId
+}
+
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -181,6 +191,10 @@ name! {
 name! {
     /// The name of a session, unique in its fleet.
     SessionName, "a session"
+}
+name! {
+    /// The name of a source of deliveries in the settings.
+    SourceName, "a source"
 }
 
 const MAX_NAME_BYTES: usize = 64;

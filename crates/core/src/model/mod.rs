@@ -6,8 +6,10 @@ mod archive;
 mod binding;
 mod branch;
 mod child_report;
+mod delivery;
 mod description;
 mod dialog;
+mod dispatch;
 mod environment_source;
 mod event;
 mod failure;
@@ -27,6 +29,7 @@ mod principal;
 mod process;
 mod project;
 mod record;
+mod reply;
 mod repository;
 mod request;
 mod resumes;
@@ -41,6 +44,7 @@ mod task;
 mod terminal_size;
 mod timer;
 mod token;
+mod tracked_issue;
 mod turn;
 mod usage;
 mod worktree;
@@ -51,8 +55,12 @@ pub use archive::{Archived, CopiedConversation};
 pub use binding::{Binding, Evidence};
 pub use branch::{BranchName, CommitId, RefName};
 pub use child_report::ChildReport;
+pub use delivery::{
+    ActionOutcome, Delivery, DeliveryAction, DeliveryState, DeliveryStateKind, DeliverySummary,
+};
 pub use description::VendorDescription;
 pub use dialog::Dialog;
+pub use dispatch::{AllowedActors, DispatchConditions, DispatchRule};
 pub use environment_source::EnvironmentSource;
 pub use event::{
     Event, EventKind, EventPayload, LeftoverProcess, MadeWorktreeFacts, NewEvent,
@@ -64,16 +72,17 @@ pub use folder_state::FolderState;
 pub use forge::{
     CiConclusion, CiLog, CiLogSource, CiRun, CommentPlace, DeliveryHeaders, DeliveryReading,
     DeliveryRefusal, DeliveryRequest, DiffSide, EventChanges, ForgeComment, ForgeEvent, ForgeIssue,
-    ForgePull, ForgeRepository, ForgeReview, ForgeSubject, ForgeUser, LONGEST_BODY_BYTES,
-    LONGEST_NAME_BYTES, LONGEST_TITLE_BYTES, LONGEST_URL_BYTES, MAX_DELIVERY_BYTES, MAX_LIST_ITEMS,
-    PullState, PushedCommits, RepositoryAddress, RepositoryPermission, ReviewVerdict, TriggerKind,
-    UserKind, shortened_text,
+    ForgePull, ForgeRepository, ForgeReview, ForgeSource, ForgeSubject, ForgeUser,
+    LONGEST_BODY_BYTES, LONGEST_NAME_BYTES, LONGEST_TITLE_BYTES, LONGEST_URL_BYTES,
+    MAX_DELIVERY_BYTES, MAX_LIST_ITEMS, PullState, PushedCommits, RepositoryAddress,
+    RepositoryPermission, ReviewVerdict, TriggerKind, UserKind, shortened_text,
 };
 pub use git_host::GitHost;
 pub use handoff::{Handoff, HandoffForm};
 pub use ids::{
-    AgentName, FleetName, ForgeId, LaunchId, MachineId, MessageId, RequestId, SessionId,
-    SessionName, TaskId, TaskKey, TokenId, VendorId, VendorSessionId, WorktreeId,
+    AgentName, DeliveryId, FleetName, ForgeId, LaunchId, MachineId, MessageId, ReplyId, RequestId,
+    SessionId, SessionName, SourceName, TaskId, TaskKey, TokenId, VendorId, VendorSessionId,
+    WorktreeId,
 };
 pub use launch::{Exit, Launch, LaunchEnd, LaunchMode};
 pub use listening::{ListenSettings, Transport};
@@ -88,6 +97,7 @@ pub use project::{
     TaskTemplates, TrustClaim, WorktreeSettings,
 };
 pub use record::{LaunchRecord, LaunchTexts};
+pub use reply::{Reply, ReplyState, ReplyTarget};
 pub use repository::{RepositoryId, RepositorySource, RepositoryUrl};
 pub use request::{RequestKey, RequestRecord, RequestStep};
 pub use resumes::Resumes;
@@ -106,6 +116,7 @@ pub use task::{
 pub use terminal_size::TerminalSize;
 pub use timer::Timer;
 pub use token::{StoredToken, TokenDigest};
+pub use tracked_issue::{TrackedIssue, TrackedIssueKey};
 pub use turn::{Role, Tool, Turn};
 pub use usage::{
     CountedRequest, CountedUsage, DailyUsage, ReportedUsage, StoredUsageCursor, Usage, UsageCursor,

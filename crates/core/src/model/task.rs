@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentName, BranchName, CommitId, FleetName, MessageId, RepositoryId, Session, SessionId,
-    TaskId, TaskKey, Usage, VendorId, WorktreeOrder,
+    AgentName, BranchName, CommitId, FleetName, MessageId, ReplyTarget, RepositoryId, Session,
+    SessionId, TaskId, TaskKey, Usage, VendorId, WorktreeOrder,
 };
 use crate::error::{Error, Result};
 use crate::word_enum::word_enum;
@@ -57,6 +57,9 @@ pub struct TaskOrder {
     pub mode: TaskMode,
     /// The session whose conversation the task continues, if the request names one.
     pub continues: Option<SessionId>,
+    /// Where the result is written as a comment.
+    #[serde(default)]
+    pub reply: Option<ReplyTarget>,
 }
 
 /// The worktree in which a new session of a task works.

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::model::{
-    BranchName, Fleet, FleetName, LaunchId, MessageId, MessageState, RequestId, SessionId,
-    SessionName, TaskId, TaskKey, TaskStateKind, TokenId, VendorId, VendorSessionId, WorktreeId,
+    BranchName, DeliveryId, Fleet, FleetName, LaunchId, MessageId, MessageState, ReplyId,
+    RequestId, SessionId, SessionName, TaskId, TaskKey, TaskStateKind, TokenId, VendorId,
+    VendorSessionId, WorktreeId,
 };
 
 /// The stored data that a commit contradicts. The store writes no part of the commit. Sessions are
@@ -96,6 +97,10 @@ pub enum Conflict {
     TokenNameTaken {
         name: String,
     },
+    /// The forge has sent the delivery before.
+    DeliveryKnown {
+        id: DeliveryId,
+    },
     /// The request has recorded this step already.
     RequestRepeated {
         id: RequestId,
@@ -165,6 +170,10 @@ fn explain(conflict: &Conflict) -> Error {
         }
         Conflict::UsageIsCounted { session } => usage_is_counted(session),
         Conflict::TokenNameTaken { name } => token_name_taken(name),
+        Conflict::DeliveryKnown { id } => {
+            Error::conflict(format!("the delivery was received before, as `{id}`"))
+                .hint(format!("run `segue deliveries show {id}` to see it"))
+        }
         Conflict::RequestRepeated { id } => {
             Error::conflict(format!("request `{id}` was carried out already"))
                 .hint("run `segue log` to see what was done")
@@ -225,6 +234,8 @@ pub enum Missing {
     Worktree(WorktreeId),
     Task(TaskId),
     Token(TokenId),
+    Delivery(DeliveryId),
+    Reply(ReplyId),
 }
 
 impl From<Missing> for Error {
@@ -240,6 +251,10 @@ impl From<Missing> for Error {
                 .hint("run `segue messages` to see all messages"),
             Missing::Token(id) => Self::not_found(format!("no token has the id `{id}`"))
                 .hint("run `segue token ls` to see all tokens"),
+            Missing::Delivery(id) => Self::not_found(format!("no delivery has the id `{id}`"))
+                .hint("run `segue deliveries ls` to see all deliveries"),
+            Missing::Reply(id) => Self::not_found(format!("no reply has the id `{id}`"))
+                .hint("run `segue log` to see what happened"),
             Missing::Worktree(id) => Self::not_found(format!("no worktree has the id `{id}`"))
                 .hint("run `segue worktree ls` to see all worktrees"),
         }

@@ -15,6 +15,7 @@ mod machine;
 mod notifier;
 mod projects;
 mod salvage;
+mod sources;
 mod store;
 mod support;
 mod terminal;
@@ -46,10 +47,11 @@ pub use machine::{EndedProcess, Folder, Machine, Program};
 pub use notifier::{Notification, Notifier};
 pub use projects::{ProjectFile, Projects};
 pub use salvage::{Salvaged, SalvagedSession};
+pub use sources::ForgeSources;
 pub use store::{
-    Change, Commit, EventQuery, LeasedWorktree, MessageQuery, OpenLaunch, PlacedTask,
-    SessionActivity, SessionPage, SessionQuery, SessionSummary, Store, TASK_BEGINNING_CHARACTERS,
-    TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
+    Change, Commit, DeliveryQuery, EventQuery, LeasedWorktree, MessageQuery, OpenLaunch,
+    PlacedTask, SessionActivity, SessionPage, SessionQuery, SessionSummary, Store,
+    TASK_BEGINNING_CHARACTERS, TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
 };
 pub use support::{Proof, Rehearsal, Support, TrialSetup};
 pub use terminal::{
@@ -84,4 +86,5 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     pub notifier: Arc<dyn Notifier>,
     pub commands: Arc<dyn Commands>,
+    pub sources: Arc<dyn ForgeSources>,
 }

@@ -8,12 +8,14 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::model::{
-    AgentName, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage, Event, Fleet,
-    FleetName, Handoff, IssueKey, Launch, LaunchEnd, LaunchId, ListenSettings, MachineId, Message,
-    MessageId, MessageState, NewEvent, ProcessRef, RequestKey, RequestRecord, RequestStep, Session,
-    SessionId, SessionName, SessionSettings, Status, StoredToken, StoredUsageCursor, Task, TaskId,
-    TaskKey, TaskStateKind, Timer, TokenId, Trust, Usage, UsageIncrement, VendorId,
-    VendorSessionId, WorktreeCommands, WorktreeId, WorktreeRemoval,
+    AgentName, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage, Delivery,
+    DeliveryId, DeliveryState, DeliveryStateKind, DeliverySummary, Event, Fleet, FleetName,
+    Handoff, IssueKey, IssueRef, Launch, LaunchEnd, LaunchId, ListenSettings, MachineId, Message,
+    MessageId, MessageState, NewEvent, ProcessRef, Reply, RepositoryId, RequestKey, RequestRecord,
+    RequestStep, Session, SessionId, SessionName, SessionSettings, SourceName, Status, StoredToken,
+    StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind, Timer, TokenId, TrackedIssue,
+    TrackedIssueKey, Trust, Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeCommands,
+    WorktreeId, WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -116,6 +118,34 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns where the daemon listens. `None` if it does not.
     async fn listener(&self) -> Result<Option<ListenSettings>>;
+
+    /// Returns deliveries without their content, oldest first.
+    async fn deliveries(&self, query: &DeliveryQuery) -> Result<Vec<DeliverySummary>>;
+
+    /// Returns a delivery with its content.
+    async fn delivery(&self, id: DeliveryId) -> Result<Option<Delivery>>;
+
+    /// Returns a stored delivery of a source that has this id of the forge or this digest.
+    async fn known_delivery(
+        &self,
+        source: &SourceName,
+        forge_id: Option<&str>,
+        digest: &str,
+    ) -> Result<Option<DeliveryId>>;
+
+    /// Returns the issues of forges on which agents work or have worked. `None` for those of all
+    /// sources.
+    async fn tracked_issues(&self, source: Option<&SourceName>) -> Result<Vec<TrackedIssue>>;
+
+    /// Returns the replies that are still to be written, oldest first.
+    async fn waiting_replies(&self) -> Result<Vec<Reply>>;
+
+    /// Returns the conversations about an issue, of all agents.
+    async fn issue_sessions(
+        &self,
+        repository: &RepositoryId,
+        issue: &IssueRef,
+    ) -> Result<Vec<(IssueKey, SessionId)>>;
 
     /// Returns the recorded steps of a request, oldest first. Steps of old requests are deleted.
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>>;
@@ -260,6 +290,24 @@ pub enum Change {
     },
     /// Records where the daemon listens. `None` if it does not.
     SetListener(Option<Box<ListenSettings>>),
+    /// Adds a delivery. A delivery of the same source with the same id of the forge or the same
+    /// digest is a conflict.
+    AddDelivery(Box<Delivery>),
+    /// Records what became of a delivery.
+    SetDelivery {
+        delivery: DeliveryId,
+        state: DeliveryState,
+    },
+    /// Deletes a delivery.
+    RemoveDelivery(DeliveryId),
+    /// Records an issue of a forge, or replaces its record.
+    PutTrackedIssue(Box<TrackedIssue>),
+    /// Deletes the record of an issue of a forge.
+    RemoveTrackedIssue(TrackedIssueKey),
+    /// Adds a reply that is to be written.
+    AddReply(Box<Reply>),
+    /// Replaces the record of a reply.
+    SetReply(Box<Reply>),
     /// Records a step of a request. A step that the request has already is a conflict.
     RecordRequest(Box<RequestRecord>),
 }
@@ -400,6 +448,21 @@ pub struct MessageQuery {
     pub session: Option<SessionId>,
     /// Only messages whose state is not final.
     pub open: bool,
+}
+
+/// Selects deliveries. The default matches all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeliveryQuery {
+    /// The beginning of the id, in lower case.
+    pub id_prefix: Option<String>,
+    pub source: Option<SourceName>,
+    pub states: Option<Vec<DeliveryStateKind>>,
+    /// Received before this time.
+    pub before: Option<Timestamp>,
+    /// At most this many deliveries, the newest ones.
+    pub newest: Option<u32>,
+    /// At most this many deliveries, the oldest ones.
+    pub oldest: Option<u32>,
 }
 
 /// Selects usage. The default matches all of it.

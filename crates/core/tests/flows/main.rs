@@ -7,6 +7,7 @@ mod archive;
 mod bringing_back;
 mod conversation;
 mod credentials;
+mod dispatch;
 mod doctor;
 mod endangered;
 mod environment;

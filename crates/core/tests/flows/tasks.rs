@@ -29,6 +29,7 @@ pub(crate) fn request(prompt: &str) -> TaskAddRequest {
         parent: None,
         mode: TaskMode::Headless,
         session: None,
+        reply: None,
     }
 }
 

@@ -78,6 +78,13 @@ impl Tables {
             Change::RemoveToken(token) => self.remove_token(token)?,
             Change::UseToken { token, at } => self.token_mut(token)?.last_used_at = Some(at),
             Change::SetListener(settings) => self.listener = settings.map(|settings| *settings),
+            Change::AddDelivery(delivery) => self.add_delivery(*delivery)?,
+            Change::SetDelivery { delivery, state } => self.set_delivery(delivery, state)?,
+            Change::RemoveDelivery(delivery) => self.remove_delivery(delivery)?,
+            Change::PutTrackedIssue(issue) => self.put_tracked_issue(*issue),
+            Change::RemoveTrackedIssue(key) => drop(self.tracked_issues.remove(&key)),
+            Change::AddReply(reply) => self.replies.push(*reply),
+            Change::SetReply(reply) => self.set_reply(*reply)?,
             Change::RecordRequest(record) => self.record_request(*record)?,
         }
         Ok(())

@@ -43,6 +43,14 @@ impl Webhooks for GiteaFamily {
         self.kind(headers)
     }
 
+    fn test_headers(&self, event: &str) -> DeliveryHeaders {
+        let json = ("content-type", &b"application/json"[..]);
+        let names: Vec<String> =
+            self.prefixes.iter().map(|prefix| format!("{prefix}-event-type")).collect();
+        let event = names.iter().take(1).map(|name| (name.as_str(), event.as_bytes()));
+        DeliveryHeaders::new(event.chain([json]))
+    }
+
     /// The forges sign the JSON, also if they send it in a form.
     fn verify(
         &self,

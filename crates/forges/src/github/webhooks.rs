@@ -29,6 +29,11 @@ impl Webhooks for GithubWebhooks {
         headers::word(headers, EVENT)
     }
 
+    fn test_headers(&self, event: &str) -> DeliveryHeaders {
+        let json = ("content-type", &b"application/json"[..]);
+        DeliveryHeaders::new([json, ("x-github-event", event.as_bytes())])
+    }
+
     fn verify(
         &self,
         request: &DeliveryRequest<'_>,

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
-    CiLog, CiLogSource, CiRun, ForgeComment, ForgeIssue, ForgePull, ForgeReview, ForgeSubject,
-    ForgeUser, PullState, RepositoryAddress, RepositoryPermission,
+    CiLog, CiLogSource, CiRun, ForgeComment, ForgeIssue, ForgePull, ForgeRepository, ForgeReview,
+    ForgeSubject, ForgeUser, PullState, RepositoryAddress, RepositoryPermission,
 };
 use segue_core::ports::{
     AssignedIssue, AssignedIssues, AssignedQuery, CommentSearch, ForgeApi, ForgeResult,
@@ -16,7 +16,9 @@ use segue_core::ports::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::objects::{GitlabLabelJson, GitlabUserJson, PositionJson, head_ref, labels, users};
+use super::objects::{
+    GitlabLabelJson, GitlabUserJson, PositionJson, ProjectJson, head_ref, labels, users,
+};
 use crate::client::{ApiClient, ApiRequest};
 use crate::shared::list::FirstItems;
 use crate::shared::rest::{is_found, since_parameter};
@@ -223,6 +225,12 @@ impl ForgeApi for GitlabApi {
             10.. => RepositoryPermission::Read,
             _ => RepositoryPermission::None,
         })
+    }
+
+    async fn repository(&self, repository: &RepositoryAddress) -> ForgeResult<ForgeRepository> {
+        let object = format!("the project {}", repository.full_name);
+        let request = ApiRequest::get(&project_path(repository), object);
+        self.client.converted(&request, ProjectJson::repository).await
     }
 
     async fn issue(&self, repository: &RepositoryAddress, number: u64) -> ForgeResult<ForgeIssue> {

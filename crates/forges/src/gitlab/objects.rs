@@ -50,7 +50,10 @@ pub(crate) fn users(list: FirstItems<GitlabUserJson>) -> Vec<ForgeUser> {
 pub(crate) struct ProjectJson {
     id: Option<u64>,
     path_with_namespace: Option<String>,
+    /// The API has other names for the URLs than deliveries.
+    #[serde(alias = "http_url_to_repo")]
     git_http_url: Option<String>,
+    #[serde(alias = "ssh_url_to_repo")]
     git_ssh_url: Option<String>,
     web_url: Option<String>,
     default_branch: Option<String>,

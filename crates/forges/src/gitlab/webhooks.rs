@@ -46,6 +46,11 @@ impl Webhooks for GitlabWebhooks {
         headers::word(headers, "x-gitlab-event")
     }
 
+    fn test_headers(&self, event: &str) -> DeliveryHeaders {
+        let json = ("content-type", &b"application/json"[..]);
+        DeliveryHeaders::new([json, ("x-gitlab-event", event.as_bytes())])
+    }
+
     fn verify(
         &self,
         request: &DeliveryRequest<'_>,

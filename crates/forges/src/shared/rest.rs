@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
-    CiLog, CiLogSource, CiRun, ForgeComment, ForgeIssue, ForgePull, ForgeReview, ForgeSubject,
-    ForgeUser, RepositoryAddress, RepositoryPermission,
+    CiLog, CiLogSource, CiRun, ForgeComment, ForgeIssue, ForgePull, ForgeRepository, ForgeReview,
+    ForgeSubject, ForgeUser, RepositoryAddress, RepositoryPermission,
 };
 use segue_core::ports::{
     AssignedIssue, AssignedIssues, AssignedQuery, CommentSearch, ForgeApi, ForgeResult,
@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::logs;
-use super::payload::{CommentJson, IssueJson, PullJson, UserJson};
+use super::payload::{CommentJson, IssueJson, PullJson, RepositoryJson, UserJson};
 use crate::client::{ApiClient, ApiRequest, repository_path};
 
 /// The differences between forges with this API.
@@ -109,6 +109,12 @@ impl<D: HubDialect> ForgeApi for HubApi<D> {
             Some("read") => RepositoryPermission::Read,
             _ => RepositoryPermission::None,
         })
+    }
+
+    async fn repository(&self, repository: &RepositoryAddress) -> ForgeResult<ForgeRepository> {
+        let object = format!("the repository {}", repository.full_name);
+        let request = ApiRequest::get(&repository_path(repository), object);
+        self.client.converted(&request, RepositoryJson::repository).await
     }
 
     async fn issue(&self, repository: &RepositoryAddress, number: u64) -> ForgeResult<ForgeIssue> {

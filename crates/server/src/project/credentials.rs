@@ -1,13 +1,16 @@
 //! The tables `[credentials."HOST"]` of the user's settings.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use segue_core::Result;
 use segue_core::model::GitHost;
 use segue_core::rules::environment::check_variable;
 use segue_host::credentials::TokenSource;
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::settings;
 
@@ -40,17 +43,73 @@ impl TryFrom<CredentialTable> for HostCredential {
 
     fn try_from(table: CredentialTable) -> Result<Self, String> {
         let CredentialTable { command, env, file, username } = table;
-        let source = match (command, env, file) {
-            (Some(words), None, None) => command_source(words)?,
-            (None, Some(name), None) => variable_source(name)?,
-            (None, None, Some(path)) => file_source(path)?,
-            _ => return Err("it needs exactly one of `command`, `env` and `file`".to_owned()),
-        };
+        let source = one_source(command, env, file)?;
         let username = username.unwrap_or_else(|| DEFAULT_USERNAME.to_owned());
         if username.is_empty() || username.contains(char::is_control) {
             return Err("`username` must not be empty or contain control characters".to_owned());
         }
         Ok(Self { username, source })
+    }
+}
+
+/// A table with nothing but the source of a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SecretSource(pub(crate) TokenSource);
+
+impl<'de> Deserialize<'de> for SecretSource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SecretVisitor)
+    }
+}
+
+/// Reads a table. The error for any other value does not show it: it could be the secret itself.
+struct SecretVisitor;
+
+impl<'de> Visitor<'de> for SecretVisitor {
+    type Value = SecretSource;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table with `command`, `env` or `file`")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, _secret: &str) -> Result<SecretSource, E> {
+        Err(E::custom("expected a table with `command`, `env` or `file`, not the secret itself"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SecretSource, A::Error> {
+        let table = SecretTable::deserialize(MapAccessDeserializer::new(map))?;
+        SecretSource::try_from(table).map_err(serde::de::Error::custom)
+    }
+}
+
+/// A table as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SecretTable {
+    command: Option<Vec<String>>,
+    env: Option<String>,
+    file: Option<PathBuf>,
+}
+
+impl TryFrom<SecretTable> for SecretSource {
+    type Error = String;
+
+    fn try_from(SecretTable { command, env, file }: SecretTable) -> Result<Self, String> {
+        one_source(command, env, file).map(Self)
+    }
+}
+
+/// Returns the only source of a secret that a table names.
+fn one_source(
+    command: Option<Vec<String>>,
+    env: Option<String>,
+    file: Option<PathBuf>,
+) -> Result<TokenSource, String> {
+    match (command, env, file) {
+        (Some(words), None, None) => command_source(words),
+        (None, Some(name), None) => variable_source(name),
+        (None, None, Some(path)) => file_source(path),
+        _ => Err("it needs exactly one of `command`, `env` and `file`".to_owned()),
     }
 }
 

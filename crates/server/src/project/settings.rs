@@ -14,6 +14,8 @@ use segue_core::{Error, Kind, Result};
 use serde::Deserialize;
 
 use super::credentials::CredentialSettings;
+use super::dispatch::DispatchTable;
+use super::sources::SourceTable;
 
 /// The default value of `silence`: a headless turn that prints nothing for this time is ended. Some
 /// agents wait forever for a connection.
@@ -43,6 +45,12 @@ pub(super) struct Settings {
     /// Credentials for git, by host.
     #[serde(default)]
     credentials: CredentialSettings,
+    /// The forges from which deliveries and issues come.
+    #[serde(default)]
+    sources: Vec<SourceTable>,
+    /// Which events of these forges become tasks.
+    #[serde(default)]
+    dispatch: Vec<DispatchTable>,
 }
 
 /// How many tasks may run at the same time.
@@ -129,6 +137,11 @@ pub(super) fn credentials(config_file: &Path) -> Result<CredentialSettings> {
     read(config_file).map(|settings| settings.credentials)
 }
 
+/// Returns the sources and the dispatch rules. Fails if the file cannot be read.
+pub(super) fn dispatch(config_file: &Path) -> Result<(Vec<SourceTable>, Vec<DispatchTable>)> {
+    read(config_file).map(|settings| (settings.sources, settings.dispatch))
+}
+
 /// Returns an error if the settings cannot be read.
 pub(crate) fn check(config_file: &Path) -> Result<()> {
     read(config_file).map(drop)
@@ -205,7 +218,7 @@ impl TryFrom<String> for VariableFile {
 /// A positive duration such as `30m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-struct PositiveDuration(Duration);
+pub(super) struct PositiveDuration(pub(super) Duration);
 
 impl TryFrom<String> for PositiveDuration {
     type Error = String;
@@ -273,7 +286,8 @@ fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
         .hint(
             "its keys are `vendor`, `silence`, `archive_limit`, and those under `[attention]`, \
-             `[environment]`, `[tasks]` and `[credentials.\"HOST\"]`",
+             `[environment]`, `[tasks]`, `[credentials.\"HOST\"]`, `[[sources]]` and \
+             `[[dispatch]]`",
         )
         .hint("keys under `[attention]`: `command = [\"…\"]`, `desktop = true`")
         .hint("keys under `[environment]`: `shell = true`, `files = [\"…\"]`, `timeout = \"10s\"`")
@@ -282,6 +296,7 @@ fn broken(config_file: &Path) -> Error {
             "keys under `[credentials.\"HOST\"]`: `username = \"…\"`, and one of \
              `command = [\"…\"]`, `env = \"…\"` and `file = \"…\"`",
         )
+        .hint("docs/configuration.md lists the keys under `[[sources]]` and `[[dispatch]]`")
 }
 
 #[cfg(test)]

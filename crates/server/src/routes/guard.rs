@@ -81,6 +81,18 @@ async fn admit(
     Ok(request)
 }
 
+/// Counts a request without a valid signature. Returns the error for the answer.
+pub(crate) fn count_stranger(
+    app: &App,
+    peer: &PeerInfo,
+    headers: &HeaderMap,
+    error: Error,
+) -> Error {
+    let PeerInfo::Network(peer) = peer else { return error };
+    let asker = Asker::Stranger(client(peer, headers));
+    app.network.limits.count(asker).err().unwrap_or(error)
+}
+
 async fn recognize(app: &App, headers: &HeaderMap) -> Result<AccessToken> {
     let text = bearer(headers).ok_or_else(token_rules::missing)?;
     tokens::recognize(&app.ready().await?.ports, &text).await

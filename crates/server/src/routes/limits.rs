@@ -6,7 +6,9 @@ use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use segue_core::{Error, Result};
+use segue_core::model::MAX_DELIVERY_BYTES;
+use segue_core::{Error, Kind, Result};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{sleep, timeout};
 
 use super::{App, ErrorResponse, MAX_REQUEST_BYTES};
@@ -94,7 +96,11 @@ pub(crate) async fn bounded(State(app): State<App>, request: Request, next: Next
 }
 
 async fn carry_out(sort: Sort, request: Request, next: Next) -> Response {
-    let request = match read_body(request).await {
+    let (limit, _permit) = match body_limit(&request) {
+        Ok(limit) => limit,
+        Err(error) => return ErrorResponse(error).into_response(),
+    };
+    let request = match read_body(request, limit).await {
         Ok(request) => request,
         Err(error) => return ErrorResponse(error).into_response(),
     };
@@ -109,20 +115,44 @@ async fn carry_out(sort: Sort, request: Request, next: Next) -> Response {
     }
 }
 
+/// A body of an unknown sender that is longer than this needs a permit.
+const LARGE_DELIVERY_BYTES: u64 = 1 << 20;
+
+/// At most this many large bodies of unknown senders are in memory at the same time.
+static LARGE_DELIVERIES: Semaphore = Semaphore::const_new(8);
+
+/// Returns the largest body of a request, and the permit for a large one. Deliveries are read before
+/// their signature can be checked, so that they must not fill the memory.
+fn body_limit(request: &Request) -> Result<(usize, Option<SemaphorePermit<'static>>)> {
+    if !request.uri().path().starts_with("/webhooks/") {
+        return Ok((MAX_REQUEST_BYTES, None));
+    }
+    let is_small = request.body().size_hint().exact().is_some_and(|it| it <= LARGE_DELIVERY_BYTES);
+    if is_small {
+        return Ok((MAX_DELIVERY_BYTES, None));
+    }
+    let permit = LARGE_DELIVERIES.try_acquire();
+    let busy = |_| {
+        Error::new(Kind::TooMany, "too many large deliveries at the same time")
+            .hint("send it again later")
+    };
+    Ok((MAX_DELIVERY_BYTES, Some(permit.map_err(busy)?)))
+}
+
 /// Reads the body of a request. Fails if the body is too large or does not arrive in time.
-async fn read_body(request: Request) -> Result<Request> {
+async fn read_body(request: Request, max_bytes: usize) -> Result<Request> {
     let (parts, body) = request.into_parts();
     let unreadable = |cause: String| {
-        let limit = MAX_REQUEST_BYTES >> 20;
+        let limit = max_bytes >> 20;
         Error::usage("the request cannot be read")
             .caused_by(cause)
             .hint(format!("a request has at most {limit} MB: put a long text into a file"))
     };
     let announced = body.size_hint().lower();
-    if announced > MAX_REQUEST_BYTES as u64 {
+    if announced > max_bytes as u64 {
         return Err(unreadable(format!("it has {announced} bytes")));
     }
-    let bytes = match timeout(ARRIVAL_TIMEOUT, to_bytes(body, MAX_REQUEST_BYTES)).await {
+    let bytes = match timeout(ARRIVAL_TIMEOUT, to_bytes(body, max_bytes)).await {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(error)) => return Err(unreadable(error.to_string())),
         Err(_) => {

@@ -2,6 +2,7 @@
 
 mod caller;
 mod conversation;
+mod deliveries;
 mod doctor;
 mod events;
 mod git_credential;
@@ -71,6 +72,7 @@ fn table() -> RouteTable {
     let table = add_sessions(table);
     let table = add_messages(table);
     let table = add_tasks(table);
+    let table = add_deliveries(table);
     add_worktrees(table)
 }
 
@@ -115,6 +117,15 @@ fn add_tasks(table: RouteTable) -> RouteTable {
         .post("/v1/tasks/wait", Read, tasks::wait)
         .post("/v1/tasks/cancel", Work, tasks::cancel)
         .start("/v1/tasks/retry", (Work, Caller), tasks::retry)
+}
+
+fn add_deliveries(table: RouteTable) -> RouteTable {
+    table
+        .signed("/webhooks/{source}", deliveries::receive)
+        .post("/v1/deliveries", Read, deliveries::list)
+        .post("/v1/deliveries/show", Read, deliveries::show)
+        .post("/v1/deliveries/replay", Work, deliveries::replay)
+        .post("/v1/dispatch/test", Work, deliveries::test)
 }
 
 fn add_worktrees(table: RouteTable) -> RouteTable {

@@ -92,6 +92,15 @@ impl RouteTable {
         self.add(filter, entry(method, path, RouteRight::Local), handler)
     }
 
+    /// Adds a route that checks by itself who has sent a request.
+    pub(crate) fn signed<H, T>(self, path: &'static str, handler: H) -> Self
+    where
+        H: Handler<T, App>,
+        T: 'static,
+    {
+        self.add(MethodFilter::POST, entry(Method::POST, path, RouteRight::Signed), handler)
+    }
+
     fn add<H, T>(mut self, filter: MethodFilter, entry: RouteEntry, handler: H) -> Self
     where
         H: Handler<T, App>,
@@ -132,7 +141,9 @@ mod tests {
     /// Returns the rows of the table in the documentation, as `METHOD path scope`.
     fn documented() -> BTreeSet<String> {
         let page = include_str!("../../../../docs/http.md");
-        let rows = page.lines().filter(|line| line.starts_with("| `") && line.contains("/v1/"));
+        let rows = page.lines().filter(|line| {
+            line.starts_with("| `") && (line.contains("/v1/") || line.contains("/webhooks/"))
+        });
         rows.map(|row| row.replace(['|', '`'], " "))
             .map(|row| row.split_whitespace().take(3).collect::<Vec<_>>().join(" "))
             .collect()

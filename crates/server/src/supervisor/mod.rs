@@ -11,6 +11,7 @@ mod adopt;
 mod agent_start;
 mod archive;
 mod concurrent;
+pub(crate) mod dispatch;
 mod fleet_files;
 mod gate;
 mod handoff;
@@ -63,6 +64,7 @@ use crate::blocking::blocking;
 use crate::project;
 use accounts::Accounts;
 use actor::Actor;
+use dispatch::ForgeDispatch;
 use fleet_files::FleetFiles;
 use gate::Gates;
 use handoff::HandoffClaims;
@@ -91,6 +93,7 @@ pub(crate) struct Supervisor {
     handoff_claims: HandoffClaims,
     worktree_claims: WorktreeClaims,
     tasks: TaskDispatcher,
+    pub(crate) dispatch: ForgeDispatch,
     view_extras: ViewExtras,
     /// Sessions whose actors have no work left. The session that has been idle longest comes first.
     resting: Mutex<VecDeque<SessionId>>,
@@ -120,6 +123,7 @@ impl Supervisor {
             handoff_claims,
             worktree_claims: WorktreeClaims::default(),
             tasks: TaskDispatcher::default(),
+            dispatch: ForgeDispatch::default(),
             view_extras: ViewExtras::default(),
             resting: Mutex::default(),
         });
@@ -300,7 +304,9 @@ impl Supervisor {
         let settings = project::environment(&self.config_file);
         let unusable = self.ports.environments.check_files(&settings);
         let credentials = self.ports.credentials.check();
-        missing.iter().chain(&unusable).chain(&credentials).map(Finding::problem).collect()
+        let sources = self.ports.sources.check();
+        let all = missing.iter().chain(&unusable).chain(&credentials).chain(&sources);
+        all.map(Finding::problem).collect()
     }
 
     /// Reads the environment of the user's login shell and of the configured files.

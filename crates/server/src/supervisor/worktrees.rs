@@ -101,7 +101,7 @@ impl Supervisor {
     /// requested before is a conflict; later starts, also of other sessions, wait for the claim before
     /// they prepare the worktree. So the teardown commands run outside of the actor, which handles
     /// other requests meanwhile.
-    async fn remove_worktree(
+    pub(super) async fn remove_worktree(
         self: &Arc<Self>,
         worktree: &AgentWorktree,
         environment: &Environment,

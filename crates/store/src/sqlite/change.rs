@@ -1,6 +1,7 @@
 //! One function for each kind of change. Each function checks for conflicts before it writes.
 
 mod bindings;
+mod deliveries;
 mod fleets;
 mod handoffs;
 mod launches;
@@ -80,6 +81,13 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::RemoveToken(token) => network::remove_token(transaction, *token),
         Change::UseToken { token, at } => network::use_token(transaction, *token, *at),
         Change::SetListener(settings) => network::set_listener(transaction, settings.as_deref()),
+        Change::AddDelivery(delivery) => deliveries::add(transaction, delivery),
+        Change::SetDelivery { delivery, state } => deliveries::set(transaction, *delivery, state),
+        Change::RemoveDelivery(delivery) => deliveries::remove(transaction, *delivery),
+        Change::PutTrackedIssue(issue) => deliveries::put_issue(transaction, issue),
+        Change::RemoveTrackedIssue(key) => deliveries::remove_issue(transaction, key),
+        Change::AddReply(reply) => deliveries::add_reply(transaction, reply),
+        Change::SetReply(reply) => deliveries::set_reply(transaction, reply),
         Change::RecordRequest(record) => requests::record(transaction, record),
     }
 }

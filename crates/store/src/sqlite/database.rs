@@ -9,6 +9,7 @@ use segue_core::Result;
 
 use crate::sqlite::fault;
 use crate::sqlite::files::beside;
+use crate::sqlite::intact::{self, FileStamp};
 
 /// A connection that can check whether its files were deleted or replaced.
 #[derive(Debug)]
@@ -19,11 +20,13 @@ pub(crate) struct Database {
     /// The length of the database file when it was opened.
     length: u64,
     companions: [Part; 2],
+    /// Describes the database file as it was when it was opened. It was intact then.
+    opened: FileStamp,
 }
 
 impl Database {
-    /// Wraps a connection in WAL mode. The connection must have read data, so that all its files
-    /// exist.
+    /// Wraps a connection in WAL mode to an intact database. The connection must have read data, so
+    /// that all its files exist.
     pub(crate) fn new(connection: Connection, path: &Path) -> Result<Self> {
         let part = |suffix: &str| {
             let found = Part::at(beside(path, suffix));
@@ -31,7 +34,18 @@ impl Database {
         };
         let (file, length) = part("")?;
         let companions = [part("-wal")?.0, part("-shm")?.0];
-        Ok(Self { connection, path: path.to_owned(), file, length, companions })
+        let opened = FileStamp::of(path);
+        let opened = opened.map_err(|error| fault::system("find the files of", path, &error))?;
+        Ok(Self { connection, path: path.to_owned(), file, length, companions, opened })
+    }
+
+    /// Closes the database, and marks it as intact for the next open.
+    pub(crate) fn close(self) {
+        let is_own_file = self.check_files().is_ok();
+        let Self { connection, path, opened, .. } = self;
+        if connection.close().is_ok() && is_own_file {
+            intact::mark(&path, &opened);
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -17,7 +17,7 @@ use crate::sqlite::files::{
 };
 use crate::sqlite::lock::OpeningLock;
 use crate::sqlite::migrations::{self, Migration};
-use crate::sqlite::{backup, filesystem, soundness};
+use crate::sqlite::{backup, filesystem, intact, soundness};
 
 /// Identifies a database of Segue. The first migration writes this id.
 const APPLICATION_ID: i64 = 0x5365_6775;
@@ -48,7 +48,10 @@ pub(crate) fn check(path: &Path) -> Result<()> {
     }
     let path = real_path(path)?;
     check_file(&path)?;
-    let found = connect(&path).and_then(|fresh| inspect(&fresh, &path, migrations::ALL));
+    let found = connect(&path).and_then(|fresh| {
+        inspect(&fresh, &path, migrations::ALL)?;
+        check_contents(&fresh, &path)
+    });
     found.map_err(|fault| fault.into_error(&path))
 }
 
@@ -121,8 +124,13 @@ fn check_file(path: &Path) -> Result<()> {
 
 fn open_existing(path: &Path, migrations: &[Migration]) -> Result<Database> {
     let into_error = |fault: SqliteFault| fault.into_error(path);
+    let is_known_intact = intact::is_marked(path);
     let mut connection = connect(path).map_err(into_error)?;
     inspect(&connection, path, migrations).map_err(into_error)?;
+    if !is_known_intact {
+        check_contents(&connection, path).map_err(into_error)?;
+    }
+    intact::remove_mark(path);
     migrate(&mut connection, path, migrations).map_err(into_error)?;
     set_wal_mode(&connection).map_err(into_error)?;
     keep_log(&connection, false).map_err(into_error)?;
@@ -148,15 +156,15 @@ fn connect(path: &Path) -> Result<Connection, SqliteFault> {
     Ok(connection)
 }
 
-/// Checks the database before anything is written, so that a refused database keeps every byte.
+/// Checks whose database it is before anything is written, so that a refused database keeps every
+/// byte.
 fn inspect(
     connection: &Connection,
     path: &Path,
     migrations: &[Migration],
 ) -> Result<(), SqliteFault> {
     check_ownership(connection, path)?;
-    check_version(connection, path, migrations)?;
-    check_contents(connection, path)
+    check_version(connection, path, migrations)
 }
 
 /// Sets whether the write-ahead log stays beside the database when the connection is closed. If not,

@@ -7,13 +7,14 @@ use std::thread::{self, JoinHandle};
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Event, Fleet, FleetName, Handoff,
-    IssueKey, Launch, ListenSettings, MachineId, Message, MessageId, RequestKey, RequestStep,
-    Session, SessionId, StoredToken, StoredUsageCursor, TaskId, Timer, Trust, VendorId,
+    AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId, DeliverySummary,
+    Event, Fleet, FleetName, Handoff, IssueKey, IssueRef, Launch, ListenSettings, MachineId,
+    Message, MessageId, Reply, RepositoryId, RequestKey, RequestStep, Session, SessionId,
+    SourceName, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue, Trust, VendorId,
 };
 use segue_core::ports::{
-    Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
-    TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
+    Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
+    Store, TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
 };
 use segue_core::{Error, Result};
 use tokio::sync::{oneshot, watch};
@@ -21,7 +22,7 @@ use tokio::sync::{oneshot, watch};
 use crate::sqlite::backup::BackupThread;
 use crate::sqlite::database::Database;
 use crate::sqlite::fault::SqliteFault;
-use crate::sqlite::{network, opening, read, sessions, tasks, usage, write};
+use crate::sqlite::{deliveries, network, opening, read, sessions, tasks, usage, write};
 
 type Request = Box<dyn FnOnce(&mut Database) + Send>;
 
@@ -256,6 +257,48 @@ impl Store for SqliteStore {
         self.read(network::listener).await
     }
 
+    async fn deliveries(&self, query: &DeliveryQuery) -> Result<Vec<DeliverySummary>> {
+        let query = query.clone();
+        self.read(move |connection| deliveries::list(connection, &query)).await
+    }
+
+    async fn delivery(&self, id: DeliveryId) -> Result<Option<Delivery>> {
+        self.read(move |connection| deliveries::whole(connection, id)).await
+    }
+
+    async fn known_delivery(
+        &self,
+        source: &SourceName,
+        forge_id: Option<&str>,
+        digest: &str,
+    ) -> Result<Option<DeliveryId>> {
+        let (source, forge_id) = (source.clone(), forge_id.map(str::to_owned));
+        let digest = digest.to_owned();
+        self.read(move |connection| {
+            deliveries::known(connection, &source, forge_id.as_deref(), &digest)
+        })
+        .await
+    }
+
+    async fn tracked_issues(&self, source: Option<&SourceName>) -> Result<Vec<TrackedIssue>> {
+        let source = source.cloned();
+        self.read(move |connection| deliveries::issues(connection, source.as_ref())).await
+    }
+
+    async fn waiting_replies(&self) -> Result<Vec<Reply>> {
+        self.read(deliveries::waiting_replies).await
+    }
+
+    async fn issue_sessions(
+        &self,
+        repository: &RepositoryId,
+        issue: &IssueRef,
+    ) -> Result<Vec<(IssueKey, SessionId)>> {
+        let (repository, issue) = (repository.clone(), issue.clone());
+        self.read(move |connection| deliveries::issue_sessions(connection, &repository, &issue))
+            .await
+    }
+
     async fn request(&self, key: RequestKey) -> Result<Vec<RequestStep>> {
         self.read(move |connection| read::request(connection, key)).await
     }
@@ -266,6 +309,7 @@ fn serve(path: &Path, ready: oneshot::Sender<Result<i64>>, inbox: &mpsc::Receive
         Ok((mut database, newest_event)) => {
             if ready.send(Ok(newest_event)).is_ok() {
                 inbox.iter().for_each(|request| request(&mut database));
+                database.close();
             }
         }
         // The receiver is gone if the caller was cancelled.

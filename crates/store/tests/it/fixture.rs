@@ -43,14 +43,14 @@ impl StoreFixture {
     }
 }
 
-/// Returns every file of a folder with its bytes.
+/// Returns every file of a folder with its bytes, except the mark of a database that was closed.
 pub(crate) fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let read = |entry: fs::DirEntry| {
         let name = entry.file_name().into_string().unwrap();
         (name, fs::read(entry.path()).unwrap_or_default())
     };
-    entries.map(read).collect()
+    entries.map(read).filter(|(name, _)| !name.ends_with(".intact")).collect()
 }
 
 /// Creates the database of an earlier version, with one session in it, and closes it.

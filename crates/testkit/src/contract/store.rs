@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic in this suite fails the test that called it")]
 
 mod commits;
+mod deliveries;
 mod fleets;
 mod handoffs;
 mod launches;
@@ -27,6 +28,7 @@ use segue_core::ports::Store;
 use segue_core::{Error, Kind};
 
 pub use commits::*;
+pub use deliveries::*;
 pub use fleets::*;
 pub use handoffs::*;
 pub use launches::*;
@@ -57,6 +59,11 @@ macro_rules! store_contract {
             a_conflict_in_one_change_rolls_back_the_whole_commit
             later_changes_of_a_commit_can_refer_to_earlier_ones
             committed_data_survives_reopening_the_store
+            delivery_is_stored_once_for_each_id_and_each_body
+            deliveries_are_selected_by_state_source_time_and_id
+            tracked_issue_is_replaced_by_its_newest_record
+            reply_waits_until_it_is_written
+            conversations_about_an_issue_are_those_of_all_agents
             two_open_handles_of_a_store_see_each_others_commits
             fifty_concurrent_commits_are_all_stored
             of_concurrent_commits_with_the_same_session_name_one_succeeds

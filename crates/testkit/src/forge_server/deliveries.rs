@@ -2,7 +2,7 @@
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use segue_core::model::{ForgeComment, ForgeReview, ForgeSubject};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::Sha256;
 
 use super::ServedForge;
@@ -62,22 +62,25 @@ impl ServedForge {
                 body["pull_request"] = hub::pull(&served.pulls[&number], &served.repository);
             }
         }
-        signed(event, id, &body, secret)
+        let body = body.to_string().into_bytes();
+        ServedDelivery::signed((event, &format!("delivery-{id}")), body, secret)
     }
 }
 
-fn signed(event: &str, id: u64, body: &Value, secret: &str) -> ServedDelivery {
-    let body = body.to_string().into_bytes();
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("a key");
-    mac.update(&body);
-    let digest = mac.finalize().into_bytes();
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    let headers = [
-        ("content-type", "application/json".to_owned()),
-        ("x-github-event", event.to_owned()),
-        ("x-github-delivery", format!("delivery-{id}")),
-        ("x-hub-signature-256", format!("sha256={digits}")),
-    ];
-    let headers = headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    ServedDelivery { headers, body }
+impl ServedDelivery {
+    /// Signs any body as the delivery of an event with this id.
+    pub fn signed((event, id): (&str, &str), body: Vec<u8>, secret: &str) -> Self {
+        let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("a key");
+        mac.update(&body);
+        let digest = mac.finalize().into_bytes();
+        let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let headers = [
+            ("content-type", "application/json".to_owned()),
+            ("x-github-event", event.to_owned()),
+            ("x-github-delivery", id.to_owned()),
+            ("x-hub-signature-256", format!("sha256={digits}")),
+        ];
+        let headers = headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Self { headers, body }
+    }
 }

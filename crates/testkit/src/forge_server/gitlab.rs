@@ -45,6 +45,16 @@ fn in_project(
 ) -> ServedAnswer {
     let number = path.get(1).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
     match path {
+        [] => {
+            let repository = &forge.repository(name).repository;
+            ServedAnswer::json(&json!({
+                "id": repository.id,
+                "path_with_namespace": repository.full_name,
+                "http_url_to_repo": repository.clone_url.as_ref().map(|it| it.as_str()),
+                "web_url": repository.web_url,
+                "default_branch": repository.default_branch,
+            }))
+        }
         ["members", "all", id] => member(forge, name, id),
         ["issues", _] => {
             let repository = forge.repository(name);

@@ -55,6 +55,7 @@ fn in_repository(
     let number = path.get(1).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
     let items = forge.page_items;
     match path {
+        [] => ServedAnswer::json(&repository_json(&forge.repository(name).repository)),
         ["collaborators", login, "permission"] => permission(forge, name, login),
         ["issues", _] => {
             ServedAnswer::optional(forge.repository(name).issues.get(&number).map(issue))

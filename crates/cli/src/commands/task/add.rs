@@ -125,6 +125,7 @@ fn request(arguments: TaskAddArguments, caller: Caller) -> Result<TaskAddRequest
         parent: arguments.parent,
         mode: if is_interactive { TaskMode::Interactive } else { TaskMode::Headless },
         session,
+        reply: None,
     })
 }
 

@@ -114,6 +114,7 @@ async fn order(
         verify: request.verify,
         mode,
         continues: continued.map(|session| session.id),
+        reply: request.reply,
     };
     check_place(ports, &order, &plan).await?;
     Ok(order)

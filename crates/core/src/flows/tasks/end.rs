@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::flows::replies;
 use crate::model::{Task, TaskProgress, TaskResult, TaskState, TaskWait, VerifyReport};
 use crate::ports::{Conflict, Ports};
 
@@ -41,6 +42,7 @@ pub async fn end(ports: &Ports, task: &Task, end: TaskEnd) -> Result<Task> {
     let reason = ended.state.reason();
     let mut commit = change(ports, &ended, task.state.kind(), reason);
     commit.changes.extend(due(ports, &ended));
+    commit.changes.extend(replies::due(ports, &ended));
     failpoint::hit("task.end.before");
     ports.store.commit(commit).await?;
     failpoint::hit("task.end.after");

@@ -6,7 +6,9 @@ use super::{
     EventPayload, LeftoverProcess, MadeWorktreeFacts, RemovedWorktreeFacts, RestoreSource,
     WorktreeCommandFacts,
 };
-use crate::model::{EnvironmentSource, Exit, LaunchId, Source, Status, TaskId, TaskStateKind};
+use crate::model::{
+    EnvironmentSource, Exit, LaunchId, ReplyState, Source, Status, TaskId, TaskStateKind,
+};
 
 impl fmt::Display for EventPayload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -66,6 +68,19 @@ impl fmt::Display for EventPayload {
             Self::WorktreeCommand(command) => f.write_str(&worktree_command(command)),
             Self::ListenerChanged { address } => f.write_str(&listener(address.as_deref())),
             Self::TokenCreated { name } | Self::TokenRevoked { name } => f.write_str(&token(name)),
+            Self::DeliveryProcessed { delivery, source, what } => {
+                write!(f, "delivery {delivery} of {source}: {what}")
+            }
+            Self::ReplyChanged { task, state, reason } => {
+                f.write_str(&reply_changed(*task, *state, reason.as_deref()))
+            }
+            Self::SourceChanged { source, failure } => {
+                let state = failure.as_deref().unwrap_or("works again");
+                write!(f, "source {source}: {state}")
+            }
+            Self::IssueCleanedUp { source, issue, worktrees } => {
+                write!(f, "issue {issue} of {source}: {worktrees} worktrees removed")
+            }
             Self::TaskChanged { task, state, reason } => {
                 f.write_str(&task_changed(*task, *state, reason.as_deref()))
             }
@@ -137,6 +152,11 @@ fn source_name(source: EnvironmentSource) -> &'static str {
         EnvironmentSource::Holder => "its holder",
         EnvironmentSource::LoginShell => "the login shell",
     }
+}
+
+fn reply_changed(task: TaskId, state: ReplyState, reason: Option<&str>) -> String {
+    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    format!("comment about task {task}: {}{reason}", state.word())
 }
 
 fn launch_ended(

@@ -219,6 +219,42 @@ fn network() -> SentenceCases {
     ]
 }
 
+fn forges() -> SentenceCases {
+    let (task, source) = (TaskId::new(Uuid::from_u128(3)), || SourceName::parse("hub").unwrap());
+    let delivery = DeliveryId::new(Uuid::from_u128(4));
+    let reply = |state, reason: Option<&str>| EventPayload::ReplyChanged {
+        task,
+        state,
+        reason: reason.map(str::to_owned),
+    };
+    vec![
+        (
+            EventPayload::DeliveryProcessed { delivery, source: source(), what: "no rule".into() },
+            "delivery 00000000-0000-0000-0000-000000000004 of hub: no rule",
+        ),
+        (
+            reply(ReplyState::Written, None),
+            "comment about task 00000000-0000-0000-0000-000000000003: written",
+        ),
+        (
+            reply(ReplyState::Failed, Some("too long")),
+            "comment about task 00000000-0000-0000-0000-000000000003: failed (too long)",
+        ),
+        (
+            EventPayload::SourceChanged { source: source(), failure: None },
+            "source hub: works again",
+        ),
+        (
+            EventPayload::SourceChanged { source: source(), failure: some("no route") },
+            "source hub: no route",
+        ),
+        (
+            EventPayload::IssueCleanedUp { source: source(), issue: "7".into(), worktrees: 2 },
+            "issue 7 of hub: 2 worktrees removed",
+        ),
+    ]
+}
+
 fn event(payload: EventPayload) -> Event {
     let fact = NewEvent { at: Timestamp::UNIX_EPOCH, session: None, launch: None, payload };
     Event { seq: 1, fact }
@@ -226,9 +262,17 @@ fn event(payload: EventPayload) -> Event {
 
 #[test]
 fn every_kind_of_payload_is_rendered_and_read_back_from_json() {
-    let table: SentenceCases =
-        [sessions(), launches(), launch_ends(), transcripts(), messages(), tasks(), network()]
-            .concat();
+    let table: SentenceCases = [
+        sessions(),
+        launches(),
+        launch_ends(),
+        transcripts(),
+        messages(),
+        tasks(),
+        network(),
+        forges(),
+    ]
+    .concat();
     for kind in EventKind::ALL {
         assert!(table.iter().any(|(payload, _)| payload.kind() == *kind), "{kind:?} is missing");
     }

@@ -10,6 +10,7 @@ mod limits;
 mod pull;
 mod repository;
 mod review;
+mod source;
 mod trigger;
 mod user;
 
@@ -25,5 +26,6 @@ pub use limits::{
 pub use pull::{ForgePull, PullState};
 pub use repository::{ForgeRepository, RepositoryAddress, RepositoryPermission};
 pub use review::{ForgeReview, ReviewVerdict};
+pub use source::ForgeSource;
 pub use trigger::TriggerKind;
 pub use user::{ForgeUser, UserKind};

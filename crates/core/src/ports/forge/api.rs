@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 use super::ForgeResult;
 use crate::model::{
-    CiLog, CiRun, ForgeComment, ForgeIssue, ForgePull, ForgeReview, ForgeSubject, ForgeUser,
-    RepositoryAddress, RepositoryPermission,
+    CiLog, CiRun, ForgeComment, ForgeIssue, ForgePull, ForgeRepository, ForgeReview, ForgeSubject,
+    ForgeUser, RepositoryAddress, RepositoryPermission,
 };
 
 /// The API of one server, used with one account.
@@ -27,6 +27,8 @@ pub trait ForgeApi: Debug + Send + Sync {
         repository: &RepositoryAddress,
         user: &ForgeUser,
     ) -> ForgeResult<RepositoryPermission>;
+
+    async fn repository(&self, repository: &RepositoryAddress) -> ForgeResult<ForgeRepository>;
 
     async fn issue(&self, repository: &RepositoryAddress, number: u64) -> ForgeResult<ForgeIssue>;
 

@@ -16,6 +16,9 @@ pub trait Webhooks: Debug + Send + Sync {
     /// Returns the name of the event, for lists. Is not verified.
     fn event_name(&self, headers: &DeliveryHeaders) -> Option<String>;
 
+    /// Returns the headers of a delivery with this event, for a test of the rules.
+    fn test_headers(&self, event: &str) -> DeliveryHeaders;
+
     /// Checks that the forge sent the delivery: its signature, in constant time, or its token.
     fn verify(
         &self,

@@ -5,4 +5,4 @@ mod delivery;
 mod objects;
 
 pub(crate) use delivery::{CiReport, HubPayload};
-pub(crate) use objects::{CommentJson, IssueJson, PullJson, ReviewJson, UserJson};
+pub(crate) use objects::{CommentJson, IssueJson, PullJson, RepositoryJson, ReviewJson, UserJson};

@@ -101,11 +101,21 @@ fn page_lists_exactly_the_keys_of_the_settings() {
         let below = known::<Settings>(&format!("[{table}]\n{UNKNOWN} = 1\n"));
         keys.extend(below.iter().map(|key| format!("{table}.{key}")));
     }
-    assert!(keys.remove("credentials"));
+    for (heading, text) in LISTS {
+        let below = known::<Settings>(&format!("{text}{UNKNOWN} = 1\n"));
+        assert_eq!(documented(heading), below, "{heading}");
+    }
+    for list in ["credentials", "sources", "dispatch"] {
+        assert!(keys.remove(list), "{list}");
+    }
     assert_eq!(documented("## config.toml"), keys);
     let below = known::<Settings>(&format!("{CREDENTIALS}{UNKNOWN} = 1\n"));
     assert_eq!(documented(CREDENTIALS_HEADING), below);
 }
+
+/// The lists of tables in `config.toml`: the heading on the page, and the beginning of a table.
+const LISTS: [(&str, &str); 2] =
+    [("### `[[sources]]`", "[[sources]]\n"), ("### `[[dispatch]]`", "[[dispatch]]\n")];
 
 const CREDENTIALS_HEADING: &str = "### `[credentials.\"HOST\"]`";
 
@@ -171,6 +181,18 @@ fn every_example_of_the_settings_is_accepted() {
     for row in rows("## config.toml") {
         let table = row.key.split_once('.').map(|(table, _)| format!("[{table}]\n"));
         accept(&format!("{}{}\n", table.unwrap_or_default(), row.example.trim_matches('`')));
+    }
+    for (heading, text) in LISTS {
+        let rows = rows(heading);
+        let required: Vec<&str> = rows
+            .iter()
+            .filter(|row| row.default == "required")
+            .map(|row| row.example.trim_matches('`'))
+            .collect();
+        for row in rows.iter().filter(|row| row.default != "required") {
+            let lines = required.join("\n");
+            accept(&format!("{text}{lines}\n{}\n", row.example.trim_matches('`')));
+        }
     }
     for row in rows(CREDENTIALS_HEADING) {
         let source = if row.key == "username" { "env = \"A\"\n" } else { "" };

@@ -21,7 +21,9 @@ use segue_core::model::{Task, TaskId, TaskState, TaskWait};
 use segue_core::ports::{PlacedTask, TaskQuery};
 use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskExclusive, TaskSchedule};
 
-pub(crate) use requests::{add, cancel, list, retry, show, summaries, wait};
+pub(crate) use requests::{
+    add, add_from_forge, cancel, leave_queue, list, retry, show, summaries, wait,
+};
 
 use super::Supervisor;
 use crate::project;
@@ -116,7 +118,10 @@ fn work_on(supervisor: &Arc<Supervisor>, id: TaskId) {
         let worked = work::work(&supervisor, id).await;
         supervisor.tasks.remove(id);
         match worked.and(tasks::by_id(&supervisor.ports, id).await) {
-            Ok(placed) => after_work(&supervisor, &placed),
+            Ok(placed) => {
+                after_work(&supervisor, &placed);
+                supervisor.dispatch.task_ended();
+            }
             // The record of the task is as it was. The next daemon continues the task.
             Err(error) => tracing::error!(task = %id, %error, "a task stops until the next daemon"),
         }

@@ -10,9 +10,9 @@ use segue_core::api::{
 use segue_core::flows::requests::step;
 use segue_core::flows::tasks::{self, TaskEnd};
 use segue_core::model::{
-    MessageId, Principal, RequestKey, RequestStep, SessionId, Task, TaskState, TaskWait,
+    MessageId, Principal, RequestKey, RequestStep, SessionId, Task, TaskId, TaskState, TaskWait,
 };
-use segue_core::ports::{Commit, PlacedTask};
+use segue_core::ports::{Change, Commit, PlacedTask};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Kind, Result};
 use tokio::time::timeout;
@@ -41,6 +41,33 @@ pub(crate) async fn add(
         start_ready(supervisor);
     }
     report(supervisor, placed).await
+}
+
+/// Adds a task that comes from a forge, together with further changes, and starts it if it may start
+/// now. Returns whether it is new: a task with the same key is not added again.
+pub(crate) async fn add_from_forge(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    request: TaskAddRequest,
+    changes: Vec<Change>,
+) -> Result<(TaskId, bool)> {
+    let mut is_new = false;
+    let same_commit = |_: &Task| {
+        is_new = true;
+        Ok(changes)
+    };
+    let placed = tasks::add(&supervisor.ports, principal, request, same_commit).await?;
+    if placed.task.state == TaskState::Queued && is_new {
+        supervisor.tasks.queue(&placed);
+        start_ready(supervisor);
+    }
+    Ok((placed.task.id, is_new))
+}
+
+/// Removes a queued task that was cancelled from the schedule.
+pub(crate) fn leave_queue(supervisor: &Arc<Supervisor>, task: TaskId) {
+    supervisor.tasks.leave_queue(task);
+    start_ready(supervisor);
 }
 
 /// Returns the tasks that the request describes.

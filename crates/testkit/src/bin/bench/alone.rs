@@ -26,7 +26,7 @@ use segue_testkit::memory;
 use segue_testkit::runtime::block_on;
 use segue_testkit::vendors::vendor;
 
-use crate::no_credentials::NoCredentials;
+use crate::no_credentials::{NoCredentials, NoSources};
 use crate::recording::{CWD, ID};
 use crate::timing::timed;
 
@@ -220,5 +220,6 @@ fn ports(home: &Path) -> Ports {
         clock: Arc::new(SystemClock),
         notifier: Arc::new(LocalNotifier),
         commands: Arc::new(LocalCommands::new(&paths)),
+        sources: Arc::new(NoSources),
     }
 }

@@ -12,6 +12,7 @@ mod alone;
 mod archive;
 mod bare;
 mod conversations;
+mod deliveries;
 mod figures;
 mod fleet;
 mod foreign;
@@ -39,7 +40,7 @@ use table::{Row, Table};
 /// A benchmark: the name for the filter, and the function that returns its rows of the table.
 type Measure = (&'static str, fn(&Path) -> Vec<Row>);
 
-const MEASURES: [Measure; 16] = [
+const MEASURES: [Measure; 17] = [
     ("run", starts::measure),
     ("ls", lists::measure),
     ("past", past::measure),
@@ -56,6 +57,7 @@ const MEASURES: [Measure; 16] = [
     ("redaction", redaction::measure),
     ("task", tasks::measure),
     ("worktree", worktrees::measure),
+    ("delivery", deliveries::measure),
 ];
 
 fn main() {

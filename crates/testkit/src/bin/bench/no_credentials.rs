@@ -1,11 +1,11 @@
-//! Settings without credentials for git.
+//! Settings without credentials for git and without forges.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use segue_core::model::{GitHost, SecretText};
-use segue_core::ports::{Credentials, GitTicket};
+use segue_core::model::{DispatchRule, ForgeSource, GitHost, SecretText, SourceName};
+use segue_core::ports::{Credentials, Forge, ForgeApi, ForgeSources, GitTicket};
 use segue_core::{Error, Result};
 
 /// No operation that is measured asks for credentials.
@@ -40,6 +40,41 @@ impl Credentials for NoCredentials {
 
     fn ticket_host(&self, _ticket: &SecretText) -> Option<GitHost> {
         None
+    }
+
+    fn check(&self) -> Vec<Error> {
+        Vec::new()
+    }
+}
+
+/// Settings without forges.
+#[derive(Debug)]
+pub(crate) struct NoSources;
+
+#[async_trait]
+impl ForgeSources for NoSources {
+    fn sources(&self) -> Result<Vec<ForgeSource>> {
+        Ok(Vec::new())
+    }
+
+    fn rules(&self) -> Result<Vec<DispatchRule>> {
+        Ok(Vec::new())
+    }
+
+    fn forge(&self, _source: &ForgeSource) -> Result<Arc<dyn Forge>> {
+        Err(none())
+    }
+
+    async fn secret(&self, _source: &SourceName) -> Result<SecretText> {
+        Err(none())
+    }
+
+    async fn api(&self, _source: &SourceName) -> Result<Arc<dyn ForgeApi>> {
+        Err(none())
+    }
+
+    fn variables(&self) -> Vec<String> {
+        Vec::new()
     }
 
     fn check(&self) -> Vec<Error> {

@@ -113,14 +113,15 @@ fn add_request(world: &World) -> TaskAddRequest {
         parent: None,
         mode: TaskMode::Headless,
         session: None,
+        reply: None,
     }
 }
 
 /// A database with one table, as safe on disk as the store.
-struct BareDatabase(Connection);
+pub(crate) struct BareDatabase(Connection);
 
 impl BareDatabase {
-    fn open(path: &Path) -> Self {
+    pub(crate) fn open(path: &Path) -> Self {
         let database = Connection::open(path).expect("a database");
         database.pragma_update(None, "journal_mode", "wal").expect("a write-ahead log");
         database.pragma_update(None, "synchronous", "FULL").expect("a setting");
@@ -129,7 +130,7 @@ impl BareDatabase {
         Self(database)
     }
 
-    fn add(&mut self, text: &str) {
+    pub(crate) fn add(&mut self, text: &str) {
         let behavior = TransactionBehavior::Immediate;
         let transaction = self.0.transaction_with_behavior(behavior).expect("a transaction");
         transaction
@@ -171,6 +172,7 @@ fn task(number: usize) -> Task {
             verify: None,
             mode: TaskMode::Headless,
             continues: None,
+            reply: None,
         },
         state: TaskState::Waiting(TaskWait::UsageLimit { until }),
         attempts: 0,

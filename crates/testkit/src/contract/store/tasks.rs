@@ -30,6 +30,7 @@ fn task(samples: &Samples, agent: &str) -> Task {
             verify: None,
             mode: TaskMode::Headless,
             continues: None,
+            reply: None,
         },
         state: TaskState::Queued,
         attempts: 0,

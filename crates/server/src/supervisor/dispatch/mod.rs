@@ -1,0 +1,90 @@
+//! Processes what comes from forges.
+//!
+//! Each source has a worker of its own, so that a forge that cannot be reached delays no other. The
+//! worker compares deliveries with the rules, cleans up after closed issues, writes replies, and asks
+//! the forge for issues whose deliveries were missed, one after another and in the order in which
+//! they came. It sleeps until a delivery arrives, a task ends, or the forge is to be asked.
+
+mod cleanup;
+mod missed;
+mod process;
+mod replies;
+mod requests;
+mod worker;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use segue_core::Result;
+use segue_core::model::{DeliveryStateKind, SourceName};
+use segue_core::ports::DeliveryQuery;
+use tokio::sync::Notify;
+
+pub(crate) use requests::{list, receive, replay, show, test};
+
+use super::Supervisor;
+use worker::SourceWorker;
+
+/// The workers of all sources, and the number of refused requests.
+#[derive(Debug, Default)]
+pub(crate) struct ForgeDispatch {
+    workers: Mutex<HashMap<SourceName, Arc<Notify>>>,
+    refused: std::sync::atomic::AtomicU64,
+}
+
+impl ForgeDispatch {
+    fn workers(&self) -> MutexGuard<'_, HashMap<SourceName, Arc<Notify>>> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes every worker, because a task has ended.
+    pub(super) fn task_ended(&self) {
+        for wake in self.workers().values() {
+            wake.notify_one();
+        }
+    }
+
+    fn count_refused(&self) {
+        self.refused.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// Returns how many requests to webhooks were refused since the daemon started.
+    #[expect(dead_code, reason = "the metrics report it")]
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+/// Takes up the work of the last daemon: starts a worker for each source of the settings, and for each
+/// source that has unfinished work. Called once, after the tasks are taken up.
+pub(crate) async fn take_up(supervisor: &Arc<Supervisor>) -> Result<()> {
+    let store = &supervisor.ports.store;
+    let states = Some(vec![DeliveryStateKind::Received]);
+    let query = DeliveryQuery { states, ..DeliveryQuery::default() };
+    let mut names: Vec<SourceName> =
+        store.deliveries(&query).await?.into_iter().map(|it| it.source).collect();
+    names.extend(store.waiting_replies().await?.into_iter().map(|it| it.target.source));
+    let tracked = store.tracked_issues(None).await?.into_iter();
+    names.extend(tracked.filter(|it| it.needs_cleanup).map(|it| it.source));
+    // Settings that cannot be read are reported by `segue doctor`.
+    let sources = supervisor.ports.sources.sources().unwrap_or_default();
+    names.extend(sources.into_iter().filter(|it| it.has_token).map(|it| it.name));
+    for name in names {
+        wake(supervisor, &name);
+    }
+    Ok(())
+}
+
+/// Wakes the worker of a source. Starts it if there is none.
+pub(super) fn wake(supervisor: &Arc<Supervisor>, source: &SourceName) {
+    let mut workers = supervisor.dispatch.workers();
+    if let Some(wake) = workers.get(source) {
+        wake.notify_one();
+        return;
+    }
+    let wake = Arc::new(Notify::new());
+    workers.insert(source.clone(), Arc::clone(&wake));
+    drop(workers);
+    let worker = SourceWorker::new(supervisor, source.clone(), wake);
+    tokio::spawn(worker.run());
+}
