@@ -68,7 +68,7 @@ pub(super) async fn run(
         state: arguments.state.map(TaskStateKind::from),
     };
     if context.wants_json() {
-        context.output.json(&client.tasks(&request).await?)?;
+        context.output.json(&client.tasks_json(&request).await?)?;
         return Ok(CommandEnding::Done);
     }
     let list = client.task_summaries(&request).await?;
