@@ -2,7 +2,7 @@
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
-use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::client::conn::http1::{Builder, SendRequest};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use segue_core::api::REQUEST_HEADER;
@@ -16,6 +16,10 @@ use tokio::sync::Mutex;
 use crate::liveness::Resident;
 use crate::routes::not_utf8;
 
+/// The size of the buffer for a response. The allocator uses the memory of small buffers again. For
+/// larger ones it asks the kernel each time, which takes longer than the additional reads.
+const READ_BUFFER_BYTES: usize = 64 << 10;
+
 /// A connection. It carries one request at a time.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -26,7 +30,9 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) async fn open(stream: UnixStream, resident: Resident) -> Result<Self> {
-        let opened = handshake(TokioIo::new(stream)).await.map_err(broken);
+        let mut builder = Builder::new();
+        builder.max_buf_size(READ_BUFFER_BYTES);
+        let opened = builder.handshake(TokioIo::new(stream)).await.map_err(broken);
         let (sender, connection) = opened.map_err(Error::from)?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
