@@ -71,7 +71,8 @@ async fn order_for(
     let worktree = order.worktree.as_ref().map(worktree_request);
     let wanted = RunRequest { worktree, ..agent_request(agent, work, order.mode, environment) };
     let plan = run::plan_unattended(ports, principal, &wanted).await?;
-    let worktree = plan.worktree.as_ref().map(|plan| of_worktree(&plan.worktree));
+    let allows_fork = order.worktree.as_ref().is_some_and(|it| it.order.allows_commands_of_fork);
+    let worktree = plan.worktree.as_ref().map(|plan| of_worktree(&plan.worktree, allows_fork));
     Ok(TaskOrder {
         fleet: plan.fleet().clone(),
         agent: plan.agent_name()?.clone(),
