@@ -28,8 +28,12 @@ pub async fn retry(
         None => task.order.clone(),
     };
     let begins_anew = request.fresh || order.agent != task.order.agent;
-    let progress =
-        TaskProgress { message: None, is_fresh_retry: begins_anew, ..task.progress.clone() };
+    let progress = TaskProgress {
+        message: None,
+        is_fresh_retry: begins_anew,
+        lost_conversation: None,
+        ..task.progress.clone()
+    };
     let queued = Task {
         state: TaskState::Queued,
         session: task.session.filter(|_| !begins_anew),
