@@ -1,8 +1,8 @@
 //! One HTTP connection to the daemon over its Unix socket.
 
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::client::conn::http1::{Builder, SendRequest};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use segue_core::api::REQUEST_HEADER;
@@ -16,6 +16,10 @@ use tokio::sync::Mutex;
 use crate::liveness::Resident;
 use crate::routes::not_utf8;
 
+/// The size of the buffer for a response. The allocator uses the memory of small buffers again. For
+/// larger ones it asks the kernel each time, which takes longer than the additional reads.
+const READ_BUFFER_BYTES: usize = 64 << 10;
+
 /// A connection. It carries one request at a time.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -26,7 +30,9 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) async fn open(stream: UnixStream, resident: Resident) -> Result<Self> {
-        let opened = handshake(TokioIo::new(stream)).await.map_err(broken);
+        let mut builder = Builder::new();
+        builder.max_buf_size(READ_BUFFER_BYTES);
+        let opened = builder.handshake(TokioIo::new(stream)).await.map_err(broken);
         let (sender, connection) = opened.map_err(Error::from)?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -73,7 +79,7 @@ impl Connection {
         body: &B,
     ) -> Result<A, RequestFailure> {
         let response = self.send((method, path, id), body).await?;
-        let bytes = response.into_body().collect().await.map_err(broken)?.to_bytes();
+        let bytes = whole(response.into_body()).await.map_err(broken)?;
         serde_json::from_slice(&bytes).map_err(|error| {
             let error = Error::unavailable("the daemon's answer cannot be understood")
                 .caused_by(error)
@@ -122,6 +128,22 @@ impl Connection {
         }
         Err(rejection(response).await)
     }
+}
+
+/// The most memory that is allocated for a response before it arrives.
+const FIRST_CAPACITY_BYTES: usize = 16 << 20;
+
+/// Reads a whole body. Each piece is copied as soon as it arrives, so that the connection can use its
+/// memory for the next piece.
+async fn whole(mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
+    let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut bytes = Vec::with_capacity(expected.min(FIRST_CAPACITY_BYTES));
+    while let Some(frame) = body.frame().await {
+        if let Ok(data) = frame?.into_data() {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    Ok(bytes)
 }
 
 /// Reads the error in a response.

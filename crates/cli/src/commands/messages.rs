@@ -105,11 +105,15 @@ pub(crate) fn shortest(ids: Vec<String>) -> Vec<String> {
 
 /// Returns the beginning of a text, on one line.
 pub(crate) fn beginning(text: &str) -> String {
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= SHOWN_CHARACTERS {
-        return line;
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        line.push_str(if line.is_empty() { "" } else { " " });
+        line.push_str(word);
     }
-    line.chars().take(SHOWN_CHARACTERS - 1).chain(['…']).collect()
+    if line.chars().count() > SHOWN_CHARACTERS {
+        line = line.chars().take(SHOWN_CHARACTERS - 1).chain(['…']).collect();
+    }
+    line
 }
 
 #[cfg(test)]

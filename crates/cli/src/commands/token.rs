@@ -137,7 +137,7 @@ async fn list(context: &mut Context) -> Result<CommandEnding> {
     Ok(CommandEnding::Done)
 }
 
-fn row(token: &TokenView, now: jiff::Timestamp) -> [TableCell; 5] {
+fn row(token: &TokenView, now: jiff::Timestamp) -> [TableCell<'_>; 5] {
     let scopes: Vec<&str> = token.scopes.iter().map(|scope| scope.word()).collect();
     let ago = |time| format!("{} ago", age(time, now));
     let expires = match token.expires_at {

@@ -79,7 +79,7 @@ fn table(list: &UsageList, by: UsageGrouping) -> TextTable {
     table
 }
 
-fn cells(name: &str, row: &UsageRow, tone: TextTone) -> [TableCell; 6] {
+fn cells<'name>(name: &'name str, row: &UsageRow, tone: TextTone) -> [TableCell<'name>; 6] {
     let cost = row.usage.cost_usd.map_or_else(|| "-".to_owned(), dollars);
     let number = |number: u64| TableCell::toned(grouped(number), tone);
     [

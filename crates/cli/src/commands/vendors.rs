@@ -72,7 +72,7 @@ fn newer(vendor: &VendorReport) -> String {
     format!("{} {installed} is newer than {tried}, the newest version that was tried", vendor.title)
 }
 
-fn row(vendor: &VendorReport, context: &Context) -> [TableCell; 5] {
+fn row<'vendor>(vendor: &'vendor VendorReport, context: &Context) -> [TableCell<'vendor>; 5] {
     let tone = match (vendor.installed, vendor.newer_than_tried) {
         (true, true) => TextTone::Attention,
         (true, false) => TextTone::Good,

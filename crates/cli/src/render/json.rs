@@ -8,14 +8,16 @@ use serde::Serialize;
 pub(crate) fn line(value: &impl Serialize) -> Result<String> {
     let text = serde_json::to_string(value)
         .map_err(|error| Error::internal("cannot write the answer as JSON").caused_by(error))?;
-    Ok(escaped(&text) + "\n")
+    Ok(escaped(text) + "\n")
 }
 
 /// Escapes characters that JSON allows, but that a terminal would act on or that would mislead a
 /// reader. The parsed value stays the same.
-fn escaped(text: &str) -> String {
-    if !text.contains(is_misleading) {
-        return text.to_owned();
+fn escaped(text: String) -> String {
+    // Printable ASCII is tested first, because it is fast and most answers have nothing else.
+    let is_printable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if is_printable || !text.contains(is_misleading) {
+        return text;
     }
     let escape = |character: char| {
         if is_misleading(character) {

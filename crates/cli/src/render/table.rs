@@ -1,6 +1,7 @@
 //! Tables whose columns are as wide as their widest cell. Widths are counted in terminal columns.
 
 use std::borrow::Cow;
+use std::iter::Peekable;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -11,12 +12,27 @@ use super::style::{Colour, TextTone};
 const GAP_COLUMNS: usize = 2;
 
 /// Rows under a heading.
+///
+/// All texts are in one string, so that a table of many thousands of rows needs little memory.
 #[derive(Debug)]
 pub(crate) struct TextTable {
-    heading: Vec<TableCell>,
-    rows: Vec<Vec<TableCell>>,
+    /// The texts of all cells without separators: those of the heading, then those of the rows.
+    text: String,
+    cells: Vec<StoredCell>,
+    /// The width of the widest cell of each column.
+    widths: Vec<usize>,
     /// The columns that are cut first to fit a terminal, in the order in which they are cut.
     cuts: Vec<(usize, CutPlace)>,
+}
+
+/// A cell whose text begins where the text of the cell before it ends.
+#[derive(Clone, Copy, Debug)]
+struct StoredCell {
+    /// The byte offset at which the text ends.
+    end: usize,
+    /// In columns of a terminal.
+    width: usize,
+    tone: TextTone,
 }
 
 /// Where characters are removed from a text that is too long.
@@ -62,26 +78,29 @@ enum ColumnGroup {
 
 /// One field of a [`TextTable`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TableCell {
-    text: String,
+pub(crate) struct TableCell<'text> {
+    text: Cow<'text, str>,
     tone: TextTone,
     /// In columns of a terminal.
     width: usize,
 }
 
-impl TableCell {
+impl<'text> TableCell<'text> {
     /// Makes a cell from any text. Control sequences are removed, so the text may come from other
     /// programs.
-    pub(crate) fn new(text: impl AsRef<str>) -> Self {
+    pub(crate) fn new(text: impl Into<Cow<'text, str>>) -> Self {
         Self::toned(text, TextTone::Plain)
     }
 
-    pub(crate) fn toned(text: impl AsRef<str>, tone: TextTone) -> Self {
-        Self::of_line(one_line(text.as_ref()), tone)
+    pub(crate) fn toned(text: impl Into<Cow<'text, str>>, tone: TextTone) -> Self {
+        let text = text.into();
+        // Printable ASCII has no control sequences.
+        let is_printable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        Self::of_line(if is_printable { text } else { Cow::Owned(one_line(&text)) }, tone)
     }
 
     /// Makes a cell from a line without control sequences.
-    fn of_line(text: String, tone: TextTone) -> Self {
+    fn of_line(text: Cow<'text, str>, tone: TextTone) -> Self {
         // The characters of plain ASCII are one column wide each.
         let width = if text.is_ascii() { text.len() } else { text.width() };
         Self { text, tone, width }
@@ -90,41 +109,64 @@ impl TableCell {
 
 impl TextTable {
     pub(crate) fn new(heading: &[&str]) -> Self {
-        let heading = heading.iter().map(|text| TableCell::toned(text, TextTone::Faint)).collect();
-        Self { heading, rows: Vec::new(), cuts: Vec::new() }
+        let widths = vec![0; heading.len()];
+        let mut table = Self { text: String::new(), cells: Vec::new(), widths, cuts: Vec::new() };
+        table.row(heading.iter().map(|text| TableCell::toned(*text, TextTone::Faint)));
+        table
     }
 
     /// Sets the columns that are cut first to fit a terminal, the least important one first. The
     /// other columns are cut if that is not enough or if they are very wide, the last column first.
     pub(crate) fn cutting(mut self, columns: &[(&str, CutPlace)]) -> Self {
-        let place = |title: &str| self.heading.iter().position(|cell| cell.text == title);
+        let place = |title: &str| self.heading().position(|cell| cell.text == title);
         self.cuts = columns.iter().filter_map(|(title, cut)| Some((place(title)?, *cut))).collect();
         self
     }
 
     /// Adds a row. It must have as many cells as the heading.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = TableCell>) {
-        self.rows.push(cells.into_iter().collect());
+    pub(crate) fn row<'text>(&mut self, cells: impl IntoIterator<Item = TableCell<'text>>) {
+        let empty = std::iter::repeat_with(|| TableCell::new(""));
+        for (widest, cell) in self.widths.iter_mut().zip(cells.into_iter().chain(empty)) {
+            let TableCell { text, tone, width } = cell;
+            self.text.push_str(&text);
+            self.cells.push(StoredCell { end: self.text.len(), width, tone });
+            *widest = width.max(*widest);
+        }
     }
 
     /// Returns the table as text, or an empty string if there are no rows. `columns` is the width
     /// of the terminal, to which lines are cut.
     pub(crate) fn render(&self, colour: Colour, columns: Option<usize>) -> String {
-        if self.rows.is_empty() {
+        if self.cells.len() == self.widths.len() {
             return String::new();
         }
-        let mut widths = self.widths();
+        let mut widths = self.widths.clone();
         if let Some(columns) = columns {
             self.narrow(&mut widths, columns);
         }
-        let mut text = String::new();
-        let heading = fitted(&self.heading, &widths, |_| CutPlace::End);
-        add_line(&mut text, &heading, &widths, colour);
-        for cells in &self.rows {
-            let cells = fitted(cells, &widths, |column| self.cut(column));
-            add_line(&mut text, &cells, &widths, colour);
+        let heading_cuts = vec![CutPlace::End; widths.len()];
+        let row_cuts: Vec<CutPlace> = (0..widths.len()).map(|column| self.cut(column)).collect();
+        let mut text = String::with_capacity(self.text.len() * 3 / 2);
+        let mut cells = self.cells();
+        add_line(&mut text, &mut cells, widths.iter().zip(&heading_cuts), colour);
+        while cells.peek().is_some() {
+            add_line(&mut text, &mut cells, widths.iter().zip(&row_cuts), colour);
         }
         text
+    }
+
+    /// Returns the cells of the heading, then those of the rows.
+    fn cells(&self) -> Peekable<impl Iterator<Item = TableCell<'_>>> {
+        let starts = std::iter::once(0).chain(self.cells.iter().map(|cell| cell.end));
+        let cells = self.cells.iter().zip(starts).map(|(cell, start)| {
+            let text = Cow::Borrowed(&self.text[start..cell.end]);
+            TableCell { text, tone: cell.tone, width: cell.width }
+        });
+        cells.peekable()
+    }
+
+    fn heading(&self) -> impl Iterator<Item = TableCell<'_>> {
+        self.cells().take(self.widths.len())
     }
 
     /// Makes columns narrower until a line fits into the terminal.
@@ -140,7 +182,7 @@ impl TextTable {
     }
 
     fn columns(&self, columns: ColumnGroup) -> Vec<usize> {
-        let all = (0..self.heading.len()).rev();
+        let all = (0..self.widths.len()).rev();
         match columns {
             ColumnGroup::Chosen => self.cuts.iter().map(|(column, _)| *column).collect(),
             ColumnGroup::Others => {
@@ -155,33 +197,17 @@ impl TextTable {
         if let Some((_, cut)) = self.cuts.iter().find(|(it, _)| *it == column) {
             return *cut;
         }
-        let is_name = self.heading.get(column).is_some_and(|cell| cell.text == NAME_HEADING);
+        let is_name = self.heading().nth(column).is_some_and(|cell| cell.text == NAME_HEADING);
         if is_name { CutPlace::Middle } else { CutPlace::End }
-    }
-
-    fn widths(&self) -> Vec<usize> {
-        let widest = |column: usize| {
-            let cells = std::iter::once(&self.heading).chain(&self.rows);
-            cells.filter_map(|row| row.get(column)).map(|cell| cell.width).max().unwrap_or(0)
-        };
-        (0..self.heading.len()).map(widest).collect()
     }
 }
 
-/// Returns cells that are at most as wide as their columns.
-fn fitted<'cells>(
-    cells: &'cells [TableCell],
-    widths: &[usize],
-    cut: impl Fn(usize) -> CutPlace,
-) -> Cow<'cells, [TableCell]> {
-    if cells.iter().zip(widths).all(|(cell, width)| cell.width <= *width) {
-        return Cow::Borrowed(cells);
+/// Returns a cell that is at most this wide.
+fn fitted(cell: TableCell<'_>, width: usize, cut: CutPlace) -> TableCell<'_> {
+    if cell.width <= width {
+        return cell;
     }
-    let fit = |(column, cell): (usize, &TableCell)| {
-        let width = widths.get(column).copied().unwrap_or(usize::MAX);
-        TableCell::of_line(shortened(&cell.text, width, cut(column)), cell.tone)
-    };
-    cells.iter().enumerate().map(fit).collect()
+    TableCell::of_line(Cow::Owned(shortened(&cell.text, width, cut)), cell.tone)
 }
 
 /// Shortens a text to at most this many columns of a terminal, with an ellipsis in place of the
@@ -224,16 +250,35 @@ fn fitting(mut room: usize) -> impl FnMut(&char) -> bool {
     }
 }
 
-/// Adds a line with these cells to a text.
-fn add_line(line: &mut String, cells: &[TableCell], widths: &[usize], colour: Colour) {
-    let last = cells.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |index| index + 1);
-    for (index, (cell, width)) in cells.iter().zip(widths).take(last).enumerate() {
-        colour.paint_into(line, cell.tone, &cell.text);
-        if index + 1 < last {
-            line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width) + GAP_COLUMNS));
+/// Adds a line to a text. It takes as many cells as there are columns, each with its width and the
+/// place where it is cut.
+fn add_line<'cells, 'columns>(
+    line: &mut String,
+    cells: &mut impl Iterator<Item = TableCell<'cells>>,
+    columns: impl Iterator<Item = (&'columns usize, &'columns CutPlace)>,
+    colour: Colour,
+) {
+    // Blanks are added before the next text, so that no line ends with blanks.
+    let mut blanks = 0;
+    for ((width, cut), cell) in columns.zip(cells) {
+        let cell = fitted(cell, *width, *cut);
+        if !cell.text.is_empty() {
+            add_blanks(line, blanks);
+            blanks = 0;
+            colour.paint_into(line, cell.tone, &cell.text);
         }
+        blanks += width.saturating_sub(cell.width) + GAP_COLUMNS;
     }
     line.push('\n');
+}
+
+fn add_blanks(line: &mut String, mut count: usize) {
+    const BLANKS: &str = "                                ";
+    while let Some(rest) = count.checked_sub(BLANKS.len()) {
+        line.push_str(BLANKS);
+        count = rest;
+    }
+    line.push_str(&BLANKS[..count]);
 }
 
 #[cfg(test)]

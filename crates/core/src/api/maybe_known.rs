@@ -1,16 +1,41 @@
 //! Words that a newer daemon may send although this version does not know them.
 
 use std::fmt;
+use std::marker::PhantomData;
 
+use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer as _, Visitor, value};
 use serde::{Deserialize, Serialize};
 
 /// A value of an answer that is a word in JSON. A word that this version does not know is kept as
 /// text, so that the rest of the answer can be read and the word can be shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum MaybeKnown<T> {
     Known(T),
     Unknown(String),
+}
+
+// Not derived: for an untagged enum, serde copies the word before it tries the variants. Lists have
+// one for each row.
+impl<'de, T: DeserializeOwned> Deserialize<'de> for MaybeKnown<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(WordVisitor(PhantomData))
+    }
+}
+
+struct WordVisitor<T>(PhantomData<T>);
+
+impl<T: DeserializeOwned> Visitor<'_> for WordVisitor<T> {
+    type Value = MaybeKnown<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a word")
+    }
+
+    fn visit_str<E>(self, word: &str) -> Result<Self::Value, E> {
+        let known: Result<T, value::Error> = T::deserialize(word.into_deserializer());
+        Ok(known.map_or_else(|_| MaybeKnown::Unknown(word.to_owned()), MaybeKnown::Known))
+    }
 }
 
 impl<T: Copy> MaybeKnown<T> {

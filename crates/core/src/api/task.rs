@@ -20,6 +20,12 @@ pub struct TaskAddRequest {
     /// A number, or a URL that ends with one.
     pub issue: Option<String>,
     pub branch: Option<String>,
+    /// The pull request of a fork at which a new branch starts: a ref of the remote, such as
+    /// `refs/pull/17/head`. Needs `branch`.
+    pub from_fork: Option<String>,
+    /// Whether the commands of the project may run even if the branch is from a fork.
+    #[serde(default)]
+    pub setup_fork: bool,
     /// A request with a known key adds nothing.
     pub key: Option<String>,
     pub priority: i8,

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::failpoint;
-use crate::flows::{SessionState, credentials, endangered, messages, worktrees};
+use crate::flows::{SessionState, credentials, endangered, messages, tasks, worktrees};
 use crate::model::{
     Binding, Environment, EventPayload, Evidence, Exit, How, Launch, LaunchEnd, LaunchId,
-    LaunchMode, LaunchRecord, MessageId, Session, Status, VendorSessionId,
+    LaunchMode, LaunchRecord, MessageId, Session, Status, TaskId, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Folder, Held, NewFile, Ports, Program, StartOrder, Vendor};
-use crate::rules::{environment, terminal};
+use crate::rules::environment::{self, AgentMarks};
+use crate::rules::terminal;
 
 use command::{Planned, argv, plan_command, recorded_arguments, with_variables};
 use message_text::is_long;
@@ -82,7 +83,8 @@ pub async fn start(
         // The worktree may have come back on a new branch.
         state.worktree = worktrees::of_session(ports, &state.session).await?;
     }
-    let (order, files) = prepare(ports, state, &request)?;
+    let task = tasks::of_launch(ports, state.session.id, &request.same_commit).await?;
+    let (order, files) = prepare(ports, state, &request, task)?;
     let launch = order.record.launch.id;
     record(ports, state, &request, &order.record.launch).await?;
     let written = write_files(ports, state, &request, &files)
@@ -112,6 +114,7 @@ fn prepare(
     ports: &Ports,
     state: &SessionState,
     request: &LaunchRequest,
+    task: Option<TaskId>,
 ) -> Result<(StartOrder, Vec<NewFile>)> {
     let session = &state.session;
     let vendor = ports.vendors.of(session)?;
@@ -151,7 +154,7 @@ fn prepare(
         end: None,
     };
     let caller = credentials::without_tokens(ports, &request.environment);
-    let mut environment = agent_environment(vendor.as_ref(), state, &launch, &caller);
+    let mut environment = agent_environment(vendor.as_ref(), state, (&launch, task), &caller);
     vendor.launching().add_settings(session, &ports.folders.folder(launch.id), &mut environment);
     // A later launch needs these variables. Those for credentials depend on the settings then.
     launch.environment = environment.names();
@@ -189,11 +192,12 @@ fn find_program(ports: &Ports, vendor: &dyn Vendor, caller: &Environment) -> Res
 fn agent_environment(
     vendor: &dyn Vendor,
     state: &SessionState,
-    launch: &Launch,
+    (launch, task): (&Launch, Option<TaskId>),
     caller: &Environment,
 ) -> Environment {
     let port = state.worktree.as_ref().map(|worktree| worktree.port);
-    let mut environment = environment::for_agent(caller, (&state.session, port), launch);
+    let marks = AgentMarks { session: &state.session, launch, port, task };
+    let mut environment = environment::for_agent(caller, marks);
     vendor.launching().prepare_environment(&state.place(), &mut environment);
     environment
 }
@@ -207,7 +211,7 @@ pub(crate) fn variable_names(
 ) -> Result<Vec<String>> {
     let vendor = ports.vendors.of(&state.session)?;
     let caller = credentials::without_tokens(ports, caller);
-    let mut environment = agent_environment(vendor.as_ref(), state, launch, &caller);
+    let mut environment = agent_environment(vendor.as_ref(), state, (launch, None), &caller);
     let folder = ports.folders.folder(launch.id);
     vendor.launching().add_settings(&state.session, &folder, &mut environment);
     Ok(environment.names())

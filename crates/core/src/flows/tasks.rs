@@ -17,7 +17,8 @@ mod view;
 
 pub use add::add;
 pub use changes::with_base;
-pub use end::{TaskEnd, end, is_changed_meanwhile, retry_fresh, wait};
+pub use end::{TaskEnd, begin_anew, end, is_changed_meanwhile, retry_fresh, wait};
+pub(crate) use find::of_launch;
 pub use find::{by_id, find};
 pub use place::check_branch;
 pub use prompt::{after_wait, first_prompt, next_prompt, verify_prompt};

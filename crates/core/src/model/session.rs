@@ -134,9 +134,9 @@ impl Session {
     }
 
     /// Returns whether another session may have the worktree of this session: it is headless, and
-    /// its last turn is over. `runs` tells whether it has a process.
+    /// its last turn is over or its conversation is lost. `runs` tells whether it has a process.
     pub fn leaves_worktree(&self, runs: bool) -> bool {
-        self.headless && !runs && self.is_at_rest()
+        self.headless && !runs && (self.is_at_rest() || self.status == Status::Lost)
     }
 
     /// Returns whether nothing happens in the session until a request names it: its user ended it,

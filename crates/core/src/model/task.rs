@@ -95,6 +95,9 @@ pub struct TaskProgress {
     /// repository.
     #[serde(default)]
     pub base: Option<TaskBase>,
+    /// How the task lost its conversation, if it was begun anew because of that. Part of the result.
+    #[serde(default)]
+    pub lost_conversation: Option<String>,
 }
 
 /// What was checked out when a task was first started.

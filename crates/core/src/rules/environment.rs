@@ -5,7 +5,7 @@ mod choice;
 pub use choice::{EnvironmentCandidate, EnvironmentChoice, choose, without_shell_internals};
 
 use crate::error::{Error, Result};
-use crate::model::{AgentWorktree, Environment, Launch, LaunchId, Session};
+use crate::model::{AgentWorktree, Environment, Launch, LaunchId, Session, TaskId};
 use crate::rules::askpass::TICKET;
 
 /// Variables that every agent gets. A nested Segue recognizes its agent by them.
@@ -28,14 +28,21 @@ const NOT_FOR_AGENTS_PREFIX: &str = "SEGUE_FAILPOINT";
 /// Variables of the caller whose values would be wrong inside the holder's terminal.
 const WRONG_IN_TERMINAL: [&str; 3] = ["STY", "LINES", "COLUMNS"];
 
+/// The facts about a launch that its agent gets as variables.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentMarks<'a> {
+    pub session: &'a Session,
+    pub launch: &'a Launch,
+    /// The TCP port of the session's worktree.
+    pub port: Option<u16>,
+    /// The task on which the session works.
+    pub task: Option<TaskId>,
+}
+
 /// Returns the environment of an agent: the caller's environment, the variables of the project file
-/// and the marks of the agent's launch, without variables that are only for Segue. `port` is the TCP
-/// port of the session's worktree.
-pub fn for_agent(
-    caller: &Environment,
-    (session, port): (&Session, Option<u16>),
-    launch: &Launch,
-) -> Environment {
+/// and the marks of the agent's launch, without variables that are only for Segue.
+pub fn for_agent(caller: &Environment, marks: AgentMarks<'_>) -> Environment {
+    let AgentMarks { session, launch, port, task } = marks;
     let mut environment = without_internals(caller);
     for (name, value) in &session.env {
         environment.set(name, value);
@@ -45,7 +52,8 @@ pub fn for_agent(
     let agent = session.agent.as_ref().map_or(session.name.as_str(), |agent| agent.as_str());
     environment.set(AGENT, agent);
     environment.set(FLEET, session.fleet.as_str());
-    environment.set(TASK, "");
+    // Set even without a task, so that all launches of a session have the same variables.
+    environment.set(TASK, task.map(|task| task.to_string()).unwrap_or_default());
     if let Some(port) = port {
         environment.set(PORT, port.to_string());
     }
@@ -113,14 +121,20 @@ mod tests {
         let caller = Environment::new(caller.map(|(name, value)| (name.into(), value.into())));
         let mut session = samples::session(1, "coder");
         session.env.insert("EXAMPLE".into(), "1".into());
-        let environment = for_agent(&caller, (&session, None), &launch(7));
+        let launch = &launch(7);
+        let marks = AgentMarks { session: &session, launch, port: None, task: None };
+        let environment = for_agent(&caller, marks);
         let names = environment.names();
         let expected = ["EXAMPLE", "PATH", AGENT, FLEET, "SEGUE_HOME", LAUNCH, SESSION, TASK];
         assert_eq!(names, expected);
         assert_eq!(environment.get(SESSION), Some(session.id.to_string().as_str()));
-        assert_eq!(environment.get(LAUNCH), Some(launch(7).id.to_string().as_str()));
-        let in_worktree = for_agent(&caller, (&session, Some(20123)), &launch(7));
+        assert_eq!(environment.get(LAUNCH), Some(launch.id.to_string().as_str()));
+        assert_eq!(environment.get(TASK), Some(""));
+        let task: TaskId = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+        let marks = AgentMarks { port: Some(20123), task: Some(task), ..marks };
+        let in_worktree = for_agent(&caller, marks);
         assert_eq!(in_worktree.get(PORT), Some("20123"));
+        assert_eq!(in_worktree.get(TASK), Some(task.to_string().as_str()));
     }
 
     #[test]

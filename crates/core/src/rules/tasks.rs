@@ -5,7 +5,7 @@ mod report;
 
 pub use report::{fenced, report_text};
 
-use crate::model::{Failure, FailureClass, How, Status, TaskMode, TaskState, TaskWait};
+use crate::model::{Failure, FailureClass, How, Status, Task, TaskMode, TaskState, TaskWait};
 
 /// The facts that decide the next step of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,13 +80,15 @@ pub enum TurnEnd {
     Stopped,
     /// The process ended in the middle of the turn.
     CutOff(String),
+    /// The conversation is lost: its transcript is gone, and no copy of it exists.
+    Lost(String),
     /// The agent asks a person.
     Asks(String),
 }
 
 /// The facts about the earlier turns of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "four facts that do not depend on each other")]
+#[expect(clippy::struct_excessive_bools, reason = "five facts that do not depend on each other")]
 pub struct TaskHistory {
     /// Whether the agent may have called a tool in its last turn.
     pub may_have_acted: bool,
@@ -96,6 +98,17 @@ pub struct TaskHistory {
     pub is_fresh_retry: bool,
     /// Whether the session was brought back after its turn was cut off.
     pub was_brought_back: bool,
+    /// Whether a lost conversation may be replaced by a new one.
+    pub may_begin_anew: bool,
+}
+
+/// Returns whether a task whose conversation is lost begins a new one. Not if a person named the
+/// session, because then the person wants that conversation. Not a second time, and not in a
+/// terminal, where a person sees the loss.
+pub fn may_begin_anew(task: &Task) -> bool {
+    let Task { order, progress, .. } = task;
+    let is_first_loss = progress.lost_conversation.is_none();
+    order.mode == TaskMode::Headless && order.continues.is_none() && is_first_loss
 }
 
 impl TaskHistory {
@@ -129,6 +142,10 @@ pub enum TaskVerdict {
     },
     /// Bring the session back, so that the agent goes on.
     BringBack,
+    /// Begin a new conversation with the whole prompt, and report the loss of the last one.
+    BeginAnew {
+        loss: String,
+    },
 }
 
 /// Decides what the end of a turn means. A task that may have had side effects is never started
@@ -140,6 +157,8 @@ pub fn verdict(end: TurnEnd, history: TaskHistory) -> TaskVerdict {
         TurnEnd::Asks(question) => TaskVerdict::Wait(TaskWait::Question { question }),
         TurnEnd::CutOff(_) if !history.was_brought_back => TaskVerdict::BringBack,
         TurnEnd::CutOff(reason) => TaskVerdict::Failed { reason },
+        TurnEnd::Lost(loss) if history.may_begin_anew => TaskVerdict::BeginAnew { loss },
+        TurnEnd::Lost(reason) => TaskVerdict::Failed { reason },
         TurnEnd::Failed(Failure { class: FailureClass::UsageLimit, resets_at, .. }) => {
             TaskVerdict::Wait(TaskWait::UsageLimit { until: resets_at })
         }
@@ -242,6 +261,7 @@ mod tests {
         let acted = TaskHistory { may_have_acted: true, ..resumed };
         let retried = TaskHistory { is_fresh_retry: true, ..resumed };
         let brought_back = TaskHistory { was_brought_back: true, ..resumed };
+        let begins_anew = TaskHistory { may_begin_anew: true, ..acted };
         let reason = || "it failed".to_owned();
         let cut_off = || TurnEnd::CutOff(reason());
         let until = Some(Timestamp::UNIX_EPOCH);
@@ -256,6 +276,8 @@ mod tests {
             ),
             (cut_off(), acted, TaskVerdict::BringBack),
             (cut_off(), brought_back, TaskVerdict::Failed { reason: reason() }),
+            (TurnEnd::Lost(reason()), begins_anew, TaskVerdict::BeginAnew { loss: reason() }),
+            (TurnEnd::Lost(reason()), resumed, TaskVerdict::Failed { reason: reason() }),
             (
                 failure(FailureClass::UsageLimit),
                 acted,

@@ -1,9 +1,12 @@
 //! The steps of a task after its start: verify commands, new conversations, and other branches.
 
 use segue_core::api::{RunRequest, TaskAddRequest};
-use segue_core::flows::tasks;
-use segue_core::model::{Environment, MessageId, Session, Task, TaskMode, TaskState, VerifyReport};
-use segue_core::ports::Ports;
+use segue_core::flows::tasks::{self, TaskEnd};
+use segue_core::model::{
+    Environment, FolderState, MessageId, Session, Task, TaskMode, TaskState, VerifyReport,
+};
+use segue_core::ports::{EventQuery, Ports};
+use segue_core::rules::tasks::may_begin_anew;
 use segue_core::{Kind, Result};
 use segue_fakes::{FakeWorld, samples};
 use uuid::Uuid;
@@ -55,6 +58,31 @@ async fn retry_in_a_new_conversation_forgets_the_session_but_not_its_history() {
     assert_eq!(tasks::session_of(&ports, &queued).await.unwrap(), None);
     let late = tasks::retry_fresh(&ports, &running, "again").await.unwrap_err();
     assert!(tasks::is_changed_meanwhile(&late), "{late}");
+}
+
+#[tokio::test]
+async fn task_that_lost_its_conversation_begins_a_new_one_and_its_result_reports_the_loss() {
+    let ports = ports().await;
+    let (running, lost) = running(&ports).await;
+    let queued = tasks::begin_anew(&ports, &running, "the transcript is gone").await.unwrap();
+    assert_eq!((queued.state.clone(), queued.session), (TaskState::Queued, None));
+    assert_eq!(tasks::session_of(&ports, &queued).await.unwrap(), None);
+    let prompt = tasks::first_prompt(&ports, &queued, FolderState::default()).await.unwrap();
+    assert!(prompt.contains("was lost") && prompt.ends_with("\n\nfix it"), "{prompt}");
+    let next = session(&ports, 2, "owl").await;
+    ports.store.commit(tasks::started(&ports, &queued, next.id)).await.unwrap();
+    let again = task(&ports, &queued).await;
+    assert_eq!(again.progress.sessions, [lost.id, next.id]);
+    assert!(!may_begin_anew(&again), "only once");
+    let end = TaskEnd::new(TaskState::Done, None);
+    let note = tasks::end(&ports, &again, end).await.unwrap().result.unwrap().note.unwrap();
+    assert!(note.contains("a new conversation was begun: the transcript is gone"), "{note}");
+    for session in [lost, next] {
+        let query = EventQuery { after: 0, sessions: vec![session.id], limit: 100, newest: false };
+        let events = ports.store.events(&query).await.unwrap();
+        let texts: Vec<String> = events.iter().map(|it| it.fact.payload.to_string()).collect();
+        assert!(texts.concat().contains("the transcript is gone"), "{texts:?}");
+    }
 }
 
 #[tokio::test]

@@ -23,6 +23,8 @@ pub(crate) fn request(prompt: &str) -> TaskAddRequest {
         repo: None,
         issue: None,
         branch: None,
+        from_fork: None,
+        setup_fork: false,
         key: None,
         priority: 0,
         verify: None,

@@ -3,9 +3,10 @@
 use hyper::Method;
 use segue_core::Result;
 use segue_core::api::{
-    TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskSelector,
-    TaskSummaryList, TaskWaitRequest,
+    TaskAddRequest, TaskListRequest, TaskReport, TaskRetryRequest, TaskSelector, TaskSummaryList,
+    TaskWaitRequest,
 };
+use serde_json::value::RawValue;
 
 use super::Client;
 
@@ -14,7 +15,9 @@ impl Client {
         self.line.change(Method::POST, "/v1/tasks", request).await
     }
 
-    pub async fn tasks(&self, request: &TaskListRequest) -> Result<TaskList> {
+    /// Returns a [`TaskList`](segue_core::api::TaskList) as the daemon wrote it, for a caller that
+    /// only prints it.
+    pub async fn tasks_json(&self, request: &TaskListRequest) -> Result<Box<RawValue>> {
         self.line.ask(Method::POST, "/v1/tasks/list", request).await
     }
 

@@ -11,10 +11,8 @@ use crate::sqlite::values::{Json, Word};
 
 const SELECT: &str = concat!("SELECT ", rows::task_columns!(), " FROM tasks");
 
-const SELECT_SUMMARIES: &str = "
-    SELECT place, id, agent, state, (SELECT fleet FROM sessions WHERE id = tasks.session),
-           (SELECT name FROM sessions WHERE id = tasks.session), created_at, beginning
-    FROM tasks";
+const SELECT_SHOWN: &str =
+    "SELECT place, id, agent, state, session, created_at, beginning FROM tasks";
 
 const COUNT: &str = "SELECT count(*) FROM tasks";
 
@@ -68,11 +66,20 @@ pub(crate) fn summaries(
     query: &TaskQuery,
 ) -> rusqlite::Result<Vec<TaskSummary>> {
     let conditions = conditions(query)?;
-    let sql = conditions.statement(SELECT_SUMMARIES, &order(query));
+    let sql = with_sessions(&conditions.statement(SELECT_SHOWN, &order(query)));
     let parameters = params_from_iter(conditions.parameters);
     let mut placed = all(connection, &sql, parameters, rows::task_summary)?;
     placed.sort_by_key(|(place, _)| *place);
     Ok(placed.into_iter().map(|(_, summary)| summary).collect())
+}
+
+/// Returns a statement that adds the names of the sessions to tasks. A join, because a nested
+/// statement for each task takes time even for tasks without a session.
+fn with_sessions(tasks: &str) -> String {
+    format!(
+        "SELECT t.place, t.id, t.agent, t.state, s.fleet, s.name, t.created_at, t.beginning
+         FROM ({tasks}) t LEFT JOIN sessions s ON s.id = t.session"
+    )
 }
 
 /// Returns the order in which rows are read. They are sorted afterwards: SQLite would copy whole rows

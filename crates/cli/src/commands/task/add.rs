@@ -66,6 +66,15 @@ pub(crate) struct TaskPlace {
     #[arg(long, value_name = "BRANCH")]
     pub(crate) branch: Option<String>,
 
+    /// Start a new branch at the pull request of a fork: a ref of the remote, such as
+    /// refs/pull/17/head
+    #[arg(long, value_name = "REF", requires = "branch")]
+    pub(crate) from_fork: Option<String>,
+
+    /// Run the project's setup commands even if the branch is from a fork: they may run its code
+    #[arg(long, requires = "branch")]
+    pub(crate) setup_fork: bool,
+
     /// A session of the agent whose conversation the task continues
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["issue", "repo", "branch"],
         add = complete::sessions())]
@@ -108,7 +117,7 @@ pub(super) async fn run(
 
 fn request(arguments: TaskAddArguments, caller: Caller) -> Result<TaskAddRequest> {
     let prompt = prompt::read(arguments.prompt, TextKind::TaskPrompt)?;
-    let TaskPlace { repo, issue, branch, session } = arguments.place;
+    let TaskPlace { repo, issue, branch, from_fork, setup_fork, session } = arguments.place;
     let is_interactive = arguments.running.interactive;
     Ok(TaskAddRequest {
         caller,
@@ -119,6 +128,8 @@ fn request(arguments: TaskAddArguments, caller: Caller) -> Result<TaskAddRequest
         repo,
         issue,
         branch,
+        from_fork,
+        setup_fork,
         key: arguments.key,
         priority: arguments.priority,
         verify: arguments.verify,
@@ -160,6 +171,9 @@ mod tests {
             "7",
             "--branch",
             "b",
+            "--from-fork",
+            "refs/pull/7/head",
+            "--setup-fork",
             "--key",
             "k",
             "--priority",
@@ -174,6 +188,8 @@ mod tests {
         assert_eq!((request.prompt.as_str(), request.agent.as_str()), ("fix it", "coder"));
         let texts = [request.repo, request.issue, request.branch, request.key, request.verify];
         assert_eq!(texts.map(Option::unwrap), ["r", "7", "b", "k", "make"]);
+        assert_eq!(request.from_fork.as_deref(), Some("refs/pull/7/head"));
+        assert!(request.setup_fork);
         assert_eq!((request.priority, request.parent.as_deref()), (-3, Some("p")));
         assert_eq!((request.mode, request.session), (TaskMode::Interactive, None));
         let headless = requested(&["fix it", "--agent", "coder", "--session", "s"]).unwrap();

@@ -68,7 +68,7 @@ pub(super) async fn run(
         state: arguments.state.map(TaskStateKind::from),
     };
     if context.wants_json() {
-        context.output.json(&client.tasks(&request).await?)?;
+        context.output.json(&client.tasks_json(&request).await?)?;
         return Ok(CommandEnding::Done);
     }
     let list = client.task_summaries(&request).await?;
@@ -83,9 +83,10 @@ pub(super) async fn run(
 fn table(list: &TaskSummaryList, shortens: bool, display: DisplayContext<'_>) -> TextTable {
     let mut table = TextTable::new(&["ID", "AGENT", "STATE", "AGE", "SESSION", "PROMPT"])
         .cutting(&[("PROMPT", CutPlace::End)]);
-    let ids = list.tasks.iter().map(|task| task.id.to_string()).collect();
-    let ids = if shortens { shortest(ids) } else { ids };
+    let ids = list.tasks.iter().map(|task| task.id.to_string());
+    let mut short = shortens.then(|| shortest(ids.clone().collect()).into_iter());
     for (task, id) in list.tasks.iter().zip(ids) {
+        let id = short.as_mut().and_then(Iterator::next).unwrap_or(id);
         let is_waiting = task.state.known() == Some(TaskStateKind::Waiting);
         let tone = if is_waiting { TextTone::Strong } else { TextTone::Plain };
         table.row([

@@ -1,6 +1,9 @@
 //! Tasks are added, run in order, listed, cancelled and retried.
 
+use std::fs;
+
 use segue_testkit::scene::{self, text};
+use segue_testkit::{World, conversation};
 use serde_json::{Value, json};
 
 use super::{add, received, session, show, wait, wait_state, world_with_coder};
@@ -257,4 +260,33 @@ fn log_of_a_task_has_the_events_of_its_session_and_ends_with_the_task() {
         (&last["kind"], &last["data"]["state"]),
         (&json!("task_changed"), &json!("cancelled"))
     );
+}
+
+/// Returns the variable `SEGUE_TASK` of the agent that works on a task.
+fn task_variable(world: &World, task: &str) -> String {
+    let pid = scene::pid(&session(world, &show(world, task)), "pid");
+    let environment = fs::read_to_string(format!("/proc/{pid}/environ")).unwrap();
+    let variable = environment.split('\0').find_map(|pair| pair.strip_prefix("SEGUE_TASK="));
+    variable.unwrap().to_owned()
+}
+
+#[test]
+fn agent_has_the_id_of_its_task_as_a_variable_also_in_a_later_task_of_the_same_session() {
+    let world = world_with_coder();
+    let first = add(&world, "/hang");
+    let working = session(&world, &wait_state(&world, &first, "running"));
+    conversation::wait_messages(&world, &working, 1);
+    assert_eq!(task_variable(&world, &first), first);
+    world.ok(["task", "cancel", &first]);
+    wait(&world, &first);
+    let words =
+        ["task", "add", "--agent", "coder", "--session", text(&working, "address"), "/hang"];
+    let second = world.ok(words).trim().to_owned();
+    conversation::wait_messages(&world, &working, 2);
+    assert_eq!(task_variable(&world, &second), second);
+    world.ok(["task", "cancel", &second]);
+    world.ok(["run", "-d", "--agent", "coder", "--name", "fox", "hello"]);
+    let pid = scene::pid(&world.session("fox"), "pid");
+    let environment = fs::read_to_string(format!("/proc/{pid}/environ")).unwrap();
+    assert!(environment.contains("\0SEGUE_TASK=\0"), "no task: {environment}");
 }

@@ -84,10 +84,7 @@ fn conversation_of_a_task_can_be_continued_after_the_store_was_deleted() {
 fn task_is_kept_and_its_loss_is_reported_after_its_transcript_was_deleted() {
     let world = world_with_coder();
     let before = wait(&world, &add(&world, "remember the word amber"));
-    let lost = session(&world, &before);
-    world.kill_everything();
-    fs::remove_dir_all(world.home().join(".segue-demo")).unwrap();
-    launches::remove_copies(&world, &lost);
+    let lost = lose_conversation(&world, &before);
     assert_eq!(show(&world, text(&before, "id")), before, "the task has its result");
     let address = text(&before, "address");
     let words = ["task", "add", "--agent", "coder", "--session", address, "which word?"];
@@ -95,12 +92,65 @@ fn task_is_kept_and_its_loss_is_reported_after_its_transcript_was_deleted() {
     let failed = wait(&world, &id);
     assert_eq!(failed["state"], "failed", "{failed:#}");
     let reason = text(&failed, "reason");
-    let lost = text(&lost, "vendor_session_id");
-    assert!(reason.contains(lost) && reason.contains("is gone"), "{reason}");
+    assert!(reason.contains(&lost) && reason.contains("is gone"), "{reason}");
     world.ok(["task", "retry", &id, "--fresh"]);
     let done = wait(&world, &id);
     assert_eq!(done["state"], "done", "{done:#}");
     assert_ne!(done["session"], before["session"]);
+}
+
+/// Deletes the transcript of a task's conversation and all copies of it, after all processes were
+/// killed. Returns the id of the conversation.
+fn lose_conversation(world: &World, task: &serde_json::Value) -> String {
+    let lost = session(world, task);
+    world.kill_everything();
+    fs::remove_dir_all(world.home().join(".segue-demo")).unwrap();
+    launches::remove_copies(world, &lost);
+    text(&lost, "vendor_session_id").to_owned()
+}
+
+#[test]
+fn task_about_an_issue_begins_a_new_conversation_and_reports_the_loss_of_the_last_one() {
+    let world = world_with_coder();
+    let about = |prompt: &str| {
+        let words = ["task", "add", "--agent", "coder", "--issue", "17", prompt];
+        wait(&world, world.ok(words).trim())
+    };
+    let before = about("remember the word amber");
+    let lost = lose_conversation(&world, &before);
+    let after = about("remember the word cedar");
+    assert_eq!(after["state"], "done", "{after:#}");
+    assert_ne!(after["session"], before["session"]);
+    let prompts = received(&world, &after);
+    assert_eq!(prompts.len(), 1, "{prompts:?}");
+    assert!(prompts[0].contains("conversation about this work was lost"), "{prompts:?}");
+    assert!(prompts[0].ends_with("remember the word cedar"), "the whole prompt: {prompts:?}");
+    let note = text(&after["result"], "note");
+    assert!(note.contains("a new conversation was begun") && note.contains(&lost), "{note}");
+    let (task, before_address) = (text(&after, "id"), text(&before, "address"));
+    for log in [world.ok(["task", "log", task]), world.ok(["log", before_address])] {
+        assert!(log.contains("a new conversation was begun") && log.contains(&lost), "{log}");
+    }
+    let messages = world.ok(["messages", before_address]);
+    assert!(!messages.contains("queued"), "nothing is left for the lost session: {messages}");
+    let next = about("which word?");
+    assert_eq!(next["session"], after["session"], "later tasks continue the new conversation");
+    assert_eq!(next["result"]["note"], json!(null), "{next:#}");
+}
+
+#[test]
+fn running_task_whose_conversation_was_lost_begins_a_new_one_and_reports_it() {
+    let world = world_with_coder();
+    let id = add(&world, "/hang");
+    wait_working(&world, &id);
+    let before = show(&world, &id);
+    let lost = lose_conversation(&world, &before);
+    let done = wait(&world, &id);
+    assert_eq!(done["state"], "done", "{done:#}");
+    assert_ne!(done["session"], before["session"]);
+    let prompts = received(&world, &done);
+    assert!(prompts.len() == 1 && prompts[0].ends_with("/hang"), "{prompts:?}");
+    assert!(text(&done["result"], "note").contains(&lost), "{done:#}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use segue_testkit::repositories::{git, make_repository};
 use segue_testkit::scene::{self, text};
-use segue_testkit::{CommandOutcome, World, conversation};
+use segue_testkit::{CommandOutcome, World, conversation, launches};
 use serde_json::{Value, json};
 
 use super::{received, session, show, wait, wait_state};
@@ -111,6 +111,26 @@ fn tasks_about_one_issue_of_a_url_share_conversation_clone_and_worktree() {
         other.stderr.contains("works on branch `coder/issue-17`, not on `other`"),
         "{other:#?}"
     );
+}
+
+#[test]
+fn task_whose_conversation_was_lost_goes_on_in_the_same_worktree() {
+    let world = world_with_agents("");
+    let (_, url) = origin(&world, "app");
+    let flags = ["--repo", &url, "--issue", "17"];
+    let add = |words: &[&str]| add(&world, &[&flags[..], words].concat());
+    let first = wait(&world, &add(&["--verify", COMMIT, "remember the word amber"]));
+    let lost = session(&world, &first);
+    world.kill_everything();
+    fs::remove_dir_all(world.home().join(".segue-demo")).unwrap();
+    launches::remove_copies(&world, &lost);
+    let second = wait(&world, &add(&["remember the word cedar"]));
+    assert_eq!(second["state"], "done", "{second:#}");
+    assert_ne!(second["session"], first["session"]);
+    assert_eq!(second["worktree"], first["worktree"]);
+    assert!(folder(&second).join("new.txt").exists(), "the work of the first task is kept");
+    let note = text(&second["result"], "note");
+    assert!(note.contains(text(&lost, "vendor_session_id")), "{note}");
 }
 
 #[test]

@@ -98,3 +98,40 @@ fn pull_request_that_the_remote_does_not_have_is_an_error_with_the_words_of_git(
     }
     assert_eq!(world.sessions().len(), 0);
 }
+
+/// Adds a task on the branch `theirs` with these further flags, and waits for its end.
+fn task(world: &World, flags: &[&str]) -> serde_json::Value {
+    let add =
+        ["task", "add", "--agent", "coder", "--branch", "theirs", "--wait", "--json", "hello"];
+    let outcome = CommandOutcome::of(world.command(add).args(flags));
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    serde_json::from_str::<serde_json::Value>(&outcome.stdout).unwrap()["task"].clone()
+}
+
+#[test]
+fn task_on_the_pull_request_of_a_fork_is_not_set_up_unless_the_user_allows_it() {
+    for (flags, runs_setup) in [(&[][..], false), (&["--setup-fork"][..], true)] {
+        let (world, runs) = world_with_pull_request();
+        let done = task(&world, &[&["--from-fork", PULL], flags].concat());
+        assert_eq!((text(&done, "state"), text(&done, "branch")), ("done", "theirs"), "{done:#}");
+        assert!(PathBuf::from(text(&done, "worktree")).join("theirs.txt").is_file());
+        assert_eq!(runs.exists(), runs_setup, "{flags:?}");
+    }
+}
+
+#[test]
+fn task_from_a_fork_needs_a_branch_and_a_ref_that_the_remote_has() {
+    let (world, _) = world_with_pull_request();
+    let add = |flags: &[&str]| {
+        CommandOutcome::of(world.command(["task", "add", "--agent", "coder", "hello"]).args(flags))
+    };
+    for flags in [&["--from-fork", PULL][..], &["--branch", "theirs", "--from-fork", "17"]] {
+        let refused = add(flags);
+        assert_eq!(refused.status, 2, "{refused:#?}");
+    }
+    let added = add(&["--branch", "theirs", "--from-fork", "refs/pull/18/head"]);
+    let ended = world.segue(["task", "wait", added.stdout.trim(), "--json"]);
+    let ended: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(text(&ended["task"], "state"), "failed", "{ended:#}");
+    assert!(text(&ended["task"], "reason").contains("refs/pull/18/head"), "{ended:#}");
+}

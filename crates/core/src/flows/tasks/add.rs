@@ -96,7 +96,7 @@ async fn order(
         Some(session) => worktrees::of_session(ports, session).await?,
         None => plan.worktree.as_ref().map(|plan| plan.worktree.clone()),
     };
-    let worktree = worktree.as_ref().map(place::of_worktree);
+    let worktree = worktree.map(|worktree| place::of_worktree(&worktree, request.setup_fork));
     let folder = ports.machine.folder(&request.caller.cwd)?.real_path;
     let has_repository = issue.is_some() || worktree.is_some();
     let order = TaskOrder {

@@ -37,6 +37,8 @@ pub async fn end(ports: &Ports, task: &Task, end: TaskEnd) -> Result<Task> {
     let duration_ms = duration.and_then(|it| u64::try_from(it.as_millis()).ok()).unwrap_or(0);
     let TaskChanges { commits, diff, note } = changes::since_base(ports, task).await;
     let usage = usage_of(ports, task, now).await?;
+    let notes = [task.progress.lost_conversation.clone(), note].into_iter().flatten();
+    let note = notes.reduce(|all, next| format!("{all}; {next}"));
     let result = TaskResult { answer, commits, diff, usage, duration_ms, verify, note };
     let ended = Task { state, result: Some(result), ended_at: Some(now), ..task.clone() };
     let reason = ended.state.reason();
@@ -68,6 +70,26 @@ pub async fn retry_fresh(ports: &Ports, task: &Task, reason: &str) -> Result<Tas
     failpoint::hit("task.fresh.before");
     ports.store.commit(change(ports, &queued, task.state.kind(), reason)).await?;
     failpoint::hit("task.fresh.after");
+    Ok(queued)
+}
+
+/// Records that a task begins a new conversation, because the last one is lost. The logs of both
+/// sessions and the result of the task report the loss. Its earlier sessions stay in its record.
+pub async fn begin_anew(ports: &Ports, task: &Task, loss: &str) -> Result<Task> {
+    let loss = format!("a new conversation was begun: {loss}");
+    let progress = TaskProgress {
+        message: None,
+        is_fresh_retry: true,
+        lost_conversation: Some(loss.clone()),
+        ..task.progress.clone()
+    };
+    let queued = Task { state: TaskState::Queued, session: None, progress, ..task.clone() };
+    let mut commit = change(ports, &queued, task.state.kind(), Some(loss));
+    // The event belongs to the session that has lost its conversation.
+    commit.events.iter_mut().for_each(|event| event.session = task.session);
+    failpoint::hit("task.anew.before");
+    ports.store.commit(commit).await?;
+    failpoint::hit("task.anew.after");
     Ok(queued)
 }
 

@@ -1,8 +1,8 @@
-//! Finds a task by its id, the beginning of its id, or its key.
+//! Finds a task by its id, the beginning of its id, its key, or the session that works on it.
 
 use crate::error::{Error, Result};
-use crate::model::{TaskId, TaskKey};
-use crate::ports::{Missing, PlacedTask, Ports, TaskQuery};
+use crate::model::{SessionId, Task, TaskId, TaskKey, TaskState, TaskStateKind};
+use crate::ports::{Change, Commit, Missing, PlacedTask, Ports, TaskQuery};
 
 /// At least this many characters of an id are needed.
 const SHORTEST_PREFIX: usize = 4;
@@ -40,4 +40,25 @@ fn unknown(text: &str) -> Error {
 pub async fn by_id(ports: &Ports, id: TaskId) -> Result<PlacedTask> {
     let found = ports.store.tasks(&TaskQuery::id(id)).await?.pop();
     found.ok_or_else(|| Missing::Task(id).into())
+}
+
+/// Returns the task for which a session is launched: the task whose start is recorded with the
+/// launch, or else the task on which the session works. A running task wins over a task that waits.
+pub(crate) async fn of_launch(
+    ports: &Ports,
+    session: SessionId,
+    same_commit: &Commit,
+) -> Result<Option<TaskId>> {
+    let started = same_commit.changes.iter().find_map(|change| match change {
+        Change::SetTask { task, .. } => Some(task.id),
+        _ => None,
+    });
+    if started.is_some() {
+        return Ok(started);
+    }
+    let states = Some(vec![TaskStateKind::Running, TaskStateKind::Waiting]);
+    let query = TaskQuery { session: Some(session), states, ..TaskQuery::default() };
+    let open = ports.store.tasks(&query).await?;
+    let is_running = |task: &Task| task.state == TaskState::Running;
+    Ok(open.iter().map(|it| &it.task).max_by_key(|task| is_running(task)).map(|task| task.id))
 }

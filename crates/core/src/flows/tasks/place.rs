@@ -26,6 +26,10 @@ pub(super) async fn plan(
     let work = (caller.cwd.as_path(), request.prompt.as_str());
     let mut wanted = agent_request(&request.agent, work, mode, &caller.environment);
     let own = run::plan_unattended(ports, principal, &wanted).await?;
+    if request.from_fork.is_some() && request.branch.is_none() {
+        return Err(Error::usage("a branch from a fork needs a name")
+            .hint("add `--branch` with the name of a new branch"));
+    }
     if request.repo.is_none() && request.branch.is_none() {
         return Ok(own);
     }
@@ -41,11 +45,14 @@ fn wanted_worktree(
     own: Option<&WorktreePlan>,
     (issue, id): (Option<&IssueRef>, TaskId),
 ) -> WorktreeRequest {
-    let own = own.map(|plan| worktree_request(&of_worktree(&plan.worktree)));
+    let own = own.map(|plan| worktree_request(&of_worktree(&plan.worktree, false)));
     let branch = request.branch.clone().or_else(|| own.as_ref().map(|own| own.branch.clone()));
+    let own_base = own.as_ref().and_then(|own| own.base.clone());
     WorktreeRequest {
         branch: branch.unwrap_or_else(|| default_branch(&request.agent, issue, id)),
-        base: own.as_ref().and_then(|own| own.base.clone()),
+        base: own_base.filter(|_| request.from_fork.is_none()),
+        from_fork: request.from_fork.clone(),
+        setup_fork: request.setup_fork,
         repo: request.repo.clone().or_else(|| own.and_then(|own| own.repo)),
         ..WorktreeRequest::default()
     }
@@ -65,13 +72,14 @@ fn default_branch(agent: &str, issue: Option<&IssueRef>, id: TaskId) -> String {
 }
 
 /// Returns the worktree of a session that a task continues, or of a new session.
-pub(super) fn of_worktree(worktree: &AgentWorktree) -> TaskWorktree {
+/// `allows_commands_of_fork` is the choice of the user, which a worktree does not record.
+pub(super) fn of_worktree(worktree: &AgentWorktree, allows_commands_of_fork: bool) -> TaskWorktree {
     let url = match &worktree.source {
         RepositorySource::Url(url) => Some(url.clone()),
         RepositorySource::Folder(_) => None,
     };
     let (branch, start) = (worktree.branch.clone(), worktree.start.clone());
-    let order = WorktreeOrder { branch, start, url, allows_commands_of_fork: false };
+    let order = WorktreeOrder { branch, start, url, allows_commands_of_fork };
     TaskWorktree { agent: worktree.agent.clone(), order }
 }
 

@@ -9,11 +9,19 @@ use crate::ports::Ports;
 use crate::rules::tasks::fenced;
 use crate::rules::templates::{self, TemplateVariables};
 
+/// The beginning of the prompt for an agent whose conversation was lost.
+const AFTER_LOSS: &str = "An earlier conversation about this work was lost, so you do not remember \
+                          it. Look at what is already done, then go on.";
+
 /// Returns the prompt that begins a conversation. `folder` is that of the session. The caller reads
 /// its state, because that blocks the thread.
 pub async fn first_prompt(ports: &Ports, task: &Task, folder: FolderState) -> Result<String> {
     let own = task_templates(ports, &task.order).await?;
-    templates::first_prompt(own.task.as_ref(), &variables(task, folder))
+    let prompt = templates::first_prompt(own.task.as_ref(), &variables(task, folder))?;
+    Ok(match task.progress.lost_conversation {
+        Some(_) => format!("{AFTER_LOSS}\n\n{prompt}"),
+        None => prompt,
+    })
 }
 
 /// Returns the message that continues a conversation with a task. It has the current facts of the

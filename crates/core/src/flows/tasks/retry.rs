@@ -28,8 +28,12 @@ pub async fn retry(
         None => task.order.clone(),
     };
     let begins_anew = request.fresh || order.agent != task.order.agent;
-    let progress =
-        TaskProgress { message: None, is_fresh_retry: begins_anew, ..task.progress.clone() };
+    let progress = TaskProgress {
+        message: None,
+        is_fresh_retry: begins_anew,
+        lost_conversation: None,
+        ..task.progress.clone()
+    };
     let queued = Task {
         state: TaskState::Queued,
         session: task.session.filter(|_| !begins_anew),
@@ -71,7 +75,8 @@ async fn order_for(
     let worktree = order.worktree.as_ref().map(worktree_request);
     let wanted = RunRequest { worktree, ..agent_request(agent, work, order.mode, environment) };
     let plan = run::plan_unattended(ports, principal, &wanted).await?;
-    let worktree = plan.worktree.as_ref().map(|plan| of_worktree(&plan.worktree));
+    let allows_fork = order.worktree.as_ref().is_some_and(|it| it.order.allows_commands_of_fork);
+    let worktree = plan.worktree.as_ref().map(|plan| of_worktree(&plan.worktree, allows_fork));
     Ok(TaskOrder {
         fleet: plan.fleet().clone(),
         agent: plan.agent_name()?.clone(),

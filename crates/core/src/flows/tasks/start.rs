@@ -70,7 +70,9 @@ pub async fn session_of(ports: &Ports, task: &Task) -> Result<Option<SessionId>>
 pub fn started(ports: &Ports, task: &Task, session: SessionId) -> Commit {
     let progress = TaskProgress { has_new_conversation: true, ..task.progress.clone() };
     let task = &Task { progress, ..task.clone() };
-    let mut commit = running(ports, task, (session, None), None);
+    // The log of the new session reports that an earlier conversation was lost.
+    let reason = task.progress.lost_conversation.clone();
+    let mut commit = running(ports, task, (session, None), reason);
     if let Some(key) = task.order.issue_key() {
         let session = Some(session);
         commit.changes.push(Change::SetIssueSession { key, session });

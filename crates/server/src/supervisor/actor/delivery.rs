@@ -185,14 +185,25 @@ impl Actor {
             Some(error) => Err(error),
             None => self.try_to_deliver().await,
         };
-        self.delivery.last_failure = match attempted {
-            Ok(()) => None,
+        match attempted {
+            // Nothing was attempted since a start failed. A request that begins to wait only now
+            // has to get the reason, too.
+            Ok(()) if self.needs_turn_request() => {}
+            Ok(()) => self.delivery.last_failure = None,
             Err(error) => {
                 let session = self.state.session.address();
                 tracing::warn!(%session, %error, "a message cannot be delivered now");
-                Some(error.to_string())
+                self.delivery.last_failure = Some(error.to_string());
             }
-        };
+        }
+    }
+
+    /// Returns whether the next turn of a headless session begins only if a user requests it.
+    fn needs_turn_request(&self) -> bool {
+        let is_allowed =
+            self.delivery.is_turn_requested || self.state.session.status == Status::Idle;
+        let is_at_rest = self.state.open().is_none() && self.starts.is_empty();
+        self.state.session.headless && is_at_rest && !is_allowed
     }
 
     async fn try_to_deliver(&mut self) -> Result<()> {
@@ -277,10 +288,8 @@ impl Actor {
 
     /// Requests the next turn of a headless session if a message is queued.
     fn begin_next_turn(&mut self) -> Result<()> {
-        let is_requested =
-            self.delivery.is_turn_requested || self.state.session.status == Status::Idle;
-        let can_begin = self.state.open().is_none() && self.starts.is_empty();
-        if !self.has_queued_message() || !is_requested || !can_begin {
+        let is_at_rest = self.state.open().is_none() && self.starts.is_empty();
+        if !self.has_queued_message() || !is_at_rest || self.needs_turn_request() {
             return Ok(());
         }
         let Some(environment) = self.delivery.sender_environment.clone() else {

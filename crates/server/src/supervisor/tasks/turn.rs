@@ -38,11 +38,6 @@ impl TaskTurn {
         self
     }
 
-    /// Returns the turn of a session whose process died.
-    pub(super) fn cut_off(reason: String) -> Self {
-        Self::new(TurnEnd::CutOff(reason), None)
-    }
-
     /// Returns the turn of a session that could not be started. A second attempt would fail for the
     /// same reason.
     pub(super) fn failed_start(message: String) -> Self {
@@ -71,6 +66,17 @@ pub(super) async fn wait(supervisor: &Arc<Supervisor>, task: &Task) -> Result<Ta
         }
     };
     Ok(turn.with_refusal(supervisor.accounts.is_refused(&account(&task.order.account))))
+}
+
+/// Returns the turn of a session that could not be brought back.
+pub(super) async fn not_brought_back(
+    supervisor: &Supervisor,
+    session: SessionId,
+    reason: String,
+) -> Result<TaskTurn> {
+    let is_lost = status(supervisor, session).await? == Status::Lost;
+    let end = if is_lost { TurnEnd::Lost(reason) } else { TurnEnd::CutOff(reason) };
+    Ok(TaskTurn::new(end, None))
 }
 
 async fn status(supervisor: &Supervisor, session: SessionId) -> Result<Status> {
@@ -151,13 +157,15 @@ fn of_turn(text: String, failure: Option<Failure>, status: Status) -> TaskTurn {
     }
 }
 
-/// Returns the end of a turn without success: the process died, or the turn failed.
+/// Returns the end of a turn without success: the process died, the conversation is lost, or the turn
+/// failed.
 fn unsuccessful(status: Status, failure: Failure) -> TurnEnd {
     let is_cut_off =
         matches!(status, Status::Interrupted | Status::Ended(How::Crashed(_) | How::NeverStarted));
-    match is_cut_off && failure.class == FailureClass::Other {
-        true => TurnEnd::CutOff(failure.message),
-        false => TurnEnd::Failed(failure),
+    match failure.class {
+        FailureClass::Other if is_cut_off => TurnEnd::CutOff(failure.message),
+        FailureClass::Other if status == Status::Lost => TurnEnd::Lost(failure.message),
+        _ => TurnEnd::Failed(failure),
     }
 }
 
@@ -219,6 +227,7 @@ mod tests {
             (&noted, asking, TurnEnd::Asks("go on?".to_owned())),
             (&noted, Status::Idle, TurnEnd::Failed(other("go on?".to_owned()))),
             (&noted, Status::Interrupted, TurnEnd::CutOff("go on?".to_owned())),
+            (&noted, Status::Lost, TurnEnd::Lost("go on?".to_owned())),
         ];
         for (turn, status, expected) in table {
             assert_eq!(of_message(turn.clone(), status).end, expected, "{turn:?} {status:?}");

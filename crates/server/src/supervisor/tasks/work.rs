@@ -6,8 +6,8 @@ use segue_core::flows::tasks::{self, TaskEnd};
 use segue_core::model::{FolderState, Session, SessionId, Task, TaskId, TaskState, TaskWait};
 use segue_core::ports::{MessageQuery, PlacedTask, SessionQuery};
 use segue_core::rules::tasks::{
-    TaskFacts, TaskHistory, TaskSession, TaskStep, TaskVerdict, TurnEnd, next_step, turn_counts,
-    verdict,
+    TaskFacts, TaskHistory, TaskSession, TaskStep, TaskVerdict, TurnEnd, may_begin_anew, next_step,
+    turn_counts, verdict,
 };
 use segue_core::{Error, Result};
 
@@ -83,11 +83,13 @@ impl TaskWorker {
     }
 
     /// Returns the turn for a step that failed. If the start of the task is recorded, its process may
-    /// have been killed: then the session can be brought back.
+    /// have been killed: then the session can be brought back, unless its conversation is lost.
     async fn failed_turn(&self, reason: String) -> Result<TaskTurn> {
         let task = self.task().await?;
-        let is_recorded = task.state == TaskState::Running && task.session.is_some();
-        Ok(if is_recorded { TaskTurn::cut_off(reason) } else { TaskTurn::failed_start(reason) })
+        match task.session.filter(|_| task.state == TaskState::Running) {
+            Some(session) => turn::not_brought_back(&self.supervisor, session, reason).await,
+            None => Ok(TaskTurn::failed_start(reason)),
+        }
     }
 
     /// Does the next step, unless a turn runs already, and waits for the end of the turn.
@@ -213,6 +215,7 @@ impl TaskWorker {
             has_new_conversation: task.progress.has_new_conversation,
             is_fresh_retry: task.progress.is_fresh_retry,
             was_brought_back: self.was_brought_back,
+            may_begin_anew: may_begin_anew(&task),
         };
         match verdict(end, history) {
             TaskVerdict::Done => self.verify_and_end(&task, answer).await,
@@ -227,6 +230,11 @@ impl TaskWorker {
                 tasks::retry_fresh(&self.supervisor.ports, &task, &reason).await?;
                 Ok(NextWork::TakeStep)
             }
+            TaskVerdict::BeginAnew { loss } => {
+                self.cancel_message(&task).await;
+                tasks::begin_anew(&self.supervisor.ports, &task, &loss).await?;
+                Ok(NextWork::TakeStep)
+            }
             TaskVerdict::BringBack => {
                 self.was_brought_back = true;
                 Ok(NextWork::TakeStep)
@@ -237,18 +245,23 @@ impl TaskWorker {
     /// Records the end of the task. A message that has not begun a turn is cancelled, so that the
     /// work does not begin after its end.
     pub(super) async fn end(&self, task: &Task, end: TaskEnd) -> Result<NextWork> {
-        if let (Some(session), Some(message)) = (task.session, task.progress.message) {
-            let same_commit = Vec::new();
-            let cancel = |reply| SessionRequest::Cancel { message, same_commit, reply };
-            // It fails if the agent has got the message.
-            let _taken = self.supervisor.ask(session, cancel).await;
-        }
+        self.cancel_message(task).await;
         self.supervisor.count_usage(task.session).await;
         tasks::end(&self.supervisor.ports, task, end).await?;
         if let Some(parent) = task.order.parent {
             reports::send_due(&self.supervisor, Some(parent)).await;
         }
         Ok(NextWork::Stop)
+    }
+
+    /// Cancels the message that was to begin the task's turn, unless the agent has got it.
+    async fn cancel_message(&self, task: &Task) {
+        if let (Some(session), Some(message)) = (task.session, task.progress.message) {
+            let same_commit = Vec::new();
+            let cancel = |reply| SessionRequest::Cancel { message, same_commit, reply };
+            // It fails if the agent has got the message.
+            let _taken = self.supervisor.ask(session, cancel).await;
+        }
     }
 
     async fn may_have_acted(&self, task: &Task, end: &TurnEnd) -> bool {

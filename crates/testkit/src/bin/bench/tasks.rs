@@ -107,6 +107,8 @@ fn add_request(world: &World) -> TaskAddRequest {
         repo: None,
         issue: None,
         branch: None,
+        from_fork: None,
+        setup_fork: false,
         key: None,
         priority: 0,
         verify: None,
