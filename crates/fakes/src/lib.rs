@@ -16,6 +16,7 @@ mod clock;
 mod conversion;
 mod credentials;
 mod disk;
+mod disk_meter;
 mod files;
 mod folders;
 mod forges;
@@ -41,6 +42,7 @@ pub use clock::FakeClock;
 pub use conversion::FakeConversion;
 pub use credentials::FakeCredentials;
 pub use disk::Disk;
+pub use disk_meter::FakeDiskMeter;
 pub use files::FakeFiles;
 pub use folders::FakeFolders;
 pub use forges::{FakeForgeState, FakeForges};
@@ -74,6 +76,7 @@ pub struct FakeWorld {
     pub forges: FakeForges,
     pub notifier: Arc<FakeNotifier>,
     pub commands: Arc<FakeCommands>,
+    pub meter: Arc<FakeDiskMeter>,
     pub clock: Arc<FakeClock>,
 }
 
@@ -110,6 +113,7 @@ impl FakeWorld {
             forges: FakeForges::new(calls.clone()),
             notifier: Arc::default(),
             commands: Arc::default(),
+            meter: Arc::new(FakeDiskMeter::new(disk.clone())),
             clock,
             folders,
             calls,
@@ -134,6 +138,7 @@ impl FakeWorld {
             credentials: self.credentials.clone(),
             notifier: self.notifier.clone(),
             commands: self.commands.clone(),
+            disk: self.meter.clone(),
             clock: self.clock.clone(),
         }
     }

@@ -12,9 +12,9 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{
     AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Event, Fleet, FleetName,
-    Handoff, IssueKey, Launch, ListenSettings, MachineId, Message, MessageId, RequestKey,
-    RequestRecord, RequestStep, Session, SessionId, StoredToken, StoredUsageCursor, TaskId, Timer,
-    Trust, VendorId,
+    Handoff, HousekeepingState, IssueKey, Launch, LaunchIndexEntry, ListenSettings, MachineId,
+    Message, MessageId, RequestKey, RequestRecord, RequestStep, Session, SessionId, StoredToken,
+    StoredUsageCursor, TaskId, Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
@@ -47,6 +47,7 @@ struct Tables {
     child_reports: Vec<ChildReport>,
     tokens: Vec<StoredToken>,
     listener: Option<ListenSettings>,
+    housekeeping: HousekeepingState,
     requests: Vec<RequestRecord>,
 }
 
@@ -289,6 +290,20 @@ impl Store for FakeStore {
             tokens.sort_by_key(|it| (it.created_at, it.token.id));
             tokens
         })
+    }
+
+    async fn issue_sessions(&self) -> Result<Vec<(IssueKey, SessionId)>> {
+        self.read("store.issue_sessions", |it| {
+            it.issue_sessions.iter().map(|(key, session)| (key.clone(), *session)).collect()
+        })
+    }
+
+    async fn launch_index(&self) -> Result<Vec<LaunchIndexEntry>> {
+        self.read("store.launch_index", Tables::launch_index)
+    }
+
+    async fn housekeeping(&self) -> Result<HousekeepingState> {
+        self.read("store.housekeeping", |it| it.housekeeping)
     }
 
     async fn listener(&self) -> Result<Option<ListenSettings>> {

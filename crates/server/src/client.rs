@@ -1,5 +1,6 @@
 //! The client for the daemon's API. It starts the daemon if none runs.
 
+mod housekeeping;
 mod network;
 mod tasks;
 

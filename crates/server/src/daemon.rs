@@ -16,7 +16,7 @@ use tokio::sync::{OnceCell, watch};
 
 use crate::network::{ListenerInbox, Network};
 use crate::requests::Requests;
-use crate::supervisor::{Supervisor, tasks};
+use crate::supervisor::{Supervisor, start_sweeper, tasks};
 use crate::wiring::{self, Local};
 
 pub(crate) use serving::{CLOSE, HttpLimits, REQUEST_GRACE, ServedConnection};
@@ -115,8 +115,8 @@ async fn open(paths: &Paths, environment: &Environment) -> Result<Opened> {
     Ok(Opened { supervisor, reconciled })
 }
 
-/// Finds out in the background what happened to every launch, and then takes up the tasks. The
-/// returned value becomes true when that is done.
+/// Finds out in the background what happened to every launch, then takes up the tasks
+/// and starts the sweeper. The returned value becomes true when that is done.
 fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
     let (done, reconciled) = watch::channel(false);
     tokio::spawn(async move {
@@ -126,6 +126,7 @@ fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
         if let Err(error) = tasks::take_up(&supervisor).await {
             tracing::error!(%error, "the queued tasks cannot be read");
         }
+        start_sweeper(&supervisor);
         done.send_replace(true);
     });
     reconciled

@@ -1,6 +1,7 @@
 //! Reads project files (`segue.toml`) and the user's settings (`config.toml`).
 
 mod credentials;
+mod housekeeping;
 mod settings;
 mod source;
 mod templates;
@@ -19,6 +20,7 @@ use segue_core::model::{FleetScale, PROJECT_FILE, Project, VendorId};
 use segue_core::ports::{Checkouts, ProjectFile, Projects, Vendors};
 
 pub(crate) use credentials::{CredentialSettings, HostCredential, credentials};
+pub(crate) use housekeeping::{disk_budget, sweep_ages, sweep_interval};
 pub(crate) use settings::{
     archive_limit, attention, check as check_settings, check_names, environment, silence_limit,
     task_limits,

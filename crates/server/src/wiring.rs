@@ -24,7 +24,7 @@ use segue_host::folders::DiskFolders;
 use segue_host::hold::{self, LocalHolders, LocalTerminals};
 use segue_host::machine::LocalMachine;
 use segue_host::watch::LocalWatchers;
-use segue_host::{LocalCommands, LocalNotifier, commands};
+use segue_host::{LocalCommands, LocalDiskMeter, LocalNotifier, commands};
 use segue_host::{
     Paths, ProcessContext, cgroup, failpoints, orphans, peer, process_context, scope,
 };
@@ -143,6 +143,7 @@ pub(crate) fn ports(
         clock: Arc::new(SystemClock),
         notifier: Arc::new(LocalNotifier),
         commands: Arc::new(LocalCommands::new(paths)),
+        disk: Arc::new(LocalDiskMeter::new(paths)),
     })
 }
 

@@ -207,7 +207,9 @@ impl SessionState {
             | Change::AddToken(_)
             | Change::RemoveToken(_)
             | Change::UseToken { .. }
-            | Change::SetListener(_) => {}
+            | Change::SetListener(_)
+            | Change::SetNextSweep(_)
+            | Change::SetDiskLevel(_) => {}
         }
     }
 

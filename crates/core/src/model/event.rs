@@ -2,14 +2,16 @@
 
 mod rendering;
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    CommandPhase, EnvironmentSource, Evidence, Exit, FailureClass, HandoffForm, LaunchId,
-    LaunchMode, MessageId, RefName, SessionId, Source, Status, TaskId, TaskStateKind, VendorId,
-    VendorSessionId,
+    CommandPhase, DiskLevel, EnvironmentSource, Evidence, Exit, FailureClass, HandoffForm,
+    LaunchId, LaunchMode, MessageId, RefName, SessionId, Source, Status, TaskId, TaskStateKind,
+    VendorId, VendorSessionId,
 };
 use crate::word_enum::word_enum;
 
@@ -184,6 +186,20 @@ pub enum EventPayload {
     TokenRevoked {
         name: String,
     },
+    /// Old things were removed.
+    Swept(SweptFacts),
+    /// The disk use has reached another level of the user's budget.
+    DiskLevelChanged {
+        level: DiskLevel,
+        used: u64,
+        budget: u64,
+    },
+    /// The conversation about an issue was dropped. The next task about it begins a new one.
+    IssueReset {
+        agent: String,
+        repository: String,
+        issue: String,
+    },
     /// An event whose data are missing or cannot be parsed, because another version recorded it.
     /// Only its kind and its text are known.
     #[serde(skip)]
@@ -221,6 +237,17 @@ pub struct WorktreeCommandFacts {
     pub command: String,
     /// How the command ended. `None` if it was started.
     pub ending: Option<String>,
+}
+
+/// What a sweep has removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweptFacts {
+    /// How many things of each kind were removed.
+    pub removed: BTreeMap<String, usize>,
+    /// How many things were not removed because of an error.
+    pub failed: usize,
+    /// The reason of the removal: they were old, or the disk budget was used up.
+    pub reason: String,
 }
 
 /// A process that a dead launch left behind.
@@ -278,6 +305,9 @@ word_enum! {
         ListenerChanged = "listener_changed",
         TokenCreated = "token_created",
         TokenRevoked = "token_revoked",
+        Swept = "swept",
+        DiskLevelChanged = "disk_level_changed",
+        IssueReset = "issue_reset",
     }
 }
 
@@ -318,6 +348,9 @@ impl EventPayload {
             Self::ListenerChanged { .. } => EventKind::ListenerChanged,
             Self::TokenCreated { .. } => EventKind::TokenCreated,
             Self::TokenRevoked { .. } => EventKind::TokenRevoked,
+            Self::Swept(_) => EventKind::Swept,
+            Self::DiskLevelChanged { .. } => EventKind::DiskLevelChanged,
+            Self::IssueReset { .. } => EventKind::IssueReset,
             Self::Recorded { kind, .. } => *kind,
         }
     }

@@ -16,6 +16,7 @@ mod folder_state;
 mod forge;
 mod git_host;
 mod handoff;
+mod housekeeping;
 mod ids;
 mod launch;
 mod listening;
@@ -56,7 +57,7 @@ pub use dialog::Dialog;
 pub use environment_source::EnvironmentSource;
 pub use event::{
     Event, EventKind, EventPayload, LeftoverProcess, MadeWorktreeFacts, NewEvent,
-    RemovedWorktreeFacts, RestoreSource, WorktreeCommandFacts,
+    RemovedWorktreeFacts, RestoreSource, SweptFacts, WorktreeCommandFacts,
 };
 pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
@@ -71,6 +72,10 @@ pub use forge::{
 };
 pub use git_host::GitHost;
 pub use handoff::{Handoff, HandoffForm};
+pub use housekeeping::{
+    CloneContent, DiskLevel, HousekeepingItem, HousekeepingKind, HousekeepingState,
+    LaunchIndexEntry, SharedClone,
+};
 pub use ids::{
     AgentName, FleetName, ForgeId, LaunchId, MachineId, MessageId, RequestId, SessionId,
     SessionName, TaskId, TaskKey, TokenId, VendorId, VendorSessionId, WorktreeId,

@@ -6,6 +6,7 @@ mod clock;
 mod commands;
 mod conflict;
 mod credentials;
+mod disk_meter;
 mod environments;
 mod files;
 mod folders;
@@ -32,6 +33,7 @@ pub use clock::Clock;
 pub use commands::{CommandOrder, CommandReport, Commands};
 pub use conflict::{Conflict, Missing};
 pub use credentials::{Credentials, GitTicket};
+pub use disk_meter::{DiskAreas, DiskMeasurement, DiskMeter, FolderUse, MeasuredFolder};
 pub use environments::{EnvironmentSettings, Environments};
 pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders, LaunchPaths, LaunchRecords, TranscriptGuards};
@@ -84,4 +86,5 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     pub notifier: Arc<dyn Notifier>,
     pub commands: Arc<dyn Commands>,
+    pub disk: Arc<dyn DiskMeter>,
 }

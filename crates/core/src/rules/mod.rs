@@ -15,6 +15,7 @@ pub mod display;
 pub mod environment;
 pub mod handoff;
 pub mod handoff_chain;
+pub mod housekeeping;
 pub mod last_output;
 pub mod lifecycle;
 pub mod listening;

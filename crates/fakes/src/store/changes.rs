@@ -78,6 +78,8 @@ impl Tables {
             Change::RemoveToken(token) => self.remove_token(token)?,
             Change::UseToken { token, at } => self.token_mut(token)?.last_used_at = Some(at),
             Change::SetListener(settings) => self.listener = settings.map(|settings| *settings),
+            Change::SetNextSweep(at) => self.housekeeping.next_sweep = Some(at),
+            Change::SetDiskLevel(level) => self.housekeeping.disk_level = level,
             Change::RecordRequest(record) => self.record_request(*record)?,
         }
         Ok(())

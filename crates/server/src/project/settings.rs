@@ -14,6 +14,7 @@ use segue_core::{Error, Kind, Result};
 use serde::Deserialize;
 
 use super::credentials::CredentialSettings;
+use super::housekeeping::{DiskTable, SweepTable};
 
 /// The default value of `silence`: a headless turn that prints nothing for this time is ended. Some
 /// agents wait forever for a connection.
@@ -43,6 +44,12 @@ pub(super) struct Settings {
     /// Credentials for git, by host.
     #[serde(default)]
     credentials: CredentialSettings,
+    /// How much disk space Segue may use.
+    #[serde(default)]
+    pub(super) disk: DiskTable,
+    /// After which time without use things are removed.
+    #[serde(default)]
+    pub(super) sweep: SweepTable,
 }
 
 /// How many tasks may run at the same time.
@@ -224,7 +231,7 @@ impl TryFrom<String> for PositiveDuration {
 /// A number of bytes with an optional unit, such as `10 GB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-struct ByteCount(u64);
+pub(super) struct ByteCount(pub(super) u64);
 
 impl TryFrom<String> for ByteCount {
     type Error = String;
@@ -245,7 +252,8 @@ impl TryFrom<String> for ByteCount {
     }
 }
 
-fn read(config_file: &Path) -> Result<Settings> {
+/// Reads the settings. A missing file has the default values.
+pub(super) fn read(config_file: &Path) -> Result<Settings> {
     let text = match fs::read_to_string(config_file) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Settings::default()),
@@ -273,11 +281,16 @@ fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
         .hint(
             "its keys are `vendor`, `silence`, `archive_limit`, and those under `[attention]`, \
-             `[environment]`, `[tasks]` and `[credentials.\"HOST\"]`",
+             `[environment]`, `[tasks]`, `[disk]`, `[sweep]` and `[credentials.\"HOST\"]`",
         )
         .hint("keys under `[attention]`: `command = [\"…\"]`, `desktop = true`")
         .hint("keys under `[environment]`: `shell = true`, `files = [\"…\"]`, `timeout = \"10s\"`")
         .hint("keys under `[tasks]`: `per_agent = 1`, `per_account = 4`, `total = 8`")
+        .hint("keys under `[disk]`: `budget = \"50 GB\"`, `warn = 0.8`")
+        .hint(
+            "keys under `[sweep]`: `every = \"24h\"`, and the ages `closed`, `orphans`, \
+             `launches`, `clones` and `archives`, such as `orphans = \"14d\"`",
+        )
         .hint(
             "keys under `[credentials.\"HOST\"]`: `username = \"…\"`, and one of \
              `command = [\"…\"]`, `env = \"…\"` and `file = \"…\"`",

@@ -6,6 +6,7 @@ mod doctor;
 mod events;
 mod git_credential;
 mod guard;
+mod housekeeping;
 mod limits;
 mod messages;
 mod network;
@@ -71,6 +72,7 @@ fn table() -> RouteTable {
     let table = add_sessions(table);
     let table = add_messages(table);
     let table = add_tasks(table);
+    let table = housekeeping::add(table);
     add_worktrees(table)
 }
 

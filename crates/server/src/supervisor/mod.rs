@@ -14,6 +14,7 @@ mod concurrent;
 mod fleet_files;
 mod gate;
 mod handoff;
+mod housekeeping;
 mod list;
 mod live_launches;
 mod resume;
@@ -48,6 +49,7 @@ pub(crate) use actor::{
 };
 pub(crate) use adopt::adopt;
 pub(crate) use handoff::handoff;
+pub(crate) use housekeeping::{disk, reset, start_sweeper, sweep};
 pub(crate) use list::list;
 pub(crate) use resume::{count, plan, resume};
 pub(crate) use run::run;
@@ -66,6 +68,7 @@ use actor::Actor;
 use fleet_files::FleetFiles;
 use gate::Gates;
 use handoff::HandoffClaims;
+use housekeeping::Housekeeping;
 use live_launches::LiveLaunches;
 use tasks::TaskDispatcher;
 use view_extras::ViewExtras;
@@ -90,6 +93,7 @@ pub(crate) struct Supervisor {
     room: Arc<Semaphore>,
     handoff_claims: HandoffClaims,
     worktree_claims: WorktreeClaims,
+    housekeeping: Housekeeping,
     tasks: TaskDispatcher,
     view_extras: ViewExtras,
     /// Sessions whose actors have no work left. The session that has been idle longest comes first.
@@ -119,6 +123,7 @@ impl Supervisor {
             room,
             handoff_claims,
             worktree_claims: WorktreeClaims::default(),
+            housekeeping: Housekeeping::default(),
             tasks: TaskDispatcher::default(),
             view_extras: ViewExtras::default(),
             resting: Mutex::default(),

@@ -3,6 +3,7 @@
 mod bindings;
 mod fleets;
 mod handoffs;
+mod housekeeping;
 mod launches;
 mod messages;
 mod network;
@@ -21,6 +22,7 @@ use crate::sqlite::read;
 use crate::sqlite::values::Word;
 
 /// Applies one change inside a transaction.
+#[expect(clippy::too_many_lines, reason = "one line per change")]
 pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<(), SqliteFault> {
     match change {
         Change::PutFleet(fleet) => fleets::put(transaction, fleet),
@@ -80,6 +82,8 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::RemoveToken(token) => network::remove_token(transaction, *token),
         Change::UseToken { token, at } => network::use_token(transaction, *token, *at),
         Change::SetListener(settings) => network::set_listener(transaction, settings.as_deref()),
+        Change::SetNextSweep(at) => housekeeping::set_next_sweep(transaction, *at),
+        Change::SetDiskLevel(level) => housekeeping::set_disk_level(transaction, *level),
         Change::RecordRequest(record) => requests::record(transaction, record),
     }
 }

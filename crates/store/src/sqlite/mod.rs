@@ -12,6 +12,7 @@ mod database;
 mod fault;
 mod files;
 mod filesystem;
+mod housekeeping;
 mod lock;
 mod migrations;
 mod network;

@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
     AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Event, Fleet, FleetName, Handoff,
-    IssueKey, Launch, ListenSettings, MachineId, Message, MessageId, RequestKey, RequestStep,
-    Session, SessionId, StoredToken, StoredUsageCursor, TaskId, Timer, Trust, VendorId,
+    HousekeepingState, IssueKey, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message,
+    MessageId, RequestKey, RequestStep, Session, SessionId, StoredToken, StoredUsageCursor, TaskId,
+    Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
@@ -21,7 +22,7 @@ use tokio::sync::{oneshot, watch};
 use crate::sqlite::backup::BackupThread;
 use crate::sqlite::database::Database;
 use crate::sqlite::fault::SqliteFault;
-use crate::sqlite::{network, opening, read, sessions, tasks, usage, write};
+use crate::sqlite::{housekeeping, network, opening, read, sessions, tasks, usage, write};
 
 type Request = Box<dyn FnOnce(&mut Database) + Send>;
 
@@ -236,6 +237,18 @@ impl Store for SqliteStore {
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {
         let key = key.clone();
         self.read(move |connection| tasks::issue_session(connection, &key)).await
+    }
+
+    async fn issue_sessions(&self) -> Result<Vec<(IssueKey, SessionId)>> {
+        self.read(housekeeping::issue_sessions).await
+    }
+
+    async fn launch_index(&self) -> Result<Vec<LaunchIndexEntry>> {
+        self.read(housekeeping::launches).await
+    }
+
+    async fn housekeeping(&self) -> Result<HousekeepingState> {
+        self.read(housekeeping::state).await
     }
 
     async fn usage_cursors(&self, sessions: &[SessionId]) -> Result<Vec<StoredUsageCursor>> {
