@@ -10,6 +10,7 @@ mod changed_vendor;
 mod cursor;
 mod described;
 mod handoff;
+mod housekeeping;
 mod scale;
 mod tasks;
 mod timers;

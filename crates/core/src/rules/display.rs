@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-pub use crate::model::is_misleading;
+pub use crate::model::{byte_count, is_misleading};
 
 const ESCAPE: char = '\u{1b}';
 const BELL: char = '\u{7}';
@@ -27,16 +27,6 @@ pub fn program_name(command_line: &str) -> String {
 pub fn counted(count: usize, word: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {word}{ending}")
-}
-
-/// Returns a number of bytes with a decimal unit, such as `1.5 GB`.
-pub fn byte_count(bytes: u64) -> String {
-    let units = [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)];
-    match units.into_iter().find(|(_, size)| bytes >= *size) {
-        Some((unit, size)) if bytes.is_multiple_of(size) => format!("{} {unit}", bytes / size),
-        Some((unit, size)) => format!("{}.{} {unit}", bytes / size, bytes % size / (size / 10)),
-        None => format!("{bytes} B"),
-    }
 }
 
 /// Returns the text without escape sequences and misleading characters. Keeps line breaks and tabs.
@@ -101,16 +91,6 @@ fn skip_string(rest: &mut Peekable<Chars<'_>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn byte_counts_are_formatted_with_decimal_units() {
-        let table = [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (10_000_000_000, "10 GB")];
-        for (bytes, text) in table {
-            assert_eq!(byte_count(bytes), text);
-        }
-        assert_eq!(byte_count(2_049_999), "2.0 MB");
-        assert_eq!(byte_count(2_500_000_000_000), "2.5 TB");
-    }
 
     #[test]
     fn program_name_contains_only_the_program_and_its_script() {

@@ -1,6 +1,6 @@
 //! How much disk space Segue's folders use.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -71,11 +71,9 @@ async fn salvages(
     let of_clones = clones.iter().filter_map(|it| it.url.clone()).map(RepositorySource::Url);
     let sources = worktrees.iter().map(|it| it.source.clone()).chain(of_clones);
     let mut counted = BTreeMap::new();
-    for source in sources {
-        if !counted.contains_key(&source) {
-            let bytes = ports.checkouts.salvage_bytes(&source).await;
-            counted.insert(source, bytes.ok());
-        }
+    for source in sources.collect::<BTreeSet<_>>() {
+        let bytes = ports.checkouts.salvage_bytes(&source).await;
+        counted.insert(source, bytes.ok());
     }
     counted
 }

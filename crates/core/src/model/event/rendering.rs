@@ -7,11 +7,11 @@ use super::{
     SweptFacts, WorktreeCommandFacts,
 };
 use crate::model::{
-    DiskLevel, EnvironmentSource, Exit, LaunchId, Source, Status, TaskId, TaskStateKind,
+    DiskLevel, EnvironmentSource, Exit, LaunchId, Source, Status, TaskId, TaskStateKind, byte_count,
 };
-use crate::rules::display::byte_count;
 
 impl fmt::Display for EventPayload {
+    #[expect(clippy::too_many_lines, reason = "one arm per kind of event")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SessionCreated { address: text }

@@ -29,7 +29,7 @@ impl BudgetPlan {
 
     /// Returns what to remove next. `None` if the rest is below the budget, or if nothing may be
     /// removed.
-    pub fn next(&mut self) -> Option<RemovalCandidate> {
+    pub fn take_next(&mut self) -> Option<RemovalCandidate> {
         if self.used < self.budget {
             return None;
         }

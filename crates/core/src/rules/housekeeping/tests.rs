@@ -62,7 +62,7 @@ fn removed(candidates: Vec<RemovalCandidate>, used: u64, budget: u64) -> Vec<Str
     let ages = SweepAges::default();
     let mut plan = BudgetPlan::new(candidates, (used, budget), (&ages, day(100)));
     let mut names = Vec::new();
-    while let Some(next) = plan.next() {
+    while let Some(next) = plan.take_next() {
         names.push(next.item.name()[35..].to_owned());
         plan.removed(&next);
     }
@@ -93,11 +93,11 @@ fn removal_that_failed_makes_no_room_and_the_next_thing_is_tried() {
     let all = vec![candidate(1, UnusedWorktree, (1, 50)), candidate(2, UnusedWorktree, (2, 50))];
     let ages = SweepAges::default();
     let mut plan = BudgetPlan::new(all, (100, 60), (&ages, day(100)));
-    let failed = plan.next().unwrap();
-    let next = plan.next().unwrap();
+    let failed = plan.take_next().unwrap();
+    let next = plan.take_next().unwrap();
     assert_ne!(failed, next);
     plan.removed(&next);
-    assert_eq!(plan.next(), None);
+    assert_eq!(plan.take_next(), None);
 }
 
 fn any_candidate() -> impl Strategy<Value = RemovalCandidate> {
@@ -123,7 +123,7 @@ proptest! {
         let mut plan = BudgetPlan::new(candidates, (used, budget), (&ages, day(100)));
         let (mut rest, mut seen) = (used, Vec::new());
         for fails in fails {
-            let Some(next) = plan.next() else { break };
+            let Some(next) = plan.take_next() else { break };
             prop_assert!(rest >= budget, "something was removed below the budget");
             prop_assert!(next.hold.is_none(), "{next:?} must stay");
             prop_assert!(all.contains(&next));
@@ -134,7 +134,7 @@ proptest! {
             seen.push((next.class, next.last_used));
         }
         prop_assert!(seen.is_sorted(), "{seen:?}");
-        let is_over = plan.next().is_none();
+        let is_over = plan.take_next().is_none();
         prop_assert!(is_over);
         let can_go = |it: &&RemovalCandidate| it.can_make_room(&ages, day(100));
         // It ends because the rest is below the budget, or because nothing is left.

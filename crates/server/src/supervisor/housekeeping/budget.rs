@@ -60,7 +60,7 @@ impl Supervisor {
         let now = self.ports.clock.now();
         let mut plan = BudgetPlan::new(candidates, (used, budget.bytes), (&ages, now));
         let mut report = SweepReport::default();
-        while let Some(next) = plan.next() {
+        while let Some(next) = plan.take_next() {
             let (kind, name) = (next.item.kind(), next.item.name());
             match self.remove_item(&next.item, &environment).await {
                 Ok(salvage) => {
