@@ -136,7 +136,8 @@ fn budget_removes_what_no_session_uses_and_then_refuses_new_worktrees() {
     assert!(refused.stderr.contains("of 6 MB on disk"), "{refused:#?}");
     assert!(refused.stderr.contains("segue du"), "{refused:#?}");
     assert!(folder.join("large").exists(), "a running session keeps its worktree");
-    assert!(world.ok(["log"]).contains("full: 8."), "{}", world.ok(["log"]));
+    let log = world.ok(["log"]);
+    assert!(log.contains("full: ") && log.contains(" of 6 MB"), "{log}");
     world.ok(["run", "-d", "--vendor", "demo", "--name", "owl", "hello"]);
 
     // The session comes back with its worktree.

@@ -36,9 +36,10 @@ async fn clone_is_listed_with_its_url_and_its_last_use() {
     let scene = Scene::with_remote();
     assert_eq!(scene.checkouts.clones().unwrap(), []);
     scene.ensure(&scene.spec(scene.remote(), "a")).await.unwrap();
+    let folder = scene.clone_folder();
     fs::create_dir(scene.path("data/clones/strange.git")).unwrap();
     let clones = scene.checkouts.clones().unwrap();
-    let own = clones.iter().find(|it| it.path == scene.clone_folder()).unwrap();
+    let own = clones.iter().find(|it| it.path == folder).unwrap();
     assert_eq!((own.url.clone(), own.content), (Some(url(&scene)), CloneContent::Complete));
     assert!(own.used_at.as_second() > 1_700_000_000, "{}", own.used_at);
     let strange = clones.iter().find(|it| it.path != own.path).unwrap();

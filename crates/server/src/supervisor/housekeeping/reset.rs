@@ -6,11 +6,16 @@ use segue_core::api::{ResetReport, ResetRequest};
 use segue_core::flows::housekeeping::{ResetTarget, drop_targets, dropped, is_busy, reset_targets};
 use segue_core::flows::requests::step;
 use segue_core::flows::tasks as task_flows;
-use segue_core::model::{HousekeepingItem, Principal, RequestKey, RequestStep};
+use segue_core::model::{
+    HousekeepingItem, Principal, RequestKey, RequestStep, Task, TaskId, TaskState,
+};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, Result, failpoint};
 
 use super::super::{Supervisor, tasks};
+
+/// At most this often a task is cancelled that changes meanwhile.
+const MAX_CANCEL_ATTEMPTS: usize = 5;
 
 /// Drops the conversation of an agent about an issue: cancels its tasks, ends its process, and
 /// salvages and removes its worktree. Drops nothing if there is none.
@@ -46,16 +51,12 @@ fn runs(target: &ResetTarget) -> Error {
 impl Supervisor {
     /// Ends everything that happens about an issue. Can be repeated after a crash.
     async fn end_work(self: &Arc<Self>, principal: &Principal, target: &ResetTarget) -> Result<()> {
-        for task in &target.tasks {
-            let id = task.id;
+        // A task that runs is cancelled last: its end would start the next one.
+        let (waiting, running): (Vec<&Task>, Vec<&Task>) =
+            target.tasks.iter().partition(|task| task.state == TaskState::Queued);
+        for task in waiting.into_iter().chain(running) {
             failpoint::hit("reset.cancel.before");
-            if let Err(error) = tasks::cancel(self, principal, &id.to_string()).await {
-                // The task may have ended by itself.
-                let now = task_flows::by_id(&self.ports, id).await?.task.state;
-                if !now.has_ended() {
-                    return Err(error);
-                }
-            }
+            self.cancel_task(principal, task.id).await?;
             failpoint::hit("reset.cancel.after");
         }
         if let Some(summary) = &target.session {
@@ -70,5 +71,22 @@ impl Supervisor {
             failpoint::hit("reset.worktree.after");
         }
         Ok(())
+    }
+
+    /// Cancels a task that has not ended.
+    async fn cancel_task(self: &Arc<Self>, principal: &Principal, id: TaskId) -> Result<()> {
+        for _ in 0..MAX_CANCEL_ATTEMPTS {
+            let cancelled = tasks::cancel(self, principal, &id.to_string()).await;
+            let has_ended = task_flows::by_id(&self.ports, id).await?.task.state.has_ended();
+            match cancelled {
+                Ok(_) => return Ok(()),
+                Err(_) if has_ended => return Ok(()),
+                // The task has just been started, and can be cancelled as a running one.
+                Err(error) if task_flows::is_changed_meanwhile(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::conflict(format!("task `{id}` changes too fast to be cancelled"))
+            .hint("run the command again"))
     }
 }
