@@ -63,7 +63,7 @@ fn write_large(path: &Path, bytes: usize) {
     let mut state = 1_u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 33) as u8
+        state.to_le_bytes()[4]
     };
     fs::write(path, (0..bytes).map(|_| next()).collect::<Vec<u8>>()).unwrap();
 }
@@ -304,7 +304,7 @@ fn reset_of_a_running_turn_is_refused_unless_it_may_interrupt() {
     let refused = world.segue(words);
     assert_eq!(refused.status, 4, "{refused:#?}");
     assert!(refused.stderr.contains("--interrupt"), "{refused:#?}");
-    assert_eq!(wait_state(&world, &running, "waiting")["session"].is_string(), true);
+    assert!(wait_state(&world, &running, "waiting")["session"].is_string());
     let outcome = CommandOutcome::of(world.command(words).args(["--interrupt", "--json"]));
     assert_eq!(outcome.status, 0, "{outcome:#?}");
     for task in [&running, &queued] {

@@ -103,8 +103,8 @@ async fn bytes_of_salvages_are_those_of_objects_that_nothing_else_has() {
     let bytes = async || scene.checkouts.salvage_bytes(&scene.app()).await.unwrap();
     assert_eq!(bytes().await, 0);
     let made = scene.ensure(&scene.spec(scene.app(), "a")).await.unwrap();
-    let random: Vec<u8> =
-        (0..200_000_u32).map(|it| (it.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let number = |it: u32| it.wrapping_mul(2_654_435_761).to_le_bytes()[1];
+    let random: Vec<u8> = (0..200_000).map(number).collect();
     fs::write(made.path.join("large"), random).unwrap();
     scene.checkouts.remove(&scene.removal(&made.path)).await.unwrap();
     let with_salvage = bytes().await;
