@@ -149,24 +149,35 @@ fn budget_removes_what_no_session_uses_and_then_refuses_new_worktrees() {
     assert!(folder.join("large").exists());
 }
 
+/// Adds a task that waits because the worktree of a running session uses up the budget.
+fn waiting_for_disk(world: &World, url: &str) -> String {
+    world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "--worktree", "fox", "hello"]);
+    let folder = PathBuf::from(text(&world.session("fox"), "cwd"));
+    write_large(&folder.join("large"), 8_000_000);
+    configure(world, "[disk]\nbudget = \"6 MB\"\n");
+    let id = add_task(world, url, "17", "remember the word amber");
+    let waiting = wait_state(world, &id, "waiting");
+    assert!(text(&waiting, "reason").contains("of 6 MB on disk"), "{waiting:#}");
+    id
+}
+
 #[test]
 fn task_that_needs_a_worktree_waits_for_disk_space_and_says_so() {
     let (world, url) = world_with_agent();
-    let folder = {
-        world.ok(["run", "-d", "--vendor", "demo", "--name", "fox", "--worktree", "fox", "hello"]);
-        PathBuf::from(text(&world.session("fox"), "cwd"))
-    };
-    write_large(&folder.join("large"), 8_000_000);
-    configure(&world, "[disk]\nbudget = \"6 MB\"\n");
-    let id = add_task(&world, &url, "17", "remember the word amber");
-    let waiting = wait_state(&world, &id, "waiting");
-    assert!(text(&waiting, "reason").contains("on disk"), "{waiting:#}");
-    kill_daemon(&world);
-    let waiting = wait_state(&world, &id, "waiting");
-    assert!(text(&waiting, "reason").contains("on disk"), "{waiting:#}");
+    let id = waiting_for_disk(&world, &url);
     world.ok(["stop", "fox"]);
     world.ok(["worktree", "rm", "fox", "--yes"]);
     assert_eq!(wait_state(&world, &id, "done")["branch"], "coder/issue-17");
+}
+
+#[test]
+fn task_that_waits_for_disk_space_goes_on_after_a_restart_with_a_larger_budget() {
+    let (world, url) = world_with_agent();
+    let id = waiting_for_disk(&world, &url);
+    configure(&world, "[disk]\nbudget = \"1 GB\"\n");
+    kill_daemon(&world);
+    let done = wait_state(&world, &id, "done");
+    assert_eq!(done["result"]["answer"], "I will remember amber.", "{done:#}");
 }
 
 #[test]

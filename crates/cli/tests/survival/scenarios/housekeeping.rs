@@ -8,6 +8,7 @@ use segue_testkit::repositories::{git, make_repository};
 use segue_testkit::world::CommandOutcome;
 use serde_json::{Value, json};
 
+use super::tasks::state_after_wait;
 use super::worktrees::check_repositories;
 use super::{NAME, Scenario, prompt, wait_at_rest, with_project};
 
@@ -20,13 +21,21 @@ const NOTE: &str = "note.txt";
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "reset",
-        prepare: with_issue,
-        act: reset,
+        prepare: |world| {
+            with_issue(world);
+            with_waiting_task(world);
+        },
+        act: |world| {
+            let outcome = reset(world);
+            configure(world, "");
+            outcome
+        },
         check: |world, outcome| {
             if outcome.status == 0 {
                 let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
                 let both = json!({ "worktree": true, "session": true });
                 assert_eq!(report["dropped"], both, "{outcome:#?}");
+                no_task_is_open(world);
                 everything_is_salvaged(world);
             }
         },
@@ -35,6 +44,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
             let report = world.json(reset_words(&url(world)));
             let none = json!({ "worktree": false, "session": false });
             assert_eq!(report["dropped"], none, "{report}");
+            no_task_is_open(world);
             everything_is_salvaged(world);
         },
         ..Scenario::PLAIN
@@ -45,8 +55,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
             with_issue(world);
             let sessions = world.sessions();
             world.ok(["rm", sessions[0]["address"].as_str().unwrap(), "--yes"]);
-            fs::write(world.segue_home().join("config.toml"), "[sweep]\norphans = \"0s\"\n")
-                .unwrap();
+            with_unused_clone(world);
+            configure(
+                world,
+                "[sweep]\norphans = \"0s\"\nclones = \"0s\"\n[disk]\nbudget = \"1 B\"\n",
+            );
         },
         act: |world| world.segue(["sweep", "--json"]),
         check: |world, outcome| {
@@ -81,6 +94,37 @@ fn with_issue(world: &World) {
     fs::write(folder.join(NOTE), "keep me").unwrap();
 }
 
+/// Adds a task about the issue that waits, because a file of variables is missing.
+fn with_waiting_task(world: &World) {
+    configure(world, "[environment]\nfiles = [\"/nonexistent/variables\"]\n");
+    let url = url(world);
+    let add = ["task", "add", "--agent", NAME, "--repo", &url, "--issue", ISSUE, "--key", "later"];
+    let outcome = CommandOutcome::of(world.command(add).arg("not said"));
+    assert_eq!(outcome.status, 0, "{outcome:#?}");
+    assert_eq!(state_after_wait(world, "later"), "waiting");
+}
+
+/// Makes a clone of another repository that nothing needs.
+fn with_unused_clone(world: &World) {
+    let origin = world.root().join("other");
+    make_repository(&origin);
+    let url = format!("file://{}", origin.display());
+    world.ok(["run", "-d", "--name", "beta", "--worktree", "fix", "--repo", &url, "hello"]);
+    wait_at_rest(world);
+    world.ok(["stop", "beta"]);
+    world.ok(["worktree", "rm", "beta", "--yes"]);
+    world.ok(["rm", "beta", "--yes"]);
+}
+
+fn configure(world: &World, text: &str) {
+    fs::write(world.segue_home().join("config.toml"), text).unwrap();
+}
+
+fn no_task_is_open(world: &World) {
+    let open = world.json(["task", "ls", "--json"]);
+    assert_eq!(open["tasks"], json!([]), "{open:#}");
+}
+
 fn reset_words(url: &str) -> [&str; 8] {
     ["reset", "--agent", NAME, "--repo", url, "--issue", ISSUE, "--json"]
 }
@@ -92,12 +136,13 @@ fn reset(world: &World) -> CommandOutcome {
 /// Checks that the worktree is gone and that a salvage has its file.
 fn everything_is_salvaged(world: &World) {
     let clones = fs::read_dir(world.segue_home().join("data/clones")).unwrap();
-    let clone = clones.map(|entry| entry.unwrap().path()).next().unwrap();
-    let list = git(&clone, &["worktree", "list", "--porcelain"]);
+    let clones: Vec<PathBuf> = clones.map(|entry| entry.unwrap().path()).collect();
+    let [clone] = clones.as_slice() else { panic!("{clones:?}") };
+    let list = git(clone, &["worktree", "list", "--porcelain"]);
     assert_eq!(list.matches("worktree ").count(), 1, "{list}");
-    let salvages = git(&clone, &["for-each-ref", "--format=%(refname)", "refs/segue/salvage"]);
+    let salvages = git(clone, &["for-each-ref", "--format=%(refname)", "refs/segue/salvage"]);
     let has_note = salvages.lines().any(|salvage| {
-        let files = git(&clone, &["ls-tree", "-r", "--name-only", salvage]);
+        let files = git(clone, &["ls-tree", "-r", "--name-only", salvage]);
         files.contains(NOTE)
     });
     assert!(has_note, "{salvages}");
