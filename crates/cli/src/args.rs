@@ -10,15 +10,14 @@ use segue_core::rules::address;
 
 use crate::commands::task::{TaskAction, TaskArguments};
 use crate::commands::{
-    adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, handoff, init, log,
-    ls, man, messages, resume, rm, run, scale, send, serve, show, stop, token, trust, up, usage,
-    vendors, wait, worktree,
+    adopt, answer, attach, completions, daemon, deliveries, dispatch, doctor, du, handoff, init,
+    log, ls, man, messages, reset, resume, rm, run, scale, send, serve, show, stop, sweep, token,
+    trust, up, usage, vendors, wait, worktree,
 };
 
 /// Commands that are planned for later versions. Their error is "not built yet"; it does not suggest a
 /// typing error.
-const NOT_BUILT: [&str; 10] =
-    ["acp", "du", "fork", "mcp", "plan", "reset", "search", "status", "sweep", "web"];
+const NOT_BUILT: [&str; 7] = ["acp", "fork", "mcp", "plan", "search", "status", "web"];
 
 /// `segue help COMMAND` means `segue COMMAND --help`.
 const HELP: &str = "help";
@@ -73,6 +72,9 @@ pub(crate) enum SegueCommand {
     Usage(usage::UsageArguments),
     Rm(rm::RmArguments),
     Worktree(worktree::WorktreeArguments),
+    Du(du::DuArguments),
+    Sweep(sweep::SweepArguments),
+    Reset(reset::ResetArguments),
     Vendors(vendors::VendorsArguments),
     Doctor(doctor::DoctorArguments),
     Trust(trust::TrustArguments),

@@ -12,6 +12,7 @@ mod error;
 mod events;
 mod git_credential;
 mod handoff;
+mod housekeeping;
 mod maybe_known;
 mod messages;
 mod network;
@@ -49,6 +50,10 @@ pub use error::ErrorAnswer;
 pub use events::{EventsQuery, FROM_NOW};
 pub use git_credential::{GitCredentialAnswer, GitCredentialRequest};
 pub use handoff::{CarriedTurn, DryRun, HandoffReport, HandoffRequest};
+pub use housekeeping::{
+    DiskItem, DiskItemKind, DiskReport, DiskRepository, DiskRequest, DroppedParts, ResetReport,
+    ResetRequest, SweepReport, SweepRequest, SweptItem,
+};
 pub use maybe_known::MaybeKnown;
 pub use messages::{
     CancelRequest, MessageList, MessageView, MessagesRequest, SendReport, SendRequest, Until,

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
-    BranchStart, CommitId, EnsuredWorktree, FileDiff, ListedWorktree, RefName, RepositoryId,
-    RepositorySource, RepositoryUrl, Salvage, SalvageOutcome, TaskCommit, WorktreeChanges,
-    WorktreeDiff, WorktreeFacts, WorktreeOrigin, WorktreePlace, WorktreeSpec,
+    BranchStart, CloneContent, CommitId, EnsuredWorktree, FileDiff, ListedWorktree, RefName,
+    RepositoryId, RepositorySource, RepositoryUrl, Salvage, SalvageOutcome, SharedClone,
+    TaskCommit, WorktreeChanges, WorktreeDiff, WorktreeFacts, WorktreeOrigin, WorktreePlace,
+    WorktreeSpec,
 };
 use segue_core::ports::{
     Checkouts, Clock as _, GitCaller, InspectDepth, RemovalOrder, RestorationOrder,
@@ -44,6 +45,14 @@ struct FakeCheckoutsState {
     diff: WorktreeDiff,
     /// The caller of the last command.
     caller: Option<GitCaller>,
+    clones: Vec<FakeClone>,
+}
+
+#[derive(Debug)]
+struct FakeClone {
+    clone: SharedClone,
+    /// Why it must stay.
+    holds: Option<String>,
 }
 
 impl Default for FakeCheckoutsState {
@@ -58,6 +67,7 @@ impl Default for FakeCheckoutsState {
             commits: Vec::new(),
             diff,
             caller: None,
+            clones: Vec::new(),
         }
     }
 }
@@ -86,6 +96,18 @@ impl FakeCheckouts {
     /// Sets the remote of the repository.
     pub fn set_remote(&self, url: &str) {
         self.state.lock().unwrap().remote = Some(RepositoryUrl::parse(url).unwrap());
+    }
+
+    /// Adds a shared clone. `holds` is why it must stay.
+    pub fn add_clone(&self, url: &str, used_at: Timestamp, holds: Option<&str>) -> PathBuf {
+        let url = RepositoryUrl::parse(url).unwrap();
+        let path = Path::new("/data/clones").join(url.name());
+        self.disk.create_folder(&path);
+        let content = CloneContent::Complete;
+        let clone = SharedClone { path: path.clone(), url: Some(url), used_at, content };
+        let holds = holds.map(str::to_owned);
+        self.state.lock().unwrap().clones.push(FakeClone { clone, holds });
+        path
     }
 
     /// Adds a commit to all worktrees.
@@ -309,6 +331,33 @@ impl Checkouts for FakeCheckouts {
             .partition(|salvage| salvage.made_at < before);
         state.salvages = young;
         Ok(old)
+    }
+
+    fn clones(&self) -> Result<Vec<SharedClone>> {
+        self.calls.enter("checkouts.clones")?;
+        Ok(self.state.lock().unwrap().clones.iter().map(|it| it.clone.clone()).collect())
+    }
+
+    async fn salvage_bytes(&self, _source: &RepositorySource) -> Result<u64> {
+        self.calls.enter("checkouts.salvage_bytes")?;
+        Ok(1000 * self.state.lock().unwrap().salvages.len() as u64)
+    }
+
+    async fn clone_holds(&self, clone: &SharedClone) -> Result<Option<String>> {
+        self.calls.enter("checkouts.clone_holds")?;
+        let state = self.state.lock().unwrap();
+        let found = state.clones.iter().find(|it| it.clone.path == clone.path);
+        Ok(found.and_then(|it| it.holds.clone()))
+    }
+
+    async fn remove_clone(&self, clone: &SharedClone) -> Result<()> {
+        self.calls.enter("checkouts.remove_clone")?;
+        if let Some(why) = self.clone_holds(clone).await? {
+            return Err(Error::conflict("the clone must stay").caused_by(why));
+        }
+        self.state.lock().unwrap().clones.retain(|it| it.clone.path != clone.path);
+        self.disk.remove(&clone.path);
+        Ok(())
     }
 
     async fn maintain(&self, _source: &RepositorySource) -> Result<()> {

@@ -16,6 +16,7 @@ mod clock;
 mod conversion;
 mod credentials;
 mod disk;
+mod disk_meter;
 mod files;
 mod folders;
 mod forges;
@@ -42,6 +43,7 @@ pub use clock::FakeClock;
 pub use conversion::FakeConversion;
 pub use credentials::FakeCredentials;
 pub use disk::Disk;
+pub use disk_meter::FakeDiskMeter;
 pub use files::FakeFiles;
 pub use folders::FakeFolders;
 pub use forges::{FakeForgeState, FakeForges};
@@ -77,6 +79,7 @@ pub struct FakeWorld {
     pub sources: Arc<FakeSources>,
     pub notifier: Arc<FakeNotifier>,
     pub commands: Arc<FakeCommands>,
+    pub meter: Arc<FakeDiskMeter>,
     pub clock: Arc<FakeClock>,
 }
 
@@ -115,6 +118,7 @@ impl FakeWorld {
             forges,
             notifier: Arc::default(),
             commands: Arc::default(),
+            meter: Arc::new(FakeDiskMeter::new(disk.clone())),
             clock,
             folders,
             calls,
@@ -140,6 +144,7 @@ impl FakeWorld {
             notifier: self.notifier.clone(),
             commands: self.commands.clone(),
             sources: self.sources.clone(),
+            disk: self.meter.clone(),
             clock: self.clock.clone(),
         }
     }

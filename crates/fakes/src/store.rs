@@ -13,10 +13,10 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{
     AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId,
-    DeliverySummary, Event, Fleet, FleetName, Handoff, IssueKey, IssueRef, Launch, ListenSettings,
-    MachineId, Message, MessageId, Reply, ReplyState, RepositoryId, RequestKey, RequestRecord,
-    RequestStep, Session, SessionId, SourceName, StoredToken, StoredUsageCursor, TaskId, Timer,
-    TrackedIssue, TrackedIssueKey, Trust, VendorId,
+    DeliverySummary, Event, Fleet, FleetName, Handoff, HousekeepingState, IssueKey, IssueRef,
+    Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, Reply, ReplyState,
+    RepositoryId, RequestKey, RequestRecord, RequestStep, Session, SessionId, SourceName,
+    StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue, TrackedIssueKey, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
@@ -52,6 +52,7 @@ struct Tables {
     deliveries: Vec<Delivery>,
     tracked_issues: BTreeMap<TrackedIssueKey, TrackedIssue>,
     replies: Vec<Reply>,
+    housekeeping: HousekeepingState,
     requests: Vec<RequestRecord>,
 }
 
@@ -294,6 +295,20 @@ impl Store for FakeStore {
             tokens.sort_by_key(|it| (it.created_at, it.token.id));
             tokens
         })
+    }
+
+    async fn issue_sessions(&self) -> Result<Vec<(IssueKey, SessionId)>> {
+        self.read("store.issue_sessions", |it| {
+            it.issue_sessions.iter().map(|(key, session)| (key.clone(), *session)).collect()
+        })
+    }
+
+    async fn launch_index(&self) -> Result<Vec<LaunchIndexEntry>> {
+        self.read("store.launch_index", Tables::launch_index)
+    }
+
+    async fn housekeeping(&self) -> Result<HousekeepingState> {
+        self.read("store.housekeeping", |it| it.housekeeping)
     }
 
     async fn listener(&self) -> Result<Option<ListenSettings>> {

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use segue_core::model::{
     CheckoutNotice, CommitId, EnsuredWorktree, Environment, ListedWorktree, RepositoryId,
-    RepositorySource, RepositoryUrl, Salvage, SalvageOutcome, TaskCommit, WorktreeDiff,
-    WorktreeFacts, WorktreePlace, WorktreeSpec,
+    RepositorySource, RepositoryUrl, Salvage, SalvageOutcome, SharedClone, TaskCommit,
+    WorktreeDiff, WorktreeFacts, WorktreePlace, WorktreeSpec,
 };
 use segue_core::ports::{
     Checkouts, Clock, GitCaller, InspectDepth, RemovalOrder, RestorationOrder,
@@ -28,7 +28,7 @@ use crate::locked::LockedRepository;
 use crate::program::Git;
 use crate::refs::Refs;
 use crate::removal;
-use crate::salvage::{self, Salvaging};
+use crate::salvage::{self, SalvageSizes, Salvaging};
 use crate::scratch::Scratch;
 use crate::worktree;
 
@@ -54,13 +54,14 @@ pub struct GitCheckouts {
     clock: Arc<dyn Clock>,
     scratch: OnceLock<Scratch>,
     git: OnceCell<Git>,
+    salvage_sizes: SalvageSizes,
 }
 
 impl GitCheckouts {
     /// Changes nothing: folders are made and git is looked for when they are first needed.
     pub fn new(folders: CheckoutFolders, environment: Environment, clock: Arc<dyn Clock>) -> Self {
         let (scratch, git) = (OnceLock::new(), OnceCell::new());
-        Self { folders, environment, clock, scratch, git }
+        Self { folders, environment, clock, scratch, git, salvage_sizes: SalvageSizes::default() }
     }
 
     fn scratch(&self) -> Result<&Scratch> {
@@ -292,6 +293,28 @@ impl Checkouts for GitCheckouts {
             Some(folders) => salvage::expire(&self.lock(source, folders).await?, before).await,
             None => Ok(Vec::new()),
         }
+    }
+
+    fn clones(&self) -> Result<Vec<SharedClone>> {
+        clone::stale::list(&layout::real(&self.folders.clones))
+    }
+
+    async fn salvage_bytes(&self, source: &RepositorySource) -> Result<u64> {
+        match self.known(source)? {
+            Some(folders) => self.salvage_sizes.of(self.git().await?, &folders).await,
+            None => Ok(0),
+        }
+    }
+
+    async fn clone_holds(&self, clone: &SharedClone) -> Result<Option<String>> {
+        clone::stale::reason_to_stay(self.git().await?, clone).await
+    }
+
+    async fn remove_clone(&self, clone: &SharedClone) -> Result<()> {
+        let folders = clone::stale::folders_of(clone);
+        // The name of the lock comes from the folder, so this is the lock of the URL.
+        let source = RepositorySource::Folder(folders.common.clone());
+        clone::stale::remove(&self.lock(&source, folders).await?, clone).await
     }
 
     async fn maintain(&self, source: &RepositorySource) -> Result<()> {

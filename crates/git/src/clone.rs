@@ -11,6 +11,7 @@
 mod carry;
 mod health;
 mod settings;
+pub(crate) mod stale;
 mod stashes;
 
 use std::fs;

@@ -14,6 +14,7 @@
 //! Its parents are HEAD and the commits that only the worktree keeps. It is made without filters,
 //! hooks and the repository's configuration, and compared with the worktree afterwards.
 
+mod bytes;
 mod comparison;
 mod disk;
 mod inventory;
@@ -42,6 +43,7 @@ use crate::worktree;
 use metadata::{Metadata, SalvagedWorktree};
 use snapshot::{Snapshotting, WorktreeSnapshot};
 
+pub(crate) use bytes::SalvageSizes;
 pub(crate) use comparison::{is_part_of_commit, is_part_of_salvage};
 pub(crate) use kept::{commit_ids, commit_ids_in, commits as kept_commits};
 pub(crate) use restoring::restore;

@@ -3,6 +3,7 @@
 
 mod checkout;
 mod companion_files;
+mod disk_meter;
 mod failure;
 mod folder;
 mod git;
@@ -52,6 +53,7 @@ pub mod watch;
 
 pub use clock::SystemClock;
 pub use commands::LocalCommands;
+pub use disk_meter::LocalDiskMeter;
 pub use failure::quoted;
 pub use files::LocalFiles;
 pub use folders::DiskFolders;

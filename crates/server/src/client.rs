@@ -1,6 +1,7 @@
 //! The client for the daemon's API. It starts the daemon if none runs.
 
 mod deliveries;
+mod housekeeping;
 mod network;
 mod tasks;
 

@@ -16,7 +16,7 @@ use tokio::sync::{OnceCell, watch};
 
 use crate::network::{ListenerInbox, Network};
 use crate::requests::Requests;
-use crate::supervisor::{Supervisor, dispatch, tasks};
+use crate::supervisor::{Supervisor, dispatch, start_sweeper, tasks};
 use crate::wiring::{self, Local};
 
 pub(crate) use serving::{CLOSE, HttpLimits, REQUEST_GRACE, ServedConnection};
@@ -121,8 +121,8 @@ async fn take_up_work(supervisor: &Arc<Supervisor>) -> Result<()> {
     dispatch::take_up(supervisor).await
 }
 
-/// Finds out in the background what happened to every launch, and then takes up the tasks. The
-/// returned value becomes true when that is done.
+/// Finds out in the background what happened to every launch, then takes up the tasks and the
+/// deliveries, and starts the sweeper. The returned value becomes true when that is done.
 fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
     let (done, reconciled) = watch::channel(false);
     tokio::spawn(async move {
@@ -132,6 +132,7 @@ fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
         if let Err(error) = take_up_work(&supervisor).await {
             tracing::error!(%error, "the queued tasks cannot be read");
         }
+        start_sweeper(&supervisor);
         done.send_replace(true);
     });
     reconciled

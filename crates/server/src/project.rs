@@ -2,6 +2,7 @@
 
 mod credentials;
 mod dispatch;
+mod housekeeping;
 mod settings;
 mod source;
 mod sources;
@@ -22,6 +23,7 @@ use segue_core::ports::{Checkouts, ProjectFile, Projects, Vendors};
 
 pub(crate) use credentials::{CredentialSettings, HostCredential, SecretSource, credentials};
 pub(crate) use dispatch::dispatch_rules;
+pub(crate) use housekeeping::{disk_budget, sweep_ages, sweep_interval};
 pub(crate) use settings::{
     archive_limit, attention, check as check_settings, check_names, environment, silence_limit,
     task_limits,

@@ -25,7 +25,7 @@ use segue_host::folders::DiskFolders;
 use segue_host::hold::{self, LocalHolders, LocalTerminals};
 use segue_host::machine::LocalMachine;
 use segue_host::watch::LocalWatchers;
-use segue_host::{LocalCommands, LocalNotifier, commands};
+use segue_host::{LocalCommands, LocalDiskMeter, LocalNotifier, commands};
 use segue_host::{
     Paths, ProcessContext, cgroup, failpoints, orphans, peer, process_context, scope,
 };
@@ -148,6 +148,7 @@ pub(crate) fn ports(
         notifier: Arc::new(LocalNotifier),
         commands: Arc::new(LocalCommands::new(paths)),
         sources: Arc::new(sources),
+        disk: Arc::new(LocalDiskMeter::new(paths)),
     })
 }
 

@@ -19,6 +19,7 @@ pub(crate) mod daemon;
 pub(crate) mod deliveries;
 pub(crate) mod dispatch;
 pub(crate) mod doctor;
+pub(crate) mod du;
 pub(crate) mod duration;
 mod failure;
 pub(crate) mod git_askpass;
@@ -31,6 +32,7 @@ pub(crate) mod messages;
 pub(crate) mod outcomes;
 pub(crate) mod overview;
 pub(crate) mod prompt;
+pub(crate) mod reset;
 pub(crate) mod resume;
 pub(crate) mod rm;
 pub(crate) mod run;
@@ -39,6 +41,7 @@ pub(crate) mod send;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod stop;
+pub(crate) mod sweep;
 mod targets;
 pub(crate) mod task;
 pub(crate) mod token;
@@ -82,6 +85,9 @@ pub(crate) async fn carry_out(
         Some(SegueCommand::Usage(arguments)) => usage::run(&arguments, context).await,
         Some(SegueCommand::Rm(arguments)) => rm::run(&arguments, context).await,
         Some(SegueCommand::Worktree(arguments)) => worktree::run(arguments, context).await,
+        Some(SegueCommand::Du(arguments)) => du::run(&arguments, context).await,
+        Some(SegueCommand::Sweep(arguments)) => sweep::run(&arguments, context).await,
+        Some(SegueCommand::Reset(arguments)) => reset::run(arguments, context).await,
         Some(SegueCommand::Doctor(arguments)) => doctor::run(&arguments, context).await,
         Some(SegueCommand::Vendors(arguments)) => vendors::run(&arguments, context),
         Some(SegueCommand::Trust(arguments)) => trust::run(&arguments, context).await,

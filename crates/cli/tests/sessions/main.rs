@@ -11,6 +11,7 @@ mod cursor;
 mod described;
 mod dispatch;
 mod handoff;
+mod housekeeping;
 mod scale;
 mod tasks;
 mod timers;

@@ -5,6 +5,7 @@ mod conversing;
 mod credentials;
 mod ending;
 mod handing_over;
+mod housekeeping;
 mod questions;
 mod starting;
 mod storage;
@@ -65,6 +66,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         ending::SCENARIOS,
         worktrees::SCENARIOS,
         credentials::SCENARIOS,
+        housekeeping::SCENARIOS,
     ]
     .concat()
 }

@@ -144,7 +144,9 @@ pub async fn make_room(ports: &Ports, limit: u64) -> Result<Vec<CopiedConversati
 
 /// Returns for each conversation the session that it belongs to. If several sessions have it, a
 /// live session takes precedence.
-async fn sessions_of_copies(ports: &Ports) -> Result<HashMap<Archived, (CopyOwner, SessionId)>> {
+pub(crate) async fn sessions_of_copies(
+    ports: &Ports,
+) -> Result<HashMap<Archived, (CopyOwner, SessionId)>> {
     let mut sessions = HashMap::new();
     for summary in ports.store.sessions(&SessionQuery::default()).await? {
         let owner = if is_live(&summary) { CopyOwner::Live } else { CopyOwner::Resting };
@@ -159,7 +161,8 @@ async fn sessions_of_copies(ports: &Ports) -> Result<HashMap<Archived, (CopyOwne
     Ok(sessions)
 }
 
-fn is_live(summary: &SessionSummary) -> bool {
+/// Returns whether a session is alive: it has an open launch, or has neither ended nor been lost.
+pub(crate) fn is_live(summary: &SessionSummary) -> bool {
     summary.open.is_some() || !matches!(summary.session.status, Status::Ended(_) | Status::Lost)
 }
 

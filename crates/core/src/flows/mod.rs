@@ -21,6 +21,7 @@ pub mod environment;
 pub mod guard;
 pub mod handoff;
 pub mod handoff_chain;
+pub mod housekeeping;
 pub mod last_output;
 pub mod launch;
 pub mod list;

@@ -214,7 +214,9 @@ impl SessionState {
             | Change::PutTrackedIssue(_)
             | Change::RemoveTrackedIssue(_)
             | Change::AddReply(_)
-            | Change::SetReply(_) => {}
+            | Change::SetReply(_)
+            | Change::SetNextSweep(_)
+            | Change::SetDiskLevel(_) => {}
         }
     }
 

@@ -2,14 +2,16 @@
 
 mod rendering;
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    CommandPhase, DeliveryId, EnvironmentSource, Evidence, Exit, FailureClass, HandoffForm,
-    LaunchId, LaunchMode, MessageId, RefName, ReplyState, SessionId, Source, SourceName, Status,
-    TaskId, TaskStateKind, VendorId, VendorSessionId,
+    CommandPhase, DeliveryId, DiskLevel, EnvironmentSource, Evidence, Exit, FailureClass,
+    HandoffForm, LaunchId, LaunchMode, MessageId, RefName, ReplyState, SessionId, Source,
+    SourceName, Status, TaskId, TaskStateKind, VendorId, VendorSessionId,
 };
 use crate::word_enum::word_enum;
 
@@ -209,6 +211,20 @@ pub enum EventPayload {
         issue: String,
         worktrees: usize,
     },
+    /// Old things were removed.
+    Swept(SweptFacts),
+    /// The disk use has reached another level of the user's budget.
+    DiskLevelChanged {
+        level: DiskLevel,
+        used: u64,
+        budget: u64,
+    },
+    /// The conversation about an issue was dropped. The next task about it begins a new one.
+    IssueReset {
+        agent: String,
+        repository: String,
+        issue: String,
+    },
     /// An event whose data are missing or cannot be parsed, because another version recorded it.
     /// Only its kind and its text are known.
     #[serde(skip)]
@@ -246,6 +262,17 @@ pub struct WorktreeCommandFacts {
     pub command: String,
     /// How the command ended. `None` if it was started.
     pub ending: Option<String>,
+}
+
+/// What a sweep has removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweptFacts {
+    /// How many things of each kind were removed.
+    pub removed: BTreeMap<String, usize>,
+    /// How many things were not removed because of an error.
+    pub failed: usize,
+    /// The reason of the removal: they were old, or the disk budget was used up.
+    pub reason: String,
 }
 
 /// A process that a dead launch left behind.
@@ -307,6 +334,9 @@ word_enum! {
         ReplyChanged = "reply_changed",
         SourceChanged = "source_changed",
         IssueCleanedUp = "issue_cleaned_up",
+        Swept = "swept",
+        DiskLevelChanged = "disk_level_changed",
+        IssueReset = "issue_reset",
     }
 }
 
@@ -351,6 +381,9 @@ impl EventPayload {
             Self::ReplyChanged { .. } => EventKind::ReplyChanged,
             Self::SourceChanged { .. } => EventKind::SourceChanged,
             Self::IssueCleanedUp { .. } => EventKind::IssueCleanedUp,
+            Self::Swept(_) => EventKind::Swept,
+            Self::DiskLevelChanged { .. } => EventKind::DiskLevelChanged,
+            Self::IssueReset { .. } => EventKind::IssueReset,
             Self::Recorded { kind, .. } => *kind,
         }
     }

@@ -5,6 +5,7 @@ mod agent_worktree;
 mod archive;
 mod binding;
 mod branch;
+mod byte_count;
 mod child_report;
 mod delivery;
 mod description;
@@ -18,6 +19,7 @@ mod folder_state;
 mod forge;
 mod git_host;
 mod handoff;
+mod housekeeping;
 mod ids;
 mod launch;
 mod listening;
@@ -54,6 +56,7 @@ pub use agent_worktree::{AgentWorktree, WorktreeOrder, WorktreeRemoval};
 pub use archive::{Archived, CopiedConversation};
 pub use binding::{Binding, Evidence};
 pub use branch::{BranchName, CommitId, RefName};
+pub use byte_count::byte_count;
 pub use child_report::ChildReport;
 pub use delivery::{
     ActionOutcome, Delivery, DeliveryAction, DeliveryState, DeliveryStateKind, DeliverySummary,
@@ -64,7 +67,7 @@ pub use dispatch::{AllowedActors, DispatchConditions, DispatchRule};
 pub use environment_source::EnvironmentSource;
 pub use event::{
     Event, EventKind, EventPayload, LeftoverProcess, MadeWorktreeFacts, NewEvent,
-    RemovedWorktreeFacts, RestoreSource, WorktreeCommandFacts,
+    RemovedWorktreeFacts, RestoreSource, SweptFacts, WorktreeCommandFacts,
 };
 pub use failure::{Failure, FailureClass};
 pub use fleet::{Counts, Fleet, FleetMember, FleetRecord, Trust};
@@ -79,6 +82,10 @@ pub use forge::{
 };
 pub use git_host::GitHost;
 pub use handoff::{Handoff, HandoffForm};
+pub use housekeeping::{
+    CloneContent, DiskLevel, HousekeepingItem, HousekeepingKind, HousekeepingState,
+    LaunchIndexEntry, SharedClone,
+};
 pub use ids::{
     AgentName, DeliveryId, FleetName, ForgeId, LaunchId, MachineId, MessageId, ReplyId, RequestId,
     SessionId, SessionName, SourceName, TaskId, TaskKey, TokenId, VendorId, VendorSessionId,

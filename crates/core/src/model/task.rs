@@ -238,6 +238,8 @@ pub enum TaskWait {
     Account { reason: String },
     /// The login shell lacks variables of the session's last launch, or cannot be read.
     Environment { missing: Vec<String>, reason: String },
+    /// The disk budget is used up, and the task needs a new worktree.
+    Disk { reason: String },
 }
 
 impl TaskWait {
@@ -253,7 +255,9 @@ impl fmt::Display for TaskWait {
             Self::Question { question } => f.write_str(question),
             Self::UsageLimit { until: Some(until) } => write!(f, "usage limit until {until:.0}"),
             Self::UsageLimit { until: None } => f.write_str("usage limit"),
-            Self::Account { reason } | Self::Environment { reason, .. } => f.write_str(reason),
+            Self::Account { reason } | Self::Environment { reason, .. } | Self::Disk { reason } => {
+                f.write_str(reason)
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use super::GitTicket;
 use crate::error::Result;
 use crate::model::{
     BranchName, CommitId, EnsuredWorktree, Environment, GitHost, ListedWorktree, RefName,
-    RepositoryId, RepositorySource, Salvage, SalvageOutcome, TaskCommit, WorktreeDiff,
+    RepositoryId, RepositorySource, Salvage, SalvageOutcome, SharedClone, TaskCommit, WorktreeDiff,
     WorktreeFacts, WorktreePlace, WorktreeSpec,
 };
 
@@ -97,6 +97,22 @@ pub trait Checkouts: Debug + Send + Sync {
         source: &RepositorySource,
         before: Timestamp,
     ) -> Result<Vec<Salvage>>;
+
+    /// Returns the shared clones, and folders beside them that are left from interrupted or damaged
+    /// ones.
+    fn clones(&self) -> Result<Vec<SharedClone>>;
+
+    /// Returns the number of bytes of the objects that only salvages need. They are part of the
+    /// repository's own size. The cost of a second call is small if no ref has changed.
+    async fn salvage_bytes(&self, source: &RepositorySource) -> Result<u64>;
+
+    /// Returns why a shared clone must stay: it has a worktree, a salvage, a stash or commits that
+    /// the remote does not have, or it is damaged. `None` if nothing is lost without it.
+    async fn clone_holds(&self, clone: &SharedClone) -> Result<Option<String>>;
+
+    /// Removes a shared clone, or what an interrupted step has left of it. Fails if it must stay: see
+    /// [`Self::clone_holds`]. Succeeds if it is gone.
+    async fn remove_clone(&self, clone: &SharedClone) -> Result<()>;
 
     /// Collects garbage in the shared clone of a URL. Git never does so there by itself. Does
     /// nothing to a repository of the user.

@@ -6,6 +6,7 @@ mod clock;
 mod commands;
 mod conflict;
 mod credentials;
+mod disk_meter;
 mod environments;
 mod files;
 mod folders;
@@ -33,6 +34,7 @@ pub use clock::Clock;
 pub use commands::{CommandOrder, CommandReport, Commands};
 pub use conflict::{Conflict, Missing};
 pub use credentials::{Credentials, GitTicket};
+pub use disk_meter::{DiskAreas, DiskMeasurement, DiskMeter, FolderUse, MeasuredFolder};
 pub use environments::{EnvironmentSettings, Environments};
 pub use files::{FileFacts, Files, NewContents, Taken};
 pub use folders::{Guarded, LaunchFolders, LaunchPaths, LaunchRecords, TranscriptGuards};
@@ -87,4 +89,5 @@ pub struct Ports {
     pub notifier: Arc<dyn Notifier>,
     pub commands: Arc<dyn Commands>,
     pub sources: Arc<dyn ForgeSources>,
+    pub disk: Arc<dyn DiskMeter>,
 }

@@ -9,13 +9,13 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::model::{
     AgentName, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage, Delivery,
-    DeliveryId, DeliveryState, DeliveryStateKind, DeliverySummary, Event, Fleet, FleetName,
-    Handoff, IssueKey, IssueRef, Launch, LaunchEnd, LaunchId, ListenSettings, MachineId, Message,
-    MessageId, MessageState, NewEvent, ProcessRef, Reply, RepositoryId, RequestKey, RequestRecord,
-    RequestStep, Session, SessionId, SessionName, SessionSettings, SourceName, Status, StoredToken,
-    StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind, Timer, TokenId, TrackedIssue,
-    TrackedIssueKey, Trust, Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeCommands,
-    WorktreeId, WorktreeRemoval,
+    DeliveryId, DeliveryState, DeliveryStateKind, DeliverySummary, DiskLevel, Event, Fleet,
+    FleetName, Handoff, HousekeepingState, IssueKey, IssueRef, Launch, LaunchEnd, LaunchId,
+    LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, MessageState, NewEvent,
+    ProcessRef, Reply, RepositoryId, RequestKey, RequestRecord, RequestStep, Session, SessionId,
+    SessionName, SessionSettings, SourceName, Status, StoredToken, StoredUsageCursor, Task, TaskId,
+    TaskKey, TaskStateKind, Timer, TokenId, TrackedIssue, TrackedIssueKey, Trust, Usage,
+    UsageIncrement, VendorId, VendorSessionId, WorktreeCommands, WorktreeId, WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -106,6 +106,15 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns the session in which an agent works on an issue.
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>>;
+
+    /// Returns all sessions in which agents work on issues, in the order of their keys.
+    async fn issue_sessions(&self) -> Result<Vec<(IssueKey, SessionId)>>;
+
+    /// Returns all launches, each session's in the order of their numbers.
+    async fn launch_index(&self) -> Result<Vec<LaunchIndexEntry>>;
+
+    /// Returns what a new daemon has to know about housekeeping.
+    async fn housekeeping(&self) -> Result<HousekeepingState>;
 
     /// Returns how far the sources of these sessions' usage are counted.
     async fn usage_cursors(&self, sessions: &[SessionId]) -> Result<Vec<StoredUsageCursor>>;
@@ -308,6 +317,10 @@ pub enum Change {
     AddReply(Box<Reply>),
     /// Replaces the record of a reply.
     SetReply(Box<Reply>),
+    /// Records when the next sweep is due.
+    SetNextSweep(Timestamp),
+    /// Records the level of disk use that was reported.
+    SetDiskLevel(DiskLevel),
     /// Records a step of a request. A step that the request has already is a conflict.
     RecordRequest(Box<RequestRecord>),
 }

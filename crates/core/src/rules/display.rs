@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-pub use crate::model::is_misleading;
+pub use crate::model::{byte_count, is_misleading};
 
 const ESCAPE: char = '\u{1b}';
 const BELL: char = '\u{7}';

@@ -17,6 +17,7 @@ pub mod environment;
 pub mod forge_prompts;
 pub mod handoff;
 pub mod handoff_chain;
+pub mod housekeeping;
 pub mod last_output;
 pub mod lifecycle;
 pub mod listening;

@@ -33,6 +33,8 @@ pub enum RestrictedAction {
     ReadTasks,
     /// Changing where the daemon listens, or who has a token.
     Network,
+    /// Removing everything that is old.
+    Sweep,
 }
 
 /// What a caller needs to use a route.
@@ -200,6 +202,7 @@ fn description_of(action: RestrictedAction) -> &'static str {
         RestrictedAction::Everything => "act on sessions that are not its own",
         RestrictedAction::Tasks | RestrictedAction::ReadTasks => "use tasks",
         RestrictedAction::Network => "change where the daemon listens, or who has a token",
+        RestrictedAction::Sweep => "remove old worktrees, clones and copies",
     }
 }
 
@@ -217,7 +220,8 @@ fn scope_for(action: RestrictedAction) -> TokenScope {
         | RestrictedAction::Repair
         | RestrictedAction::Adopt
         | RestrictedAction::StopDaemon
-        | RestrictedAction::Network => TokenScope::Admin,
+        | RestrictedAction::Network
+        | RestrictedAction::Sweep => TokenScope::Admin,
     }
 }
 

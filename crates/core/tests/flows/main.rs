@@ -14,6 +14,7 @@ mod environment;
 mod fleet;
 mod handoff;
 mod handoff_chain;
+mod housekeeping;
 mod launch;
 mod list;
 mod look;

@@ -85,6 +85,8 @@ impl Tables {
             Change::RemoveTrackedIssue(key) => drop(self.tracked_issues.remove(&key)),
             Change::AddReply(reply) => self.replies.push(*reply),
             Change::SetReply(reply) => self.set_reply(*reply)?,
+            Change::SetNextSweep(at) => self.housekeeping.next_sweep = Some(at),
+            Change::SetDiskLevel(level) => self.housekeeping.disk_level = level,
             Change::RecordRequest(record) => self.record_request(*record)?,
         }
         Ok(())

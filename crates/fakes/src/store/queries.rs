@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::Date;
-use segue_core::model::{DailyUsage, Event, IssueKey, Session, SessionId, Task, Usage};
+use segue_core::model::{
+    DailyUsage, Event, IssueKey, Launch, LaunchIndexEntry, Session, SessionId, Task, Usage,
+};
 use segue_core::ports::{
     EventQuery, LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionActivity, SessionQuery,
     SessionSummary, TASK_BEGINNING_CHARACTERS, TaskQuery, TaskSummary, UsageQuery, VendorPlace,
@@ -18,6 +20,18 @@ impl Tables {
 
     pub(super) fn has_open_launch(&self, id: SessionId) -> bool {
         self.launches.iter().any(|it| it.session == id && it.is_open())
+    }
+
+    pub(super) fn launch_index(&self) -> Vec<LaunchIndexEntry> {
+        let mut all: Vec<_> = self.launches.iter().collect();
+        all.sort_by_key(|it| (it.session, it.number, it.created_at, it.id));
+        let entry = |it: &Launch| LaunchIndexEntry {
+            id: it.id,
+            session: it.session,
+            number: it.number,
+            ended_at: it.end.map(|end| end.at),
+        };
+        all.into_iter().map(entry).collect()
     }
 
     pub(super) fn summaries(&self, query: &SessionQuery) -> Vec<SessionSummary> {

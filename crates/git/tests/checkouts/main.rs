@@ -15,6 +15,7 @@ mod locks;
 mod provisions;
 mod restorations;
 mod salvages;
+mod stale_clones;
 mod states;
 mod support;
 mod victims;

@@ -15,6 +15,7 @@ use serde::Deserialize;
 
 use super::credentials::CredentialSettings;
 use super::dispatch::DispatchTable;
+use super::housekeeping::{DiskTable, SweepTable};
 use super::sources::SourceTable;
 
 /// The default value of `silence`: a headless turn that prints nothing for this time is ended. Some
@@ -51,6 +52,12 @@ pub(super) struct Settings {
     /// Which events of these forges become tasks.
     #[serde(default)]
     dispatch: Vec<DispatchTable>,
+    /// How much disk space Segue may use.
+    #[serde(default)]
+    pub(super) disk: DiskTable,
+    /// After which time without use things are removed.
+    #[serde(default)]
+    pub(super) sweep: SweepTable,
 }
 
 /// How many tasks may run at the same time.
@@ -237,7 +244,7 @@ impl TryFrom<String> for PositiveDuration {
 /// A number of bytes with an optional unit, such as `10 GB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-struct ByteCount(u64);
+pub(super) struct ByteCount(pub(super) u64);
 
 impl TryFrom<String> for ByteCount {
     type Error = String;
@@ -258,7 +265,8 @@ impl TryFrom<String> for ByteCount {
     }
 }
 
-fn read(config_file: &Path) -> Result<Settings> {
+/// Reads the settings. A missing file has the default values.
+pub(super) fn read(config_file: &Path) -> Result<Settings> {
     let text = match fs::read_to_string(config_file) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Settings::default()),
@@ -286,12 +294,17 @@ fn broken(config_file: &Path) -> Error {
     Error::config(format!("cannot read `{}`", config_file.display()))
         .hint(
             "its keys are `vendor`, `silence`, `archive_limit`, and those under `[attention]`, \
-             `[environment]`, `[tasks]`, `[credentials.\"HOST\"]`, `[[sources]]` and \
-             `[[dispatch]]`",
+             `[environment]`, `[tasks]`, `[disk]`, `[sweep]`, `[credentials.\"HOST\"]`, \
+             `[[sources]]` and `[[dispatch]]`",
         )
         .hint("keys under `[attention]`: `command = [\"…\"]`, `desktop = true`")
         .hint("keys under `[environment]`: `shell = true`, `files = [\"…\"]`, `timeout = \"10s\"`")
         .hint("keys under `[tasks]`: `per_agent = 1`, `per_account = 4`, `total = 8`")
+        .hint("keys under `[disk]`: `budget = \"50 GB\"`, `warn = 0.8`")
+        .hint(
+            "keys under `[sweep]`: `every = \"24h\"`, and the ages `closed`, `orphans`, \
+             `launches`, `clones` and `archives`, such as `orphans = \"14d\"`",
+        )
         .hint(
             "keys under `[credentials.\"HOST\"]`: `username = \"…\"`, and one of \
              `command = [\"…\"]`, `env = \"…\"` and `file = \"…\"`",

@@ -41,7 +41,9 @@ impl Sort {
             turn if turn.ends_with("/turn") => Self::Wait,
             "/v1/send" => Self::Send,
             "/v1/run" | "/v1/up" | "/v1/scale" | "/v1/resume" | "/v1/stop" | "/v1/adopt"
-            | "/v1/handoff" | "/v1/doctor" | "/v1/tasks/cancel" => Self::LongChange,
+            | "/v1/handoff" | "/v1/doctor" | "/v1/tasks/cancel" | "/v1/reset" | "/v1/sweep" => {
+                Self::LongChange
+            }
             worktree if worktree.starts_with("/v1/worktrees/") => Self::LongChange,
             _ => Self::Short,
         }

@@ -7,6 +7,7 @@ mod doctor;
 mod events;
 mod git_credential;
 mod guard;
+mod housekeeping;
 mod limits;
 mod messages;
 mod network;
@@ -73,6 +74,7 @@ fn table() -> RouteTable {
     let table = add_messages(table);
     let table = add_tasks(table);
     let table = add_deliveries(table);
+    let table = housekeeping::add(table);
     add_worktrees(table)
 }
 

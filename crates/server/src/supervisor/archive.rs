@@ -8,7 +8,7 @@ use segue_core::api::{Finding, Severity};
 use segue_core::flows::{archive, usage};
 use segue_core::model::{Session, SessionId, StoredUsageCursor};
 use segue_core::ports::{DamagedCopy, Ports, SessionPage, SessionQuery, SessionSummary};
-use segue_core::rules::display::counted;
+use segue_core::rules::display::{byte_count, counted};
 
 use super::{SessionRequest, Supervisor};
 use crate::blocking::blocking;
@@ -134,8 +134,8 @@ impl Supervisor {
         let (limit, count) = (self.archive_limit(), counted(copies.len(), "conversation"));
         let what = format!(
             "the archive has {count} in {}, of at most {}",
-            readable(size),
-            readable(limit)
+            byte_count(size),
+            byte_count(limit)
         );
         let cure = "set a larger limit: `archive_limit = \"20 GB\"` in config.toml";
         let is_full = size > limit;
@@ -179,28 +179,4 @@ fn damage(copy: &DamagedCopy, owner: Option<&Session>) -> String {
         _ => "of an unknown conversation".to_owned(),
     };
     format!("the archive's copy {of} in `{}` is damaged: {why}", folder.display())
-}
-
-/// Formats a number of bytes with a decimal unit.
-fn readable(bytes: u64) -> String {
-    let units = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)];
-    match units.into_iter().find(|(_, size)| bytes >= *size) {
-        Some((unit, size)) if bytes.is_multiple_of(size) => format!("{} {unit}", bytes / size),
-        Some((unit, size)) => format!("{}.{} {unit}", bytes / size, bytes % size / (size / 10)),
-        None => format!("{bytes} B"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn byte_counts_are_formatted_with_decimal_units() {
-        let table = [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (10_000_000_000, "10 GB")];
-        for (bytes, text) in table {
-            assert_eq!(readable(bytes), text);
-        }
-        assert_eq!(readable(2_049_999), "2.0 MB");
-    }
 }

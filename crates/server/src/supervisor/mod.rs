@@ -15,6 +15,7 @@ pub(crate) mod dispatch;
 mod fleet_files;
 mod gate;
 mod handoff;
+mod housekeeping;
 mod list;
 mod live_launches;
 mod resume;
@@ -49,6 +50,7 @@ pub(crate) use actor::{
 };
 pub(crate) use adopt::adopt;
 pub(crate) use handoff::handoff;
+pub(crate) use housekeeping::{disk, reset, start_sweeper, sweep};
 pub(crate) use list::list;
 pub(crate) use resume::{count, plan, resume};
 pub(crate) use run::run;
@@ -68,6 +70,7 @@ use dispatch::ForgeDispatch;
 use fleet_files::FleetFiles;
 use gate::Gates;
 use handoff::HandoffClaims;
+use housekeeping::Housekeeping;
 use live_launches::LiveLaunches;
 use tasks::TaskDispatcher;
 use view_extras::ViewExtras;
@@ -92,6 +95,7 @@ pub(crate) struct Supervisor {
     room: Arc<Semaphore>,
     handoff_claims: HandoffClaims,
     worktree_claims: WorktreeClaims,
+    housekeeping: Housekeeping,
     tasks: TaskDispatcher,
     pub(crate) dispatch: ForgeDispatch,
     view_extras: ViewExtras,
@@ -122,6 +126,7 @@ impl Supervisor {
             room,
             handoff_claims,
             worktree_claims: WorktreeClaims::default(),
+            housekeeping: Housekeeping::default(),
             tasks: TaskDispatcher::default(),
             dispatch: ForgeDispatch::default(),
             view_extras: ViewExtras::default(),

@@ -72,13 +72,14 @@ pub(super) struct MadeWorktree {
 }
 
 impl Supervisor {
-    /// Makes the worktree of a new session.
+    /// Makes the worktree of a new session. Fails if the disk budget is used up.
     pub(super) async fn make_worktree(
-        &self,
+        self: &Arc<Self>,
         plan: Option<&WorktreePlan>,
         environment: &Environment,
     ) -> Result<Option<MadeWorktree>> {
         let Some(plan) = plan else { return Ok(None) };
+        self.check_disk(&plan.worktree).await?;
         let claim = self.worktree_claims.claim(&plan.worktree.path).await;
         let event = worktrees::make(&self.ports, plan, environment).await?;
         Ok(Some(MadeWorktree { event, _claim: claim }))
@@ -112,7 +113,9 @@ impl Supervisor {
         if let Some(session) = worktree.session {
             self.ask(session, |reply| SessionRequest::CheckNoStart { reply }).await?;
         }
-        worktrees::remove(&self.ports, &worktree, (&[], environment)).await
+        let removed = worktrees::remove(&self.ports, &worktree, (&[], environment)).await;
+        self.housekeeping.room.notify_waiters();
+        removed
     }
 }
 

@@ -4,6 +4,7 @@ mod bindings;
 mod deliveries;
 mod fleets;
 mod handoffs;
+mod housekeeping;
 mod launches;
 mod messages;
 mod network;
@@ -22,6 +23,7 @@ use crate::sqlite::read;
 use crate::sqlite::values::Word;
 
 /// Applies one change inside a transaction.
+#[expect(clippy::too_many_lines, reason = "one line per change")]
 pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<(), SqliteFault> {
     match change {
         Change::PutFleet(fleet) => fleets::put(transaction, fleet),
@@ -88,6 +90,8 @@ pub(crate) fn apply(transaction: &Transaction<'_>, change: &Change) -> Result<()
         Change::RemoveTrackedIssue(key) => deliveries::remove_issue(transaction, key),
         Change::AddReply(reply) => deliveries::add_reply(transaction, reply),
         Change::SetReply(reply) => deliveries::set_reply(transaction, reply),
+        Change::SetNextSweep(at) => housekeeping::set_next_sweep(transaction, *at),
+        Change::SetDiskLevel(level) => housekeeping::set_disk_level(transaction, *level),
         Change::RecordRequest(record) => requests::record(transaction, record),
     }
 }

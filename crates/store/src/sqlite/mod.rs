@@ -13,6 +13,7 @@ mod deliveries;
 mod fault;
 mod files;
 mod filesystem;
+mod housekeeping;
 mod intact;
 mod lock;
 mod migrations;

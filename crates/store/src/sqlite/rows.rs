@@ -9,8 +9,9 @@ use rusqlite::Row;
 use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
     AccessToken, AgentName, AgentWorktree, Binding, ChildReport, DailyUsage, Event, EventPayload,
-    Fleet, Handoff, IssueKey, Launch, LaunchId, Message, NewEvent, Session, SessionId, StoredToken,
-    StoredUsageCursor, Task, Timer, Trust, Usage, UsageSource, UsdAmount,
+    Fleet, Handoff, HousekeepingState, IssueKey, Launch, LaunchId, LaunchIndexEntry, Message,
+    NewEvent, Session, SessionId, StoredToken, StoredUsageCursor, Task, Timer, Trust, Usage,
+    UsageSource, UsdAmount,
 };
 use segue_core::ports::{
     LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionSummary, TaskSummary, VendorPlace,
@@ -364,6 +365,23 @@ pub(crate) fn issue_session(row: &Row<'_>) -> rusqlite::Result<(IssueKey, Sessio
         issue: columns.word()?,
     };
     Ok((key, columns.word()?))
+}
+
+/// Reads `next_sweep, disk_level`.
+pub(crate) fn housekeeping(row: &Row<'_>) -> rusqlite::Result<HousekeepingState> {
+    let mut columns = Columns::of(row);
+    Ok(HousekeepingState { next_sweep: columns.optional_word()?, disk_level: columns.word()? })
+}
+
+/// Reads `id, session, number`, and the time of the end.
+pub(crate) fn launch_index_entry(row: &Row<'_>) -> rusqlite::Result<LaunchIndexEntry> {
+    let mut columns = Columns::of(row);
+    Ok(LaunchIndexEntry {
+        id: columns.word()?,
+        session: columns.word()?,
+        number: columns.plain()?,
+        ended_at: columns.optional_word()?,
+    })
 }
 
 /// Reads a column that is an identifier or a word.

@@ -8,9 +8,10 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
     AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId, DeliverySummary,
-    Event, Fleet, FleetName, Handoff, IssueKey, IssueRef, Launch, ListenSettings, MachineId,
-    Message, MessageId, Reply, RepositoryId, RequestKey, RequestStep, Session, SessionId,
-    SourceName, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue, Trust, VendorId,
+    Event, Fleet, FleetName, Handoff, HousekeepingState, IssueKey, IssueRef, Launch,
+    LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, Reply, RepositoryId,
+    RequestKey, RequestStep, Session, SessionId, SourceName, StoredToken, StoredUsageCursor,
+    TaskId, Timer, TrackedIssue, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
@@ -22,7 +23,9 @@ use tokio::sync::{oneshot, watch};
 use crate::sqlite::backup::BackupThread;
 use crate::sqlite::database::Database;
 use crate::sqlite::fault::SqliteFault;
-use crate::sqlite::{deliveries, network, opening, read, sessions, tasks, usage, write};
+use crate::sqlite::{
+    deliveries, housekeeping, network, opening, read, sessions, tasks, usage, write,
+};
 
 type Request = Box<dyn FnOnce(&mut Database) + Send>;
 
@@ -237,6 +240,18 @@ impl Store for SqliteStore {
     async fn issue_session(&self, key: &IssueKey) -> Result<Option<SessionId>> {
         let key = key.clone();
         self.read(move |connection| tasks::issue_session(connection, &key)).await
+    }
+
+    async fn issue_sessions(&self) -> Result<Vec<(IssueKey, SessionId)>> {
+        self.read(housekeeping::issue_sessions).await
+    }
+
+    async fn launch_index(&self) -> Result<Vec<LaunchIndexEntry>> {
+        self.read(housekeeping::launches).await
+    }
+
+    async fn housekeeping(&self) -> Result<HousekeepingState> {
+        self.read(housekeeping::state).await
     }
 
     async fn usage_cursors(&self, sessions: &[SessionId]) -> Result<Vec<StoredUsageCursor>> {

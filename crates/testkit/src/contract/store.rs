@@ -9,6 +9,7 @@ mod commits;
 mod deliveries;
 mod fleets;
 mod handoffs;
+mod housekeeping;
 mod launches;
 mod ledger;
 mod log;
@@ -31,6 +32,7 @@ pub use commits::*;
 pub use deliveries::*;
 pub use fleets::*;
 pub use handoffs::*;
+pub use housekeeping::*;
 pub use launches::*;
 pub use ledger::*;
 pub use log::*;
@@ -127,6 +129,8 @@ macro_rules! store_contract {
             usage_of_a_source_is_added_only_from_its_current_cursor
             usage_stays_when_its_session_is_removed
             an_agent_has_one_session_for_an_issue
+            the_next_sweep_and_the_disk_level_are_kept_when_the_store_is_opened_again
+            the_index_of_launches_has_the_end_of_each_launch
             tokens_are_listed_oldest_first_until_they_are_removed
             the_newest_listener_is_kept_until_it_is_switched_off
             recording_a_request_step_twice_is_a_conflict

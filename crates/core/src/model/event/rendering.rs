@@ -4,13 +4,15 @@ use std::fmt;
 
 use super::{
     EventPayload, LeftoverProcess, MadeWorktreeFacts, RemovedWorktreeFacts, RestoreSource,
-    WorktreeCommandFacts,
+    SweptFacts, WorktreeCommandFacts,
 };
 use crate::model::{
-    EnvironmentSource, Exit, LaunchId, ReplyState, Source, Status, TaskId, TaskStateKind,
+    DiskLevel, EnvironmentSource, Exit, LaunchId, ReplyState, Source, Status, TaskId,
+    TaskStateKind, byte_count,
 };
 
 impl fmt::Display for EventPayload {
+    #[expect(clippy::too_many_lines, reason = "one arm per kind of event")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SessionCreated { address: text }
@@ -84,8 +86,27 @@ impl fmt::Display for EventPayload {
             Self::TaskChanged { task, state, reason } => {
                 f.write_str(&task_changed(*task, *state, reason.as_deref()))
             }
+            Self::Swept(facts) => f.write_str(&swept(facts)),
+            Self::DiskLevelChanged { level, used, budget } => {
+                f.write_str(&disk_level(*level, (*used, *budget)))
+            }
+            Self::IssueReset { agent, repository, issue } => {
+                write!(f, "{agent} begins anew with issue {issue} of {repository}")
+            }
         }
     }
+}
+
+fn swept(SweptFacts { removed, failed, reason }: &SweptFacts) -> String {
+    let counts: Vec<String> =
+        removed.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+    let counts = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
+    let failed = if *failed == 0 { String::new() } else { format!(", {failed} failed") };
+    format!("removed {counts}{failed}: {reason}")
+}
+
+fn disk_level(level: DiskLevel, (used, budget): (u64, u64)) -> String {
+    format!("{}: {} of {}", level.word(), byte_count(used), byte_count(budget))
 }
 
 fn listener(address: Option<&str>) -> String {

@@ -255,6 +255,31 @@ fn forges() -> SentenceCases {
     ]
 }
 
+fn housekeeping() -> SentenceCases {
+    let swept = |removed: &[(&str, usize)], failed, reason: &str| {
+        let removed = removed.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect();
+        EventPayload::Swept(SweptFacts { removed, failed, reason: reason.to_owned() })
+    };
+    let level = DiskLevel::Warning;
+    let (used, budget) = (40_000_000_000, 50_000_000_000);
+    vec![
+        (
+            swept(&[("worktree", 1), ("launch", 3)], 0, "they were old"),
+            "removed launch 3, worktree 1: they were old",
+        ),
+        (swept(&[], 2, "they were old"), "removed nothing, 2 failed: they were old"),
+        (EventPayload::DiskLevelChanged { level, used, budget }, "warning: 40 GB of 50 GB"),
+        (
+            EventPayload::IssueReset {
+                agent: "coder".to_owned(),
+                repository: "/src/shop".to_owned(),
+                issue: "17".to_owned(),
+            },
+            "coder begins anew with issue 17 of /src/shop",
+        ),
+    ]
+}
+
 fn event(payload: EventPayload) -> Event {
     let fact = NewEvent { at: Timestamp::UNIX_EPOCH, session: None, launch: None, payload };
     Event { seq: 1, fact }
@@ -271,6 +296,7 @@ fn every_kind_of_payload_is_rendered_and_read_back_from_json() {
         tasks(),
         network(),
         forges(),
+        housekeeping(),
     ]
     .concat();
     for kind in EventKind::ALL {

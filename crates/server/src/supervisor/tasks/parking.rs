@@ -1,5 +1,5 @@
 //! Tasks that wait without an agent: until a usage limit ends, until the vendor accepts the account
-//! again, or until a person retries them.
+//! again, until there is disk space, or until a person retries them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +30,12 @@ pub(super) fn park(supervisor: &Arc<Supervisor>, task: &Task) {
             supervisor.tasks.schedule().set_held(key.clone(), true);
             tokio::spawn(async move {
                 supervisor.accounts.accepted(&account(&key)).await;
+                release(&supervisor, id, key).await;
+            });
+        }
+        TaskWait::Disk { .. } => {
+            tokio::spawn(async move {
+                supervisor.housekeeping.room.notified().await;
                 release(&supervisor, id, key).await;
             });
         }

@@ -11,7 +11,7 @@ use segue_core::model::{
 use segue_core::ports::Commit;
 use segue_core::rules::accounts::StartRequester;
 use segue_core::rules::environment::EnvironmentChoice;
-use segue_core::{Error, Result};
+use segue_core::{Error, Kind, Result};
 
 use super::super::resume::bring_back;
 use super::super::{Outgoing, SessionRequest, Start, StartTrigger, ask};
@@ -31,6 +31,7 @@ impl TaskWorker {
             let request = tasks::run_request(ports, &task.order, &environment);
             // The user added the task, and may start each agent of a trusted project.
             let plan = run::plan_unattended(ports, &Principal::User, &request).await?;
+            self.wait_for_disk(&plan).await?;
             match self.start_planned(task, &plan, environment.clone()).await {
                 Err(error) if run::is_name_taken(&error) => name_taken = Some(error),
                 Err(error) => return Err(self.explain(&task.order.account, error)),
@@ -38,6 +39,17 @@ impl TaskWorker {
             }
         }
         Err(name_taken.unwrap_or_else(|| Error::internal("no name was tried")).into())
+    }
+
+    /// The task has to wait if it needs a new worktree and the disk budget is used up.
+    async fn wait_for_disk(&self, plan: &RunPlan) -> Result<(), StepFailure> {
+        let Some(planned) = &plan.worktree else { return Ok(()) };
+        match self.supervisor.check_disk(&planned.worktree).await {
+            Err(error) if error.kind == Kind::Unavailable => {
+                Err(StepFailure::Wait(TaskWait::Disk { reason: error.message }))
+            }
+            other => Ok(other?),
+        }
     }
 
     async fn start_planned(

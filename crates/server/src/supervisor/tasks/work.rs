@@ -278,7 +278,8 @@ impl TaskWorker {
     async fn wait_or_go_on(&self, wait: TaskWait) -> Result<NextWork> {
         let is_question = matches!(wait, TaskWait::Question { .. });
         let waiting = self.wait(wait).await?;
-        let Some(session) = waiting.session.filter(|_| is_question) else {
+        let goes_on = is_question && !waiting.state.has_ended();
+        let Some(session) = waiting.session.filter(|_| goes_on) else {
             return Ok(NextWork::Stop);
         };
         turn::until_answered(&self.supervisor, session).await?;
@@ -297,10 +298,12 @@ impl TaskWorker {
         Ok(())
     }
 
-    /// Records that the task waits. Returns its new record.
+    /// Records that the task waits. Returns its new record. A task that was cancelled meanwhile stays
+    /// cancelled.
     pub(super) async fn wait(&self, wait: TaskWait) -> Result<Task> {
         let task = self.task().await?;
         match &task.state {
+            state if state.has_ended() => Ok(task),
             TaskState::Waiting(known) if *known == wait => Ok(task),
             _ => tasks::wait(&self.supervisor.ports, &task, wait).await,
         }

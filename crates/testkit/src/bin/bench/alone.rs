@@ -20,7 +20,8 @@ use segue_host::environments::LocalEnvironments;
 use segue_host::hold::LocalHolders;
 use segue_host::watch::LocalWatchers;
 use segue_host::{
-    DiskFolders, LocalCommands, LocalFiles, LocalMachine, LocalNotifier, Paths, SystemClock,
+    DiskFolders, LocalCommands, LocalDiskMeter, LocalFiles, LocalMachine, LocalNotifier, Paths,
+    SystemClock,
 };
 use segue_testkit::memory;
 use segue_testkit::runtime::block_on;
@@ -221,5 +222,6 @@ fn ports(home: &Path) -> Ports {
         notifier: Arc::new(LocalNotifier),
         commands: Arc::new(LocalCommands::new(&paths)),
         sources: Arc::new(NoSources),
+        disk: Arc::new(LocalDiskMeter::new(&paths)),
     }
 }

@@ -217,6 +217,9 @@ pub async fn an_agent_has_one_session_for_an_issue(backend: &impl Backend) {
     for (change, expected) in steps {
         store.commit(commit([change])).await.unwrap();
         assert_eq!(issue_sessions(&*store, &keys).await, expected);
+        let known = keys.iter().cloned().zip(expected);
+        let known: Vec<_> = known.filter_map(|(key, session)| Some((key, session?))).collect();
+        assert_eq!(store.issue_sessions().await.unwrap(), known);
     }
     let lost = SessionId::new(Uuid::now_v7());
     let refused = store.commit(commit([set(keys[2].clone(), Some(lost))])).await;

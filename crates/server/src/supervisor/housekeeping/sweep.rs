@@ -1,0 +1,116 @@
+//! Removes old things, once a day and on request.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use segue_core::Result;
+use segue_core::api::{FailedTarget, SweepReport, SweepRequest, SweptItem};
+use segue_core::flows::housekeeping::{self, CandidateScope};
+use segue_core::model::Principal;
+use segue_core::rules::housekeeping::{RemovalCandidate, SweepTime};
+use segue_core::rules::scope::RestrictedAction;
+
+use super::super::Supervisor;
+use super::items;
+use crate::project;
+
+/// Why things were removed.
+const REASON: &str = "they were old";
+
+/// Removes old things, or reports what would be removed.
+pub(crate) async fn sweep(
+    supervisor: &Arc<Supervisor>,
+    principal: &Principal,
+    request: SweepRequest,
+) -> Result<SweepReport> {
+    principal.allow(RestrictedAction::Sweep)?;
+    supervisor.sweep(request.dry_run).await
+}
+
+impl Supervisor {
+    /// Removes old things. A failure is reported, and does not prevent the other removals.
+    async fn sweep(self: &Arc<Self>, dry_run: bool) -> Result<SweepReport> {
+        let _turn = self.housekeeping.turn().await?;
+        let ages = project::sweep_ages(self.config_file())?;
+        let scope = CandidateScope { ages, closed: BTreeSet::new(), bytes: HashMap::new() };
+        let found = housekeeping::candidates(&self.ports, &scope).await?;
+        let now = self.ports.clock.now();
+        let expired = found.into_iter().filter_map(|it| Some((it.expiry(&ages, now)?, it)));
+        let (reasons, expired): (Vec<String>, Vec<RemovalCandidate>) = expired.unzip();
+        let environment = self.teardown_environment(items(&expired)).await;
+        let mut report = SweepReport { dry_run, ..SweepReport::default() };
+        for (reason, candidate) in reasons.into_iter().zip(&expired) {
+            let (kind, name) = (candidate.item.kind().into(), candidate.item.name());
+            let removed = match dry_run {
+                true => Ok(None),
+                false => self.remove_item(&candidate.item, &environment).await,
+            };
+            match removed {
+                Ok(salvage) => report.removed.push(SweptItem { kind, name, reason, salvage }),
+                Err(error) => report.failed.push(FailedTarget { target: name, error }),
+            }
+        }
+        housekeeping::record_sweep(&self.ports, &report, REASON).await?;
+        if !dry_run {
+            self.examine_disk().await?;
+        }
+        Ok(report)
+    }
+
+    /// Reads all folders in full, so that files that have grown in place count from now on, and
+    /// records the level of disk use. Does nothing without a budget.
+    async fn examine_disk(&self) -> Result<()> {
+        let Some(budget) = project::disk_budget(self.config_file()) else { return Ok(()) };
+        let (_, measured) = self.measure(true).await?;
+        self.note_level(measured.bytes.iter().sum(), &budget).await?;
+        self.housekeeping.room.notify_waiters();
+        Ok(())
+    }
+}
+
+/// Starts the sweeper. It waits for the recorded time of the next sweep, so that restarts of the
+/// daemon do not delay it.
+pub(crate) fn start_sweeper(supervisor: &Arc<Supervisor>) {
+    let supervisor = Arc::downgrade(supervisor);
+    tokio::spawn(async move {
+        while let Some(wait) = next_step(&supervisor).await {
+            tokio::time::sleep(wait).await;
+        }
+    });
+}
+
+/// Sweeps if a sweep is due. Returns how long to wait. `None` if the supervisor is gone.
+async fn next_step(supervisor: &Weak<Supervisor>) -> Option<Duration> {
+    let supervisor = supervisor.upgrade()?;
+    let every = project::sweep_interval(supervisor.config_file());
+    match housekeeping::next_sweep(&supervisor.ports, every).await {
+        Ok(SweepTime::At(due)) => {
+            let rest = due.duration_since(supervisor.ports.clock.now());
+            Some(Duration::try_from(rest).unwrap_or_default())
+        }
+        Ok(SweepTime::Now) => {
+            if let Err(error) = supervisor.sweep_on_time(every).await {
+                tracing::warn!(%error, "a sweep failed");
+            }
+            Some(Duration::ZERO)
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the time of the next sweep is not known");
+            Some(every)
+        }
+    }
+}
+
+impl Supervisor {
+    /// Sweeps. The time of the next sweep is recorded before, so that a sweep that ends the daemon
+    /// does not end every daemon after it.
+    async fn sweep_on_time(self: &Arc<Self>, every: Duration) -> Result<()> {
+        housekeeping::record_next_sweep(&self.ports, every).await?;
+        let report = self.sweep(false).await?;
+        for FailedTarget { target, error } in &report.failed {
+            tracing::warn!(target, %error, "a sweep could not remove something");
+        }
+        Ok(())
+    }
+}
