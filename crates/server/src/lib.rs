@@ -17,3 +17,5 @@ mod routes;
 mod supervisor;
 pub mod vendors;
 pub mod wiring;
+
+pub use routes::{openapi_document, route_rows};

@@ -22,11 +22,21 @@ pub(crate) struct ManArguments {
     /// Print all commands as one page of Markdown, for the documentation
     #[arg(long, hide = true, conflicts_with = "folder")]
     pub(crate) markdown: bool,
+
+    /// Print the OpenAPI document of the HTTP API, for the documentation
+    #[arg(long, hide = true, conflicts_with_all = ["folder", "markdown"])]
+    pub(crate) openapi: bool,
+
+    /// Print the rows of the table of routes, for the documentation
+    #[arg(long, hide = true, conflicts_with_all = ["folder", "markdown", "openapi"])]
+    pub(crate) routes: bool,
 }
 
 pub(crate) fn run(arguments: &ManArguments, output: &mut Output) -> Result<CommandEnding> {
     match &arguments.folder {
         _ if arguments.markdown => output.text(&markdown::page(args::SegueArguments::command()))?,
+        _ if arguments.openapi => output.text(&segue_server::openapi_document())?,
+        _ if arguments.routes => output.text(&(segue_server::route_rows().join("\n") + "\n"))?,
         Some(folder) => write_pages(folder)?,
         None => output.text(&page()?)?,
     }

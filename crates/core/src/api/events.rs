@@ -1,5 +1,6 @@
 //! The event log.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -10,7 +11,7 @@ use crate::ports::EventQuery;
 pub const FROM_NOW: i64 = -1;
 
 /// The query parameters of `GET /v1/events` and `GET /v1/events/follow`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventsQuery {
     /// Session ids, separated by commas. Empty for the events of all sessions.
     sessions: String,

@@ -1,7 +1,9 @@
 //! Words that a newer daemon may send although this version does not know them.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 /// A value of an answer that is a word in JSON. A word that this version does not know is kept as
@@ -11,6 +13,25 @@ use serde::{Deserialize, Serialize};
 pub enum MaybeKnown<T> {
     Known(T),
     Unknown(String),
+}
+
+/// The words that this version knows are in `x-extensible-enum`: a newer daemon may send others.
+impl<T: JsonSchema> JsonSchema for MaybeKnown<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = T::json_schema(generator);
+        if let Some(words) = schema.remove("enum") {
+            schema.insert("x-extensible-enum".to_owned(), words);
+        }
+        schema
+    }
 }
 
 impl<T: Copy> MaybeKnown<T> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, FailedTarget, MaybeKnown, SessionRef, SessionView};
@@ -10,8 +11,9 @@ use crate::model::{Failure, MessageId, MessageStateKind};
 use crate::word_enum::word_enum;
 
 /// `POST /v1/send`
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SendRequest {
+    #[schemars(default)]
     pub caller: Caller,
     pub session: String,
     pub text: String,
@@ -34,7 +36,7 @@ word_enum! {
 }
 
 /// The current state of a sent message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SendReport {
     #[serde(flatten)]
     pub session: SessionView,
@@ -50,7 +52,7 @@ pub struct SendReport {
 }
 
 /// A message as `segue messages --json` shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageView {
     pub id: MessageId,
     #[serde(flatten)]
@@ -62,7 +64,7 @@ pub struct MessageView {
 }
 
 /// `POST /v1/messages`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagesRequest {
     pub cwd: PathBuf,
     /// Sessions or fleets. If empty, the messages of all sessions are listed.
@@ -70,7 +72,7 @@ pub struct MessagesRequest {
 }
 
 /// Messages, oldest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageList {
     pub messages: Vec<MessageView>,
     /// Names that match no session.
@@ -79,7 +81,7 @@ pub struct MessageList {
 }
 
 /// `POST /v1/cancel`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelRequest {
     /// The id of a message, or the beginning of an id.
     pub message: String,

@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, MaybeKnown};
 use crate::model::{AgentName, SessionId, TaskId, TaskKey, TaskMode, TaskResult, TaskStateKind};
 
 /// `POST /v1/tasks`
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TaskAddRequest {
+    #[schemars(default)]
     pub caller: Caller,
     pub prompt: String,
     pub agent: String,
@@ -31,13 +33,13 @@ pub struct TaskAddRequest {
 }
 
 /// A task as `segue task show --json` prints it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskReport {
     pub task: TaskView,
 }
 
 /// The record of a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskView {
     pub id: TaskId,
     pub key: Option<TaskKey>,
@@ -65,7 +67,7 @@ pub struct TaskView {
 }
 
 /// `POST /v1/tasks/list` and `POST /v1/tasks/summaries`
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskListRequest {
     /// Includes tasks that have ended.
     pub all: bool,
@@ -74,19 +76,19 @@ pub struct TaskListRequest {
 }
 
 /// Tasks in the order of the queue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskList {
     pub tasks: Vec<TaskView>,
 }
 
 /// The parts of tasks that the table of `segue task ls` shows, in the order of the queue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskSummaryList {
     pub tasks: Vec<TaskSummaryView>,
 }
 
 /// One line of a table of tasks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskSummaryView {
     pub id: TaskId,
     pub agent: AgentName,
@@ -99,14 +101,14 @@ pub struct TaskSummaryView {
 }
 
 /// `POST /v1/tasks/show` and `POST /v1/tasks/cancel`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskSelector {
     /// An id, its beginning, or a key.
     pub task: String,
 }
 
 /// `POST /v1/tasks/wait`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskWaitRequest {
     /// An id, its beginning, or a key.
     pub task: String,
@@ -115,8 +117,9 @@ pub struct TaskWaitRequest {
 }
 
 /// `POST /v1/tasks/retry`
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRetryRequest {
+    #[schemars(default)]
     pub caller: Caller,
     /// An id, its beginning, or a key.
     pub task: String,

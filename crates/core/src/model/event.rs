@@ -3,6 +3,7 @@
 mod rendering;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ use super::{
 use crate::word_enum::word_enum;
 
 /// An event with its position in the log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     pub seq: i64,
     #[serde(flatten)]
@@ -23,7 +24,7 @@ pub struct Event {
 
 /// An event that is not in the log yet. In JSON it has `kind`, `text` and `data` instead of the
 /// payload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "WrittenEvent", from = "WrittenEvent")]
 pub struct NewEvent {
     pub at: Timestamp,
@@ -337,7 +338,7 @@ impl EventPayload {
 }
 
 /// A [`NewEvent`] in JSON.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct WrittenEvent {
     at: Timestamp,
     session: Option<SessionId>,

@@ -4,15 +4,18 @@ use std::convert::Infallible;
 
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::{Query, State};
-use axum::response::Response;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use segue_core::Result;
 use segue_core::api::{EventsQuery, FROM_NOW};
 use segue_core::model::{Event, Principal};
 use segue_core::ports::{Commit, EventQuery};
 use segue_core::rules::scope::RestrictedAction;
+use serde_json::json;
 use tokio::sync::mpsc;
 
+use super::description::{DescribedAnswer, OperationDraft};
+use super::inputs::QueryValues;
 use super::{Admitted, App, ErrorResponse, RouteResult};
 use crate::supervisor::Supervisor;
 
@@ -21,7 +24,7 @@ const MAX_EVENTS_PER_READ: u32 = 1000;
 
 pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
-    Query(query): Query<EventsQuery>,
+    QueryValues(query): QueryValues<EventsQuery>,
 ) -> RouteResult<Vec<Event>> {
     let query = allowed(&supervisor, &principal, query.parse()?).await?;
     Ok(Json(supervisor.ports.store.events(&query).await?))
@@ -30,8 +33,8 @@ pub(crate) async fn list(
 pub(crate) async fn follow(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    Query(query): Query<EventsQuery>,
-) -> std::result::Result<Response, ErrorResponse> {
+    QueryValues(query): QueryValues<EventsQuery>,
+) -> std::result::Result<EventLines, ErrorResponse> {
     let mut query = allowed(&supervisor, &principal, query.parse()?).await?;
     if query.after == FROM_NOW {
         // An empty commit returns the sequence number of the last event.
@@ -42,7 +45,7 @@ pub(crate) async fn follow(
         // An error here has no receiver: the client has disconnected, or the daemon stops.
         let _ended = send_all(&app, query, &sender).await;
     });
-    Ok(Response::new(Body::from_stream(Lines(receiver))))
+    Ok(EventLines(receiver))
 }
 
 /// Restricts a query to the sessions that the caller may read. An agent reads its own events, and
@@ -94,10 +97,25 @@ async fn send_all(app: &App, mut query: EventQuery, sender: &mpsc::Sender<Bytes>
     }
 }
 
-/// The lines of a response body.
-struct Lines(mpsc::Receiver<Bytes>);
+/// A response body with a line of JSON for each event.
+#[derive(Debug)]
+pub(crate) struct EventLines(mpsc::Receiver<Bytes>);
 
-impl futures_core::Stream for Lines {
+impl IntoResponse for EventLines {
+    fn into_response(self) -> Response {
+        Response::new(Body::from_stream(self))
+    }
+}
+
+impl DescribedAnswer for EventLines {
+    fn describe(draft: &mut OperationDraft<'_>) {
+        let schema = draft.schemas.answers.subschema_for::<Event>();
+        let content = json!({ "application/x-ndjson": { "schema": schema } });
+        draft.respond(200, "an event in each line", &content);
+    }
+}
+
+impl futures_core::Stream for EventLines {
     type Item = std::result::Result<Bytes, Infallible>;
 
     fn poll_next(

@@ -2,14 +2,18 @@
 
 mod caller;
 mod conversation;
+mod description;
 mod doctor;
 mod events;
 mod git_credential;
 mod guard;
+mod inputs;
 mod limits;
 mod messages;
 mod network;
 mod once;
+mod openapi;
+mod problem;
 mod sent;
 mod sessions;
 mod table;
@@ -21,9 +25,8 @@ mod worktrees;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use segue_core::api::{Health, PROTOCOL};
 use segue_core::model::TokenScope::{Admin, Read, Send, Work};
@@ -32,10 +35,11 @@ use segue_core::{Error, Result};
 use serde::Serialize;
 
 use self::table::EnvironmentPlace::{Caller, Top};
-use self::table::RouteTable;
+use self::table::{RouteTable, does, documentation_rows};
 
 pub(crate) use caller::{Admitted, NetworkPeer, PeerInfo, RequestingProcess};
 pub(crate) use once::RequestIdHeader;
+pub(crate) use problem::ErrorResponse;
 pub(crate) use sent::Sent;
 
 use crate::daemon::Daemon;
@@ -50,81 +54,275 @@ pub(crate) type App = Arc<Daemon>;
 pub(crate) fn router(app: App) -> Router {
     table()
         .into_router(Arc::clone(&app))
+        .fallback(problem::unknown_path)
         .layer(axum::extract::DefaultBodyLimit::max(MAX_REQUEST_BYTES))
         .layer(from_fn_with_state(Arc::clone(&app), guard::check_site))
         .with_state(app)
 }
 
-/// Returns all routes, each with the right that its caller needs.
+/// Returns all routes. Each line has the right that the caller needs, and what the documentation says.
 fn table() -> RouteTable {
-    let table = RouteTable::default()
-        .get("/v1/health", Read, health)
-        .local(Method::POST, "/v1/shutdown", shut_down)
-        .local(Method::POST, "/v1/doctor", doctor::doctor)
-        .local(Method::POST, "/v1/git-credential", git_credential::answer)
-        .post("/v1/trust", Admin, trust::trust)
-        .post("/v1/usage", Read, usage::list)
-        .post("/v1/serve", Admin, network::serve)
-        .get("/v1/tokens", Admin, network::tokens)
-        .post("/v1/tokens", Admin, network::create_token)
-        .post("/v1/tokens/revoke", Admin, network::revoke_token);
+    let table = RouteTable::default();
+    let table = add_daemon(table.group("daemon"));
+    let table = add_network(table.group("network"));
+    let table = add_starts(table.group("sessions"));
     let table = add_sessions(table);
-    let table = add_messages(table);
-    let table = add_tasks(table);
-    add_worktrees(table)
+    let table = add_events(table.group("events"));
+    let table = add_messages(table.group("messages"));
+    let table = add_tasks(table.group("tasks"));
+    add_worktrees(table.group("worktrees"))
+}
+
+fn add_daemon(table: RouteTable) -> RouteTable {
+    let shut_down_summary = "Stops the daemon; agents go on";
+    let doctor_summary = "Compares records, processes and files, and repairs what it can";
+    let credential_summary = "Answers git's question for a user name or a token";
+    let trust_summary = "Shows what a project file would run, or trusts it";
+    table
+        .get("/v1/health", Read, does("get_health", "Reports the state of the daemon"), health)
+        .get("/v1/openapi.json", Read, does("get_openapi", "Returns this document"), openapi::openapi)
+        .local(Method::POST, "/v1/shutdown", does("shut_down", shut_down_summary), shut_down)
+        .local(Method::POST, "/v1/doctor", does("doctor", doctor_summary), doctor::doctor)
+        .local(
+            Method::POST,
+            "/v1/git-credential",
+            does("answer_git", credential_summary),
+            git_credential::answer,
+        )
+        .post("/v1/trust", Admin, does("trust_project", trust_summary), trust::trust)
+        .post(
+            "/v1/usage",
+            Read,
+            does("sum_usage", "Adds up the tokens that sessions have used"),
+            usage::list,
+        )
+}
+
+fn add_network(table: RouteTable) -> RouteTable {
+    table
+        .post(
+            "/v1/serve",
+            Admin,
+            does("serve", "Reports or changes where the daemon listens"),
+            network::serve,
+        )
+        .get("/v1/tokens", Admin, does("list_tokens", "Lists the tokens"), network::tokens)
+        .post(
+            "/v1/tokens",
+            Admin,
+            does("create_token", "Creates a token and shows it once"),
+            network::create_token,
+        )
+        .post(
+            "/v1/tokens/revoke",
+            Admin,
+            does("revoke_token", "Revokes a token"),
+            network::revoke_token,
+        )
+}
+
+fn add_starts(table: RouteTable) -> RouteTable {
+    let count_summary = "Counts the sessions that a resume would bring back";
+    let strangers_summary = "Lists conversations of a folder that belong to no session";
+    table
+        .start("/v1/run", (Work, Caller), does("run", "Starts a session"), sessions::run)
+        .start("/v1/up", (Work, Caller), does("up", "Starts the agents of a project"), sessions::up)
+        .start(
+            "/v1/scale",
+            (Work, Caller),
+            does("scale", "Changes the number of agents of a kind"),
+            sessions::scale,
+        )
+        .start("/v1/resume", (Work, Caller), does("resume", "Brings sessions back"), sessions::resume)
+        .start(
+            "/v1/resume/count",
+            (Read, Caller),
+            does("count_resumable", count_summary),
+            sessions::count,
+        )
+        .post("/v1/stop", Work, does("stop", "Ends the agents of sessions"), sessions::stop)
+        .start(
+            "/v1/adopt",
+            (Admin, Caller),
+            does("adopt", "Makes sessions of conversations that were started without Segue"),
+            sessions::adopt,
+        )
+        .start(
+            "/v1/handoff",
+            (Work, Caller),
+            does("hand_off", "Carries a conversation over to another vendor"),
+            sessions::handoff,
+        )
+        .start(
+            "/v1/strangers",
+            (Work, Top),
+            does("list_unknown_conversations", strangers_summary),
+            sessions::unknown_conversations,
+        )
 }
 
 fn add_sessions(table: RouteTable) -> RouteTable {
+    let attach_summary = "Returns the socket of a session's terminal";
     table
-        .start("/v1/run", (Work, Caller), sessions::run)
-        .start("/v1/up", (Work, Caller), sessions::up)
-        .start("/v1/scale", (Work, Caller), sessions::scale)
-        .start("/v1/resume", (Work, Caller), sessions::resume)
-        .start("/v1/resume/count", (Read, Caller), sessions::count)
-        .post("/v1/stop", Work, sessions::stop)
-        .get("/v1/sessions", Read, sessions::list)
-        .get("/v1/sessions/{id}/turn", Read, sessions::turn)
-        .post("/v1/list", Read, sessions::filtered)
-        .post("/v1/select", Read, sessions::select)
-        .get("/v1/session", Read, sessions::show)
-        .delete("/v1/session", Admin, sessions::remove)
-        .start("/v1/conversation", (Read, Caller), conversation::find)
-        .start("/v1/adopt", (Admin, Caller), sessions::adopt)
-        .start("/v1/handoff", (Work, Caller), sessions::handoff)
-        .start("/v1/strangers", (Work, Top), sessions::unknown_conversations)
-        .local(Method::GET, "/v1/attach", sessions::attach)
-        .get("/v1/events", Read, events::list)
-        .get("/v1/events/follow", Read, events::follow)
+        .get("/v1/sessions", Read, does("list_sessions", "Lists sessions"), sessions::list)
+        .get(
+            "/v1/sessions/{id}/turn",
+            Read,
+            does("wait_for_turn", "Waits for the end of a headless turn"),
+            sessions::turn,
+        )
+        .post(
+            "/v1/list",
+            Read,
+            does("filter_sessions", "Lists the sessions that match filters"),
+            sessions::filtered,
+        )
+        .post(
+            "/v1/select",
+            Read,
+            does("select_sessions", "Finds the sessions that names mean"),
+            sessions::select,
+        )
+        .get(
+            "/v1/session",
+            Read,
+            does("find_session", "Finds a session by its address"),
+            sessions::show,
+        )
+        .delete(
+            "/v1/session",
+            Admin,
+            does("remove_session", "Forgets a session"),
+            sessions::remove,
+        )
+        .start(
+            "/v1/conversation",
+            (Read, Caller),
+            does("find_conversation", "Returns where a conversation is stored"),
+            conversation::find,
+        )
+        .local(Method::GET, "/v1/attach", does("attach", attach_summary), sessions::attach)
+}
+
+fn add_events(table: RouteTable) -> RouteTable {
+    table
+        .get("/v1/events", Read, does("list_events", "Lists recorded events"), events::list)
+        .get(
+            "/v1/events/follow",
+            Read,
+            does("follow_events", "Streams events as lines of JSON"),
+            events::follow,
+        )
 }
 
 fn add_messages(table: RouteTable) -> RouteTable {
     table
-        .start("/v1/send", (Send, Caller), messages::send)
-        .post("/v1/messages", Read, messages::list)
-        .post("/v1/cancel", Send, messages::cancel)
-        .post("/v1/answer", Send, messages::answer)
-        .post("/v1/wait", Read, messages::wait)
+        .start(
+            "/v1/send",
+            (Send, Caller),
+            does("send", "Sends a message to an agent"),
+            messages::send,
+        )
+        .post(
+            "/v1/messages",
+            Read,
+            does("filter_messages", "Lists the messages of sessions and fleets"),
+            messages::list,
+        )
+        .post(
+            "/v1/cancel",
+            Send,
+            does("cancel_message", "Cancels a queued message"),
+            messages::cancel,
+        )
+        .post("/v1/answer", Send, does("answer", "Answers the question of an agent"), messages::answer)
+        .post("/v1/wait", Read, does("wait", "Waits for the status of a session"), messages::wait)
 }
 
 fn add_tasks(table: RouteTable) -> RouteTable {
     table
-        .start("/v1/tasks", (Work, Caller), tasks::add)
-        .post("/v1/tasks/list", Read, tasks::list)
-        .post("/v1/tasks/summaries", Read, tasks::summaries)
-        .post("/v1/tasks/show", Read, tasks::show)
-        .post("/v1/tasks/wait", Read, tasks::wait)
-        .post("/v1/tasks/cancel", Work, tasks::cancel)
-        .start("/v1/tasks/retry", (Work, Caller), tasks::retry)
+        .start("/v1/tasks", (Work, Caller), does("add_task", "Adds a task"), tasks::add)
+        .post(
+            "/v1/tasks/list",
+            Read,
+            does("filter_tasks", "Lists the tasks that match filters"),
+            tasks::list,
+        )
+        .post(
+            "/v1/tasks/summaries",
+            Read,
+            does("summarize_tasks", "Lists the short parts of tasks"),
+            tasks::summaries,
+        )
+        .post(
+            "/v1/tasks/show",
+            Read,
+            does("find_task", "Finds a task by its id, the beginning of its id, or its key"),
+            tasks::show,
+        )
+        .post(
+            "/v1/tasks/wait",
+            Read,
+            does("wait_for_task", "Waits for the end of a task"),
+            tasks::wait,
+        )
+        .post("/v1/tasks/cancel", Work, does("cancel_found_task", "Cancels a task"), tasks::cancel)
+        .start(
+            "/v1/tasks/retry",
+            (Work, Caller),
+            does("retry_found_task", "Starts an ended task again"),
+            tasks::retry,
+        )
 }
 
 fn add_worktrees(table: RouteTable) -> RouteTable {
     table
-        .post("/v1/worktrees", Read, worktrees::list)
-        .post("/v1/worktrees/diff", Read, worktrees::diff)
-        .start("/v1/worktrees/salvage", (Work, Top), worktrees::salvage)
-        .start("/v1/worktrees/remove", (Work, Top), worktrees::remove)
-        .start("/v1/worktrees/restore", (Work, Top), worktrees::restore)
-        .start("/v1/worktrees/gc", (Work, Top), worktrees::collect_garbage)
+        .post(
+            "/v1/worktrees",
+            Read,
+            does("filter_worktrees", "Lists the worktrees that names mean"),
+            worktrees::list,
+        )
+        .post(
+            "/v1/worktrees/diff",
+            Read,
+            does("diff_found_worktree", "Compares a worktree with its base"),
+            worktrees::diff,
+        )
+        .start(
+            "/v1/worktrees/salvage",
+            (Work, Top),
+            does("salvage_worktree", "Stores what a worktree has in a git ref"),
+            worktrees::salvage,
+        )
+        .start(
+            "/v1/worktrees/remove",
+            (Work, Top),
+            does("remove_worktree", "Removes a worktree after salvaging it"),
+            worktrees::remove,
+        )
+        .start(
+            "/v1/worktrees/restore",
+            (Work, Top),
+            does("restore_worktree", "Restores a removed worktree"),
+            worktrees::restore,
+        )
+        .start(
+            "/v1/worktrees/gc",
+            (Work, Top),
+            does("collect_worktrees", "Removes the worktrees that no session uses"),
+            worktrees::collect_garbage,
+        )
+}
+
+/// Returns the OpenAPI document of the API.
+pub fn openapi_document() -> String {
+    openapi::document()
+}
+
+/// Returns the rows of the table of routes in the documentation.
+pub fn route_rows() -> Vec<String> {
+    documentation_rows(table().entries())
 }
 
 async fn health(State(app): State<App>) -> Json<Health> {
@@ -145,23 +343,6 @@ async fn shut_down(State(app): State<App>, caller: RequestingProcess) -> RouteRe
 
 /// The response of a route.
 pub(crate) type RouteResult<T> = std::result::Result<Json<T>, ErrorResponse>;
-
-/// An error that is sent to the client.
-#[derive(Debug)]
-pub(crate) struct ErrorResponse(Error);
-
-impl From<Error> for ErrorResponse {
-    fn from(error: Error) -> Self {
-        Self(error)
-    }
-}
-
-impl IntoResponse for ErrorResponse {
-    fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.kind.http_status());
-        (status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), Json(self.0)).into_response()
-    }
-}
 
 /// Appends a query to a path.
 pub(crate) fn query(path: &str, parameters: &impl Serialize) -> Result<String> {
