@@ -13,8 +13,8 @@ use segue_core::Result;
 use segue_core::model::{
     AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Event, Fleet, FleetName,
     Handoff, IssueKey, Launch, ListenSettings, MachineId, Message, MessageId, RequestKey,
-    RequestRecord, RequestStep, Session, SessionId, StoredToken, StoredUsageCursor, TaskId, Timer,
-    Trust, VendorId,
+    RequestRecord, RequestStep, Session, SessionId, StatusKind, StoredToken, StoredUsageCursor,
+    TaskId, Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
@@ -114,6 +114,16 @@ impl Store for FakeStore {
     async fn count_sessions(&self, query: &SessionQuery) -> Result<u32> {
         let sessions = self.read("store.count_sessions", |it| it.summaries(query))?;
         Ok(u32::try_from(sessions.len()).unwrap())
+    }
+
+    async fn count_statuses(&self) -> Result<Vec<(StatusKind, u64)>> {
+        self.read("store.count_statuses", |it| {
+            let count = |kind: StatusKind| {
+                let has = |session: &&Session| session.status.kind() == kind;
+                (kind, it.sessions.iter().filter(has).count() as u64)
+            };
+            StatusKind::ALL.iter().map(|kind| count(*kind)).collect()
+        })
     }
 
     async fn resting_places(&self, limit: u32) -> Result<Vec<VendorPlace>> {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, MaybeKnown, SessionView};
-use crate::model::{HandoffForm, VendorDescription, VendorId, VendorSessionId};
+use crate::model::{HandoffForm, SessionId, Turn, VendorDescription, VendorId, VendorSessionId};
 
 /// `POST /v1/conversation`
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -53,4 +53,18 @@ pub struct ConversationPart {
 pub struct TakenOver {
     pub mode: MaybeKnown<HandoffForm>,
     pub at: Timestamp,
+}
+
+/// A part of a session's conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TranscriptPage {
+    pub session: SessionId,
+    pub vendor: VendorId,
+    /// `None` until the vendor has shown the id of the conversation.
+    pub vendor_session_id: Option<VendorSessionId>,
+    /// Oldest first.
+    pub turns: Vec<Turn>,
+    /// The cursor of the turns before these. Missing if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }

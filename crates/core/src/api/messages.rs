@@ -23,10 +23,29 @@ pub struct SendRequest {
     pub timeout_ms: u64,
 }
 
+/// The body of `POST /v1/sessions/{id}/messages`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MessageSendBody {
+    #[schemars(default)]
+    pub caller: Caller,
+    pub text: String,
+    /// Interrupt the agent's current turn first.
+    #[serde(default)]
+    pub interrupt: bool,
+    /// What the answer waits for.
+    #[serde(default)]
+    pub until: Until,
+    /// How long the answer waits for it at most.
+    #[serde(default)]
+    pub timeout_ms: u64,
+}
+
 word_enum! {
     /// The event that a sender waits for.
+    #[derive(Default)]
     pub enum Until {
         /// The message is recorded.
+        #[default]
         Recorded = "recorded",
         /// The agent has got the message.
         Taken = "taken",
@@ -78,6 +97,9 @@ pub struct MessageList {
     /// Names that match no session.
     #[serde(default)]
     pub failed: Vec<FailedTarget>,
+    /// The cursor of the next page. Missing in the last page, and in a list without pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// `POST /v1/cancel`

@@ -123,4 +123,7 @@ pub struct SessionList {
     /// day ago.
     #[serde(default)]
     pub hidden: usize,
+    /// The cursor of the next page. Missing in the last page, and in a list without pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }

@@ -22,6 +22,7 @@ pub struct TaskAddRequest {
     pub branch: Option<String>,
     /// A request with a known key adds nothing.
     pub key: Option<String>,
+    #[serde(default)]
     pub priority: i8,
     /// A shell command.
     pub verify: Option<String>,
@@ -79,6 +80,9 @@ pub struct TaskListRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskList {
     pub tasks: Vec<TaskView>,
+    /// The cursor of the next page. Missing in the last page, and in a list without pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// The parts of tasks that the table of `segue task ls` shows, in the order of the queue.
@@ -126,5 +130,17 @@ pub struct TaskRetryRequest {
     /// Another agent of the project.
     pub agent: Option<String>,
     /// Begin a new conversation.
+    pub fresh: bool,
+}
+
+/// The body of `POST /v1/tasks/{id}/retry`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TaskRetryBody {
+    #[schemars(default)]
+    pub caller: Caller,
+    /// Another agent of the project.
+    pub agent: Option<String>,
+    /// Begin a new conversation.
+    #[serde(default)]
     pub fresh: bool,
 }

@@ -74,6 +74,9 @@ pub struct WorktreesRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeList {
     pub worktrees: Vec<WorktreeView>,
+    /// The cursor of the next page. Missing in the last page, and in a list without pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// A worktree as `segue worktree ls --json` shows it.

@@ -83,6 +83,14 @@ uuid_id! {
     RequestId
 }
 
+impl RequestId {
+    /// Makes an id of a number, such as a digest of a client's own id. The version of the UUID shows
+    /// that it is neither random nor a timestamp.
+    pub fn of_number(number: u128) -> Self {
+        Self(uuid::Builder::from_custom_bytes(number.to_be_bytes()).into_uuid())
+    }
+}
+
 uuid_id! {
     /// Identifies one task.
     TaskId

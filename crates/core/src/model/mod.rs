@@ -8,6 +8,7 @@ mod branch;
 mod child_report;
 mod description;
 mod dialog;
+mod duration_histogram;
 mod environment_source;
 mod event;
 mod failure;
@@ -53,6 +54,7 @@ pub use branch::{BranchName, CommitId, RefName};
 pub use child_report::ChildReport;
 pub use description::VendorDescription;
 pub use dialog::Dialog;
+pub use duration_histogram::DurationHistogram;
 pub use environment_source::EnvironmentSource;
 pub use event::{
     Event, EventKind, EventPayload, LeftoverProcess, MadeWorktreeFacts, NewEvent,

@@ -47,9 +47,9 @@ pub use notifier::{Notification, Notifier};
 pub use projects::{ProjectFile, Projects};
 pub use salvage::{Salvaged, SalvagedSession};
 pub use store::{
-    Change, Commit, EventQuery, LeasedWorktree, MessageQuery, OpenLaunch, PlacedTask,
+    Change, Commit, EventQuery, IssueFilter, LeasedWorktree, MessageQuery, OpenLaunch, PlacedTask,
     SessionActivity, SessionPage, SessionQuery, SessionSummary, Store, TASK_BEGINNING_CHARACTERS,
-    TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
+    TaskPage, TaskQuery, TaskSummary, UsageQuery, VendorPlace, WorktreeQuery,
 };
 pub use support::{Proof, Rehearsal, Support, TrialSetup};
 pub use terminal::{

@@ -8,12 +8,13 @@ use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::model::{
-    AgentName, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage, Event, Fleet,
-    FleetName, Handoff, IssueKey, Launch, LaunchEnd, LaunchId, ListenSettings, MachineId, Message,
-    MessageId, MessageState, NewEvent, ProcessRef, RequestKey, RequestRecord, RequestStep, Session,
-    SessionId, SessionName, SessionSettings, Status, StoredToken, StoredUsageCursor, Task, TaskId,
-    TaskKey, TaskStateKind, Timer, TokenId, Trust, Usage, UsageIncrement, VendorId,
-    VendorSessionId, WorktreeCommands, WorktreeId, WorktreeRemoval,
+    AgentName, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage,
+    DurationHistogram, Event, Fleet, FleetName, Handoff, IssueKey, IssueRef, Launch, LaunchEnd,
+    LaunchId, ListenSettings, MachineId, Message, MessageId, MessageState, NewEvent, ProcessRef,
+    RequestKey, RequestRecord, RequestStep, Session, SessionId, SessionName, SessionSettings,
+    Status, StatusKind, StoredToken, StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind,
+    Timer, TokenId, Trust, Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeCommands,
+    WorktreeId, WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -31,6 +32,14 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns the number of sessions that match a query.
     async fn count_sessions(&self, query: &SessionQuery) -> Result<u32>;
+
+    /// Returns the number of sessions with each status. A status without sessions may be missing.
+    async fn count_statuses(&self) -> Result<Vec<(StatusKind, u64)>>;
+
+    /// Returns how long commits took since this store was opened.
+    fn commit_times(&self) -> DurationHistogram {
+        DurationHistogram::default()
+    }
 
     /// Returns the places of the sessions without an open launch, each once, the most recently used
     /// first. Returns at most `limit` places.
@@ -424,8 +433,28 @@ pub struct TaskQuery {
     pub session: Option<SessionId>,
     pub parent: Option<TaskId>,
     pub issue: Option<IssueKey>,
+    /// About an issue, whichever agent works on it.
+    pub about: Option<IssueFilter>,
     /// At most this many tasks, the newest ones.
     pub newest: Option<u32>,
+    pub page: Option<TaskPage>,
+}
+
+/// Selects tasks about an issue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueFilter {
+    pub issue: IssueRef,
+    /// The id of the repository. `None` for all repositories.
+    pub repository: Option<String>,
+}
+
+/// A part of a list of tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskPage {
+    /// The place of the last task of the previous page. `None` for the first page.
+    pub after: Option<i64>,
+    /// At most this many tasks.
+    pub size: u32,
 }
 
 impl TaskQuery {

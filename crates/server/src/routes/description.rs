@@ -4,7 +4,7 @@
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -111,7 +111,7 @@ macro_rules! invisible {
     };
 }
 
-invisible!(State<App>, Admitted, RequestingProcess, HeaderMap);
+invisible!(State<App>, Admitted, RequestingProcess, HeaderMap, Uri);
 
 impl<T: JsonSchema> DescribedInput for Sent<T> {
     fn describe(draft: &mut OperationDraft<'_>) {

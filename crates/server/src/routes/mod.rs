@@ -4,16 +4,19 @@ mod caller;
 mod conversation;
 mod description;
 mod doctor;
+mod etag;
 mod events;
 mod git_credential;
 mod guard;
 mod inputs;
 mod limits;
 mod messages;
+mod metrics;
 mod network;
 mod once;
 mod openapi;
 mod problem;
+mod rest;
 mod sent;
 mod sessions;
 mod table;
@@ -35,7 +38,7 @@ use segue_core::{Error, Result};
 use serde::Serialize;
 
 use self::table::EnvironmentPlace::{Caller, Top};
-use self::table::{RouteTable, does, documentation_rows};
+use self::table::{RouteTable, documentation_rows, does};
 
 pub(crate) use caller::{Admitted, NetworkPeer, PeerInfo, RequestingProcess};
 pub(crate) use once::RequestIdHeader;
@@ -80,7 +83,12 @@ fn add_daemon(table: RouteTable) -> RouteTable {
     let trust_summary = "Shows what a project file would run, or trusts it";
     table
         .get("/v1/health", Read, does("get_health", "Reports the state of the daemon"), health)
-        .get("/v1/openapi.json", Read, does("get_openapi", "Returns this document"), openapi::openapi)
+        .get(
+            "/v1/openapi.json",
+            Read,
+            does("get_openapi", "Returns this document"),
+            openapi::openapi,
+        )
         .local(Method::POST, "/v1/shutdown", does("shut_down", shut_down_summary), shut_down)
         .local(Method::POST, "/v1/doctor", does("doctor", doctor_summary), doctor::doctor)
         .local(
@@ -90,6 +98,18 @@ fn add_daemon(table: RouteTable) -> RouteTable {
             git_credential::answer,
         )
         .post("/v1/trust", Admin, does("trust_project", trust_summary), trust::trust)
+        .get(
+            "/metrics",
+            Read,
+            does("get_metrics", "Returns metrics for Prometheus"),
+            metrics::metrics,
+        )
+        .get(
+            "/v1/usage",
+            Read,
+            does("get_usage", "Returns the tokens that sessions have used"),
+            rest::usage,
+        )
         .post(
             "/v1/usage",
             Read,
@@ -133,7 +153,12 @@ fn add_starts(table: RouteTable) -> RouteTable {
             does("scale", "Changes the number of agents of a kind"),
             sessions::scale,
         )
-        .start("/v1/resume", (Work, Caller), does("resume", "Brings sessions back"), sessions::resume)
+        .start(
+            "/v1/resume",
+            (Work, Caller),
+            does("resume", "Brings sessions back"),
+            sessions::resume,
+        )
         .start(
             "/v1/resume/count",
             (Read, Caller),
@@ -164,7 +189,14 @@ fn add_starts(table: RouteTable) -> RouteTable {
 fn add_sessions(table: RouteTable) -> RouteTable {
     let attach_summary = "Returns the socket of a session's terminal";
     table
-        .get("/v1/sessions", Read, does("list_sessions", "Lists sessions"), sessions::list)
+        .get("/v1/sessions", Read, does("list_sessions", "Lists sessions in pages"), rest::list)
+        .get("/v1/sessions/{id}", Read, does("get_session", "Returns a session"), rest::show)
+        .get(
+            "/v1/sessions/{id}/transcript",
+            Read,
+            does("get_transcript", "Returns turns of a conversation, from its end"),
+            rest::transcript,
+        )
         .get(
             "/v1/sessions/{id}/turn",
             Read,
@@ -189,12 +221,7 @@ fn add_sessions(table: RouteTable) -> RouteTable {
             does("find_session", "Finds a session by its address"),
             sessions::show,
         )
-        .delete(
-            "/v1/session",
-            Admin,
-            does("remove_session", "Forgets a session"),
-            sessions::remove,
-        )
+        .delete("/v1/session", Admin, does("remove_session", "Forgets a session"), sessions::remove)
         .start(
             "/v1/conversation",
             (Read, Caller),
@@ -205,18 +232,28 @@ fn add_sessions(table: RouteTable) -> RouteTable {
 }
 
 fn add_events(table: RouteTable) -> RouteTable {
-    table
-        .get("/v1/events", Read, does("list_events", "Lists recorded events"), events::list)
-        .get(
-            "/v1/events/follow",
-            Read,
-            does("follow_events", "Streams events as lines of JSON"),
-            events::follow,
-        )
+    table.get("/v1/events", Read, does("list_events", "Lists recorded events"), events::list).get(
+        "/v1/events/follow",
+        Read,
+        does("follow_events", "Streams events as lines of JSON"),
+        events::follow,
+    )
 }
 
 fn add_messages(table: RouteTable) -> RouteTable {
     table
+        .get(
+            "/v1/sessions/{id}/messages",
+            Read,
+            does("list_messages", "Lists the messages to a session in pages"),
+            rest::messages,
+        )
+        .start(
+            "/v1/sessions/{id}/messages",
+            (Send, Caller),
+            does("send_message", "Sends a message to the agent of a session"),
+            rest::send,
+        )
         .start(
             "/v1/send",
             (Send, Caller),
@@ -235,12 +272,31 @@ fn add_messages(table: RouteTable) -> RouteTable {
             does("cancel_message", "Cancels a queued message"),
             messages::cancel,
         )
-        .post("/v1/answer", Send, does("answer", "Answers the question of an agent"), messages::answer)
+        .post(
+            "/v1/answer",
+            Send,
+            does("answer", "Answers the question of an agent"),
+            messages::answer,
+        )
         .post("/v1/wait", Read, does("wait", "Waits for the status of a session"), messages::wait)
 }
 
 fn add_tasks(table: RouteTable) -> RouteTable {
     table
+        .get("/v1/tasks", Read, does("list_tasks", "Lists tasks in pages"), rest::list_tasks)
+        .get("/v1/tasks/{id}", Read, does("get_task", "Returns a task"), rest::show_task)
+        .post(
+            "/v1/tasks/{id}/cancel",
+            Work,
+            does("cancel_task", "Cancels the task with this id"),
+            rest::cancel_task,
+        )
+        .start(
+            "/v1/tasks/{id}/retry",
+            (Work, Caller),
+            does("retry_task", "Starts the ended task with this id again"),
+            rest::retry_task,
+        )
         .start("/v1/tasks", (Work, Caller), does("add_task", "Adds a task"), tasks::add)
         .post(
             "/v1/tasks/list",
@@ -277,15 +333,27 @@ fn add_tasks(table: RouteTable) -> RouteTable {
 
 fn add_worktrees(table: RouteTable) -> RouteTable {
     table
+        .get(
+            "/v1/worktrees",
+            Read,
+            does("list_worktrees", "Lists worktrees in pages"),
+            rest::list_worktrees,
+        )
+        .get(
+            "/v1/worktrees/{id}/diff",
+            Read,
+            does("diff_worktree", "Compares the worktree with this id with its base"),
+            rest::diff_worktree,
+        )
         .post(
             "/v1/worktrees",
             Read,
             does("filter_worktrees", "Lists the worktrees that names mean"),
             worktrees::list,
         )
-        .post(
+        .start(
             "/v1/worktrees/diff",
-            Read,
+            (Read, Top),
             does("diff_found_worktree", "Compares a worktree with its base"),
             worktrees::diff,
         )

@@ -154,9 +154,8 @@ fn add_requests(
     components: &mut Map<String, Value>,
     requests: Map<String, Value>,
 ) -> Vec<(String, String)> {
-    let differs = |name: &String, schema: &Value| {
-        components.get(name).is_some_and(|answer| answer != schema)
-    };
+    let differs =
+        |name: &String, schema: &Value| components.get(name).is_some_and(|answer| answer != schema);
     let renamed: Vec<(String, String)> = requests
         .iter()
         .filter(|(name, schema)| differs(name, schema))
@@ -164,6 +163,12 @@ fn add_requests(
         .collect();
     for (name, mut schema) in requests {
         rename(&mut schema, &renamed);
+        // The default value has the environment, which no client on a network may send.
+        if let Some(caller) =
+            schema.pointer_mut("/properties/caller").and_then(Value::as_object_mut)
+        {
+            caller.remove("default");
+        }
         let other = renamed.iter().find(|(old, _)| *old == name).map(|(_, new)| new.clone());
         components.insert(other.unwrap_or(name), schema);
     }

@@ -106,11 +106,6 @@ pub(crate) async fn handoff(
     Ok(Json(once.carry_out(storage, handoff).await?))
 }
 
-pub(crate) async fn list(Admitted { supervisor, principal }: Admitted) -> RouteResult<SessionList> {
-    let request = ListRequest { all: true, ..ListRequest::default() };
-    Ok(Json(supervisor::list(&supervisor, &principal, &request).await?))
-}
-
 pub(crate) async fn filtered(
     Admitted { supervisor, principal }: Admitted,
     Sent(request): Sent<ListRequest>,

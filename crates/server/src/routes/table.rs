@@ -7,13 +7,13 @@ use std::sync::Arc;
 use axum::Router;
 use axum::handler::Handler;
 use axum::http::Method;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodFilter, on};
 use segue_core::model::TokenScope;
 use segue_core::rules::scope::RouteRight;
 
 use super::description::{DescribedRoute, OperationDraft};
-use super::{App, guard, limits};
+use super::{App, etag, guard, limits};
 
 /// What is known about a route without calling it.
 #[derive(Clone, Debug)]
@@ -198,6 +198,7 @@ impl RouteTable {
     pub(crate) fn into_router(self, app: App) -> Router<App> {
         let state = (Arc::clone(&app), Arc::from(self.entries));
         self.router
+            .route_layer(from_fn(etag::tagged))
             .route_layer(from_fn_with_state(Arc::clone(&app), guard::set_environment))
             .route_layer(from_fn_with_state(app, limits::bounded))
             .route_layer(from_fn_with_state(state, guard::check_route))

@@ -1,15 +1,17 @@
 //! The `Store` port on SQLite. One thread owns the connection.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
-    AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Event, Fleet, FleetName, Handoff,
-    IssueKey, Launch, ListenSettings, MachineId, Message, MessageId, RequestKey, RequestStep,
-    Session, SessionId, StoredToken, StoredUsageCursor, TaskId, Timer, Trust, VendorId,
+    AgentWorktree, Binding, ChildReport, Counts, DailyUsage, DurationHistogram, Event, Fleet,
+    FleetName, Handoff, IssueKey, Launch, ListenSettings, MachineId, Message, MessageId,
+    RequestKey, RequestStep, Session, SessionId, StatusKind, StoredToken, StoredUsageCursor,
+    TaskId, Timer, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary, Store, TaskQuery,
@@ -33,6 +35,7 @@ pub struct SqliteStore {
     backup: Option<BackupThread>,
     /// The sequence number of the newest event.
     newest_event: watch::Sender<i64>,
+    commit_times: Mutex<DurationHistogram>,
 }
 
 impl SqliteStore {
@@ -49,7 +52,13 @@ impl SqliteStore {
             })?;
         let newest = opened.await.unwrap_or_else(|_| Err(stopped()))?;
         let (newest_event, _) = watch::channel(newest);
-        Ok(Self { requests: Some(requests), thread: Some(thread), backup: None, newest_event })
+        Ok(Self {
+            requests: Some(requests),
+            thread: Some(thread),
+            backup: None,
+            newest_event,
+            commit_times: Mutex::default(),
+        })
     }
 
     /// Starts to back up the database.
@@ -100,7 +109,12 @@ impl Drop for SqliteStore {
 impl Store for SqliteStore {
     async fn commit(&self, commit: Commit) -> Result<i64> {
         let is_empty = commit.changes.is_empty() && commit.events.is_empty();
+        let begun = Instant::now();
         let last_event = self.run(move |database| write::commit(database, &commit)).await?;
+        if !is_empty {
+            let mut times = self.commit_times.lock().unwrap_or_else(PoisonError::into_inner);
+            times.observe(begun.elapsed());
+        }
         if let Some(backup) = self.backup.as_ref().filter(|_| !is_empty) {
             backup.committed();
         }
@@ -124,6 +138,15 @@ impl Store for SqliteStore {
     async fn count_sessions(&self, query: &SessionQuery) -> Result<u32> {
         let query = query.clone();
         self.read(move |connection| sessions::count(connection, &query)).await
+    }
+
+    async fn count_statuses(&self) -> Result<Vec<(StatusKind, u64)>> {
+        let counted = self.read(sessions::count_statuses).await?;
+        Ok(counted.into_iter().map(|(status, count)| (status.kind(), count)).collect())
+    }
+
+    fn commit_times(&self) -> DurationHistogram {
+        self.commit_times.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     async fn resting_places(&self, limit: u32) -> Result<Vec<VendorPlace>> {

@@ -21,7 +21,7 @@ use segue_core::model::{Task, TaskId, TaskState, TaskWait};
 use segue_core::ports::{PlacedTask, TaskQuery};
 use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskExclusive, TaskSchedule};
 
-pub(crate) use requests::{add, cancel, list, retry, show, summaries, wait};
+pub(crate) use requests::{add, cancel, list, page, retry, show, summaries, wait};
 
 use super::Supervisor;
 use crate::project;
