@@ -46,8 +46,11 @@ pub struct SelectReport {
 /// caller's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AddressQuery {
+    /// `fleet/name`, a name that is unique, or the beginning of an id.
     pub address: String,
+    /// The folder of the caller, in which short names are looked up.
     pub cwd: PathBuf,
+    /// Also delete the copy of the conversation in the archive.
     #[serde(default)]
     pub purge: bool,
     /// If the address is a fleet, it means the only session of the fleet that asks a question.

@@ -28,6 +28,7 @@ pub struct TaskAddRequest {
     pub verify: Option<String>,
     /// The task that this task is a part of: an id, its beginning, or a key.
     pub parent: Option<String>,
+    #[serde(default)]
     pub mode: TaskMode,
     /// The session whose conversation the task continues.
     pub session: Option<String>,

@@ -179,8 +179,10 @@ impl TaskPriority {
 
 word_enum! {
     /// How an agent works on a task.
+    #[derive(Default)]
     pub enum TaskMode {
         /// The vendor's program runs without a terminal.
+        #[default]
         Headless = "headless",
         /// The vendor's program runs in a terminal to which a person can attach.
         Interactive = "interactive",

@@ -137,7 +137,7 @@ impl<T: JsonSchema> DescribedInput for QueryValues<T> {
         let properties = schema.get("properties").and_then(Value::as_object).cloned();
         for (name, schema) in properties.unwrap_or_default() {
             let is_required = required.iter().any(|it| it == &json!(name));
-            draft.parameters.push(parameter("query", &name, schema, is_required));
+            draft.parameters.push(parameter("query", &name, without_null(schema), is_required));
         }
     }
 }
@@ -157,6 +157,33 @@ impl DescribedInput for RequestIdHeader {
         draft.can_be_repeated = true;
         draft.parameters.push(json!({ "$ref": "#/components/parameters/IdempotencyKey" }));
     }
+}
+
+/// Returns the schema of an optional field without its default value and without null, which no query
+/// can contain.
+fn without_null(mut schema: Value) -> Value {
+    if let Some(fields) = schema.as_object_mut() {
+        // Some generators make a parameter with a default value required.
+        fields.remove("default");
+    }
+    let is_null = |it: &Value| *it == json!("null") || it["type"] == "null";
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|it| !is_null(it));
+        if let [only] = types.as_slice() {
+            schema["type"] = only.clone();
+        }
+    }
+    if let Some(Value::Array(parts)) = schema.get_mut("anyOf") {
+        parts.retain(|it| !is_null(it));
+        if let [only] = parts.as_slice() {
+            let only = only.clone();
+            let mut fields = schema.as_object().cloned().unwrap_or_default();
+            fields.remove("anyOf");
+            fields.extend(only.as_object().cloned().unwrap_or_default());
+            return Value::Object(fields);
+        }
+    }
+    schema
 }
 
 /// Describes a parameter. Its schema may have the description of the field.

@@ -232,12 +232,20 @@ fn add_sessions(table: RouteTable) -> RouteTable {
 }
 
 fn add_events(table: RouteTable) -> RouteTable {
-    table.get("/v1/events", Read, does("list_events", "Lists recorded events"), events::list).get(
-        "/v1/events/follow",
-        Read,
-        does("follow_events", "Streams events as lines of JSON"),
-        events::follow,
-    )
+    table
+        .get("/v1/events", Read, does("list_events", "Lists recorded events"), events::list)
+        .get(
+            "/v1/events/follow",
+            Read,
+            does("follow_events", "Streams events as lines of JSON"),
+            events::follow,
+        )
+        .get(
+            "/v1/events/stream",
+            Read,
+            does("stream_events", "Streams events as server-sent events"),
+            events::stream,
+        )
 }
 
 fn add_messages(table: RouteTable) -> RouteTable {

@@ -163,16 +163,22 @@ fn add_requests(
         .collect();
     for (name, mut schema) in requests {
         rename(&mut schema, &renamed);
-        // The default value has the environment, which no client on a network may send.
-        if let Some(caller) =
-            schema.pointer_mut("/properties/caller").and_then(Value::as_object_mut)
-        {
-            caller.remove("default");
-        }
         let other = renamed.iter().find(|(old, _)| *old == name).map(|(_, new)| new.clone());
         components.insert(other.unwrap_or(name), schema);
     }
     renamed
+}
+
+/// Removes the default values of fields. Some generators make a field with a default value required,
+/// although a request may leave it out.
+fn without_defaults(mut schema: Value) -> Value {
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for property in properties.into_iter().flat_map(Map::values_mut) {
+        if let Some(property) = property.as_object_mut() {
+            property.remove("default");
+        }
+    }
+    schema
 }
 
 /// Replaces references to renamed schemas.
