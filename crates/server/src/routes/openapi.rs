@@ -154,6 +154,8 @@ fn add_requests(
     components: &mut Map<String, Value>,
     requests: Map<String, Value>,
 ) -> Vec<(String, String)> {
+    let requests: Map<String, Value> =
+        requests.into_iter().map(|(name, schema)| (name, without_defaults(schema))).collect();
     let differs =
         |name: &String, schema: &Value| components.get(name).is_some_and(|answer| answer != schema);
     let renamed: Vec<(String, String)> = requests
