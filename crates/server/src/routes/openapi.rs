@@ -51,7 +51,7 @@ impl DescribedAnswer for OpenApiAnswer {
 
 /// Returns the OpenAPI document of all routes.
 pub(crate) fn document() -> String {
-    let table = super::table();
+    let table = super::declarations::table();
     let mut schemas = SchemaSet::default();
     let mut paths: Map<String, Value> = Map::new();
     let mut requests = Vec::new();

@@ -223,7 +223,7 @@ mod tests {
         let page = include_str!("../../../../docs/http.md");
         let is_row = |line: &&str| line.starts_with("| `") && line.contains("| `/");
         let documented: Vec<&str> = page.lines().filter(is_row).collect();
-        let declared = documentation_rows(super::super::table().entries());
+        let declared = documentation_rows(super::super::declarations::table().entries());
         assert_eq!(documented, declared, "run `make docs`");
     }
 }

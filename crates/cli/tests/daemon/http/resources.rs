@@ -13,7 +13,7 @@ fn next(answer: &HttpAnswer) -> Option<&str> {
 }
 
 fn names(page: &HttpAnswer) -> Vec<&str> {
-    let sessions = page.body["sessions"].as_array().unwrap_or_else(|| panic!("{}", page.text));
+    let sessions = page.body["sessions"].as_array().unwrap();
     sessions.iter().map(|it| text(it, "name")).collect()
 }
 

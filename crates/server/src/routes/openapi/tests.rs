@@ -14,7 +14,7 @@ fn checked_in_document_is_the_one_that_the_routes_describe() {
 
 #[test]
 fn every_operation_has_an_own_id_and_a_summary_without_a_full_stop() {
-    let table = super::super::table();
+    let table = super::super::declarations::table();
     let ids: BTreeSet<&str> = table.entries().iter().map(|it| it.about.id).collect();
     assert_eq!(ids.len(), table.entries().len());
     for entry in table.entries() {
