@@ -8,14 +8,14 @@ CARGO ?= cargo
 # program that people run is never built with them.
 TEST_TARGET := target/failpoints
 
-.PHONY: help run test bench fuzz fmt check docs picture setup tools vendors payloads conformance soak
+.PHONY: help run test bench fuzz fmt check docs picture setup tools vendors payloads clients conformance soak
 
 help:
 	@echo "make run      start a fleet of demo agents, and a shell to kill it and bring it back"
 	@echo "make test     run all tests and checks"
 	@echo "make check    run the checks alone: format, lints, documentation, dependencies, licences"
 	@echo "make fmt      format the code"
-	@echo "make docs     write docs/commands.md, and the documentation as a book into target/book"
+	@echo "make docs     write docs/commands.md and docs/openapi.json, and the documentation as a book into target/book"
 	@echo "make picture  draw the picture in the README again"
 	@echo "make bench    measure costs against a baseline of the same run"
 	@echo "make fuzz     give damaged transcripts to every parser for 30 minutes, or SECONDS=…"
@@ -27,7 +27,7 @@ run: setup
 	@$(CARGO) build --quiet -p segue-cli -p segue-testkit
 	@target/debug/tour
 
-test: setup tools vendors payloads check
+test: setup tools vendors payloads clients check
 	SEGUE_TEST_TARGET=$(TEST_TARGET) $(CARGO) nextest run --workspace --features segue-cli/failpoints --target-dir $(TEST_TARGET)
 
 # The checks that run no test.
@@ -86,3 +86,7 @@ vendors: setup
 # After `vendors`, which installs npm.
 payloads: vendors
 	@./scripts/payloads
+
+# After `vendors`, which installs npm.
+clients: vendors
+	@./scripts/clients

@@ -17,7 +17,9 @@ mod maybe_known;
 mod messages;
 mod network;
 mod note;
+mod paging;
 mod plan;
+mod queries;
 mod restore;
 mod resume;
 mod run;
@@ -39,14 +41,16 @@ pub use adopt::{
 pub use answer::{AnswerReport, AnswerRequest};
 pub use attach::AttachPoint;
 pub use bringing_back::{LeftAlone, SurplusSession};
-pub use conversation::{ConversationPart, ConversationReport, ConversationRequest, TakenOver};
-pub use daemon::{Caller, Health, PROTOCOL, REQUEST_HEADER};
+pub use conversation::{
+    ConversationPart, ConversationReport, ConversationRequest, TakenOver, TranscriptPage,
+};
+pub use daemon::{Caller, Health, IDEMPOTENCY_HEADER, PROTOCOL, REQUEST_HEADER};
 pub use delivery::{
     DeliveriesRequest, DeliveryList, DeliveryReport, DeliverySelector, DeliveryView,
     DispatchTestReport, DispatchTestRequest, TestedEvent, TestedRule, TestedTask,
 };
 pub use doctor::{DoctorReport, DoctorRequest, Finding, Severity};
-pub use error::ErrorAnswer;
+pub use error::{ErrorAnswer, Problem};
 pub use events::{EventsQuery, FROM_NOW};
 pub use git_credential::{GitCredentialAnswer, GitCredentialRequest};
 pub use handoff::{CarriedTurn, DryRun, HandoffReport, HandoffRequest};
@@ -56,14 +60,23 @@ pub use housekeeping::{
 };
 pub use maybe_known::MaybeKnown;
 pub use messages::{
-    CancelRequest, MessageList, MessageView, MessagesRequest, SendReport, SendRequest, Until,
+    CancelRequest, MessageList, MessageSendBody, MessageView, MessagesRequest, SendReport,
+    SendRequest, Until,
 };
 pub use network::{
     ListenerState, ServeReport, ServeRequest, TokenCreateReport, TokenCreateRequest, TokenList,
     TokenRevokeRequest, TokenView,
 };
 pub use note::OutcomeNote;
+pub use paging::{
+    DEFAULT_PAGE_SIZE, InvalidCursor, MAX_PAGE_SIZE, PlaceCursor, TimeCursor, TurnCursor,
+    page_size, parse_cursor,
+};
 pub use plan::{PlanReport, PlannedDecision, PlannedOutcome};
+pub use queries::{
+    EventStreamQuery, PageQuery, SessionListQuery, TaskListQuery, TranscriptQuery,
+    UsageQueryParameters, WorktreeDiffQuery,
+};
 pub use restore::{AgentOutcome, Outcome, RestoreReport};
 pub use resume::{ResumeAnswer, ResumeCount, ResumeRequest};
 pub use run::{RunRequest, TurnReport};
@@ -74,8 +87,8 @@ pub use select::{
 pub use session::{ListRequest, SessionList, SessionRef, SessionView, StartedSession};
 pub use stop::{StopOutcome, StopReport, StopRequest, StoppedSession};
 pub use task::{
-    TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskSelector,
-    TaskSummaryList, TaskSummaryView, TaskView, TaskWaitRequest,
+    TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryBody, TaskRetryRequest,
+    TaskSelector, TaskSummaryList, TaskSummaryView, TaskView, TaskWaitRequest,
 };
 pub use trust::{TrustRequest, TrustView};
 pub use up::UpRequest;

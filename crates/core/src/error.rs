@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ports::Conflict;
@@ -64,7 +65,7 @@ impl Kind {
 }
 
 /// A failure as it is shown to a user: the message, its causes, and commands that help.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Error {
     pub kind: Kind,
     pub message: String,
@@ -75,12 +76,16 @@ pub struct Error {
     /// The stored data that a commit contradicted, if that is the reason. Not serialized.
     #[serde(skip)]
     pub conflict: Option<Box<Conflict>>,
+    /// After how many seconds the request may succeed, if that is known. Not serialized.
+    #[serde(skip)]
+    pub retry_after_seconds: Option<u64>,
 }
 
 impl Error {
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         let (causes, hints) = (Vec::new(), Vec::new());
-        Self { kind, message: message.into(), causes, hints, conflict: None }
+        let message = message.into();
+        Self { kind, message, causes, hints, conflict: None, retry_after_seconds: None }
     }
 
     pub fn internal(message: impl Into<String>) -> Self {

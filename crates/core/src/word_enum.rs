@@ -1,5 +1,8 @@
 //! Enums whose values are words: in JSON, in the store, on the command line and in tables.
 
+use schemars::Schema;
+use serde_json::{Value, json};
+
 /// Declares an enum without data, and a word for each value. The enum gets `word`, `from_word`, `ALL`
 /// and `AsRef<str>`, and is serialized as its word. A word after `|` was written by earlier versions:
 /// it can be deserialized, and is never written.
@@ -14,7 +17,18 @@ macro_rules! word_enum {
         }
     ) => {
         $(#[$enum_attribute])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ::serde::Serialize, ::serde::Deserialize)]
+        #[derive(
+            Clone,
+            Copy,
+            Debug,
+            PartialEq,
+            Eq,
+            Hash,
+            ::serde::Serialize,
+            ::serde::Deserialize,
+            ::schemars::JsonSchema,
+        )]
+        #[schemars(transform = $crate::word_enum::join_words)]
         pub enum $name {
             $(
                 $(#[$attribute])*
@@ -49,6 +63,26 @@ macro_rules! word_enum {
 }
 
 pub(crate) use word_enum;
+
+/// Makes one list of words of the schema of an enum, which has a part for each word with a
+/// description. The descriptions become a part of the description of the enum.
+pub(crate) fn join_words(schema: &mut Schema) {
+    let Some(Value::Array(parts)) = schema.remove("oneOf") else { return };
+    let mut words = Vec::new();
+    let mut lines = Vec::new();
+    for part in &parts {
+        let several = part.get("enum").and_then(Value::as_array).into_iter().flatten();
+        words.extend(part.get("const").into_iter().chain(several).cloned());
+        if let (Some(word), Some(text)) = (part["const"].as_str(), part["description"].as_str()) {
+            lines.push(format!("- `{word}`: {text}"));
+        }
+    }
+    let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let description = format!("{description}\n\n{}", lines.join("\n"));
+    schema.insert("type".to_owned(), json!("string"));
+    schema.insert("enum".to_owned(), Value::Array(words));
+    schema.insert("description".to_owned(), json!(description.trim()));
+}
 
 #[cfg(test)]
 mod tests {

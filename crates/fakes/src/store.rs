@@ -16,7 +16,8 @@ use segue_core::model::{
     DeliverySummary, Event, Fleet, FleetName, Handoff, HousekeepingState, IssueKey, IssueRef,
     Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, Reply, ReplyState,
     RepositoryId, RequestKey, RequestRecord, RequestStep, Session, SessionId, SourceName,
-    StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue, TrackedIssueKey, Trust, VendorId,
+    StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue, TrackedIssueKey,
+    Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
@@ -120,6 +121,16 @@ impl Store for FakeStore {
     async fn count_sessions(&self, query: &SessionQuery) -> Result<u32> {
         let sessions = self.read("store.count_sessions", |it| it.summaries(query))?;
         Ok(u32::try_from(sessions.len()).unwrap())
+    }
+
+    async fn count_statuses(&self) -> Result<Vec<(StatusKind, u64)>> {
+        self.read("store.count_statuses", |it| {
+            let count = |kind: StatusKind| {
+                let has = |session: &&Session| session.status.kind() == kind;
+                (kind, it.sessions.iter().filter(has).count() as u64)
+            };
+            StatusKind::ALL.iter().map(|kind| count(*kind)).collect()
+        })
     }
 
     async fn resting_places(&self, limit: u32) -> Result<Vec<VendorPlace>> {
@@ -347,12 +358,12 @@ impl Store for FakeStore {
         })
     }
 
-    async fn issue_sessions(
+    async fn sessions_of_issue(
         &self,
         repository: &RepositoryId,
         issue: &IssueRef,
     ) -> Result<Vec<(IssueKey, SessionId)>> {
-        self.read("store.issue_sessions", |it| {
+        self.read("store.sessions_of_issue", |it| {
             let own = it.issue_sessions.iter();
             let own = own.filter(|(key, _)| (&key.repository, &key.issue) == (repository, issue));
             own.map(|(key, session)| (key.clone(), *session)).collect()

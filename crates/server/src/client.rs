@@ -207,7 +207,7 @@ impl Client {
     }
 
     pub async fn sessions(&self) -> Result<SessionList> {
-        self.line.ask(Method::GET, "/v1/sessions", &()).await
+        self.list(&ListRequest { all: true, ..ListRequest::default() }).await
     }
 
     /// Returns the sessions that match the filters.

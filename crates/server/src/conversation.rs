@@ -6,6 +6,7 @@
 
 mod follow;
 mod last;
+mod page;
 #[cfg(test)]
 mod samples;
 
@@ -23,6 +24,7 @@ use segue_core::{Error, Result};
 use crate::wiring;
 
 pub use follow::{Follower, News};
+pub use page::TurnPage;
 
 /// The raw content of a transcript is read in pieces of this many bytes.
 const PIECE_BYTES: usize = 256 * 1024;

@@ -14,6 +14,8 @@ use segue_host::{Paths, daemon as process};
 use segue_store as store;
 use tokio::sync::{OnceCell, watch};
 
+use crate::event_feed::EventFeed;
+use crate::metrics::Metrics;
 use crate::network::{ListenerInbox, Network};
 use crate::requests::Requests;
 use crate::supervisor::{Supervisor, dispatch, start_sweeper, tasks};
@@ -34,6 +36,8 @@ pub(crate) struct Daemon {
     ending: watch::Sender<bool>,
     pub(crate) requests: Arc<Requests>,
     pub(crate) network: Network,
+    pub(crate) events: EventFeed,
+    pub(crate) metrics: Arc<Metrics>,
     /// Prevents a second daemon on the same store. Each daemon would take the other's agents for
     /// lost.
     _store_lock: FileLock,
@@ -90,6 +94,8 @@ async fn start(local: &Local) -> Result<Started> {
         ending: watch::channel(false).0,
         requests: Arc::default(),
         network,
+        events: EventFeed::default(),
+        metrics: Arc::default(),
         _store_lock: store_lock,
         paths,
     };
@@ -141,7 +147,14 @@ fn reconcile(supervisor: Arc<Supervisor>) -> watch::Receiver<bool> {
 impl Daemon {
     /// Opens the store if it is not open. Fails if the store cannot be opened.
     async fn opened(&self) -> Result<&Opened> {
-        self.opened.get_or_try_init(|| open(&self.paths, &self.environment)).await
+        self.opened
+            .get_or_try_init(|| async {
+                let opened = open(&self.paths, &self.environment).await?;
+                let (feed, metrics) = (self.events.clone(), Arc::clone(&self.metrics));
+                tokio::spawn(feed.run(opened.supervisor.ports.clone(), metrics));
+                Ok(opened)
+            })
+            .await
     }
 
     /// Returns the supervisor after it has found out what happened to every launch.

@@ -7,8 +7,10 @@ mod connection;
 pub mod conversation;
 mod credentials;
 mod daemon;
+mod event_feed;
 mod line;
 mod liveness;
+mod metrics;
 mod network;
 mod project;
 mod requests;
@@ -18,3 +20,5 @@ mod sources;
 mod supervisor;
 pub mod vendors;
 pub mod wiring;
+
+pub use routes::{openapi_document, route_rows};

@@ -189,8 +189,9 @@ fn no_answer() -> String {
 
 /// Returns the timeout of a request. `None` if the request waits for agents or for large files.
 fn timeout_of(path: &str) -> Option<Duration> {
-    const QUICK_PATHS: [&str; 7] = [
+    const QUICK_PATHS: [&str; 8] = [
         "/v1/sessions",
+        "/v1/list",
         "/v1/attach",
         "/v1/messages",
         "/v1/cancel",

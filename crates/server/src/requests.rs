@@ -204,7 +204,7 @@ impl RememberedRequests {
         };
         match self.entries.get(&key).filter(|entry| !is_lost(entry)) {
             Some(entry) if entry.digest != digest => {
-                Err(Error::usage(format!("the request id `{}` was used already", key.id))
+                Err(Error::conflict(format!("the request id `{}` was used already", key.id))
                     .caused_by("it belongs to a request with other content")
                     .hint("generate a new id for each request"))
             }

@@ -4,7 +4,7 @@ mod markdown;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, CommandFactory as _, ValueEnum};
 use segue_core::{Error, Result};
 
 use crate::args;
@@ -22,13 +22,30 @@ pub(crate) struct ManArguments {
     /// Print all commands as one page of Markdown, for the documentation
     #[arg(long, hide = true, conflicts_with = "folder")]
     pub(crate) markdown: bool,
+
+    /// Print what the documentation has about the HTTP API
+    #[arg(long, hide = true, value_name = "PART", conflicts_with_all = ["folder", "markdown"])]
+    pub(crate) http: Option<HttpPart>,
+}
+
+/// A part of the documentation of the HTTP API.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum HttpPart {
+    /// The OpenAPI document.
+    Openapi,
+    /// The rows of the table of routes.
+    Routes,
 }
 
 pub(crate) fn run(arguments: &ManArguments, output: &mut Output) -> Result<CommandEnding> {
-    match &arguments.folder {
+    match (&arguments.folder, arguments.http) {
+        (_, Some(HttpPart::Openapi)) => output.text(&segue_server::openapi_document())?,
+        (_, Some(HttpPart::Routes)) => {
+            output.text(&(segue_server::route_rows().join("\n") + "\n"))?;
+        }
         _ if arguments.markdown => output.text(&markdown::page(args::SegueArguments::command()))?,
-        Some(folder) => write_pages(folder)?,
-        None => output.text(&page()?)?,
+        (Some(folder), None) => write_pages(folder)?,
+        (None, None) => output.text(&page()?)?,
     }
     Ok(CommandEnding::Done)
 }

@@ -160,7 +160,7 @@ async fn one(
 async fn list(with_sizes: bool, client: &Client, context: &mut Context) -> Result<CommandEnding> {
     let worktrees = found(Vec::new(), with_sizes, client, context).await?;
     if context.wants_json() {
-        context.output.json(&segue_core::api::WorktreeList { worktrees })?;
+        context.output.json(&segue_core::api::WorktreeList { worktrees, next: None })?;
         return Ok(CommandEnding::Done);
     }
     if worktrees.is_empty() {

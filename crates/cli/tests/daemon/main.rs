@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod concurrency;
+mod http;
 mod serve;
 mod unreachable;
 mod unresponsive;

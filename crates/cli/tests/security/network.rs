@@ -16,7 +16,7 @@ use crate::world;
 /// that table with the router.
 fn routes() -> Vec<(String, String, String)> {
     let page = include_str!("../../../../docs/http.md");
-    let rows = page.lines().filter(|line| line.starts_with("| `") && line.contains("/v1/"));
+    let rows = page.lines().filter(|line| line.starts_with("| `") && line.contains("| `/"));
     let cells = |row: &str| {
         let row =
             row.replace(['|', '`'], " ").replace("{id}", "0198f9d2-0000-7000-8000-000000000001");

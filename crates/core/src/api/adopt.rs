@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, SessionView};
 use crate::model::{VendorId, VendorSessionId};
 
 /// `POST /v1/adopt`
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AdoptRequest {
+    #[schemars(default)]
     pub caller: Caller,
     pub vendor: Option<String>,
     /// The vendor's own id. `None` lists the candidates, or adopts all of them if `all` is set.
@@ -21,7 +23,7 @@ pub struct AdoptRequest {
 }
 
 /// The conversations that could be adopted or were adopted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AdoptReport {
     pub candidates: Vec<AdoptCandidate>,
     pub adopted: Vec<SessionView>,
@@ -29,7 +31,7 @@ pub struct AdoptReport {
 }
 
 /// A conversation that can be adopted because it belongs to no session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AdoptCandidate {
     pub vendor: VendorId,
     pub vendor_session_id: VendorSessionId,
@@ -45,7 +47,7 @@ pub struct AdoptCandidate {
 }
 
 /// A conversation that could not be adopted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedConversation {
     pub vendor: VendorId,
     pub vendor_session_id: VendorSessionId,
@@ -54,7 +56,7 @@ pub struct SkippedConversation {
 
 /// A conversation in the caller's folder that belongs to no session, as `segue` without arguments
 /// lists it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnknownConversation {
     pub vendor: VendorId,
     pub vendor_session_id: VendorSessionId,

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Dialog;
 
 /// `POST /v1/answer`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerRequest {
     pub cwd: PathBuf,
     pub session: String,
@@ -19,7 +20,7 @@ pub struct AnswerRequest {
 }
 
 /// The result of answering a question.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerReport {
     pub answered: bool,
     /// The question as it was on the screen.

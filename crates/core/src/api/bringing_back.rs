@@ -1,5 +1,6 @@
 //! Sessions that `segue up` and `segue resume` do not change, and only report.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::MaybeKnown;
@@ -7,7 +8,7 @@ use crate::model::{AgentName, FleetName, SessionId, SessionName, VendorId};
 use crate::rules::bringing_back::LeftAloneReason;
 
 /// A session that is not brought back. `why` has the reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftAlone {
     pub session: SessionId,
     pub name: SessionName,
@@ -21,7 +22,7 @@ pub struct LeftAlone {
 
 /// A running session of an agent that the project file does not contain any more: the agent was
 /// removed, or its `count` was lowered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SurplusSession {
     pub session: SessionId,
     pub name: SessionName,

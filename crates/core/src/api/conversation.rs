@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, MaybeKnown, SessionView};
-use crate::model::{HandoffForm, VendorDescription, VendorId, VendorSessionId};
+use crate::model::{HandoffForm, SessionId, Turn, VendorDescription, VendorId, VendorSessionId};
 
 /// `POST /v1/conversation`
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationRequest {
+    #[schemars(default)]
     pub caller: Caller,
     /// A session, or `VENDOR:ID`.
     pub address: String,
@@ -20,13 +22,13 @@ pub struct ConversationRequest {
 
 /// The conversation. With `story`, all conversations that are linked to it by handoffs, oldest
 /// first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationReport {
     pub parts: Vec<ConversationPart>,
 }
 
 /// A conversation and where it can be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationPart {
     /// `None` if the conversation belongs to no session.
     pub session: Option<SessionView>,
@@ -47,8 +49,22 @@ pub struct ConversationPart {
 }
 
 /// How a conversation was handed over to another session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TakenOver {
     pub mode: MaybeKnown<HandoffForm>,
     pub at: Timestamp,
+}
+
+/// A part of a session's conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TranscriptPage {
+    pub session: SessionId,
+    pub vendor: VendorId,
+    /// `None` until the vendor has shown the id of the conversation.
+    pub vendor_session_id: Option<VendorSessionId>,
+    /// Oldest first.
+    pub turns: Vec<Turn>,
+    /// The cursor of the turns before these. Missing if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }

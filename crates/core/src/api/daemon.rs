@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Environment;
@@ -15,8 +16,11 @@ pub const PROTOCOL: u32 = 3;
 /// UUIDv7. A request that a caller repeats with the same id is carried out once.
 pub const REQUEST_HEADER: &str = "segue-request";
 
+/// The standard name of the same header. Its value can be any text, which stands for an id.
+pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
+
 /// `GET /v1/health`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     pub version: String,
     pub protocol: u32,
@@ -29,11 +33,12 @@ pub struct Health {
 
 /// The working folder and the environment of the command that sends a request. A client on a network
 /// sends no environment: it gets that of the user's login shell.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Caller {
     /// `/` if the client has no folder on the machine of the daemon.
     #[serde(default = "root_folder")]
     pub cwd: PathBuf,
+    #[schemars(skip)]
     pub environment: Environment,
 }
 

@@ -1,6 +1,7 @@
 //! Deliveries of forges.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::MaybeKnown;
@@ -10,7 +11,7 @@ use crate::model::{
 };
 
 /// `POST /v1/deliveries`
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveriesRequest {
     /// Only deliveries of this source.
     #[serde(default)]
@@ -23,13 +24,13 @@ pub struct DeliveriesRequest {
 }
 
 /// Deliveries, oldest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryList {
     pub deliveries: Vec<DeliveryView>,
 }
 
 /// A delivery without its content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryView {
     pub id: DeliveryId,
     pub source: SourceName,
@@ -72,14 +73,14 @@ impl From<DeliverySummary> for DeliveryView {
 }
 
 /// `POST /v1/deliveries/show` and `POST /v1/deliveries/replay`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliverySelector {
     /// An id, or its beginning.
     pub delivery: String,
 }
 
 /// A delivery with its content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryReport {
     pub delivery: DeliveryView,
     /// The headers without those that contain secrets.
@@ -89,7 +90,7 @@ pub struct DeliveryReport {
 }
 
 /// `POST /v1/dispatch/test`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DispatchTestRequest {
     /// A stored delivery: its id, or the beginning of it.
@@ -104,7 +105,7 @@ pub enum DispatchTestRequest {
 }
 
 /// What the rules make of a delivery. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DispatchTestReport {
     pub source: SourceName,
     /// Why no rule can be about the delivery.
@@ -113,7 +114,7 @@ pub struct DispatchTestReport {
 }
 
 /// What the rules make of one event of a delivery.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TestedEvent {
     pub trigger: MaybeKnown<TriggerKind>,
     pub repository: String,
@@ -121,7 +122,7 @@ pub struct TestedEvent {
 }
 
 /// What one rule makes of an event.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TestedRule {
     /// The number of the rule in the settings. The first one is 1.
     pub rule: usize,
@@ -133,7 +134,7 @@ pub struct TestedRule {
 }
 
 /// A task that would be added.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TestedTask {
     pub repository: Option<String>,
     pub issue: Option<String>,

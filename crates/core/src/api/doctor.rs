@@ -1,25 +1,26 @@
 //! The report of `segue doctor`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::word_enum::word_enum;
 
 /// `POST /v1/doctor`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorRequest {
     /// Fix the problems that can be fixed.
     pub fix: bool,
 }
 
 /// The differences between the store, the launch folders, the processes and the vendors' files.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorReport {
     pub findings: Vec<Finding>,
 }
 
 /// One result of `segue doctor`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     pub severity: Severity,
     /// The description of the result.

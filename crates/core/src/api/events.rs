@@ -1,7 +1,9 @@
 //! The event log.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::DEFAULT_PAGE_SIZE;
 use crate::error::{Error, Result};
 use crate::model::SessionId;
 use crate::ports::EventQuery;
@@ -10,13 +12,24 @@ use crate::ports::EventQuery;
 pub const FROM_NOW: i64 = -1;
 
 /// The query parameters of `GET /v1/events` and `GET /v1/events/follow`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventsQuery {
     /// Session ids, separated by commas. Empty for the events of all sessions.
+    #[serde(default)]
     sessions: String,
+    /// Only events after this sequence number.
+    #[serde(default)]
     after: i64,
+    /// At most this many events.
+    #[serde(default = "default_limit")]
     limit: u32,
+    /// If there are more than `limit` events, return the newest ones instead of the oldest ones.
+    #[serde(default)]
     newest: bool,
+}
+
+fn default_limit() -> u32 {
+    DEFAULT_PAGE_SIZE
 }
 
 impl EventsQuery {
@@ -24,6 +37,11 @@ impl EventsQuery {
         let EventQuery { after, sessions, limit, newest } = query;
         let ids: Vec<String> = sessions.iter().map(SessionId::to_string).collect();
         Self { sessions: ids.join(","), after: *after, limit: *limit, newest: *newest }
+    }
+
+    /// Selects all events after a sequence number, of these sessions or of all sessions.
+    pub fn following(sessions: Option<String>, after: i64) -> Self {
+        Self { sessions: sessions.unwrap_or_default(), after, limit: u32::MAX, newest: false }
     }
 
     /// Parses the session ids. Returns a usage error if one of them is invalid.

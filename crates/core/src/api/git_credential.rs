@@ -1,12 +1,13 @@
 //! Questions of git for a user name or a token.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::SecretText;
 
 /// `POST /v1/git-credential`: asks for what git wants to know. Neither the request nor its answer is
 /// logged or stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GitCredentialRequest {
     /// The question, such as `Password for 'https://me@git.example.org': `.
     pub prompt: String,
@@ -16,7 +17,7 @@ pub struct GitCredentialRequest {
 }
 
 /// The answer to a question of git.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GitCredentialAnswer {
     pub answer: SecretText,
 }

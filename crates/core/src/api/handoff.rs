@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, MaybeKnown, OutcomeNote, SessionRef};
@@ -11,8 +12,9 @@ use crate::rules::handoff::HandoffMode;
 use crate::word_enum::word_enum;
 
 /// `POST /v1/handoff`
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffRequest {
+    #[schemars(default)]
     pub caller: Caller,
     /// The address of a session, or `vendor:id` for a conversation without a session.
     pub from: String,
@@ -43,7 +45,7 @@ word_enum! {
 }
 
 /// The result of a handoff.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffReport {
     /// The address of the session that the conversation comes from.
     pub from: String,
@@ -79,7 +81,7 @@ pub struct HandoffReport {
 }
 
 /// A turn that would be transferred.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CarriedTurn {
     pub role: Role,
     pub text: String,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -10,7 +11,7 @@ use crate::model::{DiskLevel, HousekeepingKind, RefName, SessionId};
 use crate::word_enum::word_enum;
 
 /// The query of `GET /v1/disk`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskRequest {
     /// Whether every file is examined, also in folders that were not used since the last request.
     #[serde(default)]
@@ -18,7 +19,7 @@ pub struct DiskRequest {
 }
 
 /// The response to `GET /v1/disk`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskReport {
     /// The sum of all items, in bytes.
     pub total: u64,
@@ -34,7 +35,7 @@ pub struct DiskReport {
 }
 
 /// Something that uses disk space.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskItem {
     pub kind: MaybeKnown<DiskItemKind>,
     /// The address of a session, the repository of a clone, the path of a worktree.
@@ -64,7 +65,7 @@ word_enum! {
 }
 
 /// What a repository uses.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskRepository {
     pub repository: String,
     /// The clone and the worktrees.
@@ -77,7 +78,7 @@ pub struct DiskRepository {
 }
 
 /// `POST /v1/sweep`
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepRequest {
     /// Whether only a report is made.
     #[serde(default)]
@@ -85,7 +86,7 @@ pub struct SweepRequest {
 }
 
 /// The response to `POST /v1/sweep`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepReport {
     pub dry_run: bool,
     /// What was removed, or would be removed.
@@ -95,7 +96,7 @@ pub struct SweepReport {
 }
 
 /// Something that a sweep has removed, or would remove.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SweptItem {
     pub kind: MaybeKnown<HousekeepingKind>,
     pub name: String,
@@ -105,7 +106,7 @@ pub struct SweptItem {
 }
 
 /// `POST /v1/reset`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResetRequest {
     pub agent: String,
     /// The URL of the repository, the path of its folder, or the end of its URL, such as
@@ -126,13 +127,13 @@ pub struct ResetRequest {
 }
 
 /// The response to `POST /v1/reset`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResetReport {
     pub dropped: DroppedParts,
 }
 
 /// What a reset has dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DroppedParts {
     /// Whether a worktree was reserved for the issue.
     pub worktree: bool,

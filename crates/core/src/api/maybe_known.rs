@@ -1,8 +1,10 @@
 //! Words that a newer daemon may send although this version does not know them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer as _, Visitor, value};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +37,25 @@ impl<T: DeserializeOwned> Visitor<'_> for WordVisitor<T> {
     fn visit_str<E>(self, word: &str) -> Result<Self::Value, E> {
         let known: Result<T, value::Error> = T::deserialize(word.into_deserializer());
         Ok(known.map_or_else(|_| MaybeKnown::Unknown(word.to_owned()), MaybeKnown::Known))
+    }
+}
+
+/// The words that this version knows are in `x-extensible-enum`: a newer daemon may send others.
+impl<T: JsonSchema> JsonSchema for MaybeKnown<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = T::json_schema(generator);
+        if let Some(words) = schema.remove("enum") {
+            schema.insert("x-extensible-enum".to_owned(), words);
+        }
+        schema
     }
 }
 

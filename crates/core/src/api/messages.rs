@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, FailedTarget, MaybeKnown, SessionRef, SessionView};
@@ -10,8 +11,9 @@ use crate::model::{Failure, MessageId, MessageStateKind};
 use crate::word_enum::word_enum;
 
 /// `POST /v1/send`
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SendRequest {
+    #[schemars(default)]
     pub caller: Caller,
     pub session: String,
     pub text: String,
@@ -21,10 +23,29 @@ pub struct SendRequest {
     pub timeout_ms: u64,
 }
 
+/// The body of `POST /v1/sessions/{id}/messages`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MessageSendBody {
+    #[schemars(default)]
+    pub caller: Caller,
+    pub text: String,
+    /// Interrupt the agent's current turn first.
+    #[serde(default)]
+    pub interrupt: bool,
+    /// What the answer waits for.
+    #[serde(default)]
+    pub until: Until,
+    /// How long the answer waits for it at most.
+    #[serde(default)]
+    pub timeout_ms: u64,
+}
+
 word_enum! {
     /// The event that a sender waits for.
+    #[derive(Default)]
     pub enum Until {
         /// The message is recorded.
+        #[default]
         Recorded = "recorded",
         /// The agent has got the message.
         Taken = "taken",
@@ -34,7 +55,7 @@ word_enum! {
 }
 
 /// The current state of a sent message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SendReport {
     #[serde(flatten)]
     pub session: SessionView,
@@ -50,7 +71,7 @@ pub struct SendReport {
 }
 
 /// A message as `segue messages --json` shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageView {
     pub id: MessageId,
     #[serde(flatten)]
@@ -62,7 +83,7 @@ pub struct MessageView {
 }
 
 /// `POST /v1/messages`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagesRequest {
     pub cwd: PathBuf,
     /// Sessions or fleets. If empty, the messages of all sessions are listed.
@@ -70,16 +91,19 @@ pub struct MessagesRequest {
 }
 
 /// Messages, oldest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageList {
     pub messages: Vec<MessageView>,
     /// Names that match no session.
     #[serde(default)]
     pub failed: Vec<FailedTarget>,
+    /// The cursor of the next page. Missing in the last page, and in a list without pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// `POST /v1/cancel`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelRequest {
     /// The id of a message, or the beginning of an id.
     pub message: String,

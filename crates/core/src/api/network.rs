@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{ListenSettings, SecretText, StoredToken, TokenId, TokenScope, Transport};
 use crate::word_enum::word_enum;
 
 /// `POST /v1/serve`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServeRequest {
     /// Listen there from now on.
@@ -32,7 +33,7 @@ word_enum! {
 }
 
 /// Where the daemon listens.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServeReport {
     pub state: ListenerState,
     pub address: Option<SocketAddr>,
@@ -43,7 +44,7 @@ pub struct ServeReport {
 }
 
 /// `POST /v1/tokens`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenCreateRequest {
     pub name: String,
     pub scopes: BTreeSet<TokenScope>,
@@ -52,7 +53,7 @@ pub struct TokenCreateRequest {
 }
 
 /// A new token, with its text. The text is in no other answer, and is stored nowhere.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenCreateReport {
     #[serde(flatten)]
     pub view: TokenView,
@@ -60,20 +61,20 @@ pub struct TokenCreateReport {
 }
 
 /// `GET /v1/tokens`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenList {
     pub tokens: Vec<TokenView>,
 }
 
 /// `POST /v1/tokens/revoke`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenRevokeRequest {
     /// The name of the token.
     pub name: String,
 }
 
 /// A token without its text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenView {
     pub id: TokenId,
     pub name: String,

@@ -1,11 +1,12 @@
 //! A note about an outcome, with its hints.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
 /// A note about an outcome, for the user. Its parts are separated by `; `. Some of them are hints.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OutcomeNote {
     /// All parts in one line, including the hints.
     #[serde(rename = "note")]

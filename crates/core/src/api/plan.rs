@@ -1,5 +1,6 @@
 //! The report of `segue resume --plan`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FailedTarget, LeftAlone, OutcomeNote, SessionRef};
@@ -7,7 +8,7 @@ use crate::model::{VendorId, VendorSessionId};
 use crate::word_enum::word_enum;
 
 /// The decision for each session. None of the decisions is carried out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanReport {
     pub plan: Vec<PlannedOutcome>,
     /// How many sessions in `plan` do not run and would be brought back.
@@ -22,7 +23,7 @@ pub struct PlanReport {
 }
 
 /// One line of a [`PlanReport`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedOutcome {
     #[serde(flatten)]
     pub of: SessionRef,

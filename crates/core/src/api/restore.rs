@@ -1,5 +1,6 @@
 //! The results of starting sessions and of bringing them back.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FailedTarget, LeftAlone, OutcomeNote, SessionRef, SurplusSession};
@@ -7,7 +8,7 @@ use crate::model::{Dialog, VendorId, VendorSessionId};
 use crate::word_enum::word_enum;
 
 /// The result of bringing sessions back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RestoreReport {
     pub agents: Vec<AgentOutcome>,
     /// Sessions that were not brought back, for example because they were ended on purpose. They do
@@ -37,7 +38,7 @@ impl RestoreReport {
 }
 
 /// The result of bringing one session back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentOutcome {
     #[serde(flatten)]
     pub of: SessionRef,

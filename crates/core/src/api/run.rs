@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, SessionView, WorktreeRequest};
 use crate::model::{Failure, Permission};
 
 /// `POST /v1/run`
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RunRequest {
+    #[schemars(default)]
     pub caller: Caller,
     pub prompt: Option<String>,
     pub agent: Option<String>,
@@ -28,7 +30,7 @@ pub struct RunRequest {
 }
 
 /// How a headless turn ended, or what it waits for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnReport {
     #[serde(flatten)]
     pub session: SessionView,

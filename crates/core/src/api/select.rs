@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LeftAlone, SessionView};
 use crate::Error;
 
 /// The sessions that a request applies to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
     /// The sessions of fleets that belong to the caller's folder, and the sessions that work in
@@ -20,7 +21,7 @@ pub enum Selection {
 }
 
 /// `POST /v1/select`: finds the sessions that names refer to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SelectRequest {
     pub cwd: PathBuf,
     pub names: Vec<String>,
@@ -31,7 +32,7 @@ pub struct SelectRequest {
 }
 
 /// The sessions that the names refer to, without duplicates.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SelectReport {
     pub sessions: Vec<SessionView>,
     /// Sessions of a fleet that were left out because they were ended on purpose or handed over.
@@ -43,10 +44,13 @@ pub struct SelectReport {
 
 /// The query parameters of `/v1/session` and `GET /v1/attach`: the address of a session, and the
 /// caller's folder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AddressQuery {
+    /// `fleet/name`, a name that is unique, or the beginning of an id.
     pub address: String,
+    /// The folder of the caller, in which short names are looked up.
     pub cwd: PathBuf,
+    /// Also delete the copy of the conversation in the archive.
     #[serde(default)]
     pub purge: bool,
     /// If the address is a fleet, it means the only session of the fleet that asks a question.
@@ -61,7 +65,7 @@ impl AddressQuery {
 }
 
 /// A session or fleet for which a command failed. The command may have named several.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedTarget {
     /// The name as the user gave it, or the address of a session of a fleet.
     pub target: String,

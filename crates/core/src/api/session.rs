@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::MaybeKnown;
@@ -12,7 +13,7 @@ use crate::model::{
 };
 
 /// Identifies the session that a response object is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRef {
     /// `None` if the session does not exist: it could not be created, or the request creates none.
     pub session: Option<SessionId>,
@@ -40,7 +41,7 @@ impl SessionRef {
 }
 
 /// A session that was started, with what its user should know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartedSession {
     #[serde(flatten)]
     pub session: SessionView,
@@ -49,7 +50,7 @@ pub struct StartedSession {
 }
 
 /// A session as `segue ls --json` shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionView {
     pub session: SessionId,
     /// The same as `session`, for programs that were written for earlier versions.
@@ -101,7 +102,7 @@ pub struct SessionView {
 }
 
 /// `POST /v1/list`: filters for sessions, as the user wrote them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListRequest {
     /// Includes sessions that ended more than a day ago.
     pub all: bool,
@@ -115,11 +116,14 @@ pub struct ListRequest {
 }
 
 /// `GET /v1/sessions` and `POST /v1/list`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionList {
     pub sessions: Vec<SessionView>,
     /// The number of sessions that match the filters but are hidden because they ended more than a
     /// day ago.
     #[serde(default)]
     pub hidden: usize,
+    /// The cursor of the next page. Missing in the last page, and in a list without pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }

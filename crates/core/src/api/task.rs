@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Caller, MaybeKnown};
@@ -11,8 +12,9 @@ use crate::model::{
 };
 
 /// `POST /v1/tasks`
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TaskAddRequest {
+    #[schemars(default)]
     pub caller: Caller,
     pub prompt: String,
     pub agent: String,
@@ -28,11 +30,13 @@ pub struct TaskAddRequest {
     pub setup_fork: bool,
     /// A request with a known key adds nothing.
     pub key: Option<String>,
+    #[serde(default)]
     pub priority: i8,
     /// A shell command.
     pub verify: Option<String>,
     /// The task that this task is a part of: an id, its beginning, or a key.
     pub parent: Option<String>,
+    #[serde(default)]
     pub mode: TaskMode,
     /// The session whose conversation the task continues.
     pub session: Option<String>,
@@ -42,13 +46,13 @@ pub struct TaskAddRequest {
 }
 
 /// A task as `segue task show --json` prints it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskReport {
     pub task: TaskView,
 }
 
 /// The record of a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskView {
     pub id: TaskId,
     pub key: Option<TaskKey>,
@@ -76,7 +80,7 @@ pub struct TaskView {
 }
 
 /// `POST /v1/tasks/list` and `POST /v1/tasks/summaries`
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskListRequest {
     /// Includes tasks that have ended.
     pub all: bool,
@@ -85,19 +89,22 @@ pub struct TaskListRequest {
 }
 
 /// Tasks in the order of the queue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskList {
     pub tasks: Vec<TaskView>,
+    /// The cursor of the next page. Missing in the last page, and in a list without pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// The parts of tasks that the table of `segue task ls` shows, in the order of the queue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskSummaryList {
     pub tasks: Vec<TaskSummaryView>,
 }
 
 /// One line of a table of tasks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskSummaryView {
     pub id: TaskId,
     pub agent: AgentName,
@@ -110,14 +117,14 @@ pub struct TaskSummaryView {
 }
 
 /// `POST /v1/tasks/show` and `POST /v1/tasks/cancel`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskSelector {
     /// An id, its beginning, or a key.
     pub task: String,
 }
 
 /// `POST /v1/tasks/wait`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskWaitRequest {
     /// An id, its beginning, or a key.
     pub task: String,
@@ -126,13 +133,26 @@ pub struct TaskWaitRequest {
 }
 
 /// `POST /v1/tasks/retry`
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRetryRequest {
+    #[schemars(default)]
     pub caller: Caller,
     /// An id, its beginning, or a key.
     pub task: String,
     /// Another agent of the project.
     pub agent: Option<String>,
     /// Begin a new conversation.
+    pub fresh: bool,
+}
+
+/// The body of `POST /v1/tasks/{id}/retry`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TaskRetryBody {
+    #[schemars(default)]
+    pub caller: Caller,
+    /// Another agent of the project.
+    pub agent: Option<String>,
+    /// Begin a new conversation.
+    #[serde(default)]
     pub fresh: bool,
 }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `POST /v1/trust`: asks what a project file would run, or trusts it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrustRequest {
     pub folder: PathBuf,
     /// The digest that was shown to the user. `None` if the request only asks and trusts nothing.
@@ -13,7 +14,7 @@ pub struct TrustRequest {
 }
 
 /// A project file as the user sees it before trusting it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrustView {
     pub folder: PathBuf,
     /// SHA-256 of everything that is trusted.

@@ -2,12 +2,13 @@
 
 use jiff::Timestamp;
 use jiff::civil::Date;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{AgentName, FleetName, Usage, UsageGrouping, VendorId};
 
 /// `POST /v1/usage`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageRequest {
     /// Only usage from this time on.
     pub since: Option<Timestamp>,
@@ -15,7 +16,7 @@ pub struct UsageRequest {
 }
 
 /// The answer to a [`UsageRequest`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageList {
     pub usage: Vec<UsageRow>,
     /// The sum of all rows.
@@ -24,7 +25,7 @@ pub struct UsageList {
 
 /// What the sessions of an agent or of a vendor have used, or all sessions on one day. The fields
 /// that do not identify the row are `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageRow {
     pub fleet: Option<FleetName>,
     /// `None` in a row of agents stands for the sessions of the fleet that belong to no agent.

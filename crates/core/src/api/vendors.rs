@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::VendorId;
 
 /// Every vendor and its installation on this machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VendorList {
     pub vendors: Vec<VendorReport>,
 }
 
 /// What a vendor supports and how it is installed on this machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VendorReport {
     pub name: VendorId,
     /// The name of the vendor for users.
@@ -42,7 +43,7 @@ pub struct VendorReport {
 }
 
 /// A behaviour that is not tested for a vendor.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Exemption {
     pub behaviour: String,
     pub why: String,

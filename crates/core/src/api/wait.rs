@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SessionView;
 use crate::word_enum::word_enum;
 
 /// `POST /v1/wait`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitRequest {
     pub cwd: PathBuf,
     pub session: String,
@@ -29,7 +30,7 @@ word_enum! {
 }
 
 /// The session at the time when it reached the target, or when the timeout expired.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitReport {
     #[serde(flatten)]
     pub session: SessionView,

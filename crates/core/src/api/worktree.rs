@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SessionRef;
@@ -14,7 +15,7 @@ use crate::model::{
 use crate::word_enum::word_enum;
 
 /// The worktree that a new session works in.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeRequest {
     pub branch: String,
     /// Where a new branch starts: a branch, a tag or a commit. `None` for the default branch.
@@ -60,7 +61,7 @@ impl WorktreeRequest {
 }
 
 /// `POST /v1/worktrees`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreesRequest {
     pub cwd: PathBuf,
     /// Sessions, branches or paths. If empty, all worktrees.
@@ -70,13 +71,16 @@ pub struct WorktreesRequest {
 }
 
 /// The response to `POST /v1/worktrees`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeList {
     pub worktrees: Vec<WorktreeView>,
+    /// The cursor of the next page. Missing in the last page, and in a list without pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// A worktree as `segue worktree ls --json` shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeView {
     pub worktree: WorktreeId,
     pub path: PathBuf,
@@ -117,7 +121,7 @@ word_enum! {
 }
 
 /// How many files of a worktree differ from its last commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeCounts {
     pub staged: usize,
     pub modified: usize,
@@ -132,7 +136,7 @@ impl ChangeCounts {
 }
 
 /// How many commits a branch has that another ref does not have, and the other way round.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BranchDistance {
     pub from: String,
     pub ahead: usize,
@@ -140,9 +144,10 @@ pub struct BranchDistance {
 }
 
 /// `POST /v1/worktrees/diff`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeDiffRequest {
     pub cwd: PathBuf,
+    #[schemars(skip)]
     pub environment: Environment,
     pub name: String,
     /// The revision to compare with. `None` for the default branch.
@@ -152,7 +157,7 @@ pub struct WorktreeDiffRequest {
 }
 
 /// The response to `POST /v1/worktrees/diff`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeDiffReport {
     pub worktree: WorktreeId,
     pub path: PathBuf,
@@ -167,7 +172,7 @@ pub struct WorktreeDiffReport {
 }
 
 /// One file of a diff.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangedFile {
     pub path: String,
     /// The number of added lines. `None` for a binary file, as for removed lines.
@@ -176,9 +181,10 @@ pub struct ChangedFile {
 }
 
 /// `POST /v1/worktrees/salvage`, `/remove`, `/restore`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeActionRequest {
     pub cwd: PathBuf,
+    #[schemars(skip)]
     pub environment: Environment,
     pub name: String,
     /// A new branch for a restored worktree, if its own branch has moved.
@@ -195,7 +201,7 @@ pub enum WorktreeAction {
 }
 
 /// The response to a request that salvages, removes or restores a worktree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeActionReport {
     pub worktree: WorktreeId,
     pub path: PathBuf,
@@ -219,17 +225,18 @@ word_enum! {
 }
 
 /// `POST /v1/worktrees/gc`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeGcRequest {
     pub cwd: PathBuf,
     /// The environment of teardown commands.
     #[serde(default)]
+    #[schemars(skip)]
     pub environment: Environment,
     pub is_dry_run: bool,
 }
 
 /// The response to `POST /v1/worktrees/gc`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeGcReport {
     pub removed: Vec<WorktreeActionReport>,
     /// Worktrees that could not be removed, and why.

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::api::ListRequest;
-use crate::error::Result;
+use crate::api::{ListRequest, SessionListQuery, TimeCursor, page_size, parse_cursor};
+use crate::error::{Error, Result};
 use crate::flows::open_elsewhere::OpenElsewhere;
 use crate::flows::select::reachable;
-use crate::model::{FleetName, Principal, VendorId};
-use crate::ports::{Ports, SessionActivity, SessionQuery, SessionSummary};
+use crate::model::{FleetName, IssueRef, Principal, SessionId, VendorId, VendorSessionId};
+use crate::ports::{
+    IssueFilter, Ports, SessionActivity, SessionPage, SessionQuery, SessionSummary, TaskQuery,
+};
 use crate::rules::listing::{self, Filter, Visibility};
 
 /// The sessions that a list shows, oldest first.
@@ -41,6 +43,78 @@ pub async fn list(
     }
     sessions.sort_by_key(|it| (it.session.created_at, it.session.id));
     Ok(Listed { sessions, count })
+}
+
+/// A page of sessions, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct SessionPageResult {
+    pub sessions: Vec<SessionSummary>,
+    /// The position behind the page. `None` if no further session matches.
+    pub next: Option<TimeCursor>,
+}
+
+/// So many sessions are read at once if the store does not know all conditions.
+const BATCH: u32 = 500;
+
+/// At most this many tasks about an issue are considered, the newest ones.
+const MAX_TASKS_OF_ISSUE: u32 = 500;
+
+/// Returns a page of the sessions that the caller may reach and that match the query, of any age.
+pub async fn page(
+    ports: &Ports,
+    principal: &Principal,
+    query: &SessionListQuery,
+) -> Result<SessionPageResult> {
+    let size = page_size(query.limit)?;
+    let conditions = conditions(ports, principal, query).await?;
+    let cursor: Option<TimeCursor> = parse_cursor(query.cursor.as_deref())?;
+    let mut after = cursor.map(|it| (it.at, SessionId::new(it.id)));
+    let batch_size = if query.status.is_some() { BATCH } else { size + 1 };
+    let mut sessions = Vec::new();
+    loop {
+        let page = Some(SessionPage { after, size: batch_size });
+        let batch = ports.store.sessions(&SessionQuery { page, ..conditions.clone() }).await?;
+        let is_last = batch.len() < batch_size as usize;
+        after = batch.last().map(|it| (it.session.created_at, it.session.id));
+        let has_status = |it: &SessionSummary| {
+            query.status.is_none_or(|status| it.session.status.kind() == status)
+        };
+        sessions.extend(batch.into_iter().filter(has_status));
+        if is_last || sessions.len() > size as usize {
+            break;
+        }
+    }
+    let has_more = sessions.len() > size as usize;
+    sessions.truncate(size as usize);
+    let position = |it: &SessionSummary| {
+        let SessionSummary { session, .. } = it;
+        TimeCursor { at: session.created_at, id: session.id.uuid() }
+    };
+    let next = sessions.last().filter(|_| has_more).map(position);
+    Ok(SessionPageResult { sessions, next })
+}
+
+async fn conditions(
+    ports: &Ports,
+    principal: &Principal,
+    query: &SessionListQuery,
+) -> Result<SessionQuery> {
+    let mut conditions = reachable(principal);
+    conditions.fleet = query.fleet.as_deref().map(FleetName::parse).transpose()?;
+    let vendor_session = |id: &String| vec![VendorSessionId::new(id.as_str())];
+    conditions.vendor_sessions = query.vendor_id.as_ref().map(vendor_session);
+    if let Some(issue) = &query.issue {
+        let issue = IssueRef::parse(issue)?;
+        let about = Some(IssueFilter { issue, repository: query.repository.clone() });
+        let newest = Some(MAX_TASKS_OF_ISSUE);
+        let tasks = ports.store.tasks(&TaskQuery { about, newest, ..TaskQuery::default() }).await?;
+        let sessions: BTreeSet<SessionId> =
+            tasks.into_iter().flat_map(|it| it.task.progress.sessions).collect();
+        conditions.ids = Some(sessions.into_iter().collect());
+    } else if query.repository.is_some() {
+        return Err(Error::usage("`repository` needs `issue`"));
+    }
+    Ok(conditions)
 }
 
 /// Loads the sessions that a list may show. Sessions that ended long ago are only counted if `all`

@@ -27,4 +27,4 @@ pub use report::{due_reports, is_report_sent, report_sent};
 pub use retry::retry;
 pub use side_effects::may_have_acted;
 pub use start::{continued, run_request, sent_back, session_of, started};
-pub use view::{list, new_view, summaries, views};
+pub use view::{list, new_view, page, summaries, views};

@@ -1,5 +1,7 @@
 //! Creates, lists, revokes and recognizes tokens.
 
+use std::time::Duration;
+
 use crate::api::{TokenCreateReport, TokenCreateRequest, TokenList, TokenRevokeRequest, TokenView};
 use crate::error::{Error, Result};
 use crate::model::{
@@ -70,6 +72,16 @@ pub async fn recognize(ports: &Ports, text: &SecretText) -> Result<AccessToken> 
         ports.store.commit(recorded).await.map_err(|_| tokens::missing())?;
     }
     Ok(found.token.clone())
+}
+
+/// Returns how long a token is still valid. `None` if it never expires. Fails if it was revoked or
+/// has expired.
+pub async fn time_left(ports: &Ports, id: TokenId) -> Result<Option<Duration>> {
+    let (known, now) = (ports.store.tokens().await?, ports.clock.now());
+    let found = known.iter().find(|it| it.token.id == id).ok_or_else(tokens::missing)?;
+    let Some(end) = found.expires_at else { return Ok(None) };
+    let left = Duration::try_from(end.duration_since(now)).unwrap_or_default();
+    if left.is_zero() { Err(tokens::missing()) } else { Ok(Some(left)) }
 }
 
 async fn commit(ports: &Ports, change: Change, payload: EventPayload) -> Result<()> {

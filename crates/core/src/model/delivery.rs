@@ -1,6 +1,7 @@
 //! Deliveries as they are stored, and what became of them.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{AgentName, DeliveryHeaders, DeliveryId, SourceName, TaskId, TriggerKind};
@@ -69,7 +70,7 @@ impl DeliveryState {
 }
 
 /// What one event of a delivery did, or one rule made of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryAction {
     pub trigger: TriggerKind,
     /// The agent of the rule. `None` if the action is not that of a rule.
@@ -79,7 +80,7 @@ pub struct DeliveryAction {
 }
 
 /// The outcome of an action.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum ActionOutcome {
     TaskAdded {

@@ -1,11 +1,12 @@
 //! A question that an agent shows on its terminal.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::WaitingFor;
 
 /// A question that only a person can answer, as the agent's screen shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dialog {
     /// Unique id of this question. An answer that names it is never given to another question.
     pub id: String,

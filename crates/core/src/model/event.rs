@@ -5,6 +5,7 @@ mod rendering;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ use super::{
 use crate::word_enum::word_enum;
 
 /// An event with its position in the log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     pub seq: i64,
     #[serde(flatten)]
@@ -25,7 +26,7 @@ pub struct Event {
 
 /// An event that is not in the log yet. In JSON it has `kind`, `text` and `data` instead of the
 /// payload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "WrittenEvent", from = "WrittenEvent")]
 pub struct NewEvent {
     pub at: Timestamp,
@@ -403,7 +404,7 @@ impl EventPayload {
 }
 
 /// A [`NewEvent`] in JSON.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct WrittenEvent {
     at: Timestamp,
     session: Option<SessionId>,

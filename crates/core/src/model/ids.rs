@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -11,7 +12,19 @@ use crate::error::{Error, Result};
 macro_rules! uuid_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(
+            Clone,
+            Copy,
+            Debug,
+            PartialEq,
+            Eq,
+            PartialOrd,
+            Ord,
+            Hash,
+            Serialize,
+            Deserialize,
+            JsonSchema,
+        )]
         #[serde(transparent)]
         pub struct $name(Uuid);
 
@@ -70,6 +83,14 @@ uuid_id! {
     RequestId
 }
 
+impl RequestId {
+    /// Makes an id of a number, such as a digest of a client's own id. The version of the UUID shows
+    /// that it is neither random nor a timestamp.
+    pub fn of_number(number: u128) -> Self {
+        Self(uuid::Builder::from_custom_bytes(number.to_be_bytes()).into_uuid())
+    }
+}
+
 uuid_id! {
     /// Identifies one task.
     TaskId
@@ -93,7 +114,18 @@ uuid_id! {
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(
+            Clone,
+            Debug,
+            PartialEq,
+            Eq,
+            PartialOrd,
+            Ord,
+            Hash,
+            Serialize,
+            Deserialize,
+            JsonSchema,
+        )]
         #[serde(transparent)]
         pub struct $name(String);
 

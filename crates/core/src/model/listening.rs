@@ -3,11 +3,12 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where and how the daemon accepts requests over TCP. It is stored, so that a new daemon listens
 /// there as well.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListenSettings {
     pub address: SocketAddr,
     pub transport: Transport,
@@ -18,7 +19,7 @@ pub struct ListenSettings {
 }
 
 /// What protects the requests on their way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Transport {
     /// Nothing. Only for loopback.

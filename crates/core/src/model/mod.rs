@@ -11,6 +11,7 @@ mod delivery;
 mod description;
 mod dialog;
 mod dispatch;
+mod duration_histogram;
 mod environment_source;
 mod event;
 mod failure;
@@ -64,6 +65,7 @@ pub use delivery::{
 pub use description::VendorDescription;
 pub use dialog::Dialog;
 pub use dispatch::{AllowedActors, DispatchConditions, DispatchRule};
+pub use duration_histogram::DurationHistogram;
 pub use environment_source::EnvironmentSource;
 pub use event::{
     Event, EventKind, EventPayload, LeftoverProcess, MadeWorktreeFacts, NewEvent,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Identifies one process. A later process with the same PID is not equal to it.
@@ -16,7 +17,7 @@ pub struct ProcessRef {
 }
 
 /// Environment variables. `Debug` output shows only names, never values.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Environment(BTreeMap<String, String>);
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -184,8 +185,10 @@ impl TaskPriority {
 
 word_enum! {
     /// How an agent works on a task.
+    #[derive(Default)]
     pub enum TaskMode {
         /// The vendor's program runs without a terminal.
+        #[default]
         Headless = "headless",
         /// The vendor's program runs in a terminal to which a person can attach.
         Interactive = "interactive",
@@ -296,7 +299,7 @@ impl TaskState {
 }
 
 /// The result of a task.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskResult {
     /// The agent's last answer.
     pub answer: Option<String>,
@@ -315,14 +318,14 @@ pub struct TaskResult {
 }
 
 /// One commit of a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskCommit {
     pub id: String,
     pub subject: String,
 }
 
 /// How much a task changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiffStat {
     pub files: u32,
     pub insertions: u64,
@@ -330,7 +333,7 @@ pub struct DiffStat {
 }
 
 /// The last run of a task's verify command.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VerifyReport {
     pub command: String,
     pub passed: bool,

@@ -1,13 +1,14 @@
 //! One entry of a conversation, independent of the vendor's format.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Usage;
 use crate::word_enum::word_enum;
 
 /// One message, tool call or tool result of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Turn {
     pub role: Role,
     /// The text of a message. For a tool call the arguments as JSON, for a tool result the output.
@@ -52,7 +53,7 @@ word_enum! {
 }
 
 /// The tool that a turn is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// Links a tool call to its result.
     pub id: String,

@@ -2,13 +2,14 @@
 
 use jiff::Timestamp;
 use jiff::civil::Date;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{AgentName, FleetName, SessionId, VendorId, VendorSessionId};
 use crate::word_enum::word_enum;
 
 /// Number of tokens that requests to a model used, and their cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// All tokens of the input, including the cached ones.
     pub input: u64,
@@ -71,7 +72,8 @@ fn combined(
 }
 
 /// An amount of US dollars, in billionths. It is serialized as a number of dollars.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+#[schemars(with = "f64")]
 pub struct UsdAmount(u64);
 
 /// The number of billionths in a dollar.

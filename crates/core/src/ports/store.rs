@@ -9,13 +9,14 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::model::{
     AgentName, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage, Delivery,
-    DeliveryId, DeliveryState, DeliveryStateKind, DeliverySummary, DiskLevel, Event, Fleet,
-    FleetName, Handoff, HousekeepingState, IssueKey, IssueRef, Launch, LaunchEnd, LaunchId,
-    LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, MessageState, NewEvent,
-    ProcessRef, Reply, RepositoryId, RequestKey, RequestRecord, RequestStep, Session, SessionId,
-    SessionName, SessionSettings, SourceName, Status, StoredToken, StoredUsageCursor, Task, TaskId,
-    TaskKey, TaskStateKind, Timer, TokenId, TrackedIssue, TrackedIssueKey, Trust, Usage,
-    UsageIncrement, VendorId, VendorSessionId, WorktreeCommands, WorktreeId, WorktreeRemoval,
+    DeliveryId, DeliveryState, DeliveryStateKind, DeliverySummary, DiskLevel, DurationHistogram,
+    Event, Fleet, FleetName, Handoff, HousekeepingState, IssueKey, IssueRef, Launch, LaunchEnd,
+    LaunchId, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, MessageState,
+    NewEvent, ProcessRef, Reply, RepositoryId, RequestKey, RequestRecord, RequestStep, Session,
+    SessionId, SessionName, SessionSettings, SourceName, Status, StatusKind, StoredToken,
+    StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind, Timer, TokenId, TrackedIssue,
+    TrackedIssueKey, Trust, Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeCommands,
+    WorktreeId, WorktreeRemoval,
 };
 use crate::ports::Place;
 
@@ -33,6 +34,14 @@ pub trait Store: Debug + Send + Sync {
 
     /// Returns the number of sessions that match a query.
     async fn count_sessions(&self, query: &SessionQuery) -> Result<u32>;
+
+    /// Returns the number of sessions with each status. A status without sessions may be missing.
+    async fn count_statuses(&self) -> Result<Vec<(StatusKind, u64)>>;
+
+    /// Returns how long commits took since this store was opened.
+    fn commit_times(&self) -> DurationHistogram {
+        DurationHistogram::default()
+    }
 
     /// Returns the places of the sessions without an open launch, each once, the most recently used
     /// first. Returns at most `limit` places.
@@ -150,7 +159,7 @@ pub trait Store: Debug + Send + Sync {
     async fn waiting_replies(&self) -> Result<Vec<Reply>>;
 
     /// Returns the conversations about an issue, of all agents.
-    async fn issue_sessions(
+    async fn sessions_of_issue(
         &self,
         repository: &RepositoryId,
         issue: &IssueRef,
@@ -500,8 +509,28 @@ pub struct TaskQuery {
     pub session: Option<SessionId>,
     pub parent: Option<TaskId>,
     pub issue: Option<IssueKey>,
+    /// About an issue, whichever agent works on it.
+    pub about: Option<IssueFilter>,
     /// At most this many tasks, the newest ones.
     pub newest: Option<u32>,
+    pub page: Option<TaskPage>,
+}
+
+/// Selects tasks about an issue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueFilter {
+    pub issue: IssueRef,
+    /// The id of the repository. `None` for all repositories.
+    pub repository: Option<String>,
+}
+
+/// A part of a list of tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskPage {
+    /// The place of the last task of the previous page. `None` for the first page.
+    pub after: Option<i64>,
+    /// At most this many tasks.
+    pub size: u32,
 }
 
 impl TaskQuery {

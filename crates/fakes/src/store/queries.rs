@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 use segue_core::model::{
-    DailyUsage, Event, IssueKey, Launch, LaunchIndexEntry, Session, SessionId, Task, Usage,
+    DailyUsage, Event, IssueKey, Launch, LaunchIndexEntry, RepositoryId, Session, SessionId, Task,
+    Usage,
 };
 use segue_core::ports::{
     EventQuery, LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionActivity, SessionQuery,
@@ -50,7 +51,10 @@ impl Tables {
             self.tasks.iter().filter(|it| is_meant_task(&it.task, query)).collect();
         let newest = query.newest.map_or(found.len(), |limit| limit as usize);
         let skipped = found.len().saturating_sub(newest);
-        found.into_iter().skip(skipped).cloned().collect()
+        let after = query.page.and_then(|page| page.after).unwrap_or(i64::MIN);
+        let size = query.page.map_or(usize::MAX, |page| page.size as usize);
+        let rest = found.into_iter().skip(skipped).filter(|it| it.place > after);
+        rest.take(size).cloned().collect()
     }
 
     pub(super) fn task_summaries(&self, query: &TaskQuery) -> Vec<TaskSummary> {
@@ -205,4 +209,9 @@ fn is_meant_task(it: &Task, query: &TaskQuery) -> bool {
         && query.session.is_none_or(|session| it.session == Some(session))
         && query.parent.is_none_or(|parent| it.order.parent == Some(parent))
         && query.issue.as_ref().is_none_or(is_about)
+        && query.about.as_ref().is_none_or(|about| {
+            let repository = it.order.repository.as_ref().map(RepositoryId::as_str);
+            it.order.issue.as_ref() == Some(&about.issue)
+                && about.repository.as_deref().is_none_or(|wanted| repository == Some(wanted))
+        })
 }

@@ -95,8 +95,9 @@ fn forget(askers: &mut HashMap<Asker, RateState>, now: Duration) {
 
 fn too_many(wait: Duration) -> Error {
     let seconds = wait.as_secs() + 1;
-    Error::new(Kind::TooMany, "too many requests in a short time")
-        .hint(format!("try again in {seconds} s"))
+    let error = Error::new(Kind::TooMany, "too many requests in a short time")
+        .hint(format!("try again in {seconds} s"));
+    Error { retry_after_seconds: Some(seconds), ..error }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

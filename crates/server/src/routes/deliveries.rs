@@ -2,18 +2,21 @@
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{ConnectInfo, Path, State};
+use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use segue_core::Kind;
 use segue_core::api::{
     DeliveriesRequest, DeliveryList, DeliveryReport, DeliverySelector, DeliveryView,
     DispatchTestReport, DispatchTestRequest,
 };
+use segue_core::flows::deliveries::DeliveryReceipt;
 use segue_core::model::DeliveryHeaders;
 use serde_json::json;
 
 use super::caller::PeerInfo;
+use super::description::{DescribedAnswer, OperationDraft};
+use super::inputs::PathValue;
 use super::{Admitted, App, ErrorResponse, RequestIdHeader, RouteResult, Sent, guard};
 use crate::requests::AnswerStorage;
 use crate::supervisor::dispatch;
@@ -22,11 +25,11 @@ use crate::supervisor::dispatch;
 /// it: no token is needed.
 pub(crate) async fn receive(
     State(app): State<App>,
-    Path(source): Path<String>,
+    PathValue(source): PathValue<String>,
     ConnectInfo(peer): ConnectInfo<PeerInfo>,
     headers: HeaderMap,
     body: Bytes,
-) -> Result<Response, ErrorResponse> {
+) -> Result<DeliveryAnswer, ErrorResponse> {
     let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
     let sent = DeliveryHeaders::new(pairs);
     let supervisor = app.ready().await?;
@@ -35,12 +38,36 @@ pub(crate) async fn receive(
         Kind::Unauthorized | Kind::NotFound => guard::count_stranger(&app, &peer, &headers, error),
         _ => error,
     })?;
-    let (status, message) = match received.is_new {
-        true => (StatusCode::ACCEPTED, "received"),
-        false => (StatusCode::OK, "already received"),
-    };
-    let answer = json!({ "delivery": received.id, "message": message });
-    Ok((status, Json(answer)).into_response())
+    Ok(DeliveryAnswer(received))
+}
+
+/// The answer to a forge.
+#[derive(Debug)]
+pub(crate) struct DeliveryAnswer(DeliveryReceipt);
+
+impl IntoResponse for DeliveryAnswer {
+    fn into_response(self) -> Response {
+        let Self(DeliveryReceipt { id, is_new }) = self;
+        let (status, message) = match is_new {
+            true => (StatusCode::ACCEPTED, "received"),
+            false => (StatusCode::OK, "already received"),
+        };
+        (status, Json(json!({ "delivery": id, "message": message }))).into_response()
+    }
+}
+
+impl DescribedAnswer for DeliveryAnswer {
+    fn describe(draft: &mut OperationDraft<'_>) {
+        let text = json!({ "type": "string" });
+        let schema = json!({
+            "type": "object",
+            "properties": { "delivery": text, "message": text },
+            "required": ["delivery", "message"],
+        });
+        let content = json!({ "application/json": { "schema": schema } });
+        draft.respond(202, "The delivery is stored", &content);
+        draft.respond(200, "The delivery was stored before", &content);
+    }
 }
 
 pub(crate) async fn list(

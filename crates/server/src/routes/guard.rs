@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use segue_core::flows::tokens;
@@ -18,6 +18,7 @@ use segue_core::{Error, Kind, Result};
 use serde_json::{Map, Value, json};
 
 use super::caller::{NetworkPeer, PeerInfo};
+use super::problem::wrong_method;
 use super::table::{EnvironmentPlace, RouteEntry};
 use super::{App, ErrorResponse, MAX_REQUEST_BYTES};
 use crate::network::limits::Asker;
@@ -44,13 +45,18 @@ pub(crate) async fn check_route(
     request: Request,
     next: Next,
 ) -> Response {
-    let Some(peer) = network_peer(&request) else { return next.run(request).await };
-    let is_meant = |it: &&RouteEntry| it.path == path.as_str() && it.method == *request.method();
-    let admitted = match entries.iter().find(is_meant) {
-        Some(entry) => admit(&app, entry, &peer, request).await,
-        None => Err(Error::not_found("this path has no such method")),
+    let of_path = || entries.iter().filter(|it| it.path == path.as_str());
+    // A route that answers `GET` also answers `HEAD`, without a body.
+    let is_meant = |it: &&RouteEntry| {
+        it.method == *request.method()
+            || (it.method == Method::GET && *request.method() == Method::HEAD)
     };
-    match admitted {
+    let Some(entry) = of_path().find(is_meant) else {
+        let allowed: Vec<&str> = of_path().flat_map(RouteEntry::methods).copied().collect();
+        return wrong_method(&allowed.join(", "));
+    };
+    let Some(peer) = network_peer(&request) else { return next.run(request).await };
+    match admit(&app, entry, &peer, request).await {
         Ok(request) => next.run(request).await,
         Err(error) => ErrorResponse::from(error).into_response(),
     }

@@ -37,11 +37,15 @@ impl Sort {
     fn of(path: &str) -> Self {
         match path {
             "/v1/health" | "/v1/shutdown" => Self::Daemon,
-            "/v1/wait" | "/v1/events/follow" | "/v1/tasks/wait" => Self::Wait,
+            "/v1/wait" | "/v1/events/follow" | "/v1/events/stream" | "/v1/tasks/wait" => Self::Wait,
             turn if turn.ends_with("/turn") => Self::Wait,
             "/v1/send" => Self::Send,
+            messages if is_of_session(messages, "/messages") => Self::Send,
             "/v1/run" | "/v1/up" | "/v1/scale" | "/v1/resume" | "/v1/stop" | "/v1/adopt"
             | "/v1/handoff" | "/v1/doctor" | "/v1/tasks/cancel" | "/v1/reset" | "/v1/sweep" => {
+                Self::LongChange
+            }
+            cancel if cancel.starts_with("/v1/tasks/") && cancel.ends_with("/cancel") => {
                 Self::LongChange
             }
             worktree if worktree.starts_with("/v1/worktrees/") => Self::LongChange,
@@ -75,6 +79,10 @@ impl Sort {
             }
         }
     }
+}
+
+fn is_of_session(path: &str, end: &str) -> bool {
+    path.starts_with("/v1/sessions/") && path.ends_with(end)
 }
 
 /// Reads the whole request within a time limit, carries it out, and ends it if the daemon stops
@@ -181,6 +189,9 @@ mod tests {
             ("/v1/tasks", Sort::Short),
             ("/v1/sessions/0198f9d2-0000-7000-8000-000000000001/turn", Sort::Wait),
             ("/v1/send", Sort::Send),
+            ("/v1/sessions/0198f9d2-0000-7000-8000-000000000001/messages", Sort::Send),
+            ("/v1/tasks/0198f9d2-0000-7000-8000-000000000001/cancel", Sort::LongChange),
+            ("/v1/events/stream", Sort::Wait),
             ("/v1/up", Sort::LongChange),
             ("/v1/stop", Sort::LongChange),
             ("/v1/sessions", Sort::Short),

@@ -85,7 +85,7 @@ pub(crate) async fn list(
         let messages = supervisor.ports.store.messages(&MessageQuery::default()).await?;
         let views = reachable(&supervisor, &principal, &messages).await?;
         let messages = views.into_iter().map(|(view, _)| view).collect();
-        return Ok(Json(MessageList { messages, failed: Vec::new() }));
+        return Ok(Json(MessageList { messages, failed: Vec::new(), next: None }));
     }
     let request = SelectRequest { cwd, names, whole: false, finished: true };
     let Chosen { sessions, failed } =
@@ -98,7 +98,7 @@ pub(crate) async fn list(
         messages.extend(found.iter().map(|message| view::message(session, message)));
     }
     messages.sort_by_key(|message| (message.created_at, message.id));
-    Ok(Json(MessageList { messages, failed }))
+    Ok(Json(MessageList { messages, failed, next: None }))
 }
 
 /// Returns the messages of the sessions that the caller may reach.

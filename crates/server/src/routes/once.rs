@@ -4,11 +4,13 @@ use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
 
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use segue_core::Error;
-use segue_core::api::REQUEST_HEADER;
+use segue_core::api::{IDEMPOTENCY_HEADER, REQUEST_HEADER};
 use segue_core::model::{Principal, RequestId, RequestKey};
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 
 use super::{App, ErrorResponse};
 use crate::requests::Once;
@@ -22,7 +24,9 @@ impl FromRequestParts<App> for RequestIdHeader {
     type Rejection = ErrorResponse;
 
     async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, ErrorResponse> {
-        let Some(header) = parts.headers.get(REQUEST_HEADER) else { return Ok(Self(None)) };
+        let Some(header) = parts.headers.get(REQUEST_HEADER) else {
+            return Ok(Self(idempotency_key(&parts.headers)?));
+        };
         let id = header.to_str().ok().and_then(|text| text.parse().ok());
         let id = id.ok_or_else(|| {
             Error::usage(format!("the header `{REQUEST_HEADER}` must be a UUID"))
@@ -30,6 +34,26 @@ impl FromRequestParts<App> for RequestIdHeader {
         })?;
         Ok(Self(Some(id)))
     }
+}
+
+/// The longest idempotency key, in characters.
+const LONGEST_KEY: usize = 200;
+
+/// Returns the id that stands for an idempotency key. The same key always has the same id.
+fn idempotency_key(headers: &HeaderMap) -> segue_core::Result<Option<RequestId>> {
+    let mut keys = headers.get_all(IDEMPOTENCY_HEADER).iter();
+    let Some(key) = keys.next() else { return Ok(None) };
+    let key = key.to_str().unwrap_or_default();
+    if keys.next().is_some() || !(1..=LONGEST_KEY).contains(&key.len()) {
+        let message = format!(
+            "the header `{IDEMPOTENCY_HEADER}` must have 1 to {LONGEST_KEY} ASCII characters, once"
+        );
+        return Err(Error::usage(message).hint("generate a new UUID for each request"));
+    }
+    let digest = Sha256::digest(key);
+    let bytes = digest.iter().take(16);
+    let number = bytes.fold(0, |number, byte| (number << 8) | u128::from(*byte));
+    Ok(Some(RequestId::of_number(number)))
 }
 
 impl RequestIdHeader {
@@ -75,5 +99,35 @@ impl<H: Hasher> Write for HasherWriter<'_, H> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id_of(keys: &[&str]) -> segue_core::Result<Option<RequestId>> {
+        let mut headers = HeaderMap::new();
+        for key in keys {
+            headers.append(IDEMPOTENCY_HEADER, key.parse().unwrap());
+        }
+        idempotency_key(&headers)
+    }
+
+    #[test]
+    fn same_idempotency_key_has_the_same_id_and_another_key_another_one() {
+        let first = id_of(&["order 17"]).unwrap().unwrap();
+        assert_eq!(id_of(&["order 17"]).unwrap(), Some(first));
+        assert_ne!(id_of(&["order 18"]).unwrap(), Some(first));
+        assert_eq!(id_of(&[]).unwrap(), None);
+    }
+
+    #[test]
+    fn idempotency_key_that_is_empty_too_long_or_repeated_is_a_usage_error() {
+        let long = "x".repeat(201);
+        assert!(id_of(&["x".repeat(200).as_str()]).is_ok());
+        for keys in [vec![""], vec![long.as_str()], vec!["a", "b"], vec!["ü"]] {
+            assert_eq!(id_of(&keys).unwrap_err().kind, segue_core::Kind::Usage, "{keys:?}");
+        }
     }
 }

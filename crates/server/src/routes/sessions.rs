@@ -1,7 +1,7 @@
 //! The routes for sessions, such as run, up, resume, stop, list, show, attach and remove.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use segue_core::api::{
     AddressQuery, AdoptReport, AdoptRequest, AttachPoint, DryRun, HandoffReport, HandoffRequest,
     ListRequest, RestoreReport, ResumeAnswer, ResumeCount, ResumeRequest, RunRequest, ScaleReport,
@@ -16,6 +16,7 @@ use segue_core::model::{RequestStep, SessionId};
 use segue_core::rules::scope::RestrictedAction;
 use segue_core::{Error, api};
 
+use super::inputs::{PathValue, QueryValues};
 use super::{Admitted, App, RequestIdHeader, RouteResult, Sent};
 use crate::requests::{AnswerStorage, step};
 use crate::supervisor::{self, SessionRequest};
@@ -105,11 +106,6 @@ pub(crate) async fn handoff(
     Ok(Json(once.carry_out(storage, handoff).await?))
 }
 
-pub(crate) async fn list(Admitted { supervisor, principal }: Admitted) -> RouteResult<SessionList> {
-    let request = ListRequest { all: true, ..ListRequest::default() };
-    Ok(Json(supervisor::list(&supervisor, &principal, &request).await?))
-}
-
 pub(crate) async fn filtered(
     Admitted { supervisor, principal }: Admitted,
     Sent(request): Sent<ListRequest>,
@@ -142,7 +138,7 @@ pub(crate) async fn adopt(
 
 pub(crate) async fn show(
     Admitted { supervisor, principal }: Admitted,
-    Query(query): Query<AddressQuery>,
+    QueryValues(query): QueryValues<AddressQuery>,
 ) -> RouteResult<SessionView> {
     let AddressQuery { address, cwd, asking, .. } = &query;
     if *asking {
@@ -178,7 +174,7 @@ pub(crate) async fn remove(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
     request_id: RequestIdHeader,
-    Query(query): Query<AddressQuery>,
+    QueryValues(query): QueryValues<AddressQuery>,
 ) -> RouteResult<()> {
     principal.allow(RestrictedAction::Remove)?;
     let once = request_id.once(&app, &supervisor, &principal, &("rm", &query));
@@ -197,7 +193,7 @@ pub(crate) async fn remove(
 pub(crate) async fn attach(
     State(app): State<App>,
     Admitted { supervisor, principal }: Admitted,
-    Query(query): Query<AddressQuery>,
+    QueryValues(query): QueryValues<AddressQuery>,
 ) -> RouteResult<AttachPoint> {
     let summary = select::find(&supervisor.ports, &principal, &query.address, &query.cwd).await?;
     principal.allow(RestrictedAction::Attach)?;
@@ -222,7 +218,7 @@ pub(crate) async fn attach(
 
 pub(crate) async fn turn(
     Admitted { supervisor, principal }: Admitted,
-    Path(id): Path<SessionId>,
+    PathValue(id): PathValue<SessionId>,
 ) -> RouteResult<TurnReport> {
     select::find(&supervisor.ports, &principal, &id.to_string(), std::path::Path::new("/")).await?;
     Ok(Json(supervisor.ask(id, |reply| SessionRequest::WaitTurn { reply }).await?))

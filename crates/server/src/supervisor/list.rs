@@ -20,5 +20,5 @@ pub(crate) async fn list(
         list::list(&supervisor.ports, principal, request, &open_elsewhere).await?;
     let sessions = supervisor.views(&sessions, &open_elsewhere).await?;
     let hidden = count.saturating_sub(sessions.len());
-    Ok(SessionList { sessions, hidden })
+    Ok(SessionList { sessions, hidden, next: None })
 }

@@ -133,7 +133,7 @@ pub(crate) async fn list_worktrees(
 ) -> Result<WorktreeList> {
     principal.allow(RestrictedAction::ReadAll)?;
     let worktrees = worktrees::list(&supervisor.ports, principal, request).await?;
-    Ok(WorktreeList { worktrees })
+    Ok(WorktreeList { worktrees, next: None })
 }
 
 /// Compares a worktree with its base.

@@ -110,7 +110,7 @@ pub(crate) fn waiting_replies(connection: &Connection) -> rusqlite::Result<Vec<R
     all(connection, sql, [ReplyState::Waiting.word()], rows::json)
 }
 
-pub(crate) fn issue_sessions(
+pub(crate) fn sessions_of_issue(
     connection: &Connection,
     repository: &RepositoryId,
     issue: &IssueRef,

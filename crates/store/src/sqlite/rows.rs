@@ -10,8 +10,8 @@ use rusqlite::types::{FromSql, Type, ValueRef};
 use segue_core::model::{
     AccessToken, AgentName, AgentWorktree, Binding, ChildReport, DailyUsage, Event, EventPayload,
     Fleet, Handoff, HousekeepingState, IssueKey, Launch, LaunchId, LaunchIndexEntry, Message,
-    NewEvent, Session, SessionId, StoredToken, StoredUsageCursor, Task, Timer, Trust, Usage,
-    UsageSource, UsdAmount,
+    NewEvent, Session, SessionId, Status, StoredToken, StoredUsageCursor, Task, Timer, Trust,
+    Usage, UsageSource, UsdAmount,
 };
 use segue_core::ports::{
     LeasedWorktree, OpenLaunch, Place, PlacedTask, SessionSummary, TaskSummary, VendorPlace,
@@ -248,6 +248,13 @@ pub(crate) fn vendor_place(row: &Row<'_>) -> rusqlite::Result<VendorPlace> {
     let vendor = columns.word()?;
     let place = Place { config_dir: columns.path()?, cwd: columns.path()? };
     Ok(VendorPlace { vendor, place })
+}
+
+/// Reads `status, count`.
+pub(crate) fn counted_status(row: &Row<'_>) -> rusqlite::Result<(Status, u64)> {
+    let status = Columns::of(row).json()?;
+    let count: i64 = row.get(1)?;
+    Ok((status, count.unsigned_abs()))
 }
 
 /// Reads a single column that is a path.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use rusqlite::{Connection, params_from_iter};
-use segue_core::model::VendorId;
+use segue_core::model::{Status, VendorId};
 use segue_core::ports::{SessionActivity, SessionQuery, SessionSummary, VendorPlace};
 
 use crate::sqlite::conditions::Conditions;
@@ -95,6 +95,12 @@ pub(crate) fn count(connection: &Connection, query: &SessionQuery) -> rusqlite::
     let sql = conditions.statement(COUNT, "");
     let parameters = params_from_iter(conditions.parameters);
     connection.prepare_cached(&sql)?.query_row(parameters, |row| row.get(0))
+}
+
+pub(crate) fn count_statuses(connection: &Connection) -> rusqlite::Result<Vec<(Status, u64)>> {
+    // The details of a status are few, so that there are few groups.
+    let sql = "SELECT status, count(*) FROM sessions GROUP BY status";
+    all(connection, sql, [], rows::counted_status)
 }
 
 const RESTING_PLACES: &str = "

@@ -1,17 +1,18 @@
 //! The `Store` port on SQLite. One thread owns the connection.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
     AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId, DeliverySummary,
-    Event, Fleet, FleetName, Handoff, HousekeepingState, IssueKey, IssueRef, Launch,
-    LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, Reply, RepositoryId,
-    RequestKey, RequestStep, Session, SessionId, SourceName, StoredToken, StoredUsageCursor,
-    TaskId, Timer, TrackedIssue, Trust, VendorId,
+    DurationHistogram, Event, Fleet, FleetName, Handoff, HousekeepingState, IssueKey, IssueRef,
+    Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, Reply, RepositoryId,
+    RequestKey, RequestStep, Session, SessionId, SourceName, StatusKind, StoredToken,
+    StoredUsageCursor, TaskId, Timer, TrackedIssue, Trust, VendorId,
 };
 use segue_core::ports::{
     Commit, DeliveryQuery, EventQuery, MessageQuery, PlacedTask, SessionQuery, SessionSummary,
@@ -37,6 +38,7 @@ pub struct SqliteStore {
     backup: Option<BackupThread>,
     /// The sequence number of the newest event.
     newest_event: watch::Sender<i64>,
+    commit_times: Mutex<DurationHistogram>,
 }
 
 impl SqliteStore {
@@ -53,7 +55,13 @@ impl SqliteStore {
             })?;
         let newest = opened.await.unwrap_or_else(|_| Err(stopped()))?;
         let (newest_event, _) = watch::channel(newest);
-        Ok(Self { requests: Some(requests), thread: Some(thread), backup: None, newest_event })
+        Ok(Self {
+            requests: Some(requests),
+            thread: Some(thread),
+            backup: None,
+            newest_event,
+            commit_times: Mutex::default(),
+        })
     }
 
     /// Starts to back up the database.
@@ -104,7 +112,12 @@ impl Drop for SqliteStore {
 impl Store for SqliteStore {
     async fn commit(&self, commit: Commit) -> Result<i64> {
         let is_empty = commit.changes.is_empty() && commit.events.is_empty();
+        let begun = Instant::now();
         let last_event = self.run(move |database| write::commit(database, &commit)).await?;
+        if !is_empty {
+            let mut times = self.commit_times.lock().unwrap_or_else(PoisonError::into_inner);
+            times.observe(begun.elapsed());
+        }
         if let Some(backup) = self.backup.as_ref().filter(|_| !is_empty) {
             backup.committed();
         }
@@ -128,6 +141,15 @@ impl Store for SqliteStore {
     async fn count_sessions(&self, query: &SessionQuery) -> Result<u32> {
         let query = query.clone();
         self.read(move |connection| sessions::count(connection, &query)).await
+    }
+
+    async fn count_statuses(&self) -> Result<Vec<(StatusKind, u64)>> {
+        let counted = self.read(sessions::count_statuses).await?;
+        Ok(counted.into_iter().map(|(status, count)| (status.kind(), count)).collect())
+    }
+
+    fn commit_times(&self) -> DurationHistogram {
+        self.commit_times.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     async fn resting_places(&self, limit: u32) -> Result<Vec<VendorPlace>> {
@@ -304,13 +326,13 @@ impl Store for SqliteStore {
         self.read(deliveries::waiting_replies).await
     }
 
-    async fn issue_sessions(
+    async fn sessions_of_issue(
         &self,
         repository: &RepositoryId,
         issue: &IssueRef,
     ) -> Result<Vec<(IssueKey, SessionId)>> {
         let (repository, issue) = (repository.clone(), issue.clone());
-        self.read(move |connection| deliveries::issue_sessions(connection, &repository, &issue))
+        self.read(move |connection| deliveries::sessions_of_issue(connection, &repository, &issue))
             .await
     }
 

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params_from_iter};
 use segue_core::model::{ChildReport, IssueKey, SessionId, TaskId};
-use segue_core::ports::{PlacedTask, TaskQuery, TaskSummary};
+use segue_core::ports::{IssueFilter, PlacedTask, TaskQuery, TaskSummary};
 
 use crate::sqlite::conditions::Conditions;
 use crate::sqlite::read::{all, one};
@@ -47,6 +47,11 @@ fn conditions(query: &TaskQuery) -> rusqlite::Result<Conditions> {
         conditions.add("repository = ?", &Word(&key.repository))?;
         conditions.add("issue = ?", &Word(&key.issue))?;
     }
+    if let Some(IssueFilter { issue, repository }) = &query.about {
+        conditions.add("issue = ?", &Word(issue))?;
+        conditions.add_if("repository = ?", repository.as_ref())?;
+    }
+    conditions.add_if("place > ?", query.page.and_then(|page| page.after))?;
     Ok(conditions)
 }
 
@@ -85,9 +90,10 @@ fn with_sessions(tasks: &str) -> String {
 /// Returns the order in which rows are read. They are sorted afterwards: SQLite would copy whole rows
 /// to sort tasks of several states, but the tasks of each state are read in order.
 fn order(query: &TaskQuery) -> String {
-    match query.newest {
-        None => String::new(),
-        Some(limit) => format!("ORDER BY place DESC LIMIT {limit}"),
+    match (query.newest, query.page) {
+        (Some(limit), _) => format!("ORDER BY place DESC LIMIT {limit}"),
+        (None, Some(page)) => format!("ORDER BY place LIMIT {}", page.size),
+        (None, None) => String::new(),
     }
 }
 

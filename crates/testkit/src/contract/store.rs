@@ -140,6 +140,8 @@ macro_rules! store_contract {
             a_query_returns_the_sessions_that_meet_all_of_its_conditions
             a_query_for_activity_leaves_out_sessions_that_rest
             pages_of_a_list_have_every_session_once
+            pages_of_tasks_have_every_matching_task_once
+            sessions_are_counted_by_status
             resting_places_are_listed_newest_first_until_their_sessions_run_or_are_removed
             vendors_and_config_dirs_of_sessions_are_listed_once
             waiting_for_events_ends_with_the_commit_that_adds_one

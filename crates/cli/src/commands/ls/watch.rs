@@ -145,7 +145,7 @@ impl WatchedList {
             Err(error) if error.kind == Kind::Unavailable => self.is_lost = true,
             // The last session of a requested fleet may have been removed meanwhile.
             Err(error) if error.kind == Kind::NotFound => {
-                self.list = SessionList { sessions: Vec::new(), hidden: 0 };
+                self.list = SessionList { sessions: Vec::new(), hidden: 0, next: None };
             }
             Err(error) => return Err(error),
         }

@@ -6,7 +6,7 @@ use super::subject::WorkSubject;
 use crate::api::{Caller, TaskAddRequest};
 use crate::error::{Error, Result};
 use crate::model::{
-    CiConclusion, CiLog, DispatchRule, Environment, ForgeEvent, ForgeReview, ForgeSubject,
+    CiConclusion, CiLog, DispatchRule, Environment, ForgeEvent, ForgeReview, ForgeSubject, RefName,
     ReplyTarget, RepositoryId, RepositoryUrl, ReviewVerdict, TaskMode, TrackedIssue, TriggerKind,
 };
 use crate::ports::ForgeApi;
@@ -38,7 +38,9 @@ pub(super) async fn plan(
         agent: rule.agent.to_string(),
         repo: Some(url.to_string()),
         issue: Some(issue.as_str().to_owned()),
-        branch: branch(event, work),
+        branch: branch(rule, event, work),
+        from_fork: fork(event, work).map(ToString::to_string),
+        setup_fork: false,
         key: Some(key(rule, event)),
         priority: 0,
         verify: rule.verify.clone(),
@@ -57,10 +59,21 @@ fn repository(rule: &DispatchRule, event: &ForgeEvent) -> Result<RepositoryUrl> 
     })
 }
 
-/// Returns the branch of a pull request that belongs to no issue. An issue has a branch of its own.
-fn branch(event: &ForgeEvent, work: &WorkSubject) -> Option<String> {
+/// Returns the branch of a pull request that belongs to no issue. An issue has a branch of its own. The
+/// pull request of a fork gets a branch of the agent, because another branch may have its name.
+fn branch(rule: &DispatchRule, event: &ForgeEvent, work: &WorkSubject) -> Option<String> {
+    let ForgeSubject::Pull(number) = work.subject else { return None };
+    if fork(event, work).is_some() {
+        return Some(format!("{}/pull-{number}", rule.agent));
+    }
     let pull = event.pull.as_ref().filter(|pull| !pull.is_fork && !pull.head_branch.is_empty())?;
-    matches!(work.subject, ForgeSubject::Pull(_)).then(|| pull.head_branch.clone())
+    Some(pull.head_branch.clone())
+}
+
+/// Returns the ref with the changes of a fork's pull request that belongs to no issue.
+fn fork<'a>(event: &'a ForgeEvent, work: &WorkSubject) -> Option<&'a RefName> {
+    let pull = event.pull.as_ref().filter(|pull| pull.is_fork)?;
+    pull.head_ref.as_ref().filter(|_| matches!(work.subject, ForgeSubject::Pull(_)))
 }
 
 /// Returns a key that is the same if the event is delivered several times.

@@ -2,14 +2,47 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::api::{TaskListRequest, TaskSummaryView, TaskView};
-use crate::error::Result;
-use crate::model::{AgentName, Session, SessionId, Task, TaskId};
-use crate::ports::{PlacedTask, Ports, SessionQuery, TaskQuery, TaskSummary};
+use crate::api::{
+    PlaceCursor, TaskListQuery, TaskListRequest, TaskSummaryView, TaskView, page_size, parse_cursor,
+};
+use crate::error::{Error, Result};
+use crate::model::{AgentName, IssueRef, Session, SessionId, Task, TaskId};
+use crate::ports::{
+    IssueFilter, PlacedTask, Ports, SessionQuery, TaskPage, TaskQuery, TaskSummary,
+};
 
 /// Returns the tasks that a request describes, in the order of the queue.
 pub async fn list(ports: &Ports, request: &TaskListRequest) -> Result<Vec<PlacedTask>> {
     ports.store.tasks(&query(request)?).await
+}
+
+/// Returns a page of the tasks that a query describes, in the order of the queue, and the position
+/// behind it. `None` if no further task matches.
+pub async fn page(
+    ports: &Ports,
+    query: &TaskListQuery,
+) -> Result<(Vec<PlacedTask>, Option<PlaceCursor>)> {
+    let size = page_size(query.limit)?;
+    let cursor: Option<PlaceCursor> = parse_cursor(query.cursor.as_deref())?;
+    let about = match (&query.issue, &query.repository) {
+        (Some(issue), repository) => {
+            Some(IssueFilter { issue: IssueRef::parse(issue)?, repository: repository.clone() })
+        }
+        (None, None) => None,
+        (None, Some(_)) => return Err(Error::usage("`repository` needs `issue`")),
+    };
+    let conditions = TaskQuery {
+        states: query.state.map(|state| vec![state]),
+        agent: query.agent.as_deref().map(AgentName::parse).transpose()?,
+        about,
+        page: Some(TaskPage { after: cursor.map(|it| it.0), size: size + 1 }),
+        ..TaskQuery::default()
+    };
+    let mut found = ports.store.tasks(&conditions).await?;
+    let has_more = found.len() > size as usize;
+    found.truncate(size as usize);
+    let next = found.last().filter(|_| has_more).map(|it| PlaceCursor(it.place));
+    Ok((found, next))
 }
 
 /// Returns the tasks that a request describes as the table of `segue task ls` shows them, in the

@@ -15,7 +15,7 @@ impl SourceWorker {
         let ports = &self.supervisor.ports;
         let tracked = ports.store.tracked_issues(Some(&self.name)).await?;
         for issue in tracked.into_iter().filter(|it| it.needs_cleanup) {
-            let sessions = ports.store.issue_sessions(&issue.repository, &issue.issue).await?;
+            let sessions = ports.store.sessions_of_issue(&issue.repository, &issue.issue).await?;
             if self.end_tasks(&sessions).await? {
                 self.remove_worktrees(&issue, &sessions).await?;
             }

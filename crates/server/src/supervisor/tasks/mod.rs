@@ -22,7 +22,7 @@ use segue_core::ports::{PlacedTask, TaskQuery};
 use segue_core::rules::schedule::{AgentKey, ScheduledTask, TaskExclusive, TaskSchedule};
 
 pub(crate) use requests::{
-    add, add_from_forge, cancel, leave_queue, list, retry, show, summaries, wait,
+    add, add_from_forge, cancel, leave_queue, list, page, retry, show, summaries, wait,
 };
 
 use super::Supervisor;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use segue_core::api::{
-    TaskAddRequest, TaskList, TaskListRequest, TaskReport, TaskRetryRequest, TaskSummaryList,
-    TaskView, TaskWaitRequest,
+    TaskAddRequest, TaskList, TaskListQuery, TaskListRequest, TaskReport, TaskRetryRequest,
+    TaskSummaryList, TaskView, TaskWaitRequest,
 };
 use segue_core::flows::requests::step;
 use segue_core::flows::tasks::{self, TaskEnd};
@@ -78,7 +78,19 @@ pub(crate) async fn list(
 ) -> Result<TaskList> {
     principal.allow(RestrictedAction::ReadTasks)?;
     let found = tasks::list(&supervisor.ports, request).await?;
-    Ok(TaskList { tasks: views(supervisor, found).await? })
+    Ok(TaskList { tasks: views(supervisor, found).await?, next: None })
+}
+
+/// Returns a page of the tasks that the query describes.
+pub(crate) async fn page(
+    supervisor: &Supervisor,
+    principal: &Principal,
+    query: &TaskListQuery,
+) -> Result<TaskList> {
+    principal.allow(RestrictedAction::ReadTasks)?;
+    let (found, next) = tasks::page(&supervisor.ports, query).await?;
+    let next = next.map(|cursor| cursor.to_string());
+    Ok(TaskList { tasks: views(supervisor, found).await?, next })
 }
 
 /// Returns the parts of the tasks that a table shows.

@@ -176,5 +176,5 @@ pub async fn conversations_about_an_issue_are_those_of_all_agents(backend: &impl
             expected.push((key, id));
         }
     }
-    assert_eq!(store.issue_sessions(&repository, &issue).await.unwrap(), expected);
+    assert_eq!(store.sessions_of_issue(&repository, &issue).await.unwrap(), expected);
 }

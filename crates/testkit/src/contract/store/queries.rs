@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use segue_core::model::{
     AgentName, Evidence, Exit, FleetName, How, MessageState, Session, SessionId, SessionName,
-    Status, VendorId, VendorSessionId,
+    Status, StatusKind, VendorId, VendorSessionId, WaitingFor,
 };
 use segue_core::ports::{
     Change, Place, SessionActivity, SessionPage, SessionQuery, Store, VendorPlace,
@@ -116,6 +116,29 @@ pub async fn pages_of_a_list_have_every_session_once(backend: &impl Backend) {
         seen.extend(part.into_iter().map(|it| it.session.id));
     }
     assert_eq!(seen, sessions.iter().map(|it| it.id).collect::<Vec<SessionId>>());
+}
+
+pub async fn sessions_are_counted_by_status(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let waiting = |reason| Status::Waiting(reason);
+    let statuses = [
+        Status::Idle,
+        waiting(WaitingFor::Trust),
+        waiting(WaitingFor::Permission),
+        Status::Ended(How::Stopped),
+    ];
+    let session = |(number, status): (usize, &Status)| Session {
+        status: *status,
+        ..samples.session("shop", &format!("s{number}"))
+    };
+    let sessions: Vec<Session> = statuses.iter().enumerate().map(session).collect();
+    store_all(&*store, &sessions.iter().collect::<Vec<_>>()).await;
+    let counted = store.count_statuses().await.unwrap();
+    let count = |kind: StatusKind| -> u64 {
+        counted.iter().filter(|(it, _)| *it == kind).map(|(_, count)| count).sum()
+    };
+    let counts = [StatusKind::Idle, StatusKind::Waiting, StatusKind::Ended, StatusKind::Lost];
+    assert_eq!(counts.map(count), [1, 2, 1, 0], "{counted:?}");
 }
 
 pub async fn resting_places_are_listed_newest_first_until_their_sessions_run_or_are_removed(

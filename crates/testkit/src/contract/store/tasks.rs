@@ -1,11 +1,13 @@
 //! Tasks: stored in the order of the queue, replaced only if their state is the expected one.
 
 use segue_core::model::{
-    AccountKey, AgentName, ChildReport, FleetName, IssueKey, IssueRef, MessageId, RepositoryUrl,
-    SessionId, Task, TaskId, TaskKey, TaskMode, TaskOrder, TaskPriority, TaskProgress, TaskResult,
-    TaskState, TaskStateKind, TaskWait, VendorId,
+    AccountKey, AgentName, ChildReport, FleetName, IssueKey, IssueRef, MessageId, RepositoryId,
+    RepositoryUrl, SessionId, Task, TaskId, TaskKey, TaskMode, TaskOrder, TaskPriority,
+    TaskProgress, TaskResult, TaskState, TaskStateKind, TaskWait, VendorId,
 };
-use segue_core::ports::{Change, Store, TASK_BEGINNING_CHARACTERS, TaskQuery, TaskSummary};
+use segue_core::ports::{
+    Change, IssueFilter, Store, TASK_BEGINNING_CHARACTERS, TaskPage, TaskQuery, TaskSummary,
+};
 use segue_core::{Error, Kind};
 use uuid::Uuid;
 
@@ -61,6 +63,11 @@ fn about(task: Task, key: &IssueKey) -> Task {
     Task { order: TaskOrder { repository, issue, ..task.order }, ..task }
 }
 
+fn issue_filter(number: &str, repository: Option<&str>) -> Option<IssueFilter> {
+    let issue = IssueRef::parse(number).unwrap();
+    Some(IssueFilter { issue, repository: repository.map(str::to_owned) })
+}
+
 async fn add(store: &dyn Store, tasks: &[&Task]) -> Result<i64, Error> {
     let add = |task: &&Task| Change::AddTask(Box::new((*task).clone()));
     store.commit(commit(tasks.iter().map(add).collect::<Vec<_>>())).await
@@ -86,6 +93,7 @@ pub async fn a_query_returns_the_tasks_that_meet_all_of_its_conditions(backend: 
     add(&*store, &[&first, &second, &third]).await.unwrap();
     let default = TaskQuery::default;
     let agent = Some(AgentName::parse("coder").unwrap());
+    let repository = third.order.repository.as_ref().map(RepositoryId::as_str);
     let table = [
         (default(), vec![&first, &second, &third]),
         (TaskQuery::id(second.id), vec![&second]),
@@ -99,6 +107,9 @@ pub async fn a_query_returns_the_tasks_that_meet_all_of_its_conditions(backend: 
         (TaskQuery { parent: Some(first.id), ..default() }, vec![&third]),
         (TaskQuery { issue: Some(key), ..default() }, vec![&second]),
         (TaskQuery { issue: Some(issue("tester", "4")), ..default() }, vec![]),
+        (TaskQuery { about: issue_filter("4", None), ..default() }, vec![&second]),
+        (TaskQuery { about: issue_filter("41", Some("elsewhere")), ..default() }, vec![]),
+        (TaskQuery { about: issue_filter("41", repository), ..default() }, vec![&third]),
         (TaskQuery { ids: Some(Vec::new()), ..default() }, vec![]),
     ];
     for (query, expected) in table {
@@ -107,6 +118,23 @@ pub async fn a_query_returns_the_tasks_that_meet_all_of_its_conditions(backend: 
     }
     let newest = store.tasks(&TaskQuery { newest: Some(2), ..default() }).await.unwrap();
     assert_eq!(newest.iter().map(|it| it.task.id).collect::<Vec<_>>(), [second.id, third.id]);
+}
+
+pub async fn pages_of_tasks_have_every_matching_task_once(backend: &impl Backend) {
+    let (store, samples) = (backend.open().await, Samples::default());
+    let mut tasks: Vec<Task> = (0..5).map(|_| task(&samples, "coder")).collect();
+    tasks[2].state = TaskState::Done;
+    add(&*store, &tasks.iter().collect::<Vec<_>>()).await.unwrap();
+    let (mut page, mut seen) = (TaskPage { after: None, size: 2 }, Vec::new());
+    loop {
+        let part = store.tasks(&TaskQuery { page: Some(page), ..TaskQuery::open() }).await.unwrap();
+        let Some(last) = part.last() else { break };
+        assert!(part.len() <= 2);
+        page.after = Some(last.place);
+        seen.extend(part.into_iter().map(|it| it.task.id));
+    }
+    tasks.remove(2);
+    assert_eq!(seen, tasks.iter().map(|it| it.id).collect::<Vec<TaskId>>());
 }
 
 pub async fn a_summary_of_a_task_has_its_session_and_the_beginning_of_its_prompt(

@@ -1,0 +1,167 @@
+//! Sessions, transcripts, messages, tasks and worktrees by their ids.
+
+use segue_testkit::scene::{self, text};
+use segue_testkit::{HttpAnswer, NetworkClient};
+use serde_json::{Value, json};
+
+use super::{header, world_with};
+use crate::world;
+
+/// Returns the path of the next page.
+fn next(answer: &HttpAnswer) -> Option<&str> {
+    header(answer, "link")?.strip_prefix('<')?.strip_suffix(">; rel=\"next\"")
+}
+
+fn names(page: &HttpAnswer) -> Vec<&str> {
+    let sessions = page.body["sessions"].as_array().unwrap();
+    sessions.iter().map(|it| text(it, "name")).collect()
+}
+
+#[test]
+fn sessions_are_listed_in_pages_and_by_filters() {
+    let (world, client) = world_with(&["ant", "bee", "cat"]);
+    let first = client.get("/v1/sessions?limit=2");
+    assert_eq!(names(&first), ["ant", "bee"], "{}", first.text);
+    let second = client.get(next(&first).unwrap());
+    assert_eq!((names(&second), next(&second)), (vec!["cat"], None), "{}", second.text);
+    assert!(second.body.get("next").is_none(), "{}", second.text);
+
+    let bee = world.session("bee");
+    let vendor_id = text(&bee, "vendor_session_id");
+    assert_eq!(names(&client.get(&format!("/v1/sessions?vendor_id={vendor_id}"))), ["bee"]);
+    assert_eq!(names(&client.get("/v1/sessions?vendor_id=none")), [""; 0]);
+    world.ok(["stop", "cat"]);
+    assert_eq!(names(&client.get("/v1/sessions?status=ended")), ["cat"]);
+    assert_eq!(names(&client.get("/v1/sessions?status=idle&limit=1")), ["ant"]);
+    assert_eq!(names(&client.get("/v1/sessions?fleet=default&status=idle")), ["ant", "bee"]);
+    assert_eq!(names(&client.get("/v1/sessions?fleet=other")), [""; 0]);
+    let shown = client.get(&format!("/v1/sessions/{}", text(&bee, "id")));
+    assert_eq!(shown.body["address"], "default/bee", "{}", shown.text);
+}
+
+#[test]
+fn unchanged_answer_is_not_sent_again() {
+    let (world, client) = world_with(&["fox"]);
+    world.ok(["stop", "fox"]);
+    let first = client.get("/v1/sessions");
+    let tag = header(&first, "etag").unwrap();
+    let again = client.ask("GET", "/v1/sessions", None, &[("if-none-match", tag)]);
+    assert_eq!((again.status, header(&again, "etag")), (304, Some(tag)), "{}", again.text);
+    assert!(again.text.ends_with("\r\n\r\n"), "{}", again.text);
+    world.ok(["rm", "fox", "--yes"]);
+    let changed = client.ask("GET", "/v1/sessions", None, &[("if-none-match", tag)]);
+    assert_eq!(changed.status, 200, "{}", changed.text);
+}
+
+#[test]
+fn transcript_is_read_in_pages_from_its_end() {
+    let (world, client) = world_with(&["fox"]);
+    world.ok(["send", "fox", "remember the word amber"]);
+    world.ok(["wait", "fox"]);
+    let id = world.session("fox")["id"].as_str().unwrap().to_owned();
+    let whole = client.get(&format!("/v1/sessions/{id}/transcript"));
+    let whole = whole.body["turns"].as_array().unwrap().clone();
+    assert!(whole.len() >= 4, "{whole:?}");
+    let mut path = format!("/v1/sessions/{id}/transcript?limit=1");
+    let mut read: Vec<Value> = Vec::new();
+    loop {
+        let page = client.get(&path);
+        read.splice(0..0, page.body["turns"].as_array().unwrap().clone());
+        match next(&page) {
+            Some(next) => path = next.to_owned(),
+            None => break,
+        }
+    }
+    assert_eq!(read, whole);
+    let wrong = client.get(&format!("/v1/sessions/{id}/transcript?before=1.1"));
+    assert_eq!((wrong.status, &wrong.body["kind"]), (409, &json!("conflict")), "{}", wrong.text);
+}
+
+#[test]
+fn message_with_the_same_idempotency_key_is_sent_once() {
+    let (world, client) = world_with(&["fox"]);
+    let id = world.session("fox")["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/sessions/{id}/messages");
+    let send = |key: &str, text: &str| {
+        let body = json!({ "text": text, "until": "turn_ended", "timeout_ms": 60_000 });
+        client.ask("POST", &path, Some(&body), &[("Idempotency-Key", key)])
+    };
+    let first = send("order 17", "remember the word amber");
+    assert_eq!(first.status, 200, "{}", first.text);
+    let again = send("order 17", "remember the word amber");
+    assert_eq!(again.body["message"]["id"], first.body["message"]["id"], "{}", again.text);
+    assert_eq!(send("order 17", "remember the word birch").status, 409);
+    assert_eq!(send(&"x".repeat(201), "remember the word birch").status, 400);
+    assert_eq!(send("order 18", "remember the word birch").status, 200);
+    let page = client.get(&format!("{path}?limit=1"));
+    assert_eq!(page.body["messages"][0]["text"], "remember the word amber", "{}", page.text);
+    let page = client.get(next(&page).unwrap());
+    assert_eq!(page.body["messages"][0]["text"], "remember the word birch", "{}", page.text);
+    assert_eq!(next(&page), None);
+}
+
+#[test]
+fn task_is_added_listed_cancelled_and_retried() {
+    let world = world();
+    scene::write_shop(&world, "");
+    let client = NetworkClient::listen(&world);
+    let client = client.with_scopes(&world, "program", &["read", "work"]);
+    let folder = world.project();
+    let add = |prompt: &str, issue: Value| {
+        let caller = json!({ "cwd": folder });
+        let body = json!({
+            "caller": caller, "prompt": prompt, "agent": "coder", "issue": issue,
+        });
+        client.post("/v1/tasks", &body)
+    };
+    let first = add("remember the word amber", json!(null));
+    assert_eq!(first.status, 200, "{}", first.text);
+    let id = text(&first.body["task"], "id").to_owned();
+    world.ok(["task", "wait", &id]);
+    let shown = client.get(&format!("/v1/tasks/{id}"));
+    assert_eq!(shown.body["task"]["state"], "done", "{}", shown.text);
+    assert_eq!(add("remember the word birch", json!("17")).status, 200);
+    let page = client.get("/v1/tasks?limit=1");
+    assert_eq!(page.body["tasks"][0]["id"], id.as_str(), "{}", page.text);
+    let page = client.get(next(&page).unwrap());
+    let second = text(&page.body["tasks"][0], "id").to_owned();
+    assert_eq!(next(&page), None);
+    world.ok(["task", "wait", &second]);
+
+    let of_issue = client.get("/v1/tasks?issue=17");
+    assert_eq!(of_issue.body["tasks"].as_array().unwrap().len(), 1, "{}", of_issue.text);
+    let sessions = client.get("/v1/sessions?issue=17");
+    let session = &of_issue.body["tasks"][0]["session"];
+    assert_eq!(&sessions.body["sessions"][0]["id"], session, "{}", sessions.text);
+    assert_eq!(names(&client.get("/v1/sessions?issue=18")), [""; 0]);
+    assert_eq!(names(&client.get("/v1/sessions?issue=17&repository=elsewhere")), [""; 0]);
+    let done = client.get("/v1/tasks?state=done&agent=coder");
+    assert_eq!(done.body["tasks"].as_array().unwrap().len(), 2, "{}", done.text);
+
+    let cancelled = client.post(&format!("/v1/tasks/{id}/cancel"), &json!({}));
+    assert_eq!(cancelled.status, 409, "{}", cancelled.text);
+    let retried = client.post(&format!("/v1/tasks/{id}/retry"), &json!({}));
+    assert_eq!(retried.status, 200, "{}", retried.text);
+    world.ok(["task", "wait", &id]);
+    assert_eq!(client.get(&format!("/v1/tasks/{id}")).body["task"]["attempts"], 2);
+    let usage = client.get("/v1/usage?by=vendor");
+    assert!(usage.body["total"].is_object(), "{}", usage.text);
+}
+
+#[test]
+fn request_from_a_network_cannot_bring_an_environment_for_git() {
+    let (_world, client) = world_with(&[]);
+    let body = json!({
+        "cwd": "/", "name": "x", "base": null, "only_stat": true,
+        "environment": { "GIT_EXTERNAL_DIFF": "touch /tmp/x" },
+    });
+    let answer = client.post("/v1/worktrees/diff", &body);
+    assert_eq!(
+        (answer.status, &answer.body["kind"]),
+        (403, &json!("forbidden")),
+        "{}",
+        answer.text
+    );
+    let list = client.get("/v1/worktrees");
+    assert_eq!(list.body, json!({ "worktrees": [] }), "{}", list.text);
+}

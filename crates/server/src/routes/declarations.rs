@@ -1,0 +1,384 @@
+//! All routes. Each one is declared here and nowhere else: its right, its name and its summary. The
+//! OpenAPI document and the table in `docs/http.md` follow from these lines.
+
+use axum::http::Method;
+use segue_core::model::TokenScope::{Admin, Read, Send, Work};
+
+use super::table::EnvironmentPlace::{Caller, Top};
+use super::table::{RouteTable, does};
+use super::{
+    conversation, deliveries, doctor, events, git_credential, health, housekeeping, messages,
+    metrics, network, openapi, rest, sessions, shut_down, tasks, trust, usage, worktrees,
+};
+
+/// Returns all routes. Each line has the right that the caller needs, and what the documentation says.
+pub(super) fn table() -> RouteTable {
+    let table = RouteTable::default();
+    let table = add_daemon(table.group("daemon"));
+    let table = add_network(table.group("network"));
+    let table = add_starts(table.group("sessions"));
+    let table = add_sessions(table);
+    let table = add_events(table.group("events"));
+    let table = add_messages(table.group("messages"));
+    let table = add_tasks(table.group("tasks"));
+    let table = add_worktrees(table.group("worktrees"));
+    let table = add_deliveries(table.group("dispatch"));
+    add_housekeeping(table.group("housekeeping"))
+}
+
+fn add_deliveries(table: RouteTable) -> RouteTable {
+    let test_summary = "Returns what the rules would do with a delivery";
+    table
+        .signed(
+            "/webhooks/{source}",
+            does("receive_delivery", "Receives a delivery of a forge"),
+            deliveries::receive,
+        )
+        .post(
+            "/v1/deliveries",
+            Read,
+            does("filter_deliveries", "Lists the newest deliveries"),
+            deliveries::list,
+        )
+        .post(
+            "/v1/deliveries/show",
+            Read,
+            does("find_delivery", "Returns a delivery with its content"),
+            deliveries::show,
+        )
+        .post(
+            "/v1/deliveries/replay",
+            Work,
+            does("replay_delivery", "Compares a delivery with the rules again"),
+            deliveries::replay,
+        )
+        .post("/v1/dispatch/test", Work, does("test_dispatch", test_summary), deliveries::test)
+}
+
+fn add_housekeeping(table: RouteTable) -> RouteTable {
+    let reset_summary = "Lets an agent begin anew with an issue";
+    table
+        .get(
+            "/v1/disk",
+            Read,
+            does("get_disk_use", "Returns what uses disk space"),
+            housekeeping::disk,
+        )
+        .post("/v1/sweep", Admin, does("sweep", "Removes old things"), housekeeping::sweep)
+        .post("/v1/reset", Work, does("reset_issue", reset_summary), housekeeping::reset)
+}
+
+fn add_daemon(table: RouteTable) -> RouteTable {
+    let shut_down_summary = "Stops the daemon; agents go on";
+    let doctor_summary = "Compares records, processes and files, and repairs what it can";
+    let credential_summary = "Answers git's question for a user name or a token";
+    let trust_summary = "Shows what a project file would run, or trusts it";
+    table
+        .get("/v1/health", Read, does("get_health", "Reports the state of the daemon"), health)
+        .get(
+            "/v1/openapi.json",
+            Read,
+            does("get_openapi", "Returns this document"),
+            openapi::openapi,
+        )
+        .local(Method::POST, "/v1/shutdown", does("shut_down", shut_down_summary), shut_down)
+        .local(Method::POST, "/v1/doctor", does("doctor", doctor_summary), doctor::doctor)
+        .local(
+            Method::POST,
+            "/v1/git-credential",
+            does("answer_git", credential_summary),
+            git_credential::answer,
+        )
+        .post("/v1/trust", Admin, does("trust_project", trust_summary), trust::trust)
+        .get(
+            "/metrics",
+            Read,
+            does("get_metrics", "Returns metrics for Prometheus"),
+            metrics::metrics,
+        )
+        .get(
+            "/v1/usage",
+            Read,
+            does("get_usage", "Returns the tokens that sessions have used"),
+            rest::usage,
+        )
+        .post(
+            "/v1/usage",
+            Read,
+            does("sum_usage", "Adds up the tokens that sessions have used"),
+            usage::list,
+        )
+}
+
+fn add_network(table: RouteTable) -> RouteTable {
+    table
+        .post(
+            "/v1/serve",
+            Admin,
+            does("serve", "Reports or changes where the daemon listens"),
+            network::serve,
+        )
+        .get("/v1/tokens", Admin, does("list_tokens", "Lists the tokens"), network::tokens)
+        .post(
+            "/v1/tokens",
+            Admin,
+            does("create_token", "Creates a token and shows it once"),
+            network::create_token,
+        )
+        .post(
+            "/v1/tokens/revoke",
+            Admin,
+            does("revoke_token", "Revokes a token"),
+            network::revoke_token,
+        )
+}
+
+fn add_starts(table: RouteTable) -> RouteTable {
+    let count_summary = "Counts the sessions that a resume would bring back";
+    let strangers_summary = "Lists conversations of a folder that belong to no session";
+    table
+        .start("/v1/run", (Work, Caller), does("run", "Starts a session"), sessions::run)
+        .start("/v1/up", (Work, Caller), does("up", "Starts the agents of a project"), sessions::up)
+        .start(
+            "/v1/scale",
+            (Work, Caller),
+            does("scale", "Changes the number of agents of a kind"),
+            sessions::scale,
+        )
+        .start(
+            "/v1/resume",
+            (Work, Caller),
+            does("resume", "Brings sessions back"),
+            sessions::resume,
+        )
+        .start(
+            "/v1/resume/count",
+            (Read, Caller),
+            does("count_resumable", count_summary),
+            sessions::count,
+        )
+        .post("/v1/stop", Work, does("stop", "Ends the agents of sessions"), sessions::stop)
+        .start(
+            "/v1/adopt",
+            (Admin, Caller),
+            does("adopt", "Makes sessions of conversations that were started without Segue"),
+            sessions::adopt,
+        )
+        .start(
+            "/v1/handoff",
+            (Work, Caller),
+            does("hand_off", "Carries a conversation over to another vendor"),
+            sessions::handoff,
+        )
+        .start(
+            "/v1/strangers",
+            (Work, Top),
+            does("list_unknown_conversations", strangers_summary),
+            sessions::unknown_conversations,
+        )
+}
+
+fn add_sessions(table: RouteTable) -> RouteTable {
+    let attach_summary = "Returns the socket of a session's terminal";
+    table
+        .get("/v1/sessions", Read, does("list_sessions", "Lists sessions in pages"), rest::list)
+        .get("/v1/sessions/{id}", Read, does("get_session", "Returns a session"), rest::show)
+        .get(
+            "/v1/sessions/{id}/transcript",
+            Read,
+            does("get_transcript", "Returns turns of a conversation, from its end"),
+            rest::transcript,
+        )
+        .get(
+            "/v1/sessions/{id}/turn",
+            Read,
+            does("wait_for_turn", "Waits for the end of a headless turn"),
+            sessions::turn,
+        )
+        .post(
+            "/v1/list",
+            Read,
+            does("filter_sessions", "Lists the sessions that match filters"),
+            sessions::filtered,
+        )
+        .post(
+            "/v1/select",
+            Read,
+            does("select_sessions", "Finds the sessions that names mean"),
+            sessions::select,
+        )
+        .get(
+            "/v1/session",
+            Read,
+            does("find_session", "Finds a session by its address"),
+            sessions::show,
+        )
+        .delete("/v1/session", Admin, does("remove_session", "Forgets a session"), sessions::remove)
+        .start(
+            "/v1/conversation",
+            (Read, Caller),
+            does("find_conversation", "Returns where a conversation is stored"),
+            conversation::find,
+        )
+        .local(Method::GET, "/v1/attach", does("attach", attach_summary), sessions::attach)
+}
+
+fn add_events(table: RouteTable) -> RouteTable {
+    table
+        .get("/v1/events", Read, does("list_events", "Lists recorded events"), events::list)
+        .get(
+            "/v1/events/follow",
+            Read,
+            does("follow_events", "Streams events as lines of JSON"),
+            events::follow,
+        )
+        .get(
+            "/v1/events/stream",
+            Read,
+            does("stream_events", "Streams events as server-sent events"),
+            events::stream,
+        )
+}
+
+fn add_messages(table: RouteTable) -> RouteTable {
+    table
+        .get(
+            "/v1/sessions/{id}/messages",
+            Read,
+            does("list_messages", "Lists the messages to a session in pages"),
+            rest::messages,
+        )
+        .start(
+            "/v1/sessions/{id}/messages",
+            (Send, Caller),
+            does("send_message", "Sends a message to the agent of a session"),
+            rest::send,
+        )
+        .start(
+            "/v1/send",
+            (Send, Caller),
+            does("send", "Sends a message to an agent"),
+            messages::send,
+        )
+        .post(
+            "/v1/messages",
+            Read,
+            does("filter_messages", "Lists the messages of sessions and fleets"),
+            messages::list,
+        )
+        .post(
+            "/v1/cancel",
+            Send,
+            does("cancel_message", "Cancels a queued message"),
+            messages::cancel,
+        )
+        .post(
+            "/v1/answer",
+            Send,
+            does("answer", "Answers the question of an agent"),
+            messages::answer,
+        )
+        .post("/v1/wait", Read, does("wait", "Waits for the status of a session"), messages::wait)
+}
+
+fn add_tasks(table: RouteTable) -> RouteTable {
+    table
+        .get("/v1/tasks", Read, does("list_tasks", "Lists tasks in pages"), rest::list_tasks)
+        .get("/v1/tasks/{id}", Read, does("get_task", "Returns a task"), rest::show_task)
+        .post(
+            "/v1/tasks/{id}/cancel",
+            Work,
+            does("cancel_task", "Cancels the task with this id"),
+            rest::cancel_task,
+        )
+        .start(
+            "/v1/tasks/{id}/retry",
+            (Work, Caller),
+            does("retry_task", "Starts the ended task with this id again"),
+            rest::retry_task,
+        )
+        .start("/v1/tasks", (Work, Caller), does("add_task", "Adds a task"), tasks::add)
+        .post(
+            "/v1/tasks/list",
+            Read,
+            does("filter_tasks", "Lists the tasks that match filters"),
+            tasks::list,
+        )
+        .post(
+            "/v1/tasks/summaries",
+            Read,
+            does("summarize_tasks", "Lists the short parts of tasks"),
+            tasks::summaries,
+        )
+        .post(
+            "/v1/tasks/show",
+            Read,
+            does("find_task", "Finds a task by its id, the beginning of its id, or its key"),
+            tasks::show,
+        )
+        .post(
+            "/v1/tasks/wait",
+            Read,
+            does("wait_for_task", "Waits for the end of a task"),
+            tasks::wait,
+        )
+        .post("/v1/tasks/cancel", Work, does("cancel_found_task", "Cancels a task"), tasks::cancel)
+        .start(
+            "/v1/tasks/retry",
+            (Work, Caller),
+            does("retry_found_task", "Starts an ended task again"),
+            tasks::retry,
+        )
+}
+
+fn add_worktrees(table: RouteTable) -> RouteTable {
+    table
+        .get(
+            "/v1/worktrees",
+            Read,
+            does("list_worktrees", "Lists worktrees in pages"),
+            rest::list_worktrees,
+        )
+        .get(
+            "/v1/worktrees/{id}/diff",
+            Read,
+            does("diff_worktree", "Compares the worktree with this id with its base"),
+            rest::diff_worktree,
+        )
+        .post(
+            "/v1/worktrees",
+            Read,
+            does("filter_worktrees", "Lists the worktrees that names mean"),
+            worktrees::list,
+        )
+        .start(
+            "/v1/worktrees/diff",
+            (Read, Top),
+            does("diff_found_worktree", "Compares a worktree with its base"),
+            worktrees::diff,
+        )
+        .start(
+            "/v1/worktrees/salvage",
+            (Work, Top),
+            does("salvage_worktree", "Stores what a worktree has in a git ref"),
+            worktrees::salvage,
+        )
+        .start(
+            "/v1/worktrees/remove",
+            (Work, Top),
+            does("remove_worktree", "Removes a worktree after salvaging it"),
+            worktrees::remove,
+        )
+        .start(
+            "/v1/worktrees/restore",
+            (Work, Top),
+            does("restore_worktree", "Restores a removed worktree"),
+            worktrees::restore,
+        )
+        .start(
+            "/v1/worktrees/gc",
+            (Work, Top),
+            does("collect_worktrees", "Removes the worktrees that no session uses"),
+            worktrees::collect_garbage,
+        )
+}
