@@ -17,15 +17,24 @@ use crate::wiring::VERSION;
 pub(crate) struct Metrics {
     /// The time from the request to the delivery of a message.
     message_latency: Mutex<DurationHistogram>,
-    /// Deliveries of forges, by their outcomes.
-    pub(crate) deliveries: Mutex<BTreeMap<&'static str, u64>>,
+    /// Deliveries of forges, by their answers.
+    deliveries: Mutex<BTreeMap<&'static str, u64>>,
     /// Requests to webhooks that were refused, for example because of a wrong signature.
-    pub(crate) refused_webhooks: AtomicU64,
+    refused_webhooks: AtomicU64,
 }
 
 impl Metrics {
     pub(crate) fn message_delivered(&self, waited: Duration) {
         lock(&self.message_latency).observe(waited);
+    }
+
+    /// Counts a delivery by its answer.
+    pub(crate) fn delivery_answered(&self, answer: &'static str) {
+        *lock(&self.deliveries).entry(answer).or_default() += 1;
+    }
+
+    pub(crate) fn webhook_refused(&self) {
+        self.refused_webhooks.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns all metrics in the text format of Prometheus.

@@ -133,7 +133,8 @@ fn repeated_deliveries_start_one_task_also_after_the_daemon_was_killed() {
     let delivery = scene.delivery(subject, assigned, DeliveredDetail::Assignee("segue-bot"));
     scene.ended_tasks();
     kill_daemon(&scene.world);
-    scene.world.ok(["daemon", "start"]);
+    // The answer comes after the new daemon listens again.
+    scene.world.ok(["serve"]);
     let again = scene.send(&delivery);
     assert_eq!((again.status, &again.body["message"]), (200, &json!("already received")));
     let id = text(&scene.processed()[0], "id").to_owned();

@@ -1,6 +1,8 @@
 //! Deliveries of a forge, while the daemon is killed at any step from the receipt to the cleanup:
 //! nothing is lost, and nothing is done twice.
 
+use std::path::PathBuf;
+
 use segue_core::model::ForgeSubject;
 use segue_testkit::chance::Chance;
 use segue_testkit::dispatch_scene::{DispatchScene, REPOSITORY};
@@ -43,7 +45,8 @@ fn scene(world: World) -> DispatchScene {
 /// Sends a delivery until the daemon answers that it is stored.
 fn send(scene: &DispatchScene, delivery: &ServedDelivery) {
     loop {
-        scene.world.ok(["daemon", "start"]);
+        // The answer comes after the new daemon listens again.
+        scene.world.segue(["serve"]);
         if matches!(scene.send(delivery).status, 200 | 202) {
             return;
         }
@@ -103,11 +106,10 @@ fn sigkill_at_any_step_of_a_delivery_loses_nothing_and_repeats_nothing() {
         });
         let closed = scene.delivery(subject, ("issues", "closed", "ada"), DeliveredDetail::None);
         send(&scene, &closed);
-        let worktrees = || {
-            let list = scene.world.json(["worktree", "ls", "--json"]);
-            list["worktrees"].as_array().map_or(0, Vec::len)
-        };
-        wait_until(&scene, || worktrees() == 0);
+        let worktree = PathBuf::from(text(&scene.tasks()[0], "worktree"));
+        let log = || scene.world.segue(["log", "--json"]).stdout;
+        wait_until(&scene, || log().contains("issue_cleaned_up"));
+        assert!(!worktree.exists(), "{step}");
         assert!(failpoints::has_killed(&scene.world), "{step} was not passed");
         failpoints::disarm(&mut scene.world);
         kill_daemon(&scene.world);

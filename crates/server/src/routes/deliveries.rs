@@ -35,9 +35,13 @@ pub(crate) async fn receive(
     let supervisor = app.ready().await?;
     let received = dispatch::receive(&supervisor, &source, &sent, body.into()).await;
     let received = received.map_err(|error| match error.kind {
-        Kind::Unauthorized | Kind::NotFound => guard::count_stranger(&app, &peer, &headers, error),
+        Kind::Unauthorized | Kind::NotFound => {
+            app.metrics.webhook_refused();
+            guard::count_stranger(&app, &peer, &headers, error)
+        }
         _ => error,
     })?;
+    app.metrics.delivery_answered(if received.is_new { "received" } else { "repeated" });
     Ok(DeliveryAnswer(received))
 }
 

@@ -25,11 +25,10 @@ pub(crate) use requests::{list, receive, replay, show, test};
 use super::Supervisor;
 use worker::SourceWorker;
 
-/// The workers of all sources, and the number of refused requests.
+/// The workers of all sources.
 #[derive(Debug, Default)]
 pub(crate) struct ForgeDispatch {
     workers: Mutex<HashMap<SourceName, Arc<Notify>>>,
-    refused: std::sync::atomic::AtomicU64,
 }
 
 impl ForgeDispatch {
@@ -42,16 +41,6 @@ impl ForgeDispatch {
         for wake in self.workers().values() {
             wake.notify_one();
         }
-    }
-
-    fn count_refused(&self) {
-        self.refused.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    }
-
-    /// Returns how many requests to webhooks were refused since the daemon started.
-    #[expect(dead_code, reason = "the metrics report it")]
-    pub(crate) fn refused(&self) -> u64 {
-        self.refused.load(std::sync::atomic::Ordering::Relaxed)
     }
 }
 

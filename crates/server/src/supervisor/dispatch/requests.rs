@@ -14,7 +14,7 @@ use segue_core::model::{
 };
 use segue_core::ports::DeliveryQuery;
 use segue_core::rules::scope::RestrictedAction;
-use segue_core::{Error, Kind, Result};
+use segue_core::{Error, Result};
 
 use super::super::Supervisor;
 use super::{process, wake, worker};
@@ -34,10 +34,8 @@ pub(crate) async fn receive(
     let unknown = |_| Error::not_found("there is no such source");
     let source = SourceName::parse(source).map_err(unknown)?;
     let received = deliveries::receive(&supervisor.ports, &source, headers, body).await;
-    match &received {
-        Ok(_) => wake(supervisor, &source),
-        Err(error) if error.kind == Kind::Unauthorized => supervisor.dispatch.count_refused(),
-        Err(_) => {}
+    if received.is_ok() {
+        wake(supervisor, &source);
     }
     received
 }
