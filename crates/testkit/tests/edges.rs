@@ -38,8 +38,18 @@ const EDGES: [(&str, &[&str]); 11] = [
 ];
 
 /// The external crates that `segue-core` may depend on. `segue-core` must not access the machine.
-const CORE_SEES: [&str; 9] =
-    ["async-trait", "jiff", "minijinja", "regex", "serde", "serde_json", "sha2", "subtle", "uuid"];
+const CORE_SEES: [&str; 10] = [
+    "async-trait",
+    "jiff",
+    "minijinja",
+    "regex",
+    "schemars",
+    "serde",
+    "serde_json",
+    "sha2",
+    "subtle",
+    "uuid",
+];
 
 /// Heavy dependencies, and the crates that may depend on them.
 const HOMES: [(&str, &[&str]); 9] = [

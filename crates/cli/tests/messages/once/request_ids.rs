@@ -25,11 +25,11 @@ fn repeated_request_id_gets_the_first_answer_also_from_the_next_daemon() {
 }
 
 #[test]
-fn reused_or_malformed_request_id_is_a_usage_error() {
+fn reused_request_id_is_a_conflict_and_a_malformed_one_is_a_usage_error() {
     let world = agent("alpha");
     ask(&world, "/v1/send", ID, &send_request(&world, "alpha", "said once"));
     let (status, error) = ask(&world, "/v1/send", ID, &send_request(&world, "alpha", "another"));
-    assert_eq!((status, &error["kind"]), (400, &Value::from("usage")), "{error}");
+    assert_eq!((status, &error["kind"]), (409, &Value::from("conflict")), "{error}");
     let (status, error) =
         ask(&world, "/v1/send", "1 OR 1=1", &send_request(&world, "alpha", "another"));
     assert_eq!((status, &error["kind"]), (400, &Value::from("usage")), "{error}");

@@ -12,12 +12,12 @@ use super::super::description::{DescribedAnswer, OperationDraft};
 
 /// A page, and the URL of the next one.
 #[derive(Debug)]
-pub(crate) struct Paged<T> {
+pub(crate) struct PageAnswer<T> {
     page: T,
     next: Option<HeaderValue>,
 }
 
-impl<T> Paged<T> {
+impl<T> PageAnswer<T> {
     /// Creates a page. `parameter` is the name of the query parameter that has the cursor.
     pub(super) fn new(page: T, uri: &Uri, parameter: &str, next: Option<&str>) -> Self {
         let next = next.and_then(|cursor| link(uri, parameter, cursor));
@@ -35,7 +35,7 @@ fn link(uri: &Uri, parameter: &str, cursor: &str) -> Option<HeaderValue> {
     HeaderValue::try_from(format!("<{}?{query}>; rel=\"next\"", uri.path())).ok()
 }
 
-impl<T: Serialize> IntoResponse for Paged<T> {
+impl<T: Serialize> IntoResponse for PageAnswer<T> {
     fn into_response(self) -> Response {
         let mut response = Json(self.page).into_response();
         if let Some(next) = self.next {
@@ -45,7 +45,7 @@ impl<T: Serialize> IntoResponse for Paged<T> {
     }
 }
 
-impl<T: JsonSchema> DescribedAnswer for Paged<T> {
+impl<T: JsonSchema> DescribedAnswer for PageAnswer<T> {
     fn describe(draft: &mut OperationDraft<'_>) {
         Json::<T>::describe(draft);
         let header = json!({
@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn link_keeps_the_filters_and_replaces_the_cursor() {
         let uri: Uri = "/v1/sessions?fleet=a%26b&cursor=1.2&limit=5".parse().unwrap();
-        let page = Paged::new((), &uri, "cursor", Some("3.4"));
+        let page = PageAnswer::new((), &uri, "cursor", Some("3.4"));
         let expected = "</v1/sessions?fleet=a%26b&limit=5&cursor=3.4>; rel=\"next\"";
         assert_eq!(page.next.unwrap(), expected);
-        assert!(Paged::new((), &uri, "cursor", None).next.is_none());
+        assert!(PageAnswer::new((), &uri, "cursor", None).next.is_none());
     }
 }

@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 
 use super::super::inputs::{PathValue, QueryValues};
 use super::super::{Admitted, App, ErrorResponse, RequestIdHeader, RouteResult, Sent, messages};
-use super::paged::Paged;
+use super::paged::PageAnswer;
 use crate::blocking::blocking;
 use crate::conversation::readings;
 use crate::supervisor::Supervisor;
@@ -34,13 +34,13 @@ pub(crate) async fn list(
     Admitted { supervisor, principal }: Admitted,
     QueryValues(query): QueryValues<SessionListQuery>,
     uri: Uri,
-) -> Result<Paged<SessionList>, ErrorResponse> {
+) -> Result<PageAnswer<SessionList>, ErrorResponse> {
     let SessionPageResult { sessions, next } =
         list::page(&supervisor.ports, &principal, &query).await?;
     let sessions = views(&supervisor, &sessions).await?;
     let next = next.map(|cursor| cursor.to_string());
     let page = SessionList { sessions, hidden: 0, next: next.clone() };
-    Ok(Paged::new(page, &uri, "cursor", next.as_deref()))
+    Ok(PageAnswer::new(page, &uri, "cursor", next.as_deref()))
 }
 
 async fn views(supervisor: &Supervisor, sessions: &[SessionSummary]) -> Result<Vec<SessionView>> {
@@ -77,7 +77,7 @@ pub(crate) async fn transcript(
     PathValue(id): PathValue<SessionId>,
     QueryValues(query): QueryValues<TranscriptQuery>,
     uri: Uri,
-) -> Result<Paged<TranscriptPage>, ErrorResponse> {
+) -> Result<PageAnswer<TranscriptPage>, ErrorResponse> {
     let limit = page_size(query.limit)? as usize;
     let before: Option<TurnCursor> = parse_cursor(query.before.as_deref())?;
     let summary = find(&supervisor, &principal, id).await?;
@@ -98,7 +98,7 @@ pub(crate) async fn transcript(
     let session = summary.session.id;
     let turns = page.turns;
     let page = TranscriptPage { session, vendor, vendor_session_id, turns, next: next.clone() };
-    Ok(Paged::new(page, &uri, "before", next.as_deref()))
+    Ok(PageAnswer::new(page, &uri, "before", next.as_deref()))
 }
 
 pub(crate) async fn messages(
@@ -106,7 +106,7 @@ pub(crate) async fn messages(
     PathValue(id): PathValue<SessionId>,
     QueryValues(query): QueryValues<PageQuery>,
     uri: Uri,
-) -> Result<Paged<MessageList>, ErrorResponse> {
+) -> Result<PageAnswer<MessageList>, ErrorResponse> {
     let size = page_size(query.limit)? as usize;
     let after: Option<TimeCursor> = parse_cursor(query.cursor.as_deref())?;
     let session = find(&supervisor, &principal, id).await?.session;
@@ -120,7 +120,7 @@ pub(crate) async fn messages(
     let next = found.last().filter(|_| has_more).map(|it| position(it).to_string());
     let messages = found.iter().map(|message| view::message(&session, message)).collect();
     let page = MessageList { messages, failed: Vec::new(), next: next.clone() };
-    Ok(Paged::new(page, &uri, "cursor", next.as_deref()))
+    Ok(PageAnswer::new(page, &uri, "cursor", next.as_deref()))
 }
 
 pub(crate) async fn send(

@@ -9,17 +9,17 @@ use segue_core::model::TaskId;
 
 use super::super::inputs::{PathValue, QueryValues};
 use super::super::{Admitted, App, ErrorResponse, RequestIdHeader, RouteResult, Sent, tasks};
-use super::paged::Paged;
+use super::paged::PageAnswer;
 use crate::supervisor;
 
 pub(crate) async fn list_tasks(
     Admitted { supervisor, principal }: Admitted,
     QueryValues(query): QueryValues<TaskListQuery>,
     uri: Uri,
-) -> Result<Paged<TaskList>, ErrorResponse> {
+) -> Result<PageAnswer<TaskList>, ErrorResponse> {
     let page = supervisor::tasks::page(&supervisor, &principal, &query).await?;
     let next = page.next.clone();
-    Ok(Paged::new(page, &uri, "cursor", next.as_deref()))
+    Ok(PageAnswer::new(page, &uri, "cursor", next.as_deref()))
 }
 
 pub(crate) async fn show_task(

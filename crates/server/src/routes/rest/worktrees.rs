@@ -17,14 +17,14 @@ use segue_core::{Error, Result};
 
 use super::super::inputs::{PathValue, QueryValues};
 use super::super::{Admitted, ErrorResponse, RouteResult};
-use super::paged::Paged;
+use super::paged::PageAnswer;
 use crate::supervisor;
 
 pub(crate) async fn list_worktrees(
     Admitted { supervisor, principal }: Admitted,
     QueryValues(query): QueryValues<PageQuery>,
     uri: Uri,
-) -> Result<Paged<WorktreeList>, ErrorResponse> {
+) -> Result<PageAnswer<WorktreeList>, ErrorResponse> {
     principal.allow(RestrictedAction::ReadAll)?;
     let size = page_size(query.limit)? as usize;
     let after: Option<TimeCursor> = parse_cursor(query.cursor.as_deref())?;
@@ -45,7 +45,7 @@ pub(crate) async fn list_worktrees(
         }
     };
     let page = WorktreeList { worktrees, next: next.clone() };
-    Ok(Paged::new(page, &uri, "cursor", next.as_deref()))
+    Ok(PageAnswer::new(page, &uri, "cursor", next.as_deref()))
 }
 
 pub(crate) async fn diff_worktree(
