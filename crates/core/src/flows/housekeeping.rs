@@ -6,7 +6,7 @@ mod removal;
 mod reset;
 mod sweep;
 
-pub use candidates::{CandidateScope, candidates};
+pub use candidates::{CandidateScope, candidates, closed_sessions};
 pub use disk::{DiskPlan, disk_plan, note_level};
 pub use removal::remove;
 pub use reset::{ResetTarget, drop_targets, dropped, is_busy, reset_targets};

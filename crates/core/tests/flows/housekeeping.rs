@@ -1,6 +1,6 @@
 //! Disk use, old things that are removed, and conversations about issues that are dropped.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,13 +8,14 @@ use jiff::SignedDuration;
 use segue_core::Kind;
 use segue_core::api::{DiskReport, ResetRequest};
 use segue_core::flows::housekeeping::{
-    CandidateScope, ResetTarget, candidates, disk_plan, drop_targets, dropped, is_busy, next_sweep,
-    note_level, record_next_sweep, remove, reset_targets,
+    CandidateScope, ResetTarget, candidates, closed_sessions, disk_plan, drop_targets, dropped,
+    is_busy, next_sweep, note_level, record_next_sweep, remove, reset_targets,
 };
 use segue_core::flows::{SessionState, archive};
 use segue_core::model::{
-    AgentName, DiskLevel, Environment, Exit, HousekeepingKind, How, IssueKey, IssueRef,
-    RepositoryUrl, Session, SessionId, Status, TaskState, TaskWait,
+    AgentName, DiskLevel, Environment, Exit, ForgeSubject, HousekeepingKind, How, IssueKey,
+    IssueRef, RepositoryAddress, RepositoryUrl, Session, SessionId, SourceName, Status, TaskState,
+    TaskWait, TrackedIssue,
 };
 use segue_core::ports::{Change, Commit, FolderUse, SessionQuery, WorktreeQuery};
 use segue_core::rules::housekeeping::{DiskBudget, RemovalCandidate, SweepAges, SweepTime};
@@ -26,7 +27,7 @@ use crate::worktrees::{end_launch, start, stored};
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn scope(ages: SweepAges) -> CandidateScope {
-    CandidateScope { ages, closed: BTreeSet::new(), bytes: HashMap::new() }
+    CandidateScope { ages, closed: BTreeMap::new(), bytes: HashMap::new() }
 }
 
 async fn found(world: &FakeWorld) -> Vec<RemovalCandidate> {
@@ -93,12 +94,43 @@ async fn worktree_of_a_closed_issue_is_removed_before_that_of_another_session_at
     let state = start(&world, "fix").await;
     end(&world, &state).await;
     pass(&world, 8);
-    let closed = BTreeSet::from([state.session.id]);
+    let closed_at = world.ports().clock.now();
+    let closed = BTreeMap::from([(state.session.id, closed_at)]);
     let scope = CandidateScope { closed, ..scope(SweepAges::default()) };
-    let found = candidates(&world.ports(), &scope).await.unwrap();
-    let now = world.ports().clock.now();
-    let reason = found[0].expiry(&SweepAges::default(), now).unwrap();
+    let expiry = async || {
+        let found = candidates(&world.ports(), &scope).await.unwrap();
+        found[0].expiry(&SweepAges::default(), world.ports().clock.now())
+    };
+    assert_eq!(expiry().await, None, "the issue has just been closed");
+    pass(&world, 8);
+    let reason = expiry().await.unwrap();
     assert!(reason.starts_with("its issue is closed"), "{reason}");
+}
+
+#[tokio::test]
+async fn session_of_an_issue_that_the_store_knows_as_closed_is_found() {
+    let world = FakeWorld::new();
+    let session = with_issue(&world).await;
+    let closed_at = world.ports().clock.now();
+    let mut issue = TrackedIssue {
+        source: SourceName::parse("hub").unwrap(),
+        address: RepositoryAddress { id: 1, full_name: "team/app".to_owned() },
+        subject: ForgeSubject::Issue(17),
+        repository: RepositoryUrl::parse(URL).unwrap().id(),
+        issue: IssueRef::parse("17").unwrap(),
+        closed_at: None,
+        needs_cleanup: false,
+        seen_until: None,
+        pulls: Vec::new(),
+    };
+    for (state, expected) in [(None, None), (Some(closed_at), Some(closed_at))] {
+        issue.closed_at = state;
+        commit(&world, Change::PutTrackedIssue(Box::new(issue.clone()))).await;
+        let closed = closed_sessions(&world.ports()).await.unwrap();
+        assert_eq!(closed.get(&session).copied(), expected);
+    }
+    world.calls.fail("store.tracked_issues", 1);
+    assert!(closed_sessions(&world.ports()).await.is_err(), "an error removes nothing");
 }
 
 #[tokio::test]

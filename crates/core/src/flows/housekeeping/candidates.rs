@@ -1,6 +1,6 @@
 //! What housekeeping may remove, and what must stay.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -18,8 +18,8 @@ use crate::rules::housekeeping::{RemovalCandidate, RemovalClass, SweepAges, unus
 #[derive(Clone, Debug)]
 pub struct CandidateScope {
     pub ages: SweepAges,
-    /// The sessions whose issues are closed.
-    pub closed: BTreeSet<SessionId>,
+    /// The sessions whose issues are closed, and since when: see [`closed_sessions`].
+    pub closed: BTreeMap<SessionId, Timestamp>,
     /// What folders use, by their paths.
     pub bytes: HashMap<PathBuf, u64>,
 }
@@ -29,7 +29,7 @@ struct KnownSessions {
     all: Vec<SessionSummary>,
     /// Sessions that a task that has not ended uses.
     with_tasks: HashSet<SessionId>,
-    closed: BTreeSet<SessionId>,
+    closed: BTreeMap<SessionId, Timestamp>,
 }
 
 /// Returns everything that housekeeping may remove, and the reasons why parts of it must stay.
@@ -51,7 +51,22 @@ pub async fn candidates(ports: &Ports, scope: &CandidateScope) -> Result<Vec<Rem
     Ok(found)
 }
 
-async fn known_sessions(ports: &Ports, closed: BTreeSet<SessionId>) -> Result<KnownSessions> {
+/// Returns the sessions whose issues are closed, as far as the store knows, and since when. Forges
+/// report closed issues, and are asked for those that they did not report.
+pub async fn closed_sessions(ports: &Ports) -> Result<BTreeMap<SessionId, Timestamp>> {
+    let mut found = BTreeMap::new();
+    for issue in ports.store.tracked_issues(None).await? {
+        let Some(closed_at) = issue.closed_at else { continue };
+        let sessions = ports.store.sessions_of_issue(&issue.repository, &issue.issue).await?;
+        found.extend(sessions.into_iter().map(|(_, session)| (session, closed_at)));
+    }
+    Ok(found)
+}
+
+async fn known_sessions(
+    ports: &Ports,
+    closed: BTreeMap<SessionId, Timestamp>,
+) -> Result<KnownSessions> {
     let all = ports.store.sessions(&SessionQuery::default()).await?;
     let tasks = ports.store.tasks(&TaskQuery::open()).await?;
     let of_issues: HashMap<_, _> = ports.store.issue_sessions().await?.into_iter().collect();
@@ -91,14 +106,15 @@ async fn worktrees(ports: &Ports, sessions: &KnownSessions) -> Result<Vec<Remova
 fn worktree_candidate(worktree: AgentWorktree, sessions: &KnownSessions) -> RemovalCandidate {
     let users = || sessions.all.iter().filter(|it| it.session.cwd.starts_with(&worktree.path));
     let owner = worktree.session;
-    let is_closed = owner.is_some_and(|owner| sessions.closed.contains(&owner));
+    let closed_at = owner.and_then(|owner| sessions.closed.get(&owner).copied());
     let class = match owner {
         None => RemovalClass::UnusedWorktree,
-        Some(_) if is_closed => RemovalClass::ClosedWorktree,
+        Some(_) if closed_at.is_some() => RemovalClass::ClosedWorktree,
         Some(_) => RemovalClass::RestingWorktree,
     };
     let last_used = users().map(|it| it.session.updated_at).max();
     let last_used = last_used.unwrap_or(worktree.created_at).max(worktree.created_at);
+    let last_used = closed_at.map_or(last_used, |closed_at| last_used.max(closed_at));
     let hold = users().find_map(|it| sessions.use_of(it));
     let item = HousekeepingItem::Worktree(Box::new(worktree));
     RemovalCandidate { item, class, last_used, bytes: 0, hold }

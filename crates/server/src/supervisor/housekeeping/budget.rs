@@ -1,6 +1,5 @@
 //! Keeps the disk budget: makes room for a new worktree, or refuses it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use segue_core::api::{FailedTarget, SweepReport, SweptItem};
@@ -53,7 +52,8 @@ impl Supervisor {
     ) -> Result<()> {
         let ages = project::sweep_ages(self.config_file())?;
         let bytes = plan.bytes_by_path(measured);
-        let scope = CandidateScope { ages, closed: BTreeSet::new(), bytes };
+        let closed = housekeeping::closed_sessions(&self.ports).await?;
+        let scope = CandidateScope { ages, closed, bytes };
         let candidates = housekeeping::candidates(&self.ports, &scope).await?;
         let environment = self.teardown_environment(items(&candidates)).await;
         let used = measured.bytes.iter().sum();

@@ -1,6 +1,6 @@
 //! Removes old things, once a day and on request.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -33,7 +33,8 @@ impl Supervisor {
     async fn sweep(self: &Arc<Self>, dry_run: bool) -> Result<SweepReport> {
         let _turn = self.housekeeping.turn().await?;
         let ages = project::sweep_ages(self.config_file())?;
-        let scope = CandidateScope { ages, closed: BTreeSet::new(), bytes: HashMap::new() };
+        let closed = housekeeping::closed_sessions(&self.ports).await?;
+        let scope = CandidateScope { ages, closed, bytes: HashMap::new() };
         let found = housekeeping::candidates(&self.ports, &scope).await?;
         let now = self.ports.clock.now();
         let expired = found.into_iter().filter_map(|it| Some((it.expiry(&ages, now)?, it)));
