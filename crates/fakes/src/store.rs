@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use segue_core::Result;
 use segue_core::model::{
     AgentName, AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId,
-    DeliverySummary, Event, Fleet, FleetName, Handoff, HousekeepingState, IssueKey, IssueRef,
-    Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, Reply, ReplyState,
+    DeliverySummary, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey,
+    IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, ReplyState,
     RepositoryId, RequestKey, RequestRecord, RequestStep, Session, SessionId, SourceName,
     StatusKind, StoredToken, StoredUsageCursor, TaskId, Timer, TrackedIssue, TrackedIssueKey,
     Trust, VendorId,
@@ -52,7 +52,7 @@ struct Tables {
     listener: Option<ListenSettings>,
     deliveries: Vec<Delivery>,
     tracked_issues: BTreeMap<TrackedIssueKey, TrackedIssue>,
-    replies: Vec<Reply>,
+    replies: Vec<ForgeReply>,
     housekeeping: HousekeepingState,
     requests: Vec<RequestRecord>,
 }
@@ -352,7 +352,7 @@ impl Store for FakeStore {
         })
     }
 
-    async fn waiting_replies(&self) -> Result<Vec<Reply>> {
+    async fn waiting_replies(&self) -> Result<Vec<ForgeReply>> {
         self.read("store.waiting_replies", |it| {
             it.replies.iter().filter(|it| it.state == ReplyState::Waiting).cloned().collect()
         })

@@ -20,7 +20,10 @@ const EDGES: [(&str, &[&str]); 11] = [
     ("segue-forges", &["segue-core"]),
     ("segue-git", &["segue-core"]),
     ("segue-host", &["segue-core"]),
-    ("segue-server", &["segue-core", "segue-git", "segue-host", "segue-store", "segue-vendors"]),
+    (
+        "segue-server",
+        &["segue-core", "segue-forges", "segue-git", "segue-host", "segue-store", "segue-vendors"],
+    ),
     ("segue-conformance", &["segue-core", "segue-host"]),
     ("segue-cli", &["segue-conformance", "segue-core", "segue-server"]),
     (

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::MaybeKnown;
 use crate::model::{
-    AgentName, DeliveryAction, DeliveryId, DeliveryState, DeliveryStateKind, DeliverySummary,
-    SourceName, TriggerKind,
+    AgentName, DeliveryAction, DeliveryId, DeliveryStateKind, DeliverySummary, SourceName,
+    StoredDeliveryState, TriggerKind,
 };
 
 /// `POST /v1/deliveries`
@@ -52,9 +52,9 @@ impl From<DeliverySummary> for DeliveryView {
     fn from(summary: DeliverySummary) -> Self {
         let state = summary.state.kind();
         let (reason, actions) = match summary.state {
-            DeliveryState::Received => (None, Vec::new()),
-            DeliveryState::Processed { actions } => (None, actions),
-            DeliveryState::Ignored { reason } | DeliveryState::Failed { reason } => {
+            StoredDeliveryState::Received => (None, Vec::new()),
+            StoredDeliveryState::Processed { actions } => (None, actions),
+            StoredDeliveryState::Ignored { reason } | StoredDeliveryState::Failed { reason } => {
                 (Some(reason), Vec::new())
             }
         };

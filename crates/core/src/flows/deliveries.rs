@@ -5,8 +5,8 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{Error, Kind, Result};
 use crate::failpoint;
 use crate::model::{
-    Delivery, DeliveryHeaders, DeliveryId, DeliveryRequest, DeliveryState, DeliverySummary,
-    ForgeSource, SourceName,
+    Delivery, DeliveryHeaders, DeliveryId, DeliveryRequest, DeliverySummary, ForgeSource,
+    SourceName, StoredDeliveryState,
 };
 use crate::ports::{Change, Commit, Conflict, DeliveryQuery, Ports};
 
@@ -44,7 +44,7 @@ pub async fn receive(
             event: webhooks.event_name(headers),
             received_at,
             bytes: u32::try_from(body.len()).unwrap_or(u32::MAX),
-            state: DeliveryState::Received,
+            state: StoredDeliveryState::Received,
         },
         headers: webhooks.storable_headers(headers),
         digest: digest(&body),
@@ -107,7 +107,7 @@ fn unknown(text: &str) -> Error {
 
 /// Records that a delivery is to be compared with the rules once more.
 pub async fn replay(ports: &Ports, delivery: DeliveryId) -> Result<()> {
-    let change = Change::SetDelivery { delivery, state: DeliveryState::Received };
+    let change = Change::SetDelivery { delivery, state: StoredDeliveryState::Received };
     failpoint::hit("delivery.replay.before");
     ports.store.commit(Commit { changes: vec![change], events: Vec::new() }).await?;
     failpoint::hit("delivery.replay.after");

@@ -3,20 +3,16 @@
 use crate::error::Result;
 use crate::failpoint;
 use crate::model::{
-    EventPayload, ForgeUser, NewEvent, Reply, ReplyId, ReplyState, ReplyTarget, Task,
+    EventPayload, ForgeReply, ForgeUser, NewEvent, ReplyId, ReplyState, ReplyTarget, Task,
 };
 use crate::ports::{Change, CommentSearch, Commit, ForgeApi, ForgeFault, Ports};
 use crate::rules::replies;
-
-/// Clocks of a forge and of this machine may differ by this much. A comment is looked for among those
-/// that are not older than the reply, less this time.
-const CLOCK_DIFFERENCE: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
 
 /// Returns the change that records the reply of a task that has ended. `None` if no reply is wanted.
 /// It belongs into the commit of the end.
 pub(super) fn due(ports: &Ports, ended: &Task) -> Option<Change> {
     let target = ended.order.reply.clone()?;
-    Some(Change::AddReply(Box::new(Reply {
+    Some(Change::AddReply(Box::new(ForgeReply {
         id: ReplyId::new(ports.clock.new_id()),
         task: ended.id,
         target,
@@ -36,13 +32,13 @@ pub(super) fn due(ports: &Ports, ended: &Task) -> Option<Change> {
 pub async fn write(
     ports: &Ports,
     (api, account): (&dyn ForgeApi, &ForgeUser),
-    (reply, longest): (&Reply, usize),
+    (reply, longest): (&ForgeReply, usize),
 ) -> Result<()> {
     let ReplyTarget { repository, subject, .. } = &reply.target;
     let marker = replies::marker(reply.id);
-    let since = Some(reply.created_at - CLOCK_DIFFERENCE);
-    let search = CommentSearch { marker: &marker, author: account, since };
-    let attempt = Reply { attempts: reply.attempts + 1, ..reply.clone() };
+    // Among all comments, however old: the clock of the forge may differ from that of this machine.
+    let search = CommentSearch { marker: &marker, author: account, since: None };
+    let attempt = ForgeReply { attempts: reply.attempts + 1, ..reply.clone() };
     let known = match reply.attempts {
         0 => Ok(None),
         _ => api.find_comment(repository, *subject, &search).await,
@@ -61,13 +57,15 @@ pub async fn write(
         Err(failure) => Err(failure),
     };
     match written {
-        Ok(()) => finish(ports, Reply { state: ReplyState::Written, error: None, ..attempt }).await,
+        Ok(()) => {
+            finish(ports, ForgeReply { state: ReplyState::Written, error: None, ..attempt }).await
+        }
         Err(failure) if is_final(&failure.fault) => {
             let error = Some(failure.to_string());
-            finish(ports, Reply { state: ReplyState::Failed, error, ..attempt }).await
+            finish(ports, ForgeReply { state: ReplyState::Failed, error, ..attempt }).await
         }
         Err(failure) => {
-            record(ports, Reply { error: Some(failure.to_string()), ..attempt }).await?;
+            record(ports, ForgeReply { error: Some(failure.to_string()), ..attempt }).await?;
             Err(failure.into())
         }
     }
@@ -78,12 +76,12 @@ fn is_final(fault: &ForgeFault) -> bool {
     matches!(fault, ForgeFault::NotFound | ForgeFault::Rejected(..) | ForgeFault::TooManyPages(_))
 }
 
-async fn record(ports: &Ports, reply: Reply) -> Result<()> {
+async fn record(ports: &Ports, reply: ForgeReply) -> Result<()> {
     let changes = vec![Change::SetReply(Box::new(reply))];
     ports.store.commit(Commit { changes, events: Vec::new() }).await.map(drop)
 }
 
-async fn finish(ports: &Ports, reply: Reply) -> Result<()> {
+async fn finish(ports: &Ports, reply: ForgeReply) -> Result<()> {
     let (task, state, reason) = (reply.task, reply.state, reply.error.clone());
     let payload = EventPayload::ReplyChanged { task, state, reason };
     let event = NewEvent { at: ports.clock.now(), session: None, launch: None, payload };

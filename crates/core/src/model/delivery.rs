@@ -31,13 +31,13 @@ pub struct DeliverySummary {
     pub received_at: Timestamp,
     /// The length of the body.
     pub bytes: u32,
-    pub state: DeliveryState,
+    pub state: StoredDeliveryState,
 }
 
 /// What became of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state", content = "of")]
-pub enum DeliveryState {
+pub enum StoredDeliveryState {
     /// The delivery is stored, and nothing has been done about it yet.
     Received,
     /// The events of the delivery were compared with the rules.
@@ -49,7 +49,7 @@ pub enum DeliveryState {
 }
 
 word_enum! {
-    /// A [`DeliveryState`] without its details. Its words are the tags of a serialized state.
+    /// A [`StoredDeliveryState`] without its details. Its words are the tags of a serialized state.
     pub enum DeliveryStateKind {
         Received = "received",
         Processed = "processed",
@@ -58,7 +58,7 @@ word_enum! {
     }
 }
 
-impl DeliveryState {
+impl StoredDeliveryState {
     pub fn kind(&self) -> DeliveryStateKind {
         match self {
             Self::Received => DeliveryStateKind::Received,
@@ -113,12 +113,15 @@ mod tests {
     #[test]
     fn tag_of_a_serialized_delivery_state_is_the_word_of_its_kind() {
         let all = [
-            DeliveryState::Received,
-            DeliveryState::Processed { actions: Vec::new() },
-            DeliveryState::Ignored { reason: "a ping".to_owned() },
-            DeliveryState::Failed { reason: "no object".to_owned() },
+            StoredDeliveryState::Received,
+            StoredDeliveryState::Processed { actions: Vec::new() },
+            StoredDeliveryState::Ignored { reason: "a ping".to_owned() },
+            StoredDeliveryState::Failed { reason: "no object".to_owned() },
         ];
-        assert_eq!(all.each_ref().map(DeliveryState::kind).as_slice(), DeliveryStateKind::ALL);
+        assert_eq!(
+            all.each_ref().map(StoredDeliveryState::kind).as_slice(),
+            DeliveryStateKind::ALL
+        );
         for state in all {
             assert_eq!(serde_json::to_value(&state).unwrap()["state"], state.kind().word());
         }

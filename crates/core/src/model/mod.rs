@@ -60,7 +60,8 @@ pub use branch::{BranchName, CommitId, RefName};
 pub use byte_count::byte_count;
 pub use child_report::ChildReport;
 pub use delivery::{
-    ActionOutcome, Delivery, DeliveryAction, DeliveryState, DeliveryStateKind, DeliverySummary,
+    ActionOutcome, Delivery, DeliveryAction, DeliveryStateKind, DeliverySummary,
+    StoredDeliveryState,
 };
 pub use description::VendorDescription;
 pub use dialog::Dialog;
@@ -106,7 +107,7 @@ pub use project::{
     TaskTemplates, TrustClaim, WorktreeSettings,
 };
 pub use record::{LaunchRecord, LaunchTexts};
-pub use reply::{Reply, ReplyState, ReplyTarget};
+pub use reply::{ForgeReply, ReplyState, ReplyTarget};
 pub use repository::{RepositoryId, RepositorySource, RepositoryUrl};
 pub use request::{RequestKey, RequestRecord, RequestStep};
 pub use resumes::Resumes;

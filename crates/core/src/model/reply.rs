@@ -16,7 +16,7 @@ pub struct ReplyTarget {
 
 /// A comment that is to be written, or was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reply {
+pub struct ForgeReply {
     pub id: ReplyId,
     pub task: TaskId,
     pub target: ReplyTarget,

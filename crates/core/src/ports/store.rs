@@ -9,11 +9,11 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::model::{
     AgentName, AgentWorktree, Binding, BranchName, ChildReport, Counts, DailyUsage, Delivery,
-    DeliveryId, DeliveryState, DeliveryStateKind, DeliverySummary, DiskLevel, DurationHistogram,
-    Event, Fleet, FleetName, Handoff, HousekeepingState, IssueKey, IssueRef, Launch, LaunchEnd,
+    DeliveryId, DeliveryStateKind, DeliverySummary, DiskLevel, DurationHistogram, Event, Fleet,
+    FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey, IssueRef, Launch, LaunchEnd,
     LaunchId, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, MessageState,
-    NewEvent, ProcessRef, Reply, RepositoryId, RequestKey, RequestRecord, RequestStep, Session,
-    SessionId, SessionName, SessionSettings, SourceName, Status, StatusKind, StoredToken,
+    NewEvent, ProcessRef, RepositoryId, RequestKey, RequestRecord, RequestStep, Session, SessionId,
+    SessionName, SessionSettings, SourceName, Status, StatusKind, StoredDeliveryState, StoredToken,
     StoredUsageCursor, Task, TaskId, TaskKey, TaskStateKind, Timer, TokenId, TrackedIssue,
     TrackedIssueKey, Trust, Usage, UsageIncrement, VendorId, VendorSessionId, WorktreeCommands,
     WorktreeId, WorktreeRemoval,
@@ -156,7 +156,7 @@ pub trait Store: Debug + Send + Sync {
     async fn tracked_issues(&self, source: Option<&SourceName>) -> Result<Vec<TrackedIssue>>;
 
     /// Returns the replies that are still to be written, oldest first.
-    async fn waiting_replies(&self) -> Result<Vec<Reply>>;
+    async fn waiting_replies(&self) -> Result<Vec<ForgeReply>>;
 
     /// Returns the conversations about an issue, of all agents.
     async fn sessions_of_issue(
@@ -314,7 +314,7 @@ pub enum Change {
     /// Records what became of a delivery.
     SetDelivery {
         delivery: DeliveryId,
-        state: DeliveryState,
+        state: StoredDeliveryState,
     },
     /// Deletes a delivery.
     RemoveDelivery(DeliveryId),
@@ -323,9 +323,9 @@ pub enum Change {
     /// Deletes the record of an issue of a forge.
     RemoveTrackedIssue(TrackedIssueKey),
     /// Adds a reply that is to be written.
-    AddReply(Box<Reply>),
+    AddReply(Box<ForgeReply>),
     /// Replaces the record of a reply.
-    SetReply(Box<Reply>),
+    SetReply(Box<ForgeReply>),
     /// Records when the next sweep is due.
     SetNextSweep(Timestamp),
     /// Records the level of disk use that was reported.

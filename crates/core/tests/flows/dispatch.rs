@@ -7,8 +7,8 @@ use segue_core::flows::dispatch::{self, DispatchContext, DispatchDecision};
 use segue_core::flows::replies;
 use segue_core::model::{
     AgentName, AllowedActors, CiConclusion, CiLogSource, CiRun, DeliveryHeaders,
-    DispatchConditions, DispatchRule, EventChanges, ForgeEvent, ForgeIssue, ForgePull,
-    ForgeRepository, ForgeSubject, ForgeUser, PullState, Reply, ReplyId, ReplyState, ReplyTarget,
+    DispatchConditions, DispatchRule, EventChanges, ForgeEvent, ForgeIssue, ForgePull, ForgeReply,
+    ForgeRepository, ForgeSubject, ForgeUser, PullState, ReplyId, ReplyState, ReplyTarget,
     RepositoryPermission, RepositoryUrl, SourceName, TaskId, TrackedIssue, TriggerKind, UserKind,
 };
 use segue_core::ports::{Change, Commit, Ports};
@@ -264,7 +264,7 @@ async fn failed_run_of_a_foreign_branch_starts_nothing() {
 async fn reply_whose_answer_was_lost_is_not_written_again() {
     let world = world().await;
     let ports = world.ports();
-    let reply = Reply {
+    let reply = ForgeReply {
         id: ReplyId::new(Uuid::from_u128(1)),
         task: TaskId::new(Uuid::from_u128(2)),
         target: ReplyTarget {

@@ -2,7 +2,8 @@
 
 use segue_core::Result;
 use segue_core::model::{
-    Delivery, DeliveryId, DeliveryState, DeliverySummary, Reply, SourceName, TrackedIssue,
+    Delivery, DeliveryId, DeliverySummary, ForgeReply, SourceName, StoredDeliveryState,
+    TrackedIssue,
 };
 use segue_core::ports::{Conflict, DeliveryQuery, Missing};
 
@@ -49,7 +50,11 @@ impl Tables {
         Ok(())
     }
 
-    pub(super) fn set_delivery(&mut self, id: DeliveryId, state: DeliveryState) -> Result<()> {
+    pub(super) fn set_delivery(
+        &mut self,
+        id: DeliveryId,
+        state: StoredDeliveryState,
+    ) -> Result<()> {
         let found = self.deliveries.iter_mut().find(|it| it.summary.id == id);
         found.ok_or(Missing::Delivery(id))?.summary.state = state;
         Ok(())
@@ -65,7 +70,7 @@ impl Tables {
         self.tracked_issues.insert(issue.key(), issue);
     }
 
-    pub(super) fn set_reply(&mut self, reply: Reply) -> Result<()> {
+    pub(super) fn set_reply(&mut self, reply: ForgeReply) -> Result<()> {
         let id = reply.id;
         let found = self.replies.iter_mut().find(|it| it.id == id);
         *found.ok_or(Missing::Reply(id))? = reply;

@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, Row, params_from_iter};
 use segue_core::model::{
-    Delivery, DeliveryId, DeliverySummary, IssueKey, IssueRef, Reply, ReplyState, RepositoryId,
-    SessionId, SourceName, TrackedIssue,
+    Delivery, DeliveryId, DeliverySummary, ForgeReply, IssueKey, IssueRef, ReplyState,
+    RepositoryId, SessionId, SourceName, TrackedIssue,
 };
 use segue_core::ports::DeliveryQuery;
 
@@ -105,7 +105,7 @@ pub(crate) fn issues(
     all(connection, &sql, params_from_iter(conditions.parameters), rows::json)
 }
 
-pub(crate) fn waiting_replies(connection: &Connection) -> rusqlite::Result<Vec<Reply>> {
+pub(crate) fn waiting_replies(connection: &Connection) -> rusqlite::Result<Vec<ForgeReply>> {
     let sql = "SELECT record FROM replies WHERE state = ?1 ORDER BY place";
     all(connection, sql, [ReplyState::Waiting.word()], rows::json)
 }

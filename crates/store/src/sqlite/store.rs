@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use segue_core::model::{
     AgentWorktree, Binding, ChildReport, Counts, DailyUsage, Delivery, DeliveryId, DeliverySummary,
-    DurationHistogram, Event, Fleet, FleetName, Handoff, HousekeepingState, IssueKey, IssueRef,
-    Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId, Reply, RepositoryId,
-    RequestKey, RequestStep, Session, SessionId, SourceName, StatusKind, StoredToken,
+    DurationHistogram, Event, Fleet, FleetName, ForgeReply, Handoff, HousekeepingState, IssueKey,
+    IssueRef, Launch, LaunchIndexEntry, ListenSettings, MachineId, Message, MessageId,
+    RepositoryId, RequestKey, RequestStep, Session, SessionId, SourceName, StatusKind, StoredToken,
     StoredUsageCursor, TaskId, Timer, TrackedIssue, Trust, VendorId,
 };
 use segue_core::ports::{
@@ -322,7 +322,7 @@ impl Store for SqliteStore {
         self.read(move |connection| deliveries::issues(connection, source.as_ref())).await
     }
 
-    async fn waiting_replies(&self) -> Result<Vec<Reply>> {
+    async fn waiting_replies(&self) -> Result<Vec<ForgeReply>> {
         self.read(deliveries::waiting_replies).await
     }
 

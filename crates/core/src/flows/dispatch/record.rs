@@ -1,7 +1,7 @@
 //! The commits that record what became of a delivery, and that an issue was closed or reopened.
 
 use crate::model::{
-    ActionOutcome, DeliveryAction, DeliveryState, DeliverySummary, EventPayload, NewEvent,
+    ActionOutcome, DeliveryAction, DeliverySummary, EventPayload, NewEvent, StoredDeliveryState,
     TrackedIssue,
 };
 use crate::ports::{Change, Commit, Ports};
@@ -14,22 +14,27 @@ pub fn processed(
 ) -> Commit {
     let texts: Vec<String> = actions.iter().map(text).collect();
     let what = if texts.is_empty() { "nothing to do".to_owned() } else { texts.join("; ") };
-    commit(ports, delivery, DeliveryState::Processed { actions }, what)
+    commit(ports, delivery, StoredDeliveryState::Processed { actions }, what)
 }
 
 /// Returns the commit for a delivery that no rule can be about.
 pub fn ignored(ports: &Ports, delivery: &DeliverySummary, reason: String) -> Commit {
     let what = format!("ignored: {reason}");
-    commit(ports, delivery, DeliveryState::Ignored { reason }, what)
+    commit(ports, delivery, StoredDeliveryState::Ignored { reason }, what)
 }
 
 /// Returns the commit for a delivery that cannot be processed.
 pub fn failed(ports: &Ports, delivery: &DeliverySummary, reason: String) -> Commit {
     let what = format!("failed: {reason}");
-    commit(ports, delivery, DeliveryState::Failed { reason }, what)
+    commit(ports, delivery, StoredDeliveryState::Failed { reason }, what)
 }
 
-fn commit(ports: &Ports, delivery: &DeliverySummary, state: DeliveryState, what: String) -> Commit {
+fn commit(
+    ports: &Ports,
+    delivery: &DeliverySummary,
+    state: StoredDeliveryState,
+    what: String,
+) -> Commit {
     let (id, source) = (delivery.id, delivery.source.clone());
     let payload = EventPayload::DeliveryProcessed { delivery: id, source, what };
     let event = NewEvent { at: ports.clock.now(), session: None, launch: None, payload };

@@ -2,7 +2,7 @@
 
 use rusqlite::Transaction;
 use segue_core::model::{
-    Delivery, DeliveryId, DeliveryState, Reply, TrackedIssue, TrackedIssueKey,
+    Delivery, DeliveryId, ForgeReply, StoredDeliveryState, TrackedIssue, TrackedIssueKey,
 };
 use segue_core::ports::{Conflict, Missing};
 
@@ -40,7 +40,7 @@ pub(super) fn add(transaction: &Transaction<'_>, delivery: &Delivery) -> Result<
 pub(super) fn set(
     transaction: &Transaction<'_>,
     delivery: DeliveryId,
-    state: &DeliveryState,
+    state: &StoredDeliveryState,
 ) -> Result<(), SqliteFault> {
     let sql = "UPDATE deliveries SET state = ?2, detail = ?3 WHERE id = ?1";
     let row = (Word(&delivery), state.kind().word(), Json(state));
@@ -83,14 +83,20 @@ pub(super) fn remove_issue(
     Ok(())
 }
 
-pub(super) fn add_reply(transaction: &Transaction<'_>, reply: &Reply) -> Result<(), SqliteFault> {
+pub(super) fn add_reply(
+    transaction: &Transaction<'_>,
+    reply: &ForgeReply,
+) -> Result<(), SqliteFault> {
     let sql = "INSERT INTO replies (id, state, record) VALUES (?1, ?2, ?3)";
     let row = (Word(&reply.id), reply.state.word(), Json(reply));
     transaction.prepare_cached(sql)?.execute(row)?;
     Ok(())
 }
 
-pub(super) fn set_reply(transaction: &Transaction<'_>, reply: &Reply) -> Result<(), SqliteFault> {
+pub(super) fn set_reply(
+    transaction: &Transaction<'_>,
+    reply: &ForgeReply,
+) -> Result<(), SqliteFault> {
     let sql = "UPDATE replies SET state = ?2, record = ?3 WHERE id = ?1";
     let row = (Word(&reply.id), reply.state.word(), Json(reply));
     match transaction.prepare_cached(sql)?.execute(row)? {

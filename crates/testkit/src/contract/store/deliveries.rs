@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use segue_core::Kind;
 use segue_core::model::{
-    ActionOutcome, Delivery, DeliveryAction, DeliveryHeaders, DeliveryId, DeliveryState,
-    DeliveryStateKind, DeliverySummary, ForgeSubject, IssueKey, IssueRef, Reply, ReplyId,
-    ReplyState, ReplyTarget, RepositoryAddress, RepositoryId, SourceName, TaskId, TrackedIssue,
-    TriggerKind,
+    ActionOutcome, Delivery, DeliveryAction, DeliveryHeaders, DeliveryId, DeliveryStateKind,
+    DeliverySummary, ForgeReply, ForgeSubject, IssueKey, IssueRef, ReplyId, ReplyState,
+    ReplyTarget, RepositoryAddress, RepositoryId, SourceName, StoredDeliveryState, TaskId,
+    TrackedIssue, TriggerKind,
 };
 use segue_core::ports::{Change, DeliveryQuery};
 use uuid::Uuid;
@@ -26,7 +26,7 @@ fn delivery(number: u8, of: &str) -> Delivery {
         event: Some("issues".to_owned()),
         received_at: Timestamp::from_second(number.into()).unwrap(),
         bytes: u32::try_from(body.len()).unwrap(),
-        state: DeliveryState::Received,
+        state: StoredDeliveryState::Received,
     };
     let headers = DeliveryHeaders::new([("x-event", &b"issues"[..])]);
     Delivery { summary, headers, body, digest: format!("digest-{number}") }
@@ -69,7 +69,7 @@ pub async fn deliveries_are_selected_by_state_source_time_and_id(backend: &impl 
     let task = TaskId::new(Uuid::from_u128(9));
     let outcome = ActionOutcome::TaskAdded { task };
     let action = DeliveryAction { trigger: TriggerKind::IssueAssigned, agent: None, outcome };
-    let state = DeliveryState::Processed { actions: vec![action] };
+    let state = StoredDeliveryState::Processed { actions: vec![action] };
     let processed = all[0].summary.id;
     let set = Change::SetDelivery { delivery: processed, state: state.clone() };
     store.commit(commit([set])).await.unwrap();
@@ -96,7 +96,7 @@ pub async fn deliveries_are_selected_by_state_source_time_and_id(backend: &impl 
 
     store.commit(commit([Change::RemoveDelivery(processed)])).await.unwrap();
     assert_eq!(store.delivery(processed).await.unwrap(), None);
-    let gone = Change::SetDelivery { delivery: processed, state: DeliveryState::Received };
+    let gone = Change::SetDelivery { delivery: processed, state: StoredDeliveryState::Received };
     assert_refused(store.commit(commit([gone])).await, Kind::NotFound, &[]);
     let gone = Change::RemoveDelivery(processed);
     assert_refused(store.commit(commit([gone])).await, Kind::NotFound, &[]);
@@ -130,7 +130,7 @@ pub async fn tracked_issue_is_replaced_by_its_newest_record(backend: &impl Backe
 
 pub async fn reply_waits_until_it_is_written(backend: &impl Backend) {
     let store = backend.open().await;
-    let reply = |number: u128| Reply {
+    let reply = |number: u128| ForgeReply {
         id: ReplyId::new(Uuid::from_u128(number)),
         task: TaskId::new(Uuid::from_u128(9)),
         target: ReplyTarget {
@@ -144,11 +144,11 @@ pub async fn reply_waits_until_it_is_written(backend: &impl Backend) {
         error: None,
         created_at: Timestamp::from_second(1).unwrap(),
     };
-    let add = |reply: Reply| Change::AddReply(Box::new(reply));
+    let add = |reply: ForgeReply| Change::AddReply(Box::new(reply));
     store.commit(commit([add(reply(2)), add(reply(1))])).await.unwrap();
     assert_eq!(store.waiting_replies().await.unwrap(), [reply(2), reply(1)]);
-    let written = Reply { state: ReplyState::Written, attempts: 1, ..reply(2) };
-    let set = |reply: Reply| Change::SetReply(Box::new(reply));
+    let written = ForgeReply { state: ReplyState::Written, attempts: 1, ..reply(2) };
+    let set = |reply: ForgeReply| Change::SetReply(Box::new(reply));
     store.commit(commit([set(written)])).await.unwrap();
     assert_eq!(backend.open().await.waiting_replies().await.unwrap(), [reply(1)]);
     assert_refused(store.commit(commit([set(reply(3))])).await, Kind::NotFound, &[]);
