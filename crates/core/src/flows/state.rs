@@ -151,6 +151,7 @@ impl SessionState {
 
     /// Applies a committed change. A commit may also contain changes of other sessions; they are
     /// ignored.
+    #[expect(clippy::too_many_lines, reason = "one line per change")]
     fn apply(&mut self, change: Change) {
         let own = self.session.id;
         match change {

@@ -115,6 +115,7 @@ impl From<Conflict> for Error {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm per conflict")]
 fn explain(conflict: &Conflict) -> Error {
     match conflict {
         Conflict::NameTaken { fleet, name } => name_taken(fleet, name),
