@@ -24,6 +24,7 @@ impl Tables {
         self.events.push(Event { seq, fact });
     }
 
+    #[expect(clippy::too_many_lines, reason = "one line per change")]
     pub(super) fn apply(&mut self, change: Change) -> Result<()> {
         match change {
             Change::PutFleet(fleet) => self.put_fleet(fleet)?,
