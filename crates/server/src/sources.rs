@@ -90,8 +90,8 @@ impl ConfiguredSources {
         let source = table.source()?;
         let forge = self.forges.get(&source.forge)?;
         api_url(table, forge.as_ref())?;
-        let secrets = table.secret.iter().chain(&table.token);
-        secrets.map(|SecretSource(secret)| secret.check(&self.environment)).collect()
+        let mut secrets = table.secret.iter().chain(&table.token);
+        secrets.try_for_each(|SecretSource(secret)| secret.check(&self.environment))
     }
 }
 

@@ -133,16 +133,16 @@ fn write_settings(world: &World, (forge, git): (&ForgeServer, &GitServer), rules
     };
     let (hook, token) = (secret("hook-secret", SECRET), secret("forge-token", TOKEN));
     let path = world.segue_home().join("config.toml");
-    let mut text = fs::read_to_string(&path).unwrap_or_default();
-    text += &format!("[credentials.\"{}\"]\nfile = \"{token}\"\n", git.host());
-    text += &format!(
-        "[[sources]]\nname = \"hub\"\nforge = \"github\"\nsecret = {{ file = \"{hook}\" }}\n\
-         token = {{ file = \"{token}\" }}\napi = \"{}\"\n",
-        forge.api_url("github")
+    let known = fs::read_to_string(&path).unwrap_or_default();
+    let (git, api) = (git.host(), forge.api_url("github"));
+    let source = format!(
+        "[credentials.\"{git}\"]\nfile = \"{token}\"\n[[sources]]\nname = \"hub\"\n\
+         forge = \"github\"\nsecret = {{ file = \"{hook}\" }}\n\
+         token = {{ file = \"{token}\" }}\napi = \"{api}\"\n"
     );
-    let folder = world.project().display().to_string();
-    for rule in rules {
-        text += &format!("[[dispatch]]\nsource = \"hub\"\nfolder = {}\n{rule}\n", json!(folder));
-    }
+    let folder = json!(world.project().display().to_string());
+    let rule = |rule: &&str| format!("[[dispatch]]\nsource = \"hub\"\nfolder = {folder}\n{rule}\n");
+    let rules: String = rules.iter().map(rule).collect();
+    let text = format!("{known}{source}{rules}");
     fs::write(path, text).expect("settings");
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::{Args, Subcommand};
-use segue_core::api::{DispatchTestReport, DispatchTestRequest, TestedRule};
+use segue_core::api::{DispatchTestReport, DispatchTestRequest, TestedEvent, TestedRule};
 use segue_core::model::SourceName;
 use segue_core::rules::display::plain;
 use segue_core::{Error, Result};
@@ -81,17 +81,15 @@ fn shown(report: &DispatchTestReport) -> String {
     if let Some(reason) = &report.ignored {
         return format!("nothing: {reason}\n");
     }
-    let mut text = String::new();
-    for event in &report.events {
-        text += &format!("{} of {}\n", event.trigger, event.repository);
-        if event.rules.is_empty() {
-            text += &format!("  no rule has the source `{}`\n", report.source);
-        }
-        for rule in &event.rules {
-            text += &shown_rule(rule);
-        }
-    }
-    text
+    report.events.iter().map(|event| shown_event(event, &report.source)).collect()
+}
+
+fn shown_event(event: &TestedEvent, source: &SourceName) -> String {
+    let rules: String = match event.rules.is_empty() {
+        true => format!("  no rule has the source `{source}`\n"),
+        false => event.rules.iter().map(shown_rule).collect(),
+    };
+    format!("{} of {}\n{rules}", event.trigger, event.repository)
 }
 
 fn shown_rule(TestedRule { rule, agent, reason, task }: &TestedRule) -> String {

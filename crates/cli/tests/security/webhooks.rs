@@ -79,7 +79,8 @@ fn examples() -> Vec<(String, Value)> {
         PathBuf::from,
     );
     let file = folder.join("node_modules/@octokit/webhooks-examples/api.github.com/index.json");
-    let text = fs::read_to_string(&file).expect("run `make payloads`");
+    // `make payloads` installs the file.
+    let text = fs::read_to_string(&file).unwrap();
     let events: Vec<Value> = serde_json::from_str(&text).unwrap();
     let named = |event: &Value| {
         let name = event["name"].as_str().unwrap().to_owned();
