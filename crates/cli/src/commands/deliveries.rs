@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use segue_core::Result;
 use segue_core::api::{DeliveriesRequest, DeliveryReport, DeliveryView};
-use segue_core::model::{ActionOutcome, DeliveryAction, DeliveryStateKind, SourceName};
+use segue_core::model::{DeliveryStateKind, SourceName};
 use segue_core::rules::display::plain;
 
 use super::messages::shortest;
@@ -128,21 +128,8 @@ async fn list(arguments: DeliveriesLsArguments, context: &mut Context) -> Result
 
 /// Returns what a delivery did, or why it did nothing.
 fn what(delivery: &DeliveryView) -> String {
-    let actions: Vec<String> = delivery.actions.iter().map(action).collect();
+    let actions: Vec<String> = delivery.actions.iter().map(ToString::to_string).collect();
     delivery.reason.clone().unwrap_or_else(|| actions.join("; "))
-}
-
-fn action(DeliveryAction { trigger, agent, outcome }: &DeliveryAction) -> String {
-    let agent = agent.as_ref().map(|agent| format!(" for {agent}")).unwrap_or_default();
-    let what = match outcome {
-        ActionOutcome::TaskAdded { task } => format!("task {task} added"),
-        ActionOutcome::TaskKnown { task } => format!("task {task} was added before"),
-        ActionOutcome::Refused { reason } => format!("refused: {reason}"),
-        ActionOutcome::Closed { issue } => format!("issue {issue} is closed"),
-        ActionOutcome::Reopened { issue } => format!("issue {issue} is open again"),
-        ActionOutcome::NoRule => "no rule".to_owned(),
-    };
-    format!("{}{agent}: {what}", trigger.word())
 }
 
 async fn show(delivery: &str, context: &mut Context) -> Result<CommandEnding> {
@@ -166,7 +153,7 @@ fn shown(DeliveryReport { delivery, headers, body }: &DeliveryReport) -> String 
     ];
     lines.extend(delivery.forge_id.iter().map(|id| format!("forge id  {id}")));
     lines.extend(delivery.reason.iter().map(|reason| format!("reason    {reason}")));
-    lines.extend(delivery.actions.iter().map(|it| format!("action    {}", action(it))));
+    lines.extend(delivery.actions.iter().map(|it| format!("action    {it}")));
     lines.push(String::new());
     lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
     lines.push(String::new());

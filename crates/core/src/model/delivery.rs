@@ -1,5 +1,7 @@
 //! Deliveries as they are stored, and what became of them.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,6 +106,23 @@ pub enum ActionOutcome {
     },
     /// No rule is about the event.
     NoRule,
+}
+
+impl fmt::Display for DeliveryAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.trigger.word())?;
+        if let Some(agent) = &self.agent {
+            write!(f, " for {agent}")?;
+        }
+        match &self.outcome {
+            ActionOutcome::TaskAdded { task } => write!(f, ": task {task} added"),
+            ActionOutcome::TaskKnown { task } => write!(f, ": task {task} was added before"),
+            ActionOutcome::Refused { reason } => write!(f, ": refused: {reason}"),
+            ActionOutcome::Closed { issue } => write!(f, ": issue {issue} is closed"),
+            ActionOutcome::Reopened { issue } => write!(f, ": issue {issue} is open again"),
+            ActionOutcome::NoRule => f.write_str(": no rule"),
+        }
+    }
 }
 
 #[cfg(test)]

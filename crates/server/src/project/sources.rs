@@ -106,7 +106,7 @@ mod tests {
             is_polled: false,
             has_token: false,
         };
-        assert_eq!(written(SOURCE).unwrap(), [source.clone()]);
+        assert_eq!(written(SOURCE).unwrap(), std::slice::from_ref(&source));
         let polled = format!("{SOURCE}poll = \"2m\"\ntoken = {{ env = \"HUB_TOKEN\" }}\n");
         let interval = Duration::from_secs(120);
         let expected = ForgeSource { interval, is_polled: true, has_token: true, ..source };

@@ -11,7 +11,7 @@ use segue_core::api::{
     DispatchTestReport, DispatchTestRequest,
 };
 use segue_core::flows::deliveries::DeliveryReceipt;
-use segue_core::model::DeliveryHeaders;
+use segue_core::model::{DeliveryHeaders, SourceName};
 use serde_json::json;
 
 use super::caller::PeerInfo;
@@ -25,7 +25,7 @@ use crate::supervisor::dispatch;
 /// it: no token is needed.
 pub(crate) async fn receive(
     State(app): State<App>,
-    PathValue(source): PathValue<String>,
+    PathValue(source): PathValue<SourceName>,
     ConnectInfo(peer): ConnectInfo<PeerInfo>,
     headers: HeaderMap,
     body: Bytes,
@@ -33,7 +33,7 @@ pub(crate) async fn receive(
     let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
     let sent = DeliveryHeaders::new(pairs);
     let supervisor = app.ready().await?;
-    let received = dispatch::receive(&supervisor, &source, &sent, body.into()).await;
+    let received = dispatch::receive(&supervisor, source.as_str(), &sent, body.into()).await;
     let received = received.map_err(|error| match error.kind {
         Kind::Unauthorized | Kind::NotFound => {
             app.metrics.webhook_refused();

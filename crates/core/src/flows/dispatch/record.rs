@@ -1,8 +1,7 @@
 //! The commits that record what became of a delivery, and that an issue was closed or reopened.
 
 use crate::model::{
-    ActionOutcome, DeliveryAction, DeliverySummary, EventPayload, NewEvent, StoredDeliveryState,
-    TrackedIssue,
+    DeliveryAction, DeliverySummary, EventPayload, NewEvent, StoredDeliveryState, TrackedIssue,
 };
 use crate::ports::{Change, Commit, Ports};
 
@@ -12,7 +11,7 @@ pub fn processed(
     delivery: &DeliverySummary,
     actions: Vec<DeliveryAction>,
 ) -> Commit {
-    let texts: Vec<String> = actions.iter().map(text).collect();
+    let texts: Vec<String> = actions.iter().map(ToString::to_string).collect();
     let what = if texts.is_empty() { "nothing to do".to_owned() } else { texts.join("; ") };
     commit(ports, delivery, StoredDeliveryState::Processed { actions }, what)
 }
@@ -39,20 +38,6 @@ fn commit(
     let payload = EventPayload::DeliveryProcessed { delivery: id, source, what };
     let event = NewEvent { at: ports.clock.now(), session: None, launch: None, payload };
     Commit { changes: vec![Change::SetDelivery { delivery: id, state }], events: vec![event] }
-}
-
-/// Returns an action as a text for people.
-fn text(DeliveryAction { trigger, agent, outcome }: &DeliveryAction) -> String {
-    let agent = agent.as_ref().map(|agent| format!(" for {agent}")).unwrap_or_default();
-    let what = match outcome {
-        ActionOutcome::TaskAdded { task } => format!("task {task} added"),
-        ActionOutcome::TaskKnown { task } => format!("task {task} was added before"),
-        ActionOutcome::Refused { reason } => format!("refused: {reason}"),
-        ActionOutcome::Closed { issue } => format!("issue {issue} is closed"),
-        ActionOutcome::Reopened { issue } => format!("issue {issue} is open again"),
-        ActionOutcome::NoRule => "no rule".to_owned(),
-    };
-    format!("{}{agent}: {what}", trigger.word())
 }
 
 /// Returns the record of an issue that was closed. Its sessions are cleaned up afterwards.
