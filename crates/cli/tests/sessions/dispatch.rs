@@ -107,6 +107,26 @@ fn closed_issue_removes_the_worktree_and_a_reopened_one_continues_the_conversati
 }
 
 #[test]
+fn closed_issue_cancels_a_task_that_has_not_begun() {
+    let scene = scene_with(&[ASSIGNED]);
+    // The agent works on another task, so that the task about the issue stays in the queue.
+    scene.world.ok(["task", "add", "--agent", "coder", "/hang"]);
+    let number = scene.assign("Parser fails");
+    scene.processed();
+    scene.forge.change(|state| {
+        state.repository(REPOSITORY).issues.get_mut(&number).unwrap().is_open = false;
+        state.tick();
+    });
+    let mut events = segue_testkit::events::Events::of(&scene.world);
+    let closed = ("issues", "closed", "ada");
+    scene.deliver(ForgeSubject::Issue(number), closed, DeliveredDetail::None);
+    events.wait_for(|event| event["kind"] == "issue_cleaned_up").unwrap();
+    let tasks = scene.tasks();
+    let task = tasks.iter().find(|task| task["issue"] == number.to_string()).unwrap();
+    assert_eq!(task["state"], "cancelled", "{tasks:#?}");
+}
+
+#[test]
 fn events_of_strangers_programs_and_the_own_account_start_no_work() {
     let scene = scene_with(&[ASSIGNED, COMMENTED]);
     let number = scene.forge.change(|state| state.add_issue(REPOSITORY, "Parser fails", &[]));

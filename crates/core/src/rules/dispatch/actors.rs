@@ -16,8 +16,8 @@ pub enum ActorCheck {
 /// the source's token.
 ///
 /// The account itself and programs never start work: two agents that answer each other would never
-/// stop. The result of a CI run is different: its actor is whoever pushed, often the agent itself.
-/// It starts work only on a branch of an agent, which the caller checks.
+/// stop. The actor of a CI run is the user who pushed, often the account itself. So a CI run is
+/// allowed here, and the caller checks that the run is about the branch of an agent.
 pub fn check_actor(
     rule: &DispatchRule,
     event: &ForgeEvent,

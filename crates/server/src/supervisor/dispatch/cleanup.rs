@@ -16,20 +16,23 @@ impl SourceWorker {
         let tracked = ports.store.tracked_issues(Some(&self.name)).await?;
         for issue in tracked.into_iter().filter(|it| it.needs_cleanup) {
             let sessions = ports.store.sessions_of_issue(&issue.repository, &issue.issue).await?;
-            if self.end_tasks(&sessions).await? {
+            if self.end_tasks(&issue).await? {
                 self.remove_worktrees(&issue, &sessions).await?;
             }
         }
         Ok(())
     }
 
-    /// Cancels the tasks about an issue that no agent works on now. Returns whether no turn is left:
-    /// an agent that works may end its turn first.
-    async fn end_tasks(&self, sessions: &[(IssueKey, SessionId)]) -> Result<bool> {
+    /// Cancels the tasks about an issue that no agent works on now, also those that have no session
+    /// yet. Returns whether no turn is left: an agent that works may end its turn first.
+    async fn end_tasks(&self, issue: &TrackedIssue) -> Result<bool> {
+        let is_about = |task: &Task| {
+            task.order.repository.as_ref() == Some(&issue.repository)
+                && task.order.issue.as_ref() == Some(&issue.issue)
+        };
         let mut is_quiet = true;
-        for (key, _) in sessions {
-            let query = TaskQuery { issue: Some(key.clone()), ..TaskQuery::open() };
-            for placed in self.supervisor.ports.store.tasks(&query).await? {
+        for placed in self.supervisor.ports.store.tasks(&TaskQuery::open()).await? {
+            if is_about(&placed.task) {
                 is_quiet &= self.end_task(&placed.task).await?;
             }
         }
@@ -52,7 +55,7 @@ impl SourceWorker {
                     Err(error) => Err(error),
                 }
             }
-            // Nobody will answer its question: the issue is closed.
+            // The issue is closed, so the question of the task needs no answer.
             TaskState::Waiting(_) => {
                 let id = task.id.to_string();
                 let principal = segue_core::model::Principal::User;
