@@ -184,11 +184,12 @@ impl Client {
         self.line.change_within(Method::POST, "/v1/send", with_remaining_time).await
     }
 
-    /// Lists the messages of sessions and fleets, or all messages if none is named.
+    /// Adds up the tokens that sessions have used.
     pub async fn usage(&self, request: &UsageRequest) -> Result<UsageList> {
         self.line.ask(Method::POST, "/v1/usage", request).await
     }
 
+    /// Lists the messages of sessions and fleets, or all messages if none is named.
     pub async fn messages(&self, names: &[String], cwd: &Path) -> Result<MessageList> {
         let request = MessagesRequest { cwd: cwd.to_owned(), names: names.to_vec() };
         self.line.ask(Method::POST, "/v1/messages", &request).await
@@ -296,7 +297,7 @@ impl Client {
         self.line.change(Method::POST, "/v1/trust", request).await
     }
 
-    /// Asks the daemon to stop, and waits until its process has ended. Agents continue.
+    /// Lists the worktrees that names mean, or all worktrees if none is named.
     pub async fn worktrees(&self, request: &WorktreesRequest) -> Result<WorktreeList> {
         self.line.ask(Method::POST, "/v1/worktrees", request).await
     }
@@ -323,6 +324,7 @@ impl Client {
         self.line.change(Method::POST, "/v1/worktrees/gc", request).await
     }
 
+    /// Asks the daemon to stop, and waits until its process has ended. Agents continue.
     pub async fn shut_down(&self) -> Result<()> {
         let handle = resident::open(self.health.pid)?;
         let () = self.line.connection().ask(Method::POST, "/v1/shutdown", &()).await?;

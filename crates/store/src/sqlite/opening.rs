@@ -28,6 +28,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of the database cache in memory. A negative value is in KiB.
 const CACHE_SIZE: i64 = -8192;
 
+/// The number of parsed statements that a connection keeps: more than the number of different
+/// statements that the daemon uses often.
+const STATEMENT_CACHE_ENTRIES: usize = 128;
+
 /// Opens the database at a path. Creates it if it does not exist.
 pub(crate) fn open(path: &Path) -> Result<Database> {
     let path = real_path(path)?;
@@ -149,6 +153,7 @@ fn connect(path: &Path) -> Result<Connection, SqliteFault> {
     let log = fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());
     keep_log(&connection, log > 0)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_ENTRIES);
     connection.pragma_update(None, "cache_size", CACHE_SIZE)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
