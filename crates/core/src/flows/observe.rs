@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::failpoint;
 use crate::flows::state::TurnResult;
-use crate::flows::{SessionState, conversation, last_output};
+use crate::flows::{SessionState, conversation, last_output, usage};
 use crate::model::{
     Activity, Binding, EventPayload, Evidence, Failure, LaunchEnd, LaunchId, Screen, Signal,
     Status, VendorSessionId, WaitingFor,
@@ -41,6 +41,9 @@ pub async fn signal(
     launch: LaunchId,
     signal: Signal,
 ) -> Result<Vec<FollowUp>> {
+    if let Signal::Cost { total } = signal {
+        return usage::record_cost(ports, state, launch, total).await.map(|()| Vec::new());
+    }
     if let Signal::TurnEnded { ok, text, failure } = &signal {
         let report = TurnResult { ok: *ok, text: text.clone(), failure: failure.clone() };
         let report = report.after(state.turn.as_ref());

@@ -11,12 +11,12 @@ use crate::failpoint;
 use crate::flows::SessionState;
 use crate::flows::select::reachable;
 use crate::model::{
-    Principal, Session, SessionId, StoredUsageCursor, Usage, UsageCursor, UsageIncrement,
-    UsageSource, VendorSessionId,
+    LaunchId, Principal, Session, SessionId, StoredUsageCursor, Usage, UsageCursor, UsageIncrement,
+    UsageSource, UsdAmount, VendorSessionId,
 };
 use crate::ports::{Change, Commit, Conflict, Place, Ports, UsageQuery, UsageReports};
 use crate::rules::scope::RestrictedAction;
-use crate::rules::usage::{CountingStart, count, grouped};
+use crate::rules::usage::{CountingStart, count, count_cost, grouped};
 
 /// The name of the source that is the transcript itself. Its file may be renamed.
 const TRANSCRIPT_SOURCE: &str = "transcript";
@@ -154,6 +154,27 @@ pub async fn record(
         Err(error) if is_counted_already(&error) => Ok(()),
         committed => committed,
     }
+}
+
+/// Records what the process of a launch has cost since its start. The same cost is counted once, also
+/// if a later daemon reads the output of the process again. A cost is counted for the conversation
+/// of the launch; before that is known, it is ignored.
+pub async fn record_cost(
+    ports: &Ports,
+    state: &mut SessionState,
+    launch: LaunchId,
+    total: UsdAmount,
+) -> Result<()> {
+    let Some(conversation) = state.vendor_session().cloned() else { return Ok(()) };
+    let session = state.session.id;
+    let source = UsageSource { conversation, name: format!("output of {launch}") };
+    let known = ports.store.usage_cursors(&[session]).await?;
+    let from = known.into_iter().find(|it| it.source == source).map(|it| it.cursor);
+    let (to, counted) = count_cost(from.as_ref(), total, ports.clock.now());
+    if counted.is_empty() {
+        return Ok(());
+    }
+    record(ports, state, vec![UsageIncrement { session, source, from, to, counted }]).await
 }
 
 fn is_counted_already(error: &Error) -> bool {

@@ -1,6 +1,6 @@
 //! Facts that a vendor's process shows about itself.
 
-use super::{Evidence, Failure, Source, VendorSessionId, WaitingFor};
+use super::{Evidence, Failure, Source, UsdAmount, VendorSessionId, WaitingFor};
 
 /// One fact that a vendor's process shows about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +19,10 @@ pub enum Signal {
         ok: bool,
         text: String,
         failure: Option<Failure>,
+    },
+    /// What the process has cost since its start. Only for costs that no transcript has.
+    Cost {
+        total: UsdAmount,
     },
 }
 

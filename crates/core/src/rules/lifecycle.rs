@@ -120,6 +120,8 @@ pub fn next(facts: &LifecycleFacts, launch: LaunchId, observation: &Observation)
             active(facts, *activity, *source)
         }
         Observation::Signal(Signal::TurnEnded { ok, .. }) => vec![Action::NoteTurn { ok: *ok }],
+        // `flows::usage` counts costs. They change nothing about the launch.
+        Observation::Signal(Signal::Cost { .. }) => Vec::new(),
         Observation::Ended { end, environment, failures } => {
             ended(facts, open, *end, *environment, *failures)
         }

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use crate::api::{UsageList, UsageRow};
 use crate::model::{
     AgentName, CountedRequest, CountedUsage, DailyUsage, FleetName, ReportedUsage, SessionId,
-    Usage, UsageCursor, UsageGrouping, UsageReading, VendorId,
+    Usage, UsageCursor, UsageGrouping, UsagePosition, UsageReading, UsdAmount, VendorId,
 };
 
 /// How many of the newest requests of a source are remembered. The records of one request are only
@@ -59,6 +59,20 @@ pub fn count(
     let surplus = cursor.recent.len().saturating_sub(MAX_RECENT_REQUESTS);
     cursor.recent.drain(..surplus);
     (cursor, days.into_values().collect())
+}
+
+/// Returns what the cost of a process adds to its cost that is counted already, and the next cursor.
+/// The position of the cursor is the counted cost, so that every new cost is a new position.
+pub fn count_cost(
+    known: Option<&UsageCursor>,
+    total: UsdAmount,
+    at: Timestamp,
+) -> (UsageCursor, Vec<CountedUsage>) {
+    let usage = Usage { cost_usd: Some(total), ..Usage::default() };
+    let report = ReportedUsage { key: "cost".to_owned(), at, usage };
+    let position = UsagePosition { offset: total.billionths(), mark: 0 };
+    let reading = UsageReading { reports: vec![report], position, is_from_start: false };
+    count(known, reading, CountingStart { session_began: at, counted_elsewhere: None })
 }
 
 /// Returns what a report adds to what is counted for its request already.

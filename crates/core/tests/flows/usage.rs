@@ -3,7 +3,9 @@
 use jiff::SignedDuration;
 use segue_core::api::UsageRequest;
 use segue_core::flows::{SessionState, usage};
-use segue_core::model::{Principal, Session, Usage, UsageGrouping, VendorSessionId};
+use segue_core::model::{
+    Principal, Session, Signal, Usage, UsageGrouping, UsdAmount, VendorSessionId,
+};
 use segue_core::ports::{Change, Commit};
 use segue_fakes::samples;
 
@@ -57,6 +59,25 @@ async fn scan_that_another_scan_has_overtaken_adds_nothing() {
     assert_eq!(count(&mut scene).await, tokens(100, 7));
     usage::record(&scene.ports, &mut scene.state, slow.increments).await.unwrap();
     assert_eq!(count(&mut scene).await, tokens(100, 7));
+}
+
+#[tokio::test]
+async fn cost_of_a_process_is_counted_once_and_only_its_increase_is_added() {
+    let mut scene = FlowScene::new();
+    scene.talk().await;
+    let amount = |dollars: f64| UsdAmount::from_dollars(dollars).unwrap();
+    let known = |scene: &FlowScene| scene.state.usage.and_then(|usage| usage.cost_usd);
+    for (reported, expected) in [(0.25, 0.25), (0.25, 0.25), (0.75, 0.75)] {
+        scene.signal(Signal::Cost { total: amount(reported) }).await;
+        assert_eq!(known(&scene), Some(amount(expected)));
+    }
+    // Another daemon reads the output of the process again.
+    scene.state = SessionState::load(&scene.ports, scene.state.session.id).await.unwrap();
+    scene.signal(Signal::Cost { total: amount(0.75) }).await;
+    assert_eq!(known(&scene), Some(amount(0.75)));
+    scene.say("used a@10", "100 7");
+    let tokens_and_cost = Usage { cost_usd: Some(amount(0.75)), ..tokens(100, 7).unwrap() };
+    assert_eq!(count(&mut scene).await, Some(tokens_and_cost));
 }
 
 #[tokio::test]

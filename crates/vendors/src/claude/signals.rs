@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use segue_core::model::{Activity, Evidence, Failure, FailureClass, ProcessRef, Signal, Source};
+use segue_core::model::{
+    Activity, Evidence, Failure, FailureClass, ProcessRef, Signal, Source, UsdAmount,
+};
 use segue_core::ports::{Files, Place, SignalSources};
 use serde::Deserialize;
 
@@ -51,7 +53,7 @@ impl SignalSources for Claude {
             Ok(ClaudeStreamLine::RateLimitEvent { rate_limit_info }) => {
                 rate_limit_info.signal().into_iter().collect()
             }
-            Ok(ClaudeStreamLine::Result(outcome)) => vec![outcome.signal()],
+            Ok(ClaudeStreamLine::Result(outcome)) => outcome.signals(),
             _ => Vec::new(),
         }
     }
@@ -131,10 +133,19 @@ struct ClaudeTurnResult {
     result: Option<String>,
     #[serde(default)]
     errors: Vec<String>,
+    /// The cost of all requests of this process. Transcripts have no costs.
+    total_cost_usd: Option<f64>,
 }
 
 impl ClaudeTurnResult {
-    fn signal(self) -> Signal {
+    /// Returns the cost before the end of the turn, so that the result of a task contains it.
+    fn signals(self) -> Vec<Signal> {
+        let cost = self.total_cost_usd.and_then(UsdAmount::from_dollars);
+        let cost = cost.filter(|cost| cost.billionths() > 0);
+        cost.map(|total| Signal::Cost { total }).into_iter().chain([self.end()]).collect()
+    }
+
+    fn end(self) -> Signal {
         let text = self.result.unwrap_or_else(|| self.errors.join("; "));
         if !self.is_error {
             return signals::answered(text);

@@ -1,7 +1,6 @@
 use uuid::Uuid;
 
 use super::*;
-use crate::model::{UsagePosition, UsdAmount};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()

@@ -87,7 +87,8 @@ fn stream_reports_the_conversation_and_how_the_turn_ended() {
         [signals::conversation(id, Evidence::Stream), working]
     );
     let text = "turns=1 first=<<hello ALPHA>> last=<<hello ALPHA>>".to_owned();
-    assert_eq!(Claude.stream_signals(lines[1]), [signals::answered(text)]);
+    let cost = Signal::Cost { total: UsdAmount::from_dollars(0.000_35).unwrap() };
+    assert_eq!(Claude.stream_signals(lines[1]), [cost, signals::answered(text)]);
     let classes = [
         FailureClass::Request,
         FailureClass::Account,
@@ -105,11 +106,13 @@ fn stream_reports_the_conversation_and_how_the_turn_ended() {
     assert_eq!(lines.len(), 2 + classes.len());
     for (line, class) in lines[2..].iter().zip(classes) {
         let found = Claude.stream_signals(line);
-        let [Signal::TurnEnded { ok: false, text, failure: Some(failure) }] = &found[..] else {
+        let [.., Signal::TurnEnded { ok: false, text, failure: Some(failure) }] = &found[..] else {
             panic!("{line}: {found:?}");
         };
         assert_eq!((failure.class, &failure.message), (class, text), "{line}");
         assert!(!text.is_empty(), "{line}");
+        let has_cost = !line.contains("\"total_cost_usd\":0,");
+        assert_eq!(found.len(), 1 + usize::from(has_cost), "{line}");
     }
 }
 
