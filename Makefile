@@ -24,7 +24,7 @@ help:
 	@echo "                  LATEST=1: the newest releases, and what differs; writes target/vendors-latest.md"
 
 run: setup
-	@$(CARGO) build --quiet -p segue-cli -p segue-testkit
+	@$(CARGO) build --quiet -p segue-cli -p segue-testkit --bin segue --bin tour
 	@target/debug/tour
 
 test: setup tools vendors payloads clients check
@@ -40,7 +40,7 @@ check: tools
 	cargo-deny --log-level error check bans licenses sources
 
 bench: setup
-	$(CARGO) build --quiet --release -p segue-cli -p segue-testkit
+	$(CARGO) build --quiet --release -p segue-cli -p segue-testkit --bin segue --bin bench
 	target/release/bench
 
 # `make test` runs the same fuzzer for a minute, always with the same cases.

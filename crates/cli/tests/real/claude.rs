@@ -1,5 +1,6 @@
 //! Claude Code alone: behaviour that no other vendor has.
 
+mod costs;
 mod deleted_transcripts;
 mod failures;
 mod folders;

@@ -32,7 +32,7 @@ fn asking(scene: &ClaudeScene) -> (String, Value, PathBuf) {
 }
 
 /// Waits until a task has ended or needs a person, and returns its record.
-fn wait(world: &World, task: &str) -> Value {
+pub(super) fn wait(world: &World, task: &str) -> Value {
     let outcome = world.segue(["task", "wait", task, "--json"]);
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
     report["task"].clone()
