@@ -26,11 +26,11 @@ const APPLICATION_ID: i64 = 0x5365_6775;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum size of the database cache in memory. A negative value is in KiB.
-const CACHE_SIZE: i64 = -8192;
+const CACHE_SIZE: i64 = -4096;
 
 /// The number of parsed statements that a connection keeps: more than the number of different
 /// statements that the daemon uses often.
-const STATEMENT_CACHE_ENTRIES: usize = 128;
+const STATEMENT_CACHE_ENTRIES: usize = 64;
 
 /// Opens the database at a path. Creates it if it does not exist.
 pub(crate) fn open(path: &Path) -> Result<Database> {
